@@ -1,0 +1,193 @@
+//! Little-endian integers and varints, written to a `Vec<u8>` and read back through a bounded cursor.
+//!
+//! A varint is LEB128 of at most ten bytes; signed values are zigzag-coded first.
+
+use super::{CodecError, CodecResult};
+
+/// Writes `value` as a varint.
+#[inline]
+pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push((value as u8) | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Writes `value` zigzag-coded as a varint.
+#[inline]
+pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
+    put_varint(out, zigzag(value));
+}
+
+/// Writes the length of `bytes` as a varint, then the bytes.
+pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// Maps small magnitudes of either sign to small numbers.
+#[inline]
+pub(crate) fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// The inverse of [`zigzag`].
+#[inline]
+pub(crate) fn unzigzag(value: u64) -> i64 {
+    ((value >> 1) as i64) ^ -((value & 1) as i64)
+}
+
+/// A cursor over bytes that answers every read that goes past the end with an error.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// What has not been read.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Fails when bytes are left over.
+    pub(crate) fn finish(&self) -> CodecResult<()> {
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(CodecError::new(format!("{} bytes left over", self.rest.len())))
+        }
+    }
+
+    /// The next `len` bytes.
+    pub(crate) fn take(&mut self, len: usize) -> CodecResult<&'a [u8]> {
+        match self.rest.split_at_checked(len) {
+            Some((head, tail)) => {
+                self.rest = tail;
+                Ok(head)
+            }
+            None => Err(CodecError::new(format!("{len} bytes wanted, {} left", self.rest.len()))),
+        }
+    }
+
+    fn array<const N: usize>(&mut self) -> CodecResult<[u8; N]> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((head, tail)) => {
+                self.rest = tail;
+                Ok(*head)
+            }
+            None => Err(CodecError::new(format!("{N} bytes wanted, {} left", self.rest.len()))),
+        }
+    }
+
+    pub(crate) fn u8(&mut self) -> CodecResult<u8> {
+        self.array::<1>().map(|[b]| b)
+    }
+
+    pub(crate) fn u32(&mut self) -> CodecResult<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(crate) fn u64(&mut self) -> CodecResult<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    pub(crate) fn u128(&mut self) -> CodecResult<u128> {
+        self.array().map(u128::from_le_bytes)
+    }
+
+    pub(crate) fn f64(&mut self) -> CodecResult<f64> {
+        self.u64().map(f64::from_bits)
+    }
+
+    #[inline]
+    pub(crate) fn varint(&mut self) -> CodecResult<u64> {
+        // One byte is by far the most frequent length.
+        if let Some((&first, tail)) = self.rest.split_first()
+            && first < 0x80
+        {
+            self.rest = tail;
+            return Ok(u64::from(first));
+        }
+        self.long_varint()
+    }
+
+    fn long_varint(&mut self) -> CodecResult<u64> {
+        let mut value = 0u64;
+        for (i, &byte) in self.rest.iter().enumerate().take(10) {
+            let bits = u64::from(byte & 0x7f);
+            if i == 9 && bits > 1 {
+                return Err(CodecError::new("varint over 64 bits"));
+            }
+            value |= bits << (7 * i);
+            if byte < 0x80 {
+                self.rest = self.rest.get(i + 1..).unwrap_or_default();
+                return Ok(value);
+            }
+        }
+        Err(CodecError::new("varint without end"))
+    }
+
+    #[inline]
+    pub(crate) fn signed(&mut self) -> CodecResult<i64> {
+        self.varint().map(unzigzag)
+    }
+
+    /// A varint that counts things in memory and must not exceed `max`.
+    pub(crate) fn count(&mut self, what: &str, max: usize) -> CodecResult<usize> {
+        let value = self.varint()?;
+        match usize::try_from(value) {
+            Ok(count) if count <= max => Ok(count),
+            _ => Err(CodecError::new(format!("{value} {what}, at most {max} can be"))),
+        }
+    }
+
+    pub(crate) fn bytes(&mut self) -> CodecResult<&'a [u8]> {
+        let len = self.count("bytes", self.rest.len())?;
+        self.take(len)
+    }
+
+    pub(crate) fn text(&mut self) -> CodecResult<&'a str> {
+        std::str::from_utf8(self.bytes()?).map_err(|_| CodecError::new("text is not UTF-8"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn varints_round_trip(values in proptest::collection::vec(any::<u64>(), 0..50)) {
+            let mut out = Vec::new();
+            for &v in &values {
+                put_varint(&mut out, v);
+                put_signed(&mut out, v as i64);
+            }
+            let mut reader = Reader::new(&out);
+            for &v in &values {
+                prop_assert_eq!(reader.varint().unwrap(), v);
+                prop_assert_eq!(reader.signed().unwrap(), v as i64);
+            }
+            prop_assert!(reader.finish().is_ok());
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let mut reader = Reader::new(&bytes);
+            while reader.varint().is_ok() && !reader.rest().is_empty() {}
+            prop_assert!(Reader::new(&bytes).take(41).is_err());
+        }
+    }
+
+    #[test]
+    fn a_varint_of_more_than_64_bits_is_refused() {
+        let bytes = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
+        assert!(Reader::new(&bytes).varint().is_err());
+    }
+}

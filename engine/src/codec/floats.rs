@@ -1,0 +1,479 @@
+//! A column of `f64`, lossless to the bit: decimals as integers, everything else as ordered bit patterns.
+//!
+//! Most measured values are short decimals. When nearly all values of a column are `m / 10^k` exactly, for
+//! one `k`, the column is the integers `m`, which are small, exact to subtract, and exact to sum. The few that are
+//! not are listed as exceptions. Other columns hold the bits of the floats, mapped so that integer order is
+//! numeric order, less the low bits that are zero in all of them (as in values that were once `f32`).
+//!
+//! Rows fall into *runs* (the rows of one series within one page). With deltas, the first row of each run
+//! is kept in a column of its own and the others are differences to the row before.
+//!
+//! ```text
+//! form: u8      0 decimal, 1 bits; + 16 with deltas
+//! scale: u8     decimal: k.  bits: low zero bits dropped
+//! unit: varint  decimal: the integers are multiples of it
+//! exceptions: varint, then for each: row delta: varint │ bits: u64     (decimal only)
+//! firsts: integers                                                     (with deltas only)
+//! body: integers
+//! ```
+
+use super::bytes::{Reader, put_varint};
+use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
+use super::{CodecError, CodecResult};
+
+/// Decimal places that are looked for.
+pub(crate) const SCALE_MAX: u8 = 9;
+/// Decimals are integers below this magnitude: `m` found by multiplying is then exact.
+pub(crate) const DECIMAL_MAX: f64 = (1u64 << 51) as f64;
+
+const POWERS: [f64; 10] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const FORM_DECIMAL: u8 = 0;
+const FORM_BITS: u8 = 1;
+const WITH_DELTAS: u8 = 16;
+/// At most one row in so many may be an exception.
+const ROWS_PER_EXCEPTION: usize = 32;
+/// Rows looked at to choose a scale before all rows are tried.
+const SAMPLE_ROWS: usize = 64;
+
+/// `10^scale`; 1 beyond [`SCALE_MAX`].
+#[inline]
+pub(crate) fn power_of_ten(scale: u8) -> f64 {
+    POWERS.get(usize::from(scale)).copied().unwrap_or(1.0)
+}
+
+/// The integer `m` with `value == m / 10^scale` to the bit, if there is one below [`DECIMAL_MAX`].
+#[inline]
+pub(crate) fn decimal(value: f64, power: f64) -> Option<i64> {
+    let scaled = (value * power).round_ties_even();
+    let integer = scaled as i64;
+    // Through the integer, so that -0.0, which it cannot hold, is no decimal.
+    let exact = scaled.abs() < DECIMAL_MAX && (integer as f64 / power).to_bits() == value.to_bits();
+    exact.then_some(integer)
+}
+
+/// The lengths of the runs of a column, which end at every page.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    lengths: Vec<u32>,
+    /// How many runs lie before each page.
+    before: Vec<u32>,
+}
+
+impl Runs {
+    /// The runs of series with these numbers of rows.
+    pub(crate) fn new(rows: impl IntoIterator<Item = usize>) -> Self {
+        let (mut lengths, mut before) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        for mut left in rows {
+            while left > 0 {
+                if at % PAGE_ROWS == 0 {
+                    before.push(lengths.len() as u32);
+                }
+                let run = left.min(PAGE_ROWS - at % PAGE_ROWS);
+                lengths.push(run as u32);
+                at += run;
+                left -= run;
+            }
+        }
+        Self { lengths, before }
+    }
+
+    /// How many runs lie before a page, and the runs of the page.
+    fn of_page(&self, page: usize) -> (usize, &[u32]) {
+        let bound = |page: usize| self.before.get(page).map_or(self.lengths.len(), |n| *n as usize);
+        let (from, to) = (bound(page), bound(page + 1));
+        (from, self.lengths.get(from..to).unwrap_or_default())
+    }
+}
+
+/// Appends `values` as a column.
+pub(crate) fn encode(
+    values: &[f64],
+    runs: &Runs,
+    effort: Effort,
+    out: &mut Vec<u8>,
+) -> CodecResult<()> {
+    let runs = runs.lengths.as_slice();
+    debug_assert_eq!(runs.iter().map(|&n| n as usize).sum::<usize>(), values.len());
+    match to_decimals(values) {
+        Some(Decimals { scale, unit, integers, exceptions }) => {
+            let deltas = deltas_pay(&integers, runs);
+            out.extend_from_slice(&[FORM_DECIMAL + if deltas { WITH_DELTAS } else { 0 }, scale]);
+            put_varint(out, unit);
+            put_varint(out, exceptions.len() as u64);
+            let mut last_row = 0;
+            for (row, bits) in exceptions {
+                put_varint(out, (row - last_row) as u64);
+                out.extend_from_slice(&bits.to_le_bytes());
+                last_row = row;
+            }
+            encode_integers(integers, deltas, runs, effort, out)
+        }
+        None => {
+            let mut ordered: Vec<i64> = values.iter().map(|v| ordered_bits(*v)).collect();
+            let shift = ordered.iter().fold(0, |all, v| all | v).trailing_zeros().min(63);
+            ordered.iter_mut().for_each(|v| *v >>= shift);
+            let deltas = deltas_pay(&ordered, runs);
+            out.extend_from_slice(&[FORM_BITS + if deltas { WITH_DELTAS } else { 0 }, shift as u8]);
+            put_varint(out, 1);
+            put_varint(out, 0);
+            encode_integers(ordered, deltas, runs, effort, out)
+        }
+    }
+}
+
+fn encode_integers(
+    mut values: Vec<i64>,
+    deltas: bool,
+    runs: &[u32],
+    effort: Effort,
+    out: &mut Vec<u8>,
+) -> CodecResult<()> {
+    if deltas {
+        let mut firsts = Vec::with_capacity(runs.len());
+        let mut rest = values.as_mut_slice();
+        for &run in runs {
+            let (rows, tail) = rest.split_at_mut(run as usize);
+            rest = tail;
+            let mut before = rows.first().copied().unwrap_or_default();
+            firsts.push(before);
+            for row in rows {
+                let value = *row;
+                *row = value.wrapping_sub(before);
+                before = value;
+            }
+        }
+        integers::encode(&firsts, effort, out)?;
+    }
+    integers::encode(&values, effort, out)
+}
+
+struct Decimals {
+    scale: u8,
+    unit: u64,
+    integers: Vec<i64>,
+    exceptions: Vec<(usize, u64)>,
+}
+
+fn to_decimals(values: &[f64]) -> Option<Decimals> {
+    let exceptions_max = values.len() / ROWS_PER_EXCEPTION;
+    let stride = (values.len() / SAMPLE_ROWS).max(1);
+    let mut scale = 0;
+    loop {
+        let power = power_of_ten(scale);
+        let misses = |sample: &mut dyn Iterator<Item = &f64>| {
+            sample.filter(|v| decimal(**v, power).is_none()).count()
+        };
+        // The sample settles most scales; the whole column has the last word.
+        let sampled = values.len().div_ceil(stride);
+        let plausible = misses(&mut values.iter().step_by(stride)) <= sampled / ROWS_PER_EXCEPTION;
+        if plausible && let Some(found) = scale_all(values, scale, exceptions_max) {
+            return Some(found);
+        }
+        if scale == SCALE_MAX {
+            return None;
+        }
+        scale += 1;
+    }
+}
+
+fn scale_all(values: &[f64], scale: u8, exceptions_max: usize) -> Option<Decimals> {
+    let power = power_of_ten(scale);
+    let mut integers = Vec::with_capacity(values.len());
+    let mut exceptions = Vec::new();
+    let mut last = 0;
+    for (row, &value) in values.iter().enumerate() {
+        match decimal(value, power) {
+            Some(integer) => last = integer,
+            None if exceptions.len() < exceptions_max => exceptions.push((row, value.to_bits())),
+            None => return None,
+        }
+        integers.push(last);
+    }
+    let unit = common_divisor(&integers);
+    if unit > 1 {
+        integers.iter_mut().for_each(|v| *v /= unit as i64);
+    }
+    Some(Decimals { scale, unit, integers, exceptions })
+}
+
+/// The greatest common divisor, at least 1. Ends at the first pair that has none.
+fn common_divisor(values: &[i64]) -> u64 {
+    let mut divisor = 0;
+    for value in values {
+        let mut a = value.unsigned_abs();
+        while a != 0 {
+            (divisor, a) = (a, divisor % a);
+        }
+        if divisor == 1 {
+            break;
+        }
+    }
+    divisor.max(1)
+}
+
+/// Whether the differences within runs take fewer bits than the values themselves.
+fn deltas_pay(values: &[i64], runs: &[u32]) -> bool {
+    let bits = |v: i64| u64::from(64 - v.unsigned_abs().leading_zeros());
+    // Plain values are coded relative to each other too, so their distance to a typical one counts.
+    let middle = values.get(values.len() / 2).copied().unwrap_or_default();
+    let (mut plain, mut delta) = (0, 0);
+    let mut row = 0;
+    for &run in runs {
+        let rows = values.get(row..row + run as usize).unwrap_or_default();
+        row += run as usize;
+        plain += rows.iter().skip(1).map(|v| bits(v.wrapping_sub(middle))).sum::<u64>();
+        delta += rows.windows(2).map(|w| bits(w[1].wrapping_sub(w[0]))).sum::<u64>();
+    }
+    delta < plain
+}
+
+/// The bits of `value` as an integer that orders as the values do.
+#[inline]
+fn ordered_bits(value: f64) -> i64 {
+    let bits = value.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
+#[inline]
+fn from_ordered_bits(ordered: i64) -> f64 {
+    f64::from_bits((ordered ^ (((ordered >> 63) as u64) >> 1) as i64) as u64)
+}
+
+/// A column as it lies in a block, opened but not decoded.
+#[derive(Debug)]
+pub(crate) struct FloatColumn<'a> {
+    form: Form,
+    exceptions: Vec<(usize, f64)>,
+    firsts: Option<Vec<i64>>,
+    body: IntegerColumn<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Decimal { scale: u8, unit: i64 },
+    Bits { shift: u8 },
+}
+
+/// One decoded page.
+#[derive(Debug, Default)]
+pub(crate) struct FloatPage {
+    /// The integers `m` of the rows; with `scale` set they are decimals.
+    pub(crate) integers: Vec<i64>,
+    /// The decimal places, when the page is decimals without exceptions.
+    pub(crate) scale: Option<u8>,
+    /// The values, when the page is not.
+    pub(crate) floats: Vec<f64>,
+}
+
+impl FloatPage {
+    /// The value of a row.
+    #[inline]
+    pub(crate) fn value(&self, row: usize) -> Option<f64> {
+        match self.scale {
+            Some(scale) => self.integers.get(row).map(|m| *m as f64 / power_of_ten(scale)),
+            None => self.floats.get(row).copied(),
+        }
+    }
+
+    /// Appends the values of all rows to `out`.
+    pub(crate) fn extend(&self, out: &mut Vec<f64>) {
+        match self.scale {
+            Some(scale) => {
+                let power = power_of_ten(scale);
+                out.extend(self.integers.iter().map(|m| *m as f64 / power));
+            }
+            None => out.extend_from_slice(&self.floats),
+        }
+    }
+}
+
+impl<'a> FloatColumn<'a> {
+    /// Reads the column that `reader` stands at; it may claim at most `rows_max` rows.
+    pub(crate) fn read(reader: &mut Reader<'a>, rows_max: usize) -> CodecResult<Self> {
+        let code = reader.u8()?;
+        let scale = reader.u8()?;
+        let unit = reader.varint()?;
+        let form = match code & !WITH_DELTAS {
+            FORM_DECIMAL if scale <= SCALE_MAX && (1..1 << 52).contains(&unit) => {
+                Form::Decimal { scale, unit: unit as i64 }
+            }
+            FORM_BITS if scale < 64 => Form::Bits { shift: scale },
+            _ => {
+                return Err(CodecError::new(format!(
+                    "unknown form {code} of floats, scale {scale}"
+                )));
+            }
+        };
+        let count = reader.count("exceptions", rows_max)?;
+        let mut exceptions = Vec::with_capacity(count.min(reader.rest().len() / 9));
+        let mut row = 0usize;
+        for _ in 0..count {
+            row = row.saturating_add(reader.count("rows", rows_max)?);
+            exceptions.push((row, reader.f64()?));
+        }
+        let firsts = if code & WITH_DELTAS != 0 {
+            let mut firsts = Vec::new();
+            IntegerColumn::read(reader, rows_max)?.all(&mut firsts)?;
+            Some(firsts)
+        } else {
+            None
+        };
+        let body = IntegerColumn::read(reader, rows_max)?;
+        Ok(Self { form, exceptions, firsts, body })
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.body.rows()
+    }
+
+    /// Decodes page `page` of a column that was encoded with `runs`.
+    pub(crate) fn page(&self, page: usize, runs: &Runs, out: &mut FloatPage) -> CodecResult<()> {
+        self.body.page(page, &mut out.integers)?;
+        if let Some(firsts) = &self.firsts {
+            let (runs_before, runs) = runs.of_page(page);
+            let firsts = firsts.get(runs_before..).unwrap_or_default();
+            if firsts.len() < runs.len() {
+                return Err(CodecError::new("fewer first values than runs"));
+            }
+            let mut rest = out.integers.as_mut_slice();
+            for (&run, &first) in runs.iter().zip(firsts) {
+                let Some((rows, tail)) = rest.split_at_mut_checked(run as usize) else {
+                    return Err(CodecError::new("runs are longer than the page"));
+                };
+                rest = tail;
+                let mut value = first;
+                for row in rows {
+                    value = value.wrapping_add(*row);
+                    *row = value;
+                }
+            }
+        }
+        self.finish_page(page, out);
+        Ok(())
+    }
+
+    fn finish_page(&self, page: usize, out: &mut FloatPage) {
+        out.floats.clear();
+        out.scale = None;
+        match self.form {
+            Form::Decimal { scale, unit } => {
+                if unit != 1 {
+                    out.integers.iter_mut().for_each(|m| *m = m.wrapping_mul(unit));
+                }
+                let first_row = page * PAGE_ROWS;
+                let rows = first_row..first_row + out.integers.len();
+                let from = self.exceptions.partition_point(|(row, _)| *row < rows.start);
+                let to = self.exceptions.partition_point(|(row, _)| *row < rows.end);
+                let exceptions = self.exceptions.get(from..to).unwrap_or_default();
+                if exceptions.is_empty() {
+                    out.scale = Some(scale);
+                    return;
+                }
+                let power = power_of_ten(scale);
+                out.floats.extend(out.integers.iter().map(|m| *m as f64 / power));
+                for (row, value) in exceptions {
+                    if let Some(slot) = out.floats.get_mut(row - first_row) {
+                        *slot = *value;
+                    }
+                }
+            }
+            Form::Bits { shift } => {
+                out.floats.extend(out.integers.iter().map(|v| from_ordered_bits(*v << shift)));
+            }
+        }
+    }
+
+    /// Decodes all rows of a column that was encoded with `runs`.
+    pub(crate) fn all(&self, runs: &Runs, out: &mut Vec<f64>) -> CodecResult<()> {
+        out.clear();
+        let mut page = FloatPage::default();
+        for index in 0..self.rows().div_ceil(PAGE_ROWS) {
+            self.page(index, runs, &mut page)?;
+            page.extend(out);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(values: &[f64], series: &[usize]) -> usize {
+        let runs = Runs::new(series.iter().copied());
+        let mut bytes = Vec::new();
+        encode(values, &runs, Effort::Seal, &mut bytes).unwrap();
+        let mut reader = Reader::new(&bytes);
+        let column = FloatColumn::read(&mut reader, values.len()).unwrap();
+        reader.finish().unwrap();
+        let mut out = Vec::new();
+        column.all(&runs, &mut out).unwrap();
+        let bits = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&out), bits(values));
+        bytes.len()
+    }
+
+    #[test]
+    fn decimals_take_less_than_two_bytes_a_value() {
+        let walk: Vec<f64> =
+            (0..10_000i64).map(|i| (i * 7919 % 100 + 5000) as f64 / 100.0).collect();
+        assert!(check(&walk, &[10_000]) < 20_000);
+    }
+
+    #[test]
+    fn a_constant_takes_next_to_nothing() {
+        assert!(check(&[42.5; 100_000], &[50_000, 50_000]) < 200);
+    }
+
+    #[test]
+    fn a_few_exceptions_do_not_spoil_a_column() {
+        let mut values: Vec<f64> = (0..5000).map(|i| f64::from(i % 50) / 10.0).collect();
+        for i in (0..5000).step_by(500) {
+            values[i] = std::f64::consts::PI * i as f64;
+        }
+        assert!(check(&values, &[2500, 2500]) < 6_000);
+    }
+
+    #[test]
+    fn halves_of_doubles_lose_their_zero_bits() {
+        let values: Vec<f64> = (1..5000u32).map(|i| f64::from((i as f32).sqrt())).collect();
+        assert!(check(&values, &[4999]) < 4999 * 5);
+    }
+
+    #[test]
+    fn odd_floats_round_trip() {
+        check(&[], &[]);
+        check(&[0.0, -0.0, f64::MIN, f64::MAX, f64::MIN_POSITIVE, 5e-324, 0.1, 1e300], &[3, 5]);
+        check(&[-0.0, 1.0, 2.0], &[3]);
+        check(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.5], &[4]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bits_round_trip(bits in proptest::collection::vec(any::<u64>(), 1..300)) {
+            let values: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
+            check(&values, &[values.len()]);
+        }
+
+        #[test]
+        fn any_decimals_round_trip(
+            ints in proptest::collection::vec(-100_000i64..100_000, 1..9000),
+            scale in 0u8..10,
+            cut in 0usize..9000,
+        ) {
+            let values: Vec<f64> = ints.iter().map(|m| *m as f64 / power_of_ten(scale)).collect();
+            let cut = cut.min(values.len());
+            check(&values, &[cut, values.len() - cut]);
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_a_column(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            if let Ok(column) = FloatColumn::read(&mut Reader::new(&bytes), 5000) {
+                let runs = Runs::new([column.rows()]);
+                let _outcome = column.all(&runs, &mut Vec::new());
+            }
+        }
+    }
+}

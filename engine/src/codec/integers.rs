@@ -1,0 +1,294 @@
+//! A column of `i64`: constant, bit-packed or compressed by pco, whichever is smallest.
+//!
+//! ```text
+//! rows: varint │ form: u8 │ body
+//!   0 constant   value: signed varint
+//!   1 packed     min: signed varint │ width: u8 │ rows × width bits, little-endian
+//!   2 pco        header and chunk metadata: bytes │ one length per page: varint │ pages
+//! ```
+//!
+//! Rows are decoded a page of [`PAGE_ROWS`] at a time. The caller takes deltas where they help: a column is
+//! coded as it is given, so that pages can be read alone.
+
+use pco::wrapped::{ChunkDecompressor, FileCompressor, FileDecompressor};
+use pco::{ChunkConfig, DecompressorScratch, DeltaSpec, ModeSpec, PagingSpec};
+
+use super::bytes::{Reader, put_bytes, put_signed, put_varint};
+use super::{CodecError, CodecResult};
+
+/// Rows of a page: enough for pco to be near its best, few enough to decode for the sake of one series.
+pub(crate) const PAGE_ROWS: usize = 4096;
+
+/// Below this many rows pco's metadata outweighs what it saves.
+const PCO_ROWS_MIN: usize = 96;
+
+const FORM_CONSTANT: u8 = 0;
+const FORM_PACKED: u8 = 1;
+const FORM_PCO: u8 = 2;
+
+/// How long to search for a small form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// While points wait to leave memory.
+    Seal,
+    /// In the background, for the form that stays.
+    Merge,
+}
+
+impl Effort {
+    fn level(self) -> usize {
+        match self {
+            Self::Seal => 4,
+            Self::Merge => 8,
+        }
+    }
+}
+
+/// Appends `values` as a column.
+pub(crate) fn encode(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+    put_varint(out, values.len() as u64);
+    let Some((&first, rest)) = values.split_first() else { return Ok(()) };
+    let (min, max) = rest.iter().fold((first, first), |(lo, hi), &v| (lo.min(v), hi.max(v)));
+    if min == max {
+        out.push(FORM_CONSTANT);
+        put_signed(out, first);
+        return Ok(());
+    }
+    let width = 64 - (max.wrapping_sub(min) as u64).leading_zeros() as usize;
+    let packed_bytes = (values.len() * width).div_ceil(8);
+    if values.len() >= PCO_ROWS_MIN {
+        let mark = out.len();
+        out.push(FORM_PCO);
+        encode_pco(values, effort, out)?;
+        if out.len() - mark < packed_bytes {
+            return Ok(());
+        }
+        out.truncate(mark);
+    }
+    out.push(FORM_PACKED);
+    put_signed(out, min);
+    out.push(width as u8);
+    pack(values, min, width, out);
+    Ok(())
+}
+
+fn encode_pco(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+    let pages: Vec<usize> = values.chunks(PAGE_ROWS).map(<[i64]>::len).collect();
+    let config = ChunkConfig::default()
+        .with_compression_level(effort.level())
+        .with_mode_spec(ModeSpec::Classic)
+        .with_delta_spec(DeltaSpec::NoOp)
+        .with_paging_spec(PagingSpec::Exact(pages.clone()));
+    let file = FileCompressor::default();
+    let mut chunk = file.chunk_compressor(values, &config)?;
+    let head = chunk.write_meta(file.write_header(Vec::new())?)?;
+    put_bytes(out, &head);
+    let mut body = Vec::with_capacity(values.len());
+    for page in 0..pages.len() {
+        let before = body.len();
+        body = chunk.write_page(page, body)?;
+        put_varint(out, (body.len() - before) as u64);
+    }
+    out.extend_from_slice(&body);
+    Ok(())
+}
+
+fn pack(values: &[i64], min: i64, width: usize, out: &mut Vec<u8>) {
+    let mut pending = 0u128;
+    let mut bits = 0;
+    for &value in values {
+        pending |= u128::from(value.wrapping_sub(min) as u64) << bits;
+        bits += width;
+        while bits >= 8 {
+            out.push(pending as u8);
+            pending >>= 8;
+            bits -= 8;
+        }
+    }
+    if bits > 0 {
+        out.push(pending as u8);
+    }
+}
+
+fn unpack(bytes: &[u8], min: i64, width: usize, skip: usize, rows: usize, out: &mut Vec<i64>) {
+    let mask = u64::MAX >> (64 - width);
+    let first_bit = skip * width;
+    let mut source = bytes.get(first_bit / 8..).unwrap_or_default().iter();
+    let mut pending = 0u128;
+    let mut bits = 0;
+    let mut drop_bits = first_bit % 8;
+    for _ in 0..rows {
+        while bits < width + drop_bits {
+            pending |= u128::from(source.next().copied().unwrap_or(0)) << bits;
+            bits += 8;
+        }
+        pending >>= drop_bits;
+        bits -= drop_bits;
+        drop_bits = 0;
+        out.push(min.wrapping_add((pending as u64 & mask) as i64));
+        pending >>= width;
+        bits -= width;
+    }
+}
+
+/// A column as it lies in a block, opened but not decoded.
+#[derive(Debug)]
+pub(crate) struct IntegerColumn<'a> {
+    rows: usize,
+    body: Body<'a>,
+}
+
+#[derive(Debug)]
+enum Body<'a> {
+    Constant(i64),
+    Packed { min: i64, width: usize, bytes: &'a [u8] },
+    Pco { chunk: Box<ChunkDecompressor<i64>>, pages: Vec<&'a [u8]> },
+}
+
+impl<'a> IntegerColumn<'a> {
+    /// Reads the column that `reader` stands at; it may claim at most `rows_max` rows.
+    pub(crate) fn read(reader: &mut Reader<'a>, rows_max: usize) -> CodecResult<Self> {
+        let rows = reader.count("rows", rows_max)?;
+        if rows == 0 {
+            return Ok(Self { rows, body: Body::Constant(0) });
+        }
+        let body = match reader.u8()? {
+            FORM_CONSTANT => Body::Constant(reader.signed()?),
+            FORM_PACKED => {
+                let min = reader.signed()?;
+                let width = usize::from(reader.u8()?);
+                if !(1..=64).contains(&width) {
+                    return Err(CodecError::new(format!("packed integers of {width} bits")));
+                }
+                Body::Packed { min, width, bytes: reader.take((rows * width).div_ceil(8))? }
+            }
+            FORM_PCO => read_pco(reader, rows)?,
+            form => return Err(CodecError::new(format!("unknown form {form} of integers"))),
+        };
+        Ok(Self { rows, body })
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The value of every row, when it is the same.
+    pub(crate) fn constant(&self) -> Option<i64> {
+        match self.body {
+            Body::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Decodes page `page` into `out`, replacing what it holds.
+    pub(crate) fn page(&self, page: usize, out: &mut Vec<i64>) -> CodecResult<()> {
+        out.clear();
+        let skip = page * PAGE_ROWS;
+        let rows = self.rows.saturating_sub(skip).min(PAGE_ROWS);
+        self.append(page, skip, rows, out)
+    }
+
+    /// Decodes all rows into `out`, replacing what it holds.
+    pub(crate) fn all(&self, out: &mut Vec<i64>) -> CodecResult<()> {
+        out.clear();
+        out.reserve(self.rows);
+        for page in 0..self.rows.div_ceil(PAGE_ROWS) {
+            let skip = page * PAGE_ROWS;
+            self.append(page, skip, (self.rows - skip).min(PAGE_ROWS), out)?;
+        }
+        Ok(())
+    }
+
+    fn append(&self, page: usize, skip: usize, rows: usize, out: &mut Vec<i64>) -> CodecResult<()> {
+        match &self.body {
+            Body::Constant(value) => out.resize(out.len() + rows, *value),
+            Body::Packed { min, width, bytes } => unpack(bytes, *min, *width, skip, rows, out),
+            Body::Pco { chunk, pages } => {
+                let Some(bytes) = pages.get(page) else {
+                    return Err(CodecError::new(format!("no page {page}")));
+                };
+                let start = out.len();
+                out.resize(start + rows, 0);
+                let mut scratch = DecompressorScratch::default();
+                let mut decompressor =
+                    chunk.page_decompressor_with_scratch(*bytes, rows, &mut scratch)?;
+                let progress = decompressor.read(out.get_mut(start..).unwrap_or_default())?;
+                if progress.n_processed != rows {
+                    return Err(CodecError::new(format!("page {page} is short")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_pco<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Body<'a>> {
+    let head = reader.bytes()?;
+    let (file, rest) = FileDecompressor::new(head)?;
+    let (chunk, _) = file.chunk_decompressor::<i64, _>(rest)?;
+    let lengths = (0..rows.div_ceil(PAGE_ROWS))
+        .map(|_| reader.count("bytes of a page", reader.rest().len()))
+        .collect::<CodecResult<Vec<_>>>()?;
+    let pages = lengths.into_iter().map(|len| reader.take(len)).collect::<CodecResult<_>>()?;
+    Ok(Body::Pco { chunk: Box::new(chunk), pages })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(values: &[i64]) {
+        for effort in [Effort::Seal, Effort::Merge] {
+            let mut bytes = Vec::new();
+            encode(values, effort, &mut bytes).unwrap();
+            let mut reader = Reader::new(&bytes);
+            let column = IntegerColumn::read(&mut reader, values.len()).unwrap();
+            reader.finish().unwrap();
+            let mut out = vec![7];
+            column.all(&mut out).unwrap();
+            assert_eq!(out, values);
+            for (page, expected) in values.chunks(PAGE_ROWS).enumerate() {
+                column.page(page, &mut out).unwrap();
+                assert_eq!(out, expected, "page {page}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_form_round_trips() {
+        check(&[]);
+        check(&[i64::MIN]);
+        check(&[5; 10_000]);
+        check(&[i64::MIN, i64::MAX, 0, -1]);
+        check(&(0..50).map(|i| i * i - 7).collect::<Vec<_>>());
+        check(&(0..10_000).map(|i| i * i % 1013 - 500).collect::<Vec<_>>());
+        check(
+            &(0..9_000)
+                .map(|i: i64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64))
+                .collect::<Vec<_>>(),
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_values_round_trip(values in proptest::collection::vec(any::<i64>(), 0..300)) {
+            check(&values);
+        }
+
+        #[test]
+        fn small_values_round_trip(values in proptest::collection::vec(-9i64..9, 0..6000)) {
+            check(&values);
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_a_column(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            if let Ok(column) = IntegerColumn::read(&mut Reader::new(&bytes), 5000) {
+                let mut out = Vec::new();
+                if column.all(&mut out).is_ok() {
+                    prop_assert_eq!(out.len(), column.rows());
+                }
+            }
+        }
+    }
+}

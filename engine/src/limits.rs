@@ -1,0 +1,27 @@
+//! Every fixed limit of the engine, with its unit and its reason. Limits that an operator may change are
+//! fields of [`crate::Options`]; their defaults stand here too.
+
+/// Characters of a metric name. Part of the HTTP contract.
+pub const NAME_CHARS_MAX: usize = 200;
+/// Tags of a series. Part of the HTTP contract.
+pub const TAGS_MAX: usize = 32;
+/// Characters of a tag key. Part of the HTTP contract.
+pub const TAG_KEY_CHARS_MAX: usize = 100;
+/// Characters of a tag value. Part of the HTTP contract.
+pub const TAG_VALUE_CHARS_MAX: usize = 500;
+/// Tag keys of one `group_by`. Part of the HTTP contract.
+pub const GROUP_KEYS_MAX: usize = 4;
+/// Values of one percentile bucket that are kept exactly; beyond it the HDR histogram takes over.
+pub const EXACT_VALUES_MAX: usize = 64;
+/// Distinct members of a set that are kept exactly; beyond it HyperLogLog takes over.
+pub const EXACT_MEMBERS_MAX: usize = 1_000;
+/// Bytes of a document's id.
+pub const DOCUMENT_ID_BYTES_MAX: usize = 1_024;
+/// Bytes of a document's JSON: far above any request body, far below what RocksDB stores in one value.
+pub const DOCUMENT_BYTES_MAX: usize = 16 << 20;
+/// Arrays and objects of a document that stand in each other. What reads them again gives up at 128.
+pub const DOCUMENT_NESTING_MAX: usize = 120;
+/// Bytes of the answer in a receipt. Longer answers are not worth keeping for a repeated request.
+pub const RECEIPT_ANSWER_BYTES_MAX: usize = 1 << 20;
+/// Damaged documents that are remembered by name until the next start.
+pub const DAMAGED_NAMES_MAX: usize = 1_000;

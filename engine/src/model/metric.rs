@@ -1,0 +1,126 @@
+//! Metric names and the four metric types.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::limits;
+
+/// A metric name: 1 to [`limits::NAME_CHARS_MAX`] characters, none of them a control character.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MetricName(Arc<str>);
+
+/// Why a text is not a metric name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidName {
+    /// The text is empty.
+    #[error("a name must not be empty")]
+    Empty,
+    /// The text has more than [`limits::NAME_CHARS_MAX`] characters.
+    #[error("a name has at most {} characters", limits::NAME_CHARS_MAX)]
+    TooLong,
+    /// The text holds a control character.
+    #[error("a name must not contain control characters")]
+    ControlCharacter,
+}
+
+impl MetricName {
+    /// Checks `text` and makes it a name.
+    pub fn new(text: &str) -> Result<Self, InvalidName> {
+        Self::check(text)?;
+        Ok(Self(Arc::from(text)))
+    }
+
+    /// Checks `text` without keeping it.
+    pub fn check(text: &str) -> Result<(), InvalidName> {
+        if text.is_empty() {
+            return Err(InvalidName::Empty);
+        }
+        // A character is at most four bytes, so most names are short enough without counting.
+        if text.len() > limits::NAME_CHARS_MAX && text.chars().count() > limits::NAME_CHARS_MAX {
+            return Err(InvalidName::TooLong);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(InvalidName::ControlCharacter);
+        }
+        Ok(())
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for MetricName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for MetricName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for MetricName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", &*self.0)
+    }
+}
+
+/// What the values of a metric mean, and so how they are kept and aggregated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum MetricType {
+    /// A current value; a later point with the same time replaces the earlier one.
+    Gauge = 0,
+    /// An increment; all points are summed.
+    Counter = 1,
+    /// One observation of many; kept as mergeable one-minute sketches.
+    Distribution = 2,
+    /// A member of a set; kept as mergeable one-minute distinct counts.
+    Set = 3,
+}
+
+impl MetricType {
+    /// All types, in the order of their codes on disk.
+    pub const ALL: [Self; 4] = [Self::Gauge, Self::Counter, Self::Distribution, Self::Set];
+
+    /// The name users write: `gauge`, `counter`, `distribution`, `set`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gauge => "gauge",
+            Self::Counter => "counter",
+            Self::Distribution => "distribution",
+            Self::Set => "set",
+        }
+    }
+
+    /// The type called `text`, if there is one.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.as_str() == text)
+    }
+
+    /// The code on disk.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The type with this code on disk, if there is one.
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.code() == code)
+    }
+
+    /// Whether points are kept as they came. Distributions and sets are kept as one-minute cells.
+    pub fn keeps_points(self) -> bool {
+        matches!(self, Self::Gauge | Self::Counter)
+    }
+}
+
+impl fmt::Display for MetricType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

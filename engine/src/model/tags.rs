@@ -1,0 +1,98 @@
+//! The tags of a series: sorted, unique keys with text values.
+
+use std::fmt;
+
+use crate::limits;
+
+/// Tags in canonical form: sorted by key, each key once. Equal tags make equal series.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tags(Box<[(Box<str>, Box<str>)]>);
+
+/// Why a list of pairs is not a set of tags.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTags {
+    /// More than [`limits::TAGS_MAX`] pairs.
+    #[error("a series has at most {} tags", limits::TAGS_MAX)]
+    TooMany,
+    /// A key is empty, longer than [`limits::TAG_KEY_CHARS_MAX`] characters or holds a control character.
+    #[error(
+        "tag key {0:?} must have 1 to {max} characters, none of them a control character",
+        max = limits::TAG_KEY_CHARS_MAX
+    )]
+    Key(String),
+    /// A value is longer than [`limits::TAG_VALUE_CHARS_MAX`] characters.
+    #[error("the value of tag {0:?} has more than {max} characters", max = limits::TAG_VALUE_CHARS_MAX)]
+    Value(String),
+    /// A key stands twice.
+    #[error("tag key {0:?} stands twice")]
+    Duplicate(String),
+}
+
+impl Tags {
+    /// Checks `pairs` and puts them in canonical form.
+    pub fn new<K: AsRef<str>, V: AsRef<str>>(pairs: &[(K, V)]) -> Result<Self, InvalidTags> {
+        if pairs.len() > limits::TAGS_MAX {
+            return Err(InvalidTags::TooMany);
+        }
+        for (key, value) in pairs {
+            check_pair(key.as_ref(), value.as_ref())?;
+        }
+        let mut sorted: Vec<(Box<str>, Box<str>)> =
+            pairs.iter().map(|(k, v)| (Box::from(k.as_ref()), Box::from(v.as_ref()))).collect();
+        sorted.sort_unstable();
+        let twice = sorted.windows(2).find_map(|w| match w {
+            [a, b] if a.0 == b.0 => Some(a.0.to_string()),
+            _ => None,
+        });
+        match twice {
+            Some(key) => Err(InvalidTags::Duplicate(key)),
+            None => Ok(Self(sorted.into_boxed_slice())),
+        }
+    }
+
+    /// The pairs, sorted by key.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(k, v)| (&**k, &**v))
+    }
+
+    /// The value of `key`, if the series has it.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.iter().find_map(|(k, v)| (k == key).then_some(v))
+    }
+
+    /// How many tags there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn check_pair(key: &str, value: &str) -> Result<(), InvalidTags> {
+    let key_ok = !key.is_empty()
+        && (key.len() <= limits::TAG_KEY_CHARS_MAX
+            || key.chars().count() <= limits::TAG_KEY_CHARS_MAX)
+        && !key.chars().any(char::is_control);
+    if !key_ok {
+        return Err(InvalidTags::Key(key.to_owned()));
+    }
+    if value.len() > limits::TAG_VALUE_CHARS_MAX
+        && value.chars().count() > limits::TAG_VALUE_CHARS_MAX
+    {
+        return Err(InvalidTags::Value(key.to_owned()));
+    }
+    Ok(())
+}
+
+impl fmt::Display for Tags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (key, value)) in self.iter().enumerate() {
+            let separator = if i == 0 { "" } else { "," };
+            write!(f, "{separator}{key}={value}")?;
+        }
+        Ok(())
+    }
+}
