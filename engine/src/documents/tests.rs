@@ -1,0 +1,659 @@
+//! What users of documents are promised.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::Barrier;
+use std::thread;
+
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+use crate::clock::Clock;
+use crate::error::{Error, Refusal, Result};
+use crate::limits;
+use crate::model::TimestampMs;
+use crate::storage::{Batch, Keyspace, Store, Sync};
+
+const RULES: Collection = Collection("rules");
+const RULES_OLD: Collection = Collection("rules_old");
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Rule {
+    name: String,
+    limit: i64,
+}
+
+fn rule(name: &str, limit: i64) -> Rule {
+    Rule { name: name.to_owned(), limit }
+}
+
+fn open_at(dir: &Path, clock: Clock) -> Documents {
+    Documents::open(Arc::new(Store::open(dir, 16 << 20, 2).unwrap()), clock).unwrap()
+}
+
+fn open(dir: &Path) -> Documents {
+    open_at(dir, Clock::manual(TimestampMs(1_000)))
+}
+
+fn put(documents: &Documents, id: &str, value: &Rule, expect: Expect) -> Result<u64> {
+    let mut transaction = documents.begin();
+    transaction.put(RULES, id, value, expect)?;
+    transaction.commit()
+}
+
+fn delete(documents: &Documents, id: &str, expect: Expect) -> Result<u64> {
+    let mut transaction = documents.begin();
+    transaction.delete(RULES, id, expect)?;
+    transaction.commit()
+}
+
+fn get(documents: &Documents, id: &str) -> Option<Versioned<Rule>> {
+    documents.get(RULES, id).unwrap()
+}
+
+fn is_conflict<T: std::fmt::Debug>(outcome: Result<T>) -> bool {
+    matches!(outcome.unwrap_err(), Error::Refused(Refusal::Conflict))
+}
+
+fn receipt(id: u128, expires_at: i64) -> Receipt {
+    Receipt { id, fingerprint: 7, answer: b"done".to_vec(), expires_at: TimestampMs(expires_at) }
+}
+
+/// Puts bytes where a document is, past all checks.
+fn put_raw(documents: &Documents, keyspace: Keyspace, key: &[u8], value: Vec<u8>) {
+    let mut batch = Batch::new();
+    batch.put(keyspace, key, value);
+    documents.store.write(batch, Sync::Yes).unwrap();
+}
+
+fn stored(documents: &Documents, keyspace: Keyspace, key: &[u8]) -> Vec<u8> {
+    documents.store.get(keyspace, key).unwrap().unwrap().to_vec()
+}
+
+#[test]
+fn a_document_comes_back_as_it_was_also_after_a_restart() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    assert_eq!(get(&documents, "a"), None);
+    let revision = put(&documents, "a", &rule("Ä\"\\\u{1F600}", -1), Expect::Any).unwrap();
+    let expected = Versioned { value: rule("Ä\"\\\u{1F600}", -1), revision };
+    assert_eq!(get(&documents, "a"), Some(expected.clone()));
+    drop(documents);
+    assert_eq!(get(&open(dir.path()), "a"), Some(expected));
+}
+
+#[test]
+fn ids_are_any_text_and_collections_are_apart() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let ids = ["", "a", "a/b", "_old", "\u{0}", "ü", "x".repeat(1_024).leak()];
+    let mut transaction = documents.begin();
+    for id in ids {
+        transaction.put(RULES, id, &rule(id, 1), Expect::Absent).unwrap();
+        transaction.put(RULES_OLD, id, &rule(id, 2), Expect::Absent).unwrap();
+    }
+    transaction.commit().unwrap();
+    for id in ids {
+        assert_eq!(get(&documents, id).unwrap().value, rule(id, 1));
+    }
+    let mut sorted = ids;
+    sorted.sort_unstable();
+    let listed = documents.list::<Rule>(RULES, "").unwrap();
+    assert!(listed.iter().map(|(id, _)| id.as_str()).eq(sorted));
+    assert!(listed.iter().all(|(_, document)| document.value.limit == 1));
+    let listed = documents.list::<Rule>(RULES, "a").unwrap();
+    assert!(listed.iter().map(|(id, _)| id.as_str()).eq(["a", "a/b"]));
+}
+
+#[test]
+#[should_panic(expected = "is not 1 to 32 of a-z and _")]
+fn a_wrong_collection_name_is_a_bug() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    drop(documents.get::<Rule>(Collection("Rules"), "a"));
+}
+
+#[test]
+fn expectations_are_checked() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    assert!(is_conflict(put(&documents, "a", &rule("0", 0), Expect::Revision(1))));
+    assert!(is_conflict(delete(&documents, "a", Expect::Revision(1))));
+    delete(&documents, "a", Expect::Absent).unwrap();
+    delete(&documents, "a", Expect::Any).unwrap();
+
+    let first = put(&documents, "a", &rule("1", 1), Expect::Absent).unwrap();
+    assert!(is_conflict(put(&documents, "a", &rule("2", 2), Expect::Absent)));
+    assert!(is_conflict(delete(&documents, "a", Expect::Absent)));
+    let second = put(&documents, "a", &rule("2", 2), Expect::Revision(first)).unwrap();
+    assert!(is_conflict(put(&documents, "a", &rule("3", 3), Expect::Revision(first))));
+    assert_eq!(get(&documents, "a").unwrap().value, rule("2", 2));
+    delete(&documents, "a", Expect::Revision(second)).unwrap();
+    assert_eq!(get(&documents, "a"), None);
+}
+
+#[test]
+fn one_failed_expectation_stops_the_whole_transaction() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    put(&documents, "there", &rule("old", 0), Expect::Any).unwrap();
+    let mut transaction = documents.begin();
+    transaction.put(RULES, "new", &rule("new", 1), Expect::Absent).unwrap();
+    transaction.put(RULES, "there", &rule("new", 1), Expect::Absent).unwrap();
+    transaction.receipt(receipt(1, 9_999)).unwrap();
+    assert!(is_conflict(transaction.commit()));
+    assert_eq!(get(&documents, "new"), None);
+    assert_eq!(get(&documents, "there").unwrap().value, rule("old", 0));
+    assert_eq!(documents.receipt(1).unwrap(), None);
+}
+
+#[test]
+fn a_transaction_that_is_not_committed_leaves_nothing() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let mut transaction = documents.begin();
+    transaction.put(RULES, "a", &rule("a", 1), Expect::Any).unwrap();
+    drop(transaction);
+    assert_eq!(get(&documents, "a"), None);
+}
+
+#[test]
+fn the_last_change_of_a_document_stays_and_all_share_the_revision() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let mut transaction = documents.begin();
+    transaction.put(RULES, "a", &rule("1", 1), Expect::Absent).unwrap();
+    transaction.put(RULES, "a", &rule("2", 2), Expect::Absent).unwrap();
+    transaction.put(RULES, "b", &rule("3", 3), Expect::Any).unwrap();
+    transaction.delete(RULES, "b", Expect::Any).unwrap();
+    let revision = transaction.commit().unwrap();
+    assert_eq!(get(&documents, "a"), Some(Versioned { value: rule("2", 2), revision }));
+    assert_eq!(get(&documents, "b"), None);
+}
+
+#[test]
+fn a_revision_never_comes_again() {
+    let dir = TempDir::new().unwrap();
+    let mut last = 0;
+    for _ in 0..4 {
+        let documents = open(dir.path());
+        for _ in 0..700 {
+            let revision = put(&documents, "a", &rule("a", 1), Expect::Absent).unwrap();
+            assert!(revision > last);
+            assert!(delete(&documents, "a", Expect::Revision(revision)).unwrap() > revision);
+            last = revision + 1;
+        }
+    }
+}
+
+#[test]
+fn what_is_committed_survives_a_kill() {
+    let dir = TempDir::new().unwrap();
+    let (live, killed) = (dir.path().join("live"), dir.path().join("killed"));
+    let documents = open(&live);
+    let mut revisions = Vec::new();
+    for n in 0..50 {
+        revisions.push(put(&documents, &n.to_string(), &rule("a", n), Expect::Absent).unwrap());
+    }
+    // The files as they are while the process runs are those that a kill leaves.
+    fs::create_dir(&killed).unwrap();
+    for entry in fs::read_dir(&live).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, killed.join(path.file_name().unwrap())).unwrap();
+    }
+    let documents = open(&killed);
+    for (n, revision) in (0..50).zip(&revisions) {
+        let expected = Versioned { value: rule("a", n), revision: *revision };
+        assert_eq!(get(&documents, &n.to_string()), Some(expected));
+    }
+    let next = put(&documents, "next", &rule("a", 0), Expect::Absent).unwrap();
+    assert!(revisions.iter().all(|revision| *revision < next));
+}
+
+#[test]
+fn documents_over_a_limit_are_refused_before_they_are_stored() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let mut transaction = documents.begin();
+    let long_id = "x".repeat(limits::DOCUMENT_ID_BYTES_MAX + 1);
+    transaction.put(RULES, &long_id, &1, Expect::Any).unwrap_err();
+    let large = "x".repeat(limits::DOCUMENT_BYTES_MAX);
+    transaction.put(RULES, "large", &large, Expect::Any).unwrap_err();
+    let nested = |depth: usize| (1..depth).fold(json!([]), |inner, _| json!([inner]));
+    let deepest = nested(limits::DOCUMENT_NESTING_MAX);
+    transaction.put(RULES, "deepest", &deepest, Expect::Any).unwrap();
+    let deeper = nested(limits::DOCUMENT_NESTING_MAX + 1);
+    transaction.put(RULES, "deeper", &deeper, Expect::Any).unwrap_err();
+    let not_json: BTreeMap<(u8, u8), u8> = BTreeMap::from([((1, 2), 3)]);
+    transaction.put(RULES, "not_json", &not_json, Expect::Any).unwrap_err();
+    let mut too_long = receipt(1, 9_999);
+    too_long.answer = vec![0; limits::RECEIPT_ANSWER_BYTES_MAX + 1];
+    transaction.receipt(too_long).unwrap_err();
+    transaction.commit().unwrap();
+    let listed = documents.list::<Value>(RULES, "").unwrap();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].1.value, deepest);
+}
+
+#[test]
+fn a_damaged_document_fails_alone_and_is_named() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    for id in ["a", "b", "c", "d"] {
+        put(&documents, id, &rule(id, 1), Expect::Absent).unwrap();
+    }
+    let key = RULES.key("b");
+    let mut bytes = stored(&documents, Keyspace::Documents, &key);
+    *bytes.last_mut().unwrap() ^= 1;
+    put_raw(&documents, Keyspace::Documents, &key, bytes);
+    let mut transaction = documents.begin();
+    transaction.put(RULES, "c", &"not a rule", Expect::Any).unwrap();
+    transaction.commit().unwrap();
+
+    let error = documents.get::<Rule>(RULES, "b").unwrap_err();
+    assert_eq!(error.to_string(), "damaged data: document rules/b: the checksum does not match");
+    assert!(matches!(documents.get::<Rule>(RULES, "c").unwrap_err(), Error::Corrupt(_)));
+    let listed = documents.list::<Rule>(RULES, "").unwrap();
+    assert!(listed.iter().map(|(id, _)| id.as_str()).eq(["a", "d"]));
+    assert_eq!(documents.damaged(), ["rules/b", "rules/c"]);
+
+    assert!(is_conflict(put(&documents, "b", &rule("b", 2), Expect::Absent)));
+    let error = put(&documents, "b", &rule("b", 2), Expect::Revision(2)).unwrap_err();
+    assert!(matches!(error, Error::Corrupt(_)), "{error}");
+    put(&documents, "b", &rule("b", 2), Expect::Any).unwrap();
+    delete(&documents, "c", Expect::Any).unwrap();
+    assert_eq!(documents.list::<Rule>(RULES, "").unwrap().len(), 3);
+    assert!(documents.damaged().is_empty());
+}
+
+#[test]
+fn a_document_under_a_key_that_is_not_its_own_is_damaged() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    put(&documents, "a", &rule("a", 1), Expect::Any).unwrap();
+    let bytes = stored(&documents, Keyspace::Documents, &RULES.key("a"));
+    put_raw(&documents, Keyspace::Documents, &RULES.key("b"), bytes);
+    assert!(matches!(documents.get::<Rule>(RULES, "b").unwrap_err(), Error::Corrupt(_)));
+}
+
+#[test]
+fn a_flipped_byte_in_a_table_hides_its_part_of_a_list_only() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    for n in 0..1_000 {
+        let mut transaction = documents.begin();
+        transaction.put(RULES, &format!("{n:04}"), &rule(&noise(n), n), Expect::Absent).unwrap();
+        transaction.commit().unwrap();
+    }
+    documents.store.flush().unwrap();
+    drop(documents);
+    let path = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    let table = path.filter(|path| path.extension().is_some_and(|e| e == "sst"));
+    let table = table.max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
+    let mut bytes = fs::read(&table).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    fs::write(&table, bytes).unwrap();
+
+    let documents = open(dir.path());
+    let listed = documents.list::<Rule>(RULES, "").unwrap();
+    assert!((800..1_000).contains(&listed.len()), "{} of 1000", listed.len());
+    assert!(listed.is_sorted_by(|a, b| a.0 < b.0));
+    assert_eq!((&*listed[0].0, &*listed[listed.len() - 1].0), ("0000", "0999"));
+    assert_eq!(documents.damaged().len(), 1);
+    assert!(documents.damaged()[0].starts_with("rules: the part after \"rules/"));
+    assert_eq!(documents.verify().unwrap().damaged.len(), 1);
+}
+
+/// Text that hardly compresses.
+fn noise(seed: i64) -> String {
+    let next =
+        |n: u64| n.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let numbers = std::iter::successors(Some(next(seed.unsigned_abs())), |n| Some(next(*n)));
+    numbers.take(12).map(|n| format!("{n:x}")).collect()
+}
+
+#[test]
+fn receipts_are_kept_until_they_expire() {
+    let dir = TempDir::new().unwrap();
+    let clock = Clock::manual(TimestampMs(1_000));
+    let documents = open_at(dir.path(), clock.clone());
+    let mut transaction = documents.begin();
+    transaction.put(RULES, "a", &rule("a", 1), Expect::Any).unwrap();
+    transaction.receipt(receipt(u128::MAX, 2_000)).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(documents.receipt(u128::MAX).unwrap(), Some(receipt(u128::MAX, 2_000)));
+    assert_eq!(documents.receipt(0).unwrap(), None);
+    clock.set(TimestampMs(1_999));
+    assert!(documents.receipt(u128::MAX).unwrap().is_some());
+    clock.set(TimestampMs(2_000));
+    assert_eq!(documents.receipt(u128::MAX).unwrap(), None);
+}
+
+#[test]
+fn a_request_is_receipted_once() {
+    let dir = TempDir::new().unwrap();
+    let clock = Clock::manual(TimestampMs(1_000));
+    let documents = open_at(dir.path(), clock.clone());
+    let commit = |expires_at| {
+        let mut transaction = documents.begin();
+        transaction.receipt(receipt(5, expires_at)).unwrap();
+        transaction.commit()
+    };
+    commit(2_000).unwrap();
+    assert!(is_conflict(commit(3_000)));
+    clock.set(TimestampMs(2_000));
+    commit(3_000).unwrap();
+    assert_eq!(documents.receipt(5).unwrap(), Some(receipt(5, 3_000)));
+}
+
+#[test]
+fn the_sweep_takes_expired_and_unreadable_receipts_only() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let mut batch = Batch::new();
+    for id in 0..2_500 {
+        receipt(id, 1_000 + i64::try_from(id).unwrap()).stage(&mut batch);
+    }
+    documents.store.write(batch, Sync::No).unwrap();
+    put_raw(&documents, Keyspace::Receipts, &Receipt::key(9_000), b"\x01garbage".to_vec());
+    put_raw(&documents, Keyspace::Receipts, b"short key", Vec::new());
+    assert_eq!(documents.verify().unwrap().damaged.len(), 2);
+
+    assert_eq!(documents.expire_receipts(TimestampMs(3_099)).unwrap(), 2_102);
+    let seen = documents.verify().unwrap();
+    assert_eq!((seen.receipts, seen.damaged.len()), (400, 0));
+    assert!(documents.receipt(2_099).unwrap().is_none());
+    assert!(documents.receipt(2_100).unwrap().is_some());
+    assert_eq!(documents.expire_receipts(TimestampMs(3_099)).unwrap(), 0);
+}
+
+#[test]
+fn verify_counts_everything_and_names_the_damaged() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let mut transaction = documents.begin();
+    for id in ["a", "b"] {
+        transaction.put(RULES, id, &rule(id, 1), Expect::Any).unwrap();
+    }
+    transaction.receipt(receipt(1, 9_999)).unwrap();
+    transaction.commit().unwrap();
+    let seen = documents.verify().unwrap();
+    assert_eq!((seen.documents, seen.receipts, seen.damaged.len()), (2, 1, 0));
+    assert!(seen.bytes > 100);
+
+    put_raw(&documents, Keyspace::Documents, &RULES.key("a"), vec![2, 0, 0]);
+    put_raw(&documents, Keyspace::Documents, &RULES.key("b"), vec![1, 0, 0]);
+    let key = RULES.key("c");
+    put_raw(&documents, Keyspace::Documents, &key, collection::encode(&key, 1, b"{"));
+    put_raw(&documents, Keyspace::Documents, &[200, 1], Vec::new());
+    let damaged = documents.verify().unwrap().damaged;
+    assert_eq!(damaged.len(), 4);
+    assert_eq!(damaged[0], "document rules/a: frame version 2 is not known");
+    assert_eq!(damaged[1], "document rules/b: 3 bytes are too few");
+    assert!(damaged[2].starts_with("document rules/c: EOF"), "{}", damaged[2]);
+    assert_eq!(damaged[3], "document key [c8, 01]: 0 bytes are too few");
+}
+
+#[test]
+fn the_bytes_of_a_document() {
+    let key = RULES.key("a1");
+    assert_eq!(key, b"\x05rulesa1");
+    let stored = collection::encode(&key, 0x0102_0304, br#"{"n":7}"#);
+    let golden = [
+        &[1][..],
+        &GOLDEN_DOCUMENT_CHECKSUM.to_le_bytes(),
+        &[4, 3, 2, 1, 0, 0, 0, 0],
+        br#"{"n":7}"#,
+    ];
+    assert_eq!(stored, golden.concat());
+    assert_eq!(collection::decode(&key, &stored).unwrap(), (0x0102_0304, &br#"{"n":7}"#[..]));
+}
+
+#[test]
+fn the_bytes_of_a_receipt() {
+    let receipt = Receipt {
+        id: 0x0f0e_0d0c,
+        fingerprint: 0x0807,
+        answer: b"ok".to_vec(),
+        expires_at: TimestampMs(0x0605_0403),
+    };
+    assert_eq!(Receipt::key(receipt.id), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 15, 14, 13, 12]);
+    let golden = [
+        &[1][..],
+        &GOLDEN_RECEIPT_CHECKSUM.to_le_bytes(),
+        &[3, 4, 5, 6, 0, 0, 0, 0],
+        &[7, 8, 0, 0, 0, 0, 0, 0],
+        b"ok",
+    ];
+    assert_eq!(receipt.encode(), golden.concat());
+    assert_eq!(Receipt::decode(receipt.id, &receipt.encode()).unwrap(), receipt);
+}
+
+// Computed with another implementation of XXH3-64.
+const GOLDEN_DOCUMENT_CHECKSUM: u64 = 0xe0c4_97cb_f28d_4e34;
+const GOLDEN_RECEIPT_CHECKSUM: u64 = 0xb0f7_1c91_e9a7_9f3d;
+
+const THREADS: usize = 8;
+
+fn in_parallel<T: Send>(work: impl Fn(usize) -> T + Send + std::marker::Sync) -> Vec<T> {
+    let start = Barrier::new(THREADS);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..THREADS)
+            .map(|n| {
+                let (start, work) = (&start, &work);
+                scope.spawn(move || {
+                    start.wait();
+                    work(n)
+                })
+            })
+            .collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn of_racing_creations_one_wins() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    for round in 0..50 {
+        let won = in_parallel(|n| {
+            let mut transaction = documents.begin();
+            let value = rule("a", i64::try_from(n).unwrap());
+            transaction.put(RULES, &round.to_string(), &value, Expect::Absent).unwrap();
+            transaction.put(RULES_OLD, &format!("{round}-{n}"), &1, Expect::Any).unwrap();
+            transaction.commit().ok()
+        });
+        let winners: Vec<_> = won.iter().flatten().collect();
+        assert_eq!(winners.len(), 1, "round {round}");
+        assert_eq!(get(&documents, &round.to_string()).unwrap().revision, *winners[0]);
+        let traces = documents.list::<i64>(RULES_OLD, &format!("{round}-")).unwrap();
+        assert_eq!(traces.len(), 1, "round {round}: a refused transaction left a trace");
+    }
+}
+
+#[test]
+fn of_racing_requests_with_one_id_one_is_done() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let done = in_parallel(|n| {
+        let mut transaction = documents.begin();
+        transaction.put(RULES, &n.to_string(), &rule("a", 1), Expect::Absent).unwrap();
+        transaction.receipt(receipt(1, 9_999)).unwrap();
+        transaction.commit().is_ok()
+    });
+    assert_eq!(done.into_iter().filter(|done| *done).count(), 1);
+    assert_eq!(documents.list::<Rule>(RULES, "").unwrap().len(), 1);
+}
+
+#[test]
+fn concurrent_transactions_are_as_good_as_one_after_the_other() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let accounts = ["a", "b", "c", "d"];
+    for account in accounts {
+        put(&documents, account, &rule(account, 100), Expect::Absent).unwrap();
+    }
+    let revisions = in_parallel(|n| {
+        let mut revisions = Vec::new();
+        while revisions.len() < 60 {
+            let (from, to) = (accounts[n % 4], accounts[(n + 1 + revisions.len() % 3) % 4]);
+            let (source, target) = (get(&documents, from).unwrap(), get(&documents, to).unwrap());
+            let mut transaction = documents.begin();
+            for (id, old, change) in [(from, source, -1), (to, target, 1)] {
+                let value = rule(id, old.value.limit + change);
+                transaction.put(RULES, id, &value, Expect::Revision(old.revision)).unwrap();
+            }
+            match transaction.commit() {
+                Ok(revision) => revisions.push(revision),
+                Err(error) => {
+                    assert!(matches!(error, Error::Refused(Refusal::Conflict)), "{error}")
+                }
+            }
+        }
+        revisions
+    });
+    let revisions: Vec<u64> = revisions.into_iter().flatten().collect();
+    assert_eq!(revisions.iter().collect::<HashSet<_>>().len(), THREADS * 60);
+    let total: i64 = accounts.iter().map(|id| get(&documents, id).unwrap().value.limit).sum();
+    assert_eq!(total, 400);
+    // Every transfer counted: account `n` was the source of the threads n and n + 4.
+    drop(documents);
+    let documents = open(dir.path());
+    let total: i64 = accounts.iter().map(|id| get(&documents, id).unwrap().value.limit).sum();
+    assert_eq!(total, 400);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(u8, i64, Wish),
+    Delete(u8, Wish),
+    Pair(u8, Wish, u8, Wish),
+    Reopen,
+}
+
+/// What to expect, in terms of what the model knows.
+#[derive(Clone, Copy, Debug)]
+enum Wish {
+    Any,
+    Absent,
+    Current,
+    Stale,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let wish = || {
+        prop_oneof![
+            3 => Just(Wish::Any),
+            1 => Just(Wish::Absent),
+            3 => Just(Wish::Current),
+            1 => Just(Wish::Stale)
+        ]
+    };
+    let id = || 0_u8..6;
+    prop_oneof![
+        6 => (id(), any::<i64>(), wish()).prop_map(|(id, n, wish)| Step::Put(id, n, wish)),
+        3 => (id(), wish()).prop_map(|(id, wish)| Step::Delete(id, wish)),
+        3 => (id(), wish(), id(), wish()).prop_map(|(a, x, b, y)| Step::Pair(a, x, b, y)),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+type Model = BTreeMap<String, (i64, u64)>;
+
+fn expectation(model: &Model, id: &str, wish: Wish) -> (Expect, bool) {
+    match (wish, model.get(id)) {
+        (Wish::Any, _) => (Expect::Any, true),
+        (Wish::Absent, found) => (Expect::Absent, found.is_none()),
+        (Wish::Current, Some((_, revision))) => (Expect::Revision(*revision), true),
+        (Wish::Current | Wish::Stale, None) => (Expect::Revision(1), false),
+        (Wish::Stale, Some((_, revision))) => (Expect::Revision(revision - 1), false),
+    }
+}
+
+fn apply(documents: &Documents, model: &mut Model, changes: &[(u8, Option<i64>, Wish)]) -> u64 {
+    let mut transaction = documents.begin();
+    let mut holds = true;
+    let mut after = model.clone();
+    for (id, value, wish) in changes {
+        let id = format!("id{id}");
+        let (expect, met) = expectation(model, &id, *wish);
+        holds &= met;
+        match value {
+            Some(value) => {
+                transaction.put(RULES, &id, &rule("x", *value), expect).unwrap();
+                after.insert(id, (*value, 0));
+            }
+            None => {
+                transaction.delete(RULES, &id, expect).unwrap();
+                after.remove(&id);
+            }
+        }
+    }
+    let outcome = transaction.commit();
+    if !holds {
+        assert!(is_conflict(outcome));
+        return 0;
+    }
+    let given = outcome.unwrap();
+    after.values_mut().filter(|(_, revision)| *revision == 0).for_each(|(_, r)| *r = given);
+    *model = after;
+    given
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Documents behave like a map with revisions, whatever is done to them.
+    #[test]
+    fn documents_are_a_map_with_revisions(steps in prop::collection::vec(step(), 1..60)) {
+        let dir = TempDir::new().unwrap();
+        let mut documents = Some(open(dir.path()));
+        let mut model = Model::new();
+        let mut last = 0;
+        for step in &steps {
+            let open_documents = documents.as_ref().unwrap();
+            let given = match *step {
+                Step::Put(id, n, wish) => apply(open_documents, &mut model, &[(id, Some(n), wish)]),
+                Step::Delete(id, wish) => apply(open_documents, &mut model, &[(id, None, wish)]),
+                Step::Pair(a, x, b, y) => {
+                    apply(open_documents, &mut model, &[(a, Some(1), x), (b, None, y)])
+                }
+                Step::Reopen => {
+                    drop(documents.take());
+                    documents = Some(open(dir.path()));
+                    0
+                }
+            };
+            prop_assert!(given == 0 || given > last);
+            last = last.max(given);
+        }
+        let listed = documents.unwrap().list::<Rule>(RULES, "id").unwrap();
+        let listed: Model = listed
+            .into_iter()
+            .map(|(id, document)| (id, (document.value.limit, document.revision)))
+            .collect();
+        prop_assert_eq!(listed, model);
+    }
+
+    /// Whatever stands in the place of a document or receipt, reading it is an answer or an error.
+    #[test]
+    fn foreign_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..64), id: u128) {
+        let key = RULES.key("a");
+        prop_assert!(collection::parse::<Value>(&key, &bytes).is_err());
+        prop_assert!(Receipt::decode(id, &bytes).is_err());
+        drop(collection::display_name(&bytes));
+    }
+
+    #[test]
+    fn every_receipt_comes_back(id: u128, fingerprint: u64, answer: Vec<u8>, expires_at: i64) {
+        let receipt = Receipt { id, fingerprint, answer, expires_at: TimestampMs(expires_at) };
+        prop_assert_eq!(&Receipt::decode(id, &receipt.encode()).unwrap(), &receipt);
+        prop_assert!(Receipt::decode(id ^ 1, &receipt.encode()).is_err());
+    }
+}

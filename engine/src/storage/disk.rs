@@ -1,0 +1,36 @@
+//! Room on the disk: how much is free, how much a directory takes.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Bytes that this process may still write to the file system that holds `path`.
+pub(crate) fn disk_free(path: &Path) -> Result<u64> {
+    let stat = rustix::fs::statvfs(path).map_err(|errno| Error::Io {
+        context: format!("free space of {}", path.display()),
+        source: io::Error::from(errno),
+    })?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// Bytes of the files in `dir` and below. A file that disappears meanwhile counts nothing.
+pub(crate) fn disk_used(dir: &Path) -> Result<u64> {
+    bytes_below(dir)
+        .map_err(|source| Error::Io { context: format!("size of {}", dir.display()), source })
+}
+
+fn bytes_below(dir: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let found = match entry.metadata() {
+            Ok(found) => found,
+            Err(gone) if gone.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        bytes += if found.is_dir() { bytes_below(&entry.path())? } else { found.len() };
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,28 @@
+//! What RocksDB says went wrong, in the engine's words.
+//!
+//! The binding hands over RocksDB's status as text; its beginning tells the class, and for a full disk the
+//! system's own message stands in it.
+
+use crate::error::Error;
+
+/// How Linux and RocksDB say that there is no room: on the disk, in the quota, within the size that a file
+/// of this process may have.
+const NO_ROOM: [&str; 3] = ["No space left on device", "Disk quota exceeded", "File too large"];
+
+/// The engine's error for `error`, which came while doing `context`.
+pub(super) fn failure(context: &str, error: rocksdb::Error) -> Error {
+    use rocksdb::ErrorKind;
+    let kind = error.kind();
+    let message = format!("{context}: {}", error.into_string());
+    match kind {
+        ErrorKind::Corruption => Error::Corrupt(message),
+        ErrorKind::IOError if NO_ROOM.iter().any(|text| message.contains(text)) => {
+            Error::Unavailable(message)
+        }
+        ErrorKind::ShutdownInProgress
+        | ErrorKind::Busy
+        | ErrorKind::TimedOut
+        | ErrorKind::TryAgain => Error::Unavailable(message),
+        _ => Error::Storage(message),
+    }
+}

@@ -1,0 +1,52 @@
+//! The names of the keyspaces and what lives in each.
+
+/// A keyspace: an ordered map of its own from bytes to bytes, a RocksDB column family. A batch may write to
+/// several, and is still atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Keyspace {
+    /// A few small facts about the whole database: format version, watermarks, counters. One key per fact.
+    Meta,
+    /// Dictionary of strings, metrics and series, in segments written at a seal and read back at open.
+    Registry,
+    /// One small entry per block, all read at open: block key to description.
+    Catalog,
+    /// The blocks: 10 to 300 KB each, immutable, already packed. Keys begin with tier and day, so that a day
+    /// of a tier is one range, and dropping it drops whole files.
+    Blocks,
+    /// Keys of blocks that nothing refers to any more, whose bytes may go once no reader needs them.
+    Garbage,
+    /// Keys of blocks that were found damaged, with the reason.
+    Quarantine,
+    /// Idempotency receipts by id. Mostly asked for ids that are not there.
+    Receipts,
+    /// Typed documents of everything that is not telemetry.
+    Documents,
+}
+
+impl Keyspace {
+    /// Every keyspace, in the order of the declaration.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Meta,
+        Self::Registry,
+        Self::Catalog,
+        Self::Blocks,
+        Self::Garbage,
+        Self::Quarantine,
+        Self::Receipts,
+        Self::Documents,
+    ];
+
+    /// The name of the column family. Part of the disk format.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Meta => "meta",
+            Self::Registry => "registry",
+            Self::Catalog => "catalog",
+            Self::Blocks => "blocks",
+            Self::Garbage => "garbage",
+            Self::Quarantine => "quarantine",
+            Self::Receipts => "receipts",
+            Self::Documents => "documents",
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The only code that names RocksDB: ordered keyspaces of bytes, atomic batches, scans and upkeep.
+//!
+//! What it keeps true: a batch is applied whole or not at all; what was written with [`Sync::Yes`] is on the
+//! disk when [`Store::write`] returns; a key that is damaged on disk is an error, never other bytes. What it
+//! refuses to know: what any key or value means. Their layouts belong to the modules that write them, and to
+//! `docs/FORMAT.md`.
+
+mod batch;
+mod disk;
+mod failure;
+mod keyspace;
+mod range;
+mod scan;
+mod store;
+mod tuning;
+mod upkeep;
+
+#[cfg(test)]
+mod full_disk_tests;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use batch::{Batch, Sync};
+pub(crate) use disk::{disk_free, disk_used};
+pub(crate) use keyspace::Keyspace;
+pub(crate) use range::KeyRange;
+pub(crate) use scan::{Caching, Direction, Entry, Gap, Scan};
+pub(crate) use store::{Pinned, Store};
+pub(crate) use upkeep::Figures;

@@ -1,0 +1,491 @@
+//! What the rest of the engine is promised by the store.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::error::Error;
+
+const CACHE_BYTES: usize = 16 << 20;
+
+fn open(dir: &Path) -> Store {
+    Store::open(dir, CACHE_BYTES, 2).unwrap()
+}
+
+fn put(store: &Store, keyspace: Keyspace, key: &[u8], value: &[u8]) {
+    let mut batch = Batch::new();
+    batch.put(keyspace, key, value.to_vec());
+    store.write(batch, Sync::Yes).unwrap();
+}
+
+fn get(store: &Store, keyspace: Keyspace, key: &[u8]) -> Option<Vec<u8>> {
+    store.get(keyspace, key).unwrap().map(|value| value.to_vec())
+}
+
+fn keys(store: &Store, keyspace: Keyspace, range: &KeyRange, direction: Direction) -> Vec<Vec<u8>> {
+    store
+        .scan(keyspace, range, direction, Caching::Keep)
+        .map(|entry| entry.unwrap().0.into_vec())
+        .collect()
+}
+
+/// Bytes that do not compress.
+fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    std::iter::repeat_with(&mut next).flatten().take(len).collect()
+}
+
+#[test]
+fn keyspaces_are_apart() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for (n, keyspace) in Keyspace::ALL.into_iter().enumerate() {
+        put(&store, keyspace, b"key", &[u8::try_from(n).unwrap()]);
+    }
+    for (n, keyspace) in Keyspace::ALL.into_iter().enumerate() {
+        assert_eq!(get(&store, keyspace, b"key"), Some(vec![u8::try_from(n).unwrap()]));
+    }
+    assert_eq!(get(&store, Keyspace::Blocks, b"other"), None);
+}
+
+#[test]
+fn names_of_keyspaces_are_unique() {
+    let names: std::collections::BTreeSet<_> = Keyspace::ALL.iter().map(|k| k.name()).collect();
+    assert_eq!(names.len(), Keyspace::ALL.len());
+}
+
+#[test]
+fn a_batch_applies_in_order_over_keyspaces_and_survives_a_reopen() {
+    let dir = TempDir::new().unwrap();
+    {
+        let store = open(dir.path());
+        put(&store, Keyspace::Garbage, b"a", b"old");
+        put(&store, Keyspace::Garbage, b"b", b"old");
+        let mut batch = Batch::new();
+        batch.put(Keyspace::Blocks, b"a", b"first".to_vec());
+        batch.put(Keyspace::Blocks, b"a", b"second".to_vec());
+        batch.put(Keyspace::Catalog, b"a", b"".to_vec());
+        batch.delete(Keyspace::Garbage, b"a");
+        batch.delete(Keyspace::Garbage, b"never there");
+        batch.delete_range(Keyspace::Garbage, KeyRange::between(b"b", b"c"));
+        batch.put(Keyspace::Garbage, b"bb", b"after the range delete".to_vec());
+        assert_eq!(batch.len(), 7);
+        store.write(batch, Sync::No).unwrap();
+    }
+    let store = open(dir.path());
+    assert_eq!(get(&store, Keyspace::Blocks, b"a").unwrap(), b"second");
+    assert_eq!(get(&store, Keyspace::Catalog, b"a").unwrap(), b"");
+    let left = keys(&store, Keyspace::Garbage, &KeyRange::all(), Direction::Forward);
+    assert_eq!(left, [b"bb"]);
+}
+
+#[test]
+fn a_range_delete_without_an_end_takes_everything_from_its_start() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for key in [&b"a"[..], b"b", &[0xff; 30]] {
+        put(&store, Keyspace::Catalog, key, b"");
+    }
+    let mut batch = Batch::new();
+    batch.delete_range(Keyspace::Catalog, KeyRange { from: b"b".to_vec(), to: None });
+    batch.delete_range(Keyspace::Catalog, KeyRange::between(b"z", b"a"));
+    store.write(batch, Sync::No).unwrap();
+    let left = keys(&store, Keyspace::Catalog, &KeyRange::all(), Direction::Forward);
+    assert_eq!(left, [b"a"]);
+}
+
+#[test]
+fn multi_get_answers_in_the_order_asked() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for n in 0..50_u8 {
+        put(&store, Keyspace::Blocks, &[n], &noise(u64::from(n), 20_000));
+        if n == 30 {
+            store.flush().unwrap();
+        }
+    }
+    for asked in [vec![[3], [9], [200], [40]], vec![[40], [200], [3], [3]], vec![]] {
+        let found = store.multi_get(Keyspace::Blocks, &asked);
+        assert_eq!(found.len(), asked.len());
+        for (key, found) in asked.iter().zip(found) {
+            let expected = (key[0] < 50).then(|| noise(u64::from(key[0]), 20_000));
+            assert_eq!(found.unwrap().map(|value| value.to_vec()), expected);
+        }
+    }
+}
+
+#[test]
+fn a_scan_does_not_see_later_writes() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    put(&store, Keyspace::Catalog, b"a", b"1");
+    let mut scan =
+        store.scan(Keyspace::Catalog, &KeyRange::all(), Direction::Forward, Caching::Keep);
+    put(&store, Keyspace::Catalog, b"a", b"2");
+    put(&store, Keyspace::Catalog, b"b", b"2");
+    let (key, value) = scan.next().unwrap().unwrap();
+    assert_eq!((&*key, &*value), (b"a".as_slice(), b"1".as_slice()));
+    assert!(scan.next().is_none());
+    assert!(scan.next().is_none(), "a scan that is over stays over");
+}
+
+#[test]
+fn dropping_a_range_frees_the_disk_and_spares_the_key_at_its_end() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    // Days 1 to 8, every day in a table of its own at the bottom, so that whole tables can be dropped.
+    for day in 1..=8_u8 {
+        for n in 0..20_u8 {
+            put(&store, Keyspace::Blocks, &[day, n], &noise(u64::from(n), 50_000));
+        }
+        store.flush().unwrap();
+        store.compact(Keyspace::Blocks, &KeyRange::all()).unwrap();
+    }
+    let before = store.figures().unwrap().table_bytes;
+    store.delete_range_now(Keyspace::Blocks, &[2], &[6, 0]).unwrap();
+    let left = keys(&store, Keyspace::Blocks, &KeyRange::all(), Direction::Forward);
+    assert_eq!(left.len(), 80);
+    assert!(get(&store, Keyspace::Blocks, &[6, 0]).is_some());
+    assert!(get(&store, Keyspace::Blocks, &[1, 19]).is_some());
+    let after = store.figures().unwrap().table_bytes;
+    assert!(after < before * 55 / 100, "{before} bytes before, {after} after");
+
+    // One day only, and a range with nothing inside.
+    store.delete_range_now(Keyspace::Blocks, &[6], &[7]).unwrap();
+    store.delete_range_now(Keyspace::Blocks, &[9], &[9]).unwrap();
+    let left = keys(&store, Keyspace::Blocks, &KeyRange::all(), Direction::Forward);
+    assert_eq!(left.first().unwrap(), &[1, 0]);
+    assert_eq!(left.len(), 60);
+}
+
+#[test]
+fn a_table_whose_last_key_is_the_end_of_a_dropped_range_stays() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    // The table holds [5] and [6]: all of it lies within [5]..=[6], but [6] is not in [5]..[6].
+    put(&store, Keyspace::Blocks, &[5], b"goes");
+    put(&store, Keyspace::Blocks, &[6], b"stays");
+    store.flush().unwrap();
+    store.compact(Keyspace::Blocks, &KeyRange::all()).unwrap();
+    store.delete_range_now(Keyspace::Blocks, &[5], &[6]).unwrap();
+    assert_eq!(get(&store, Keyspace::Blocks, &[5]), None);
+    assert_eq!(get(&store, Keyspace::Blocks, &[6]).unwrap(), b"stays");
+}
+
+#[test]
+fn a_checkpoint_is_a_database_of_its_own() {
+    let dir = TempDir::new().unwrap();
+    let copy = dir.path().join("copy");
+    let store = open(&dir.path().join("db"));
+    put(&store, Keyspace::Documents, b"a", b"then");
+    store.checkpoint(&copy).unwrap();
+    put(&store, Keyspace::Documents, b"a", b"now");
+    let copied = open(&copy);
+    assert_eq!(get(&copied, Keyspace::Documents, b"a").unwrap(), b"then");
+    assert_eq!(get(&store, Keyspace::Documents, b"a").unwrap(), b"now");
+    store.checkpoint(&copy).unwrap_err();
+}
+
+#[test]
+fn figures_follow_what_is_stored() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for n in 0..40_u8 {
+        put(&store, Keyspace::Blocks, &[n], &noise(u64::from(n), 20_000));
+    }
+    let before = store.figures().unwrap();
+    assert!(before.memtable_bytes > 800_000);
+    store.flush().unwrap();
+    let after = store.figures().unwrap();
+    assert!(after.table_bytes >= before.table_bytes + 800_000);
+    assert_eq!(after.background_errors, 0);
+    assert_eq!(store.keys_estimate(Keyspace::Blocks).unwrap(), 40);
+    assert!(store.table_bytes(Keyspace::Blocks).unwrap() >= 800_000);
+    assert!(disk_used(dir.path()).unwrap() >= 800_000);
+    assert!(disk_free(dir.path()).unwrap() > 0);
+    disk_free(&dir.path().join("absent")).unwrap_err();
+}
+
+#[test]
+fn memory_stays_within_the_budget() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for n in 0..400_u16 {
+        put(&store, Keyspace::Blocks, &n.to_be_bytes(), &noise(u64::from(n), 200_000));
+    }
+    for n in 0..400_u16 {
+        assert!(store.get(Keyspace::Blocks, &n.to_be_bytes()).unwrap().is_some());
+        let used = store.figures().unwrap().cache_bytes;
+        assert!(used <= CACHE_BYTES as u64 * 5 / 4, "{used} bytes after {n} reads");
+    }
+}
+
+#[test]
+fn opening_twice_says_why_not() {
+    let dir = TempDir::new().unwrap();
+    let _store = open(dir.path());
+    let error = Store::open(dir.path(), CACHE_BYTES, 2).unwrap_err();
+    assert!(matches!(error, Error::Open { .. }), "{error}");
+}
+
+#[test]
+fn a_newer_format_is_refused_by_name() {
+    let dir = TempDir::new().unwrap();
+    put(&open(dir.path()), Keyspace::Meta, b"format", &2_u32.to_le_bytes());
+    let error = Store::open(dir.path(), CACHE_BYTES, 2).unwrap_err();
+    assert!(
+        error.to_string().contains("newer version of this program: it has format 2"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_newer_keyspace_is_refused_by_name() {
+    let dir = TempDir::new().unwrap();
+    let mut store = open(dir.path());
+    store.db.create_cf("traces", &rocksdb::Options::default()).unwrap();
+    drop(store);
+    let error = Store::open(dir.path(), CACHE_BYTES, 2).unwrap_err();
+    assert!(
+        error.to_string().contains("newer version of this program: it has a keyspace \"traces\""),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_older_database_gains_the_keyspaces_it_lacks() {
+    let dir = TempDir::new().unwrap();
+    let mut store = open(dir.path());
+    put(&store, Keyspace::Documents, b"a", b"1");
+    store.db.drop_cf("quarantine").unwrap();
+    drop(store);
+    let store = open(dir.path());
+    put(&store, Keyspace::Quarantine, b"a", b"2");
+    assert_eq!(get(&store, Keyspace::Documents, b"a").unwrap(), b"1");
+}
+
+/// The only file in `dir` with this extension that holds `needle`.
+fn file_with(dir: &Path, extension: &str, needle: &[u8]) -> std::path::PathBuf {
+    let found = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).find(|path| {
+        path.extension().is_some_and(|e| e == extension)
+            && fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle)
+    });
+    found.unwrap()
+}
+
+fn flip_byte(path: &Path, needle: &[u8]) {
+    let mut bytes = fs::read(path).unwrap();
+    let at = bytes.windows(needle.len()).position(|window| window == needle).unwrap();
+    bytes[at] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_flipped_byte_in_a_table_damages_only_its_part() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for n in 0..100_u8 {
+        put(&store, Keyspace::Blocks, &[n], &noise(u64::from(n), 10_000));
+    }
+    store.flush().unwrap();
+    store.compact(Keyspace::Blocks, &KeyRange::all()).unwrap();
+    drop(store);
+    let needle = &noise(50, 10_000)[5_000..5_020];
+    flip_byte(&file_with(dir.path(), "sst", needle), needle);
+
+    let store = open(dir.path());
+    let error = store.get(Keyspace::Blocks, &[50]).unwrap_err();
+    assert!(matches!(error, Error::Corrupt(_)), "{error}");
+    assert_eq!(get(&store, Keyspace::Blocks, &[49]), Some(noise(49, 10_000)));
+    assert_eq!(get(&store, Keyspace::Blocks, &[51]), Some(noise(51, 10_000)));
+
+    let scan = store.scan(Keyspace::Blocks, &KeyRange::all(), Direction::Forward, Caching::Keep);
+    let outcomes: Vec<_> = scan.collect();
+    assert_eq!(outcomes.len(), 51);
+    assert!(matches!(outcomes.last().unwrap(), Err(Error::Corrupt(_))));
+
+    let mut seen = Vec::new();
+    let range = KeyRange::between(&[10], &[90]);
+    let gap = store
+        .read_around_damage(Keyspace::Blocks, &range, Caching::Bypass, |key, _| seen.push(key[0]))
+        .unwrap()
+        .unwrap();
+    assert_eq!(gap.after.as_deref(), Some([49].as_slice()));
+    // 51 can be read by its key, but not met on the way back.
+    assert_eq!(seen, (10..50).chain(52..90).collect::<Vec<_>>());
+}
+
+#[test]
+fn reading_around_damage_without_damage_reads_everything_once() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for n in 0..10_u8 {
+        put(&store, Keyspace::Catalog, &[n], b"");
+    }
+    let mut seen = Vec::new();
+    let all = KeyRange::all();
+    let gap = store
+        .read_around_damage(Keyspace::Catalog, &all, Caching::Keep, |key, _| seen.push(key[0]))
+        .unwrap();
+    assert!(gap.is_none());
+    assert_eq!(seen, (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_log_cut_short_loses_the_tail_and_a_damaged_one_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let (whole, cut, damaged) =
+        (dir.path().join("whole"), dir.path().join("cut"), dir.path().join("damaged"));
+    let store = open(&whole);
+    for n in 0..3_u8 {
+        put(&store, Keyspace::Documents, &[n], &noise(u64::from(n), 3_000));
+    }
+    // Copied while open, as a crash leaves it.
+    for target in [&cut, &damaged] {
+        fs::create_dir(target).unwrap();
+        for entry in fs::read_dir(&whole).unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, target.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    let needle = &noise(2, 3_000)[2_000..2_020];
+    let log = file_with(&cut, "log", needle);
+    let bytes = fs::read(&log).unwrap();
+    fs::write(&log, bytes.get(..bytes.len() - 1_500).unwrap()).unwrap();
+    let found = keys(&open(&cut), Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+    assert_eq!(found, [[0], [1]]);
+
+    let needle = &noise(1, 3_000)[2_000..2_020];
+    flip_byte(&file_with(&damaged, "log", needle), needle);
+    let error = Store::open(&damaged, CACHE_BYTES, 2).unwrap_err();
+    assert!(matches!(error, Error::Corrupt(_)), "{error}");
+}
+
+#[test]
+fn closing_leaves_no_file_open_and_gives_the_lock_back() {
+    let dir = TempDir::new().unwrap();
+    let open_files = || {
+        let entries = fs::read_dir("/proc/self/fd").unwrap();
+        let targets = entries.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+        targets.filter(|target| target.starts_with(dir.path())).count()
+    };
+    let use_and_close = || {
+        let store = open(dir.path());
+        for n in 0..50_u8 {
+            put(&store, Keyspace::Blocks, &[n], &noise(u64::from(n), 20_000));
+        }
+        store.flush().unwrap();
+        assert!(open_files() > 0);
+    };
+    use_and_close();
+    assert_eq!(open_files(), 0);
+    // A store that leaked would hold RocksDB's lock, and the next open would fail.
+    use_and_close();
+    assert_eq!(open_files(), 0);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(u8, u8, u8),
+    Delete(u8, u8),
+    DeleteRange(u8, u8, u8),
+    DropRange(u8, u8, u8),
+    Flush,
+    Compact(u8),
+    Reopen,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (k, key) = (0_u8..3, 0_u8..24);
+    prop_oneof![
+        8 => (k.clone(), key.clone(), any::<u8>()).prop_map(|(k, a, v)| Step::Put(k, a, v)),
+        2 => (k.clone(), key.clone()).prop_map(|(k, a)| Step::Delete(k, a)),
+        1 => (k.clone(), key.clone(), key.clone()).prop_map(|(k, a, b)| Step::DeleteRange(k, a, b)),
+        1 => (k.clone(), key.clone(), key).prop_map(|(k, a, b)| Step::DropRange(k, a, b)),
+        1 => Just(Step::Flush),
+        1 => k.prop_map(Step::Compact),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+type Model = [BTreeMap<Vec<u8>, Vec<u8>>; 3];
+const MODELLED: [Keyspace; 3] = [Keyspace::Blocks, Keyspace::Documents, Keyspace::Meta];
+
+fn apply(store: &mut Option<Store>, model: &mut Model, dir: &Path, step: &Step) {
+    let db = store.as_ref().unwrap();
+    let forget = |model: &mut Model, k: u8, a: u8, b: u8| {
+        model[usize::from(k)].retain(|key, _| !(*key >= vec![a] && *key < vec![b]));
+    };
+    let mut batch = Batch::new();
+    match *step {
+        Step::Put(k, a, v) => {
+            batch.put(MODELLED[usize::from(k)], &[a], vec![v]);
+            model[usize::from(k)].insert(vec![a], vec![v]);
+        }
+        Step::Delete(k, a) => {
+            batch.delete(MODELLED[usize::from(k)], &[a]);
+            model[usize::from(k)].remove(&vec![a]);
+        }
+        Step::DeleteRange(k, a, b) => {
+            batch.delete_range(MODELLED[usize::from(k)], KeyRange::between(&[a], &[b]));
+            forget(model, k, a, b);
+        }
+        Step::DropRange(k, a, b) => {
+            db.delete_range_now(MODELLED[usize::from(k)], &[a], &[b]).unwrap();
+            forget(model, k, a, b);
+        }
+        Step::Flush => db.flush().unwrap(),
+        Step::Compact(k) => db.compact(MODELLED[usize::from(k)], &KeyRange::all()).unwrap(),
+        Step::Reopen => {
+            drop(store.take());
+            *store = Some(open(dir));
+            return;
+        }
+    }
+    db.write(batch, Sync::No).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Whatever happens to it, the store holds what a map would, in both directions and in every range.
+    #[test]
+    fn the_store_is_a_sorted_map(
+        steps in prop::collection::vec(step(), 1..60),
+        ranges in prop::collection::vec((0_u8..26, 0_u8..26), 4),
+    ) {
+        let dir = TempDir::new().unwrap();
+        let mut model = Model::default();
+        let mut store = Some(open(dir.path()));
+        for step in &steps {
+            apply(&mut store, &mut model, dir.path(), step);
+        }
+        let store = store.unwrap();
+        for (keyspace, expected) in MODELLED.into_iter().zip(&model) {
+            for (from, to) in &ranges {
+                let range = KeyRange::between(&[*from], &[*to]);
+                let mut expected: Vec<_> = expected
+                    .keys()
+                    .filter(|key| **key >= range.from && range.to.as_ref().is_some_and(|to| *key < to))
+                    .cloned()
+                    .collect();
+                prop_assert_eq!(&keys(&store, keyspace, &range, Direction::Forward), &expected);
+                expected.reverse();
+                prop_assert_eq!(&keys(&store, keyspace, &range, Direction::Backward), &expected);
+            }
+            for key in 0_u8..24 {
+                prop_assert_eq!(get(&store, keyspace, &[key]), expected.get(&vec![key]).cloned());
+            }
+        }
+    }
+}

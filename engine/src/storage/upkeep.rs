@@ -1,0 +1,126 @@
+//! What is done to the database from time to time, and what it tells about itself.
+
+use std::path::Path;
+
+use rocksdb::checkpoint::Checkpoint;
+use rocksdb::{CompactOptions, FlushOptions, properties};
+
+use super::batch::{Batch, Sync};
+use super::failure::failure;
+use super::keyspace::Keyspace;
+use super::range::{KeyRange, just_below};
+use super::store::Store;
+use crate::error::{Error, Result};
+
+/// How much of what the database holds, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Figures {
+    /// Memtables, those being flushed included.
+    pub(crate) memtable_bytes: u64,
+    /// The shared cache, memtables included.
+    pub(crate) cache_bytes: u64,
+    /// Table files that are in use, all keyspaces.
+    pub(crate) table_bytes: u64,
+    /// Failures of work in the background since the database was opened.
+    pub(crate) background_errors: u64,
+}
+
+impl Store {
+    /// Writes the memtables of all keyspaces to tables, so that the next open has no log to replay.
+    pub(crate) fn flush(&self) -> Result<()> {
+        Keyspace::ALL.into_iter().try_for_each(|keyspace| self.flush_keyspace(keyspace))
+    }
+
+    /// Removes every key of `range` and gives the disk space back before it returns: tables that lie
+    /// inside are dropped unread, what shares a table with living keys is compacted away.
+    ///
+    /// The tombstone is synced first: dropping tables alone could bring back older values that lie deeper,
+    /// should the process die in between. And the memtable is written out before it: in one table with
+    /// the newest keys the tombstone would make that table reach over everything between them and the range,
+    /// and the compaction rewrite it all.
+    pub(crate) fn delete_range_now(
+        &self,
+        keyspace: Keyspace,
+        from: &[u8],
+        to: &[u8],
+    ) -> Result<()> {
+        let range = KeyRange::between(from, to);
+        let Some(last) = just_below(to).filter(|_| !range.is_empty()) else {
+            return Ok(());
+        };
+        self.flush_keyspace(keyspace)?;
+        let mut batch = Batch::new();
+        batch.delete_range(keyspace, range.clone());
+        self.write(batch, Sync::Yes)?;
+        // The binding takes an inclusive end: with `to` itself it would drop a table whose last key is `to`.
+        self.db
+            .delete_file_in_range_cf(self.family(keyspace), from, last.as_slice())
+            .map_err(|error| failure("dropping tables", error))?;
+        self.compact(keyspace, &range)
+    }
+
+    /// Rewrites the tables of `range` without what was deleted or replaced. Returns when done.
+    pub(crate) fn compact(&self, keyspace: Keyspace, range: &KeyRange) -> Result<()> {
+        let mut options = CompactOptions::default();
+        // Other compactions go on meanwhile.
+        options.set_exclusive_manual_compaction(false);
+        let errors = self.background_errors()?;
+        let from = Some(range.from.as_slice());
+        self.db.compact_range_cf_opt(self.family(keyspace), from, range.to.as_deref(), &options);
+        // The binding drops the outcome of a manual compaction; a failed one counts as background error.
+        if self.background_errors()? > errors {
+            let message = format!("compaction of {} failed", keyspace.name());
+            return Err(Error::Unavailable(message));
+        }
+        Ok(())
+    }
+
+    /// A copy of the database as it is now in the new directory `target`, which must not exist. Tables are
+    /// linked, not copied, where `target` is on the same file system.
+    pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
+        let copied = Checkpoint::new(&self.db).and_then(|copy| copy.create_checkpoint(target));
+        copied.map_err(|error| failure(&format!("checkpoint to {}", target.display()), error))
+    }
+
+    /// What the database holds.
+    pub(crate) fn figures(&self) -> Result<Figures> {
+        let mut table_bytes = 0;
+        for keyspace in Keyspace::ALL {
+            table_bytes += self.table_bytes(keyspace)?;
+        }
+        Ok(Figures {
+            memtable_bytes: self.shared.memtables.get_usage() as u64,
+            cache_bytes: self.shared.cache.get_usage() as u64,
+            table_bytes,
+            background_errors: self.background_errors()?,
+        })
+    }
+
+    /// Bytes of the table files of one keyspace that are in use.
+    pub(crate) fn table_bytes(&self, keyspace: Keyspace) -> Result<u64> {
+        self.property(keyspace, properties::LIVE_SST_FILES_SIZE)
+    }
+
+    /// How many keys a keyspace holds, roughly: keys deleted but not compacted yet may count or not.
+    pub(crate) fn keys_estimate(&self, keyspace: Keyspace) -> Result<u64> {
+        self.property(keyspace, properties::ESTIMATE_NUM_KEYS)
+    }
+
+    fn flush_keyspace(&self, keyspace: Keyspace) -> Result<()> {
+        let mut options = FlushOptions::new();
+        options.set_wait(true);
+        let flushed = self.db.flush_cf_opt(self.family(keyspace), &options);
+        flushed.map_err(|error| failure(&format!("flush of {}", keyspace.name()), error))
+    }
+
+    fn background_errors(&self) -> Result<u64> {
+        // Counted for the whole database, under the default family.
+        let count = self.db.property_int_value(properties::BACKGROUND_ERRORS);
+        Ok(count.map_err(|error| failure("properties", error))?.unwrap_or(0))
+    }
+
+    fn property(&self, keyspace: Keyspace, name: &properties::PropName) -> Result<u64> {
+        let value = self.db.property_int_value_cf(self.family(keyspace), name);
+        Ok(value.map_err(|error| failure("properties", error))?.unwrap_or(0))
+    }
+}
