@@ -1,0 +1,376 @@
+//! Group commit: one thread writes the log, so that concurrent writers share a write and a sync.
+//!
+//! ```text
+//! writers ──submit──▶ queue ──▶ committer: take all that waits ─▶ append (+ sync) ─▶ apply to the head ─▶ answer
+//! ```
+//!
+//! While one group is being synced the next one gathers, so the sync costs each writer at most twice its time
+//! and the disk one operation per group. A record is applied in the order of the log and before its writer is
+//! answered: whoever was answered can read what he wrote.
+
+use std::fs::File;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::record::{Definitions, encode_definitions};
+use super::segment::{PAYLOAD_BYTES_MAX, Segments};
+use super::writer::LogWriter;
+use crate::documents::Receipt;
+use crate::error::{Error, Result};
+use crate::model::{Lsn, MetricId, PointBatch};
+use crate::options::Durability;
+
+/// Bytes that may wait to be written; beyond it writers are told to slow down.
+const QUEUE_BYTES_MAX: usize = 64 << 20;
+/// A group is closed at this size.
+const GROUP_BYTES_MAX: usize = 8 << 20;
+
+/// What a record does once it is durable.
+#[derive(Debug)]
+pub(crate) enum Applied {
+    /// Adds points to the head and remembers how they were answered.
+    Write { points: PointBatch, receipt: Option<Receipt> },
+    /// Forgets a metric.
+    Dropped(MetricId),
+}
+
+/// Where durable records go. A trait because the log must not know the rooms above it; the tests of this file
+/// are the other implementation.
+pub(crate) trait Sink: Send + 'static {
+    /// Whether a group may be written now. May wait for memory to become free.
+    fn admit(&mut self) -> Result<()>;
+    /// Takes what the registry learned and the log does not hold yet.
+    fn take_definitions(&mut self) -> Definitions;
+    /// The definitions are in the log.
+    fn logged(&mut self, definitions: Definitions);
+    /// The definitions could not be written: they go with the next group.
+    fn not_logged(&mut self, definitions: Definitions);
+    /// A record is in the log.
+    fn apply(&mut self, applied: Applied);
+    /// A write failed.
+    fn failed(&mut self, error: &Error);
+}
+
+type Done = Box<dyn FnOnce(Result<Lsn>) + Send>;
+
+/// A write on its way.
+pub(crate) struct Submission {
+    /// The encoded record.
+    pub(crate) payload: Vec<u8>,
+    pub(crate) applied: Applied,
+    /// Called once with the record's position, or why there is none.
+    pub(crate) done: Done,
+}
+
+enum Command {
+    Write(Submission),
+    /// Begin a new segment, then call with the last record of the old one, before anything else is written.
+    Rotate(Done),
+}
+
+#[derive(Default)]
+struct Queue {
+    commands: Vec<Command>,
+    bytes: usize,
+    stopped: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    /// The file to sync from beside, under [`Durability::Interval`], when it has unsynced bytes.
+    unsynced: Mutex<Option<Arc<File>>>,
+    /// Wakes the syncing thread early, to stop.
+    tick: Condvar,
+}
+
+/// The handle of the committing thread. Dropping it stops the thread after what was submitted is written.
+pub(crate) struct Committer {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl std::fmt::Debug for Committer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Committer").field("queued_bytes", &self.queued_bytes()).finish()
+    }
+}
+
+impl Committer {
+    /// Starts the thread; the first record it writes is `next`.
+    pub(crate) fn start(
+        segments: Segments,
+        next: Lsn,
+        durability: Durability,
+        sink: impl Sink,
+    ) -> Result<Self> {
+        let writer = LogWriter::create(segments, next)?;
+        let shared = Arc::new(Shared::default());
+        let mut threads = Vec::new();
+        let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
+            std::thread::Builder::new()
+                .name(name.to_owned())
+                .spawn(work)
+                .map_err(|source| Error::Io { context: format!("starting {name}"), source })
+        };
+        let worker = Worker { shared: Arc::clone(&shared), writer, durability, sink };
+        threads.push(spawn("telltale-commit", Box::new(move || worker.run()))?);
+        if let Durability::Interval(period) = durability {
+            let shared = Arc::clone(&shared);
+            threads.push(spawn("telltale-sync", Box::new(move || sync_every(&shared, period)))?);
+        }
+        Ok(Self { shared, threads: Mutex::new(threads) })
+    }
+
+    /// Queues a write. Its `done` is called from the committing thread, or from here when it is refused.
+    pub(crate) fn submit(&self, submission: Submission) {
+        let refused = {
+            let mut queue = self.shared.queue.lock();
+            if queue.stopped {
+                Some(Error::Unavailable("the engine is closing".into()))
+            } else if submission.payload.len() > PAYLOAD_BYTES_MAX {
+                Some(Error::Overloaded("one write is larger than the log takes".into()))
+            } else if queue.bytes > QUEUE_BYTES_MAX {
+                Some(Error::Overloaded("too many bytes wait for the log".into()))
+            } else {
+                queue.bytes += submission.payload.len();
+                queue.commands.push(Command::Write(submission));
+                self.shared.wake.notify_one();
+                return;
+            }
+        };
+        if let Some(error) = refused {
+            (submission.done)(Err(error));
+        }
+    }
+
+    /// Begins a new segment and calls `done` between the last record before it and the first one after it.
+    pub(crate) fn rotate(&self, done: impl FnOnce(Result<Lsn>) + Send + 'static) {
+        let mut queue = self.shared.queue.lock();
+        if queue.stopped {
+            drop(queue);
+            done(Err(Error::Unavailable("the engine is closing".into())));
+        } else {
+            queue.commands.push(Command::Rotate(Box::new(done)));
+            self.shared.wake.notify_one();
+        }
+    }
+
+    /// Bytes that wait to be written.
+    pub(crate) fn queued_bytes(&self) -> usize {
+        self.shared.queue.lock().bytes
+    }
+
+    /// Writes what was submitted, then stops. Later submissions are refused.
+    pub(crate) fn stop(&self) {
+        self.shared.queue.lock().stopped = true;
+        self.shared.wake.notify_all();
+        self.shared.tick.notify_all();
+        for thread in self.threads.lock().drain(..) {
+            // A panic there has been reported by its own thread.
+            let _joined = thread.join();
+        }
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+struct Worker<S> {
+    shared: Arc<Shared>,
+    writer: LogWriter,
+    durability: Durability,
+    sink: S,
+}
+
+impl<S: Sink> Worker<S> {
+    fn run(mut self) {
+        while let Some(commands) = self.wait() {
+            let mut group = Vec::new();
+            let mut bytes = 0;
+            for command in commands {
+                match command {
+                    Command::Write(submission) => {
+                        bytes += submission.payload.len();
+                        group.push(submission);
+                        if bytes > GROUP_BYTES_MAX {
+                            self.commit(std::mem::take(&mut group));
+                            bytes = 0;
+                        }
+                    }
+                    Command::Rotate(done) => {
+                        self.commit(std::mem::take(&mut group));
+                        bytes = 0;
+                        let rotated = self.writer.rotate();
+                        done(rotated.map(|()| Lsn(self.writer.next().0 - 1)));
+                    }
+                }
+            }
+            self.commit(group);
+        }
+    }
+
+    fn wait(&self) -> Option<Vec<Command>> {
+        let mut queue = self.shared.queue.lock();
+        while queue.commands.is_empty() {
+            if queue.stopped {
+                return None;
+            }
+            self.shared.wake.wait(&mut queue);
+        }
+        queue.bytes = 0;
+        Some(std::mem::take(&mut queue.commands))
+    }
+
+    fn commit(&mut self, group: Vec<Submission>) {
+        if group.is_empty() {
+            return;
+        }
+        match self.sink.admit().and_then(|()| self.append(&group)) {
+            Ok(mut lsn) => {
+                for Submission { applied, done, .. } in group {
+                    self.sink.apply(applied);
+                    done(Ok(lsn));
+                    lsn = lsn.next();
+                }
+            }
+            Err(error) => {
+                self.sink.failed(&error);
+                for submission in group {
+                    (submission.done)(Err(again(&error)));
+                }
+            }
+        }
+    }
+
+    /// Writes a group behind the definitions it needs; answers the position of its first record.
+    fn append(&mut self, group: &[Submission]) -> Result<Lsn> {
+        let definitions = self.sink.take_definitions();
+        let encoded = (!definitions.is_empty()).then(|| encode_definitions(&definitions));
+        let payloads: Vec<&[u8]> =
+            encoded.iter().chain(group.iter().map(|s| &s.payload)).map(Vec::as_slice).collect();
+        let sync = self.durability == Durability::Sync;
+        if let Err(error) = self.writer.append(&payloads, sync) {
+            self.sink.not_logged(definitions);
+            return Err(error);
+        }
+        self.sink.logged(definitions);
+        if matches!(self.durability, Durability::Interval(_)) {
+            *self.shared.unsynced.lock() = Some(self.writer.file());
+        }
+        Ok(Lsn(self.writer.next().0 - group.len() as u64))
+    }
+}
+
+/// The same failure for every writer of a group.
+fn again(error: &Error) -> Error {
+    match error {
+        Error::Overloaded(reason) => Error::Overloaded(reason.clone()),
+        Error::Unavailable(reason) => Error::Unavailable(reason.clone()),
+        other => Error::Unavailable(other.to_string()),
+    }
+}
+
+fn sync_every(shared: &Shared, period: Duration) {
+    let mut unsynced = shared.unsynced.lock();
+    loop {
+        shared.tick.wait_for(&mut unsynced, period);
+        let stopped = shared.queue.lock().stopped;
+        if let Some(file) = unsynced.take() {
+            // The lock is not held during the sync: writers go on. A failure shows at the next write.
+            parking_lot::MutexGuard::unlocked(&mut unsynced, || {
+                let _synced = file.sync_data();
+            });
+        }
+        if stopped {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::record::{Record, encode_dropped};
+    use crate::log::segment::scan;
+
+    #[derive(Default)]
+    struct Recorder(Arc<Mutex<Vec<u32>>>);
+
+    impl Sink for Recorder {
+        fn admit(&mut self) -> Result<()> {
+            Ok(())
+        }
+        fn take_definitions(&mut self) -> Definitions {
+            Definitions::default()
+        }
+        fn logged(&mut self, _: Definitions) {}
+        fn not_logged(&mut self, _: Definitions) {}
+        fn apply(&mut self, applied: Applied) {
+            if let Applied::Dropped(metric) = applied {
+                self.0.lock().push(metric.0);
+            }
+        }
+        fn failed(&mut self, error: &Error) {
+            panic!("{error}");
+        }
+    }
+
+    fn run(durability: Durability) {
+        let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let applied = Arc::new(Mutex::new(Vec::new()));
+        let sink = Recorder(Arc::clone(&applied));
+        let committer = Committer::start(segments.clone(), Lsn(1), durability, sink).unwrap();
+        let (answer, answers) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (answer, committer) = (answer.clone(), &committer);
+                scope.spawn(move || {
+                    for i in 0..50 {
+                        let metric = MetricId(thread * 50 + i);
+                        let answer = answer.clone();
+                        committer.submit(Submission {
+                            payload: encode_dropped(metric),
+                            applied: Applied::Dropped(metric),
+                            done: Box::new(move |lsn| {
+                                answer.send((lsn.unwrap(), metric.0)).unwrap()
+                            }),
+                        });
+                    }
+                });
+            }
+        });
+        let (rotated, boundary) = std::sync::mpsc::channel();
+        committer.rotate(move |lsn| rotated.send(lsn.unwrap()).unwrap());
+        assert_eq!(boundary.recv().unwrap(), Lsn(200));
+        committer.stop();
+        drop(answer);
+        let mut answered: Vec<(Lsn, u32)> = answers.iter().collect();
+        answered.sort_unstable();
+        let mut logged = Vec::new();
+        for (_, path) in segments.list().unwrap() {
+            scan(&path, |lsn, payload| {
+                logged.push((lsn, Record::decode(payload)?.dropped[0].0));
+                Ok(())
+            })
+            .unwrap();
+        }
+        assert_eq!(logged, answered);
+        assert_eq!(*applied.lock(), logged.iter().map(|(_, m)| *m).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_answered_is_logged_and_applied_in_order() {
+        run(Durability::Sync);
+        run(Durability::Interval(Duration::from_millis(1)));
+        run(Durability::Os);
+    }
+}

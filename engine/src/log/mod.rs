@@ -1,0 +1,17 @@
+//! The log: what makes a write durable before it is answered.
+//!
+//! Writes become [`record`]s, concurrent ones share a write and a sync ([`commit`]), and land in
+//! [`segment`] files of their own rather than in RocksDB: a damaged record is then one record lost and
+//! reported, not a silent end of the log; a full disk is seen and left again without reopening a database; and
+//! no second copy of the head sits in a memtable. What a seal has put into blocks is deleted a file at a time.
+
+mod commit;
+mod record;
+mod segment;
+mod writer;
+
+pub(crate) use commit::{Applied, Committer, Sink, Submission};
+pub(crate) use record::{
+    Definitions, MetricDefined, Record, SeriesDefined, encode_dropped, encode_write,
+};
+pub(crate) use segment::{Damage, Segments, scan};

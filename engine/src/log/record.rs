@@ -1,0 +1,308 @@
+//! One record of the log: the sections of one write.
+//!
+//! ```text
+//! version: u8, then until the end
+//! section: u8 │ length: varint │ body
+//!   1 definitions  metrics: varint, each: id: varint │ type: u8 │ name: text
+//!                  series: varint, each: id: varint │ metric: varint │ tags: varint │ each: key: text │ value: text
+//!   2 points       type: u8 │ n: varint │ n × series less the one before: signed │ n × time less the one
+//!                  before: signed │ n × value: u64
+//!   3 dropped      metric: varint
+//!   4 receipt      id: u128 │ fingerprint: u64 │ expires at: signed │ answer: the rest
+//! ```
+//!
+//! Series and times mostly repeat or step by one from point to point, so a byte each is the rule; values are
+//! copied as they are, because the log is read once, after a crash, and written always.
+
+use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
+use crate::codec::{CodecError, CodecResult};
+use crate::documents::Receipt;
+use crate::limits;
+use crate::model::{
+    Columns, MetricId, MetricName, MetricType, PointBatch, SeriesId, Tags, TimestampMs,
+};
+
+const VERSION: u8 = 1;
+const DEFINITIONS: u8 = 1;
+const POINTS: u8 = 2;
+const DROPPED: u8 = 3;
+const RECEIPT: u8 = 4;
+
+/// A metric that a write created.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MetricDefined {
+    pub(crate) id: MetricId,
+    pub(crate) kind: MetricType,
+    pub(crate) name: MetricName,
+}
+
+/// A series that a write created.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SeriesDefined {
+    pub(crate) id: SeriesId,
+    pub(crate) metric: MetricId,
+    pub(crate) tags: Tags,
+}
+
+/// What the registry learned since the record before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Definitions {
+    pub(crate) metrics: Vec<MetricDefined>,
+    pub(crate) series: Vec<SeriesDefined>,
+}
+
+impl Definitions {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.metrics.is_empty() && self.series.is_empty()
+    }
+
+    /// Puts what `later` holds behind what this holds.
+    pub(crate) fn append(&mut self, mut later: Self) {
+        self.metrics.append(&mut later.metrics);
+        self.series.append(&mut later.series);
+    }
+}
+
+/// A record, decoded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Record {
+    pub(crate) definitions: Definitions,
+    pub(crate) points: PointBatch,
+    pub(crate) dropped: Vec<MetricId>,
+    pub(crate) receipt: Option<Receipt>,
+}
+
+impl Record {
+    pub(crate) fn decode(bytes: &[u8]) -> CodecResult<Self> {
+        let mut reader = Reader::new(bytes);
+        let version = reader.u8()?;
+        if version != VERSION {
+            return Err(CodecError::new(format!("log record of version {version}")));
+        }
+        let mut record = Self::default();
+        while !reader.rest().is_empty() {
+            let section = reader.u8()?;
+            let mut body = Reader::new(reader.bytes()?);
+            match section {
+                DEFINITIONS => record.definitions.append(decode_definitions(&mut body)?),
+                POINTS => decode_points(&mut body, &mut record.points)?,
+                DROPPED => record.dropped.push(MetricId(id(&mut body)?)),
+                RECEIPT => record.receipt = Some(decode_receipt(&mut body)?),
+                other => {
+                    return Err(CodecError::new(format!("unknown section {other} of a record")));
+                }
+            }
+            body.finish()?;
+        }
+        Ok(record)
+    }
+}
+
+/// A record with definitions only.
+pub(crate) fn encode_definitions(definitions: &Definitions) -> Vec<u8> {
+    let mut body = Vec::new();
+    put_varint(&mut body, definitions.metrics.len() as u64);
+    for metric in &definitions.metrics {
+        put_varint(&mut body, u64::from(metric.id.0));
+        body.push(metric.kind.code());
+        put_bytes(&mut body, metric.name.as_str().as_bytes());
+    }
+    put_varint(&mut body, definitions.series.len() as u64);
+    for series in &definitions.series {
+        put_varint(&mut body, u64::from(series.id.0));
+        put_varint(&mut body, u64::from(series.metric.0));
+        put_varint(&mut body, series.tags.len() as u64);
+        for (key, value) in series.tags.iter() {
+            put_bytes(&mut body, key.as_bytes());
+            put_bytes(&mut body, value.as_bytes());
+        }
+    }
+    section(DEFINITIONS, &body)
+}
+
+/// A record with points, and with the receipt of the write if it has one.
+pub(crate) fn encode_write(batch: &PointBatch, receipt: Option<&Receipt>) -> Vec<u8> {
+    let mut out = encode_points(batch);
+    if let Some(receipt) = receipt {
+        let mut body = Vec::with_capacity(48 + receipt.answer.len());
+        body.extend_from_slice(&receipt.id.to_le_bytes());
+        body.extend_from_slice(&receipt.fingerprint.to_le_bytes());
+        put_signed(&mut body, receipt.expires_at.0);
+        body.extend_from_slice(&receipt.answer);
+        out.push(RECEIPT);
+        put_bytes(&mut out, &body);
+    }
+    out
+}
+
+fn encode_points(batch: &PointBatch) -> Vec<u8> {
+    let mut out = vec![VERSION];
+    let mut body = Vec::new();
+    for kind in MetricType::ALL {
+        let columns = batch.of(kind);
+        if columns.is_empty() {
+            continue;
+        }
+        body.clear();
+        body.reserve(16 + columns.len() * 11);
+        body.push(kind.code());
+        put_varint(&mut body, columns.len() as u64);
+        let mut before = 0;
+        for series in &columns.series {
+            put_signed(&mut body, i64::from(series.0) - before);
+            before = i64::from(series.0);
+        }
+        let mut before = 0i64;
+        for time in &columns.times {
+            put_signed(&mut body, time.wrapping_sub(before));
+            before = *time;
+        }
+        body.extend(columns.values.iter().flat_map(|v| v.to_le_bytes()));
+        out.push(POINTS);
+        put_bytes(&mut out, &body);
+    }
+    out
+}
+
+/// A record that drops a metric.
+pub(crate) fn encode_dropped(metric: MetricId) -> Vec<u8> {
+    let mut body = Vec::new();
+    put_varint(&mut body, u64::from(metric.0));
+    section(DROPPED, &body)
+}
+
+fn section(kind: u8, body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(body.len() + 8);
+    out.extend_from_slice(&[VERSION, kind]);
+    put_bytes(&mut out, body);
+    out
+}
+
+fn id(reader: &mut Reader<'_>) -> CodecResult<u32> {
+    u32::try_from(reader.varint()?).map_err(|_| CodecError::new("id over 32 bits"))
+}
+
+fn metric_type(reader: &mut Reader<'_>) -> CodecResult<MetricType> {
+    MetricType::from_code(reader.u8()?).ok_or_else(|| CodecError::new("unknown metric type"))
+}
+
+fn decode_definitions(reader: &mut Reader<'_>) -> CodecResult<Definitions> {
+    let mut definitions = Definitions::default();
+    for _ in 0..reader.count("metrics", reader.rest().len())? {
+        let id = MetricId(id(reader)?);
+        let kind = metric_type(reader)?;
+        let name = MetricName::new(reader.text()?).map_err(|e| CodecError::new(e.to_string()))?;
+        definitions.metrics.push(MetricDefined { id, kind, name });
+    }
+    for _ in 0..reader.count("series", reader.rest().len())? {
+        let series = SeriesId(id(reader)?);
+        let metric = MetricId(id(reader)?);
+        let pairs = (0..reader.count("tags", limits::TAGS_MAX)?)
+            .map(|_| Ok((reader.text()?, reader.text()?)))
+            .collect::<CodecResult<Vec<_>>>()?;
+        let tags = Tags::new(&pairs).map_err(|e| CodecError::new(e.to_string()))?;
+        definitions.series.push(SeriesDefined { id: series, metric, tags });
+    }
+    Ok(definitions)
+}
+
+fn decode_receipt(reader: &mut Reader<'_>) -> CodecResult<Receipt> {
+    let (id, fingerprint) = (reader.u128()?, reader.u64()?);
+    let expires_at = TimestampMs(reader.signed()?);
+    let answer = reader.take(reader.rest().len())?.to_vec();
+    Ok(Receipt { id, fingerprint, answer, expires_at })
+}
+
+fn decode_points(reader: &mut Reader<'_>, into: &mut PointBatch) -> CodecResult<()> {
+    let kind = metric_type(reader)?;
+    // Every point takes ten bytes or more.
+    let n = reader.count("points", reader.rest().len() / 10)?;
+    let columns: &mut Columns = into.of_mut(kind);
+    let mut series = 0i64;
+    for _ in 0..n {
+        series = series.wrapping_add(reader.signed()?);
+        let id = u32::try_from(series).map_err(|_| CodecError::new("series id over 32 bits"))?;
+        columns.series.push(SeriesId(id));
+    }
+    let mut time = 0i64;
+    for _ in 0..n {
+        time = time.wrapping_add(reader.signed()?);
+        columns.times.push(time);
+    }
+    let values = reader.take(n * 8)?;
+    let (values, _) = values.as_chunks::<8>();
+    columns.values.extend(values.iter().map(|v| u64::from_le_bytes(*v)));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn definitions() -> Definitions {
+        Definitions {
+            metrics: vec![MetricDefined {
+                id: MetricId(3),
+                kind: MetricType::Counter,
+                name: MetricName::new("requests/сервис").unwrap(),
+            }],
+            series: vec![SeriesDefined {
+                id: SeriesId(70_000),
+                metric: MetricId(3),
+                tags: Tags::new(&[("host", "a"), ("zone", "")]).unwrap(),
+            }],
+        }
+    }
+
+    #[test]
+    fn definitions_and_drops_round_trip() {
+        let record = Record::decode(&encode_definitions(&definitions())).unwrap();
+        assert_eq!(record.definitions, definitions());
+        let record = Record::decode(&encode_dropped(MetricId(9))).unwrap();
+        assert_eq!(record.dropped, [MetricId(9)]);
+    }
+
+    #[test]
+    fn a_receipt_travels_with_its_points() {
+        let receipt = Receipt {
+            id: 7 << 100,
+            fingerprint: 9,
+            answer: b"{}".to_vec(),
+            expires_at: TimestampMs(123_456),
+        };
+        let record = Record::decode(&encode_write(&PointBatch::default(), Some(&receipt))).unwrap();
+        assert_eq!(record.receipt, Some(receipt));
+    }
+
+    #[test]
+    fn the_bytes_of_a_record_stay_what_they_are() {
+        let mut batch = PointBatch::default();
+        batch.push_number(MetricType::Gauge, SeriesId(5), TimestampMs(1000), 1.5);
+        batch.push_number(MetricType::Gauge, SeriesId(6), TimestampMs(1000), -2.0);
+        let golden =
+            "01 02 17 00 02 0a 02 d0 0f 00 00 00 00 00 00 00 f8 3f 00 00 00 00 00 00 00 c0";
+        let hex: Vec<String> = encode_points(&batch).iter().map(|b| format!("{b:02x}")).collect();
+        assert_eq!(hex.join(" "), golden);
+    }
+
+    proptest! {
+        #[test]
+        fn any_points_round_trip(
+            points in proptest::collection::vec((0usize..4, any::<u32>(), any::<i64>(), any::<u64>()), 0..200)
+        ) {
+            let mut batch = PointBatch::default();
+            for (kind, series, time, value) in points {
+                batch.of_mut(MetricType::ALL[kind]).push(SeriesId(series), TimestampMs(time), value);
+            }
+            prop_assert_eq!(Record::decode(&encode_points(&batch)).unwrap().points, batch);
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_a_record(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let mut bytes = bytes;
+            bytes.insert(0, VERSION);
+            let _outcome = Record::decode(&bytes);
+        }
+    }
+}
