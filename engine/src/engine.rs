@@ -1,0 +1,232 @@
+//! The public face of the engine: opens the rooms, and hands every call to the one that answers it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+
+use crate::documents::{Documents, Receipt};
+use crate::error::{Error, Refusal, Result};
+use crate::log::{Applied, Committer, Segments, Submission, encode_dropped, encode_write};
+use crate::maintenance::{self, Alarm, BackupReport, Keeper, VerifyReport};
+use crate::metrics::{
+    self, BatchBuilder, DefinitionFilter, DefinitionPage, ExpireReport, MergeReport,
+    MetricDefinition, Metrics, SealReport,
+};
+use crate::model::{Lsn, MetricQuery, MetricType, PointBatch, QueryResult};
+use crate::options::Options;
+use crate::startup;
+use crate::stats::EngineStats;
+use crate::storage::Store;
+
+/// A time-series engine on a directory of its own. Cheap to clone; the directory is released with the last clone.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    rooms: Arc<Rooms>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Rooms {
+    pub(crate) dir: PathBuf,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) documents: Arc<Documents>,
+    pub(crate) store: Arc<Store>,
+    pub(crate) segments: Segments,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) alarm: Arc<Alarm>,
+    /// What could not be read when the engine was opened.
+    pub(crate) damaged: Vec<String>,
+    pub(crate) thread: Mutex<Option<JoinHandle<()>>>,
+    /// Keeps others out of the directory.
+    pub(crate) _lock: File,
+}
+
+/// Points to be written together, and the receipt that is stored with them.
+#[derive(Debug, Default)]
+pub struct Write {
+    /// The points.
+    pub points: PointBatch,
+    /// How the write is answered, for the case that it is sent again.
+    pub receipt: Option<Receipt>,
+}
+
+/// A durable write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its position in the log.
+    pub lsn: Lsn,
+}
+
+impl Engine {
+    /// Opens the engine in `dir`, which is made if it is not there. Replays the log, which may take seconds after a
+    /// crash. Fails with [`Error::Open`] while another engine has the directory open.
+    pub fn open(dir: &Path, options: Options) -> Result<Self> {
+        startup::open(dir, options).map(|rooms| Self { rooms: Arc::new(rooms) })
+    }
+
+    /// Seals what is in memory and stops the threads. Writes after it are [`Error::Unavailable`]; an engine that is
+    /// dropped without it loses nothing and replays its log at the next open.
+    pub fn close(&self) -> Result<()> {
+        let sealed = self.rooms.keeper.seal();
+        self.rooms.stop();
+        sealed.and_then(|_| self.rooms.store.flush())
+    }
+
+    /// Begins a batch of points given by names and tags.
+    pub fn batch(&self) -> BatchBuilder<'_> {
+        BatchBuilder::new(&self.rooms.metrics)
+    }
+
+    /// Writes points and waits until they are durable as configured.
+    pub fn write(&self, points: PointBatch) -> Result<Written> {
+        let (tell, told) = mpsc::sync_channel(1);
+        self.submit(Write { points, receipt: None }, move |outcome| {
+            // Nobody listens only when this thread is gone.
+            let _heard = tell.send(outcome);
+        });
+        told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))?
+    }
+
+    /// Writes points and calls `done` when they are durable as configured, from another thread. `done` must be quick.
+    pub fn submit(&self, write: Write, done: impl FnOnce(Result<Written>) + Send + 'static) {
+        let Write { points, receipt } = write;
+        self.rooms.committer.submit(Submission {
+            payload: encode_write(&points, receipt.as_ref()),
+            applied: Applied::Write { points, receipt },
+            done: Box::new(move |outcome| done(outcome.map(|lsn| Written { lsn }))),
+        });
+    }
+
+    /// The receipt of an earlier write or transaction; none when there is none or it has expired.
+    pub fn receipt(&self, id: u128) -> Result<Option<Receipt>> {
+        match self.rooms.metrics.unsealed_receipt(id) {
+            Some(receipt) => Ok(Some(receipt)),
+            None => self.rooms.documents.receipt(id),
+        }
+    }
+
+    /// Answers a question about one metric. Takes a core or more for as long as it takes: not for reactors.
+    pub fn query(&self, query: &MetricQuery) -> Result<QueryResult> {
+        metrics::query(&self.rooms.metrics, query)
+    }
+
+    /// The metrics, sorted by name.
+    pub fn metrics(&self, filter: &DefinitionFilter) -> DefinitionPage {
+        self.rooms.metrics.definitions(filter)
+    }
+
+    /// What is known of a metric, if it has any points.
+    pub fn metric(&self, name: &str) -> Option<MetricDefinition> {
+        self.rooms.metrics.definition(name)
+    }
+
+    /// The type of a metric, if there is one of this name. Cheaper than [`Self::metric`].
+    pub fn metric_type(&self, name: &str) -> Option<MetricType> {
+        self.rooms.metrics.kind_of(name)
+    }
+
+    /// The tag keys of a metric with their numbers of values, sorted.
+    pub fn tag_keys(&self, name: &str) -> Result<Vec<(String, u64)>> {
+        self.rooms.metrics.tag_keys(name)
+    }
+
+    /// The values of a tag with their numbers of series, sorted; none when the metric lacks the tag.
+    pub fn tag_values(&self, name: &str, key: &str) -> Result<Vec<(String, u64)>> {
+        self.rooms.metrics.tag_values(name, key)
+    }
+
+    /// Deletes a metric with all its points. Its name is free afterwards, also for another type.
+    pub fn delete_metric(&self, name: &str) -> Result<()> {
+        let id = self.rooms.metrics.registry().with_metric(name, |metric| metric.id);
+        let Some(id) = id else {
+            return Err(Refusal::MetricNotFound(name.to_owned()).into());
+        };
+        let (tell, told) = mpsc::sync_channel(1);
+        self.rooms.committer.submit(Submission {
+            payload: encode_dropped(id),
+            applied: Applied::Dropped(id),
+            done: Box::new(move |outcome| {
+                let _heard = tell.send(outcome);
+            }),
+        });
+        told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))?.map(|_| ())
+    }
+
+    /// Puts all points in memory into blocks.
+    pub fn seal(&self) -> Result<SealReport> {
+        self.rooms.keeper.seal()
+    }
+
+    /// Merges blocks to their final form, whatever their age, and gives back the disk of those they replace.
+    pub fn merge(&self) -> Result<MergeReport> {
+        self.rooms.keeper.merge()
+    }
+
+    /// Removes what is older than it is kept.
+    pub fn expire(&self) -> Result<ExpireReport> {
+        self.rooms.keeper.expire()
+    }
+
+    /// Copies everything to `target`, which must not exist, as of one instant between the call and its return.
+    pub fn backup(&self, target: &Path) -> Result<BackupReport> {
+        let _no_seal_meanwhile = self.rooms.keeper.turn.lock();
+        maintenance::backup(&self.rooms.store, &self.rooms.segments, target)
+    }
+
+    /// Copies a backup to `dir`, which must not exist or be empty, and checks that the copy opens.
+    pub fn restore(source: &Path, dir: &Path) -> Result<()> {
+        maintenance::restore(source, dir)?;
+        let options =
+            Options { maintenance: crate::options::Maintenance::Manual, ..Options::default() };
+        Self::open(dir, options).map(drop)
+    }
+
+    /// Reads everything that is on disk and checks it.
+    pub fn verify(&self) -> Result<VerifyReport> {
+        let rooms = &self.rooms;
+        maintenance::verify(&rooms.metrics, &rooms.documents, &rooms.segments)
+    }
+
+    /// What is known to be damaged, one line each: found when the engine was opened, or since.
+    pub fn damage(&self) -> Vec<String> {
+        let mut lines = self.rooms.damaged.clone();
+        lines.extend(self.rooms.metrics.damage());
+        lines.extend(self.rooms.documents.damaged());
+        lines
+    }
+
+    /// How much there is of everything.
+    pub fn stats(&self) -> EngineStats {
+        EngineStats::of(&self.rooms)
+    }
+
+    /// Why writes are refused, while they are.
+    pub fn trouble(&self) -> Option<String> {
+        self.rooms.alarm.trouble()
+    }
+
+    /// Documents: everything that is not telemetry.
+    pub fn documents(&self) -> &Documents {
+        &self.rooms.documents
+    }
+}
+
+impl Rooms {
+    fn stop(&self) {
+        self.alarm.stop();
+        if let Some(thread) = self.thread.lock().take() {
+            // A panic there has been reported by its own thread.
+            let _joined = thread.join();
+        }
+        self.committer.stop();
+    }
+}
+
+impl Drop for Rooms {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,60 @@
+//! `telltale-engine`: an embeddable time-series engine.
+//!
+//! Columnar blocks, rollups and sketches on RocksDB, behind a log of its own. Usable without the server:
+//!
+//! ```
+//! use telltale_engine::{
+//!     Aggregation, Engine, Interval, MetricName, MetricQuery, MetricType, Options, TimeRange, TimestampMs,
+//! };
+//! # let dir = tempfile::tempdir()?;
+//! let engine = Engine::open(dir.path(), Options::default())?;
+//! let mut batch = engine.batch();
+//! let series = batch.series("cpu.load", MetricType::Gauge, &[("host", "web-1")])?;
+//! for minute in 0..10 {
+//!     batch.number(MetricType::Gauge, series, TimestampMs(minute * 60_000), 0.5 + minute as f64);
+//! }
+//! engine.write(batch.finish())?;
+//! let answer = engine.query(&MetricQuery {
+//!     metric: MetricName::new("cpu.load")?,
+//!     range: TimeRange::new(0, 600_000),
+//!     interval: Interval::FIVE_MINUTES,
+//!     aggregations: vec![Aggregation::Avg],
+//!     filters: vec![],
+//!     group_by: vec![],
+//! })?;
+//! assert_eq!(answer.groups[0].columns[0], [2.5, 7.5]);
+//! engine.close()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `ARCHITECTURE.md` at the root of the project maps the rooms; `docs/FORMAT.md` lists every byte on disk.
+#![warn(missing_docs)]
+
+mod clock;
+mod codec;
+mod documents;
+mod engine;
+mod error;
+pub mod limits;
+mod log;
+mod maintenance;
+mod metrics;
+mod model;
+mod options;
+mod sketch;
+mod startup;
+mod stats;
+mod storage;
+
+pub use clock::Clock;
+pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
+pub use engine::{Engine, Write, Written};
+pub use error::{Error, Refusal, Result};
+pub use maintenance::{BackupReport, VerifyReport};
+pub use metrics::{
+    BatchBuilder, DefinitionFilter, DefinitionPage, ExpireReport, MergeReport, MetricDefinition,
+    SealReport,
+};
+pub use model::*;
+pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
+pub use stats::EngineStats;

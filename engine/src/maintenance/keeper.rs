@@ -1,0 +1,132 @@
+//! The keeper: does the upkeep, one step at a time, on its own thread or when asked.
+
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::Alarm;
+use crate::documents::Documents;
+use crate::error::{Error, Result};
+use crate::log::{Committer, Segments};
+use crate::metrics::{Eagerness, ExpireReport, MergeReport, Metrics, SealReport};
+use crate::model::TimestampMs;
+use crate::options::Maintenance;
+
+/// How often the keeper looks around.
+const ROUND: Duration = Duration::from_secs(1);
+/// Windows merged in one round: the budget between two looks at whether a seal is wanted.
+const WINDOWS_PER_ROUND: usize = 4;
+/// Time between two looks for something to merge when the last one found nothing.
+const MERGE_PERIOD_MS: i64 = 60_000;
+const EXPIRE_PERIOD_MS: i64 = 3_600_000;
+
+/// Does the upkeep of an engine.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) documents: Arc<Documents>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) segments: Segments,
+    pub(crate) alarm: Arc<Alarm>,
+    /// One step at a time.
+    pub(crate) turn: Mutex<Due>,
+}
+
+/// When what is due.
+#[derive(Debug, Default)]
+pub(crate) struct Due {
+    seal: TimestampMs,
+    merge: TimestampMs,
+    expire: TimestampMs,
+}
+
+impl Keeper {
+    /// The work of the keeper's thread, until it is stopped.
+    pub(crate) fn run(&self) {
+        while let Some(seal_wanted) = self.alarm.wait(ROUND) {
+            self.round(seal_wanted);
+        }
+    }
+
+    /// Everything that is done in the background. Failures are kept for [`Alarm::trouble`] by the step
+    /// itself; the next round tries again.
+    fn round(&self, seal_wanted: bool) {
+        let options = self.metrics.options();
+        let now = options.clock.now();
+        let own_pace = options.maintenance == Maintenance::Background;
+        let age_ms = i64::try_from(options.head_age.as_millis()).unwrap_or(i64::MAX);
+        let mut due = self.turn.lock();
+        if seal_wanted || (own_pace && now >= due.seal) {
+            due.seal = TimestampMs(now.0.saturating_add(age_ms));
+            let _told = self.seal_step();
+        }
+        if own_pace && now >= due.merge {
+            let merged = self.metrics.merge_windows(Eagerness::Over, WINDOWS_PER_ROUND);
+            let busy = merged.is_ok_and(|report| report.windows > 0);
+            due.merge = TimestampMs(now.0 + if busy { 0 } else { MERGE_PERIOD_MS });
+        }
+        if own_pace && now >= due.expire {
+            due.expire = TimestampMs(now.0 + EXPIRE_PERIOD_MS);
+            let _told = self.expire_step();
+        }
+        let _told = self.metrics.collect_garbage();
+    }
+
+    /// Seals all that was written before.
+    pub(crate) fn seal(&self) -> Result<SealReport> {
+        let _turn = self.turn.lock();
+        let report = self.seal_step()?;
+        // A seal that failed before was finished first: what came since is next.
+        let more = self.seal_step()?;
+        Ok(SealReport {
+            points: report.points + more.points,
+            blocks: report.blocks + more.blocks,
+            bytes: report.bytes + more.bytes,
+        })
+    }
+
+    fn seal_step(&self) -> Result<SealReport> {
+        let outcome = self.try_seal();
+        self.alarm.sealed(outcome.as_ref().err().map(ToString::to_string));
+        outcome
+    }
+
+    fn try_seal(&self) -> Result<SealReport> {
+        let (tell, told) = mpsc::sync_channel(1);
+        let metrics = Arc::clone(&self.metrics);
+        self.committer.rotate(move |boundary| {
+            // Runs between two records: nothing is applied while the head is set aside.
+            let frozen = boundary.map(|boundary| metrics.freeze(boundary));
+            let _heard = tell.send(frozen);
+        });
+        told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))??;
+        let Some((boundary, report)) = self.metrics.seal_frozen()? else {
+            return Ok(SealReport::default());
+        };
+        self.segments.delete_through(boundary)?;
+        Ok(report)
+    }
+
+    /// Brings all blocks to their final form and deletes what is not needed.
+    pub(crate) fn merge(&self) -> Result<MergeReport> {
+        let _turn = self.turn.lock();
+        let report = self.metrics.merge_windows(Eagerness::All, usize::MAX)?;
+        self.metrics.collect_garbage()?;
+        self.metrics.settle_disk()?;
+        Ok(report)
+    }
+
+    /// Removes what is older than it is kept.
+    pub(crate) fn expire(&self) -> Result<ExpireReport> {
+        let _turn = self.turn.lock();
+        self.expire_step()
+    }
+
+    fn expire_step(&self) -> Result<ExpireReport> {
+        let report = self.metrics.expire_blocks()?;
+        let receipts = self.documents.expire_receipts(self.metrics.options().clock.now())?;
+        self.metrics.collect_garbage()?;
+        Ok(ExpireReport { receipts, ..report })
+    }
+}

@@ -1,0 +1,16 @@
+//! What runs between requests: sealing, merging, expiry, deletion. All of it is listed in [`Keeper::round`].
+//!
+//! Work is done in small steps on one thread, so that it never takes more than a core; a step that fails is
+//! tried again in the next round and told to the operator until it succeeds.
+
+mod alarm;
+mod backup;
+mod keeper;
+mod verify;
+
+pub(crate) use alarm::Alarm;
+pub use backup::BackupReport;
+pub(crate) use backup::{DB_DIR, LOCK_FILE, LOG_DIR, backup, restore};
+pub(crate) use keeper::Keeper;
+pub use verify::VerifyReport;
+pub(crate) use verify::verify;

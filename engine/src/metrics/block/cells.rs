@@ -1,0 +1,419 @@
+//! A block of rollup cells of a gauge or counter.
+//!
+//! ```text
+//! frame(Cells) { info │ rows, the times are the starts of the buckets │ sums │ for gauges: the rest }
+//!
+//! sums   form: u8
+//!          0  decimal parts: floats
+//!          1  decimal parts in units of 1e-9: low 64 bits: integers │ high 64 bits: integers
+//!        high: floats │ low: floats
+//! rest   counts: integers │ min: floats │ max: floats │ last: floats │ last time less start: integers
+//! ```
+//!
+//! Counters are only ever summed, so their cells hold nothing else.
+
+use super::info::{BlockInfo, BlockKey};
+use super::rows::{Rows, RowsBuilder, TimesCache};
+use crate::codec::bytes::Reader;
+use crate::codec::floats::{self, FloatColumn, FloatPage, Runs, SCALE_MAX, power_of_ten};
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
+use crate::codec::{CodecError, CodecResult};
+pub(crate) use crate::metrics::cell::{NumberCell, units_value};
+use crate::model::{MetricType, SeriesId};
+use crate::sketch::decimal_units_of;
+
+const SUMS_AS_FLOATS: u8 = 0;
+const SUMS_AS_UNITS: u8 = 1;
+
+/// Which columns of a cell are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CellColumn {
+    pub(crate) count: bool,
+    pub(crate) sum: bool,
+    pub(crate) min: bool,
+    pub(crate) max: bool,
+    pub(crate) last: bool,
+}
+
+impl CellColumn {
+    pub(crate) const ALL: Self = Self { count: true, sum: true, min: true, max: true, last: true };
+}
+
+/// Collects the cells of a block, series by series.
+#[derive(Debug, Default)]
+pub(crate) struct CellBlockBuilder {
+    rows: RowsBuilder,
+    starts: Vec<i64>,
+    cells: Vec<NumberCell>,
+}
+
+impl CellBlockBuilder {
+    /// Adds a series: ascending bucket starts and as many cells.
+    pub(crate) fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[NumberCell]) {
+        debug_assert_eq!(starts.len(), cells.len(), "a cell for every bucket");
+        self.rows.push(series, starts);
+        self.starts.extend_from_slice(starts);
+        self.cells.extend_from_slice(cells);
+    }
+
+    pub(crate) fn rows(&self) -> &RowsBuilder {
+        &self.rows
+    }
+
+    /// The block as bytes. `info` must describe what was pushed.
+    pub(crate) fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
+        let mut out = Vec::with_capacity(256 + self.cells.len() * 8);
+        let mark = frame::begin(&mut out, FrameKind::Cells, super::BLOCK_VERSION);
+        info.encode(&mut out);
+        self.rows.encode(effort, &mut out)?;
+        let runs = Runs::new(self.rows.counts().iter().map(|n| *n as usize));
+        let mut floats = |column: &dyn Fn(&NumberCell) -> f64, out: &mut Vec<u8>| {
+            let values: Vec<f64> = self.cells.iter().map(column).collect();
+            floats::encode(&values, &runs, effort, out)
+        };
+        let exact = |cell: &NumberCell| {
+            decimal_units_of(units_value(cell.sum.units)) == Some(cell.sum.units)
+        };
+        if self.cells.iter().all(exact) {
+            out.push(SUMS_AS_FLOATS);
+            floats(&|c| units_value(c.sum.units), &mut out)?;
+        } else {
+            out.push(SUMS_AS_UNITS);
+            let halves = |shift: u32| {
+                self.cells.iter().map(|c| (c.sum.units >> shift) as i64).collect::<Vec<_>>()
+            };
+            integers::encode(&halves(0), effort, &mut out)?;
+            integers::encode(&halves(64), effort, &mut out)?;
+        }
+        floats(&|c| c.sum.high, &mut out)?;
+        floats(&|c| c.sum.low, &mut out)?;
+        if info.kind == MetricType::Gauge {
+            let counts: Vec<i64> = self.cells.iter().map(|c| c.count as i64).collect();
+            integers::encode(&counts, effort, &mut out)?;
+            floats(&|c| c.min, &mut out)?;
+            floats(&|c| c.max, &mut out)?;
+            floats(&|c| c.last, &mut out)?;
+            let late = self.cells.iter().zip(&self.starts).map(|(c, start)| c.last_time - start);
+            integers::encode(&late.collect::<Vec<_>>(), effort, &mut out)?;
+        }
+        frame::close(&mut out, mark);
+        Ok(out)
+    }
+}
+
+/// A block of cells, opened. Pages are decoded as they are asked for, each once when series are read in order.
+#[derive(Debug)]
+pub(crate) struct CellBlock<'a> {
+    rows: Rows<'a>,
+    runs: Runs,
+    sums: SumColumns<'a>,
+    rest: Option<RestColumns<'a>>,
+    times: TimesCache,
+    page: Option<(usize, CellColumn)>,
+    cells: Vec<NumberCell>,
+    floats: FloatPage,
+    integers: Vec<i64>,
+}
+
+#[derive(Debug)]
+struct SumColumns<'a> {
+    decimals: Decimals<'a>,
+    high: FloatColumn<'a>,
+    low: FloatColumn<'a>,
+}
+
+#[derive(Debug)]
+enum Decimals<'a> {
+    Floats(FloatColumn<'a>),
+    Units { low: IntegerColumn<'a>, high: IntegerColumn<'a> },
+}
+
+#[derive(Debug)]
+struct RestColumns<'a> {
+    counts: IntegerColumn<'a>,
+    min: FloatColumn<'a>,
+    max: FloatColumn<'a>,
+    last: FloatColumn<'a>,
+    last_late: IntegerColumn<'a>,
+}
+
+impl<'a> CellBlock<'a> {
+    pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
+        let (_, payload) = frame::open(bytes, FrameKind::Cells, super::BLOCK_VERSION)?;
+        let mut reader = Reader::new(payload);
+        let info = BlockInfo::decode(key, &mut reader)?;
+        let rows = Rows::read(&mut reader)?;
+        let n = rows.len();
+        let decimals = match reader.u8()? {
+            SUMS_AS_FLOATS => Decimals::Floats(read_floats(&mut reader, n)?),
+            SUMS_AS_UNITS => {
+                let low = read_integers(&mut reader, n)?;
+                Decimals::Units { low, high: read_integers(&mut reader, n)? }
+            }
+            form => return Err(CodecError::new(format!("unknown form {form} of sums"))),
+        };
+        let high = read_floats(&mut reader, n)?;
+        let sums = SumColumns { decimals, high, low: read_floats(&mut reader, n)? };
+        let rest = if info.kind == MetricType::Gauge {
+            Some(RestColumns {
+                counts: read_integers(&mut reader, n)?,
+                min: read_floats(&mut reader, n)?,
+                max: read_floats(&mut reader, n)?,
+                last: read_floats(&mut reader, n)?,
+                last_late: read_integers(&mut reader, n)?,
+            })
+        } else {
+            None
+        };
+        reader.finish()?;
+        let runs = Runs::new(rows.counts());
+        let block = Self {
+            rows,
+            runs,
+            sums,
+            rest,
+            times: TimesCache::default(),
+            page: None,
+            cells: Vec::new(),
+            floats: FloatPage::default(),
+            integers: Vec::new(),
+        };
+        Ok((info, block))
+    }
+
+    pub(crate) fn series(&self) -> &[u32] {
+        self.rows.series()
+    }
+
+    /// Hands the cells of the series at `index` whose start lies in `start..end` to `sink`, in time order. Only
+    /// the columns in `wanted` are filled; the others are as in [`NumberCell::EMPTY`].
+    pub(crate) fn read(
+        &mut self,
+        index: usize,
+        start: i64,
+        end: i64,
+        wanted: CellColumn,
+        mut sink: impl FnMut(i64, &NumberCell),
+    ) -> CodecResult<()> {
+        let rows = self.rows.rows_of(index);
+        let series = self.rows.series().get(index).copied().unwrap_or_default();
+        let (from, to) = {
+            let times = self.rows.times(index, &mut self.times)?;
+            (times.lower_bound(start), times.lower_bound(end))
+        };
+        let mut row = rows.start + from;
+        let stop = rows.start + to;
+        while row < stop {
+            let page = row / PAGE_ROWS;
+            self.load(page, wanted)?;
+            let piece_end = stop.min((page + 1) * PAGE_ROWS);
+            let cells = self.cells.get(row % PAGE_ROWS..).unwrap_or_default();
+            let times = self.rows.times(index, &mut self.times)?;
+            for (cell, at) in cells.iter().take(piece_end - row).zip(row - rows.start..) {
+                let time = times.at(at);
+                let mut cell = *cell;
+                cell.last_time = cell.last_time.wrapping_add(time);
+                cell.last_series = series;
+                sink(time, &cell);
+            }
+            row = piece_end;
+        }
+        Ok(())
+    }
+
+    /// Decodes the wanted columns of a page. `last_time` is left relative to the start of the cell.
+    fn load(&mut self, page: usize, wanted: CellColumn) -> CodecResult<()> {
+        if self.page == Some((page, wanted)) {
+            return Ok(());
+        }
+        self.page = None;
+        let rows = self.rows.len().saturating_sub(page * PAGE_ROWS).min(PAGE_ROWS);
+        // A cell of a counter does not know its count, but that there was something.
+        let count = u64::from(self.rest.is_none());
+        let empty = NumberCell { count, last_time: 0, ..NumberCell::EMPTY };
+        self.cells.clear();
+        self.cells.resize(rows, empty);
+        if wanted.sum {
+            self.load_sums(page)?;
+        }
+        let Some(rest) = &self.rest else {
+            self.page = Some((page, wanted));
+            return Ok(());
+        };
+        let (floats, cells) = (&mut self.floats, &mut self.cells);
+        if wanted.count {
+            rest.counts.page(page, &mut self.integers)?;
+            zip(cells, &self.integers, |cell, n| cell.count = *n as u64);
+        }
+        let mut load = |column: &FloatColumn<'_>, set: fn(&mut NumberCell, f64)| {
+            column.page(page, &self.runs, floats)?;
+            each_value(floats, |row, value| {
+                if let Some(cell) = cells.get_mut(row) {
+                    set(cell, value);
+                }
+            });
+            CodecResult::Ok(())
+        };
+        if wanted.min {
+            load(&rest.min, |cell, v| cell.min = v)?;
+        }
+        if wanted.max {
+            load(&rest.max, |cell, v| cell.max = v)?;
+        }
+        if wanted.last {
+            load(&rest.last, |cell, v| cell.last = v)?;
+            rest.last_late.page(page, &mut self.integers)?;
+            zip(&mut self.cells, &self.integers, |cell, late| cell.last_time = *late);
+        }
+        self.page = Some((page, wanted));
+        Ok(())
+    }
+
+    fn load_sums(&mut self, page: usize) -> CodecResult<()> {
+        let (floats, cells) = (&mut self.floats, &mut self.cells);
+        match &self.sums.decimals {
+            Decimals::Floats(column) => {
+                column.page(page, &self.runs, floats)?;
+                match floats.scale {
+                    Some(scale) => {
+                        let units = power_of_ten(SCALE_MAX - scale) as i128;
+                        zip(cells, &floats.integers, |c, m| c.sum.units = i128::from(*m) * units);
+                    }
+                    None => zip(cells, &floats.floats, |c, v| {
+                        c.sum.units = decimal_units_of(*v).unwrap_or_default();
+                    }),
+                }
+            }
+            Decimals::Units { low, high } => {
+                low.page(page, &mut self.integers)?;
+                zip(cells, &self.integers, |c, v| c.sum.units = i128::from(*v as u64));
+                high.page(page, &mut self.integers)?;
+                zip(cells, &self.integers, |c, v| c.sum.units |= i128::from(*v) << 64);
+            }
+        }
+        for (column, low) in [(&self.sums.high, false), (&self.sums.low, true)] {
+            column.page(page, &self.runs, floats)?;
+            each_value(floats, |row, value| {
+                if let Some(cell) = cells.get_mut(row) {
+                    if low { cell.sum.low = value } else { cell.sum.high = value }
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+fn zip<T>(cells: &mut [NumberCell], column: &[T], set: impl Fn(&mut NumberCell, &T)) {
+    cells.iter_mut().zip(column).for_each(|(cell, value)| set(cell, value));
+}
+
+fn each_value(page: &FloatPage, mut set: impl FnMut(usize, f64)) {
+    match page.scale {
+        Some(scale) => {
+            let power = power_of_ten(scale);
+            page.integers.iter().enumerate().for_each(|(i, m)| set(i, *m as f64 / power));
+        }
+        None => page.floats.iter().enumerate().for_each(|(i, v)| set(i, *v)),
+    }
+}
+
+fn read_floats<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<FloatColumn<'a>> {
+    let column = FloatColumn::read(reader, rows)?;
+    if column.rows() == rows {
+        Ok(column)
+    } else {
+        Err(CodecError::new(format!("{rows} rows wanted, {} there", column.rows())))
+    }
+}
+
+fn read_integers<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<IntegerColumn<'a>> {
+    let column = IntegerColumn::read(reader, rows)?;
+    if column.rows() == rows {
+        Ok(column)
+    } else {
+        Err(CodecError::new(format!("{rows} rows wanted, {} there", column.rows())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::info::{Tier, sample_info};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn cells(seed: &[(i64, f64)], series: u32) -> (Vec<i64>, Vec<NumberCell>) {
+        let mut starts = Vec::new();
+        let mut cells: Vec<NumberCell> = Vec::new();
+        for (time, value) in seed {
+            let start = time - time.rem_euclid(100);
+            if starts.last() != Some(&start) {
+                starts.push(start);
+                cells.push(NumberCell::EMPTY);
+            }
+            if let Some(cell) = cells.last_mut() {
+                cell.add(series, *time, *value);
+            }
+        }
+        (starts, cells)
+    }
+
+    proptest! {
+        #[test]
+        fn any_cells_round_trip(
+            series in proptest::collection::btree_map(
+                any::<u32>(),
+                proptest::collection::btree_map(
+                    0i64..9000,
+                    prop_oneof![-1e9..1e9f64, (-9999i64..9999).prop_map(|m| m as f64 / 100.0), Just(1e22)],
+                    1..60,
+                ),
+                1..20,
+            ),
+            counter in any::<bool>(),
+        ) {
+            let kind = if counter { MetricType::Counter } else { MetricType::Gauge };
+            let info = sample_info(kind, Tier::FiveMinutes);
+            let mut builder = CellBlockBuilder::default();
+            let series: Vec<_> = series
+                .into_iter()
+                .map(|(id, points)| (id, cells(&points.into_iter().collect::<Vec<_>>(), id)))
+                .collect();
+            for (id, (starts, cells)) in &series {
+                builder.push(SeriesId(*id), starts, cells);
+            }
+            let bytes = builder.finish(&info, Effort::Merge).unwrap();
+            let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
+            for (i, (_, (starts, cells))) in series.iter().enumerate() {
+                let mut at = 0;
+                block.read(i, i64::MIN, i64::MAX, CellColumn::ALL, |start, cell| {
+                    assert_eq!(start, starts[at]);
+                    if counter {
+                        assert_eq!((cell.sum, cell.count), (cells[at].sum, 1));
+                    } else {
+                        assert_eq!(*cell, cells[at]);
+                    }
+                    at += 1;
+                }).unwrap();
+                prop_assert_eq!(at, starts.len());
+            }
+        }
+    }
+
+    #[test]
+    fn pages_are_found_in_long_columns() {
+        let info = sample_info(MetricType::Gauge, Tier::Minute);
+        let points: Vec<(i64, f64)> = (0..20_000).map(|i| (i * 100, i as f64)).collect();
+        let mut builder = CellBlockBuilder::default();
+        for id in [4, 8] {
+            let (starts, cells) = cells(&points, id);
+            builder.push(SeriesId(id), &starts, &cells);
+        }
+        let bytes = builder.finish(&info, Effort::Seal).unwrap();
+        let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
+        let mut seen = Vec::new();
+        let wanted = CellColumn { sum: true, ..CellColumn::default() };
+        block.read(1, 500_000, 501_000, wanted, |_, c| seen.push(c.sum.value())).unwrap();
+        assert_eq!(seen, (5000..5010).map(f64::from).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,236 @@
+//! What is known of a block without reading it: its key, its place in time, its extent.
+//!
+//! ```text
+//! key, 17 bytes:  tier: u8 │ day: u32 BE │ metric: u32 BE │ sequence: u64 BE
+//! info:           kind: u8 │ unit: varint │ order: varint │ window start: signed │ window length: varint
+//!                 first series: varint │ last series less first: varint │ series: varint │ rows: varint
+//!                 first time: signed │ last time less first: varint │ bytes: varint
+//! ```
+//!
+//! Tier and day come first in the key, so that what has expired is one range of the keyspace.
+
+use crate::codec::bytes::{Reader, put_signed, put_varint};
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::{CodecError, CodecResult};
+use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
+
+/// How coarse the rows of a block are. The numbers are on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub(crate) enum Tier {
+    /// Points as they came; only gauges and counters have them.
+    Raw = 0,
+    /// One-minute cells; the finest form of distributions and sets.
+    Minute = 1,
+    /// Five-minute cells.
+    FiveMinutes = 2,
+    /// One-hour cells.
+    Hour = 3,
+    /// One-day cells.
+    Day = 4,
+}
+
+impl Tier {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Raw, Self::Minute, Self::FiveMinutes, Self::Hour, Self::Day];
+
+    /// The width of a cell; points have none.
+    pub(crate) fn width(self) -> Option<Interval> {
+        match self {
+            Self::Raw => None,
+            Self::Minute => Some(Interval::MINUTE),
+            Self::FiveMinutes => Some(Interval::FIVE_MINUTES),
+            Self::Hour => Some(Interval::HOUR),
+            Self::Day => Some(Interval::DAY),
+        }
+    }
+
+    /// The finest tier that a metric of this type is kept in.
+    pub(crate) fn finest(kind: MetricType) -> Self {
+        if kind.keeps_points() { Self::Raw } else { Self::Minute }
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| *t as u8 == code)
+    }
+}
+
+/// The merge that wrote a block together with its rollups. Blocks straight from the head have none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct UnitId(pub(crate) u64);
+
+/// Which of two blocks holds the later writes: the position in the log that a block reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct WriteOrder(pub(crate) u64);
+
+/// The name of a block, unique for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct BlockKey {
+    pub(crate) tier: Tier,
+    /// Days since the epoch.
+    pub(crate) day: u32,
+    pub(crate) metric: MetricId,
+    pub(crate) sequence: u64,
+}
+
+impl BlockKey {
+    pub(crate) const BYTES: usize = 17;
+
+    pub(crate) fn encode(&self) -> [u8; Self::BYTES] {
+        let mut out = [0; Self::BYTES];
+        let (tier, rest) = out.split_at_mut(1);
+        let (day, rest) = rest.split_at_mut(4);
+        let (metric, sequence) = rest.split_at_mut(4);
+        tier.copy_from_slice(&[self.tier as u8]);
+        day.copy_from_slice(&self.day.to_be_bytes());
+        metric.copy_from_slice(&self.metric.0.to_be_bytes());
+        sequence.copy_from_slice(&self.sequence.to_be_bytes());
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> CodecResult<Self> {
+        let parts = (|| {
+            let (tier, rest) = bytes.split_first()?;
+            let (day, rest) = rest.split_first_chunk()?;
+            let (metric, rest) = rest.split_first_chunk()?;
+            Some(Self {
+                tier: Tier::from_code(*tier)?,
+                day: u32::from_be_bytes(*day),
+                metric: MetricId(u32::from_be_bytes(*metric)),
+                sequence: u64::from_be_bytes(rest.try_into().ok()?),
+            })
+        })();
+        parts.ok_or_else(|| CodecError::new(format!("{bytes:02x?} is no block key")))
+    }
+}
+
+/// Everything about a block but its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockInfo {
+    pub(crate) key: BlockKey,
+    pub(crate) kind: MetricType,
+    /// The merge that wrote it, if a merge did.
+    pub(crate) unit: Option<UnitId>,
+    pub(crate) order: WriteOrder,
+    /// The window that the block was cut to; `first_time` and `last_time` lie in it.
+    pub(crate) window: TimeRange,
+    pub(crate) first_series: u32,
+    pub(crate) last_series: u32,
+    pub(crate) series: u32,
+    pub(crate) rows: u32,
+    pub(crate) first_time: TimestampMs,
+    pub(crate) last_time: TimestampMs,
+    /// The length of the whole frame; 0 in the copy inside the block itself.
+    pub(crate) bytes: u32,
+}
+
+impl BlockInfo {
+    /// The instants that rows of the block can belong to, cell widths included.
+    pub(crate) fn extent(&self) -> TimeRange {
+        let width = self.key.tier.width().map_or(1, Interval::ms);
+        TimeRange::new(self.first_time.0, self.last_time.0.saturating_add(width))
+    }
+
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.kind.code());
+        put_varint(out, self.unit.map_or(0, |u| u.0));
+        put_varint(out, self.order.0);
+        put_signed(out, self.window.start.0);
+        put_varint(out, self.window.len_ms() as u64);
+        put_varint(out, u64::from(self.first_series));
+        put_varint(out, u64::from(self.last_series - self.first_series));
+        put_varint(out, u64::from(self.series));
+        put_varint(out, u64::from(self.rows));
+        put_signed(out, self.first_time.0);
+        put_varint(out, (self.last_time.0 - self.first_time.0) as u64);
+        put_varint(out, u64::from(self.bytes));
+    }
+
+    pub(crate) fn decode(key: BlockKey, reader: &mut Reader<'_>) -> CodecResult<Self> {
+        let small = |v: u64| u32::try_from(v).map_err(|_| CodecError::new("number over 32 bits"));
+        let length = |v: u64| i64::try_from(v).map_err(|_| CodecError::new("time over 63 bits"));
+        let kind = MetricType::from_code(reader.u8()?)
+            .ok_or_else(|| CodecError::new("unknown metric type"))?;
+        let unit = Some(reader.varint()?).filter(|u| *u != 0).map(UnitId);
+        let order = WriteOrder(reader.varint()?);
+        let start = reader.signed()?;
+        let window = TimeRange::new(start, start.saturating_add(length(reader.varint()?)?));
+        let first_series = small(reader.varint()?)?;
+        let last_series = first_series.saturating_add(small(reader.varint()?)?);
+        let (series, rows) = (small(reader.varint()?)?, small(reader.varint()?)?);
+        let first = reader.signed()?;
+        let last = first.saturating_add(length(reader.varint()?)?);
+        Ok(Self {
+            key,
+            kind,
+            unit,
+            order,
+            window,
+            first_series,
+            last_series,
+            series,
+            rows,
+            first_time: TimestampMs(first),
+            last_time: TimestampMs(last),
+            bytes: small(reader.varint()?)?,
+        })
+    }
+
+    /// The entry of the catalog, to be kept under the block's key.
+    pub(crate) fn to_catalog_entry(self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(64);
+        let mark = frame::begin(&mut out, FrameKind::CatalogEntry, super::BLOCK_VERSION);
+        self.encode(&mut out);
+        frame::close(&mut out, mark);
+        out
+    }
+
+    pub(crate) fn from_catalog_entry(key: &[u8], entry: &[u8]) -> CodecResult<Self> {
+        let (_, payload) = frame::open(entry, FrameKind::CatalogEntry, super::BLOCK_VERSION)?;
+        let mut reader = Reader::new(payload);
+        let info = Self::decode(BlockKey::decode(key)?, &mut reader)?;
+        reader.finish()?;
+        Ok(info)
+    }
+}
+
+#[cfg(test)]
+pub(super) fn sample_info(kind: MetricType, tier: Tier) -> BlockInfo {
+    BlockInfo {
+        key: BlockKey { tier, day: 20_000, metric: MetricId(7), sequence: 99 },
+        kind,
+        unit: Some(UnitId(5)),
+        order: WriteOrder(1234),
+        window: TimeRange::new(1_728_000_000_000, 1_728_007_200_000),
+        first_series: 3,
+        last_series: 90,
+        series: 40,
+        rows: 4000,
+        first_time: TimestampMs(1_728_000_000_001),
+        last_time: TimestampMs(1_728_007_199_999),
+        bytes: 123_456,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_the_catalog_round_trips() {
+        let info = sample_info(MetricType::Gauge, Tier::Hour);
+        let (key, entry) = (info.key.encode(), info.to_catalog_entry());
+        assert_eq!(BlockInfo::from_catalog_entry(&key, &entry), Ok(info));
+        assert!(BlockInfo::from_catalog_entry(&key[1..], &entry).is_err());
+    }
+
+    #[test]
+    fn keys_order_by_tier_then_day_then_metric() {
+        let key = |tier, day, metric, sequence| {
+            BlockKey { tier, day, metric: MetricId(metric), sequence }.encode()
+        };
+        assert!(key(Tier::Raw, 9, 9, 9) < key(Tier::Minute, 0, 0, 0));
+        assert!(key(Tier::Raw, 255, 0, 0) < key(Tier::Raw, 256, 0, 0));
+        assert!(key(Tier::Raw, 1, 255, 9) < key(Tier::Raw, 1, 256, 0));
+    }
+}

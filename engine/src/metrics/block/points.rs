@@ -1,0 +1,214 @@
+//! A block of points of a gauge or counter: rows and one column of values.
+//!
+//! ```text
+//! frame(Points) { info │ rows │ values: floats, runs = the rows of a series within a page }
+//! ```
+
+use super::info::{BlockInfo, BlockKey};
+use super::rows::{Rows, RowsBuilder, Times, TimesCache};
+use crate::codec::bytes::Reader;
+use crate::codec::floats::{self, FloatColumn, FloatPage, Runs};
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::integers::{Effort, PAGE_ROWS};
+use crate::codec::{CodecError, CodecResult};
+use crate::model::SeriesId;
+
+/// Collects the points of a block, series by series.
+#[derive(Debug, Default)]
+pub(crate) struct PointBlockBuilder {
+    rows: RowsBuilder,
+    values: Vec<f64>,
+}
+
+impl PointBlockBuilder {
+    /// Adds a series: ascending times and as many values.
+    pub(crate) fn push(&mut self, series: SeriesId, times: &[i64], values: &[f64]) {
+        debug_assert_eq!(times.len(), values.len(), "a value for every time");
+        self.rows.push(series, times);
+        self.values.extend_from_slice(values);
+    }
+
+    pub(crate) fn rows(&self) -> &RowsBuilder {
+        &self.rows
+    }
+
+    /// The block as bytes. `info` must describe what was pushed.
+    pub(crate) fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
+        let mut out = Vec::with_capacity(256 + self.values.len() * 2);
+        let mark = frame::begin(&mut out, FrameKind::Points, super::BLOCK_VERSION);
+        info.encode(&mut out);
+        self.rows.encode(effort, &mut out)?;
+        let runs = Runs::new(self.rows.counts().iter().map(|n| *n as usize));
+        floats::encode(&self.values, &runs, effort, &mut out)?;
+        frame::close(&mut out, mark);
+        Ok(out)
+    }
+}
+
+/// A block of points, opened. Pages are decoded as they are asked for, each once when series are read in order.
+#[derive(Debug)]
+pub(crate) struct PointBlock<'a> {
+    rows: Rows<'a>,
+    values: FloatColumn<'a>,
+    runs: Runs,
+    times: TimesCache,
+    page: Option<usize>,
+    decoded: FloatPage,
+}
+
+/// Part of the rows of a series that lies in one page.
+#[derive(Debug)]
+pub(crate) struct Piece<'p> {
+    /// The decoded page.
+    pub(crate) page: &'p FloatPage,
+    /// Which rows of the page.
+    pub(crate) rows: std::ops::Range<usize>,
+    /// The times of the whole series.
+    pub(crate) times: Times<'p>,
+    /// The index in `times` of the first row.
+    pub(crate) first: usize,
+}
+
+impl<'a> PointBlock<'a> {
+    pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
+        let (_, payload) = frame::open(bytes, FrameKind::Points, super::BLOCK_VERSION)?;
+        let mut reader = Reader::new(payload);
+        let info = BlockInfo::decode(key, &mut reader)?;
+        let rows = Rows::read(&mut reader)?;
+        let values = FloatColumn::read(&mut reader, rows.len())?;
+        reader.finish()?;
+        if values.rows() != rows.len() {
+            return Err(CodecError::new("rows and values differ in number"));
+        }
+        let runs = Runs::new(rows.counts());
+        let block = Self {
+            rows,
+            values,
+            runs,
+            times: TimesCache::default(),
+            page: None,
+            decoded: FloatPage::default(),
+        };
+        Ok((info, block))
+    }
+
+    pub(crate) fn series(&self) -> &[u32] {
+        self.rows.series()
+    }
+
+    /// Hands the rows of the series at `index` with `start <= time < end` to `sink`, piece by piece.
+    pub(crate) fn read(
+        &mut self,
+        index: usize,
+        start: i64,
+        end: i64,
+        mut sink: impl FnMut(Piece<'_>),
+    ) -> CodecResult<()> {
+        let rows = self.rows.rows_of(index);
+        let (from, to) = {
+            let times = self.rows.times(index, &mut self.times)?;
+            (times.lower_bound(start), times.lower_bound(end))
+        };
+        let mut row = rows.start + from;
+        let stop = rows.start + to;
+        while row < stop {
+            let page = row / PAGE_ROWS;
+            let page_start = page * PAGE_ROWS;
+            let piece_end = stop.min(page_start + PAGE_ROWS);
+            self.load(page)?;
+            sink(Piece {
+                page: &self.decoded,
+                rows: row - page_start..piece_end - page_start,
+                times: self.rows.times(index, &mut self.times)?,
+                first: row - rows.start,
+            });
+            row = piece_end;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, page: usize) -> CodecResult<()> {
+        if self.page == Some(page) {
+            return Ok(());
+        }
+        self.page = None;
+        self.values.page(page, &self.runs, &mut self.decoded)?;
+        self.page = Some(page);
+        Ok(())
+    }
+
+    /// Appends all points of the series at `index` to `times` and `values`.
+    pub(crate) fn append(
+        &mut self,
+        index: usize,
+        range: (i64, i64),
+        times: &mut Vec<i64>,
+        values: &mut Vec<f64>,
+    ) -> CodecResult<()> {
+        self.read(index, range.0, range.1, |piece| {
+            times.extend((0..piece.rows.len()).map(|i| piece.times.at(piece.first + i)));
+            values.extend(piece.rows.clone().filter_map(|row| piece.page.value(row)));
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::info::{Tier, sample_info};
+    use super::*;
+    use crate::model::MetricType;
+    use proptest::prelude::*;
+
+    fn check(series: &[(u32, Vec<(i64, f64)>)]) {
+        let mut builder = PointBlockBuilder::default();
+        for (id, points) in series {
+            let (times, values): (Vec<_>, Vec<_>) = points.iter().copied().unzip();
+            builder.push(SeriesId(*id), &times, &values);
+        }
+        let info = sample_info(MetricType::Gauge, Tier::Raw);
+        let bytes = builder.finish(&info, Effort::Seal).unwrap();
+        let (read, mut block) = PointBlock::open(info.key, &bytes).unwrap();
+        assert_eq!(read, info);
+        for (i, (_, points)) in series.iter().enumerate() {
+            for (start, end) in [(i64::MIN, i64::MAX), (200, 900), (500, 500)] {
+                let (mut times, mut values) = (Vec::new(), Vec::new());
+                block.append(i, (start, end), &mut times, &mut values).unwrap();
+                let got: Vec<_> = times.into_iter().zip(values).collect();
+                let inside = |p: &&(i64, f64)| start <= p.0 && p.0 < end;
+                assert_eq!(got, points.iter().filter(inside).copied().collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn series_longer_than_a_page_round_trip() {
+        let long: Vec<_> = (0..10_000).map(|i| (i * 10, i as f64 / 10.0)).collect();
+        check(&[(1, vec![(5, 1.5)]), (2, long.clone()), (9, long)]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_points_round_trip(
+            series in proptest::collection::btree_map(
+                any::<u32>(),
+                proptest::collection::btree_map(0i64..1000, -1e9..1e9, 1..50),
+                1..30,
+            )
+        ) {
+            let series: Vec<_> =
+                series.into_iter().map(|(s, p)| (s, p.into_iter().collect())).collect();
+            check(&series);
+        }
+
+        #[test]
+        fn a_flipped_byte_is_an_error(at in any::<proptest::sample::Index>(), bit in 0u8..8) {
+            let mut builder = PointBlockBuilder::default();
+            builder.push(SeriesId(1), &[1, 2, 3], &[0.5, 1.5, 2.5]);
+            let info = sample_info(MetricType::Gauge, Tier::Raw);
+            let mut bytes = builder.finish(&info, Effort::Seal).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1 << bit;
+            prop_assert!(PointBlock::open(info.key, &bytes).is_err());
+        }
+    }
+}

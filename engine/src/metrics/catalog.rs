@@ -1,0 +1,195 @@
+//! The catalog: which blocks there are. Immutable; a change makes a new one that shares what stayed.
+//!
+//! Blocks of a metric fall into *clusters*: those whose windows meet. Windows are two hours or a day, aligned, so
+//! a cluster spans a day at most. In a cluster, the blocks that one merge wrote make a *unit*: the same rows as points
+//! and as rollups. Blocks straight from the head are *loose*; they may hold points that replace points of a unit.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::block::{BlockInfo, BlockKey, Tier, UnitId};
+use crate::model::{MetricId, TimeRange};
+
+/// All blocks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalog {
+    metrics: HashMap<MetricId, Arc<MetricBlocks>>,
+    blocks: u64,
+    bytes: u64,
+}
+
+/// The blocks of one metric, by the start of their windows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MetricBlocks(Vec<BlockInfo>);
+
+/// Blocks whose windows meet.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    /// What the windows cover together.
+    pub(crate) window: TimeRange,
+    pub(crate) units: Vec<Unit>,
+    pub(crate) loose: Vec<BlockInfo>,
+}
+
+/// What one merge wrote: the same rows, as points and as rollups.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    pub(crate) id: UnitId,
+    pub(crate) window: TimeRange,
+    pub(crate) blocks: Vec<BlockInfo>,
+}
+
+impl Unit {
+    pub(crate) fn of_tier(&self, tier: Tier) -> impl Iterator<Item = &BlockInfo> {
+        self.blocks.iter().filter(move |b| b.key.tier == tier)
+    }
+
+    /// The tiers that the unit has, finest first.
+    pub(crate) fn tiers(&self) -> Vec<Tier> {
+        Tier::ALL.into_iter().filter(|t| self.of_tier(*t).next().is_some()).collect()
+    }
+}
+
+impl Cluster {
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &BlockInfo> {
+        self.units.iter().flat_map(|u| &u.blocks).chain(&self.loose)
+    }
+}
+
+impl Catalog {
+    /// The catalog with some blocks more and some less.
+    pub(crate) fn changed(&self, added: &[BlockInfo], removed: &HashSet<BlockKey>) -> Self {
+        let mut next = self.clone();
+        let mut touched: HashSet<MetricId> = added.iter().map(|b| b.key.metric).collect();
+        touched.extend(removed.iter().map(|k| k.metric));
+        for metric in touched {
+            let old = next.metrics.remove(&metric).unwrap_or_default();
+            let mut blocks: Vec<BlockInfo> = Vec::with_capacity(old.0.len() + 1);
+            for block in &old.0 {
+                if removed.contains(&block.key) {
+                    next.blocks -= 1;
+                    next.bytes -= u64::from(block.bytes);
+                } else {
+                    blocks.push(*block);
+                }
+            }
+            for block in added.iter().filter(|b| b.key.metric == metric) {
+                next.blocks += 1;
+                next.bytes += u64::from(block.bytes);
+                blocks.push(*block);
+            }
+            if !blocks.is_empty() {
+                blocks.sort_unstable_by_key(|b| (b.window.start, b.key));
+                next.metrics.insert(metric, Arc::new(MetricBlocks(blocks)));
+            }
+        }
+        next
+    }
+
+    pub(crate) fn metric(&self, metric: MetricId) -> Arc<MetricBlocks> {
+        self.metrics.get(&metric).map(Arc::clone).unwrap_or_default()
+    }
+
+    pub(crate) fn metrics(&self) -> impl Iterator<Item = (MetricId, &MetricBlocks)> {
+        self.metrics.iter().map(|(id, blocks)| (*id, &**blocks))
+    }
+
+    /// How many blocks there are.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// The bytes of all blocks.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl MetricBlocks {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &BlockInfo> {
+        self.0.iter()
+    }
+
+    /// The clusters that meet `range`, in the order of time.
+    pub(crate) fn clusters(&self, range: TimeRange) -> Vec<Cluster> {
+        let mut clusters = Vec::new();
+        let mut open: Vec<BlockInfo> = Vec::new();
+        let mut window = TimeRange::new(0, 0);
+        for block in &self.0 {
+            if block.window.start >= window.end || open.is_empty() {
+                close(&mut clusters, window, &mut open, range);
+                window = block.window;
+            }
+            window.end = window.end.max(block.window.end);
+            open.push(*block);
+        }
+        close(&mut clusters, window, &mut open, range);
+        clusters
+    }
+}
+
+fn close(into: &mut Vec<Cluster>, window: TimeRange, open: &mut Vec<BlockInfo>, range: TimeRange) {
+    let blocks = std::mem::take(open);
+    if blocks.is_empty() || window.intersect(range).is_empty() {
+        return;
+    }
+    let mut cluster = Cluster { window, units: Vec::new(), loose: Vec::new() };
+    for block in blocks {
+        let Some(id) = block.unit else {
+            cluster.loose.push(block);
+            continue;
+        };
+        match cluster.units.iter_mut().find(|u| u.id == id) {
+            Some(unit) => unit.blocks.push(block),
+            None => cluster.units.push(Unit { id, window: block.window, blocks: vec![block] }),
+        }
+    }
+    into.push(cluster);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::block::WriteOrder;
+    use crate::model::{MetricType, TimestampMs};
+
+    fn block(sequence: u64, unit: Option<u64>, tier: Tier, start: i64, len: i64) -> BlockInfo {
+        BlockInfo {
+            key: BlockKey { tier, day: 0, metric: MetricId(1), sequence },
+            kind: MetricType::Gauge,
+            unit: unit.map(UnitId),
+            order: WriteOrder(sequence),
+            window: TimeRange::new(start, start + len),
+            first_series: 0,
+            last_series: 9,
+            series: 10,
+            rows: 100,
+            first_time: TimestampMs(start),
+            last_time: TimestampMs(start + len - 1),
+            bytes: 1000,
+        }
+    }
+
+    #[test]
+    fn blocks_whose_windows_meet_are_one_cluster() {
+        let blocks = [
+            block(1, Some(1), Tier::Raw, 0, 20),
+            block(2, Some(1), Tier::Hour, 0, 20),
+            block(3, Some(2), Tier::Raw, 20, 20),
+            block(4, None, Tier::Raw, 25, 5),
+            block(5, None, Tier::Raw, 60, 20),
+        ];
+        let catalog = Catalog::default().changed(&blocks, &HashSet::new());
+        assert_eq!((catalog.blocks(), catalog.bytes()), (5, 5000));
+        let clusters = catalog.metric(MetricId(1)).clusters(TimeRange::new(0, 100));
+        let shape: Vec<_> =
+            clusters.iter().map(|c| (c.window.start.0, c.units.len(), c.loose.len())).collect();
+        assert_eq!(shape, [(0, 1, 0), (20, 1, 1), (60, 0, 1)]);
+        assert_eq!(clusters[0].units[0].tiers(), [Tier::Raw, Tier::Hour]);
+        assert_eq!(catalog.metric(MetricId(1)).clusters(TimeRange::new(30, 60)).len(), 1);
+        let removed = HashSet::from_iter(blocks.iter().map(|b| b.key));
+        let empty = catalog.changed(&[], &removed);
+        assert_eq!((empty.blocks(), empty.bytes(), empty.metrics().count()), (0, 0, 0));
+    }
+}

@@ -1,0 +1,96 @@
+//! What there is: metrics, their tags, how much they were given and when.
+
+use super::Metrics;
+use super::registry::MetricEntry;
+use crate::error::{Refusal, Result};
+use crate::model::{MetricName, MetricType, TimestampMs};
+
+/// Which definitions are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct DefinitionFilter {
+    /// Only names that begin with this.
+    pub prefix: Option<String>,
+    /// Only this type.
+    pub kind: Option<MetricType>,
+    /// How many to leave out.
+    pub offset: usize,
+    /// How many to answer.
+    pub limit: usize,
+}
+
+/// A page of definitions, sorted by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefinitionPage {
+    /// How many match, on all pages.
+    pub total: usize,
+    /// The definitions of the page.
+    pub definitions: Vec<MetricDefinition>,
+}
+
+/// What is known of a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricDefinition {
+    /// Its name.
+    pub name: MetricName,
+    /// Its type.
+    pub kind: MetricType,
+    /// The tag keys seen, sorted.
+    pub tag_keys: Vec<String>,
+    /// The time of its earliest point.
+    pub first_seen: TimestampMs,
+    /// The time of its latest point.
+    pub last_seen: TimestampMs,
+    /// Points accepted since it was created.
+    pub data_points: u64,
+    /// Its series.
+    pub series: u64,
+}
+
+impl Metrics {
+    pub(crate) fn definitions(&self, filter: &DefinitionFilter) -> DefinitionPage {
+        let mut total = 0;
+        let mut names = Vec::new();
+        self.registry.each_metric(filter.prefix.as_deref().unwrap_or(""), |metric| {
+            // A metric is seen from its first durable point on.
+            let wanted = filter.kind.is_none_or(|kind| kind == metric.kind);
+            if wanted && self.view.stats(metric.id).points > 0 {
+                if total >= filter.offset && names.len() < filter.limit {
+                    names.push(metric.name.clone());
+                }
+                total += 1;
+            }
+        });
+        let definitions = names.iter().filter_map(|n| self.definition(n.as_str())).collect();
+        DefinitionPage { total, definitions }
+    }
+
+    pub(crate) fn definition(&self, name: &str) -> Option<MetricDefinition> {
+        let entry =
+            |metric: &MetricEntry| (metric.id, metric.kind, metric.name.clone(), metric.series());
+        let (id, kind, name, series) = self.registry.with_metric(name, entry)?;
+        let stats = self.view.stats(id);
+        if stats.points == 0 {
+            return None;
+        }
+        let keys = self.registry.tag_keys(name.as_str()).unwrap_or_default();
+        Some(MetricDefinition {
+            kind,
+            tag_keys: keys.into_iter().map(|(key, _)| key).collect(),
+            first_seen: stats.first,
+            last_seen: stats.last,
+            data_points: stats.points,
+            series,
+            name,
+        })
+    }
+
+    pub(crate) fn tag_keys(&self, name: &str) -> Result<Vec<(String, u64)>> {
+        let keys = self.registry.tag_keys(name);
+        keys.ok_or_else(|| Refusal::MetricNotFound(name.to_owned()).into())
+    }
+
+    pub(crate) fn tag_values(&self, name: &str, key: &str) -> Result<Vec<(String, u64)>> {
+        let values = self.registry.tag_values(name, key);
+        values.ok_or_else(|| Refusal::MetricNotFound(name.to_owned()).into())
+    }
+}

@@ -1,0 +1,217 @@
+//! A run: points of one metric sorted by series, then time, then order of arrival.
+
+use crate::metrics::seal::SHORT_WINDOW_MS;
+use crate::model::{Columns, SeriesId, TimeRange};
+
+/// Immutable sorted points.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    /// The distinct series, ascending.
+    series: Vec<u32>,
+    /// Where the rows of each series begin, and after them the number of rows.
+    starts: Vec<u32>,
+    times: Vec<i64>,
+    values: Vec<u64>,
+    extent: (i64, i64),
+    /// The starts of the short windows that hold points, ascending.
+    windows: Vec<i64>,
+}
+
+/// The points of one series in a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeriesRows<'a> {
+    pub(crate) series: SeriesId,
+    /// Ascending; a time may repeat, the later written comes later.
+    pub(crate) times: &'a [i64],
+    pub(crate) values: &'a [u64],
+}
+
+impl Run {
+    /// Sorts columns that are in the order of arrival.
+    pub(crate) fn sort(columns: &Columns) -> Self {
+        let order = sorted_by_series(&columns.series);
+        let mut run = Self {
+            times: gather(&columns.times, &order),
+            values: gather(&columns.values, &order),
+            extent: (i64::MAX, i64::MIN),
+            ..Self::default()
+        };
+        for (row, from) in order.iter().enumerate() {
+            let series = columns.series.get(*from as usize).map_or(0, |s| s.0);
+            if run.series.last() != Some(&series) {
+                run.series.push(series);
+                run.starts.push(row as u32);
+            }
+        }
+        run.starts.push(order.len() as u32);
+        run.sort_times();
+        run.windows = windows_of(&run.times);
+        run
+    }
+
+    /// Agents send a series in the order of time, so this mostly only looks.
+    fn sort_times(&mut self) {
+        for pair in self.starts.windows(2) {
+            let [start, end] = *pair else { continue };
+            let rows = start as usize..end as usize;
+            let (Some(times), Some(values)) =
+                (self.times.get_mut(rows.clone()), self.values.get_mut(rows))
+            else {
+                continue;
+            };
+            if !times.is_sorted() {
+                let mut points: Vec<(i64, u64)> =
+                    times.iter().copied().zip(values.iter().copied()).collect();
+                points.sort_by_key(|(time, _)| *time);
+                for ((time, value), point) in times.iter_mut().zip(values).zip(points) {
+                    (*time, *value) = point;
+                }
+            }
+            let (Some(first), Some(last)) = (times.first(), times.last()) else { continue };
+            self.extent = (self.extent.0.min(*first), self.extent.1.max(*last));
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// The range of time that holds all points.
+    pub(crate) fn extent(&self) -> TimeRange {
+        TimeRange::new(self.extent.0, self.extent.1.saturating_add(1))
+    }
+
+    /// The starts of the short windows that hold points, ascending.
+    pub(crate) fn windows(&self) -> &[i64] {
+        &self.windows
+    }
+
+    /// The series, ascending.
+    pub(crate) fn series(&self) -> &[u32] {
+        &self.series
+    }
+
+    /// The points of the series at `index` of [`Self::series`].
+    pub(crate) fn rows(&self, index: usize) -> SeriesRows<'_> {
+        let rows = match self.starts.get(index..index + 2) {
+            Some(&[start, end]) => start as usize..end as usize,
+            _ => 0..0,
+        };
+        SeriesRows {
+            series: SeriesId(self.series.get(index).copied().unwrap_or_default()),
+            times: self.times.get(rows.clone()).unwrap_or_default(),
+            values: self.values.get(rows).unwrap_or_default(),
+        }
+    }
+}
+
+impl<'a> SeriesRows<'a> {
+    /// The points with `start <= time < end`.
+    pub(crate) fn within(self, start: i64, end: i64) -> Self {
+        let from = self.times.partition_point(|t| *t < start);
+        let to = self.times.partition_point(|t| *t < end).max(from);
+        Self {
+            series: self.series,
+            times: self.times.get(from..to).unwrap_or_default(),
+            values: self.values.get(from..to).unwrap_or_default(),
+        }
+    }
+}
+
+fn windows_of(times: &[i64]) -> Vec<i64> {
+    let mut windows: Vec<i64> = Vec::new();
+    let mut last = i64::MIN;
+    for time in times {
+        let window = time - time.rem_euclid(SHORT_WINDOW_MS);
+        if window != last {
+            last = window;
+            if let Err(at) = windows.binary_search(&window) {
+                windows.insert(at, window);
+            }
+        }
+    }
+    windows
+}
+
+fn gather<T: Copy + Default>(column: &[T], order: &[u32]) -> Vec<T> {
+    order.iter().map(|i| column.get(*i as usize).copied().unwrap_or_default()).collect()
+}
+
+/// The rows in the order of their series, equal ones as they came: a radix sort of eleven bits a pass over
+/// the bits in which the ids differ.
+fn sorted_by_series(series: &[SeriesId]) -> Vec<u32> {
+    const BITS: u32 = 11;
+    let mut order: Vec<u32> = (0..series.len() as u32).collect();
+    if series.is_sorted() {
+        return order;
+    }
+    let (min, max) = series.iter().fold((u32::MAX, 0), |(lo, hi), s| (lo.min(s.0), hi.max(s.0)));
+    let mut moved = vec![0u32; series.len()];
+    let mut shift = 0;
+    while shift < 32 && (max - min) >> shift > 0 {
+        let digit = |row: u32| {
+            let id = series.get(row as usize).map_or(0, |s| s.0 - min);
+            (id >> shift) as usize & ((1 << BITS) - 1)
+        };
+        let mut places = [0u32; 1 << BITS];
+        for row in &order {
+            if let Some(count) = places.get_mut(digit(*row)) {
+                *count += 1;
+            }
+        }
+        let mut at = 0;
+        for place in &mut places {
+            at += std::mem::replace(place, at);
+        }
+        for row in &order {
+            if let Some(place) = places.get_mut(digit(*row)) {
+                if let Some(slot) = moved.get_mut(*place as usize) {
+                    *slot = *row;
+                }
+                *place += 1;
+            }
+        }
+        std::mem::swap(&mut order, &mut moved);
+        shift += BITS;
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::TimestampMs;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_run_is_a_stable_sort(
+            points in proptest::collection::vec((prop_oneof![0u32..9, any::<u32>()], 0i64..20), 0..400)
+        ) {
+            let mut columns = Columns::default();
+            let mut expected = Vec::new();
+            for (i, (series, time)) in points.into_iter().enumerate() {
+                columns.push(SeriesId(series), TimestampMs(time), i as u64);
+                expected.push((series, time, i as u64));
+            }
+            expected.sort_by_key(|(series, time, _)| (*series, *time));
+            let run = Run::sort(&columns);
+            let mut got = Vec::new();
+            for index in 0..run.series().len() {
+                let rows = run.rows(index);
+                got.extend(rows.times.iter().zip(rows.values).map(|(t, v)| (rows.series.0, *t, *v)));
+            }
+            prop_assert_eq!(got, expected);
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_series_is_cut_by_time() {
+        let mut columns = Columns::default();
+        [1, 3, 3, 5].iter().for_each(|t| columns.push(SeriesId(1), TimestampMs(*t), *t as u64));
+        let run = Run::sort(&columns);
+        assert_eq!(run.rows(0).within(2, 5).times, [3, 3]);
+        assert_eq!(run.rows(0).within(6, 9).times, [0i64; 0]);
+        assert_eq!(run.extent(), TimeRange::new(1, 6));
+    }
+}

@@ -1,0 +1,113 @@
+//! What the disk holds, read when the engine is opened.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::Metrics;
+use super::block::{BlockInfo, BlockKey};
+use super::catalog::Catalog;
+use super::registry::{Registry, load};
+use super::view::View;
+use crate::error::{Error, Result};
+use crate::model::Lsn;
+use crate::options::Options;
+use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store};
+
+/// The last record of the log that is in blocks: u64, little-endian.
+pub(super) const SEALED_KEY: &[u8] = b"sealed";
+/// The next number of a block: u64, little-endian.
+pub(super) const SEQUENCE_KEY: &[u8] = b"sequence";
+
+/// The metrics of a store, before the log is replayed.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) metrics: Metrics,
+    /// The last record of the log that is in blocks.
+    pub(crate) sealed: Lsn,
+    /// What could not be read, one line each.
+    pub(crate) damaged: Vec<String>,
+}
+
+/// Reads registry, catalog and watermarks.
+pub(crate) fn open(store: Arc<Store>, options: Options, seed: u64) -> Result<Opened> {
+    let registry = Registry::new(seed, options.series_per_metric, options.series_total);
+    let loaded = load(&store, &registry)?;
+    let mut damaged = loaded.damaged;
+    let mut blocks = read_catalog(&store, &mut damaged)?;
+    let garbage = read_keys(&store, Keyspace::Garbage)?;
+    let quarantined = read_keys(&store, Keyspace::Quarantine)?;
+    if !damaged.is_empty() {
+        add_unlisted(&store, &garbage, &mut blocks)?;
+    }
+    let stored = read_number(&store, SEQUENCE_KEY)?.unwrap_or(1);
+    let past = |key: &BlockKey| key.sequence + 1;
+    let sequence = blocks.keys().chain(&garbage).map(past).fold(stored.max(1), u64::max);
+    // Blocks of a metric that is not there were written while it was dropped.
+    let known = |info: &BlockInfo| registry.name_of(info.key.metric).is_some();
+    let (known, orphans): (Vec<BlockInfo>, Vec<BlockInfo>) =
+        blocks.into_values().partition(|info| known(info) || !damaged.is_empty());
+    let catalog = Catalog::default().changed(&known, &HashSet::new());
+    let view = View::new(catalog, loaded.stats);
+    view.define(registry.all_series().into_iter());
+    let sealed = Lsn(read_number(&store, SEALED_KEY)?.unwrap_or(0));
+    let metrics =
+        Metrics::new(store, options, registry, view, quarantined.into_iter().collect(), sequence)?;
+    metrics.delete_garbage(&garbage)?;
+    metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
+    Ok(Opened { metrics, sealed, damaged })
+}
+
+fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<HashMap<BlockKey, BlockInfo>> {
+    let mut blocks = HashMap::new();
+    let visit = |key: Box<[u8]>, entry: Box<[u8]>| match BlockInfo::from_catalog_entry(&key, &entry)
+    {
+        Ok(info) => {
+            blocks.insert(info.key, info);
+        }
+        Err(error) => damaged.push(format!("catalog entry {key:02x?}: {error}")),
+    };
+    let gap =
+        store.read_around_damage(Keyspace::Catalog, &KeyRange::all(), Caching::Bypass, visit)?;
+    if let Some(gap) = gap {
+        damaged.push(format!("catalog: {}", gap.error));
+    }
+    Ok(blocks)
+}
+
+/// Finds blocks that a damaged catalog does not name: every block describes itself.
+fn add_unlisted(
+    store: &Store,
+    garbage: &[BlockKey],
+    blocks: &mut HashMap<BlockKey, BlockInfo>,
+) -> Result<()> {
+    let garbage: HashSet<BlockKey> = garbage.iter().copied().collect();
+    let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
+        let Ok(key) = BlockKey::decode(&key) else { return };
+        if !garbage.contains(&key)
+            && !blocks.contains_key(&key)
+            && let Ok(info) = super::block::describe(key, &bytes)
+        {
+            blocks.insert(key, info);
+        }
+    };
+    store
+        .read_around_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)
+        .map(|_gap| ())
+}
+
+fn read_keys(store: &Store, keyspace: Keyspace) -> Result<Vec<BlockKey>> {
+    let mut keys = Vec::new();
+    for entry in store.scan(keyspace, &KeyRange::all(), Direction::Forward, Caching::Bypass) {
+        let (key, _) = entry?;
+        keys.push(BlockKey::decode(&key)?);
+    }
+    Ok(keys)
+}
+
+fn read_number(store: &Store, key: &[u8]) -> Result<Option<u64>> {
+    let Some(stored) = store.get(Keyspace::Meta, key)? else { return Ok(None) };
+    let bytes = <[u8; 8]>::try_from(&*stored);
+    let number = bytes.map_err(|_| Error::Corrupt(format!("{key:?} is not eight bytes")))?;
+    Ok(Some(u64::from_le_bytes(number)))
+}

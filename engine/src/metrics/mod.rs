@@ -1,0 +1,27 @@
+//! The life of a metric point: registry → log → head → seal → block → merge → expiry, and queries over all of it.
+
+pub(crate) mod block;
+mod catalog;
+mod cell;
+mod consolidate;
+mod definitions;
+mod head;
+mod ingest;
+pub(crate) mod load;
+mod merge_scan;
+mod query;
+pub(crate) mod registry;
+mod rooms;
+pub(crate) mod seal;
+mod upkeep;
+mod view;
+mod writer;
+
+pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};
+pub use ingest::BatchBuilder;
+pub(crate) use ingest::HeadSink;
+pub(crate) use load::Opened;
+pub(crate) use query::query;
+pub(crate) use rooms::Metrics;
+pub(crate) use upkeep::Eagerness;
+pub use upkeep::{ExpireReport, MergeReport, SealReport};

@@ -1,0 +1,54 @@
+//! From slots to the answer: groups in the order of their keys, in each the buckets that hold anything.
+
+use super::super::registry::Selection;
+use super::Slots;
+use crate::model::{
+    Group, MetricQuery, MetricType, QueryResult, QueryStats, TimeRange, TimestampMs,
+};
+
+/// The question, with what is known about it by now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) query: &'a MetricQuery,
+    pub(super) kind: MetricType,
+    pub(super) range: TimeRange,
+    pub(super) selection: &'a Selection,
+    pub(super) slots: Slots,
+}
+
+impl Asked<'_> {
+    /// The seconds of a bucket that lie in the range.
+    pub(super) fn seconds(&self, bucket: usize) -> f64 {
+        let end = self.slots.end_of(bucket);
+        let whole = TimeRange::new(end - self.slots.width, end);
+        whole.intersect(self.range).len_ms() as f64 / 1000.0
+    }
+}
+
+/// Builds the answer from the values of every slot; `values` answers none for an empty one.
+pub(super) fn assemble(
+    asked: &Asked<'_>,
+    stats: QueryStats,
+    values: impl Fn(u32, usize) -> Option<Vec<f64>>,
+) -> QueryResult {
+    let mut order: Vec<(u32, &Vec<String>)> = (0..).zip(asked.selection.groups.iter()).collect();
+    order.sort_by_key(|(_, key)| *key);
+    let mut groups = Vec::new();
+    for (index, key) in order {
+        let mut group = Group {
+            key: key.clone(),
+            starts: Vec::new(),
+            columns: vec![Vec::new(); asked.query.aggregations.len()],
+        };
+        for bucket in 0..asked.slots.buckets {
+            let Some(values) = values(index, bucket) else { continue };
+            group.starts.push(TimestampMs(asked.slots.end_of(bucket) - asked.slots.width));
+            group.columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+        }
+        if !group.starts.is_empty() {
+            groups.push(group);
+        }
+    }
+    let stats = QueryStats { series: asked.selection.series.len(), ..stats };
+    QueryResult { kind: asked.kind, range: asked.range, groups, stats }
+}

@@ -1,0 +1,160 @@
+//! Doing the tasks of a plan on the pool: workers take one after the other, each into its own accumulator.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use rayon::prelude::*;
+
+use super::plan::{Plan, Task};
+use crate::codec::CodecResult;
+use crate::error::{Error, Result};
+use crate::metrics::Metrics;
+use crate::metrics::block::{BlockInfo, BlockKey};
+use crate::metrics::head::Run;
+use crate::model::{QueryStats, TimeRange};
+
+/// What tasks are added up in.
+pub(super) trait Accumulator: Send {
+    /// Adds points of a block that replace no others.
+    fn points(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> CodecResult<Work>;
+    /// Adds cells of a block.
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> CodecResult<Work>;
+    /// Adds points of a run that replace no others.
+    fn run(&mut self, run: &Run, range: TimeRange) -> Work;
+    /// Adds points that may replace each other.
+    fn settled(&mut self, settled: &mut Settled<'_>) -> CodecResult<Work>;
+    /// Adds what another worker has.
+    fn merge(&mut self, other: Self);
+}
+
+/// Rows that a task read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    pub(super) points: u64,
+    pub(super) cells: u64,
+}
+
+/// The sources of a [`Task::Settled`] and which part of it is wanted.
+pub(super) struct Settled<'a> {
+    pub(super) blocks: Vec<(BlockInfo, &'a [u8])>,
+    pub(super) runs: &'a [std::sync::Arc<Run>],
+    pub(super) range: TimeRange,
+    pub(super) share: u32,
+    pub(super) shares: u32,
+}
+
+/// Does all tasks. `workers` accumulators are made at most.
+pub(super) fn run<A: Accumulator>(
+    metrics: &Metrics,
+    plan: &Plan,
+    workers: usize,
+    new: impl Fn() -> A + Sync,
+) -> Result<(A, QueryStats)> {
+    let next = AtomicUsize::new(0);
+    let stats = Mutex::new(QueryStats { quarantined: plan.quarantined, ..QueryStats::default() });
+    let work = || -> Result<A> {
+        let mut accumulator = new();
+        while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let done = one(metrics, task, &mut accumulator)?;
+            let mut stats = stats.lock();
+            stats.points += done.points;
+            stats.cells += done.cells;
+            stats.blocks += done.blocks;
+            stats.quarantined += done.quarantined;
+        }
+        Ok(accumulator)
+    };
+    let workers = workers.min(plan.tasks.len());
+    let merged = if workers <= 1 {
+        work()?
+    } else {
+        let all = metrics
+            .pool()
+            .install(|| (0..workers).into_par_iter().map(|_| work()).collect::<Result<Vec<A>>>())?;
+        let mut all = all.into_iter();
+        let mut merged = all.next().unwrap_or_else(&new);
+        all.for_each(|other| merged.merge(other));
+        merged
+    };
+    Ok((merged, stats.into_inner()))
+}
+
+fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<QueryStats> {
+    match task {
+        Task::Run { run, range } => {
+            let work = into.run(run, *range);
+            Ok(QueryStats { points: work.points, cells: work.cells, ..QueryStats::default() })
+        }
+        Task::Points { block, range } => {
+            with_block(metrics, block, |bytes| into.points(block, bytes, *range))
+        }
+        Task::Cells { block, range } => {
+            with_block(metrics, block, |bytes| into.cells(block, bytes, *range))
+        }
+        Task::Settled { blocks, runs, range, share, shares } => {
+            let mut settled = QueryStats::default();
+            let mut pinned = Vec::with_capacity(blocks.len());
+            for block in blocks {
+                match metrics.read_block(&block.key) {
+                    Ok(bytes) => pinned.push((*block, bytes)),
+                    Err(error) => quarantine(metrics, &block.key, error, &mut settled)?,
+                }
+            }
+            let blocks = pinned.iter().map(|(info, bytes)| (*info, &**bytes)).collect();
+            let (range, share, shares) = (*range, *share, *shares);
+            let mut sources = Settled { blocks, runs, range, share, shares };
+            // Blocks are opened before anything is added, so a damaged one can be left out and the rest done.
+            loop {
+                match first_damaged(&mut sources) {
+                    Some((key, error)) => quarantine(metrics, &key, error.into(), &mut settled)?,
+                    None => break,
+                }
+            }
+            let work = into.settled(&mut sources)?;
+            settled.points += work.points;
+            settled.blocks += sources.blocks.len() as u64;
+            Ok(settled)
+        }
+    }
+}
+
+/// Takes the first block out whose frame is damaged.
+fn first_damaged(sources: &mut Settled<'_>) -> Option<(BlockKey, crate::codec::CodecError)> {
+    let damaged = sources.blocks.iter().enumerate().find_map(|(i, (info, bytes))| {
+        let error = crate::metrics::block::check(info, bytes).err()?;
+        Some((i, info.key, error))
+    });
+    damaged.map(|(i, key, error)| {
+        sources.blocks.remove(i);
+        (key, error)
+    })
+}
+
+fn with_block(
+    metrics: &Metrics,
+    block: &BlockInfo,
+    read: impl FnOnce(&[u8]) -> CodecResult<Work>,
+) -> Result<QueryStats> {
+    let mut stats = QueryStats::default();
+    let outcome = metrics.read_block(&block.key).and_then(|bytes| {
+        let work = read(&bytes)?;
+        Ok(QueryStats { points: work.points, cells: work.cells, blocks: 1, ..stats })
+    });
+    match outcome {
+        Ok(stats) => Ok(stats),
+        Err(error) => quarantine(metrics, &block.key, error, &mut stats).map(|()| stats),
+    }
+}
+
+/// Sets a damaged block aside; any other failure is the answer.
+fn quarantine(
+    metrics: &Metrics,
+    key: &BlockKey,
+    error: Error,
+    stats: &mut QueryStats,
+) -> Result<()> {
+    let Error::Corrupt(reason) = error else { return Err(error) };
+    metrics.quarantine(key, &reason);
+    stats.quarantined += 1;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Accumulating distributions and sets: one sketch per group and bucket that holds anything.
+
+use super::answer::{self, Asked};
+use super::numbers::selected;
+use super::plan::Plan;
+use super::run::{Accumulator, Settled, Work, run};
+use super::{Slots, group_of};
+use crate::codec::{CodecError, CodecResult};
+use crate::error::{Refusal, Result};
+use crate::metrics::Metrics;
+use crate::metrics::block::{BlockInfo, CellSketch, SketchBlock};
+use crate::metrics::head::Run;
+use crate::metrics::registry::Selection;
+use crate::model::{Aggregation, Interval, QueryResult, TimeRange, TimestampMs};
+use crate::sketch::{Cardinality, Distribution};
+
+/// What a sketch takes in memory when it is full, about; the most that an answer of so many buckets needs.
+const SKETCH_BYTES: usize = 2048;
+
+/// Answers for a distribution.
+pub(super) fn distributions(
+    metrics: &Metrics,
+    plan: &Plan,
+    asked: &Asked<'_>,
+) -> Result<QueryResult> {
+    answer::<Distribution>(metrics, plan, asked, |sketch, aggregation| {
+        let value = match aggregation {
+            Aggregation::Avg => sketch.avg(),
+            Aggregation::Min => sketch.min(),
+            Aggregation::Max => sketch.max(),
+            Aggregation::Sum => Some(sketch.sum().value()),
+            Aggregation::Count => Some(sketch.count() as f64),
+            other => other.quantile().and_then(|q| sketch.quantile(q)),
+        };
+        value.unwrap_or_default()
+    })
+}
+
+/// Answers for a set.
+pub(super) fn sets(metrics: &Metrics, plan: &Plan, asked: &Asked<'_>) -> Result<QueryResult> {
+    answer::<Cardinality>(metrics, plan, asked, |sketch, _| sketch.count() as f64)
+}
+
+fn answer<S: CellSketch>(
+    metrics: &Metrics,
+    plan: &Plan,
+    asked: &Asked<'_>,
+    value: impl Fn(&S, Aggregation) -> f64,
+) -> Result<QueryResult> {
+    let budget = metrics.options().query_bytes;
+    let bytes = asked.slots.len().saturating_mul(SKETCH_BYTES);
+    if bytes > budget {
+        return Err(Refusal::Range(format!(
+            "the answer has {} buckets in {} groups, more sketches than {budget} bytes of memory hold",
+            asked.slots.buckets, asked.slots.groups
+        ))
+        .into());
+    }
+    let workers = (budget / bytes.max(1)).min(metrics.options().threads);
+    let new = || Sketches::<S>::new(asked.selection, asked.slots);
+    let (sketches, stats) = run(metrics, plan, workers, new)?;
+    Ok(answer::assemble(asked, stats, |group, bucket| {
+        let sketch = sketches.slots_of.get(asked.slots.slot(group, bucket))?.as_ref()?;
+        Some(asked.query.aggregations.iter().map(|a| value(sketch, *a)).collect())
+    }))
+}
+
+struct Sketches<'a, S> {
+    selection: &'a Selection,
+    slots: Slots,
+    slots_of: Vec<Option<S>>,
+}
+
+impl<'a, S: CellSketch> Sketches<'a, S> {
+    fn new(selection: &'a Selection, slots: Slots) -> Self {
+        Self { selection, slots, slots_of: vec![None; slots.len()] }
+    }
+
+    fn at(&mut self, group: u32, time: i64) -> Option<&mut S> {
+        let slot = self.slots.slot(group, self.slots.bucket(time));
+        self.slots_of.get_mut(slot).map(|slot| slot.get_or_insert_default())
+    }
+}
+
+impl<S: CellSketch> Accumulator for Sketches<'_, S> {
+    fn points(&mut self, _: &BlockInfo, _: &[u8], _: TimeRange) -> CodecResult<Work> {
+        Err(CodecError::new("a block of points of a metric that is kept in cells"))
+    }
+
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> CodecResult<Work> {
+        let (_, mut cells) = SketchBlock::<S>::open(block.key, bytes)?;
+        let mut work = Work::default();
+        for (index, series) in selected(cells.series(), self.selection) {
+            let group = group_of(self.selection, series);
+            cells.read(index, range.start.0, range.end.0, |start, cell| {
+                work.cells += 1;
+                if let Some(sketch) = self.at(group, start) {
+                    sketch.merge(cell);
+                }
+            })?;
+        }
+        Ok(work)
+    }
+
+    fn run(&mut self, run: &Run, range: TimeRange) -> Work {
+        let mut work = Work::default();
+        for (index, series) in selected(run.series(), self.selection) {
+            let group = group_of(self.selection, series);
+            let rows = run.rows(index).within(range.start.0, range.end.0);
+            work.points += rows.times.len() as u64;
+            for (time, bits) in rows.times.iter().zip(rows.values) {
+                // The bucket that the cell of the point will be in, once it is one.
+                let minute = TimestampMs(*time).floor_to(Interval::MINUTE).0;
+                if let Some(sketch) = self.at(group, minute) {
+                    sketch.add_bits(*bits);
+                }
+            }
+        }
+        work
+    }
+
+    fn settled(&mut self, _: &mut Settled<'_>) -> CodecResult<Work> {
+        Err(CodecError::new("values of a distribution or set never replace each other"))
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (mine, theirs) in self.slots_of.iter_mut().zip(other.slots_of) {
+            match (mine.as_mut(), theirs) {
+                (Some(mine), Some(theirs)) => mine.merge(&theirs),
+                (None, Some(theirs)) => *mine = Some(theirs),
+                (_, None) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Tag keys and values as numbers: every text is kept once.
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A text of the interner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct TextId(pub(super) u32);
+
+/// Texts behind each other in one buffer, found by hash or by number.
+#[derive(Debug, Default)]
+pub(super) struct Interner {
+    buffer: String,
+    /// Where each text ends; it begins where the one before ends.
+    ends: Vec<usize>,
+    by_hash: HashTable<u32>,
+}
+
+impl Interner {
+    pub(super) fn get(&self, text: &str) -> Option<TextId> {
+        let hash = xxh3_64(text.as_bytes());
+        self.by_hash.find(hash, |id| self.text(TextId(*id)) == text).map(|id| TextId(*id))
+    }
+
+    pub(super) fn intern(&mut self, text: &str) -> TextId {
+        if let Some(id) = self.get(text) {
+            return id;
+        }
+        let id = self.ends.len() as u32;
+        self.buffer.push_str(text);
+        self.ends.push(self.buffer.len());
+        let Self { buffer, ends, by_hash } = self;
+        by_hash.insert_unique(xxh3_64(text.as_bytes()), id, |id| {
+            xxh3_64(text_at(buffer, ends, *id).as_bytes())
+        });
+        TextId(id)
+    }
+
+    pub(super) fn text(&self, id: TextId) -> &str {
+        text_at(&self.buffer, &self.ends, id.0)
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.buffer.capacity() + self.ends.capacity() * 8 + self.by_hash.capacity() * 5
+    }
+}
+
+fn text_at<'a>(buffer: &'a str, ends: &[usize], id: u32) -> &'a str {
+    let id = id as usize;
+    let start = id.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+    let end = ends.get(id).copied().unwrap_or(start);
+    buffer.get(start..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_get_one_number() {
+        let mut interner = Interner::default();
+        let texts = ["host", "", "a", "größe", "host", "a"];
+        let ids: Vec<u32> = texts.iter().map(|t| interner.intern(t).0).collect();
+        assert_eq!(ids, [0, 1, 2, 3, 0, 2]);
+        for (text, id) in texts.iter().zip(ids) {
+            assert_eq!(interner.text(TextId(id)), *text);
+            assert_eq!(interner.get(text), Some(TextId(id)));
+        }
+        assert_eq!(interner.get("unknown"), None);
+    }
+}

@@ -1,0 +1,18 @@
+//! The registry: which metrics and series there are, and which series carry which tags.
+//!
+//! Every (metric, tags) has one dense [`SeriesId`](crate::model::SeriesId). Agents repeat themselves, so a
+//! series is found by a 128-bit hash of what the agent sent, in the order it sent it ([`aliases`]); only an
+//! unseen spelling is checked, sorted and looked up in canonical form. Tag queries are set algebra on
+//! [`postings`]. All of it lives in memory; what is new goes to the log with the write that needs it and
+//! to the registry keyspace with the next seal ([`persist`]).
+
+mod aliases;
+mod index;
+mod interner;
+mod persist;
+mod postings;
+mod store;
+
+pub(crate) use index::{MetricEntry, MetricStats, Selection};
+pub(crate) use persist::{RegistryRows, load};
+pub(crate) use store::{Lookup, Registry};

@@ -1,0 +1,85 @@
+//! Sets of series: one for every value of every tag key of a metric.
+
+use hashbrown::HashMap;
+use roaring::RoaringBitmap;
+
+use super::interner::TextId;
+
+/// The series that carry one tag value. Most values of a tag such as `host` are carried by one.
+#[derive(Clone, Debug)]
+pub(super) enum Posting {
+    One(u32),
+    Many(Box<RoaringBitmap>),
+}
+
+impl Posting {
+    fn insert(&mut self, series: u32) {
+        match self {
+            Self::One(only) if *only == series => {}
+            Self::One(only) => {
+                *self = Self::Many(Box::new(RoaringBitmap::from_iter([*only, series])));
+            }
+            Self::Many(set) => {
+                set.insert(series);
+            }
+        }
+    }
+
+    pub(super) fn add_to(&self, into: &mut RoaringBitmap) {
+        match self {
+            Self::One(series) => {
+                into.insert(*series);
+            }
+            Self::Many(set) => *into |= &**set,
+        }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(set) => set.len(),
+        }
+    }
+}
+
+/// The postings of one metric: for every key the values, for every value the series.
+#[derive(Debug, Default)]
+pub(super) struct Postings {
+    keys: Vec<(TextId, HashMap<TextId, Posting>)>,
+}
+
+impl Postings {
+    pub(super) fn insert(&mut self, key: TextId, value: TextId, series: u32) {
+        let position = self.keys.iter().position(|(k, _)| *k == key).unwrap_or(self.keys.len());
+        if position == self.keys.len() {
+            self.keys.push((key, HashMap::new()));
+        }
+        if let Some((_, values)) = self.keys.get_mut(position) {
+            values
+                .entry(value)
+                .and_modify(|p| p.insert(series))
+                .or_insert_with(|| Posting::One(series));
+        }
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = (TextId, &HashMap<TextId, Posting>)> {
+        self.keys.iter().map(|(key, values)| (*key, values))
+    }
+
+    pub(super) fn values(&self, key: TextId) -> Option<&HashMap<TextId, Posting>> {
+        self.keys.iter().find_map(|(k, values)| (*k == key).then_some(values))
+    }
+
+    /// Bytes in memory, sets included.
+    pub(super) fn bytes(&self) -> usize {
+        let entry = size_of::<(TextId, Posting)>() + 1;
+        let set = |p: &Posting| match p {
+            Posting::One(_) => 0,
+            Posting::Many(set) => set.serialized_size() + 48,
+        };
+        self.keys
+            .iter()
+            .map(|(_, values)| values.capacity() * entry + values.values().map(set).sum::<usize>())
+            .sum()
+    }
+}

@@ -1,0 +1,322 @@
+//! The registry behind its lock: finding and creating series, and keeping track of what is not on disk yet.
+
+use parking_lot::{RwLock, RwLockReadGuard};
+
+use super::aliases::Spelling;
+use super::index::{Index, MetricEntry, Selection};
+use crate::error::Refusal;
+use crate::log::{Definitions, MetricDefined, SeriesDefined};
+use crate::model::{MetricId, MetricName, MetricType, SeriesId, TagFilter, Tags};
+
+/// The registry.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    index: RwLock<Index>,
+    news: parking_lot::Mutex<News>,
+    limits: CardinalityLimits,
+}
+
+/// How many series there may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CardinalityLimits {
+    pub(crate) per_metric: usize,
+    pub(crate) total: usize,
+}
+
+/// What was created and is not on disk.
+#[derive(Debug, Default)]
+struct News {
+    /// Not in the log yet.
+    unlogged: Definitions,
+    /// In the log, not in the registry keyspace yet.
+    unsealed: Definitions,
+}
+
+/// A reader of the registry that keeps its lock from one series to the next.
+#[derive(Debug)]
+pub(crate) struct Lookup<'a> {
+    registry: &'a Registry,
+    index: Option<RwLockReadGuard<'a, Index>>,
+    spelling: Spelling,
+}
+
+impl Registry {
+    pub(crate) fn new(seed: u64, per_metric: usize, total: usize) -> Self {
+        Self {
+            index: RwLock::new(Index::new(seed)),
+            news: parking_lot::Mutex::default(),
+            limits: CardinalityLimits { per_metric, total },
+        }
+    }
+
+    pub(crate) fn lookup(&self) -> Lookup<'_> {
+        Lookup { registry: self, index: None, spelling: Spelling::default() }
+    }
+
+    /// Runs `read` on the metric called `name`.
+    pub(crate) fn with_metric<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&MetricEntry) -> T,
+    ) -> Option<T> {
+        self.index.read().metric_named(name).map(read)
+    }
+
+    /// Runs `read` on the metrics whose names begin with `prefix`, in the order of their names.
+    pub(crate) fn each_metric(&self, prefix: &str, mut read: impl FnMut(&MetricEntry)) {
+        let index = self.index.read();
+        let matching = index.metrics_from(prefix);
+        matching.take_while(|m| m.name.as_str().starts_with(prefix)).for_each(&mut read);
+    }
+
+    /// The name of a metric that exists.
+    pub(crate) fn name_of(&self, metric: MetricId) -> Option<MetricName> {
+        self.index.read().metric(metric).map(|entry| entry.name.clone())
+    }
+
+    /// The series of the metric called `name` that match, with the id and type of the metric.
+    pub(crate) fn select(
+        &self,
+        name: &str,
+        filters: &[TagFilter],
+        keys: &[String],
+    ) -> Option<(MetricId, MetricType, Selection)> {
+        let index = self.index.read();
+        let metric = index.metric_named(name)?;
+        Some((metric.id, metric.kind, index.select(metric, filters, keys)))
+    }
+
+    pub(crate) fn tag_keys(&self, name: &str) -> Option<Vec<(String, u64)>> {
+        let index = self.index.read();
+        index.metric_named(name).map(|metric| index.keys(metric))
+    }
+
+    pub(crate) fn tag_values(&self, name: &str, key: &str) -> Option<Vec<(String, u64)>> {
+        let index = self.index.read();
+        index.metric_named(name).map(|metric| index.values(metric, key))
+    }
+
+    /// Metrics, series and bytes in memory.
+    pub(crate) fn size(&self) -> (usize, usize, usize) {
+        let index = self.index.read();
+        (index.metric_count(), index.live_series(), index.bytes())
+    }
+
+    /// Adds what the log or the disk tells.
+    pub(crate) fn restore(&self, definitions: &Definitions) {
+        let mut index = self.index.write();
+        definitions.metrics.iter().for_each(|metric| index.define_metric(metric));
+        definitions.series.iter().for_each(|series| index.define_series(series));
+    }
+
+    /// The series of metrics that exist, without their tags.
+    pub(crate) fn all_series(&self) -> Vec<(SeriesId, MetricId)> {
+        self.index.read().all_series()
+    }
+
+    /// Marks the ids of metrics below this as used.
+    pub(crate) fn reserve(&self, next_metric: u32) {
+        self.index.write().reserve_metrics(next_metric);
+    }
+
+    /// Forgets a metric; false when it was not there.
+    pub(crate) fn drop_metric(&self, metric: MetricId) -> bool {
+        self.index.write().drop_metric(metric)
+    }
+
+    /// Takes the definitions that the log does not hold.
+    pub(crate) fn take_unlogged(&self) -> Definitions {
+        std::mem::take(&mut self.news.lock().unlogged)
+    }
+
+    /// Puts back what could not be logged, before what came since.
+    pub(crate) fn put_back_unlogged(&self, mut definitions: Definitions) {
+        let mut news = self.news.lock();
+        definitions.append(std::mem::take(&mut news.unlogged));
+        news.unlogged = definitions;
+    }
+
+    /// Notes definitions that are in the log and have to be sealed.
+    pub(crate) fn note_unsealed(&self, definitions: Definitions) {
+        self.news.lock().unsealed.append(definitions);
+    }
+
+    /// Takes the definitions that are in the log but not on disk.
+    pub(crate) fn take_unsealed(&self) -> Definitions {
+        std::mem::take(&mut self.news.lock().unsealed)
+    }
+
+    /// Puts back what could not be sealed, before what came since.
+    pub(crate) fn put_back_unsealed(&self, mut definitions: Definitions) {
+        let mut news = self.news.lock();
+        definitions.append(std::mem::take(&mut news.unsealed));
+        news.unsealed = definitions;
+    }
+
+    /// Finds or creates a series under the write lock.
+    fn create(
+        &self,
+        name: &str,
+        kind: MetricType,
+        tags: &[(&str, &str)],
+        spelling: &Spelling,
+    ) -> Result<SeriesId, Refusal> {
+        let mut index = self.index.write();
+        let metric = index.metric_named(name).map(|m| (m.id, m.kind, m.series()));
+        if let Some((_, is, _)) = metric
+            && is != kind
+        {
+            return Err(Refusal::TypeConflict { name: name.to_owned(), is, wanted: kind });
+        }
+        let tags = Tags::new(tags)?;
+        if let Some(series) = metric.and_then(|(id, ..)| index.find(id, &tags)) {
+            index.aliases.insert(spelling, series.0);
+            return Ok(series);
+        }
+        self.check_limits(name, metric.map_or(0, |(.., series)| series), index.live_series())?;
+        // Ids are handed out and listed as news under one lock, so that a record that uses an id can only be
+        // queued after the definition is on its way.
+        let mut news = self.news.lock();
+        let id = match metric {
+            Some((id, ..)) => id,
+            None => {
+                let name = MetricName::new(name)?;
+                let defined = MetricDefined { id: index.next_metric(), kind, name };
+                index.define_metric(&defined);
+                let id = defined.id;
+                news.unlogged.metrics.push(defined);
+                id
+            }
+        };
+        let defined = SeriesDefined { id: index.next_series(), metric: id, tags };
+        index.define_series(&defined);
+        index.aliases.insert(spelling, defined.id.0);
+        let series = defined.id;
+        news.unlogged.series.push(defined);
+        Ok(series)
+    }
+
+    fn check_limits(&self, name: &str, of_metric: u64, total: usize) -> Result<(), Refusal> {
+        let CardinalityLimits { per_metric, total: total_max } = self.limits;
+        if of_metric >= per_metric as u64 {
+            return Err(Refusal::CardinalityLimit(format!(
+                "metric {name:?} has {of_metric} series, the most that one metric may have"
+            )));
+        }
+        if total >= total_max {
+            return Err(Refusal::CardinalityLimit(format!(
+                "there are {total} series, the most that there may be"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Lookup<'_> {
+    /// The series of a metric with these tags, in any order; created when there is none.
+    pub(crate) fn series(
+        &mut self,
+        metric: &str,
+        kind: MetricType,
+        tags: &[(&str, &str)],
+    ) -> Result<SeriesId, Refusal> {
+        self.spelling.set(metric, kind, tags);
+        let index = self.index.get_or_insert_with(|| self.registry.index.read());
+        if let Some(series) = index.aliases.get(&self.spelling) {
+            return Ok(SeriesId(series));
+        }
+        MetricName::check(metric)?;
+        // The read lock has to go before the write lock can come.
+        self.index = None;
+        self.registry.create(metric, kind, tags, &self.spelling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::TagCondition;
+
+    fn registry() -> Registry {
+        Registry::new(1, 5, 8)
+    }
+
+    fn select(registry: &Registry, key: &str, condition: TagCondition) -> Vec<u32> {
+        let filter = TagFilter { key: key.to_owned(), condition };
+        let (_, _, selection) = registry.select("cpu", &[filter], &[]).unwrap();
+        selection.series.iter().collect()
+    }
+
+    #[test]
+    fn the_order_of_tags_does_not_matter() {
+        let registry = registry();
+        let mut lookup = registry.lookup();
+        let a = lookup.series("cpu", MetricType::Gauge, &[("host", "a"), ("zone", "z")]).unwrap();
+        let b = lookup.series("cpu", MetricType::Gauge, &[("zone", "z"), ("host", "a")]).unwrap();
+        let c = lookup.series("cpu", MetricType::Gauge, &[("host", "az"), ("zone", "")]).unwrap();
+        assert_eq!(a, b);
+        assert_ne!(a, c);
+        assert_eq!(registry.take_unlogged().series.len(), 2);
+        assert!(registry.take_unlogged().is_empty());
+    }
+
+    #[test]
+    fn refusals_name_their_reason() {
+        let registry = registry();
+        let mut lookup = registry.lookup();
+        lookup.series("cpu", MetricType::Gauge, &[]).unwrap();
+        let conflict = lookup.series("cpu", MetricType::Counter, &[]).unwrap_err();
+        assert!(matches!(conflict, Refusal::TypeConflict { is: MetricType::Gauge, .. }));
+        assert!(matches!(lookup.series("", MetricType::Gauge, &[]), Err(Refusal::Name(_))));
+        let twice = lookup.series("x", MetricType::Gauge, &[("a", "1"), ("a", "2")]);
+        assert!(matches!(twice, Err(Refusal::Tags(_))));
+        for i in 1..5 {
+            lookup.series("cpu", MetricType::Gauge, &[("i", &i.to_string())]).unwrap();
+        }
+        let full = lookup.series("cpu", MetricType::Gauge, &[("i", "5")]);
+        assert!(matches!(full, Err(Refusal::CardinalityLimit(_))));
+        for i in 0..3 {
+            lookup.series("mem", MetricType::Gauge, &[("i", &i.to_string())]).unwrap();
+        }
+        let full = lookup.series("disk", MetricType::Gauge, &[]);
+        assert!(matches!(full, Err(Refusal::CardinalityLimit(_))));
+        assert!(lookup.series("cpu", MetricType::Gauge, &[("i", "4")]).is_ok());
+    }
+
+    #[test]
+    fn conditions_select_series() {
+        let registry = registry();
+        let mut lookup = registry.lookup();
+        for tags in [&[("h", "web1")][..], &[("h", "web2")], &[("h", "db1")], &[]] {
+            lookup.series("cpu", MetricType::Gauge, tags).unwrap();
+        }
+        drop(lookup);
+        let texts = |t: &[&str]| t.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            select(&registry, "h", TagCondition::AnyOf(texts(&["web2", "db1", "no"]))),
+            [1, 2]
+        );
+        assert_eq!(select(&registry, "h", TagCondition::NoneOf(texts(&["web1"]))), [1, 2, 3]);
+        assert_eq!(select(&registry, "h", TagCondition::Prefix("web".into())), [0, 1]);
+        assert_eq!(select(&registry, "x", TagCondition::AnyOf(texts(&["web1"]))), [0u32; 0]);
+        let (_, _, grouped) = registry.select("cpu", &[], &["h".to_owned()]).unwrap();
+        assert_eq!(grouped.group_of, [0, 1, 2, 3]);
+        assert_eq!(grouped.groups[3], [""]);
+    }
+
+    #[test]
+    fn a_dropped_metric_can_come_back_with_another_type() {
+        let registry = registry();
+        let mut lookup = registry.lookup();
+        let old = lookup.series("cpu", MetricType::Gauge, &[("h", "a")]).unwrap();
+        drop(lookup);
+        let id = registry.with_metric("cpu", |m| m.id).unwrap();
+        assert!(registry.drop_metric(id));
+        assert!(!registry.drop_metric(id));
+        let mut lookup = registry.lookup();
+        let new = lookup.series("cpu", MetricType::Counter, &[("h", "a")]).unwrap();
+        assert_ne!(old, new);
+        drop(lookup);
+        assert_eq!(registry.size().1, 1);
+    }
+}

@@ -1,0 +1,153 @@
+//! What the parts of this folder share: the registry, the view, the blocks on disk, and the counters.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hashbrown::{HashMap, HashSet};
+use parking_lot::{Mutex, RwLock};
+
+use super::block::BlockKey;
+use super::registry::Registry;
+use super::upkeep::Frozen;
+use super::view::View;
+use crate::documents::Receipt;
+use crate::error::{Error, Result};
+use crate::model::{MetricId, MetricType, TimestampMs};
+use crate::options::Options;
+use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
+
+/// The metrics of one engine.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    pub(super) store: Arc<Store>,
+    pub(super) registry: Registry,
+    pub(super) view: View,
+    options: Options,
+    pool: rayon::ThreadPool,
+    quarantined: RwLock<HashSet<BlockKey>>,
+    /// The last part of the names of blocks, and the numbers of units.
+    pub(super) sequence: AtomicU64,
+    /// Receipts that are in the log and not on disk yet.
+    pub(super) receipts: Mutex<HashMap<u128, Receipt>>,
+    /// Metrics whose drop is in the log, with the blocks to be removed.
+    pub(super) dropped: Mutex<Vec<(MetricId, Vec<BlockKey>)>>,
+    /// What was taken from the head and is not in blocks yet; kept when a seal fails.
+    pub(super) frozen: Mutex<Option<Frozen>>,
+    pub(crate) counters: Counters,
+}
+
+/// Counts since the engine was opened.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) points: AtomicU64,
+    pub(crate) seals: AtomicU64,
+    pub(crate) merges: AtomicU64,
+}
+
+impl Metrics {
+    /// No metrics yet: [`super::load`] fills it from disk.
+    pub(super) fn new(
+        store: Arc<Store>,
+        options: Options,
+        registry: Registry,
+        view: View,
+        quarantined: HashSet<BlockKey>,
+        sequence: u64,
+    ) -> Result<Self> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads.max(1))
+            .thread_name(|i| format!("telltale-query-{i}"))
+            .build()
+            .map_err(|e| Error::Storage(format!("starting the query threads: {e}")))?;
+        Ok(Self {
+            store,
+            registry,
+            view,
+            options,
+            pool,
+            quarantined: RwLock::new(quarantined),
+            sequence: AtomicU64::new(sequence),
+            receipts: Mutex::default(),
+            dropped: Mutex::default(),
+            frozen: Mutex::default(),
+            counters: Counters::default(),
+        })
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub(crate) fn view(&self) -> &View {
+        &self.view
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(crate) fn pool(&self) -> &rayon::ThreadPool {
+        &self.pool
+    }
+
+    pub(super) fn now(&self) -> TimestampMs {
+        self.options.clock.now()
+    }
+
+    /// A number that no other block or unit has.
+    pub(super) fn next_sequence(&self) -> u64 {
+        self.sequence.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The bytes of a block.
+    pub(crate) fn read_block(&self, key: &BlockKey) -> Result<Pinned<'_>> {
+        let found = self.store.get(Keyspace::Blocks, &key.encode())?;
+        found.ok_or_else(|| Error::Corrupt(format!("{key:?} is in the catalog but not on disk")))
+    }
+
+    pub(crate) fn is_quarantined(&self, key: &BlockKey) -> bool {
+        let quarantined = self.quarantined.read();
+        !quarantined.is_empty() && quarantined.contains(key)
+    }
+
+    pub(crate) fn quarantined(&self) -> u64 {
+        self.quarantined.read().len() as u64
+    }
+
+    /// Sets a damaged block aside: no query reads it again, and the operator is told. Its bytes stay where they are.
+    pub(crate) fn quarantine(&self, key: &BlockKey, reason: &str) {
+        if !self.quarantined.write().insert(*key) {
+            return;
+        }
+        let mut batch = Batch::new();
+        batch.put(Keyspace::Quarantine, &key.encode(), reason.as_bytes().to_vec());
+        // When this cannot be written the block is found damaged again after the next start.
+        let _written = self.store.write(batch, Sync::No);
+    }
+
+    /// The damaged blocks, one line each.
+    pub(crate) fn damage(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for key in self.quarantined.read().iter() {
+            let reason = self.store.get(Keyspace::Quarantine, &key.encode());
+            let reason = match &reason {
+                Ok(Some(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+                _ => "damaged".to_owned(),
+            };
+            lines.push(format!("block {key:?}: {reason}"));
+        }
+        lines.sort_unstable();
+        lines
+    }
+
+    /// The receipt of a write, if it has been stored and has not expired.
+    pub(crate) fn unsealed_receipt(&self, id: u128) -> Option<Receipt> {
+        let receipts = self.receipts.lock();
+        receipts.get(&id).filter(|receipt| !receipt.is_expired(self.now())).cloned()
+    }
+
+    /// The type of the metric called `name`.
+    pub(crate) fn kind_of(&self, name: &str) -> Option<MetricType> {
+        self.registry.with_metric(name, |metric| metric.kind)
+    }
+}

@@ -1,0 +1,162 @@
+//! From the head to blocks: a pure function of the points, and of which days are over.
+//!
+//! A point goes to the block of its window: two hours, or the whole day once the day is over, so that an import of
+//! old data does not leave twelve blocks a day behind. What arrives late makes small blocks of old windows, which
+//! the next merge takes in.
+
+use std::collections::BTreeMap;
+
+use super::block::{CellSketch, PointBlockBuilder, SketchBlockBuilder, Tier};
+use super::head::{Head, MetricHead, Run};
+use super::merge_scan::{Source, merge_scan};
+use super::writer::{BlockOrigin, BlockWriter, Builder, NewBlock};
+use crate::codec::CodecResult;
+use crate::model::{Interval, MetricId, MetricType, SeriesId, TimeRange, TimestampMs};
+use crate::sketch::{Cardinality, Distribution};
+
+/// The window of blocks of a day that is not over.
+pub(crate) const SHORT_WINDOW_MS: i64 = 2 * 3_600_000;
+/// A window is over this long after its end: agents are late sometimes.
+pub(crate) const GRACE_MS: i64 = 15 * 60_000;
+
+const ALL_TIME: TimeRange = TimeRange { start: TimestampMs(i64::MIN), end: TimestampMs(i64::MAX) };
+
+/// Whether nothing but stragglers will come for a window.
+pub(crate) fn is_over(window_end: TimestampMs, now: TimestampMs) -> bool {
+    window_end.0.saturating_add(GRACE_MS) <= now.0
+}
+
+/// The window that a point of this time is sealed into.
+pub(crate) fn window_of(time: TimestampMs, now: TimestampMs) -> TimeRange {
+    let day = time.floor_to(Interval::DAY);
+    let end_of_day = TimestampMs(day.0 + Interval::DAY.ms());
+    if is_over(end_of_day, now) {
+        return TimeRange { start: day, end: end_of_day };
+    }
+    let start = time.0 - time.0.rem_euclid(SHORT_WINDOW_MS);
+    TimeRange::new(start, start + SHORT_WINDOW_MS)
+}
+
+/// The blocks of all points of a head.
+pub(crate) fn seal<'s>(
+    head: &Head,
+    now: TimestampMs,
+    origin: impl Fn(MetricId, MetricType) -> BlockOrigin<'s>,
+) -> CodecResult<Vec<NewBlock>> {
+    let mut metrics: Vec<(MetricId, &MetricHead)> = head.metrics().collect();
+    metrics.sort_unstable_by_key(|(metric, _)| *metric);
+    let mut blocks = Vec::new();
+    for (metric, head) in metrics {
+        blocks.extend(seal_metric(head, now, origin(metric, head.kind))?);
+    }
+    Ok(blocks)
+}
+
+fn seal_metric(
+    head: &MetricHead,
+    now: TimestampMs,
+    origin: BlockOrigin<'_>,
+) -> CodecResult<Vec<NewBlock>> {
+    let runs = head.runs(ALL_TIME);
+    match head.kind {
+        MetricType::Gauge | MetricType::Counter => {
+            let mut windows: Windows<'_, PointBlockBuilder> = Windows::new(origin, now);
+            let mut sources: Vec<Source<'_>> = runs.into_iter().map(Source::Run).collect();
+            let range = (ALL_TIME.start.0, ALL_TIME.end.0);
+            merge_scan(&mut sources, head.kind, None, range, |series, times, values| {
+                windows.push(series, times, values)
+            })?;
+            windows.finish()
+        }
+        MetricType::Distribution => seal_sketches::<Distribution>(&runs, now, origin),
+        MetricType::Set => seal_sketches::<Cardinality>(&runs, now, origin),
+    }
+}
+
+fn seal_sketches<S: CellSketch>(
+    runs: &[std::sync::Arc<Run>],
+    now: TimestampMs,
+    origin: BlockOrigin<'_>,
+) -> CodecResult<Vec<NewBlock>> {
+    let mut found: Vec<(u32, usize, usize)> = Vec::new();
+    for (at, run) in runs.iter().enumerate() {
+        found.extend(run.series().iter().enumerate().map(|(index, series)| (*series, at, index)));
+    }
+    found.sort_unstable();
+    let mut windows: Windows<'_, SketchBlockBuilder<S>> = Windows::new(origin, now);
+    for same in found.chunk_by(|a, b| a.0 == b.0) {
+        let mut cells: BTreeMap<i64, S> = BTreeMap::new();
+        for (_, run, index) in same {
+            let Some(rows) = runs.get(*run).map(|run| run.rows(*index)) else { continue };
+            for (time, bits) in rows.times.iter().zip(rows.values) {
+                let minute = TimestampMs(*time).floor_to(Interval::MINUTE).0;
+                cells.entry(minute).or_default().add_bits(*bits);
+            }
+        }
+        let (starts, cells): (Vec<i64>, Vec<S>) = cells.into_iter().unzip();
+        if let Some((series, ..)) = same.first() {
+            windows.push(SeriesId(*series), &starts, &cells)?;
+        }
+    }
+    windows.finish()
+}
+
+/// One writer for every window that points fall into.
+struct Windows<'s, B> {
+    origin: BlockOrigin<'s>,
+    now: TimestampMs,
+    writers: BTreeMap<i64, BlockWriter<'s, B>>,
+}
+
+impl<'s, B: Builder> Windows<'s, B> {
+    fn new(origin: BlockOrigin<'s>, now: TimestampMs) -> Self {
+        Self { origin, now, writers: BTreeMap::new() }
+    }
+
+    /// Adds a series whose times ascend.
+    fn push(&mut self, series: SeriesId, times: &[i64], rows: &[B::Row]) -> CodecResult<()> {
+        let (mut times, mut rows) = (times, rows);
+        while let Some(first) = times.first() {
+            let window = window_of(TimestampMs(*first), self.now);
+            let inside = times.partition_point(|t| *t < window.end.0);
+            let (now, later) = times.split_at(inside);
+            let (rows_now, rows_later) = rows.split_at(inside);
+            let tier = Tier::finest(self.origin.kind);
+            self.writers
+                .entry(window.start.0)
+                .or_insert_with(|| BlockWriter::new(self.origin, tier, window))
+                .push(series, now, rows_now)?;
+            (times, rows) = (later, rows_later);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> CodecResult<Vec<NewBlock>> {
+        let mut blocks = Vec::new();
+        for writer in self.writers.into_values() {
+            blocks.extend(writer.finish()?);
+        }
+        Ok(blocks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_days_once_the_day_is_over() {
+        let hour = Interval::HOUR.ms();
+        let day = Interval::DAY.ms();
+        let now = TimestampMs(10 * day + 5 * hour);
+        let at = |t: i64| window_of(TimestampMs(t), now);
+        assert_eq!(
+            at(10 * day + 3 * hour),
+            TimeRange::new(10 * day + 2 * hour, 10 * day + 4 * hour)
+        );
+        assert_eq!(at(9 * day + 7), TimeRange::new(9 * day, 10 * day));
+        assert_eq!(at(11 * day), TimeRange::new(11 * day, 11 * day + 2 * hour));
+        let midnight = TimestampMs(10 * day + GRACE_MS - 1);
+        assert_eq!(window_of(TimestampMs(10 * day - 1), midnight).len_ms(), SHORT_WINDOW_MS);
+    }
+}

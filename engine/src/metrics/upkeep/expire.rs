@@ -1,0 +1,115 @@
+//! Expiry: whole days of a tier go when their last instant is older than the tier is kept.
+//!
+//! A tier that was not written because it would not have been smaller lives on in the next finer one, so that
+//! one is kept as long as the missing tier would have been.
+
+use hashbrown::HashSet;
+
+use super::super::Metrics;
+use super::super::block::{BlockInfo, BlockKey, Tier};
+use super::super::catalog::Cluster;
+use super::seal::retire;
+use crate::error::Result;
+use crate::model::{Interval, MetricType, TimeRange};
+use crate::options::TierRetention;
+use crate::storage::{Batch, Sync};
+
+/// What expiry removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExpireReport {
+    /// Blocks.
+    pub blocks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Idempotency receipts.
+    pub receipts: u64,
+}
+
+/// How long a tier is kept, in milliseconds.
+pub(super) fn kept_ms(retention: &TierRetention, tier: Tier) -> i64 {
+    let kept = match tier {
+        Tier::Raw => retention.raw,
+        Tier::Minute => retention.minute,
+        Tier::FiveMinutes => retention.five_minutes,
+        Tier::Hour => retention.hour,
+        Tier::Day => retention.day,
+    };
+    i64::try_from(kept.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// How long a tier is kept where `present` are the tiers there are: as long as itself and those coarser ones that
+/// only it can answer for.
+fn kept_where(retention: &TierRetention, kind: MetricType, tier: Tier, present: &[Tier]) -> i64 {
+    let next = present.iter().copied().filter(|t| *t > tier).min();
+    let own = if tier == Tier::finest(kind) {
+        kept_ms(retention, Tier::Raw)
+    } else {
+        kept_ms(retention, tier)
+    };
+    let coarser = Tier::ALL.into_iter().filter(|t| *t > tier && next.is_none_or(|next| *t < next));
+    coarser.map(|t| kept_ms(retention, t)).fold(own, i64::max)
+}
+
+impl Metrics {
+    /// Removes what is older than it is kept.
+    pub(crate) fn expire_blocks(&self) -> Result<ExpireReport> {
+        let now = self.now();
+        let catalog = self.view.catalog();
+        let mut expired: Vec<BlockInfo> = Vec::new();
+        for (metric, blocks) in catalog.metrics() {
+            let Some(name) = self.registry.name_of(metric) else { continue };
+            let retention = self.options().retention.of(name.as_str());
+            for cluster in blocks.clusters(TimeRange::new(i64::MIN, i64::MAX)) {
+                let day_end = cluster.window.start.floor_to(Interval::DAY).0 + Interval::DAY.ms();
+                let age = now.0.saturating_sub(day_end);
+                expired.extend(expired_of(&cluster, &retention, age));
+            }
+        }
+        let report = ExpireReport {
+            blocks: expired.len() as u64,
+            bytes: expired.iter().map(|b| u64::from(b.bytes)).sum(),
+            receipts: 0,
+        };
+        if !expired.is_empty() {
+            let keys: HashSet<BlockKey> = expired.iter().map(|b| b.key).collect();
+            let mut batch = Batch::new();
+            keys.iter().for_each(|key| retire(&mut batch, key));
+            self.store.write(batch, Sync::Yes)?;
+            // False when a metric was dropped meanwhile: what is gone needs no expiry.
+            let _replaced = self.view.replace(&[], &keys);
+        }
+        Ok(report)
+    }
+}
+
+fn expired_of(cluster: &Cluster, retention: &TierRetention, age: i64) -> Vec<BlockInfo> {
+    let mut expired = Vec::new();
+    for unit in &cluster.units {
+        let present = unit.tiers();
+        let gone = |b: &&BlockInfo| kept_where(retention, b.kind, b.key.tier, &present) <= age;
+        expired.extend(unit.blocks.iter().filter(gone));
+    }
+    // Loose blocks have no rollups yet: they answer for all tiers.
+    let gone = |b: &&BlockInfo| kept_where(retention, b.kind, b.key.tier, &[b.key.tier]) <= age;
+    expired.extend(cluster.loose.iter().filter(gone));
+    expired
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tier_is_kept_as_long_as_those_it_stands_for() {
+        let retention = TierRetention::default();
+        let day = Interval::DAY.ms();
+        let kept =
+            |tier, present: &[Tier]| kept_where(&retention, MetricType::Gauge, tier, present) / day;
+        let all = [Tier::Raw, Tier::Minute, Tier::FiveMinutes, Tier::Hour, Tier::Day];
+        assert_eq!(all.map(|t| kept(t, &all)), [30, 2, 90, 730, 730]);
+        assert_eq!(kept(Tier::Raw, &[Tier::Raw, Tier::Hour]), 90);
+        assert_eq!(kept(Tier::Raw, &[Tier::Raw]), 730);
+        let minutes = [Tier::Minute, Tier::FiveMinutes];
+        assert_eq!(kept_where(&retention, MetricType::Set, Tier::Minute, &minutes) / day, 30);
+    }
+}

@@ -1,0 +1,16 @@
+//! What happens to points after they were written: sealed into blocks, merged, expired, deleted.
+//!
+//! Every step is one atomic write to disk followed by one change of the view. A crash between the two is a crash
+//! before the change of the view: the next start reads what is on disk. Steps are done one at a time.
+
+mod expire;
+mod garbage;
+mod merge;
+mod seal;
+mod verify;
+
+pub use expire::ExpireReport;
+pub(crate) use merge::Eagerness;
+pub use merge::MergeReport;
+pub(crate) use seal::Frozen;
+pub use seal::SealReport;

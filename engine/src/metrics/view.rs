@@ -1,0 +1,210 @@
+//! What readers see: the heads and the catalog, changed together.
+//!
+//! A point is in exactly one of the active head, the head being sealed, and the blocks of the catalog, and
+//! moves from one to the next under one lock. A reader takes what it needs under that lock and then reads
+//! without it: runs and catalogs are immutable. Blocks that a newer catalog does not name are deleted when nobody
+//! holds an older one.
+
+use std::sync::{Arc, Weak};
+
+use hashbrown::{HashMap, HashSet};
+use parking_lot::{Mutex, RwLock};
+
+use super::block::{BlockInfo, BlockKey};
+use super::catalog::{Catalog, MetricBlocks};
+use super::head::{Head, Run};
+use super::registry::MetricStats;
+use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
+
+/// The points, wherever they are.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    state: RwLock<State>,
+    retired: Mutex<Vec<Retired>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    active: Head,
+    sealing: Option<Arc<Head>>,
+    catalog: Arc<Catalog>,
+    /// The metric of every series that is in the log or on disk; none when it was dropped.
+    metric_of: Vec<Option<MetricId>>,
+    /// How much each metric was given that is in blocks by now.
+    sealed_stats: HashMap<MetricId, MetricStats>,
+    /// Metrics that were dropped while their points were being sealed.
+    dropped: HashSet<MetricId>,
+}
+
+/// Blocks that no catalog after this one names.
+#[derive(Debug)]
+struct Retired {
+    catalog: Weak<Catalog>,
+    blocks: Vec<BlockKey>,
+}
+
+/// What one query needs of one metric.
+#[derive(Debug)]
+pub(crate) struct MetricView {
+    pub(crate) blocks: Arc<MetricBlocks>,
+    /// Runs of both heads, in the order of writing.
+    pub(crate) runs: Vec<Arc<Run>>,
+    /// Keeps the blocks from being deleted.
+    _catalog: Arc<Catalog>,
+}
+
+/// How much the heads hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HeadSize {
+    pub(crate) points: u64,
+    pub(crate) active_bytes: usize,
+    pub(crate) bytes: usize,
+}
+
+impl View {
+    pub(crate) fn new(catalog: Catalog, stats: HashMap<MetricId, MetricStats>) -> Self {
+        let state = State { catalog: Arc::new(catalog), sealed_stats: stats, ..State::default() };
+        Self { state: RwLock::new(state), retired: Mutex::default() }
+    }
+
+    /// Learns of new series, before any of their points.
+    pub(crate) fn define(&self, series: impl Iterator<Item = (SeriesId, MetricId)>) {
+        let mut state = self.state.write();
+        for (series, metric) in series {
+            let id = series.0 as usize;
+            if state.metric_of.len() <= id {
+                state.metric_of.resize(id + 1, None);
+            }
+            if let Some(slot) = state.metric_of.get_mut(id) {
+                *slot = Some(metric);
+            }
+        }
+    }
+
+    /// Adds the points of a record. Answers the bytes of the active head.
+    pub(crate) fn add(&self, batch: &PointBatch) -> usize {
+        let mut state = self.state.write();
+        let State { active, metric_of, .. } = &mut *state;
+        active.add(batch, metric_of);
+        active.bytes()
+    }
+
+    /// Forgets a metric: its points in the active head and its blocks, which are answered. What is being sealed of
+    /// it is left out when the seal is done.
+    pub(crate) fn drop_metric(&self, metric: MetricId) -> Vec<BlockKey> {
+        let mut state = self.state.write();
+        state.metric_of.iter_mut().filter(|m| **m == Some(metric)).for_each(|m| *m = None);
+        state.active.drop_metric(metric);
+        state.sealed_stats.remove(&metric);
+        state.dropped.insert(metric);
+        let blocks: HashSet<BlockKey> =
+            state.catalog.metric(metric).iter().map(|b| b.key).collect();
+        if !blocks.is_empty() {
+            self.swap(&mut state, &[], &blocks);
+        }
+        blocks.into_iter().collect()
+    }
+
+    /// Moves the active head aside to be sealed; a head that is already there stays and nothing moves.
+    pub(crate) fn freeze(&self) -> Option<Arc<Head>> {
+        let mut state = self.state.write();
+        if state.sealing.is_none() && !state.active.is_empty() {
+            state.sealing = Some(Arc::new(std::mem::take(&mut state.active)));
+        }
+        state.sealing.clone()
+    }
+
+    /// The head that is being sealed.
+    pub(crate) fn sealing(&self) -> Option<Arc<Head>> {
+        self.state.read().sealing.clone()
+    }
+
+    /// What was sealed of a metric before `head`, and with it.
+    pub(crate) fn stats_after(&self, metric: MetricId, head: MetricStats) -> MetricStats {
+        let mut stats =
+            self.state.read().sealed_stats.get(&metric).copied().unwrap_or(MetricStats::EMPTY);
+        stats.merge(head);
+        stats
+    }
+
+    /// Puts blocks in the place of the head that was being sealed. Answers those that are not wanted any more
+    /// because their metric was dropped meanwhile.
+    pub(crate) fn sealed(&self, blocks: &[BlockInfo]) -> Vec<BlockKey> {
+        let mut state = self.state.write();
+        let dropped = std::mem::take(&mut state.dropped);
+        if let Some(head) = state.sealing.take() {
+            for (metric, head) in head.metrics().filter(|(metric, _)| !dropped.contains(metric)) {
+                let stats = state.sealed_stats.entry(metric).or_insert(MetricStats::EMPTY);
+                stats.merge(head.stats);
+            }
+        }
+        let (unwanted, wanted): (Vec<BlockInfo>, Vec<BlockInfo>) =
+            blocks.iter().partition(|b| dropped.contains(&b.key.metric));
+        self.swap(&mut state, &wanted, &HashSet::new());
+        unwanted.into_iter().map(|b| b.key).collect()
+    }
+
+    /// Puts blocks in the place of others. Answers false, changing nothing, when one of those is gone.
+    pub(crate) fn replace(&self, added: &[BlockInfo], removed: &HashSet<BlockKey>) -> bool {
+        let mut state = self.state.write();
+        let metrics: HashSet<MetricId> = removed.iter().map(|k| k.metric).collect();
+        let present: HashSet<BlockKey> = metrics
+            .iter()
+            .flat_map(|m| state.catalog.metric(*m).iter().map(|b| b.key).collect::<Vec<_>>())
+            .collect();
+        if !removed.is_subset(&present) {
+            return false;
+        }
+        self.swap(&mut state, added, removed);
+        true
+    }
+
+    fn swap(&self, state: &mut State, added: &[BlockInfo], removed: &HashSet<BlockKey>) {
+        let next = Arc::new(state.catalog.changed(added, removed));
+        let old = std::mem::replace(&mut state.catalog, next);
+        if !removed.is_empty() {
+            let blocks = removed.iter().copied().collect();
+            self.retired.lock().push(Retired { catalog: Arc::downgrade(&old), blocks });
+        }
+    }
+
+    /// The blocks that no reader can come to any more. Each is answered once.
+    pub(crate) fn take_unreachable(&self) -> Vec<BlockKey> {
+        let mut retired = self.retired.lock();
+        // Readers of a catalog hold it or an older one: blocks are free in the order in which they went.
+        let free = retired.iter().take_while(|r| r.catalog.strong_count() == 0).count();
+        retired.drain(..free).flat_map(|r| r.blocks).collect()
+    }
+
+    /// What a query needs.
+    pub(crate) fn metric(&self, metric: MetricId, range: TimeRange) -> MetricView {
+        let state = self.state.read();
+        let heads = state.sealing.as_deref().into_iter().chain([&state.active]);
+        let runs = heads.filter_map(|h| h.metric(metric)).flat_map(|h| h.runs(range)).collect();
+        let catalog = Arc::clone(&state.catalog);
+        MetricView { blocks: catalog.metric(metric), runs, _catalog: catalog }
+    }
+
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.state.read().catalog)
+    }
+
+    /// How much a metric was given, wherever it is.
+    pub(crate) fn stats(&self, metric: MetricId) -> MetricStats {
+        let state = self.state.read();
+        let heads = state.sealing.as_deref().into_iter().chain([&state.active]);
+        let mut stats = state.sealed_stats.get(&metric).copied().unwrap_or(MetricStats::EMPTY);
+        heads.filter_map(|h| h.metric(metric)).for_each(|h| stats.merge(h.stats));
+        stats
+    }
+
+    pub(crate) fn head_size(&self) -> HeadSize {
+        let state = self.state.read();
+        let (points, bytes) = state.sealing.as_ref().map_or((0, 0), |h| (h.points(), h.bytes()));
+        HeadSize {
+            points: points + state.active.points(),
+            active_bytes: state.active.bytes(),
+            bytes: bytes + state.active.bytes(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Opening an engine: lock the directory, read the disk, replay the log, start the threads.
+//!
+//! ```text
+//! LOCK ─▶ database ─▶ registry, catalog, watermark b ─▶ records of the log after b ─▶ head ─▶ committer, keeper
+//! ```
+//!
+//! A record is replayed exactly when its number is greater than the watermark that the last seal wrote together
+//! with the blocks: what is in blocks is not replayed, what is not, is.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::documents::Documents;
+use crate::engine::Rooms;
+use crate::error::{Error, Result};
+use crate::log::{Applied, Committer, Record, Segments, scan};
+use crate::maintenance::{Alarm, DB_DIR, Keeper, LOCK_FILE, LOG_DIR};
+use crate::metrics::{HeadSink, Metrics, Opened, load};
+use crate::model::Lsn;
+use crate::options::Options;
+use crate::storage::Store;
+
+pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
+    let failed = |reason: String| Error::Open { path: dir.to_owned(), reason };
+    fs::create_dir_all(dir).map_err(|e| failed(e.to_string()))?;
+    let lock = lock(dir)?;
+    let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
+    let documents = Arc::new(Documents::open(Arc::clone(&store), options.clock.clone())?);
+    let Opened { metrics, sealed, mut damaged } =
+        load::open(Arc::clone(&store), options.clone(), seed(dir))?;
+    let segments = Segments::open(dir.join(LOG_DIR))?;
+    let next = replay(&metrics, &segments, sealed, &mut damaged)?;
+    let metrics = Arc::new(metrics);
+    let alarm = Arc::new(Alarm::default());
+    let sink =
+        HeadSink { metrics: Arc::clone(&metrics), alarm: Arc::clone(&alarm), dir: dir.to_owned() };
+    let committer = Arc::new(Committer::start(segments.clone(), next, options.durability, sink)?);
+    let keeper = Arc::new(Keeper {
+        metrics: Arc::clone(&metrics),
+        documents: Arc::clone(&documents),
+        committer: Arc::clone(&committer),
+        segments: segments.clone(),
+        alarm: Arc::clone(&alarm),
+        turn: Mutex::default(),
+    });
+    let thread = std::thread::Builder::new().name("telltale-keeper".into()).spawn({
+        let keeper = Arc::clone(&keeper);
+        move || keeper.run()
+    });
+    let thread = thread.map_err(|e| failed(format!("starting the keeper: {e}")))?;
+    Ok(Rooms {
+        dir: dir.to_owned(),
+        metrics,
+        documents,
+        store,
+        segments,
+        committer,
+        keeper,
+        alarm,
+        damaged,
+        thread: Mutex::new(Some(thread)),
+        _lock: lock,
+    })
+}
+
+fn lock(dir: &Path) -> Result<File> {
+    let path = dir.join(LOCK_FILE);
+    let failed = |reason: String| Error::Open { path: dir.to_owned(), reason };
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|e| failed(e.to_string()))?;
+    file.try_lock().map_err(|e| match e {
+        fs::TryLockError::WouldBlock => failed("another process has it open".into()),
+        fs::TryLockError::Error(e) => failed(e.to_string()),
+    })?;
+    Ok(file)
+}
+
+/// A number that differs from process to process and that nobody outside knows.
+fn seed(dir: &Path) -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(dir)
+}
+
+/// Applies what the log holds beyond `sealed`. Answers the number of the next record.
+fn replay(
+    metrics: &Metrics,
+    segments: &Segments,
+    sealed: Lsn,
+    damaged: &mut Vec<String>,
+) -> Result<Lsn> {
+    let mut next = sealed.next();
+    for (first, path) in segments.list()? {
+        if first > next {
+            damaged.push(format!("the log lacks the records {}..{}", next.0, first.0));
+        }
+        let scanned = scan(&path, |lsn, payload| {
+            if lsn <= sealed {
+                return Ok(());
+            }
+            match Record::decode(payload) {
+                Ok(record) => replay_record(metrics, lsn, record),
+                Err(error) => {
+                    damaged.push(format!("log record {lsn:?}: {error}"));
+                    Ok(())
+                }
+            }
+        })?;
+        damaged.extend(scanned.damage.iter().map(ToString::to_string));
+        next = next.max(scanned.next);
+    }
+    Ok(next)
+}
+
+fn replay_record(metrics: &Metrics, lsn: Lsn, record: Record) -> Result<()> {
+    let Record { definitions, points, dropped, receipt } = record;
+    metrics.replay_definitions(definitions);
+    for metric in dropped {
+        metrics.apply(Applied::Dropped(metric));
+    }
+    let head_bytes = metrics.apply(Applied::Write { points, receipt });
+    if head_bytes >= metrics.options().head_bytes {
+        metrics.freeze(lsn);
+        metrics.seal_frozen()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! How much there is of everything, for whoever watches the engine.
+
+use std::sync::atomic::Ordering;
+
+use crate::engine::Rooms;
+use crate::storage::{disk_free, disk_used};
+
+/// Sizes and counts. Counts of events are since the engine was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineStats {
+    /// Metrics.
+    pub metrics: u64,
+    /// Series of all metrics.
+    pub series: u64,
+    /// Points written since the engine was opened.
+    pub points_written: u64,
+    /// Points in memory.
+    pub points_head: u64,
+    /// Bytes of the points in memory.
+    pub head_bytes: u64,
+    /// Bytes of the registry in memory.
+    pub registry_bytes: u64,
+    /// Bytes of the cache of the database, its memtables included.
+    pub cache_bytes: u64,
+    /// Bytes of the memtables of the database.
+    pub memtable_bytes: u64,
+    /// Bytes that wait to be written to the log.
+    pub queue_bytes: u64,
+    /// Bytes of the log on disk.
+    pub log_bytes: u64,
+    /// Bytes of the data directory.
+    pub disk_bytes: u64,
+    /// Bytes free on its disk.
+    pub disk_free_bytes: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Bytes of the blocks.
+    pub block_bytes: u64,
+    /// Blocks that are damaged and set aside.
+    pub blocks_quarantined: u64,
+    /// Seals done.
+    pub seals: u64,
+    /// Windows merged.
+    pub merges: u64,
+    /// Whether writes are refused.
+    pub read_only: bool,
+}
+
+impl EngineStats {
+    pub(crate) fn of(rooms: &Rooms) -> Self {
+        let (metrics, series, registry_bytes) = rooms.metrics.registry().size();
+        let head = rooms.metrics.view().head_size();
+        let catalog = rooms.metrics.view().catalog();
+        let counters = &rooms.metrics.counters;
+        // Figures that cannot be had read as zero: watching must not fail because the disk does.
+        let figures = rooms.store.figures().unwrap_or_default();
+        Self {
+            metrics: metrics as u64,
+            series: series as u64,
+            points_written: counters.points.load(Ordering::Relaxed),
+            points_head: head.points,
+            head_bytes: head.bytes as u64,
+            registry_bytes: registry_bytes as u64,
+            cache_bytes: figures.cache_bytes,
+            memtable_bytes: figures.memtable_bytes,
+            queue_bytes: rooms.committer.queued_bytes() as u64,
+            log_bytes: rooms.segments.bytes().unwrap_or_default(),
+            disk_bytes: disk_used(&rooms.dir).unwrap_or_default(),
+            disk_free_bytes: disk_free(&rooms.dir).unwrap_or_default(),
+            blocks: catalog.blocks(),
+            block_bytes: catalog.bytes(),
+            blocks_quarantined: rooms.metrics.quarantined(),
+            seals: counters.seals.load(Ordering::Relaxed),
+            merges: counters.merges.load(Ordering::Relaxed),
+            read_only: rooms.alarm.trouble().is_some(),
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The engine against a model that keeps every point in a list: random histories of writes, seals, merges and
+//! restarts, with late and out-of-order points, and after each the same questions to both.
+//!
+//! `TELLTALE_ORACLE_CASES` sets the number of histories (default 200, each with about 25 questions).
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use telltale_engine::{
+    Aggregation, Clock, Durability, Engine, Interval, Maintenance, MetricName, MetricQuery,
+    MetricType, Options, TagCondition, TagFilter, TimeRange, TimestampMs,
+};
+
+const MINUTE: i64 = 60_000;
+const DAY: i64 = 86_400_000;
+/// The day on which histories begin.
+const START: i64 = 20_000 * DAY;
+
+/// One step of a history.
+#[derive(Clone, Debug)]
+enum Step {
+    Write(Vec<Sample>),
+    Seal,
+    Merge,
+    Restart,
+    /// Moves the clock, so that windows and days come to their end.
+    Pass(i64),
+    Ask(Question),
+}
+
+#[derive(Clone, Debug)]
+struct Sample {
+    kind: MetricType,
+    host: u8,
+    zone: u8,
+    /// Milliseconds before (or a little after) the current time.
+    age: i64,
+    value: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Question {
+    kind: MetricType,
+    from_age: i64,
+    length: i64,
+    interval: i64,
+    zone: Option<u8>,
+    exclude: bool,
+    group: Option<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+struct Point {
+    host: u8,
+    zone: u8,
+    time: i64,
+    value: f64,
+    /// Series ids ascend in the order of creation.
+    series: usize,
+}
+
+/// Every point, in the order of writing, by type.
+#[derive(Default)]
+struct Model {
+    points: BTreeMap<MetricType, Vec<Point>>,
+    series: Vec<(MetricType, u8, u8)>,
+}
+
+impl Model {
+    fn add(&mut self, now: i64, sample: &Sample) {
+        let key = (sample.kind, sample.host, sample.zone);
+        let series = self.series.iter().position(|s| *s == key).unwrap_or_else(|| {
+            self.series.push(key);
+            self.series.len() - 1
+        });
+        let time = (now - sample.age).max(0);
+        let point =
+            Point { host: sample.host, zone: sample.zone, time, value: sample.value, series };
+        let points = self.points.entry(sample.kind).or_default();
+        if sample.kind == MetricType::Gauge {
+            points.retain(|p| (p.series, p.time) != (series, time));
+        }
+        points.push(point);
+    }
+
+    fn ask(&self, question: &Question, range: TimeRange) -> BTreeMap<(String, i64), Vec<Point>> {
+        let mut buckets: BTreeMap<(String, i64), Vec<Point>> = BTreeMap::new();
+        for point in self.points.get(&question.kind).into_iter().flatten() {
+            let matches = question.zone.is_none_or(|zone| (point.zone == zone) != question.exclude);
+            if matches && range.contains(TimestampMs(point.time)) {
+                let group = match question.group {
+                    Some("host") => host(point.host),
+                    Some("zone") => zone(point.zone),
+                    _ => String::new(),
+                };
+                // Distributions and sets are kept in cells of a minute.
+                let points = matches!(question.kind, MetricType::Gauge | MetricType::Counter);
+                let time =
+                    if points { point.time } else { point.time - point.time.rem_euclid(MINUTE) };
+                let start = time - time.rem_euclid(question.interval);
+                buckets.entry((group, start)).or_default().push(point.clone());
+            }
+        }
+        buckets
+    }
+}
+
+fn host(host: u8) -> String {
+    format!("host-{host}")
+}
+
+/// Zone 0 is no tag at all.
+fn zone(zone: u8) -> String {
+    if zone == 0 { String::new() } else { format!("zone-{zone}") }
+}
+
+fn member(value: f64) -> String {
+    format!("user-{value}")
+}
+
+fn seconds(question: &Question, range: TimeRange, start: i64) -> f64 {
+    TimeRange::new(start, start + question.interval).intersect(range).len_ms() as f64 / 1000.0
+}
+
+fn expected(aggregation: Aggregation, points: &[Point], seconds: f64) -> f64 {
+    let mut values: Vec<f64> = points.iter().map(|p| p.value).collect();
+    values.sort_by(f64::total_cmp);
+    let sum: f64 = values.iter().sum();
+    match aggregation {
+        Aggregation::Last => points.iter().max_by_key(|p| (p.time, p.series)).unwrap().value,
+        Aggregation::Avg => sum / values.len() as f64,
+        Aggregation::Min => values[0],
+        Aggregation::Max => values[values.len() - 1],
+        Aggregation::Sum => sum,
+        Aggregation::Rate => sum / seconds,
+        Aggregation::Count => values.len() as f64,
+        percentile => {
+            let rank =
+                (percentile.quantile().unwrap() * values.len() as f64 - 1e-9).ceil().max(1.0);
+            values[rank as usize - 1]
+        }
+    }
+}
+
+fn close(aggregation: Aggregation, got: f64, wanted: f64, points: &[Point]) -> bool {
+    let size = points.iter().map(|p| p.value.abs()).fold(0.0, f64::max);
+    let tolerance = match aggregation {
+        Aggregation::P50 | Aggregation::P90 | Aggregation::P95 | Aggregation::P99
+            if points.len() > 64 =>
+        {
+            wanted.abs() * 0.01 + 1e-7
+        }
+        Aggregation::Sum | Aggregation::Avg | Aggregation::Rate => {
+            size * points.len() as f64 * 1e-14
+        }
+        _ => 0.0,
+    };
+    (got - wanted).abs() <= tolerance
+}
+
+struct World {
+    dir: tempfile::TempDir,
+    clock: Clock,
+    engine: Engine,
+    model: Model,
+}
+
+impl World {
+    fn new() -> Self {
+        // What a sync costs is not the question here: memory is quick where there is some.
+        let memory = std::path::Path::new("/dev/shm");
+        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let dir = dir.unwrap();
+        let clock = Clock::manual(TimestampMs(START));
+        let engine = open(&dir, &clock);
+        Self { dir, clock, engine, model: Model::default() }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Write(samples) => self.write(samples),
+            Step::Seal => {
+                self.engine.seal().unwrap();
+            }
+            Step::Merge => {
+                self.engine.merge().unwrap();
+            }
+            Step::Restart => {
+                // No close: the log has to bring everything back.
+                let placeholder = tempfile::tempdir().unwrap();
+                self.engine = open(&placeholder, &self.clock);
+                self.engine = open(&self.dir, &self.clock);
+            }
+            Step::Pass(ms) => self.clock.set(TimestampMs(self.clock.now().0 + ms)),
+            Step::Ask(question) => self.ask(question),
+        }
+    }
+
+    fn write(&mut self, samples: &[Sample]) {
+        let now = self.clock.now().0;
+        let mut batch = self.engine.batch();
+        for sample in samples {
+            let (host, zone) = (host(sample.host), zone(sample.zone));
+            let mut tags = vec![("host", host.as_str())];
+            if sample.zone != 0 {
+                tags.push(("zone", &zone));
+            }
+            let series = batch.series(sample.kind.as_str(), sample.kind, &tags).unwrap();
+            let time = TimestampMs((now - sample.age).max(0));
+            match sample.kind {
+                MetricType::Set => batch.member(series, time, &member(sample.value)),
+                kind => batch.number(kind, series, time, sample.value),
+            }
+            self.model.add(now, sample);
+        }
+        let points = batch.finish();
+        self.engine.write(points).unwrap();
+    }
+
+    fn ask(&self, question: &Question) {
+        if !self.model.points.contains_key(&question.kind) {
+            return;
+        }
+        let end = self.clock.now().0 - question.from_age;
+        let mut range = TimeRange::new(end - question.length, end);
+        if !matches!(question.kind, MetricType::Gauge | MetricType::Counter) {
+            range = range.widen_to(Interval::MINUTE);
+        }
+        let filter = question.zone.map(|number| {
+            let values = vec![zone(number)];
+            let condition = if question.exclude {
+                TagCondition::NoneOf(values)
+            } else {
+                TagCondition::AnyOf(values)
+            };
+            TagFilter { key: "zone".into(), condition }
+        });
+        let aggregations = Aggregation::of(question.kind).to_vec();
+        let query = MetricQuery {
+            metric: MetricName::new(question.kind.as_str()).unwrap(),
+            range,
+            interval: Interval::from_ms(question.interval).unwrap(),
+            aggregations: aggregations.clone(),
+            filters: filter.into_iter().collect(),
+            group_by: question.group.iter().map(|g| (*g).to_owned()).collect(),
+        };
+        let answer = self.engine.query(&query).unwrap();
+        assert_eq!(answer.stats.quarantined, 0);
+        let wanted = self.model.ask(question, range);
+        let mut seen = BTreeSet::new();
+        for group in &answer.groups {
+            let key = group.key.join(",");
+            for (i, start) in group.starts.iter().enumerate() {
+                let at = (key.clone(), start.0);
+                let points =
+                    wanted.get(&at).unwrap_or_else(|| panic!("{at:?} is empty: {query:?}"));
+                for (column, aggregation) in group.columns.iter().zip(&aggregations) {
+                    let expected = match (question.kind, aggregation) {
+                        (MetricType::Set, _) => {
+                            points.iter().map(|p| member(p.value)).collect::<BTreeSet<_>>().len()
+                                as f64
+                        }
+                        _ => expected(*aggregation, points, seconds(question, range, start.0)),
+                    };
+                    assert!(
+                        close(*aggregation, column[i], expected, points),
+                        "{aggregation:?} at {at:?}: {} instead of {expected}\n{query:?}",
+                        column[i]
+                    );
+                }
+                seen.insert(at);
+            }
+        }
+        assert_eq!(seen, wanted.keys().cloned().collect(), "{query:?}");
+    }
+}
+
+fn open(dir: &tempfile::TempDir, clock: &Clock) -> Engine {
+    let options = Options {
+        clock: clock.clone(),
+        durability: Durability::Os,
+        maintenance: Maintenance::Manual,
+        cache_bytes: 8 << 20,
+        disk_free_bytes: 0,
+        threads: 2,
+        ..Options::default()
+    };
+    Engine::open(dir.path(), options).unwrap()
+}
+
+fn kinds() -> impl Strategy<Value = MetricType> {
+    prop::sample::select(MetricType::ALL.to_vec())
+}
+
+fn ages() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        6 => 0..10 * MINUTE,
+        2 => 0..4 * 60 * MINUTE,
+        1 => 0..3 * DAY,
+        1 => -DAY..0i64,
+        // Times that meet, so that gauges are overwritten.
+        2 => (0i64..30).prop_map(|m| m * MINUTE),
+    ]
+}
+
+fn values() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => (-10_000i64..10_000).prop_map(|m| m as f64 / 100.0),
+        2 => (0i64..20).prop_map(|m| m as f64),
+        2 => -1e6..1e6f64,
+        1 => Just(0.0),
+    ]
+}
+
+fn samples() -> impl Strategy<Value = Vec<Sample>> {
+    let sample = (kinds(), 0u8..5, 0u8..3, ages(), values())
+        .prop_map(|(kind, host, zone, age, value)| Sample { kind, host, zone, age, value });
+    prop::collection::vec(sample, 1..120)
+}
+
+fn questions() -> impl Strategy<Value = Step> {
+    let intervals =
+        prop::sample::select(vec![MINUTE, 5 * MINUTE, 60 * MINUTE, DAY, 7 * MINUTE, 90_000]);
+    let lengths = prop_oneof![1..30 * MINUTE, 1..3 * DAY, Just(5 * DAY)];
+    let groups = prop::sample::select(vec![None, Some("host"), Some("zone")]);
+    (kinds(), -DAY..2 * DAY, lengths, intervals, prop::option::of(0u8..3), any::<bool>(), groups)
+        .prop_map(|(kind, from_age, length, interval, zone, exclude, group)| {
+            // Zone 0 has no value that a filter could name.
+            let zone = zone.filter(|z| *z != 0);
+            Step::Ask(Question { kind, from_age, length, interval, zone, exclude, group })
+        })
+}
+
+fn histories() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => samples().prop_map(Step::Write),
+        3 => Just(Step::Seal),
+        2 => Just(Step::Merge),
+        1 => Just(Step::Restart),
+        2 => (0..5 * 60 * MINUTE).prop_map(Step::Pass),
+        1 => (0..2 * DAY).prop_map(Step::Pass),
+        12 => questions(),
+    ];
+    prop::collection::vec(step, 30..100)
+}
+
+#[test]
+fn answers_are_those_of_a_list_of_points() {
+    let cases =
+        std::env::var("TELLTALE_ORACLE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
+    let config = ProptestConfig {
+        cases,
+        max_shrink_iters: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    runner
+        .run(&histories(), |history| {
+            let mut world = World::new();
+            history.iter().for_each(|step| world.step(step));
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn percentiles_of_many_values_stay_within_a_percent() {
+    let mut world = World::new();
+    for round in 0..6i64 {
+        let samples: Vec<Sample> = (0..2_000i64)
+            .map(|i| Sample {
+                kind: MetricType::Distribution,
+                host: (i % 3) as u8,
+                zone: (i % 2) as u8 + 1,
+                age: i * 97 % (20 * MINUTE),
+                value: ((i * 7919 + round * 31) % 10_007 - 2_000) as f64 * 0.37,
+            })
+            .collect();
+        world.step(&Step::Write(samples));
+        if round % 2 == 0 {
+            world.step(&Step::Seal);
+        }
+        if round == 3 {
+            world.step(&Step::Merge);
+        }
+    }
+    for interval in [MINUTE, 5 * MINUTE, 60 * MINUTE, DAY] {
+        for group in [None, Some("host")] {
+            world.ask(&Question {
+                kind: MetricType::Distribution,
+                from_age: -1,
+                length: DAY,
+                interval,
+                zone: None,
+                exclude: false,
+                group,
+            });
+        }
+    }
+}
