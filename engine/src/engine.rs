@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::documents::{Documents, Receipt};
 use crate::error::{Error, Refusal, Result};
-use crate::log::{Applied, Committer, Segments, Submission, encode_dropped, encode_write};
+use crate::log::{self, Applied, Committer, Segments, Submission, encode_dropped, encode_write};
 use crate::maintenance::{self, Alarm, BackupReport, Keeper, VerifyReport};
 use crate::metrics::{
     self, BatchBuilder, DefinitionFilter, DefinitionPage, ExpireReport, MergeReport,
@@ -95,7 +95,7 @@ impl Engine {
         let Write { points, receipt } = write;
         self.rooms.committer.submit(Submission {
             payload: encode_write(&points, receipt.as_ref()),
-            applied: Applied::Write { points, receipt },
+            applied: Applied::Write(Box::new(log::Written { points, receipt })),
             done: Box::new(move |outcome| done(outcome.map(|lsn| Written { lsn }))),
         });
     }

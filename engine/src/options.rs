@@ -84,7 +84,7 @@ pub enum Maintenance {
 
 /// How long data is kept, by tier. A tier that was not written because it would not have been smaller lives
 /// on in the finer one, which is then kept as long.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Retention {
     /// Retention of every metric that no rule names.
     pub default: TierRetention,
@@ -120,12 +120,6 @@ impl Default for TierRetention {
             hour: days(730),
             day: days(730),
         }
-    }
-}
-
-impl Default for Retention {
-    fn default() -> Self {
-        Self { default: TierRetention::default(), by_prefix: Vec::new() }
     }
 }
 

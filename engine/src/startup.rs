@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use crate::documents::Documents;
 use crate::engine::Rooms;
 use crate::error::{Error, Result};
-use crate::log::{Applied, Committer, Record, Segments, scan};
+use crate::log::{Applied, Committer, Record, Segments, Written, scan};
 use crate::maintenance::{Alarm, DB_DIR, Keeper, LOCK_FILE, LOG_DIR};
 use crate::metrics::{HeadSink, Metrics, Opened, load};
 use crate::model::Lsn;
@@ -120,7 +120,7 @@ fn replay_record(metrics: &Metrics, lsn: Lsn, record: Record) -> Result<()> {
     for metric in dropped {
         metrics.apply(Applied::Dropped(metric));
     }
-    let head_bytes = metrics.apply(Applied::Write { points, receipt });
+    let head_bytes = metrics.apply(Applied::Write(Box::new(Written { points, receipt })));
     if head_bytes >= metrics.options().head_bytes {
         metrics.freeze(lsn);
         metrics.seal_frozen()?;

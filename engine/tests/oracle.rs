@@ -3,6 +3,10 @@
 //!
 //! `TELLTALE_ORACLE_CASES` sets the number of histories (default 200, each with about 25 questions).
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the test reads its own switches and waits for processes"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 

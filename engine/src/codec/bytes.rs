@@ -88,10 +88,6 @@ impl<'a> Reader<'a> {
         self.array::<1>().map(|[b]| b)
     }
 
-    pub(crate) fn u32(&mut self) -> CodecResult<u32> {
-        self.array().map(u32::from_le_bytes)
-    }
-
     pub(crate) fn u64(&mut self) -> CodecResult<u64> {
         self.array().map(u64::from_le_bytes)
     }

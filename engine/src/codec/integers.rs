@@ -172,14 +172,6 @@ impl<'a> IntegerColumn<'a> {
         self.rows
     }
 
-    /// The value of every row, when it is the same.
-    pub(crate) fn constant(&self) -> Option<i64> {
-        match self.body {
-            Body::Constant(value) => Some(value),
-            _ => None,
-        }
-    }
-
     /// Decodes page `page` into `out`, replacing what it holds.
     pub(crate) fn page(&self, page: usize, out: &mut Vec<i64>) -> CodecResult<()> {
         out.clear();

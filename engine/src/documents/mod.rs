@@ -37,6 +37,5 @@ mod tests;
 
 pub use collection::{Collection, Versioned};
 pub use read::Documents;
-pub(crate) use read::Verified;
 pub use receipt::Receipt;
 pub use transaction::{Expect, Transaction};

@@ -28,11 +28,18 @@ const QUEUE_BYTES_MAX: usize = 64 << 20;
 /// A group is closed at this size.
 const GROUP_BYTES_MAX: usize = 8 << 20;
 
+/// Points, and how their write was answered.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) points: PointBatch,
+    pub(crate) receipt: Option<Receipt>,
+}
+
 /// What a record does once it is durable.
 #[derive(Debug)]
 pub(crate) enum Applied {
-    /// Adds points to the head and remembers how they were answered.
-    Write { points: PointBatch, receipt: Option<Receipt> },
+    /// Adds points to the head and remembers the answer.
+    Write(Box<Written>),
     /// Forgets a metric.
     Dropped(MetricId),
 }
@@ -41,7 +48,9 @@ pub(crate) enum Applied {
 /// are the other implementation.
 pub(crate) trait Sink: Send + 'static {
     /// Whether a group may be written now. May wait for memory to become free.
-    fn admit(&mut self) -> Result<()>;
+    fn admit(&mut self) -> Result<Admission>;
+    /// A new segment has begun; the last record of the old one is `boundary`.
+    fn rotated(&mut self, boundary: Lsn);
     /// Takes what the registry learned and the log does not hold yet.
     fn take_definitions(&mut self) -> Definitions;
     /// The definitions are in the log.
@@ -52,6 +61,15 @@ pub(crate) trait Sink: Send + 'static {
     fn apply(&mut self, applied: Applied);
     /// A write failed.
     fn failed(&mut self, error: &Error);
+}
+
+/// How a group may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// Behind the records before it.
+    Go,
+    /// Into a new segment: what came before is set aside to be sealed.
+    AfterRotation,
 }
 
 type Done = Box<dyn FnOnce(Result<Lsn>) + Send>;
@@ -67,7 +85,7 @@ pub(crate) struct Submission {
 
 enum Command {
     Write(Submission),
-    /// Begin a new segment, then call with the last record of the old one, before anything else is written.
+    /// Begin a new segment, then call with the last record of the old one.
     Rotate(Done),
 }
 
@@ -148,7 +166,7 @@ impl Committer {
         }
     }
 
-    /// Begins a new segment and calls `done` between the last record before it and the first one after it.
+    /// Begins a new segment, then calls `done` with the last record of the old one.
     pub(crate) fn rotate(&self, done: impl FnOnce(Result<Lsn>) + Send + 'static) {
         let mut queue = self.shared.queue.lock();
         if queue.stopped {
@@ -208,8 +226,7 @@ impl<S: Sink> Worker<S> {
                     Command::Rotate(done) => {
                         self.commit(std::mem::take(&mut group));
                         bytes = 0;
-                        let rotated = self.writer.rotate();
-                        done(rotated.map(|()| Lsn(self.writer.next().0 - 1)));
+                        done(self.rotate());
                     }
                 }
             }
@@ -233,7 +250,7 @@ impl<S: Sink> Worker<S> {
         if group.is_empty() {
             return;
         }
-        match self.sink.admit().and_then(|()| self.append(&group)) {
+        match self.make_way().and_then(|()| self.append(&group)) {
             Ok(mut lsn) => {
                 for Submission { applied, done, .. } in group {
                     self.sink.apply(applied);
@@ -248,6 +265,20 @@ impl<S: Sink> Worker<S> {
                 }
             }
         }
+    }
+
+    fn make_way(&mut self) -> Result<()> {
+        if self.sink.admit()? == Admission::AfterRotation {
+            self.rotate()?;
+        }
+        Ok(())
+    }
+
+    fn rotate(&mut self) -> Result<Lsn> {
+        self.writer.rotate()?;
+        let boundary = Lsn(self.writer.next().0 - 1);
+        self.sink.rotated(boundary);
+        Ok(boundary)
     }
 
     /// Writes a group behind the definitions it needs; answers the position of its first record.
@@ -305,9 +336,10 @@ mod tests {
     struct Recorder(Arc<Mutex<Vec<u32>>>);
 
     impl Sink for Recorder {
-        fn admit(&mut self) -> Result<()> {
-            Ok(())
+        fn admit(&mut self) -> Result<Admission> {
+            Ok(Admission::Go)
         }
+        fn rotated(&mut self, _: Lsn) {}
         fn take_definitions(&mut self) -> Definitions {
             Definitions::default()
         }

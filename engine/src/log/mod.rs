@@ -10,8 +10,8 @@ mod record;
 mod segment;
 mod writer;
 
-pub(crate) use commit::{Applied, Committer, Sink, Submission};
+pub(crate) use commit::{Admission, Applied, Committer, Sink, Submission, Written};
 pub(crate) use record::{
     Definitions, MetricDefined, Record, SeriesDefined, encode_dropped, encode_write,
 };
-pub(crate) use segment::{Damage, Segments, scan};
+pub(crate) use segment::{Segments, scan};

@@ -93,14 +93,13 @@ impl Keeper {
     }
 
     fn try_seal(&self) -> Result<SealReport> {
-        let (tell, told) = mpsc::sync_channel(1);
-        let metrics = Arc::clone(&self.metrics);
-        self.committer.rotate(move |boundary| {
-            // Runs between two records: nothing is applied while the head is set aside.
-            let frozen = boundary.map(|boundary| metrics.freeze(boundary));
-            let _heard = tell.send(frozen);
-        });
-        told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))??;
+        if !self.metrics.is_frozen() {
+            let (tell, told) = mpsc::sync_channel(1);
+            self.committer.rotate(move |boundary| {
+                let _heard = tell.send(boundary);
+            });
+            told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))??;
+        }
         let Some((boundary, report)) = self.metrics.seal_frozen()? else {
             return Ok(SealReport::default());
         };

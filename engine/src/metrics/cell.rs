@@ -8,9 +8,6 @@
 
 use crate::sketch::decimal_units_of;
 
-/// Units of the decimal part of a sum in 1.
-pub(crate) const UNITS_PER_ONE: i128 = 1_000_000_000;
-
 /// A sum of finite numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sum {

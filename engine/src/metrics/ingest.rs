@@ -7,9 +7,9 @@ use std::time::Duration;
 use super::Metrics;
 use super::registry::Lookup;
 use crate::error::{Error, Refusal, Result};
-use crate::log::{Applied, Definitions, Sink};
+use crate::log::{Admission, Applied, Definitions, Sink, Written};
 use crate::maintenance::Alarm;
-use crate::model::{MetricType, PointBatch, SeriesId, TimestampMs};
+use crate::model::{Lsn, MetricType, PointBatch, SeriesId, TimestampMs};
 use crate::sketch::hash_member;
 use crate::storage::disk_free;
 
@@ -89,19 +89,24 @@ impl HeadSink {
 }
 
 impl Sink for HeadSink {
-    fn admit(&mut self) -> Result<()> {
+    fn admit(&mut self) -> Result<Admission> {
         self.check_disk()?;
         let limit = self.metrics.options().head_bytes;
         if self.metrics.view.head_size().active_bytes < limit {
-            return Ok(());
+            return Ok(Admission::Go);
         }
-        let room = self
-            .alarm
-            .wait_for_room(ROOM_WAIT, || self.metrics.view.head_size().active_bytes < limit);
-        room.map_err(|reason| match reason {
+        // The other half of the memory is free once what was set aside before is sealed.
+        let room = self.alarm.wait_for_room(ROOM_WAIT, || !self.metrics.is_frozen());
+        room.map(|()| Admission::AfterRotation).map_err(|reason| match reason {
             Some(failure) => Error::Unavailable(failure),
             None => Error::Overloaded("memory for new points is full until a seal is done".into()),
         })
+    }
+
+    fn rotated(&mut self, boundary: Lsn) {
+        // Between two records: nothing is applied while the head is set aside.
+        self.metrics.freeze(boundary);
+        self.alarm.ask_for_seal();
     }
 
     fn take_definitions(&mut self) -> Definitions {
@@ -147,7 +152,8 @@ impl Metrics {
     /// Does what a record in the log says. Answers the bytes of the active head.
     pub(crate) fn apply(&self, applied: Applied) -> usize {
         match applied {
-            Applied::Write { points, receipt } => {
+            Applied::Write(written) => {
+                let Written { points, receipt } = *written;
                 if let Some(receipt) = receipt {
                     self.receipts.lock().insert(receipt.id, receipt);
                 }

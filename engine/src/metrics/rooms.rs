@@ -32,7 +32,7 @@ pub(crate) struct Metrics {
     /// Metrics whose drop is in the log, with the blocks to be removed.
     pub(super) dropped: Mutex<Vec<(MetricId, Vec<BlockKey>)>>,
     /// What was taken from the head and is not in blocks yet; kept when a seal fails.
-    pub(super) frozen: Mutex<Option<Frozen>>,
+    pub(super) frozen: Mutex<Option<Arc<Frozen>>>,
     pub(crate) counters: Counters,
 }
 

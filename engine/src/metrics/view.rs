@@ -114,11 +114,6 @@ impl View {
         state.sealing.clone()
     }
 
-    /// The head that is being sealed.
-    pub(crate) fn sealing(&self) -> Option<Arc<Head>> {
-        self.state.read().sealing.clone()
-    }
-
     /// What was sealed of a metric before `head`, and with it.
     pub(crate) fn stats_after(&self, metric: MetricId, head: MetricStats) -> MetricStats {
         let mut stats =

@@ -73,12 +73,6 @@ impl Cardinality {
         }
     }
 
-    /// Adds all members of a set in its stored form. `self` is unchanged when the bytes are refused.
-    pub(crate) fn merge_encoded(&mut self, bytes: &[u8]) -> SketchResult<()> {
-        self.merge(&Self::decode(bytes)?);
-        Ok(())
-    }
-
     /// How many distinct members there are; the nearest whole number where it is an estimate.
     pub(crate) fn count(&self) -> u64 {
         match &self.0 {
@@ -263,9 +257,7 @@ mod tests {
     #[test]
     fn stored_content_that_contradicts_itself_is_refused() {
         let refused = |bytes: &[u8]| {
-            let mut set = of(0..10);
-            assert!(set.merge_encoded(bytes).is_err(), "{bytes:?}");
-            assert_eq!(encoded(&set), encoded(&of(0..10)));
+            assert!(Cardinality::decode(bytes).is_err(), "{bytes:?}");
         };
         refused(&[]);
         refused(&[2, 0, 0]);
@@ -300,7 +292,7 @@ mod tests {
             let mut from_bytes = Cardinality::default();
             for range in ranges.iter().rev() {
                 merged.merge(&of(members(range)));
-                from_bytes.merge_encoded(&encoded(&of(members(range)))).unwrap();
+                from_bytes.merge(&Cardinality::decode(&encoded(&of(members(range)))).unwrap());
             }
             let bytes = encoded(&whole);
             prop_assert!(bytes.len() <= 12_290);

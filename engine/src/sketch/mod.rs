@@ -8,12 +8,15 @@
 //! - [`histogram`]: counts of magnitudes in the buckets of an HDR histogram.
 //! - [`distribution`]: count, sum, extremes and quantiles; built from the two above.
 //! - [`registers`]: the registers of HyperLogLog and what they tell.
+//! - `stored`: a distribution as bytes, for tests and the fuzzer.
 //! - [`cardinality`]: how many distinct members; exact while few, HyperLogLog beyond.
 
 mod cardinality;
 mod distribution;
 mod histogram;
 mod registers;
+#[cfg(any(test, fuzzing))]
+mod stored;
 mod sum;
 
 pub(crate) use cardinality::{Cardinality, hash_member};

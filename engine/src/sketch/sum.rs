@@ -142,11 +142,6 @@ impl ExactSum {
         if v.abs() < HIGH_MIN { (&mut binary.low, v) } else { (&mut binary.high, v / HIGH_UNIT) }
     }
 
-    /// Adds decimal units that were summed elsewhere by [`decimal_units_of`].
-    pub(crate) fn add_units(&mut self, units: i128) {
-        self.units = self.units.saturating_add(units);
-    }
-
     /// Adds all that `other` has seen.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.units = self.units.saturating_add(other.units);
@@ -441,7 +436,6 @@ mod tests {
     fn units_stay_at_the_end_of_their_range() {
         let mut sum = ExactSum::from_parts(i128::MAX, &[]).unwrap();
         sum.add(1.0);
-        sum.add_units(5);
         assert_eq!(sum.decimal_units(), i128::MAX);
         assert!((sum.value() - 1.7e29).abs() < 1e28);
         assert!(ExactSum::from_parts(i128::MIN, &[]).unwrap().value() < -1.7e29);
@@ -516,8 +510,7 @@ mod tests {
         fn mixed_sums_are_rounded_correctly(
             units in -(1i64 << 40)..(1i64 << 40), binary in -(1i64 << 52)..(1i64 << 52),
         ) {
-            let mut sum = ExactSum::default();
-            sum.add_units(i128::from(units));
+            let mut sum = ExactSum::from_parts(i128::from(units), &[]).unwrap();
             sum.add_binary(binary as f64 * power_of_two(-40));
             let value = sum.value();
             prop_assume!(value.abs() > power_of_two(-20));

@@ -69,11 +69,6 @@ impl Batch {
         self.changes.len()
     }
 
-    /// Whether the batch changes nothing.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-    }
-
     /// Bytes that the batch takes in the database's log, nearly.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes

@@ -24,6 +24,5 @@ pub(crate) use batch::{Batch, Sync};
 pub(crate) use disk::{disk_free, disk_used};
 pub(crate) use keyspace::Keyspace;
 pub(crate) use range::KeyRange;
-pub(crate) use scan::{Caching, Direction, Entry, Gap, Scan};
+pub(crate) use scan::{Caching, Direction};
 pub(crate) use store::{Pinned, Store};
-pub(crate) use upkeep::Figures;

@@ -215,7 +215,13 @@ pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared) -> Options {
     options.set_compression_type(young);
     options.set_bottommost_compression_type(bottom);
     options.set_enable_blob_files(false);
-    options.set_block_based_table_factory(&tables(shape.page_bytes, &shared.cache));
+    let mut tables = tables(shape.page_bytes, &shared.cache);
+    if keyspace == Keyspace::Blocks {
+        // Blocks carry checksums of their own. With RocksDB's, a flipped byte would cost every block of its
+        // page, and stop all writes for good with the first compaction that came across it.
+        tables.set_checksum_type(ChecksumType::NoChecksum);
+    }
+    options.set_block_based_table_factory(&tables);
     options
 }
 

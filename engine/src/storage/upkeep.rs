@@ -101,11 +101,6 @@ impl Store {
         self.property(keyspace, properties::LIVE_SST_FILES_SIZE)
     }
 
-    /// How many keys a keyspace holds, roughly: keys deleted but not compacted yet may count or not.
-    pub(crate) fn keys_estimate(&self, keyspace: Keyspace) -> Result<u64> {
-        self.property(keyspace, properties::ESTIMATE_NUM_KEYS)
-    }
-
     fn flush_keyspace(&self, keyspace: Keyspace) -> Result<()> {
         let mut options = FlushOptions::new();
         options.set_wait(true);

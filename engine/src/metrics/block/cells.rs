@@ -68,7 +68,7 @@ impl CellBlockBuilder {
         info.encode(&mut out);
         self.rows.encode(effort, &mut out)?;
         let runs = Runs::new(self.rows.counts().iter().map(|n| *n as usize));
-        let mut floats = |column: &dyn Fn(&NumberCell) -> f64, out: &mut Vec<u8>| {
+        let floats = |column: &dyn Fn(&NumberCell) -> f64, out: &mut Vec<u8>| {
             let values: Vec<f64> = self.cells.iter().map(column).collect();
             floats::encode(&values, &runs, effort, out)
         };

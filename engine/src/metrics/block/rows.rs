@@ -373,13 +373,6 @@ impl Times<'_> {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Times::Regular { len, .. } => *len,
-            Times::List(times) => times.len(),
-        }
-    }
-
     /// The first row at or after `time`.
     #[inline]
     pub(crate) fn lower_bound(&self, time: i64) -> usize {
@@ -436,7 +429,7 @@ mod tests {
             assert_eq!(rows.rows_of(i), at..at + times.len());
             at += times.len();
             let read = rows.times(i, &mut cache).unwrap();
-            assert_eq!((0..read.len()).map(|r| read.at(r)).collect::<Vec<_>>(), *times);
+            assert_eq!((0..times.len()).map(|r| read.at(r)).collect::<Vec<_>>(), *times);
             for probe in times.iter().flat_map(|t| [t - 1, *t, t + 1]) {
                 assert_eq!(read.lower_bound(probe), times.partition_point(|t| *t < probe));
             }

@@ -104,11 +104,8 @@ fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<Qu
             let (range, share, shares) = (*range, *share, *shares);
             let mut sources = Settled { blocks, runs, range, share, shares };
             // Blocks are opened before anything is added, so a damaged one can be left out and the rest done.
-            loop {
-                match first_damaged(&mut sources) {
-                    Some((key, error)) => quarantine(metrics, &key, error.into(), &mut settled)?,
-                    None => break,
-                }
+            while let Some((key, error)) = first_damaged(&mut sources) {
+                quarantine(metrics, &key, error.into(), &mut settled)?;
             }
             let work = into.settled(&mut sources)?;
             settled.points += work.points;

@@ -146,13 +146,6 @@ impl Registry {
         std::mem::take(&mut self.news.lock().unsealed)
     }
 
-    /// Puts back what could not be sealed, before what came since.
-    pub(crate) fn put_back_unsealed(&self, mut definitions: Definitions) {
-        let mut news = self.news.lock();
-        definitions.append(std::mem::take(&mut news.unsealed));
-        news.unsealed = definitions;
-    }
-
     /// Finds or creates a series under the write lock.
     fn create(
         &self,

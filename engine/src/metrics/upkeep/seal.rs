@@ -38,32 +38,34 @@ pub(crate) struct Frozen {
 }
 
 impl Metrics {
-    /// Sets everything aside that came before the record after `boundary`. To be called between those two records. What
-    /// an earlier, failed seal has set aside stays first in line.
+    /// Sets everything aside that came before the record after `boundary`. To be called between those two
+    /// records. Nothing happens while what was set aside before is not sealed.
     pub(crate) fn freeze(&self, boundary: Lsn) {
         let mut frozen = self.frozen.lock();
         if frozen.is_some() {
             return;
         }
-        *frozen = Some(Frozen {
+        *frozen = Some(Arc::new(Frozen {
             boundary,
             head: self.view.freeze(),
             definitions: self.registry.take_unsealed(),
             receipts: self.receipts.lock().values().cloned().collect(),
             dropped: std::mem::take(&mut self.dropped.lock()),
-        });
+        }));
     }
 
-    /// Writes what was set aside. Answers the position up to which the log is not needed any more.
+    /// Whether something is set aside and not sealed yet.
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.frozen.lock().is_some()
+    }
+
+    /// Writes what was set aside. Answers the position up to which the log is not needed any more. After a
+    /// failure it stays set aside.
     pub(crate) fn seal_frozen(&self) -> Result<Option<(Lsn, SealReport)>> {
-        let Some(frozen) = self.frozen.lock().take() else { return Ok(None) };
-        match self.write_frozen(&frozen) {
-            Ok(report) => Ok(Some((frozen.boundary, report))),
-            Err(error) => {
-                *self.frozen.lock() = Some(frozen);
-                Err(error)
-            }
-        }
+        let Some(frozen) = self.frozen.lock().clone() else { return Ok(None) };
+        let report = self.write_frozen(&frozen)?;
+        *self.frozen.lock() = None;
+        Ok(Some((frozen.boundary, report)))
     }
 
     fn write_frozen(&self, frozen: &Frozen) -> Result<SealReport> {
