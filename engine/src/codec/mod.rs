@@ -5,25 +5,9 @@
 //! rows it claims, which the caller bounds.
 
 pub(crate) mod bytes;
+mod error;
 pub(crate) mod floats;
 pub(crate) mod frame;
 pub(crate) mod integers;
 
-/// Bytes that are not what an encoder here writes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct CodecError(pub(crate) String);
-
-impl CodecError {
-    pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self(reason.into())
-    }
-}
-
-impl From<pco::errors::PcoError> for CodecError {
-    fn from(error: pco::errors::PcoError) -> Self {
-        Self(format!("pco: {error}"))
-    }
-}
-
-pub(crate) type CodecResult<T> = Result<T, CodecError>;
+pub(crate) use error::{CodecError, CodecResult};

@@ -13,6 +13,7 @@
 
 mod cardinality;
 mod distribution;
+mod error;
 mod histogram;
 mod registers;
 #[cfg(any(test, fuzzing))]
@@ -21,22 +22,5 @@ mod sum;
 
 pub(crate) use cardinality::{Cardinality, hash_member};
 pub(crate) use distribution::{Distribution, Entries, Parts};
+pub(crate) use error::{SketchError, SketchResult};
 pub(crate) use sum::{ExactSum, decimal_units_of};
-
-use crate::codec::CodecError;
-
-/// Stored content is not what a sketch writes: the cell is damaged, read it from elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SketchError {
-    /// The bytes end early, go on too long or hold a number out of range.
-    #[error(transparent)]
-    Bytes(#[from] CodecError),
-    /// The bytes were written by a newer engine.
-    #[error("a sketch of version {0} is not known here")]
-    Version(u8),
-    /// The parts contradict one another.
-    #[error("inconsistent sketch: {0}")]
-    Inconsistent(&'static str),
-}
-
-pub(crate) type SketchResult<T> = Result<T, SketchError>;

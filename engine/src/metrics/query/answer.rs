@@ -1,7 +1,7 @@
 //! From slots to the answer: groups in the order of their keys, in each the buckets that hold anything.
 
 use super::super::registry::Selection;
-use super::Slots;
+use super::slots::Slots;
 use crate::model::{
     Group, MetricQuery, MetricType, QueryResult, QueryStats, TimeRange, TimestampMs,
 };

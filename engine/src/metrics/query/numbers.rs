@@ -1,9 +1,10 @@
 //! Accumulating gauges and counters: dense columns, one number per group and bucket, only those that are asked for.
 
 use super::answer::{self, Asked};
+use super::ask::{columns_for, group_of};
 use super::plan::Plan;
 use super::run::{Accumulator, Settled, Work, run};
-use super::{Slots, columns_for, group_of};
+use super::slots::Slots;
 use crate::codec::CodecResult;
 use crate::codec::floats::{FloatPage, SCALE_MAX, power_of_ten};
 use crate::error::{Refusal, Result};

@@ -1,10 +1,11 @@
 //! Accumulating distributions and sets: one sketch per group and bucket that holds anything.
 
 use super::answer::{self, Asked};
+use super::ask::group_of;
 use super::numbers::selected;
 use super::plan::Plan;
 use super::run::{Accumulator, Settled, Work, run};
-use super::{Slots, group_of};
+use super::slots::Slots;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::{Refusal, Result};
 use crate::metrics::Metrics;

@@ -1,0 +1,171 @@
+//! The engine by itself: write, scan, replay, and the dashboard question.
+//!
+//! `cargo bench -p telltale-benches --bench engine`
+#![allow(clippy::unwrap_used, reason = "a failing bench may panic")]
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use telltale_engine::{
+    Aggregation, Clock, Durability, Engine, Interval, Maintenance, MetricName, MetricQuery, MetricType, Options,
+    PointBatch, SeriesId, TimeRange, TimestampMs,
+};
+
+const START: i64 = 20_000 * 86_400_000;
+const DAY: i64 = 86_400_000;
+
+fn options() -> Options {
+    Options {
+        durability: Durability::Interval(Duration::from_millis(50)),
+        clock: Clock::manual(TimestampMs(START + 2 * DAY)),
+        maintenance: Maintenance::Manual,
+        ..Options::default()
+    }
+}
+
+fn open(dir: &Path, options: Options) -> Engine {
+    Engine::open(dir, options).unwrap()
+}
+
+/// `series` series of one gauge, tagged with a host of their own and one of 20 zones.
+fn series(engine: &Engine, metric: &str, count: usize) -> Vec<SeriesId> {
+    let mut batch = engine.batch();
+    (0..count)
+        .map(|i| {
+            let (host, zone) = (format!("host-{i}"), format!("zone-{}", i % 20));
+            batch.series(metric, MetricType::Gauge, &[("host", &host), ("zone", &zone)]).unwrap()
+        })
+        .collect()
+}
+
+/// A walk in hundredths, as measured values are.
+fn value(series: usize, tick: i64) -> f64 {
+    let noise = (series as i64 * 7919 + tick * 104_729) % 37;
+    ((tick / 7 + noise) % 10_000) as f64 / 100.0
+}
+
+fn fill(batch: &mut PointBatch, ids: &[SeriesId], tick: i64, step: i64) {
+    let time = TimestampMs(START + tick * step);
+    for (i, id) in ids.iter().enumerate() {
+        batch.push_number(MetricType::Gauge, *id, time, value(i, tick));
+    }
+}
+
+/// Log, head and seal together, with everything that runs behind them.
+fn write(c: &mut Criterion) {
+    let mut group = c.benchmark_group("write");
+    group.sample_size(10);
+    for count in [1_000, 100_000] {
+        let points = 10_000_000 / count as i64 * count as i64;
+        group.throughput(Throughput::Elements(points as u64));
+        group.bench_function(format!("{count} series, resolved ids, log + head + seal"), |b| {
+            b.iter_batched(
+                || {
+                    let dir = tempfile::tempdir().unwrap();
+                    let engine = open(dir.path(), options());
+                    let ids = series(&engine, "cpu", count);
+                    (dir, engine, ids)
+                },
+                |(dir, engine, ids)| {
+                    let mut tick = 0;
+                    let mut written = 0;
+                    while written < points {
+                        let mut batch = PointBatch::default();
+                        while batch.len() < 10_000 {
+                            fill(&mut batch, &ids, tick, 10_000);
+                            tick += 1;
+                        }
+                        written += batch.len() as i64;
+                        engine.write(batch).unwrap();
+                    }
+                    engine.seal().unwrap();
+                    drop(engine);
+                    dir
+                },
+                BatchSize::PerIteration,
+            );
+        });
+    }
+    group.finish();
+}
+
+fn question(metric: &str, length: i64, interval: Interval, group_by: &[&str]) -> MetricQuery {
+    MetricQuery {
+        metric: MetricName::new(metric).unwrap(),
+        range: TimeRange::new(START, START + length),
+        interval,
+        aggregations: vec![Aggregation::Avg],
+        filters: vec![],
+        group_by: group_by.iter().map(|k| (*k).to_owned()).collect(),
+    }
+}
+
+/// A day of 1 000 series at ten seconds: 8.64 million points.
+fn day_of_points(dir: &Path, threads: usize) -> Engine {
+    let engine = open(dir, Options { threads, ..options() });
+    let ids = series(&engine, "cpu", 1_000);
+    for tick in (0..8_640).step_by(10) {
+        let mut batch = PointBatch::default();
+        (tick..tick + 10).for_each(|tick| fill(&mut batch, &ids, tick, 10_000));
+        engine.write(batch).unwrap();
+    }
+    engine.seal().unwrap();
+    engine
+}
+
+fn scan(c: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = day_of_points(dir.path(), 1);
+    let mut group = c.benchmark_group("query");
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(8_640_000));
+    // Blocks from the head have no rollups yet: every point is decoded.
+    let all = question("cpu", DAY, Interval::HOUR, &[]);
+    assert_eq!(engine.query(&all).unwrap().stats.points, 8_640_000);
+    group.bench_function("raw scan, decode and average, one core", |b| {
+        b.iter(|| black_box(engine.query(&all).unwrap()));
+    });
+    engine.merge().unwrap();
+    let rolled = question("cpu", DAY, Interval::FIVE_MINUTES, &["zone"]);
+    let stats = engine.query(&rolled).unwrap().stats;
+    assert_eq!((stats.points, stats.cells), (0, 288_000));
+    group.bench_function("1000 series, 24 h at 10 s, avg by 5m and tag, rollups, one core", |b| {
+        b.iter(|| black_box(engine.query(&rolled).unwrap()));
+    });
+    // A minute less than whole cells: the points of two edges are read as well.
+    let minutes = question("cpu", DAY, Interval::MINUTE, &["zone"]);
+    group.bench_function("the same by minute", |b| {
+        b.iter(|| black_box(engine.query(&minutes).unwrap()));
+    });
+    group.finish();
+}
+
+/// Opening after a kill: everything that was written is in the log.
+fn replay(c: &mut Criterion) {
+    let mut group = c.benchmark_group("restart");
+    group.sample_size(10);
+    let dir = tempfile::tempdir().unwrap();
+    let large = Options { head_bytes: 2 << 30, ..options() };
+    let engine = open(dir.path(), large.clone());
+    let ids = series(&engine, "cpu", 1_000);
+    let mut tick = 0;
+    while engine.stats().log_bytes < 512 << 20 {
+        for _ in 0..100 {
+            let mut batch = PointBatch::default();
+            (tick..tick + 10).for_each(|tick| fill(&mut batch, &ids, tick, 1_000));
+            tick += 10;
+            engine.write(batch).unwrap();
+        }
+    }
+    drop(engine);
+    group.throughput(Throughput::Bytes(512 << 20));
+    group.bench_function("replay of 512 MB of log", |b| {
+        b.iter(|| drop(black_box(open(dir.path(), large.clone()))));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, write, scan, replay);
+criterion_main!(benches);

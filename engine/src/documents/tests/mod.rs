@@ -1,0 +1,5 @@
+//! What users of documents are promised.
+
+mod promises;
+mod racing;
+mod setup;

@@ -1,0 +1,32 @@
+//! Telling what a block is without decoding its rows.
+
+use super::info::{BlockInfo, BlockKey, Tier};
+use crate::codec::bytes::Reader;
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::{CodecError, CodecResult};
+use crate::model::MetricType;
+
+/// The version of every block format written today.
+pub(super) const BLOCK_VERSION: u8 = 1;
+
+/// Checks that bytes are the block that `info` describes, without decoding it.
+pub(crate) fn check(info: &BlockInfo, bytes: &[u8]) -> CodecResult<()> {
+    let kind = match (info.kind, info.key.tier) {
+        (MetricType::Distribution, _) => FrameKind::Distributions,
+        (MetricType::Set, _) => FrameKind::Sets,
+        (_, Tier::Raw) => FrameKind::Points,
+        _ => FrameKind::Cells,
+    };
+    frame::open(bytes, kind, BLOCK_VERSION).map(|_| ())
+}
+
+/// What a block says of itself.
+pub(crate) fn describe(key: BlockKey, bytes: &[u8]) -> CodecResult<BlockInfo> {
+    let Some(kind) = bytes.first().and_then(|code| FrameKind::of_block(*code)) else {
+        return Err(CodecError::new("the bytes are no block"));
+    };
+    let (_, payload) = frame::open(bytes, kind, BLOCK_VERSION)?;
+    let mut info = BlockInfo::decode(key, &mut Reader::new(payload))?;
+    info.bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    Ok(info)
+}

@@ -1,0 +1,174 @@
+//! The points of a head, metric by metric: tails that grow, and the runs they become.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::run::Run;
+use crate::metrics::registry::MetricStats;
+use crate::model::{Columns, MetricId, MetricType, PointBatch, SeriesId, TimeRange, TimestampMs};
+
+/// A tail of this many points becomes a run.
+const RUN_POINTS: usize = 1 << 14;
+/// Bytes of a point in the head.
+const POINT_BYTES: usize = size_of::<u32>() + size_of::<i64>() + size_of::<u64>();
+/// What a metric costs before its first point: the entry and the vectors of the tail.
+const METRIC_BYTES: usize = 256;
+
+/// Points of many metrics.
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    metrics: HashMap<MetricId, MetricHead>,
+    points: u64,
+}
+
+/// Points of one metric.
+#[derive(Debug)]
+pub(crate) struct MetricHead {
+    pub(crate) kind: MetricType,
+    pub(crate) stats: MetricStats,
+    runs: Vec<Arc<Run>>,
+    tail: Columns,
+}
+
+impl Head {
+    /// Adds a batch. `metric_of` tells the metric of a series; points of a series that has none are dropped.
+    pub(crate) fn add(&mut self, batch: &PointBatch, metric_of: &[Option<MetricId>]) {
+        for kind in MetricType::ALL {
+            let columns = batch.of(kind);
+            let mut rest = columns.series.as_slice();
+            let mut at = 0;
+            // Neighbours are often of one metric: look it up once for all of them.
+            while let Some(first) = rest.first() {
+                let metric = metric_at(metric_of, *first);
+                let same = rest.iter().take_while(|s| metric_at(metric_of, **s) == metric).count();
+                if let Some(metric) = metric {
+                    let head = self.metrics.entry(metric).or_insert_with(|| MetricHead::new(kind));
+                    head.append(columns, at..at + same);
+                    self.points += same as u64;
+                }
+                at += same;
+                rest = rest.get(same..).unwrap_or_default();
+            }
+        }
+    }
+
+    pub(crate) fn metric(&self, metric: MetricId) -> Option<&MetricHead> {
+        self.metrics.get(&metric)
+    }
+
+    pub(crate) fn metrics(&self) -> impl Iterator<Item = (MetricId, &MetricHead)> {
+        self.metrics.iter().map(|(id, head)| (*id, head))
+    }
+
+    /// Forgets the points of a metric.
+    pub(crate) fn drop_metric(&mut self, metric: MetricId) {
+        if let Some(dropped) = self.metrics.remove(&metric) {
+            self.points -= dropped.stats.points;
+        }
+    }
+
+    pub(crate) fn points(&self) -> u64 {
+        self.points
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.points == 0
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.points as usize * POINT_BYTES + self.metrics.len() * METRIC_BYTES
+    }
+}
+
+fn metric_at(metric_of: &[Option<MetricId>], series: SeriesId) -> Option<MetricId> {
+    metric_of.get(series.0 as usize).copied().flatten()
+}
+
+impl MetricHead {
+    fn new(kind: MetricType) -> Self {
+        Self { kind, stats: MetricStats::EMPTY, runs: Vec::new(), tail: Columns::default() }
+    }
+
+    fn append(&mut self, columns: &Columns, rows: std::ops::Range<usize>) {
+        let (Some(series), Some(times), Some(values)) = (
+            columns.series.get(rows.clone()),
+            columns.times.get(rows.clone()),
+            columns.values.get(rows),
+        ) else {
+            return;
+        };
+        let (first, last) =
+            times.iter().fold((i64::MAX, i64::MIN), |(lo, hi), t| (lo.min(*t), hi.max(*t)));
+        self.stats.merge(MetricStats {
+            first: TimestampMs(first),
+            last: TimestampMs(last),
+            points: series.len() as u64,
+        });
+        self.tail.series.extend_from_slice(series);
+        self.tail.times.extend_from_slice(times);
+        self.tail.values.extend_from_slice(values);
+        if self.tail.len() >= RUN_POINTS {
+            self.runs.push(Arc::new(Run::sort(&self.tail)));
+            self.tail = Columns::default();
+        }
+    }
+
+    /// The points within `range`, as runs in the order in which they were written. Whole runs are shared and
+    /// may hold points outside.
+    pub(crate) fn runs(&self, range: TimeRange) -> Vec<Arc<Run>> {
+        let meets = |run: &&Arc<Run>| !run.extent().intersect(range).is_empty();
+        let mut runs: Vec<Arc<Run>> = self.runs.iter().filter(meets).map(Arc::clone).collect();
+        let mut tail = Columns::default();
+        let points = self.tail.series.iter().zip(&self.tail.times).zip(&self.tail.values);
+        for ((series, time), value) in points {
+            if range.contains(TimestampMs(*time)) {
+                tail.push(*series, TimestampMs(*time), *value);
+            }
+        }
+        if !tail.is_empty() {
+            runs.push(Arc::new(Run::sort(&tail)));
+        }
+        runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_go_to_their_metric_and_strangers_are_dropped() {
+        let mut batch = PointBatch::default();
+        for (series, time) in [(0, 5), (1, 6), (2, 7), (9, 8), (0, 9)] {
+            batch.push_number(MetricType::Gauge, SeriesId(series), TimestampMs(time), 1.0);
+        }
+        let metric_of = [Some(MetricId(4)), Some(MetricId(5)), None];
+        let mut head = Head::default();
+        head.add(&batch, &metric_of);
+        assert_eq!(head.points(), 3);
+        let stats = head.metric(MetricId(4)).unwrap().stats;
+        assert_eq!((stats.first, stats.last, stats.points), (TimestampMs(5), TimestampMs(9), 2));
+        let runs = head.metric(MetricId(4)).unwrap().runs(TimeRange::new(6, 100));
+        assert_eq!(runs.iter().map(|r| r.len()).sum::<usize>(), 1);
+        head.drop_metric(MetricId(4));
+        assert_eq!(head.points(), 1);
+    }
+
+    #[test]
+    fn full_tails_become_runs() {
+        let mut head = Head::default();
+        let metric_of = vec![Some(MetricId(0)); 100];
+        for round in 0..RUN_POINTS as i64 / 100 + 3 {
+            let mut batch = PointBatch::default();
+            for series in 0..100 {
+                batch.push_number(MetricType::Counter, SeriesId(series), TimestampMs(round), 1.0);
+            }
+            head.add(&batch, &metric_of);
+        }
+        let runs = head.metric(MetricId(0)).unwrap().runs(TimeRange::new(0, i64::MAX));
+        assert_eq!(runs.len(), 2);
+        assert_eq!(runs.iter().map(|r| r.len() as u64).sum::<u64>(), head.points());
+    }
+}

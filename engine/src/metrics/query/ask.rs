@@ -1,0 +1,95 @@
+//! The question: checked, planned, and handed to those who add up.
+
+use super::slots::Slots;
+use super::{answer, numbers, plan, sketches};
+use crate::error::{Error, Refusal, Result};
+use crate::limits;
+use crate::metrics::Metrics;
+use crate::metrics::block::CellColumn;
+use crate::metrics::registry::Selection;
+use crate::model::{Aggregation, Interval, MetricQuery, MetricType, QueryResult};
+
+/// What the question needs of every bucket.
+pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
+    let mut wanted = CellColumn::default();
+    for aggregation in aggregations {
+        match aggregation {
+            Aggregation::Last => wanted.last = true,
+            Aggregation::Avg => (wanted.sum, wanted.count) = (true, true),
+            Aggregation::Min => wanted.min = true,
+            Aggregation::Max => wanted.max = true,
+            Aggregation::Sum | Aggregation::Rate => wanted.sum = true,
+            _ => {}
+        }
+    }
+    wanted
+}
+
+/// Answers `query`.
+pub(crate) fn query(metrics: &Metrics, query: &MetricQuery) -> Result<QueryResult> {
+    check_groups(&query.group_by)?;
+    let found = metrics.registry().select(query.metric.as_str(), &query.filters, &query.group_by);
+    let Some((metric, kind, selection)) = found else {
+        return Err(Refusal::MetricNotFound(query.metric.to_string()).into());
+    };
+    for aggregation in &query.aggregations {
+        if !Aggregation::of(kind).contains(aggregation) {
+            return Err(Refusal::Aggregation { kind, aggregation: *aggregation }.into());
+        }
+    }
+    if query.aggregations.is_empty() {
+        return Err(Refusal::Range("at least one aggregation is needed".into()).into());
+    }
+    let range =
+        if kind.keeps_points() { query.range } else { query.range.widen_to(Interval::MINUTE) };
+    if range.is_empty() {
+        return Err(Refusal::Range("the range is empty: `from` must be before `to`".into()).into());
+    }
+    let slots = Slots::new(range, query.interval, selection.groups.len().max(1));
+    let options = metrics.options();
+    if slots.buckets as u64 > options.query_buckets {
+        return Err(Refusal::Range(format!(
+            "the range has {} buckets of this interval, at most {} can be answered",
+            slots.buckets, options.query_buckets
+        ))
+        .into());
+    }
+    let view = metrics.view().metric(metric, range);
+    let plan = plan::plan(&view, kind, &selection, range, query.interval, metrics);
+    if plan.rows > options.query_points {
+        return Err(Refusal::Range(format!(
+            "the range holds about {} points and cells, at most {} can be read for one answer",
+            plan.rows, options.query_points
+        ))
+        .into());
+    }
+    let asked = answer::Asked { query, kind, range, selection: &selection, slots };
+    match kind {
+        MetricType::Gauge | MetricType::Counter => numbers::answer(metrics, &plan, &asked),
+        MetricType::Distribution => sketches::distributions(metrics, &plan, &asked),
+        MetricType::Set => sketches::sets(metrics, &plan, &asked),
+    }
+}
+
+fn check_groups(keys: &[String]) -> Result<()> {
+    if keys.len() > limits::GROUP_KEYS_MAX {
+        return Err(Error::Refused(Refusal::GroupBy(format!(
+            "at most {} keys make groups",
+            limits::GROUP_KEYS_MAX
+        ))));
+    }
+    let twice = keys.iter().enumerate().any(|(i, key)| keys.iter().take(i).any(|k| k == key));
+    if twice {
+        return Err(Error::Refused(Refusal::GroupBy("a key of the groups stands twice".into())));
+    }
+    Ok(())
+}
+
+/// The group of a selected series.
+pub(super) fn group_of(selection: &Selection, series: u32) -> u32 {
+    if selection.group_of.is_empty() {
+        return 0;
+    }
+    let rank = selection.series.rank(series).saturating_sub(1);
+    selection.group_of.get(rank as usize).copied().unwrap_or_default()
+}
