@@ -1,0 +1,111 @@
+//! What handlers work with: the open engine, the keys, the clock and the ids.
+//!
+//! There is an [`App`] only while the engine is open, so no handler meets a closed one. Engine calls block and
+//! may compute for long: the methods here take them off the threads that serve connections.
+
+use std::sync::Arc;
+
+use telltale_engine::{Clock, Engine, PointBatch, Receipt, TimestampMs, Write, Written};
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::http::{ApiError, ApiResult, Settings};
+use crate::platform::ids::Ids;
+use crate::platform::keys::{KeyError, Keys};
+use crate::platform::ticks::Ticks;
+
+/// The open service.
+#[derive(Debug)]
+pub struct App {
+    engine: Engine,
+    clock: Clock,
+    ids: Ids,
+    keys: Keys,
+    query_slots: Semaphore,
+}
+
+impl App {
+    /// Reads what must be in memory from the open engine. Blocks.
+    pub fn new(
+        engine: Engine,
+        clock: Clock,
+        ticks: Ticks,
+        settings: &Settings,
+    ) -> Result<Arc<Self>, KeyError> {
+        let keys = Keys::load(engine.clone(), clock.clone(), ticks, settings.quotas)?;
+        Ok(Arc::new(Self {
+            ids: Ids::new(clock.clone())?,
+            query_slots: Semaphore::new(settings.queries_at_once_max.max(1)),
+            engine,
+            clock,
+            keys,
+        }))
+    }
+
+    /// The engine. Its calls block: from a handler use [`Self::write`], [`Self::query`] or [`Self::blocking`].
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The current time.
+    pub fn now(&self) -> TimestampMs {
+        self.clock.now()
+    }
+
+    /// A new id that begins with `prefix`.
+    pub fn new_id(&self, prefix: &str) -> String {
+        self.ids.next(prefix)
+    }
+
+    /// Stores points, and with them the receipt of an idempotent request. Returns when they are durable as
+    /// configured.
+    pub async fn write(&self, points: PointBatch, receipt: Option<Receipt>) -> ApiResult<Written> {
+        let (done, answer) = oneshot::channel();
+        self.engine.submit(Write { points, receipt }, move |result| {
+            // Nobody listens when the caller has gone; the points are stored all the same.
+            drop(done.send(result));
+        });
+        match answer.await {
+            Ok(result) => result.map_err(ApiError::from),
+            Err(_) => Err(ApiError::internal("the engine dropped a write without an answer")),
+        }
+    }
+
+    /// Runs a query or another long computation; only so many run at once, the others wait.
+    pub async fn query<T, E>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
+    ) -> ApiResult<T>
+    where
+        T: Send + 'static,
+        E: Into<ApiError> + Send + 'static,
+    {
+        let _slot = self.query_slots.acquire().await.map_err(ApiError::internal)?;
+        self.blocking(work).await
+    }
+
+    /// Runs something short that may wait for the disk, such as a change of documents.
+    pub async fn blocking<T, E>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
+    ) -> ApiResult<T>
+    where
+        T: Send + 'static,
+        E: Into<ApiError> + Send + 'static,
+    {
+        let app = Arc::clone(self);
+        match tokio::task::spawn_blocking(move || work(&app)).await {
+            Ok(result) => result.map_err(Into::into),
+            Err(died) => Err(ApiError::internal(died)),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The area through its routes.
+
+use serde_json::json;
+use telltale_engine::{Engine, Options};
+
+use crate::areas::testing::House;
+
+fn story() -> House {
+    let house = House::open();
+    for value in 0..10 {
+        let input =
+            json!({"name": "hits", "type": "counter", "value": value, "tags": {"n": value}});
+        house.post("/api/v1/metrics", &input).data(201);
+    }
+    house
+}
+
+#[test]
+fn what_was_sealed_and_merged_is_told_and_still_there() {
+    let house = story();
+    let before = house.get("/api/v1/metrics/hits/query").data(200);
+    let sealed = house.post("/api/v1/admin/seal", &json!({})).data(200);
+    assert_eq!(sealed["points"], 10, "{sealed}");
+    let merged = house.post("/api/v1/admin/merge", &json!({})).data(200);
+    assert!(merged["windows"].is_u64() && merged["bytes_written"].is_u64(), "{merged}");
+    assert_eq!(house.get("/api/v1/metrics/hits/query").data(200), before);
+}
+
+#[test]
+fn a_sound_store_is_told_to_be_sound() {
+    let house = story();
+    house.post("/api/v1/admin/seal", &json!({})).data(200);
+    let checked = house.post("/api/v1/admin/verify", &json!({})).data(200);
+    assert_eq!((&checked["ok"], &checked["damaged"]), (&json!(true), &json!([])));
+    assert!(checked["blocks"].as_u64() > Some(0), "{checked}");
+}
+
+#[test]
+fn a_backup_is_a_copy_that_opens() {
+    let house = story();
+    let (target, restored) = (house.dir.path().join("copy"), house.dir.path().join("restored"));
+    let done = house.post("/api/v1/admin/backup", &json!({"target": target})).data(200);
+    assert_eq!(done["target"], json!(target));
+    Engine::restore(&target, &restored).unwrap();
+    let copy = Engine::open(&restored, Options::default()).unwrap();
+    assert_eq!(copy.metric("hits").map(|metric| metric.data_points), Some(10));
+
+    let again = house.post("/api/v1/admin/backup", &json!({"target": target}));
+    again.refused(409, "conflict", "target");
+    let relative = house.post("/api/v1/admin/backup", &json!({"target": "copy"}));
+    relative.refused(422, "invalid_field", "target");
+    house.post("/api/v1/admin/backup", &json!({})).refused(422, "missing_field", "target");
+}

@@ -1,0 +1,163 @@
+//! The JSON of keys, and the way to the model and back.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::http::{ApiError, ApiResult, ErrorCode};
+use crate::platform::keys::{ApiKey, IssuedKey, NewKey, Scope, Scopes};
+use crate::platform::quota::{KeyLimits, LimitClass, Quota};
+use crate::platform::time::IsoTime;
+
+/// What a new key shall be.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KeyInput {
+    /// What the key is for. Required.
+    name: Option<String>,
+    /// The email of the person or program that acts through the key. Required.
+    user: Option<String>,
+    /// What the key may do: ingest, read, write, admin. Required.
+    scopes: Option<Vec<String>>,
+    /// Quotas of its own, by class: batch, query, single, other.
+    limits: Option<BTreeMap<String, QuotaText>>,
+    /// The key may stand in a public web page: it can send and nothing else.
+    public_ingest: Option<bool>,
+}
+
+/// A key without its secret.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Key {
+    id: String,
+    name: String,
+    user: String,
+    scopes: Vec<&'static str>,
+    /// Quotas that differ from the server's.
+    limits: BTreeMap<&'static str, QuotaText>,
+    public_ingest: bool,
+    created_at: IsoTime,
+    last_used_at: Option<IsoTime>,
+    revoked_at: Option<IsoTime>,
+}
+
+/// A key that was just made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct NewKeyAnswer {
+    #[serde(flatten)]
+    summary: Key,
+    /// The whole key, shown this once; absent when an idempotent request is repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+}
+
+/// A number of requests per minute, or `"unlimited"`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a number of requests per minute or \"unlimited\"")]
+enum QuotaText {
+    PerMinute(u32),
+    Word(String),
+}
+
+impl JsonSchema for QuotaText {
+    fn schema_name() -> Cow<'static, str> {
+        "Quota".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Requests per minute, or \"unlimited\".",
+            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, { "const": "unlimited" }]
+        })
+    }
+}
+
+impl From<Quota> for QuotaText {
+    fn from(quota: Quota) -> Self {
+        match quota {
+            Quota::PerMinute(requests) => Self::PerMinute(requests),
+            Quota::Unlimited => Self::Word(quota.to_string()),
+        }
+    }
+}
+
+impl KeyInput {
+    /// The model, which checks the rest itself.
+    pub(super) fn into_model(self) -> ApiResult<NewKey> {
+        let scopes = self.scopes.ok_or_else(|| missing("scopes"))?;
+        Ok(NewKey {
+            // An absent name is an empty one: both are `missing_name`.
+            name: self.name.unwrap_or_default(),
+            user: self.user.ok_or_else(|| missing("user"))?,
+            scopes: scopes.iter().map(|text| scope(text)).collect::<ApiResult<Scopes>>()?,
+            limits: limits(&self.limits.unwrap_or_default())?,
+            public_ingest: self.public_ingest.unwrap_or(false),
+        })
+    }
+}
+
+impl From<ApiKey> for Key {
+    fn from(key: ApiKey) -> Self {
+        Self {
+            scopes: key.scopes.iter().map(Scope::as_str).collect(),
+            limits: key
+                .limits
+                .iter()
+                .map(|(class, quota)| (class.as_str(), quota.into()))
+                .collect(),
+            public_ingest: key.public_ingest,
+            created_at: IsoTime(key.created_at),
+            last_used_at: key.last_used_at.map(IsoTime),
+            revoked_at: key.revoked_at.map(IsoTime),
+            id: key.id,
+            name: key.name,
+            user: key.user,
+        }
+    }
+}
+
+impl From<IssuedKey> for NewKeyAnswer {
+    fn from(issued: IssuedKey) -> Self {
+        Self { summary: issued.key.into(), key: Some(issued.text.reveal()) }
+    }
+}
+
+impl NewKeyAnswer {
+    /// The same answer without the secret.
+    pub(super) fn without_secret(self) -> Self {
+        Self { key: None, ..self }
+    }
+}
+
+fn missing(field: &'static str) -> ApiError {
+    ApiError::new(ErrorCode::MissingField, format!("{field} is required")).field(field)
+}
+
+fn scope(text: &str) -> ApiResult<Scope> {
+    Scope::parse(text).ok_or_else(|| {
+        let message = "scopes must be of ingest, read, write, admin";
+        ApiError::new(ErrorCode::InvalidField, message).field("scopes")
+    })
+}
+
+fn limits(texts: &BTreeMap<String, QuotaText>) -> ApiResult<KeyLimits> {
+    let mut limits = KeyLimits::default();
+    for (name, text) in texts {
+        let field = format!("limits.{name}");
+        let class = LimitClass::parse(name).ok_or_else(|| {
+            let message = format!("{field} is no class; there are batch, query, single, other");
+            ApiError::new(ErrorCode::InvalidField, message).field(field.clone())
+        })?;
+        let quota = match text {
+            QuotaText::PerMinute(requests) => requests.to_string().parse(),
+            QuotaText::Word(word) => word.parse(),
+        };
+        let quota: Quota = quota.map_err(|error| {
+            let message = format!("{field}: {error}");
+            ApiError::new(ErrorCode::InvalidField, message).field(field.clone())
+        })?;
+        limits.set(class, quota);
+    }
+    Ok(limits)
+}

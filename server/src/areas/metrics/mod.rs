@@ -1,0 +1,23 @@
+//! Metrics: points taken in one by one or in batches, definitions listed, time series queried.
+//!
+//! Points go straight into the engine; this area keeps nothing of its own. An answer to a write is sent only
+//! after the points are durable as configured. A batch that is no JSON or too long stores nothing; otherwise
+//! its good items are stored and its bad ones counted.
+
+mod error;
+mod ingest;
+mod model;
+mod ops;
+mod query;
+mod render;
+mod routes;
+mod wire;
+
+pub use error::{InputError, MetricsError};
+pub use ingest::{read_batch, read_one};
+pub use model::{Measured, Outcome, Point, Rejected};
+pub use ops::{resolve_batch, resolve_one};
+pub use routes::ROUTES;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! The verbs of the area, below HTTP and above the engine. All of them block, but for the two that only read a
+//! body, and those may meet new series, which the engine must remember.
+
+use telltale_engine::{
+    BatchBuilder, DefinitionFilter, DefinitionPage, Engine, MetricDefinition, MetricName,
+    PointBatch, Refusal, TimestampMs,
+};
+
+use super::error::MetricsError;
+use super::ingest::{read_batch, read_one};
+use super::model::{Measured, Outcome, Point};
+use super::{query, render};
+use crate::app::App;
+use crate::http::{ApiResult, Query};
+
+/// Reads a body that is one point. Answers the batch to store, and what `echo` made of the point.
+pub fn resolve_one<T>(
+    engine: &Engine,
+    now: TimestampMs,
+    body: &[u8],
+    echo: impl FnOnce(&Point<'_>) -> T,
+) -> Result<(PointBatch, T), MetricsError> {
+    let mut batch = engine.batch();
+    let echoed = read_one(body, now, |point| push(&mut batch, point).map(|()| echo(point)))?;
+    Ok((batch.finish(), echoed))
+}
+
+/// Reads a body that is a batch of points. Answers the batch to store, and what became of the items.
+pub fn resolve_batch(
+    engine: &Engine,
+    now: TimestampMs,
+    body: &[u8],
+) -> Result<(PointBatch, Outcome), MetricsError> {
+    let mut batch = engine.batch();
+    let outcome = read_batch(body, now, |point| push(&mut batch, point))?;
+    Ok((batch.finish(), outcome))
+}
+
+fn push(batch: &mut BatchBuilder<'_>, point: &Point<'_>) -> Result<(), Refusal> {
+    let series = batch.series(point.name, point.kind, point.tags)?;
+    match point.value {
+        Measured::Number(value) => batch.number(point.kind, series, point.time, value),
+        Measured::Member(member) => batch.member(series, point.time, member),
+    }
+    Ok(())
+}
+
+/// The definitions that the filter lets through.
+pub(super) fn list(app: &App, filter: &DefinitionFilter) -> DefinitionPage {
+    app.engine().metrics(filter)
+}
+
+/// The definition of one metric.
+pub(super) fn definition(app: &App, name: &str) -> Result<MetricDefinition, MetricsError> {
+    app.engine().metric(name).ok_or_else(|| MetricsError::NotFound(name.to_owned()))
+}
+
+/// The tag keys of a metric, sorted, each with the number of its values.
+pub(super) fn tag_keys(app: &App, name: &str) -> Result<Vec<(String, u64)>, MetricsError> {
+    Ok(app.engine().tag_keys(name)?)
+}
+
+/// The values of one tag of a metric, sorted, each with the number of series that have it; none when no
+/// series has the tag.
+pub(super) fn tag_values(
+    app: &App,
+    name: &str,
+    key: &str,
+) -> Result<Vec<(String, u64)>, MetricsError> {
+    Ok(app.engine().tag_values(name, key)?)
+}
+
+/// Forgets a metric, its series and its points.
+pub(super) fn delete(app: &App, name: &str) -> Result<(), MetricsError> {
+    Ok(app.engine().delete_metric(name)?)
+}
+
+/// Answers a query as JSON.
+pub(super) fn answer(app: &App, name: &str, parameters: &Query) -> ApiResult<Vec<u8>> {
+    let not_found = || MetricsError::NotFound(name.to_owned());
+    let kind = app.engine().metric_type(name).ok_or_else(not_found)?;
+    // A text that is no name is the name of no metric.
+    let metric = MetricName::new(name).map_err(|_| not_found())?;
+    let question = query::read(metric, kind, parameters, app.now())?;
+    let result = app.engine().query(&question.query)?;
+    Ok(render::answer(&question, &result)?)
+}

@@ -1,0 +1,388 @@
+//! Query parameters to a question: defaults, forms and bounds of section "Metrics" of the contract.
+//!
+//! Parameters that nobody knows are passed over; a known one that stands twice is refused. `to` is now, this
+//! millisecond included, unless the caller says; so a point is seen by whoever queries after its answer.
+
+use std::fmt;
+
+use telltale_engine::{
+    Aggregation, MetricName, MetricQuery, MetricType, TagCondition, TagFilter, TimeRange,
+    TimestampMs,
+};
+
+use super::error::QuestionError;
+use super::model::{Fill, Question};
+use crate::http::{ApiResult, Query};
+use crate::limits;
+use crate::platform::buckets::Width;
+use crate::platform::time;
+
+/// Reads a question about a metric of type `kind`.
+pub(super) fn read(
+    metric: MetricName,
+    kind: MetricType,
+    query: &Query,
+    now: TimestampMs,
+) -> ApiResult<Question> {
+    let range = range(query.one("from")?, query.one("to")?, now)?;
+    let width = width(query.one("interval")?, range)?;
+    let aggregations = aggregations(query.one("aggregation")?, kind)?;
+    let group_by = group_by(query.one("group_by")?)?;
+    let fill = match query.one("fill")? {
+        None => Fill::None,
+        Some(text) => Fill::parse(text)
+            .ok_or_else(|| parameter("fill", "must be one of none, null, zero, previous"))?,
+    };
+    let filters = filters(query)?;
+    let query =
+        MetricQuery { metric, range, interval: width.interval(), aggregations, filters, group_by };
+    Ok(Question { query, width, fill })
+}
+
+fn range(
+    from: Option<&str>,
+    to: Option<&str>,
+    now: TimestampMs,
+) -> Result<TimeRange, QuestionError> {
+    let moment = |field, text| {
+        time::parse_date_or_time(text).map(time::Moment::start).ok_or(QuestionError::Time(field))
+    };
+    let end = to.map(|text| moment("to", text)).transpose()?;
+    let before = end.unwrap_or(now);
+    let start = match from {
+        Some(text) => moment("from", text)?,
+        None => TimestampMs(before.0 - limits::QUERY_RANGE_DEFAULT_MS),
+    };
+    let range = TimeRange { start, end: end.unwrap_or(TimestampMs(now.0 + 1)) };
+    if range.is_empty() { Err(QuestionError::RangeEmpty) } else { Ok(range) }
+}
+
+fn width(text: Option<&str>, range: TimeRange) -> Result<Width, QuestionError> {
+    let width = match text {
+        Some(text) => Width::parse(text).ok_or(QuestionError::Interval)?,
+        None => Width::automatic(range),
+    };
+    let buckets = width.buckets(range);
+    if buckets > limits::QUERY_BUCKETS_MAX {
+        return Err(QuestionError::RangeTooLong(buckets));
+    }
+    Ok(width)
+}
+
+/// The aggregations of a comma-separated list, each once, in the order of the list.
+fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>, QuestionError> {
+    let of_kind = Aggregation::of(kind);
+    let Some(list) = list else {
+        return Ok(of_kind.iter().take(1).copied().collect());
+    };
+    let mut aggregations = Vec::new();
+    for name in list.split(',').map(str::trim) {
+        let aggregation =
+            Aggregation::parse(name).ok_or_else(|| QuestionError::Aggregation(name.to_owned()))?;
+        if !of_kind.contains(&aggregation) {
+            let aggregation = aggregation.as_str();
+            return Err(QuestionError::AggregationOfType { kind, aggregation });
+        }
+        if !aggregations.contains(&aggregation) {
+            aggregations.push(aggregation);
+        }
+    }
+    Ok(aggregations)
+}
+
+fn group_by(list: Option<&str>) -> Result<Vec<String>, QuestionError> {
+    let Some(list) = list else { return Ok(Vec::new()) };
+    let mut keys: Vec<String> = Vec::new();
+    for item in list.split(',') {
+        // A space may follow the comma; those at the end of a key are part of it.
+        let key = item.trim_start().strip_prefix("tags.").filter(|key| !key.is_empty());
+        let key =
+            key.ok_or_else(|| parameter("group_by", "must be tags.<key>, or up to 4 of them"))?;
+        if keys.iter().any(|known| known == key) {
+            return Err(parameter("group_by", "must name each tag once"));
+        }
+        if keys.len() == telltale_engine::limits::GROUP_KEYS_MAX {
+            return Err(parameter("group_by", "must name at most 4 tags"));
+        }
+        keys.push(key.to_owned());
+    }
+    Ok(keys)
+}
+
+fn filters(query: &Query) -> Result<Vec<TagFilter>, QuestionError> {
+    let mut filters = Vec::new();
+    for (key, text) in query.bracketed("tags") {
+        if filters.len() == limits::QUERY_FILTERS_MAX {
+            return Err(parameter("tags", "has too many conditions"));
+        }
+        if key.is_empty() {
+            return Err(parameter("tags[]", "must name a tag"));
+        }
+        let condition = condition(text).ok_or_else(|| {
+            parameter(format_args!("tags[{key}]"), "must have its * alone and at the end")
+        })?;
+        filters.push(TagFilter { key: key.to_owned(), condition });
+    }
+    Ok(filters)
+}
+
+/// `v`, `a,b` (any of them), `!v` and `!a,b` (none of them), `v*` (begins so). A star among several values or
+/// after a `!` says something that no condition can.
+fn condition(text: &str) -> Option<TagCondition> {
+    let (negated, list) = match text.strip_prefix('!') {
+        Some(list) => (true, list),
+        None => (false, text),
+    };
+    let values: Vec<&str> = list.split(',').collect();
+    if let ([prefix], false) = (values.as_slice(), negated)
+        && let Some(prefix) = prefix.strip_suffix('*')
+    {
+        return Some(TagCondition::Prefix(prefix.to_owned()));
+    }
+    if values.iter().any(|value| value.ends_with('*')) {
+        return None;
+    }
+    let values = values.into_iter().map(str::to_owned).collect();
+    Some(if negated { TagCondition::NoneOf(values) } else { TagCondition::AnyOf(values) })
+}
+
+fn parameter(field: impl fmt::Display, expected: &'static str) -> QuestionError {
+    QuestionError::Parameter { field: field.to_string(), expected }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::ErrorCode;
+
+    /// 2026-01-02T03:04:05.678Z
+    const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
+
+    fn read_text(kind: MetricType, text: &str) -> ApiResult<Question> {
+        read(MetricName::new("m").unwrap(), kind, &Query::parse(text)?, NOW)
+    }
+
+    #[track_caller]
+    fn check<T: PartialEq + fmt::Debug>(
+        cases: &[(&str, T)],
+        kind: MetricType,
+        part: impl Fn(Question) -> T,
+    ) {
+        for (text, expected) in cases {
+            match read_text(kind, text) {
+                Ok(question) => assert_eq!(part(question), *expected, "{text}"),
+                Err(error) => panic!("{text}: {}", error.message()),
+            }
+        }
+    }
+
+    #[track_caller]
+    fn refused(cases: &[&str], code: ErrorCode, field: &str) {
+        for text in cases {
+            let error = read_text(MetricType::Gauge, text).unwrap_err();
+            let named = error.details().and_then(|d| d.field.as_deref());
+            assert_eq!((error.code(), named), (code, Some(field)), "{text}: {}", error.message());
+        }
+    }
+
+    #[test]
+    fn the_range_is_the_last_hour_unless_said() {
+        let shown = |q: Question| {
+            let TimeRange { start, end } = q.query.range;
+            format!("{} {}", time::format(start), time::format(end))
+        };
+        check(
+            &[
+                ("", "2026-01-02T02:04:05.678Z 2026-01-02T03:04:05.679Z"),
+                ("from=2026-01-01", "2026-01-01T00:00:00.000Z 2026-01-02T03:04:05.679Z"),
+                ("to=2026-01-01T12:00Z", "2026-01-01T11:00:00.000Z 2026-01-01T12:00:00.000Z"),
+                (
+                    "from=2026-01-01&to=2026-01-02",
+                    "2026-01-01T00:00:00.000Z 2026-01-02T00:00:00.000Z",
+                ),
+                (
+                    "from=2026-01-01T00:00:00%2B02:00&to=2026-01-01T00:00:00+01:00",
+                    "2025-12-31T22:00:00.000Z 2025-12-31T23:00:00.000Z",
+                ),
+                (
+                    "from=1960-01-01&to=2030-01-01&interval=1d",
+                    "1960-01-01T00:00:00.000Z 2030-01-01T00:00:00.000Z",
+                ),
+            ]
+            .map(|(text, expected)| (text, expected.to_owned())),
+            MetricType::Gauge,
+            shown,
+        );
+        refused(
+            &["from=&to=2026-01-01", "from=yesterday", "from=1767323045"],
+            ErrorCode::InvalidTimestamp,
+            "from",
+        );
+        refused(
+            &["to=2026-02-30", "to=now", "from=2026-01-01&to="],
+            ErrorCode::InvalidTimestamp,
+            "to",
+        );
+        refused(
+            &[
+                "from=2026-01-02&to=2026-01-02",
+                "from=2026-01-03&to=2026-01-02",
+                "from=2026-01-02T03:04:06Z",
+                "from=2026-01-01&to=2026-02-10&interval=1m",
+                "from=0001-01-01&to=9999-01-01",
+            ],
+            ErrorCode::InvalidRange,
+            "from",
+        );
+    }
+
+    #[test]
+    fn the_interval_is_the_finest_that_fits_a_screen_unless_said() {
+        check(
+            &[
+                ("", "1m"),
+                ("from=2026-01-01", "5m"),
+                ("from=2025-12-20", "1h"),
+                ("from=2020-01-01", "1d"),
+                ("from=2026-01-01&interval=1m", "1m"),
+                ("interval=1d", "1d"),
+            ],
+            MetricType::Gauge,
+            |q| {
+                assert_eq!(q.query.interval, q.width.interval());
+                q.width.as_str()
+            },
+        );
+        refused(
+            &["interval=", "interval=2m", "interval=60", "interval=1M"],
+            ErrorCode::InvalidInterval,
+            "interval",
+        );
+    }
+
+    #[test]
+    fn aggregations_are_those_of_the_type() {
+        let names = |q: Question| {
+            let names: Vec<&str> = q.query.aggregations.iter().map(|a| a.as_str()).collect();
+            names.join(" ")
+        };
+        for (kind, text, expected) in [
+            (MetricType::Gauge, "", "avg"),
+            (MetricType::Counter, "", "sum"),
+            (MetricType::Distribution, "", "avg"),
+            (MetricType::Set, "", "count"),
+            (MetricType::Gauge, "aggregation=last,avg,min,max", "last avg min max"),
+            (MetricType::Counter, "aggregation=rate", "rate"),
+            (MetricType::Distribution, "aggregation=p99,%20count,p99", "p99 count"),
+        ] {
+            check(&[(text, expected.to_owned())], kind, names);
+        }
+        refused(
+            &[
+                "aggregation=",
+                "aggregation=avg,",
+                "aggregation=AVG",
+                "aggregation=median",
+                "aggregation=sum",
+            ],
+            ErrorCode::InvalidAggregation,
+            "aggregation",
+        );
+        assert!(read_text(MetricType::Set, "aggregation=p50").is_err());
+    }
+
+    #[test]
+    fn groups_are_up_to_four_tags() {
+        let keys = |q: Question| q.query.group_by.join(" ");
+        check(
+            &[
+                ("", ""),
+                ("group_by=tags.a", "a"),
+                ("group_by=tags.a,tags.b.c,tags.d,tags.e", "a b.c d e"),
+                ("group_by=tags.a,+tags.%20", "a  "),
+            ]
+            .map(|(text, expected)| (text, expected.to_owned())),
+            MetricType::Gauge,
+            keys,
+        );
+        refused(
+            &[
+                "group_by=",
+                "group_by=a",
+                "group_by=tags.",
+                "group_by=tags.a,",
+                "group_by=tags.a,tags.a",
+                "group_by=tags.a,tags.b,tags.c,tags.d,tags.e",
+            ],
+            ErrorCode::InvalidParameter,
+            "group_by",
+        );
+    }
+
+    #[test]
+    fn filters_are_lists_negations_and_prefixes() {
+        let any =
+            |values: &[&str]| TagCondition::AnyOf(values.iter().map(|&v| v.to_owned()).collect());
+        let none =
+            |values: &[&str]| TagCondition::NoneOf(values.iter().map(|&v| v.to_owned()).collect());
+        let prefix = |text: &str| TagCondition::Prefix(text.to_owned());
+        check(
+            &[
+                ("tags[k]=v", any(&["v"])),
+                ("tags%5Bk%5D=v%2Bw", any(&["v+w"])),
+                ("tags[k]=a,b", any(&["a", "b"])),
+                ("tags[k]=", any(&[""])),
+                ("tags[k]=!v", none(&["v"])),
+                ("tags[k]=!a,b", none(&["a", "b"])),
+                ("tags[k]=!", none(&[""])),
+                ("tags[k]=v*", prefix("v")),
+                ("tags[k]=*", prefix("")),
+                ("tags[k]=a*b", any(&["a*b"])),
+                ("tags[k]=a!", any(&["a!"])),
+            ],
+            MetricType::Gauge,
+            |mut q| {
+                let filter = q.query.filters.remove(0);
+                assert_eq!((filter.key.as_str(), q.query.filters.len()), ("k", 0));
+                filter.condition
+            },
+        );
+        check(
+            &[
+                ("tags[a]=1&tags[b.c]=2&tags[a]=3", "a b.c a".to_owned()),
+                ("tags=x&tag[a]=1", String::new()),
+            ],
+            MetricType::Gauge,
+            |q| {
+                let keys: Vec<String> = q.query.filters.into_iter().map(|f| f.key).collect();
+                keys.join(" ")
+            },
+        );
+        refused(
+            &["tags[k]=a*,b", "tags[k]=a,*", "tags[k]=!a*"],
+            ErrorCode::InvalidParameter,
+            "tags[k]",
+        );
+        refused(&["tags[]=a"], ErrorCode::InvalidParameter, "tags[]");
+        let many: Vec<String> = (0..33).map(|i| format!("tags[k{i}]=v")).collect();
+        refused(&[many.join("&").as_str()], ErrorCode::InvalidParameter, "tags");
+    }
+
+    #[test]
+    fn empty_buckets_are_left_out_unless_said() {
+        check(
+            &[
+                ("", Fill::None),
+                ("fill=none", Fill::None),
+                ("fill=null", Fill::Null),
+                ("fill=zero", Fill::Zero),
+                ("fill=previous&nobody=knows", Fill::Previous),
+            ],
+            MetricType::Gauge,
+            |q| q.fill,
+        );
+        refused(&["fill=", "fill=NULL", "fill=0"], ErrorCode::InvalidParameter, "fill");
+        refused(&["fill=null&fill=zero"], ErrorCode::InvalidParameter, "fill");
+        refused(&["from=2026-01-01&from=2026-01-01"], ErrorCode::InvalidParameter, "from");
+    }
+}

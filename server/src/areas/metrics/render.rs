@@ -1,0 +1,328 @@
+//! Answers to queries as JSON, written straight from the engine's columns.
+//!
+//! One aggregation: `{"data":{"name","aggregation","interval","series":[{"timestamp","value"}]}}`. Several: the
+//! points carry one number under the name of each. Grouped: `series` gives way to `groups`, an object of such
+//! lists by the values of the tags. The values of several tags are joined with `,`; a `,` or `\` inside one of
+//! them then gets a `\` before it, so that two groups never share a name.
+
+use telltale_engine::{Aggregation, Group, QueryResult, TimeRange, TimestampMs};
+
+use super::error::QuestionError;
+use super::model::{Fill, Question};
+use crate::limits;
+use crate::platform::json;
+use crate::platform::time;
+
+/// Bytes of a point with one number, roughly: what to reserve for the answer.
+const POINT_BYTES: usize = 64;
+
+/// Writes the answer to `question`.
+pub(super) fn answer(question: &Question, result: &QueryResult) -> Result<Vec<u8>, QuestionError> {
+    let points = points(question, result);
+    if points > limits::ANSWER_POINTS_MAX {
+        return Err(QuestionError::AnswerTooLong(points));
+    }
+    let per_point = POINT_BYTES + 24 * (question.query.aggregations.len() - 1);
+    let bytes = usize::try_from(points).unwrap_or(0).saturating_mul(per_point);
+    let mut out = Vec::with_capacity(256 + bytes);
+    out.extend_from_slice(br#"{"data":{"name":"#);
+    json::string(&mut out, question.query.metric.as_str());
+    if let [aggregation] = question.query.aggregations.as_slice() {
+        out.extend_from_slice(br#","aggregation":"#);
+        json::string(&mut out, aggregation.as_str());
+    }
+    out.extend_from_slice(br#","interval":"#);
+    json::string(&mut out, question.width.as_str());
+    let series = Series::new(question, result.range);
+    if question.query.group_by.is_empty() {
+        out.extend_from_slice(br#","series":"#);
+        series.write(&mut out, result.groups.first());
+    } else {
+        out.extend_from_slice(br#","groups":{"#);
+        for (i, group) in result.groups.iter().enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            json::string(&mut out, &label(&group.key));
+            out.push(b':');
+            series.write(&mut out, Some(group));
+        }
+        out.push(b'}');
+    }
+    out.extend_from_slice(b"}}");
+    Ok(out)
+}
+
+/// How many points the answer has over all its groups.
+fn points(question: &Question, result: &QueryResult) -> u64 {
+    match question.fill {
+        Fill::None => result.groups.iter().map(|group| group.starts.len() as u64).sum(),
+        Fill::Null | Fill::Zero | Fill::Previous => {
+            let lists =
+                if question.query.group_by.is_empty() { 1 } else { result.groups.len() as u64 };
+            question.width.buckets(result.range).saturating_mul(lists)
+        }
+    }
+}
+
+/// The values of a group's tags as one text.
+fn label(key: &[String]) -> String {
+    if let [alone] = key {
+        return alone.clone();
+    }
+    let escaped: Vec<String> =
+        key.iter().map(|value| value.replace('\\', "\\\\").replace(',', "\\,")).collect();
+    escaped.join(",")
+}
+
+/// How one list of points is written: the same for every group of an answer.
+struct Series {
+    /// What stands before each number: `,"value":` or `,"avg":`, …
+    labels: Vec<Vec<u8>>,
+    fill: Fill,
+    range: TimeRange,
+    width_ms: i64,
+}
+
+impl Series {
+    fn new(question: &Question, range: TimeRange) -> Self {
+        let names: Vec<&str> = match question.query.aggregations.as_slice() {
+            [_] => vec!["value"],
+            several => several.iter().copied().map(Aggregation::as_str).collect(),
+        };
+        let width_ms = question.width.interval().ms();
+        let labels = names.iter().map(|name| format!(",\"{name}\":").into_bytes()).collect();
+        Self { labels, fill: question.fill, range, width_ms }
+    }
+
+    fn write(&self, out: &mut Vec<u8>, group: Option<&Group>) {
+        out.push(b'[');
+        let begin = out.len();
+        let starts = group.map_or(&[] as &[TimestampMs], |group| &group.starts);
+        let columns = group.map_or(&[] as &[Vec<f64>], |group| &group.columns);
+        let number =
+            |column: usize, row: usize| columns.get(column).and_then(|c| c.get(row)).copied();
+        if self.fill == Fill::None {
+            for (row, &start) in starts.iter().enumerate() {
+                self.write_point(out, begin, start, |column| number(column, row));
+            }
+        } else {
+            let mut rows = starts.iter().enumerate().peekable();
+            let mut previous = None;
+            for start in self.every_start() {
+                let row = rows.next_if(|(_, at)| **at == start).map(|(row, _)| row);
+                self.write_point(out, begin, start, |column| match (row, self.fill) {
+                    (Some(row), _) => number(column, row),
+                    (None, Fill::Zero) => Some(0.0),
+                    (None, Fill::Previous) => previous.and_then(|row| number(column, row)),
+                    (None, Fill::None | Fill::Null) => None,
+                });
+                previous = row.or(previous);
+            }
+        }
+        out.push(b']');
+    }
+
+    /// Writes a point whose numbers, by column, are given by `number_of`; `begin` is where the list begins.
+    fn write_point(
+        &self,
+        out: &mut Vec<u8>,
+        begin: usize,
+        start: TimestampMs,
+        number_of: impl Fn(usize) -> Option<f64>,
+    ) {
+        if out.len() > begin {
+            out.push(b',');
+        }
+        out.extend_from_slice(br#"{"timestamp":""#);
+        time::write(out, start);
+        out.push(b'"');
+        for (column, label) in self.labels.iter().enumerate() {
+            out.extend_from_slice(label);
+            match number_of(column) {
+                Some(number) => json::number(out, number),
+                None => out.extend_from_slice(b"null"),
+            }
+        }
+        out.push(b'}');
+    }
+
+    /// The starts of all buckets that the range touches.
+    fn every_start(&self) -> impl Iterator<Item = TimestampMs> {
+        let first = self.range.start.0.div_euclid(self.width_ms);
+        let end = self.range.end.0;
+        let width_ms = self.width_ms;
+        (first..).map(move |n| n * width_ms).take_while(move |start| *start < end).map(TimestampMs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use telltale_engine::{MetricName, MetricQuery, MetricType, QueryStats};
+
+    use super::*;
+    use crate::platform::buckets::Width;
+
+    const MINUTE: i64 = 60_000;
+
+    fn question(aggregations: &[Aggregation], group_by: &[&str], fill: Fill) -> Question {
+        let width = Width::Minute;
+        let query = MetricQuery {
+            metric: MetricName::new("a \"b\"").unwrap(),
+            range: TimeRange::new(30_000, 5 * MINUTE),
+            interval: width.interval(),
+            aggregations: aggregations.to_vec(),
+            filters: Vec::new(),
+            group_by: group_by.iter().map(|&key| key.to_owned()).collect(),
+        };
+        Question { query, width, fill }
+    }
+
+    fn group(key: &[&str], points: &[(i64, &[f64])], columns: usize) -> Group {
+        Group {
+            key: key.iter().map(|&value| value.to_owned()).collect(),
+            starts: points.iter().map(|(minute, _)| TimestampMs(minute * MINUTE)).collect(),
+            columns: (0..columns)
+                .map(|c| points.iter().map(|(_, values)| values[c]).collect())
+                .collect(),
+        }
+    }
+
+    #[track_caller]
+    fn check(question: &Question, groups: Vec<Group>, expected: &str) {
+        let result = QueryResult {
+            kind: MetricType::Gauge,
+            range: question.query.range,
+            groups,
+            stats: QueryStats::default(),
+        };
+        let written = answer(question, &result).unwrap();
+        // Times make long lines: the minute alone tells them apart.
+        let text = String::from_utf8(written).unwrap();
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
+        assert_eq!(text.replace("\"1970-01-01T00:0", "").replace(":00.000Z\"", "'"), expected);
+    }
+
+    #[test]
+    fn one_aggregation_is_called_value() {
+        check(
+            &question(&[Aggregation::Avg], &[], Fill::None),
+            vec![group(&[], &[(0, &[1.0]), (3, &[-0.25])], 1)],
+            r#"{"data":{"name":"a \"b\"","aggregation":"avg","interval":"1m","series":[{"timestamp":0',"value":1},{"timestamp":3',"value":-0.25}]}}"#,
+        );
+        check(
+            &question(&[Aggregation::Last], &[], Fill::None),
+            Vec::new(),
+            r#"{"data":{"name":"a \"b\"","aggregation":"last","interval":"1m","series":[]}}"#,
+        );
+    }
+
+    #[test]
+    fn several_aggregations_go_by_their_names() {
+        check(
+            &question(&[Aggregation::Max, Aggregation::Min], &[], Fill::None),
+            vec![group(&[], &[(2, &[9_007_199_254_740_993.0, 1e300])], 2)],
+            r#"{"data":{"name":"a \"b\"","interval":"1m","series":[{"timestamp":2',"max":9007199254740992.0,"min":1e300}]}}"#,
+        );
+    }
+
+    #[test]
+    fn groups_go_by_the_values_of_their_tags() {
+        check(
+            &question(&[Aggregation::Avg], &["k"], Fill::None),
+            vec![group(&[""], &[(1, &[1.0])], 1), group(&["a,\"b\""], &[(2, &[2.0])], 1)],
+            r#"{"data":{"name":"a \"b\"","aggregation":"avg","interval":"1m","groups":{"":[{"timestamp":1',"value":1}],"a,\"b\"":[{"timestamp":2',"value":2}]}}}"#,
+        );
+        check(
+            &question(&[Aggregation::Avg], &["k", "l"], Fill::None),
+            vec![
+                group(&["a", "b"], &[(1, &[1.0])], 1),
+                group(&["a", "b,\\"], &[(1, &[2.0])], 1),
+                group(&["a,b", ""], &[(1, &[3.0])], 1),
+            ],
+            r#"{"data":{"name":"a \"b\"","aggregation":"avg","interval":"1m","groups":{"a,b":[{"timestamp":1',"value":1}],"a,b\\,\\\\":[{"timestamp":1',"value":2}],"a\\,b,":[{"timestamp":1',"value":3}]}}}"#,
+        );
+        check(
+            &question(&[Aggregation::Avg], &["k"], Fill::Zero),
+            Vec::new(),
+            r#"{"data":{"name":"a \"b\"","aggregation":"avg","interval":"1m","groups":{}}}"#,
+        );
+    }
+
+    #[test]
+    fn empty_buckets_are_filled_as_asked() {
+        let with = |fill, points: &[(i64, &[f64])], values: &str| {
+            let points = group(&[], points, 2);
+            let expected: Vec<String> = values
+                .split(' ')
+                .enumerate()
+                .map(|(minute, value)| {
+                    format!(r#"{{"timestamp":{minute}',"min":{value},"max":{value}}}"#)
+                })
+                .collect();
+            let groups = if points.starts.is_empty() { Vec::new() } else { vec![points] };
+            check(
+                &question(&[Aggregation::Min, Aggregation::Max], &[], fill),
+                groups,
+                &format!(
+                    r#"{{"data":{{"name":"a \"b\"","interval":"1m","series":[{}]}}}}"#,
+                    expected.join(",")
+                ),
+            );
+        };
+        let points: &[(i64, &[f64])] = &[(1, &[7.0, 7.0]), (3, &[8.0, 8.0])];
+        with(Fill::Null, points, "null 7 null 8 null");
+        with(Fill::Zero, points, "0 7 0 8 0");
+        with(Fill::Previous, points, "null 7 7 8 8");
+        with(Fill::Null, &[], "null null null null null");
+        with(Fill::Zero, &[], "0 0 0 0 0");
+    }
+
+    #[test]
+    fn an_answer_has_a_limit_before_it_is_written() {
+        let mut question = question(&[Aggregation::Avg], &["k"], Fill::Zero);
+        question.query.range = TimeRange::new(0, 50_000 * MINUTE);
+        let groups = (0..100).map(|i| group(&[&i.to_string()], &[(0, &[1.0])], 1)).collect();
+        let result = QueryResult {
+            kind: MetricType::Gauge,
+            range: question.query.range,
+            groups,
+            stats: QueryStats::default(),
+        };
+        assert_eq!(answer(&question, &result), Err(QuestionError::AnswerTooLong(5_000_000)));
+    }
+
+    proptest! {
+        #[test]
+        fn answers_read_back_as_what_was_asked(
+            values in prop::collection::vec((0_i64..100_000, prop::num::f64::NORMAL), 0..20), name in "\\PC{1,20}"
+        ) {
+            let mut question = question(&[Aggregation::Avg], &[], Fill::None);
+            question.query.metric = MetricName::new(&name).unwrap();
+            let points = Group {
+                key: Vec::new(),
+                starts: values.iter().map(|(minute, _)| TimestampMs(minute * MINUTE)).collect(),
+                columns: vec![values.iter().map(|(_, value)| *value).collect()],
+            };
+            let result = QueryResult {
+                kind: MetricType::Gauge,
+                range: question.query.range,
+                groups: vec![points],
+                stats: QueryStats::default(),
+            };
+            let written = answer(&question, &result).unwrap();
+            let read: serde_json::Value = serde_json::from_slice(&written).unwrap();
+            prop_assert_eq!(&read["data"]["name"], &name);
+            let series = read["data"]["series"].as_array().unwrap();
+            prop_assert_eq!(series.len(), values.len());
+            for (point, (minute, value)) in series.iter().zip(&values) {
+                let at = time::parse(point["timestamp"].as_str().unwrap()).unwrap();
+                prop_assert_eq!(at, TimestampMs(minute * MINUTE));
+                // serde_json may round the last bit its own way.
+                let back = point["value"].as_f64().unwrap();
+                prop_assert!((back - value).abs() <= value.abs() * 1e-15);
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The routes of the area, and what each does: parse, act, answer.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use telltale_engine::{DefinitionFilter, MetricType};
+
+use super::error::QuestionError;
+use super::ops;
+use super::wire::{
+    BatchAnswer, BatchInput, DeletedMetric, Metric, MetricDetail, MetricInput, QueryAnswer, TagKey,
+    TagValue, Tracked, page,
+};
+use crate::app::App;
+use crate::http::{
+    ApiResult, BodyKind, Data, Doc, ErrorCode, Form, LimitClass, PAGING, Page, Param, Request,
+    Resource, Response, Route, Scope,
+};
+use crate::limits::{JSON_SCRATCH_BYTES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+
+/// The routes of the area.
+pub static ROUTES: &[Route] = &[
+    Route::post("/api/v1/metrics", &track)
+        .scope(Scope::Ingest)
+        .limit(LimitClass::Single)
+        .doc(TRACK),
+    Route::post("/api/v1/metrics/batch", &track_batch)
+        .scope(Scope::Ingest)
+        .limit(LimitClass::Batch)
+        .body(BodyKind::Batch)
+        .doc(TRACK_BATCH),
+    Route::get("/api/v1/metrics", &list).doc(LIST),
+    Route::get("/api/v1/metrics/{name}", &get).doc(GET),
+    Route::delete("/api/v1/metrics/{name}", &delete).scope(Scope::Admin).doc(DELETE),
+    Route::get("/api/v1/metrics/{name}/query", &query).limit(LimitClass::Query).doc(QUERY),
+    Route::get("/api/v1/metrics/{name}/tags", &tags).doc(TAGS),
+    Route::get("/api/v1/metrics/{name}/tags/{key}/values", &tag_values).doc(TAG_VALUES),
+];
+
+async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
+    let body = req.take_json_body()?;
+    let (points, tracked) =
+        ops::resolve_one(app.engine(), app.now(), &body, |point| Tracked::from(point))?;
+    let response = Response::created(&Data { data: tracked })?;
+    let receipt = req.receipt(&response);
+    app.write(points, receipt).await?;
+    Ok(response)
+}
+
+async fn track_batch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
+    let body = req.take_json_body()?;
+    let (points, outcome) = if body.len() <= JSON_SCRATCH_BYTES_MAX {
+        ops::resolve_batch(app.engine(), app.now(), &body)?
+    } else {
+        app.blocking(move |app| ops::resolve_batch(app.engine(), app.now(), &body)).await?
+    };
+    let response = Response::ok(&Data { data: BatchAnswer::from(outcome) })?;
+    let receipt = req.receipt(&response);
+    if !points.is_empty() || receipt.is_some() {
+        app.write(points, receipt).await?;
+    }
+    Ok(response)
+}
+
+async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
+    let kind = match req.query().one("type")? {
+        None => None,
+        Some(text) => Some(MetricType::parse(text).ok_or(QuestionError::Type)?),
+    };
+    let prefix = req.query().one("prefix")?.map(str::to_owned);
+    let filter = DefinitionFilter { prefix, kind, offset: paging.offset, limit: paging.limit };
+    let found = app.blocking(move |app| ApiResult::Ok(ops::list(app, &filter))).await?;
+    let data: Vec<Metric> = found.definitions.into_iter().map(Metric::from).collect();
+    Response::ok(&Page { data, meta: paging.meta(found.total) })
+}
+
+async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let metric = ops::definition(&app, req.param("name"))?;
+    Response::ok(&Data { data: MetricDetail::from(metric) })
+}
+
+async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let gone = DeletedMetric::new(req.param("name"));
+    app.blocking(move |app| ops::delete(app, req.param("name"))).await?;
+    Response::ok(&Data { data: gone })
+}
+
+async fn query(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let answer = app.query(move |app| ops::answer(app, req.param("name"), req.query())).await?;
+    Ok(Response::bytes(StatusCode::OK, "application/json", answer))
+}
+
+async fn tags(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
+    let keys = app.blocking(move |app| ops::tag_keys(app, req.param("name"))).await?;
+    Response::ok(&page::<_, TagKey>(keys, paging))
+}
+
+async fn tag_values(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
+    let values =
+        app.blocking(move |app| ops::tag_values(app, req.param("name"), req.param("key"))).await?;
+    Response::ok(&page::<_, TagValue>(values, paging))
+}
+
+const TAG: &str = "Metrics";
+const NAME: Param = Param::path("name", "The metric, percent-encoded: a `/` in it is `%2F`.");
+const INPUT_ERRORS: &[ErrorCode] = &[
+    ErrorCode::InvalidJson,
+    ErrorCode::MissingName,
+    ErrorCode::InvalidName,
+    ErrorCode::InvalidType,
+    ErrorCode::InvalidValue,
+    ErrorCode::InvalidTimestamp,
+    ErrorCode::InvalidTags,
+    ErrorCode::TypeConflict,
+    ErrorCode::CardinalityLimit,
+];
+
+const TRACK: Doc = Doc::new(TAG, "Track one metric")
+    .about("Answers when the point is durable as the server is configured.")
+    .request::<MetricInput>()
+    .created::<Data<Tracked>>()
+    .errors(INPUT_ERRORS);
+
+const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 metrics")
+    .about(
+        "Good items are stored, bad ones counted and the first 50 listed. A body that is not JSON or has more than \
+         500 items stores nothing.",
+    )
+    .request::<BatchInput>()
+    .ok::<Data<BatchAnswer>>()
+    .errors(&[ErrorCode::InvalidJson, ErrorCode::InvalidParameter, ErrorCode::MissingField, ErrorCode::BatchTooLarge]);
+
+const LIST: Doc = Doc::new(TAG, "List metric definitions, by name")
+    .parameters(&[
+        Param::query("prefix", "Only names that begin so.").example("cpu."),
+        Param::query("type", "Only metrics of this type.").form(Form::OneOf(&[
+            "gauge",
+            "counter",
+            "distribution",
+            "set",
+        ])),
+        PAGING[0],
+        PAGING[1],
+    ])
+    .ok::<Page<Metric>>()
+    .errors(&[ErrorCode::InvalidType, ErrorCode::InvalidParameter]);
+
+const NOT_FOUND: ErrorCode = ErrorCode::Missing(Resource::Metric);
+
+const GET: Doc = Doc::new(TAG, "Get a metric definition")
+    .parameters(&[NAME])
+    .ok::<Data<MetricDetail>>()
+    .errors(&[NOT_FOUND]);
+
+const DELETE: Doc = Doc::new(TAG, "Delete a metric with all its points")
+    .parameters(&[NAME])
+    .ok::<Data<DeletedMetric>>()
+    .errors(&[NOT_FOUND])
+    .ext();
+
+const QUERY: Doc = Doc::new(TAG, "Query a time series")
+    .about(
+        "The range is half-open, buckets are aligned to the epoch and stamped with their start. Empty buckets are \
+         left out unless `fill` says otherwise. With `group_by` the answer has `groups` instead of `series`; \
+         the values of several tags are joined with `,`.",
+    )
+    .parameters(&[
+        NAME,
+        Param::query("from", "Inclusive; one hour before `to` when absent. A date is its midnight in UTC.")
+            .form(Form::Time),
+        Param::query("to", "Exclusive; now when absent.").form(Form::Time),
+        Param::query(
+            "aggregation",
+            "One, or several joined with `,`. gauge: last, avg, min, max; counter: sum, rate; distribution: avg, \
+             sum, min, max, p50, p90, p95, p99, count; set: count. Absent: avg, sum, avg, count.",
+        )
+        .example("avg,max"),
+        Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
+            .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
+        Param::query(
+            "tags[key]",
+            "Only series whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so). May repeat.",
+        )
+        .example("web-*"),
+        Param::query("group_by", "`tags.<key>`, or up to 4 joined with `,`.").example("tags.host"),
+        Param::query("fill", "What stands for an empty bucket; `none` leaves it out.")
+            .form(Form::OneOf(&["none", "null", "zero", "previous"])),
+    ])
+    .ok::<QueryAnswer>()
+    .errors(&[
+        NOT_FOUND,
+        ErrorCode::InvalidTimestamp,
+        ErrorCode::InvalidRange,
+        ErrorCode::InvalidInterval,
+        ErrorCode::InvalidAggregation,
+        ErrorCode::InvalidParameter,
+    ]);
+
+const TAGS: Doc = Doc::new(TAG, "List the tag keys of a metric")
+    .parameters(&[NAME, PAGING[0], PAGING[1]])
+    .ok::<Page<TagKey>>()
+    .errors(&[NOT_FOUND])
+    .ext();
+
+const TAG_VALUES: Doc = Doc::new(TAG, "List the values of a tag")
+    .parameters(&[NAME, Param::path("key", "The tag key, percent-encoded."), PAGING[0], PAGING[1]])
+    .ok::<Page<TagValue>>()
+    .errors(&[NOT_FOUND])
+    .ext();

@@ -1,0 +1,270 @@
+//! The JSON of the area: answers as they are written, requests and query answers as they are described. The
+//! bodies that carry points are read in [`super::ingest`], the answers to queries written in [`super::render`].
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use telltale_engine::{MetricDefinition, MetricType};
+
+use super::model::{Measured, Outcome, Point, Rejected};
+use crate::http::{ApiError, Paging};
+use crate::platform::json::Plain;
+use crate::platform::time::IsoTime;
+
+/// A point that was stored.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Tracked {
+    name: String,
+    r#type: &'static str,
+    value: TrackedValue,
+    timestamp: IsoTime,
+}
+
+/// A number, or the member of a set.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum TrackedValue {
+    Number(Plain),
+    Member(String),
+}
+
+/// What became of a batch.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct BatchAnswer {
+    accepted: usize,
+    rejected: usize,
+    /// The first 50 rejected items; absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<ItemError>,
+}
+
+/// A rejected item of a batch.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ItemError {
+    index: usize,
+    code: &'static str,
+    message: String,
+}
+
+/// A metric definition.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Metric {
+    name: String,
+    r#type: &'static str,
+    /// The tag keys seen.
+    tags: Vec<String>,
+    first_seen: IsoTime,
+    last_seen: IsoTime,
+}
+
+/// A metric definition with its size.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MetricDetail {
+    #[serde(flatten)]
+    metric: Metric,
+    data_points: u64,
+}
+
+/// A tag of a metric.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct TagKey {
+    key: String,
+    /// How many different values it has.
+    values: u64,
+}
+
+/// A value of a tag.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct TagValue {
+    value: String,
+    /// How many series have it.
+    series: u64,
+}
+
+/// A metric that is gone.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DeletedMetric {
+    id: String,
+    name: String,
+    deleted: bool,
+}
+
+/// What a request to track one metric sends.
+pub(super) enum MetricInput {}
+
+/// What a request to track a batch sends.
+pub(super) enum BatchInput {}
+
+/// What a query answers.
+pub(super) enum QueryAnswer {}
+
+impl From<&Point<'_>> for Tracked {
+    fn from(point: &Point<'_>) -> Self {
+        let value = match point.value {
+            Measured::Number(number) => TrackedValue::Number(Plain(number)),
+            Measured::Member(member) => TrackedValue::Member(member.to_owned()),
+        };
+        Self {
+            name: point.name.to_owned(),
+            r#type: point.kind.as_str(),
+            value,
+            timestamp: IsoTime(point.time),
+        }
+    }
+}
+
+impl From<Outcome> for BatchAnswer {
+    fn from(outcome: Outcome) -> Self {
+        let errors = outcome.errors.into_iter().map(ItemError::from).collect();
+        Self { accepted: outcome.accepted, rejected: outcome.rejected, errors }
+    }
+}
+
+impl From<Rejected> for ItemError {
+    fn from(rejected: Rejected) -> Self {
+        let error = ApiError::from(rejected.error);
+        Self {
+            index: rejected.index,
+            code: error.code().as_str(),
+            message: error.message().to_owned(),
+        }
+    }
+}
+
+impl From<MetricDefinition> for Metric {
+    fn from(definition: MetricDefinition) -> Self {
+        Self {
+            name: definition.name.to_string(),
+            r#type: definition.kind.as_str(),
+            tags: definition.tag_keys,
+            first_seen: IsoTime(definition.first_seen),
+            last_seen: IsoTime(definition.last_seen),
+        }
+    }
+}
+
+impl From<MetricDefinition> for MetricDetail {
+    fn from(definition: MetricDefinition) -> Self {
+        let data_points = definition.data_points;
+        Self { metric: definition.into(), data_points }
+    }
+}
+
+impl From<(String, u64)> for TagKey {
+    fn from((key, values): (String, u64)) -> Self {
+        Self { key, values }
+    }
+}
+
+impl From<(String, u64)> for TagValue {
+    fn from((value, series): (String, u64)) -> Self {
+        Self { value, series }
+    }
+}
+
+impl DeletedMetric {
+    /// The metric called `name` is gone.
+    pub(super) fn new(name: &str) -> Self {
+        Self { id: name.to_owned(), name: name.to_owned(), deleted: true }
+    }
+}
+
+/// One page of a list that is whole in memory.
+pub(super) fn page<T, W: From<T>>(all: Vec<T>, paging: Paging) -> crate::http::Page<W> {
+    let meta = paging.meta(all.len());
+    let data = all.into_iter().skip(paging.offset).take(paging.limit).map(W::from).collect();
+    crate::http::Page { data, meta }
+}
+
+impl JsonSchema for MetricInput {
+    fn schema_name() -> Cow<'static, str> {
+        "MetricInput".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let types = MetricType::ALL.map(MetricType::as_str);
+        json_schema!({
+            "type": "object",
+            "required": ["name", "type", "value"],
+            "properties": {
+                "name": { "type": "string", "minLength": 1, "maxLength": 200, "examples": ["cpu.usage"] },
+                "type": { "type": "string", "enum": types },
+                "value": {
+                    "type": ["number", "string"],
+                    "description": "A finite number; for sets a string of 1 to 500 characters.",
+                    "examples": [42.5]
+                },
+                "timestamp": {
+                    "type": ["string", "null"],
+                    "format": "date-time",
+                    "description": "The time of receipt when absent."
+                },
+                "tags": {
+                    "type": ["object", "null"],
+                    "maxProperties": 32,
+                    "additionalProperties": { "type": ["string", "number", "boolean"] },
+                    "examples": [{ "host": "web-1" }]
+                }
+            }
+        })
+    }
+}
+
+impl JsonSchema for BatchInput {
+    fn schema_name() -> Cow<'static, str> {
+        "MetricBatchInput".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let item = generator.subschema_for::<MetricInput>();
+        json_schema!({
+            "type": "object",
+            "required": ["metrics"],
+            "properties": { "metrics": { "type": "array", "maxItems": 500, "items": item } }
+        })
+    }
+}
+
+impl JsonSchema for QueryAnswer {
+    fn schema_name() -> Cow<'static, str> {
+        "MetricQueryAnswer".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let points = json_schema!({
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["timestamp"],
+                "properties": {
+                    "timestamp": { "type": "string", "format": "date-time" },
+                    "value": { "type": ["number", "null"], "description": "With one aggregation." }
+                },
+                "additionalProperties": {
+                    "type": ["number", "null"],
+                    "description": "With several aggregations: one number under the name of each."
+                }
+            }
+        });
+        json_schema!({
+            "type": "object",
+            "required": ["data"],
+            "properties": { "data": {
+                "type": "object",
+                "required": ["name", "interval"],
+                "properties": {
+                    "name": { "type": "string" },
+                    "aggregation": { "type": "string", "description": "With one aggregation." },
+                    "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] },
+                    "series": points,
+                    "groups": {
+                        "type": "object",
+                        "description": "With `group_by`, instead of `series`: by the value of the tag.",
+                        "additionalProperties": points
+                    }
+                }
+            } }
+        })
+    }
+}

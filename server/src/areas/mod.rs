@@ -1,0 +1,11 @@
+//! The areas of the service, each with the same rooms.
+
+pub mod admin;
+pub mod keys;
+pub mod metrics;
+mod table;
+
+pub use table::routes;
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,106 @@
+//! A house for the tests of areas: all routes on a temporary engine, with a clock moved by hand and without a
+//! socket. Requests come in as the operator's, so no test needs a key.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use http_body_util::{BodyExt, Full};
+use serde_json::Value;
+use telltale_engine::{Clock, Engine, Maintenance, Options, TimestampMs};
+use tokio::runtime::Runtime;
+
+use crate::app::App;
+use crate::http::{Origin, Server, Settings};
+use crate::platform::ticks::Ticks;
+
+/// When the tests begin: 2026-01-02T03:04:05.678Z.
+pub(super) const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
+
+/// A service that nobody else knows.
+pub(super) struct House {
+    pub(super) dir: tempfile::TempDir,
+    server: Arc<Server>,
+    runtime: Runtime,
+}
+
+/// What a route answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    /// Null when there was no JSON.
+    pub(super) body: Value,
+}
+
+impl House {
+    pub(super) fn open() -> Self {
+        Self::with(Options::default())
+    }
+
+    pub(super) fn with(options: Options) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(NOW);
+        let options = Options { clock: clock.clone(), maintenance: Maintenance::Manual, ..options };
+        let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+        let (ticks, settings) = (Ticks::following(clock.clone()), Settings::default());
+        let app = App::new(engine, clock.clone(), ticks.clone(), &settings).unwrap();
+        let server = Server::new(settings, clock, ticks, super::routes()).unwrap();
+        server.open(app).unwrap();
+        Self { dir, server, runtime: Runtime::new().unwrap() }
+    }
+
+    pub(super) fn get(&self, path: &str) -> Answer {
+        self.call(Method::GET, path, &[], "")
+    }
+
+    pub(super) fn delete(&self, path: &str) -> Answer {
+        self.call(Method::DELETE, path, &[], "")
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.call(Method::POST, path, &[], &body.to_string())
+    }
+
+    /// A POST that may be repeated.
+    pub(super) fn post_once(&self, path: &str, key: &str, body: &Value) -> Answer {
+        self.call(Method::POST, path, &[("idempotency-key", key)], &body.to_string())
+    }
+
+    pub(super) fn call(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
+        let mut request = http::Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).unwrap();
+        self.runtime.block_on(async {
+            let (head, body) = self.server.handle(Origin::Control, request).await.into_parts();
+            let bytes = body.collect().await.unwrap().to_bytes();
+            let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+            Answer { status: head.status, headers: head.headers, body }
+        })
+    }
+}
+
+impl Answer {
+    /// The payload of a success with this status.
+    #[track_caller]
+    pub(super) fn data(self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.body);
+        self.body.get("data").cloned().unwrap_or_default()
+    }
+
+    /// Fails unless the request was refused so. The field is empty where none is named.
+    #[track_caller]
+    pub(super) fn refused(self, status: u16, code: &str, field: &str) {
+        let error = &self.body["error"];
+        assert_eq!((self.status.as_u16(), &error["code"]), (status, &Value::from(code)), "{error}");
+        assert_eq!(error["details"]["field"].as_str().unwrap_or_default(), field, "{error}");
+    }
+}

@@ -1,0 +1,405 @@
+//! Comma-separated values: one point per row, its parts in columns that flags name.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
+use telltale_engine::{MetricName, MetricType, Tags, TimestampMs};
+
+use super::rows::{Place, Reject, RowReader, Take, Until};
+use crate::areas::metrics::{InputError, Measured, MetricsError, Point};
+use crate::cli::args::TimeFormat;
+use crate::limits;
+use crate::platform::time::{self, InvalidTime};
+
+/// How rows become points.
+#[derive(Clone, Debug)]
+pub(super) struct CsvForm {
+    pub(super) kind: MetricType,
+    pub(super) time: Column,
+    pub(super) time_format: TimeFormat,
+    pub(super) value: Column,
+    /// Keys, and the columns of their values.
+    pub(super) tag_columns: Vec<(String, Column)>,
+    /// Tags of every row.
+    pub(super) tags: Vec<(String, String)>,
+    pub(super) delimiter: u8,
+    pub(super) header: bool,
+}
+
+/// A column as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    /// By its header.
+    Named(String),
+    /// By its number, from 0.
+    At(usize),
+}
+
+/// A CSV file whose columns are found.
+#[derive(Debug)]
+pub(super) struct CsvReader<R> {
+    rows: Reader<R>,
+    /// Where `rows` began.
+    base: Place,
+    columns: Columns,
+    /// Cells of the first row, which every other has as many of.
+    cells: usize,
+    metric: String,
+    form: CsvForm,
+    record: ByteRecord,
+}
+
+/// Where the parts of a point stand in a row.
+#[derive(Clone, Debug)]
+struct Columns {
+    time: usize,
+    value: usize,
+    tags: Vec<(String, usize)>,
+}
+
+impl CsvReader<File> {
+    /// Opens a file at a place between two rows, or after its header.
+    pub(super) fn open(
+        path: &Path,
+        metric: &str,
+        form: &CsvForm,
+        from: Option<Place>,
+    ) -> io::Result<Self> {
+        Self::new(File::open(path)?, metric, form, from)
+    }
+}
+
+impl<R: Read + Seek> CsvReader<R> {
+    fn new(mut input: R, metric: &str, form: &CsvForm, from: Option<Place>) -> io::Result<Self> {
+        let mut first = reader(form, &mut input);
+        let mut header = ByteRecord::new();
+        first.read_byte_record(&mut header)?;
+        let columns = Columns::find(form, &header)?;
+        let beginning = Place { byte: 0, line: 1 };
+        let base = match from {
+            Some(place) => place,
+            None if form.header => place_of(&first, beginning),
+            None => beginning,
+        };
+        drop(first);
+        input.seek(SeekFrom::Start(base.byte))?;
+        Ok(Self {
+            rows: reader(form, input),
+            base,
+            columns,
+            cells: header.len(),
+            metric: metric.to_owned(),
+            form: form.clone(),
+            record: ByteRecord::new(),
+        })
+    }
+}
+
+/// Rows of any length: one that differs is a bad row, not the end of the file. Only the line feed ends a row, because
+/// otherwise the place after a row could lie within its end; the carriage return before it is cut off the cell.
+fn reader<R: Read>(form: &CsvForm, input: R) -> Reader<R> {
+    ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(form.delimiter)
+        .terminator(Terminator::Any(b'\n'))
+        .buffer_capacity(256 << 10)
+        .from_reader(input)
+}
+
+fn place_of<R: Read>(rows: &Reader<R>, base: Place) -> Place {
+    let position = rows.position();
+    Place { byte: base.byte + position.byte(), line: base.line + position.line() - 1 }
+}
+
+impl Columns {
+    fn find(form: &CsvForm, header: &ByteRecord) -> io::Result<Self> {
+        let find = |column: &Column| match column {
+            Column::At(index) => Ok(*index),
+            Column::Named(name) => header
+                .iter()
+                .position(|cell| cell.trim_ascii() == name.as_bytes())
+                .ok_or_else(|| no_column(name, header)),
+        };
+        let tags = form.tag_columns.iter().map(|(key, column)| Ok((key.clone(), find(column)?)));
+        Ok(Self {
+            time: find(&form.time)?,
+            value: find(&form.value)?,
+            tags: tags.collect::<io::Result<_>>()?,
+        })
+    }
+}
+
+fn no_column(name: &str, header: &ByteRecord) -> io::Error {
+    let there: Vec<String> =
+        header.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect();
+    let message = format!("there is no column {name:?}, only {}", there.join(", "));
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+impl<R: Read> RowReader for CsvReader<R> {
+    fn place(&self) -> Place {
+        place_of(&self.rows, self.base)
+    }
+
+    fn read(&mut self, until: Until, now: TimestampMs, take: &mut Take<'_>) -> io::Result<()> {
+        let mut rows = 0;
+        while !until.reached(rows, self.place()) {
+            if !self.rows.read_byte_record(&mut self.record)? {
+                return Ok(());
+            }
+            if self.record.len() == 1 && self.record.as_slice().trim_ascii().is_empty() {
+                continue;
+            }
+            let line = self.record.position().map_or(0, |at| self.base.line + at.line() - 1);
+            if self.record.len() == self.cells {
+                self.point(now, |row| take(line, row.map_err(Reject::from)));
+            } else {
+                take(line, Err(self.ragged()));
+            }
+            rows += 1;
+        }
+        Ok(())
+    }
+}
+
+impl<R> CsvReader<R> {
+    fn ragged(&self) -> Reject {
+        let (here, first) = (self.record.len(), self.cells);
+        Reject {
+            code: "invalid_row".to_owned(),
+            message: format!("the row has {here} cells and the first one {first}"),
+        }
+    }
+
+    /// Hands over the point of the current row.
+    fn point(&self, now: TimestampMs, take: impl FnOnce(Result<&Point<'_>, MetricsError>)) {
+        let tags = self.tags();
+        let read = tags.as_ref().map_err(Clone::clone).and_then(|tags| {
+            let point = Point {
+                name: &self.metric,
+                kind: self.form.kind,
+                value: self.value()?,
+                time: self.time(now)?,
+                tags,
+            };
+            MetricName::check(point.name).map_err(|error| InputError::Refused(error.into()))?;
+            Tags::new(point.tags).map_err(|error| InputError::Refused(error.into()))?;
+            Ok(point)
+        });
+        match &read {
+            Ok(point) => take(Ok(point)),
+            Err(error) => take(Err(MetricsError::Input(error.clone()))),
+        }
+    }
+
+    fn time(&self, now: TimestampMs) -> Result<TimestampMs, InputError> {
+        let text = self.cell(self.columns.time).ok_or(InputError::Time(InvalidTime::Unreadable))?;
+        time_of(text, self.form.time_format, now).map_err(InputError::Time)
+    }
+
+    fn value(&self) -> Result<Measured<'_>, InputError> {
+        let kind = self.form.kind;
+        let text = self.cell(self.columns.value).ok_or(InputError::Value(kind))?;
+        if kind == MetricType::Set {
+            let fits = (1..=limits::MEMBER_CHARS_MAX).contains(&text.chars().count());
+            return if fits { Ok(Measured::Member(text)) } else { Err(InputError::Value(kind)) };
+        }
+        match text.parse::<f64>() {
+            // Adding zero makes a negative zero positive.
+            Ok(value) if value.is_finite() => Ok(Measured::Number(value + 0.0)),
+            _ => Err(InputError::Value(kind)),
+        }
+    }
+
+    fn tags(&self) -> Result<Vec<(&str, &str)>, InputError> {
+        let mut tags: Vec<(&str, &str)> =
+            self.form.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        for (key, column) in &self.columns.tags {
+            match self.cell(*column) {
+                Some("") => {}
+                Some(value) => tags.push((key, value)),
+                None if self.record.get(*column).is_none() => {}
+                None => return Err(InputError::TagValue(key.clone())),
+            }
+        }
+        Ok(tags)
+    }
+
+    /// A cell without the spaces around it, when it is there and text.
+    fn cell(&self, column: usize) -> Option<&str> {
+        std::str::from_utf8(self.record.get(column)?).ok().map(str::trim)
+    }
+}
+
+/// Reads a time as the user says times are written. Parts of a millisecond are cut off.
+fn time_of(text: &str, format: TimeFormat, now: TimestampMs) -> Result<TimestampMs, InvalidTime> {
+    let units_per_second: u32 = match format {
+        TimeFormat::Iso => return time::parse_recorded(text, now),
+        TimeFormat::S => 1,
+        TimeFormat::Ms => 1_000,
+        TimeFormat::Us => 1_000_000,
+        TimeFormat::Ns => 1_000_000_000,
+    };
+    // Whole numbers are exact: nanoseconds have more digits than a float.
+    let ms = match text.parse::<i64>() {
+        Ok(whole) => (i128::from(whole) * 1_000).div_euclid(i128::from(units_per_second)),
+        Err(_) => match text.parse::<f64>() {
+            // A cast of a float stops at the ends of the integer, which are out of range too.
+            Ok(number) if number.is_finite() => {
+                (number * 1_000.0 / f64::from(units_per_second)).floor() as i128
+            }
+            _ => return Err(InvalidTime::Unreadable),
+        },
+    };
+    let last = now.0.saturating_add(limits::FUTURE_MS_MAX);
+    match i64::try_from(ms) {
+        Ok(ms) if (0..=last).contains(&ms) => Ok(TimestampMs(ms)),
+        _ => Err(InvalidTime::OutOfRange),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
+
+    fn form() -> CsvForm {
+        CsvForm {
+            kind: MetricType::Gauge,
+            time: Column::Named("timestamp".to_owned()),
+            time_format: TimeFormat::Iso,
+            value: Column::Named("value".to_owned()),
+            tag_columns: Vec::new(),
+            tags: Vec::new(),
+            delimiter: b',',
+            header: true,
+        }
+    }
+
+    /// All rows of `text` with what became of them, and the place after them.
+    fn rows(text: &str, form: &CsvForm, from: Option<Place>) -> (Vec<String>, Place) {
+        let mut reader = CsvReader::new(Cursor::new(text), "m", form, from).unwrap();
+        let mut seen = Vec::new();
+        let mut take = |line: u64, row: Result<&Point<'_>, Reject>| {
+            seen.push(match row {
+                Ok(point) => format!(
+                    "{line}: {} {:?} {:?}",
+                    time::format(point.time),
+                    point.value,
+                    point.tags
+                ),
+                Err(reject) => format!("{line}: {}", reject.code),
+            });
+        };
+        reader.read(Until::Rows(usize::MAX), NOW, &mut take).unwrap();
+        (seen, reader.place())
+    }
+
+    #[test]
+    fn times_without_zone_are_utc_and_bad_rows_are_told_by_line() {
+        let text = "timestamp,value\n2014-02-14 14:30:00,0.132\r\nsoon,1\n2014-02-14T14:30:00+01:00,-0.0\n\
+                    2014-02-14 14:35:00,much\n2014-02-14 14:40:00\n2014-02-14 14:45:00,inf\n\r\n2199-01-01 00:00:00,1\n";
+        let (seen, place) = rows(text, &form(), None);
+        assert_eq!(
+            seen,
+            [
+                "2: 2014-02-14T14:30:00.000Z Number(0.132) []",
+                "3: invalid_timestamp",
+                "4: 2014-02-14T13:30:00.000Z Number(0.0) []",
+                "5: invalid_value",
+                "6: invalid_row",
+                "7: invalid_value",
+                "9: invalid_timestamp"
+            ]
+        );
+        assert_eq!(place, Place { byte: text.len() as u64, line: 10 });
+    }
+
+    #[test]
+    fn reading_goes_on_where_it_stopped() {
+        let text = "timestamp,value\n2014-02-14 14:30:00,1\n\"2014-02-14 14:35:00\",\"2\"\n2014-02-14 14:40:00,3";
+        let mut reader = CsvReader::new(Cursor::new(text), "m", &form(), None).unwrap();
+        reader.read(Until::Rows(1), NOW, &mut |_, _| {}).unwrap();
+        let between = reader.place();
+        let mut again = 0;
+        reader.read(Until::Rows(1), NOW, &mut |_, _| again += 1).unwrap();
+        let (end, mut same) = (
+            reader.place(),
+            CsvReader::new(Cursor::new(text), "m", &form(), Some(between)).unwrap(),
+        );
+        same.read(Until::Byte(end.byte), NOW, &mut |_, _| again += 10).unwrap();
+        assert_eq!((same.place(), again), (end, 11));
+        assert_eq!(
+            rows(text, &form(), Some(end)).0,
+            ["4: 2014-02-14T14:40:00.000Z Number(3.0) []"]
+        );
+    }
+
+    #[test]
+    fn columns_of_tags_become_tags_and_empty_cells_none() {
+        let form = CsvForm {
+            tag_columns: vec![("dc".to_owned(), Column::At(2)), ("host".to_owned(), Column::At(3))],
+            tags: vec![("env".to_owned(), "test".to_owned())],
+            time: Column::At(0),
+            value: Column::At(1),
+            delimiter: b';',
+            header: false,
+            ..form()
+        };
+        let (seen, _) =
+            rows("2014-02-14 14:30:00;1;eu;\"a;b\"\n2014-02-14 14:30:00;2;;\n", &form, None);
+        assert_eq!(
+            seen,
+            [
+                "1: 2014-02-14T14:30:00.000Z Number(1.0) [(\"env\", \"test\"), (\"dc\", \"eu\"), (\"host\", \"a;b\")]",
+                "2: 2014-02-14T14:30:00.000Z Number(2.0) [(\"env\", \"test\")]"
+            ]
+        );
+    }
+
+    #[test]
+    fn members_of_sets_are_text() {
+        let form = CsvForm { kind: MetricType::Set, ..form() };
+        let (seen, _) =
+            rows("value,timestamp\nanna,2014-02-14 14:30:00\n,2014-02-14 14:30:00\n", &form, None);
+        assert_eq!(seen, ["2: 2014-02-14T14:30:00.000Z Member(\"anna\") []", "3: invalid_value"]);
+    }
+
+    #[test]
+    fn a_missing_column_names_those_there_are() {
+        let error = CsvReader::new(Cursor::new("time, value\n"), "m", &form(), None).unwrap_err();
+        assert_eq!(error.to_string(), "there is no column \"timestamp\", only time, value");
+    }
+
+    #[test]
+    fn numbers_are_times_in_the_unit_that_was_named() {
+        for (text, format, expected) in [
+            ("1392388200", TimeFormat::S, Ok(1_392_388_200_000)),
+            ("1392388200.25", TimeFormat::S, Ok(1_392_388_200_250)),
+            ("1392388200000", TimeFormat::Ms, Ok(1_392_388_200_000)),
+            ("1392388200000999", TimeFormat::Us, Ok(1_392_388_200_000)),
+            ("1392388200000000000", TimeFormat::Ns, Ok(1_392_388_200_000)),
+            ("-1", TimeFormat::S, Err(InvalidTime::OutOfRange)),
+            ("1e300", TimeFormat::S, Err(InvalidTime::OutOfRange)),
+            ("inf", TimeFormat::S, Err(InvalidTime::Unreadable)),
+            ("soon", TimeFormat::Ms, Err(InvalidTime::Unreadable)),
+        ] {
+            assert_eq!(time_of(text, format, NOW), expected.map(TimestampMs), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_to_its_end(text in "(timestamp,value\n)?([0-9a-z\",: \n-]|\\PC){0,80}") {
+            let form = CsvForm { time: Column::At(0), value: Column::At(1), header: false, ..form() };
+            let (_, place) = rows(&text, &form, None);
+            proptest::prop_assert_eq!(place.byte, text.len() as u64);
+        }
+    }
+}

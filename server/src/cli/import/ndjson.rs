@@ -1,0 +1,166 @@
+//! Newline-delimited JSON: one metric input per line, in the form of `POST /api/v1/metrics`. Empty lines are skipped.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use telltale_engine::{MetricName, Refusal, Tags, TimestampMs};
+
+use super::rows::{Place, Reject, RowReader, Take, Until};
+use crate::areas::metrics::{Point, read_one};
+
+/// Bytes of one line: what a body of one metric may have. A longer line is skipped, not kept in memory.
+const LINE_BYTES_MAX: u64 = 1 << 20;
+
+/// An NDJSON file.
+#[derive(Debug)]
+pub(super) struct NdjsonReader<R> {
+    input: BufReader<R>,
+    place: Place,
+    line: Vec<u8>,
+}
+
+impl NdjsonReader<File> {
+    /// Opens a file at a place between two lines, or at its beginning.
+    pub(super) fn open(path: &Path, from: Option<Place>) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let place = from.unwrap_or(Place { byte: 0, line: 1 });
+        file.seek(SeekFrom::Start(place.byte))?;
+        Ok(Self::new(file, place))
+    }
+}
+
+impl<R: Read> NdjsonReader<R> {
+    fn new(input: R, place: Place) -> Self {
+        Self { input: BufReader::with_capacity(256 << 10, input), place, line: Vec::new() }
+    }
+
+    /// Reads a line into the buffer, without more bytes than a line may have. Answers the bytes it takes in the
+    /// file; 0 at the end.
+    fn next_line(&mut self) -> io::Result<u64> {
+        self.line.clear();
+        let mut bytes =
+            (&mut self.input).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut self.line)? as u64;
+        if bytes > LINE_BYTES_MAX && !self.line.ends_with(b"\n") {
+            bytes += self.input.skip_until(b'\n')? as u64;
+        }
+        Ok(bytes)
+    }
+}
+
+impl<R: Read> RowReader for NdjsonReader<R> {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn read(&mut self, until: Until, now: TimestampMs, take: &mut Take<'_>) -> io::Result<()> {
+        let mut rows = 0;
+        while !until.reached(rows, self.place) {
+            let bytes = self.next_line()?;
+            if bytes == 0 {
+                return Ok(());
+            }
+            let line = self.place.line;
+            self.place = Place { byte: self.place.byte + bytes, line: line + 1 };
+            if bytes > LINE_BYTES_MAX {
+                take(line, Err(too_long()));
+            } else if !self.line.trim_ascii().is_empty() {
+                one(&self.line, now, line, take);
+            } else {
+                continue;
+            }
+            rows += 1;
+        }
+        Ok(())
+    }
+}
+
+fn one(text: &[u8], now: TimestampMs, line: u64, take: &mut Take<'_>) {
+    let mut taken = false;
+    let read = read_one(text, now, |point| {
+        check(point)?;
+        taken = true;
+        take(line, Ok(point));
+        Ok(())
+    });
+    if let Err(error) = read
+        && !taken
+    {
+        take(line, Err(error.into()));
+    }
+}
+
+/// What the engine would refuse whatever it holds, so that a running server and a stopped one count alike.
+fn check(point: &Point<'_>) -> Result<(), Refusal> {
+    MetricName::check(point.name)?;
+    Tags::new(point.tags)?;
+    Ok(())
+}
+
+fn too_long() -> Reject {
+    Reject {
+        code: "payload_too_large".to_owned(),
+        message: format!("a line has at most {LINE_BYTES_MAX} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
+
+    /// The lines with what became of them, in chunks of `rows`.
+    fn chunks(text: &str, rows: usize) -> Vec<String> {
+        let mut reader = NdjsonReader::new(text.as_bytes(), Place { byte: 0, line: 1 });
+        let mut seen = Vec::new();
+        loop {
+            let before = reader.place();
+            let mut take = |line: u64, row: Result<&Point<'_>, Reject>| {
+                seen.push(match row {
+                    Ok(point) => format!(
+                        "{line}: {} {} {:?} {:?}",
+                        point.name, point.kind, point.value, point.tags
+                    ),
+                    Err(reject) => format!("{line}: {}", reject.code),
+                });
+            };
+            reader.read(Until::Rows(rows), NOW, &mut take).unwrap();
+            if reader.place() == before {
+                assert_eq!(before.byte, text.len() as u64);
+                return seen;
+            }
+            seen.push(format!("at {}", reader.place().byte));
+        }
+    }
+
+    #[test]
+    fn lines_are_points_or_rejects_with_their_numbers() {
+        let text = "{\"name\":\"a\",\"type\":\"gauge\",\"value\":1}\n\n nonsense\r\n{\"name\":\"b\",\"type\":\"set\",\"value\":\"m\",\"tags\":{\"k\":7}}";
+        assert_eq!(
+            chunks(text, 2),
+            [
+                "1: a gauge Number(1.0) []",
+                "3: invalid_json",
+                "at 50",
+                "4: b set Member(\"m\") [(\"k\", \"7\")]",
+                "at 102"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_engine_would_refuse_anyway_is_refused_here() {
+        let text = "{\"name\":\"a\\u0001\",\"type\":\"gauge\",\"value\":1}\n{\"name\":\"a\",\"type\":\"gauge\",\"value\":1,\"tags\":{\"\":1}}\n";
+        let seen = chunks(text, 10);
+        assert_eq!(seen[..2], ["1: invalid_name", "2: invalid_tags"]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_skipped_whole() {
+        let text =
+            format!("{}\n{{\"name\":\"a\",\"type\":\"gauge\",\"value\":1}}\n", "x".repeat(3 << 20));
+        let seen = chunks(&text, 10);
+        assert_eq!(seen[..2], ["1: payload_too_large", "2: a gauge Number(1.0) []"]);
+    }
+}

@@ -1,0 +1,347 @@
+//! What an import is made of: the files in their order, the metric of each, and how their rows are read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use telltale_engine::MetricType;
+
+use super::csv::{Column, CsvForm, CsvReader};
+use super::ndjson::NdjsonReader;
+use super::rows::{Place, RowReader};
+use crate::cli::args::{CsvArgs, ImportArgs, ImportFormat, NameFrom};
+use crate::cli::error::CliError;
+
+/// Folders inside folders that are searched: deeper ones are a link that leads back.
+const DEPTH_MAX: usize = 32;
+
+/// Everything to import.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) sources: Vec<Source>,
+    pub(super) options: Options,
+}
+
+/// The flags that both formats have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    pub(super) strict: bool,
+    pub(super) restart: bool,
+    pub(super) in_doubt: Option<crate::cli::args::InDoubt>,
+}
+
+/// One file, and how it is read.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    pub(super) form: Form,
+}
+
+/// How a file is read.
+#[derive(Clone, Debug)]
+pub(super) enum Form {
+    /// As CSV, into this metric.
+    Csv(String, CsvForm),
+    /// As newline-delimited JSON.
+    Ndjson,
+}
+
+impl Plan {
+    /// Finds the files and checks the flags against each other.
+    pub(super) fn new(format: &ImportFormat) -> Result<Self, CliError> {
+        let (args, sources) = match format {
+            ImportFormat::Csv(args) => (&args.import, csv_sources(args)?),
+            ImportFormat::Ndjson(args) => {
+                let files = find(&args.paths, &["ndjson", "jsonl"])?;
+                let source = |file: Found| Source { path: file.path, form: Form::Ndjson };
+                (args, files.into_iter().map(source).collect())
+            }
+        };
+        let ImportArgs { strict, restart, in_doubt, .. } = *args;
+        Ok(Self { sources, options: Options { strict, restart, in_doubt } })
+    }
+}
+
+impl Source {
+    /// Opens the file at a place between two rows, or at its first row.
+    pub(super) fn open(&self, from: Option<Place>) -> io::Result<Box<dyn RowReader>> {
+        Ok(match &self.form {
+            Form::Csv(metric, form) => Box::new(CsvReader::open(&self.path, metric, form, from)?),
+            Form::Ndjson => Box::new(NdjsonReader::open(&self.path, from)?),
+        })
+    }
+
+    /// Whether storing a row twice is the same as storing it once.
+    pub(super) fn is_repeatable(&self) -> bool {
+        match &self.form {
+            Form::Csv(_, form) => matches!(form.kind, MetricType::Gauge | MetricType::Set),
+            Form::Ndjson => false,
+        }
+    }
+
+    /// How rows become points, as text: another reading of the same file is another import.
+    pub(super) fn meaning(&self) -> String {
+        format!("{:?}", self.form)
+    }
+}
+
+/// A file, and the directory argument it was found in.
+#[derive(Debug, PartialEq)]
+struct Found {
+    path: PathBuf,
+    root: Option<PathBuf>,
+}
+
+fn csv_sources(args: &CsvArgs) -> Result<Vec<Source>, CliError> {
+    let form = csv_form(args)?;
+    let mut names: BTreeMap<String, PathBuf> = BTreeMap::new();
+    let mut sources = Vec::new();
+    for file in find(&args.import.paths, &["csv", "tsv"])? {
+        let metric = match &args.metric {
+            Some(name) => name.clone(),
+            None => {
+                let name = format!("{}{}", args.prefix, name_of(&file, args.name_from)?);
+                if let Some(other) = names.insert(name.clone(), file.path.clone()) {
+                    let (one, two) = (other.display(), file.path.display());
+                    return Err(CliError::Usage(format!(
+                        "{one} and {two} would both be the metric {name}: use --name-from path, or --metric {name} if that is meant"
+                    )));
+                }
+                name
+            }
+        };
+        sources.push(Source { path: file.path, form: Form::Csv(metric, form.clone()) });
+    }
+    Ok(sources)
+}
+
+fn csv_form(args: &CsvArgs) -> Result<CsvForm, CliError> {
+    let column = |text: &str| column(text, args.no_header);
+    let kind = MetricType::parse(&args.kind).ok_or_else(|| {
+        CliError::Usage("--type must be one of gauge, counter, distribution, set".to_owned())
+    })?;
+    let mut tag_columns = Vec::new();
+    for text in &args.tag_columns {
+        let (key, name) = text.split_once('=').unwrap_or((text, text));
+        tag_columns.push((key.to_owned(), column(name)?));
+    }
+    let mut tags = Vec::new();
+    for text in &args.tags {
+        let pair = text.split_once('=');
+        let (key, value) =
+            pair.ok_or_else(|| CliError::Usage(format!("--tag {text:?} is not KEY=VALUE")))?;
+        tags.push((key.to_owned(), value.to_owned()));
+    }
+    let mut keys: Vec<&str> = tag_columns.iter().map(|(key, _)| key.as_str()).collect();
+    keys.extend(tags.iter().map(|(key, _)| key.as_str()));
+    keys.sort_unstable();
+    if let Some([key, _]) = keys.array_windows().find(|[a, b]| a == b) {
+        return Err(CliError::Usage(format!("the tag {key} is given twice")));
+    }
+    Ok(CsvForm {
+        kind,
+        time: column(default_column(&args.time_column, "timestamp", "1", args.no_header))?,
+        time_format: args.time_format,
+        value: column(default_column(&args.value_column, "value", "2", args.no_header))?,
+        tag_columns,
+        tags,
+        delimiter: delimiter(&args.delimiter)?,
+        header: !args.no_header,
+    })
+}
+
+/// Without a header the usual columns are the first two.
+fn default_column<'a>(given: &'a str, named: &str, numbered: &'a str, no_header: bool) -> &'a str {
+    if no_header && given == named { numbered } else { given }
+}
+
+fn column(text: &str, no_header: bool) -> Result<Column, CliError> {
+    if !no_header {
+        return Ok(Column::Named(text.to_owned()));
+    }
+    match text.parse::<usize>() {
+        Ok(number) if number > 0 => Ok(Column::At(number - 1)),
+        _ => Err(CliError::Usage(format!(
+            "with --no-header a column is a number from 1, not {text:?}"
+        ))),
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, CliError> {
+    match text.as_bytes() {
+        b"tab" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(*byte),
+        _ => Err(CliError::Usage(format!(
+            "--delimiter must be one ASCII character or tab, not {text:?}"
+        ))),
+    }
+}
+
+/// The files that the paths stand for, each once, sorted.
+fn find(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<Found>, CliError> {
+    let mut found = Vec::new();
+    for path in paths {
+        let failed = |error| CliError::failed(format!("cannot read {}", path.display()), error);
+        if fs::metadata(path).map_err(failed)?.is_dir() {
+            search(path, path, endings, DEPTH_MAX, &mut found).map_err(failed)?;
+        } else {
+            found.push(Found { path: path.clone(), root: None });
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.dedup_by(|a, b| a.path == b.path);
+    if found.is_empty() {
+        let what = endings.join(" or .");
+        return Err(CliError::Usage(format!("there is no .{what} file in these directories")));
+    }
+    Ok(found)
+}
+
+fn search(
+    root: &Path,
+    dir: &Path,
+    endings: &[&str],
+    depth: usize,
+    found: &mut Vec<Found>,
+) -> io::Result<()> {
+    let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+        if fs::metadata(&path)?.is_dir() {
+            search(root, &path, endings, depth, found)?;
+        } else if endings.iter().any(|wanted| wanted.eq_ignore_ascii_case(ending)) {
+            found.push(Found { path, root: Some(root.to_owned()) });
+        }
+    }
+    Ok(())
+}
+
+/// The name that a file gives its metric. A path counts from the directory argument that the file was found in,
+/// that one included; from what was typed for a file that was named itself.
+fn name_of(file: &Found, from: NameFrom) -> Result<String, CliError> {
+    let unnamed =
+        || CliError::Usage(format!("{} gives no name: use --metric", file.path.display()));
+    let stem = file.path.file_stem().and_then(|stem| stem.to_str()).ok_or_else(unnamed)?;
+    if from == NameFrom::Stem {
+        return Ok(stem.to_owned());
+    }
+    let above = file.root.as_deref().and_then(Path::parent);
+    let below = above.map_or(Ok(file.path.as_path()), |above| file.path.strip_prefix(above));
+    let path = below.unwrap_or(&file.path).with_extension("");
+    let parts = path.components().filter_map(|component| match component {
+        Component::Normal(part) => Some(part.to_str().ok_or_else(unnamed)),
+        _ => None,
+    });
+    Ok(parts.collect::<Result<Vec<_>, _>>()?.join("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+
+    fn format_of(line: &str) -> ImportFormat {
+        match Cli::parse_from(line.split(' ')).command {
+            Command::Import { format } => format,
+            other => panic!("{other:?} is no import"),
+        }
+    }
+
+    fn csv_args(line: &str) -> CsvArgs {
+        match format_of(line) {
+            ImportFormat::Csv(args) => args,
+            ImportFormat::Ndjson(_) => panic!("{line} is CSV"),
+        }
+    }
+
+    #[test]
+    fn files_name_their_metrics() {
+        for (path, root, from, expected) in [
+            ("/x/nab/realTraffic/speed_6005.csv", None, NameFrom::Stem, "speed_6005"),
+            (
+                "/x/nab/realTraffic/speed_6005.csv",
+                Some("/x/nab"),
+                NameFrom::Path,
+                "nab.realTraffic.speed_6005",
+            ),
+            ("../nab/a.b/c.csv", Some("../nab"), NameFrom::Path, "nab.a.b.c"),
+            ("nab/c.csv", Some("nab"), NameFrom::Path, "nab.c"),
+            ("../nab/c.csv", None, NameFrom::Path, "nab.c"),
+            ("c.csv", None, NameFrom::Path, "c"),
+        ] {
+            let file = Found { path: path.into(), root: root.map(PathBuf::from) };
+            assert_eq!(name_of(&file, from).unwrap(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn flags_say_where_the_parts_of_a_point_stand() {
+        let form = csv_form(&csv_args(
+            "telltale import csv x --tag-column host=server --tag-column dc --tag env=a=b --delimiter tab --type counter",
+        ));
+        let form = form.unwrap();
+        let named = |name: &str| Column::Named(name.to_owned());
+        assert_eq!(
+            form.tag_columns,
+            [("host".to_owned(), named("server")), ("dc".to_owned(), named("dc"))]
+        );
+        assert_eq!(form.tags, [("env".to_owned(), "a=b".to_owned())]);
+        assert_eq!(
+            (form.delimiter, form.kind, form.time, form.value),
+            (b'\t', MetricType::Counter, named("timestamp"), named("value"))
+        );
+        let form =
+            csv_form(&csv_args("telltale import csv x --no-header --value-column 4")).unwrap();
+        assert_eq!((form.time, form.value, form.header), (Column::At(0), Column::At(3), false));
+    }
+
+    #[test]
+    fn flags_that_cannot_be_are_refused() {
+        for (flags, expected) in [
+            ("--type gage", "--type must be one of gauge, counter, distribution, set"),
+            ("--delimiter ab", "--delimiter must be one ASCII character or tab, not \"ab\""),
+            ("--tag x", "--tag \"x\" is not KEY=VALUE"),
+            ("--tag x=1 --tag-column x=col", "the tag x is given twice"),
+            (
+                "--no-header --time-column when",
+                "with --no-header a column is a number from 1, not \"when\"",
+            ),
+        ] {
+            let error = csv_form(&csv_args(&format!("telltale import csv x {flags}"))).unwrap_err();
+            assert_eq!(error.to_string(), expected, "{flags}");
+        }
+    }
+
+    #[test]
+    fn directories_are_searched_and_names_that_meet_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b/x.csv", "a/x.csv", "a/y.CSV", "a/LICENSE.txt"] {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "timestamp,value\n").unwrap();
+        }
+        let line = |flags: &str| format!("telltale import csv {} {flags}", dir.path().display());
+        let error = Plan::new(&format_of(line("").trim())).unwrap_err().to_string();
+        assert!(
+            error.ends_with(
+                "would both be the metric x: use --name-from path, or --metric x if that is meant"
+            ),
+            "{error}"
+        );
+        let plan = Plan::new(&format_of(&line("--name-from path --prefix p."))).unwrap();
+        let base = dir.path().file_name().unwrap().to_str().unwrap();
+        let names: Vec<String> = plan
+            .sources
+            .iter()
+            .map(|source| match &source.form {
+                Form::Csv(name, _) => name.clone(),
+                Form::Ndjson => String::new(),
+            })
+            .collect();
+        assert_eq!(names, ["a.x", "a.y", "b.x"].map(|name| format!("p.{base}.{name}")));
+    }
+}

@@ -1,0 +1,238 @@
+//! The import itself: file after file, chunk after chunk, each announced, stored and ticked off.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use telltale_engine::{Clock, Retention, TimestampMs};
+
+use super::checkpoint::{Checkpoint, Chunk, Way};
+use super::plan::{Options, Plan, Source};
+use super::report::Report;
+use super::rows::{Place, Reject, RowReader, Until};
+use super::sink::{Filled, Sink};
+use crate::areas::metrics::Point;
+use crate::cli::args::{ImportFormat, InDoubt};
+use crate::cli::error::CliError;
+use crate::cli::output::out;
+use crate::cli::target::Target;
+use crate::platform::config::Config;
+
+/// Rows of one chunk: each costs a sync of the checkpoint and, in the engine, one of the log.
+const CHUNK_ROWS: usize = 10_000;
+
+/// Imports what the flags name.
+pub(in crate::cli) async fn run(config: &Config, format: &ImportFormat) -> Result<(), CliError> {
+    let plan = Plan::new(format)?;
+    let sink = Sink::new(Target::open_or_make(config).await?);
+    let bytes = plan
+        .sources
+        .iter()
+        .filter_map(|source| fs::metadata(&source.path).ok())
+        .map(|m| m.len())
+        .sum();
+    let mut import = Import {
+        data: config.server.data.clone(),
+        clock: Clock::system(),
+        options: plan.options,
+        retention: config.retention(),
+        sink,
+        report: Report::default(),
+        progress: progress(bytes),
+        bytes_before: 0,
+    };
+    let outcome = import.all(&plan.sources).await;
+    import.progress.finish_and_clear();
+    import.sink.close().await?;
+    out(&import.report.render())?;
+    outcome?;
+    match (import.report.failed_files(), import.report.rejected()) {
+        (0, rejected) if rejected > 0 && plan.options.strict => Err(CliError::Found(format!(
+            "{rejected} rows were rejected, and --strict does not allow any"
+        ))),
+        (0, _) => Ok(()),
+        (failed, _) => Err(CliError::Found(format!(
+            "{failed} of {} files could not be read",
+            plan.sources.len()
+        ))),
+    }
+}
+
+/// An import under way.
+struct Import {
+    data: PathBuf,
+    clock: Clock,
+    options: Options,
+    retention: Retention,
+    sink: Sink,
+    report: Report,
+    progress: ProgressBar,
+    /// Bytes of the files before the current one.
+    bytes_before: u64,
+}
+
+/// Why a file was not imported to its end.
+enum Trouble {
+    /// The file cannot be read; the next one perhaps can.
+    File(io::Error),
+    /// Nothing more can be stored.
+    Fatal(CliError),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<CliError> for Trouble {
+    fn from(error: CliError) -> Self {
+        Self::Fatal(error)
+    }
+}
+
+impl Import {
+    async fn all(&mut self, sources: &[Source]) -> Result<(), CliError> {
+        for source in sources {
+            match self.file(source).await {
+                Ok(()) => {}
+                Err(Trouble::File(error)) => {
+                    self.report.fail_file(&source.path, &error.to_string())
+                }
+                Err(Trouble::Fatal(error)) => return Err(error),
+            }
+            self.bytes_before += fs::metadata(&source.path).map_or(0, |there| there.len());
+            self.progress.set_position(self.bytes_before);
+        }
+        Ok(())
+    }
+
+    async fn file(&mut self, source: &Source) -> Result<(), Trouble> {
+        let mut checkpoint =
+            Checkpoint::open(&self.data, source, self.clock.now(), self.options.restart)?;
+        let mut news = false;
+        if let Some(chunk) = checkpoint.in_doubt() {
+            self.settle(source, &mut checkpoint, chunk).await?;
+            news = true;
+        }
+        let mut rows = source.open(checkpoint.done())?;
+        loop {
+            let (start, now) = (rows.place(), self.clock.now());
+            let filled = self.fill(source, rows.as_mut(), Until::Rows(CHUNK_ROWS), now)?;
+            let end = rows.place();
+            if end == start {
+                break;
+            }
+            let chunk = Chunk { start, end, now_ms: now.0, way: self.sink.way() };
+            self.store(source, &mut checkpoint, chunk, filled).await?;
+            news = true;
+        }
+        self.report.finish_file(news);
+        Ok(())
+    }
+
+    /// Finds out, or is told, whether a chunk that was being stored when an earlier import ended is stored.
+    async fn settle(
+        &mut self,
+        source: &Source,
+        checkpoint: &mut Checkpoint,
+        chunk: Chunk,
+    ) -> Result<(), Trouble> {
+        let age_ms = self.clock.now().0.saturating_sub(chunk.now_ms);
+        let remembered = chunk.way == self.sink.way() && self.sink.remembers(age_ms);
+        if !remembered && !source.is_repeatable() {
+            match self.options.in_doubt {
+                Some(InDoubt::Lost) => {}
+                Some(InDoubt::Stored) => return checkpoint.complete(chunk.end).map_err(unsaved),
+                None => return Err(in_doubt(source, &chunk).into()),
+            }
+        }
+        let mut rows = source.open(Some(chunk.start))?;
+        let now = TimestampMs(chunk.now_ms);
+        let filled = self.fill(source, rows.as_mut(), Until::Byte(chunk.end.byte), now)?;
+        let chunk = Chunk { end: rows.place(), way: self.sink.way(), ..chunk };
+        self.store(source, checkpoint, chunk, filled).await
+    }
+
+    /// Reads rows into a chunk, and counts those that are none.
+    fn fill(
+        &mut self,
+        source: &Source,
+        rows: &mut dyn RowReader,
+        until: Until,
+        now: TimestampMs,
+    ) -> io::Result<Filled> {
+        let mut filling = self.sink.begin();
+        let report = &mut self.report;
+        let mut take = |line: u64, row: Result<&Point<'_>, Reject>| {
+            let pushed = row.and_then(|point| {
+                filling.push(line, point)?;
+                if point.time.0 < kept_since(&self.retention, point.name, now) {
+                    report.note_too_old();
+                }
+                Ok(())
+            });
+            if let Err(reject) = pushed {
+                report.reject(&source.path, line, &reject);
+            }
+        };
+        rows.read(until, now, &mut take)?;
+        Ok(filling.finish())
+    }
+
+    async fn store(
+        &mut self,
+        source: &Source,
+        checkpoint: &mut Checkpoint,
+        chunk: Chunk,
+        filled: Filled,
+    ) -> Result<(), Trouble> {
+        checkpoint.announce(chunk).map_err(unsaved)?;
+        let stored = self.sink.store(filled, &checkpoint.key(&chunk), self.clock.now()).await?;
+        checkpoint.complete(chunk.end).map_err(unsaved)?;
+        self.report.accept(stored.accepted);
+        self.report.reject_unlisted(stored.unlisted);
+        for (line, reject) in &stored.rejected {
+            self.report.reject(&source.path, *line, reject);
+        }
+        self.progress.set_position(self.bytes_before + chunk.end.byte);
+        Ok(())
+    }
+}
+
+/// The time before which no tier of the metric keeps anything, in milliseconds since the epoch.
+fn kept_since(retention: &Retention, metric: &str, now: TimestampMs) -> i64 {
+    let tiers = retention.of(metric);
+    let longest =
+        tiers.raw.max(tiers.minute).max(tiers.five_minutes).max(tiers.hour).max(tiers.day);
+    now.0.saturating_sub(i64::try_from(longest.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn unsaved(error: io::Error) -> Trouble {
+    Trouble::Fatal(CliError::failed("cannot remember how far the import came", error))
+}
+
+fn in_doubt(source: &Source, chunk: &Chunk) -> CliError {
+    let by = match chunk.way {
+        Way::Server => "through a running server",
+        Way::Engine => "with the server stopped",
+    };
+    let Place { line: first, .. } = chunk.start;
+    let last = chunk.end.line.saturating_sub(1);
+    CliError::Usage(format!(
+        "an import of {} was interrupted while lines {first} to {last} were being stored {by}, and whether they are stored \
+         cannot be found out any more: import them in that way within a day, or say --in-doubt stored or --in-doubt lost",
+        source.path.display()
+    ))
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn progress(bytes: u64) -> ProgressBar {
+    let bar = ProgressBar::new(bytes);
+    let template = "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

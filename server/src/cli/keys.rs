@@ -1,0 +1,146 @@
+//! `telltale keys`: makes, lists and revokes API keys through the routes of the server.
+
+use http::Method;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value, json};
+
+use super::args::{KeysAction, NewKeyArgs};
+use super::error::CliError;
+use super::output::{note, out};
+use super::table::{Align, Table};
+use super::target::Target;
+use crate::limits::PAGE_LIMIT_MAX;
+use crate::platform::config::Config;
+
+/// Does what was asked.
+pub(super) async fn run(config: &Config, action: &KeysAction) -> Result<(), CliError> {
+    // What was typed wrongly is told before anything is opened.
+    let new = match action {
+        KeysAction::Create(args) => Some(new_key(args)?),
+        _ => None,
+    };
+    let mut target = Target::open(config).await?;
+    let done = match action {
+        KeysAction::Create(_) => target.send(Method::POST, "/api/v1/keys", new.as_ref()).await,
+        KeysAction::List { .. } => list(&mut target).await,
+        KeysAction::Revoke { id } => {
+            let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
+            target.send(Method::DELETE, &format!("/api/v1/keys/{id}"), None).await
+        }
+    };
+    target.close().await?;
+    let answer = done?;
+    match action {
+        KeysAction::Create(args) if !args.json => show_new(&answer),
+        KeysAction::List { json: false } => out(&table(&answer)),
+        KeysAction::Revoke { id } => out(&format!("the key {id} is refused from now on\n")),
+        KeysAction::Create(_) | KeysAction::List { .. } => out(&format!("{answer}\n")),
+    }
+}
+
+/// All pages of the list as one array.
+async fn list(target: &mut Target) -> Result<String, CliError> {
+    let mut all = Vec::new();
+    loop {
+        let path = format!("/api/v1/keys?limit={PAGE_LIMIT_MAX}&offset={}", all.len());
+        let mut page: Value = parse(&target.send(Method::GET, &path, None).await?)?;
+        let items = page.get_mut("data").and_then(Value::as_array_mut).map(std::mem::take);
+        let items = items.unwrap_or_default();
+        let last = items.len() < PAGE_LIMIT_MAX;
+        all.extend(items);
+        if last {
+            return Ok(Value::Array(all).to_string());
+        }
+    }
+}
+
+fn new_key(args: &NewKeyArgs) -> Result<Value, CliError> {
+    let mut limits = Map::new();
+    for limit in &args.limits {
+        let (class, quota) = limit
+            .split_once('=')
+            .ok_or_else(|| CliError::Usage(format!("--limit {limit:?} is not CLASS=QUOTA")))?;
+        let quota =
+            quota.parse::<u32>().map_or_else(|_| json!(quota), |per_minute| json!(per_minute));
+        limits.insert(class.to_owned(), quota);
+    }
+    Ok(json!({
+        "name": args.name,
+        "user": args.user,
+        "scopes": args.scopes,
+        "limits": limits,
+        "public_ingest": args.public_ingest,
+    }))
+}
+
+/// The key alone on standard output, so that it can be piped; what to know about it beside it.
+fn show_new(answer: &str) -> Result<(), CliError> {
+    let body = parse(answer)?;
+    let key = body.pointer("/data/key").and_then(Value::as_str);
+    let key = key
+        .ok_or_else(|| CliError::Found("the server made the key and did not show it".to_owned()))?;
+    note("The key is shown this once; only its hash is kept.");
+    out(&format!("{key}\n"))
+}
+
+fn table(keys: &str) -> String {
+    let keys: Value = serde_json::from_str(keys).unwrap_or(Value::Null);
+    let headers = ["id", "name", "user", "scopes", "limits", "created", "last used", "revoked"];
+    let headers = headers.map(|header| (header.to_owned(), Align::Left));
+    let mut table = Table::new(headers.to_vec());
+    for key in keys.as_array().into_iter().flatten() {
+        let text = |field: &str| key.get(field).and_then(Value::as_str).unwrap_or("-").to_owned();
+        let mut scopes = list_of(key.get("scopes"));
+        if key.get("public_ingest") == Some(&Value::Bool(true)) {
+            scopes.push_str(" (public)");
+        }
+        table.row(vec![
+            text("id"),
+            text("name"),
+            text("user"),
+            scopes,
+            list_of(key.get("limits")),
+            text("created_at"),
+            text("last_used_at"),
+            text("revoked_at"),
+        ]);
+    }
+    table.render()
+}
+
+/// Items with commas, members as `name=value`.
+fn list_of(value: Option<&Value>) -> String {
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let parts: Vec<String> = match value {
+        Some(Value::Array(items)) => items.iter().map(plain).collect(),
+        Some(Value::Object(members)) => {
+            members.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect()
+        }
+        _ => Vec::new(),
+    };
+    if parts.is_empty() { "-".to_owned() } else { parts.join(",") }
+}
+
+fn parse(text: &str) -> Result<Value, CliError> {
+    serde_json::from_str(text)
+        .map_err(|error| CliError::failed("the answer of the server cannot be read", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_listed_one_per_line() {
+        let keys = json!([{
+            "id": "abcdefgh", "name": "ci", "user": "ci@example.com", "scopes": ["ingest", "read"],
+            "limits": {"batch": "unlimited", "query": 6000}, "public_ingest": false,
+            "created_at": "2026-01-02T03:04:05.678Z", "last_used_at": null, "revoked_at": null
+        }]);
+        assert_eq!(
+            table(&keys.to_string()),
+            "id        name  user            scopes       limits                      created                   last used  revoked\n\
+             abcdefgh  ci    ci@example.com  ingest,read  batch=unlimited,query=6000  2026-01-02T03:04:05.678Z  -          -\n"
+        );
+    }
+}

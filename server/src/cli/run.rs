@@ -1,0 +1,84 @@
+//! From the typed line to the command, and from its end to the exit code: 0 done, 1 failed, 2 typed or configured
+//! wrongly.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use tokio::runtime::{Builder, Runtime};
+
+use super::args::{Cli, Command};
+use super::error::CliError;
+use super::output::note;
+use super::{copy, import, keys, query, serve, settings, wiring};
+use crate::platform::config::{Config, Directives, Environment, Loaded, Origin};
+use crate::platform::logging;
+
+/// Runs the command line of this process.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help goes to standard output with code 0, mistakes to standard error with code 2. Neither can be
+            // told about a stream that is closed.
+            error.print().unwrap_or_default();
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    match dispatch(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            note(&format!("telltale: {}", error.line()));
+            error.exit_code()
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<(), CliError> {
+    let environment = Environment::of_process()?;
+    let common = cli.common;
+    match cli.command {
+        Command::Serve(args) => {
+            let loaded = wiring::load(&common, args.listen.as_deref(), &environment)?;
+            serve::run(&loaded.config, &environment)
+        }
+        Command::Config(args) => settings::print(&common, &args, &environment),
+        other => {
+            let config = quiet(wiring::load(&common, None, &environment)?);
+            command(&config, other)
+        }
+    }
+}
+
+/// Runs a command about data.
+fn command(config: &Config, command: Command) -> Result<(), CliError> {
+    logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
+    let runtime = small_runtime()?;
+    match command {
+        Command::Keys { action } => runtime.block_on(keys::run(config, &action)),
+        Command::Import { format } => runtime.block_on(import::run(config, &format)),
+        Command::Query(args) => runtime.block_on(query::run(config, &args)),
+        Command::Backup { dir } => runtime.block_on(copy::backup(config, &dir)),
+        Command::Restore { dir } => copy::restore(config, &dir),
+        Command::Verify => runtime.block_on(copy::verify(config)),
+        Command::Seal => runtime.block_on(copy::seal(config)),
+        Command::Merge => runtime.block_on(copy::merge(config)),
+        Command::Serve(_) | Command::Config(_) => Ok(()),
+    }
+}
+
+/// Commands answer on standard output; their log speaks up only when something is wrong, unless a level is set.
+fn quiet(loaded: Loaded) -> Config {
+    let mut config = loaded.config;
+    let level = loaded.effective.iter().find(|one| one.key == "log.level");
+    if level.is_none_or(|level| level.origin == Origin::Default) {
+        config.log.level = Directives::warnings();
+    }
+    config
+}
+
+fn small_runtime() -> Result<Runtime, CliError> {
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::failed("cannot start", error))
+}

@@ -1,0 +1,208 @@
+//! `telltale serve`: the life of the server process.
+//!
+//! The listener opens first, so that `/readyz` says 503 while the log is replayed; then the engine, the keys and the
+//! control socket, in this order, because the socket belongs to whoever holds the lock of the data directory. The
+//! first SIGTERM or SIGINT stops taking connections, lets the requests in flight end, seals and closes; a second one
+//! ends the process at once, which loses nothing that was acknowledged.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use telltale_engine::{Clock, Engine};
+use tokio::runtime::Builder;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::background;
+use super::error::CliError;
+use super::output::note;
+use super::wiring;
+use crate::app::App;
+use crate::areas;
+use crate::http::{self, Listener, Server};
+use crate::platform::config::{Config, Environment};
+use crate::platform::control::SOCKET_NAME;
+use crate::platform::keys::{FirstStart, KeyText};
+use crate::platform::ticks::Ticks;
+use crate::platform::{logging, sweeps};
+
+/// Serves until a signal comes.
+pub(super) fn run(config: &Config, environment: &Environment) -> Result<(), CliError> {
+    let admin_key = environment.admin_key().map(str::parse::<KeyText>).transpose();
+    let admin_key = admin_key
+        .map_err(|rule| CliError::Usage(format!("TELLTALE_ADMIN_KEY is malformed: {rule}")))?;
+    logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::failed("cannot start", error))?;
+    let outcome = runtime.block_on(serve(config, admin_key));
+    // Whatever still runs was told to end or was left behind by a second signal.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliError> {
+    let ticks = Ticks::system();
+    let clock = Clock::system();
+    let mut signals = Signals::listen()?;
+    let server =
+        Server::new(wiring::http_settings(config), clock.clone(), ticks.clone(), areas::routes())
+            .map_err(|error| CliError::failed("cannot set up the routes", error))?;
+    let (stop, stopping) = watch::channel(false);
+    let network = listen(config.server.listen).await?;
+    let network = spawn(&server, network, stopping.clone());
+
+    let opening = tokio::task::spawn_blocking({
+        let (config, clock, ticks, server) =
+            (config.clone(), clock.clone(), ticks.clone(), Arc::clone(&server));
+        move || open(&config, clock, ticks, &server, admin_key)
+    });
+    let app = tokio::select! {
+        opened = opening => opened.map_err(|died| CliError::failed("cannot open the data", died))??,
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopped before the data was open");
+            return Ok(());
+        }
+    };
+    let control = control(config).map(|listener| spawn(&server, listener, stopping));
+    let (end_sweeps, sweeps_ending) = watch::channel(false);
+    let sweeps = tokio::spawn(sweeps::run(background::sweeps(&server, &app), clock, sweeps_ending));
+    tracing::info!(opened_ms = ms(&ticks), "ready");
+
+    let name = signals.next().await;
+    tracing::info!(signal = name, "stopping; a second signal ends the process at once");
+    let ending = async {
+        stop.send_replace(true);
+        joined(Some(network)).await?;
+        joined(control).await?;
+        end_sweeps.send_replace(true);
+        joined(Some(sweeps)).await?;
+        let closing = tokio::task::spawn_blocking(move || app.engine().close());
+        closing.await.map_err(|died| CliError::failed("cannot close the data", died))??;
+        Ok::<(), CliError>(())
+    };
+    tokio::select! {
+        ended = ending => ended?,
+        _ = signals.next() => return Err(CliError::Found("ended at once by a second signal".to_owned())),
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Opens the engine, reads the keys, and makes the server ready. Blocks while the log is replayed.
+fn open(
+    config: &Config,
+    clock: Clock,
+    ticks: Ticks,
+    server: &Server,
+    admin_key: Option<KeyText>,
+) -> Result<Arc<App>, CliError> {
+    let engine = Engine::open(&config.server.data, config.engine_options(clock.clone()))?;
+    let keys_failed = |error| CliError::failed("cannot read the keys", error);
+    let app = App::new(engine, clock, ticks, server.settings()).map_err(keys_failed)?;
+    match app.keys().first_start(admin_key).map_err(keys_failed)? {
+        FirstStart::NotFirst => {}
+        FirstStart::Given(key) => tracing::info!(key = key.id, "the given key is the admin key"),
+        FirstStart::Generated(issued) => note(&boxed(&[
+            "Admin key of this server, shown this once:",
+            &issued.text.reveal(),
+            "Send it as: Authorization: Bearer <key>",
+        ])),
+    }
+    // A server that was just made has no app yet.
+    drop(server.open(Arc::clone(&app)));
+    Ok(app)
+}
+
+async fn listen(address: SocketAddr) -> Result<Listener, CliError> {
+    let listener = Listener::tcp(&address.to_string())
+        .await
+        .map_err(|error| CliError::failed(format!("cannot listen on {address}"), error))?;
+    // With port 0 only this line says where: whoever starts the process reads the field from the JSON log.
+    let bound = listener.local_addr().unwrap_or(address);
+    tracing::info!(listen = %bound, version = env!("CARGO_PKG_VERSION"), "listening");
+    Ok(listener)
+}
+
+/// The control socket. Without it the server serves all the same.
+fn control(config: &Config) -> Option<Listener> {
+    let path = config.server.data.join(SOCKET_NAME);
+    match Listener::control(&path) {
+        Ok(listener) => Some(listener),
+        Err(error) => {
+            let path = path.display();
+            tracing::warn!(%path, %error, "no control socket: commands cannot reach this server");
+            None
+        }
+    }
+}
+
+fn spawn(
+    server: &Arc<Server>,
+    listener: Listener,
+    mut stopping: watch::Receiver<bool>,
+) -> JoinHandle<()> {
+    let told = async move {
+        // The sender lives until the end; if it were gone, that would be the end too.
+        drop(stopping.wait_for(|stop| *stop).await);
+    };
+    tokio::spawn(http::serve(Arc::clone(server), vec![listener], told))
+}
+
+async fn joined(task: Option<JoinHandle<()>>) -> Result<(), CliError> {
+    match task {
+        Some(task) => {
+            task.await.map_err(|died| CliError::failed("a part of the server died", died))
+        }
+        None => Ok(()),
+    }
+}
+
+fn ms(ticks: &Ticks) -> u64 {
+    u64::try_from(ticks.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Lines with a frame around them, hard to overlook between log lines.
+fn boxed(lines: &[&str]) -> String {
+    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let bar = "─".repeat(width + 2);
+    let inside: Vec<String> = lines.iter().map(|line| format!("│ {line:<width$} │")).collect();
+    format!("┌{bar}┐\n{}\n└{bar}┘", inside.join("\n"))
+}
+
+/// The signals that end the process.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, CliError> {
+        let listen =
+            |kind| signal(kind).map_err(|error| CliError::failed("cannot hear signals", error));
+        Ok(Self {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+        })
+    }
+
+    /// The name of the next signal.
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_fits_its_longest_line() {
+        assert_eq!(boxed(&["a", "bcd"]), "┌─────┐\n│ a   │\n│ bcd │\n└─────┘");
+    }
+}

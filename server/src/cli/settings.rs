@@ -1,0 +1,20 @@
+//! `telltale config`: the effective settings, or the reference of all there are.
+
+use super::args::{Common, ConfigArgs};
+use super::error::CliError;
+use super::output::out;
+use super::wiring;
+use crate::platform::config::{Environment, reference};
+
+/// Prints what was asked for.
+pub(super) fn print(
+    common: &Common,
+    args: &ConfigArgs,
+    environment: &Environment,
+) -> Result<(), CliError> {
+    if args.reference {
+        return out(&reference());
+    }
+    let loaded = wiring::load(common, args.listen.listen.as_deref(), environment)?;
+    out(&loaded.to_toml())
+}

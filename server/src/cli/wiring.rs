@@ -1,0 +1,90 @@
+//! From the configuration to the settings of the parts, and from the flags to the configuration.
+
+use std::path::Path;
+
+use super::args::Common;
+use super::error::CliError;
+use crate::http::Settings;
+use crate::platform::config::{Config, ConfigError, Environment, Flag, Loaded, Sources, Threads};
+
+/// Reads the configuration as the flags and the environment say.
+pub(super) fn load(
+    common: &Common,
+    listen: Option<&str>,
+    environment: &Environment,
+) -> Result<Loaded, CliError> {
+    let path = common.config.clone().or_else(|| environment.config_file());
+    let file = match path {
+        Some(path) => {
+            let text = read_file(&path)?;
+            Some((path, text))
+        }
+        None => None,
+    };
+    let sources = Sources { file, environment: environment.clone(), flags: flags(common, listen)? };
+    Ok(Loaded::from_sources(&sources)?)
+}
+
+fn read_file(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| ConfigError::File { path: path.to_owned(), source })
+}
+
+/// `--set` first: a flag of its own says more clearly what is meant.
+fn flags(common: &Common, listen: Option<&str>) -> Result<Vec<Flag>, CliError> {
+    let mut flags = Vec::new();
+    for set in &common.set {
+        let (key, value) = set
+            .split_once('=')
+            .ok_or_else(|| CliError::Usage(format!("--set {set:?} is not KEY=VALUE")))?;
+        let (key, value, spelled) = (key.to_owned(), value.to_owned(), "--set".to_owned());
+        flags.push(Flag { key, value, spelled });
+    }
+    let own =
+        [("server.data", "--data", common.data.as_deref()), ("server.listen", "--listen", listen)];
+    for (key, spelled, value) in own {
+        flags.extend(value.map(|value| Flag {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            spelled: spelled.to_owned(),
+        }));
+    }
+    Ok(flags)
+}
+
+/// What the HTTP side needs to know.
+pub(super) fn http_settings(config: &Config) -> Settings {
+    let (http, bodies) = (&config.http, &config.bodies);
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    Settings {
+        body_json_bytes_max: bodies.json.bytes_usize(),
+        body_batch_bytes_max: bodies.batch.bytes_usize(),
+        body_bulk_bytes_max: bodies.bulk.bytes_usize(),
+        body_bytes_in_flight_max: bodies.in_flight.bytes_usize(),
+        requests_in_flight_max: count(http.requests_in_flight),
+        queries_at_once_max: match http.queries_at_once {
+            Threads::Auto => Settings::default().queries_at_once_max,
+            Threads::Count(n) => usize::from(n),
+        },
+        connections_max: count(http.connections),
+        header_bytes_max: http.header_bytes.bytes_usize(),
+        headers_max: count(http.headers),
+        header_timeout: http.header_timeout.duration(),
+        idle_timeout: http.idle_timeout.duration(),
+        body_idle_timeout: http.body_idle_timeout.duration(),
+        body_timeout: http.body_timeout.duration(),
+        shutdown_timeout: config.server.drain.duration(),
+        quotas: config.quotas(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_of_the_configuration_are_those_of_the_http_side() {
+        let loaded = Loaded::from_sources(&Sources::default()).unwrap();
+        assert_eq!(http_settings(&loaded.config), Settings::default());
+    }
+}

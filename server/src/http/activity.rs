@@ -1,0 +1,263 @@
+//! What a connection is doing, seen from its bytes and its requests, and when its patience ends.
+//!
+//! [`Tapped`] stands between the socket and hyper and sees the bytes; the service reports when a request begins
+//! and ends. Together they tell a connection that rests from one that drips its headers.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+use super::settings::Settings;
+use crate::limits;
+use crate::platform::ticks::Ticks;
+
+/// What an HTTP/2 client sends first.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// Stands for a time that has not come.
+const NEVER: u64 = u64::MAX;
+
+/// What a connection is doing. Shared by its bytes, its requests and its timer.
+#[derive(Debug)]
+pub(super) struct Activity {
+    ticks: Ticks,
+    idle: Duration,
+    header: Duration,
+    requests: AtomicUsize,
+    /// Milliseconds of the ticks when the connection last did something of use.
+    rested_since_ms: AtomicU64,
+    /// Milliseconds of the ticks when the first byte of a request came that is not complete.
+    head_since_ms: AtomicU64,
+    http2: AtomicBool,
+    /// What a client that was too slow is told, before the next read ends the connection.
+    last_words: OnceLock<Vec<u8>>,
+    /// The answer leaves a body unread: the end waits for the client to stop sending.
+    lingers: AtomicBool,
+}
+
+/// Whose patience has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overdue {
+    /// Nothing was asked for too long.
+    Idle,
+    /// The headers of a request took too long.
+    Headers,
+}
+
+/// A request being answered.
+#[derive(Debug)]
+pub(super) struct Busy(Arc<Activity>);
+
+impl Activity {
+    pub(super) fn new(settings: &Settings, ticks: Ticks) -> Arc<Self> {
+        let now_ms = ticks.elapsed().as_millis() as u64;
+        Arc::new(Self {
+            ticks,
+            idle: settings.idle_timeout,
+            header: settings.header_timeout,
+            requests: AtomicUsize::new(0),
+            rested_since_ms: AtomicU64::new(now_ms),
+            head_since_ms: AtomicU64::new(NEVER),
+            http2: AtomicBool::new(false),
+            last_words: OnceLock::new(),
+            lingers: AtomicBool::new(false),
+        })
+    }
+
+    /// A request is complete enough to be answered.
+    pub(super) fn begin(self: &Arc<Self>) -> Busy {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.head_since_ms.store(NEVER, Ordering::Relaxed);
+        self.lingers.store(false, Ordering::Relaxed);
+        Busy(Arc::clone(self))
+    }
+
+    /// The answer being sent may leave a body unread.
+    pub(super) fn linger(&self) {
+        self.lingers.store(true, Ordering::Relaxed);
+    }
+
+    /// The next read ends the connection. An HTTP/1 client is told this response before.
+    pub(super) fn expire(&self, response: Vec<u8>) {
+        self.last_words.get_or_init(|| response);
+    }
+
+    /// Whether patience has ended, and if not, how long it still holds.
+    pub(super) fn patience(&self) -> Result<Duration, Overdue> {
+        if self.requests.load(Ordering::Relaxed) > 0 {
+            return Ok(self.idle.min(self.header));
+        }
+        let rested_since_ms = self.rested_since_ms.load(Ordering::Relaxed);
+        let head_since_ms = self.head_since_ms.load(Ordering::Relaxed);
+        // What came before the last answer was sent out is not waited for yet: the client is still reading.
+        if head_since_ms != NEVER && head_since_ms >= rested_since_ms {
+            return self.left(head_since_ms, self.header).ok_or(Overdue::Headers);
+        }
+        self.left(rested_since_ms, self.idle).ok_or(Overdue::Idle)
+    }
+
+    fn left(&self, since_ms: u64, allowed: Duration) -> Option<Duration> {
+        let end = Duration::from_millis(since_ms) + allowed;
+        end.checked_sub(self.ticks.elapsed()).filter(|left| !left.is_zero())
+    }
+
+    /// The time on the clock of [`Self::patience`].
+    pub(super) fn elapsed(&self) -> Duration {
+        self.ticks.elapsed()
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.ticks.elapsed().as_millis() as u64
+    }
+
+    fn received(&self) {
+        let resting = self.requests.load(Ordering::Relaxed) == 0;
+        let known = self.head_since_ms.load(Ordering::Relaxed) != NEVER;
+        // HTTP/2 connections speak also when nothing is asked; their headers come in one frame.
+        if resting && !known && !self.http2.load(Ordering::Relaxed) {
+            self.head_since_ms.store(self.now_ms(), Ordering::Relaxed);
+        }
+    }
+
+    fn sent(&self) {
+        self.rested_since_ms.store(self.now_ms(), Ordering::Relaxed);
+    }
+
+    fn is_http2(&self) {
+        self.http2.store(true, Ordering::Relaxed);
+        self.head_since_ms.store(NEVER, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.sent();
+        self.0.requests.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A socket whose bytes are seen by an [`Activity`].
+#[derive(Debug)]
+pub(super) struct Tapped<S> {
+    socket: S,
+    activity: Arc<Activity>,
+    /// Bytes of [`PREFACE`] seen so far; `None` once the protocol is known.
+    preface_seen: Option<usize>,
+    told: bool,
+    shut: bool,
+    lingering: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Tapped<S> {
+    pub(super) fn new(socket: S, activity: Arc<Activity>) -> Self {
+        Self { socket, activity, preface_seen: Some(0), told: false, shut: false, lingering: None }
+    }
+
+    fn look_for_preface(&mut self, bytes: &[u8]) {
+        let Some(seen) = self.preface_seen else { return };
+        let expected = &PREFACE[seen..];
+        let common = expected.len().min(bytes.len());
+        self.preface_seen = if bytes[..common] != expected[..common] {
+            None
+        } else if common == expected.len() {
+            self.activity.is_http2();
+            None
+        } else {
+            Some(seen + common)
+        };
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Tapped<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if let Some(response) = this.activity.last_words.get() {
+            if !this.activity.http2.load(Ordering::Relaxed)
+                && !std::mem::replace(&mut this.told, true)
+            {
+                // A short answer always fits an idle socket; where it does not, the client learns nothing.
+                drop(Pin::new(&mut this.socket).poll_write(cx, response));
+            }
+            return Poll::Ready(Ok(()));
+        }
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut this.socket).poll_read(cx, buf))?;
+        let bytes = &buf.filled()[before..];
+        if !bytes.is_empty() {
+            this.activity.received();
+            this.look_for_preface(bytes);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        // The last words were spoken; hyper has a word of its own for what it could not read.
+        if self.told {
+            return Poll::Ready(Ok(buf.len()));
+        }
+        let written = ready!(Pin::new(&mut self.socket).poll_write(cx, buf))?;
+        self.activity.sent();
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        if self.told {
+            return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
+        }
+        let written = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, bufs))?;
+        self.activity.sent();
+        Poll::Ready(Ok(written))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+
+    /// Closing a socket with unread bytes resets it, and the client would lose the answer that says why. So
+    /// where a body was left unread, what still comes is thrown away until the client stops.
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if !this.shut {
+            ready!(Pin::new(&mut this.socket).poll_shutdown(cx))?;
+            this.shut = true;
+        }
+        if !this.activity.lingers.load(Ordering::Relaxed) {
+            return Poll::Ready(Ok(()));
+        }
+        let linger = || Box::pin(sleep(Duration::from_millis(limits::LINGER_MS)));
+        if this.lingering.get_or_insert_with(linger).as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        let mut scratch = [0; 8 << 10];
+        loop {
+            let mut buf = ReadBuf::new(&mut scratch);
+            ready!(Pin::new(&mut this.socket).poll_read(cx, &mut buf))?;
+            if buf.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Admission control: how many requests and how many bytes of bodies the server takes on at once.
+//!
+//! Past the limits it sheds at once, with `overloaded`, instead of queueing what it cannot answer in time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::error::{ApiError, ApiResult, ErrorCode};
+use super::settings::Settings;
+use crate::limits;
+
+/// What is in flight, and how much may be.
+#[derive(Debug)]
+pub(super) struct Admission(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    requests: AtomicUsize,
+    requests_max: usize,
+    body_bytes: AtomicUsize,
+    body_bytes_max: usize,
+}
+
+/// A request that was let in, with the bytes of its body. Gives everything back when dropped.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    counts: Arc<Counts>,
+    body_bytes: usize,
+}
+
+impl Admission {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self(Arc::new(Counts {
+            requests: AtomicUsize::new(0),
+            requests_max: settings.requests_in_flight_max,
+            body_bytes: AtomicUsize::new(0),
+            body_bytes_max: settings.body_bytes_in_flight_max,
+        }))
+    }
+
+    /// Lets a request in, or sheds it.
+    pub(super) fn enter(&self) -> ApiResult<Reservation> {
+        let counts = Arc::clone(&self.0);
+        if counts.requests.fetch_add(1, Ordering::Relaxed) >= counts.requests_max {
+            counts.requests.fetch_sub(1, Ordering::Relaxed);
+            return Err(overloaded("too many requests are being answered"));
+        }
+        Ok(Reservation { counts, body_bytes: 0 })
+    }
+
+    /// Requests being answered.
+    pub(super) fn requests(&self) -> usize {
+        self.0.requests.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the bodies of requests being answered.
+    pub(super) fn body_bytes(&self) -> usize {
+        self.0.body_bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Reservation {
+    /// Takes on more bytes of the body, or sheds the request.
+    pub(super) fn add(&mut self, bytes: usize) -> ApiResult<()> {
+        let before = self.counts.body_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.body_bytes += bytes;
+        if before.saturating_add(bytes) > self.counts.body_bytes_max {
+            return Err(overloaded("too many bytes are being received"));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.counts.body_bytes.fetch_sub(self.body_bytes, Ordering::Relaxed);
+        self.counts.requests.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn overloaded(message: &'static str) -> ApiError {
+    ApiError::new(ErrorCode::Overloaded, message).retry_after(limits::OVERLOADED_RETRY_SECONDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admission(requests: usize, bytes: usize) -> Admission {
+        Admission::new(&Settings {
+            requests_in_flight_max: requests,
+            body_bytes_in_flight_max: bytes,
+            ..Settings::default()
+        })
+    }
+
+    #[test]
+    fn sheds_the_request_past_the_limit_and_lets_in_again_when_one_ends() {
+        let admission = admission(2, 100);
+        let first = admission.enter().unwrap();
+        let _second = admission.enter().unwrap();
+        let refused = admission.enter().unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Overloaded);
+        assert_eq!(refused.retry_after_seconds(), Some(1));
+        drop(first);
+        admission.enter().unwrap();
+    }
+
+    #[test]
+    fn sheds_the_body_past_the_limit_and_gives_its_bytes_back() {
+        let admission = admission(2, 100);
+        let mut small = admission.enter().unwrap();
+        small.add(60).unwrap();
+        let mut large = admission.enter().unwrap();
+        assert_eq!(large.add(41).unwrap_err().code(), ErrorCode::Overloaded);
+        drop(large);
+        assert_eq!(admission.body_bytes(), 60);
+        drop(small);
+        assert_eq!((admission.requests(), admission.body_bytes()), (0, 0));
+    }
+}

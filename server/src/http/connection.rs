@@ -1,0 +1,144 @@
+//! One connection: HTTP/1.1 or HTTP/2 as the client begins it, with the patience of the settings.
+//!
+//! The patience is kept here and not by hyper, whose header timeout also counts the pause between two requests
+//! and ends in silence. Between requests a connection may rest for the idle timeout; from the first byte of a
+//! request its headers have the header timeout, and a client that misses it is told `request_timeout`. While a
+//! request is being answered there is no timeout here; its body has its own.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+use hyper::body::{Body as _, Incoming};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use super::activity::{Activity, Overdue, Tapped};
+use super::error::{ApiError, ErrorCode};
+use super::pipeline::Origin;
+use super::response::Response;
+use super::server::Server;
+use super::settings::Settings;
+use super::stack::Body;
+use crate::limits;
+
+/// The least that hyper takes as the size of its buffer.
+const BUFFER_BYTES_MIN: usize = 8 << 10;
+
+/// A request being answered.
+type Answering = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
+
+/// Serves `socket` until one side ends it. When `stopping` turns true the request in flight is the last.
+pub(super) async fn serve<S>(
+    server: Arc<Server>,
+    origin: Origin,
+    socket: S,
+    mut stopping: watch::Receiver<bool>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let activity = Activity::new(&server.settings, server.ticks.clone());
+    let io = TokioIo::new(Tapped::new(socket, Arc::clone(&activity)));
+    let answering = Arc::clone(&activity);
+    let builder = builder(&server.settings);
+    let expired = Arc::clone(&server);
+    let service = service_fn(move |request: http::Request<Incoming>| {
+        let busy = answering.begin();
+        let (server, activity) = (Arc::clone(&server), Arc::clone(&answering));
+        Box::pin(async move {
+            let bodied = !request.body().is_end_stream();
+            let response = server.handle(origin, request).await;
+            if bodied && !response.status().is_success() {
+                activity.linger();
+            }
+            drop(busy);
+            Ok(response)
+        }) as Answering
+    });
+    let mut connection = pin!(builder.serve_connection(io, service).into_owned());
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        overdue = overdue(&activity) => {
+            match overdue {
+                Overdue::Headers => activity.expire(too_slow(&expired)),
+                Overdue::Idle => connection.as_mut().graceful_shutdown(),
+            }
+            // Whoever does not let the connection end is not waited for.
+            timeout(Duration::from_millis(limits::LINGER_MS), connection).await.unwrap_or(Ok(()))
+        }
+        () = requested(&mut stopping) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(cause = %error, "a connection broke");
+    }
+}
+
+/// The answer to a client that does not finish its headers. There is no request whose id it could echo.
+fn too_slow(server: &Server) -> Vec<u8> {
+    let error = ApiError::new(ErrorCode::RequestTimeout, "the headers did not arrive in time");
+    let response = Response::from(&error);
+    let (id, length) = (server.ids.next(""), response.body().len());
+    let mut bytes = format!(
+        "HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         x-request-id: {id}\r\nconnection: close\r\n\r\n"
+    )
+    .into_bytes();
+    bytes.extend_from_slice(response.body());
+    bytes
+}
+
+/// Ends when the server was told to stop.
+pub(super) async fn requested(stopping: &mut watch::Receiver<bool>) {
+    // An error means that nobody is left to tell us, which is the same as being told.
+    drop(stopping.wait_for(|stop| *stop).await);
+}
+
+/// Ends when the client has used up its patience.
+async fn overdue(activity: &Activity) -> Overdue {
+    let mut timer = pin!(sleep(Duration::ZERO));
+    let mut rings_at = Duration::MAX;
+    poll_fn(|cx| {
+        loop {
+            let left = match activity.patience() {
+                Ok(left) => left,
+                Err(overdue) => return Poll::Ready(overdue),
+            };
+            // The patience may have become shorter since the timer was set; if longer, the timer rings for nothing.
+            let ends_at = activity.elapsed() + left;
+            if ends_at < rings_at {
+                timer.set(sleep(left));
+                rings_at = ends_at;
+            }
+            ready!(timer.as_mut().poll(cx));
+            rings_at = Duration::MAX;
+        }
+    })
+    .await
+}
+
+/// Limits of hyper itself. Those of headers are twice ours, so that it is we who answer in most cases.
+fn builder(settings: &Settings) -> Builder<TokioExecutor> {
+    let header_bytes = settings.header_bytes_max.saturating_mul(2).max(BUFFER_BYTES_MIN);
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(None)
+        .max_headers(settings.headers_max.saturating_mul(2))
+        .max_buf_size(header_bytes);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX));
+    builder
+}

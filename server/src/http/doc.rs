@@ -1,0 +1,219 @@
+//! What the OpenAPI document says about a route, written beside the route.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::error::ErrorCode;
+
+/// Makes the schema of one type; the generator collects what it refers to.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// The documentation of one route.
+#[derive(Clone, Copy, Debug)]
+pub struct Doc {
+    /// The area, as a heading.
+    pub tag: &'static str,
+    /// One line that says what the route does.
+    pub summary: &'static str,
+    /// More, in CommonMark, where one line is not enough.
+    pub description: &'static str,
+    /// Query parameters, and path parameters that need explaining.
+    pub parameters: &'static [Param],
+    /// The schema of the request body.
+    pub request: Option<SchemaOf>,
+    /// The successful answer.
+    pub answer: Answer,
+    /// The codes of the area that the route refuses with; the codes every route has are added.
+    pub errors: &'static [ErrorCode],
+    /// Whether the resource has an `ETag`: reading answers it, changing honours `If-Match`.
+    pub versioned: bool,
+    /// Whether the route is an extension of the service's contract.
+    pub extension: bool,
+}
+
+/// What a successful call answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The media type.
+    pub media: &'static str,
+    /// The schema of the body, where it is JSON.
+    pub schema: Option<SchemaOf>,
+}
+
+impl Doc {
+    /// A route that says nothing about itself.
+    pub const EMPTY: Self = Self::new("", "");
+
+    /// The route's area and what the route does, in one line.
+    pub const fn new(tag: &'static str, summary: &'static str) -> Self {
+        Self {
+            tag,
+            summary,
+            description: "",
+            parameters: &[],
+            request: None,
+            answer: Answer { status: 200, media: "application/json", schema: None },
+            errors: &[],
+            versioned: false,
+            extension: false,
+        }
+    }
+
+    /// More about the route, in CommonMark.
+    #[must_use]
+    pub const fn about(mut self, description: &'static str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// The query parameters.
+    #[must_use]
+    pub const fn parameters(mut self, parameters: &'static [Param]) -> Self {
+        self.parameters = parameters;
+        self
+    }
+
+    /// The type of the request body.
+    #[must_use]
+    pub const fn request<T: JsonSchema>(mut self) -> Self {
+        self.request = Some(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+
+    /// Answers 200 with this body.
+    #[must_use]
+    pub const fn ok<T: JsonSchema>(self) -> Self {
+        self.answers::<T>(200)
+    }
+
+    /// Answers 201 with this body.
+    #[must_use]
+    pub const fn created<T: JsonSchema>(self) -> Self {
+        self.answers::<T>(201)
+    }
+
+    /// Answers 202 with this body.
+    #[must_use]
+    pub const fn accepted<T: JsonSchema>(self) -> Self {
+        self.answers::<T>(202)
+    }
+
+    /// Answers 200 with something that is not JSON.
+    #[must_use]
+    pub const fn media(mut self, media: &'static str) -> Self {
+        self.answer.media = media;
+        self
+    }
+
+    /// The codes of the area that the route refuses with.
+    #[must_use]
+    pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    /// The resource has an `ETag`: reading answers it, changing honours `If-Match`.
+    #[must_use]
+    pub const fn versioned(mut self) -> Self {
+        self.versioned = true;
+        self
+    }
+
+    /// Marks the route as an extension of the contract.
+    #[must_use]
+    pub const fn ext(mut self) -> Self {
+        self.extension = true;
+        self
+    }
+
+    const fn answers<T: JsonSchema>(mut self, status: u16) -> Self {
+        self.answer.status = status;
+        self.answer.schema = Some(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+}
+
+/// A parameter of a path or query string.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// The name; `tags[key]` stands for any key.
+    pub name: &'static str,
+    /// What it means and what holds when it is absent.
+    pub about: &'static str,
+    /// Where it stands.
+    pub place: Place,
+    /// What it may be.
+    pub form: Form,
+    /// Whether the call fails without it.
+    pub required: bool,
+    /// A value to try.
+    pub example: &'static str,
+}
+
+/// Where a parameter stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the path.
+    Path,
+    /// In the query string.
+    Query,
+}
+
+/// What a parameter may be.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// Any text.
+    Text,
+    /// A time: RFC 3339, or a date.
+    Time,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number of this range, both ends included.
+    Integer(u64, u64),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+}
+
+impl Param {
+    /// An optional text of the query string.
+    pub const fn query(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, place: Place::Query, form: Form::Text, required: false, example: "" }
+    }
+
+    /// A part of the path. Only needed to explain it: every part of a path is documented.
+    pub const fn path(name: &'static str, about: &'static str) -> Self {
+        Self { place: Place::Path, required: true, ..Self::query(name, about) }
+    }
+
+    /// What the parameter may be; any text unless said.
+    #[must_use]
+    pub const fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// The call fails without it.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// A value to try.
+    #[must_use]
+    pub const fn example(mut self, example: &'static str) -> Self {
+        self.example = example;
+        self
+    }
+}
+
+/// `limit` and `offset`, as every list without paging of its own has them.
+pub const PAGING: [Param; 2] = [
+    Param::query(
+        "limit",
+        "Items in the answer; 100 when absent, a larger number is taken as 1000.",
+    )
+    .form(Form::Integer(1, 1_000)),
+    Param::query("offset", "Items to pass over; 0 when absent.").form(Form::Integer(0, u64::MAX)),
+];

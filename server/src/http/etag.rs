@@ -1,0 +1,102 @@
+//! Revisions of documents as entity tags, and the conditions that requests put on them.
+//!
+//! A document's tag is its revision in quotes: strong, because a revision names one value. Compression makes
+//! other bytes of the same value, so a proxy may weaken the tag; `If-Match` compares strongly all the same,
+//! `If-None-Match` weakly (RFC 9110, section 8.8.3.2).
+
+use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderValue, Method};
+
+use super::error::{ApiError, ApiResult, ErrorCode};
+
+/// The entity tag of a revision: `"7"`.
+pub fn etag_of(revision: u64) -> HeaderValue {
+    // Quotes and digits are always a valid header.
+    HeaderValue::try_from(format!("\"{revision}\""))
+        .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+}
+
+/// Refuses when `If-Match` is given and names neither the revision nor `*`.
+pub(super) fn check_if_match(headers: &HeaderMap, revision: u64) -> ApiResult<()> {
+    if !headers.contains_key(IF_MATCH) {
+        return Ok(());
+    }
+    let wanted = format!("\"{revision}\"");
+    if tags(headers, IF_MATCH).any(|tag| tag == "*" || tag == wanted) {
+        return Ok(());
+    }
+    let message = "the resource has changed: If-Match does not name its current ETag";
+    Err(ApiError::new(ErrorCode::PreconditionFailed, message))
+}
+
+/// The tags that the caller of a `GET` or `HEAD` has already.
+pub(super) fn known_tags(method: &Method, headers: &HeaderMap) -> Vec<String> {
+    if !matches!(*method, Method::GET | Method::HEAD) {
+        return Vec::new();
+    }
+    tags(headers, IF_NONE_MATCH).map(|tag| opaque(tag).to_owned()).collect()
+}
+
+/// Whether the caller has the response with this tag, so that 304 says enough.
+pub(super) fn is_known(known: &[String], etag: Option<&HeaderValue>) -> bool {
+    let Some(etag) = etag.and_then(|value| value.to_str().ok()) else { return false };
+    known.iter().any(|tag| tag == "*" || tag == opaque(etag))
+}
+
+/// The tag without the mark of weakness.
+fn opaque(tag: &str) -> &str {
+    tag.strip_prefix("W/").unwrap_or(tag)
+}
+
+/// The members of a list of tags. Tags hold no commas here: ours are digits.
+fn tags(headers: &HeaderMap, name: http::HeaderName) -> impl Iterator<Item = &str> {
+    headers
+        .get_all(name)
+        .into_iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|line| line.split(','))
+        .map(str::trim)
+        .filter(|tag| !tag.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn if_match_compares_strongly() {
+        for (given, fits) in [
+            (None, true),
+            (Some("\"7\""), true),
+            (Some("*"), true),
+            (Some("\"6\", \"7\""), true),
+            (Some("\"6\""), false),
+            (Some("W/\"7\""), false),
+            (Some("7"), false),
+            (Some(""), false),
+        ] {
+            let mut headers = HeaderMap::new();
+            if let Some(given) = given {
+                headers.insert(IF_MATCH, HeaderValue::from_static(given));
+            }
+            let outcome = check_if_match(&headers, 7).map_err(|error| error.code());
+            assert_eq!(outcome.is_ok(), fits, "{given:?}");
+            assert!(outcome.is_ok() || outcome == Err(ErrorCode::PreconditionFailed));
+        }
+    }
+
+    #[test]
+    fn if_none_match_compares_weakly_and_only_when_reading() {
+        let known = |method: &Method, given: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_NONE_MATCH, HeaderValue::from_static(given));
+            is_known(&known_tags(method, &headers), Some(&etag_of(7)))
+        };
+        for given in ["\"7\"", "W/\"7\"", "\"1\", W/\"7\"", "*"] {
+            assert!(known(&Method::GET, given), "{given}");
+            assert!(known(&Method::HEAD, given), "{given}");
+            assert!(!known(&Method::POST, given), "{given}");
+        }
+        assert!(!known(&Method::GET, "\"8\""));
+    }
+}

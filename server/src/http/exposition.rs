@@ -1,0 +1,169 @@
+//! `/metrics`: the counts of the server and the gauges of the engine as Prometheus (OpenMetrics) text.
+
+use std::fmt;
+use std::sync::Arc;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::{Registry, Unit};
+use telltale_engine::EngineStats;
+
+use super::error::{ApiError, ApiResult};
+use super::server::Server;
+use super::telemetry::LATENCY_BOUNDS_US;
+
+/// The text of one scrape.
+pub(super) fn render(server: &Arc<Server>, engine: EngineStats) -> ApiResult<String> {
+    let mut registry = Registry::with_prefix("telltale");
+    registry.register_collector(Box::new(Scrape { server: Arc::clone(server), engine }));
+    let mut out = String::with_capacity(16 << 10);
+    text::encode(&mut out, &registry).map_err(ApiError::internal)?;
+    Ok(out)
+}
+
+#[derive(Debug)]
+struct Scrape {
+    server: Arc<Server>,
+    engine: EngineStats,
+}
+
+impl Collector for Scrape {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        self.requests(&mut encoder)?;
+        self.latencies(&mut encoder)?;
+        self.load(&mut encoder)?;
+        self.engine(&mut encoder)
+    }
+}
+
+impl Scrape {
+    fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let mut family = encoder.encode_descriptor(
+            "http_requests",
+            "Requests answered",
+            None,
+            MetricType::Counter,
+        )?;
+        for route in self.server.telemetry.routes() {
+            for (status, count) in route.by_status() {
+                let labels =
+                    ([("method", route.method), ("route", route.path)], [("status", status)]);
+                family.encode_family(&labels)?.encode_counter::<Labels, _, u64>(&count, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn latencies(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Time from the headers of a request to its answer";
+        let mut family = encoder.encode_descriptor(
+            "http_request_duration",
+            help,
+            Some(&Unit::Seconds),
+            MetricType::Histogram,
+        )?;
+        let bounds = LATENCY_BOUNDS_US.iter().map(|us| *us as f64 / 1e6).chain([f64::INFINITY]);
+        for route in self.server.telemetry.routes() {
+            let buckets: Vec<(f64, u64)> = bounds.clone().zip(route.latency_buckets()).collect();
+            let count = buckets.iter().map(|(_, count)| count).sum();
+            if count > 0 {
+                let labels = [("method", route.method), ("route", route.path)];
+                let sum = route.latency_sum_us() as f64 / 1e6;
+                family
+                    .encode_family(&labels)?
+                    .encode_histogram::<Labels>(sum, count, &buckets, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn load(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let total = self.server.telemetry.snapshot();
+        let admission = &self.server.admission;
+        gauge(encoder, "http_connections", "Open connections", total.connections)?;
+        gauge(
+            encoder,
+            "http_requests_in_flight",
+            "Requests being answered",
+            admission.requests() as u64,
+        )?;
+        gauge(
+            encoder,
+            "http_body_bytes_in_flight",
+            "Bytes of their bodies",
+            admission.body_bytes() as u64,
+        )?;
+        counter(
+            encoder,
+            "http_body_bytes",
+            "Bytes of bodies received, decompressed",
+            total.body_bytes,
+        )?;
+        let mut family = encoder.encode_descriptor(
+            "http_requests_refused",
+            "Requests refused by a limit",
+            None,
+            MetricType::Counter,
+        )?;
+        for (limit, count) in [("quota", total.refused_quota), ("load", total.refused_load)] {
+            family
+                .encode_family(&[("limit", limit)])?
+                .encode_counter::<Labels, _, u64>(&count, None)?;
+        }
+        Ok(())
+    }
+
+    fn engine(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let stats = &self.engine;
+        gauge(encoder, "series", "Series known", stats.series)?;
+        gauge(encoder, "metrics", "Metrics known", stats.metrics)?;
+        counter(
+            encoder,
+            "points_written",
+            "Points accepted since the start",
+            stats.points_written,
+        )?;
+        gauge(encoder, "head_points", "Points in memory, not yet in blocks", stats.points_head)?;
+        gauge(encoder, "head_bytes", "Memory of the head", stats.head_bytes)?;
+        gauge(encoder, "registry_bytes", "Memory of the series registry", stats.registry_bytes)?;
+        gauge(encoder, "cache_bytes", "Memory of the block cache", stats.cache_bytes)?;
+        gauge(
+            encoder,
+            "memtable_bytes",
+            "Memory of the storage's write buffers",
+            stats.memtable_bytes,
+        )?;
+        gauge(encoder, "queue_bytes", "Memory of writes that wait for the log", stats.queue_bytes)?;
+        gauge(encoder, "log_bytes", "Disk taken by the log", stats.log_bytes)?;
+        gauge(encoder, "disk_bytes", "Disk taken in all", stats.disk_bytes)?;
+        gauge(encoder, "disk_free_bytes", "Disk free for us", stats.disk_free_bytes)?;
+        gauge(encoder, "blocks", "Blocks on disk", stats.blocks)?;
+        gauge(encoder, "block_bytes", "Disk taken by the blocks", stats.block_bytes)?;
+        gauge(
+            encoder,
+            "blocks_quarantined",
+            "Blocks that could not be read",
+            stats.blocks_quarantined,
+        )?;
+        counter(encoder, "seals", "Seals of the head since the start", stats.seals)?;
+        counter(encoder, "merges", "Merges of blocks since the start", stats.merges)?;
+        gauge(
+            encoder,
+            "read_only",
+            "1 while the storage takes no writes",
+            u64::from(stats.read_only),
+        )
+    }
+}
+
+type Labels = [(&'static str, &'static str); 0];
+
+fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {
+    encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
+}
+
+fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {
+    let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+    metric.encode_counter::<Labels, _, u64>(&value, None)
+}

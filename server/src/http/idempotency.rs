@@ -1,0 +1,304 @@
+//! `Idempotency-Key`: a repeated POST is answered as the first was, and does nothing.
+//!
+//! The first request gets a [`Ticket`]; its answer is stored as the engine's receipt, for ingest routes in
+//! the very write that stores the points. A second request with the same key, method and path finds the
+//! receipt: with the same body it is answered from it, with another it is a `conflict`. While the first is
+//! still being answered, the second is a `conflict` too, so the work never runs twice. Only successes are
+//! stored: after a failure the request may be repeated in earnest.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
+use telltale_engine::{Receipt, TimestampMs};
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::error::{ApiError, ApiResult, ErrorCode};
+use super::response::Response;
+use crate::app::App;
+use crate::limits;
+use crate::platform::keys::Identity;
+
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// The first byte of a stored answer.
+const ANSWER_VERSION: u8 = 1;
+
+/// The requests with an idempotency key that are being answered.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InFlight(Arc<Mutex<HashSet<u128>>>);
+
+/// The right to answer a request for the first time; also the promise to say what was answered.
+#[derive(Clone, Debug)]
+pub(super) struct Ticket {
+    id: u128,
+    fingerprint: u64,
+    expires_at: TimestampMs,
+    /// Whether the handler stores the receipt itself.
+    redeemed: Arc<AtomicBool>,
+}
+
+/// Keeps others with the same key out until it is dropped.
+#[derive(Debug)]
+pub(super) struct Guard {
+    in_flight: InFlight,
+    id: u128,
+}
+
+/// What to do with a request that carries an idempotency key.
+#[derive(Debug)]
+pub(super) enum Claim {
+    /// It is the first: answer it.
+    First(Ticket, Guard),
+    /// It was answered before, like this.
+    Again(Response),
+}
+
+/// What makes two requests the same.
+#[derive(Debug)]
+pub(super) struct Subject<'a> {
+    pub(super) identity: &'a Identity,
+    pub(super) path: &'a str,
+    pub(super) query: &'a str,
+    pub(super) body: &'a [u8],
+}
+
+impl InFlight {
+    /// Looks at the headers of a POST. `None` when there is no idempotency key.
+    pub(super) async fn claim(
+        &self,
+        app: &Arc<App>,
+        headers: &HeaderMap,
+        subject: &Subject<'_>,
+    ) -> ApiResult<Option<Claim>> {
+        let Some(key) = key_of(headers)? else { return Ok(None) };
+        let id = subject.id(key);
+        let guard = self.enter(id)?;
+        let fingerprint = subject.fingerprint();
+        match app.blocking(move |app| app.engine().receipt(id)).await? {
+            None => {
+                let expires_at = TimestampMs(app.now().0 + limits::IDEMPOTENCY_KEPT_MS);
+                let ticket = Ticket { id, fingerprint, expires_at, redeemed: Arc::default() };
+                Ok(Some(Claim::First(ticket, guard)))
+            }
+            Some(receipt) if receipt.fingerprint == fingerprint => {
+                Ok(Some(Claim::Again(replay(&receipt)?)))
+            }
+            Some(_) => Err(conflict("the Idempotency-Key was used with another body")),
+        }
+    }
+
+    fn enter(&self, id: u128) -> ApiResult<Guard> {
+        if self.0.lock().insert(id) {
+            Ok(Guard { in_flight: self.clone(), id })
+        } else {
+            Err(conflict("a request with this Idempotency-Key is still being answered"))
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.in_flight.0.lock().remove(&self.id);
+    }
+}
+
+impl Ticket {
+    /// The receipt of `response`, for a handler that stores it with its own write.
+    pub(super) fn redeem(&self, response: &Response) -> Receipt {
+        self.redeemed.store(true, Ordering::Relaxed);
+        self.receipt(response)
+    }
+
+    /// Stores the receipt of a success, unless the handler did. The work is done, so a receipt that cannot be
+    /// stored does not fail the request; a repetition would then run again.
+    pub(super) async fn settle(self, app: &Arc<App>, response: &Response) {
+        if self.redeemed.load(Ordering::Relaxed) || !response.status.is_success() {
+            return;
+        }
+        let receipt = self.receipt(response);
+        let stored = app.blocking(move |app| {
+            let mut transaction = app.engine().documents().begin();
+            transaction.receipt(receipt)?;
+            transaction.commit()
+        });
+        if let Err(error) = stored.await {
+            tracing::error!(
+                cause = error.cause(),
+                "the receipt of an idempotent request was not stored"
+            );
+        }
+    }
+
+    fn receipt(&self, response: &Response) -> Receipt {
+        Receipt {
+            id: self.id,
+            fingerprint: self.fingerprint,
+            answer: encode(response),
+            expires_at: self.expires_at,
+        }
+    }
+}
+
+impl Subject<'_> {
+    /// Cryptographic, so that no caller can make a request that finds the receipt of another's.
+    fn id(&self, key: &str) -> u128 {
+        let mut hash = Sha256::new();
+        for part in [self.identity.key_id(), self.path, key] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        let digest: [u8; 32] = hash.finalize().into();
+        digest.iter().take(16).fold(0, |id, byte| id << 8 | u128::from(*byte))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3Default::new();
+        hash.update(&(self.query.len() as u64).to_le_bytes());
+        hash.update(self.query.as_bytes());
+        hash.update(self.body);
+        hash.digest()
+    }
+}
+
+/// The value of `Idempotency-Key`, if there is one.
+fn key_of(headers: &HeaderMap) -> ApiResult<Option<&str>> {
+    let mut values = headers.get_all(KEY).iter();
+    let (first, second) = (values.next(), values.next());
+    let Some(value) = first else { return Ok(None) };
+    let visible = value.as_bytes().iter().all(u8::is_ascii_graphic);
+    let fits = (1..=limits::IDEMPOTENCY_KEY_CHARS_MAX).contains(&value.len());
+    match value.to_str() {
+        Ok(text) if visible && fits && second.is_none() => Ok(Some(text)),
+        _ => {
+            let max = limits::IDEMPOTENCY_KEY_CHARS_MAX;
+            let message =
+                format_args!("must be 1 to {max} visible ASCII characters, once").to_string();
+            Err(ApiError::parameter("Idempotency-Key", message))
+        }
+    }
+}
+
+fn conflict(message: &'static str) -> ApiError {
+    ApiError::new(ErrorCode::Conflict, message)
+}
+
+/// A response as bytes: version, status, number of headers, each header, body; lengths are 16 bits,
+/// little-endian. Our headers are short.
+fn encode(response: &Response) -> Vec<u8> {
+    let mut out = Vec::with_capacity(64 + response.body.len());
+    out.push(ANSWER_VERSION);
+    out.extend_from_slice(&response.status.as_u16().to_le_bytes());
+    out.extend_from_slice(&short(response.headers.len()));
+    for (name, value) in &response.headers {
+        for part in [name.as_str().as_bytes(), value.as_bytes()] {
+            out.extend_from_slice(&short(part.len()));
+            out.extend_from_slice(part);
+        }
+    }
+    out.extend_from_slice(&response.body);
+    out
+}
+
+fn short(length: usize) -> [u8; 2] {
+    debug_assert!(length <= usize::from(u16::MAX), "handlers set few and short headers");
+    (length as u16).to_le_bytes()
+}
+
+fn replay(receipt: &Receipt) -> ApiResult<Response> {
+    let mut response = decode(&receipt.answer).ok_or_else(|| {
+        ApiError::internal(format_args!("the receipt {:032x} is unreadable", receipt.id))
+    })?;
+    response.headers.insert(REPLAYED, HeaderValue::from_static("true"));
+    Ok(response)
+}
+
+fn decode(answer: &[u8]) -> Option<Response> {
+    let (version, mut rest) = answer.split_first()?;
+    if *version != ANSWER_VERSION {
+        return None;
+    }
+    let status = StatusCode::from_u16(take_short(&mut rest)?).ok()?;
+    let mut headers = HeaderMap::new();
+    for _ in 0..take_short(&mut rest)? {
+        let name = HeaderName::from_bytes(take_part(&mut rest)?).ok()?;
+        headers.append(name, HeaderValue::from_bytes(take_part(&mut rest)?).ok()?);
+    }
+    Some(Response { status, headers, body: rest.to_vec().into() })
+}
+
+fn take_short(rest: &mut &[u8]) -> Option<u16> {
+    let (bytes, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(u16::from_le_bytes(*bytes))
+}
+
+fn take_part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = usize::from(take_short(rest)?);
+    let (part, after) = rest.split_at_checked(length)?;
+    *rest = after;
+    Some(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_stored_whole() {
+        let response = Response::bytes(StatusCode::CREATED, "application/json", "{\"id\":1}")
+            .header(http::header::ETAG, HeaderValue::from_static("\"7\""));
+        let stored = encode(&response);
+        let read = decode(&stored).unwrap();
+        assert_eq!(
+            (read.status, &read.headers, &read.body),
+            (response.status, &response.headers, &response.body)
+        );
+        let headers_end = stored.len() - response.body.len();
+        for cut in 0..headers_end {
+            assert!(decode(&stored[..cut]).is_none(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn requests_differ_by_key_path_and_header_and_bodies_by_every_byte() {
+        let subject = |path, query, body| Subject { identity: &Identity::Local, path, query, body };
+        let one = subject("/a", "", b"x");
+        assert_ne!(one.id("k"), one.id("l"));
+        assert_ne!(one.id("k"), subject("/b", "", b"x").id("k"));
+        assert_ne!(subject("/a", "", b"").id("bk"), subject("/ab", "", b"").id("k"));
+        assert_eq!(one.id("k"), subject("/a", "y", b"z").id("k"));
+        assert_ne!(one.fingerprint(), subject("/a", "", b"y").fingerprint());
+        assert_ne!(one.fingerprint(), subject("/a", "x", b"").fingerprint());
+    }
+
+    #[test]
+    fn keys_have_a_form() {
+        let check = |values: &[&[u8]]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(KEY, HeaderValue::from_bytes(value).unwrap());
+            }
+            key_of(&headers).map(|key| key.map(str::to_owned)).map_err(|error| error.code())
+        };
+        assert_eq!(check(&[]), Ok(None));
+        assert_eq!(check(&[b"8f6c-\"x\""]), Ok(Some("8f6c-\"x\"".to_owned())));
+        assert!(check(&[&[b'k'; 255]]).is_ok());
+        for wrong in [&[&b""[..]][..], &[&[b'k'; 256]], &[b"a b"], &[b"\xc3\xa9"], &[b"a", b"a"]] {
+            assert_eq!(check(wrong), Err(ErrorCode::InvalidParameter), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn two_at_once_do_not_run_both() {
+        let in_flight = InFlight::default();
+        let first = in_flight.enter(7).unwrap();
+        assert_eq!(in_flight.enter(7).unwrap_err().code(), ErrorCode::Conflict);
+        let _other = in_flight.enter(8).unwrap();
+        drop(first);
+        in_flight.enter(7).unwrap();
+    }
+}

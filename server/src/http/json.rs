@@ -1,0 +1,275 @@
+//! JSON bodies of requests: what is refused, and with which code.
+//!
+//! A body is read twice: first its form (one object, no key twice, not too deep), which is `invalid_json`;
+//! then its fields, where the error names the field. Configuration bodies are small, so the second pass costs
+//! nothing that matters; the routes that move telemetry have a parser of their own.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+use super::error::{ApiError, ApiResult, ErrorCode};
+
+/// Refuses a content type that is given and not `application/json`.
+pub(super) fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
+    let Some(value) = headers.get(CONTENT_TYPE) else { return Ok(()) };
+    let media = value.to_str().unwrap_or("?").split(';').next().unwrap_or("").trim();
+    if media.is_empty() || media.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    Err(ApiError::new(ErrorCode::UnsupportedMediaType, "the body must be application/json"))
+}
+
+/// The body as a `T`, when it is a JSON object that fits.
+pub(super) fn object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> ApiResult<T> {
+    check_form(body)?;
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    serde_path_to_error::deserialize(&mut reader).map_err(|error| misfit(&error))
+}
+
+/// Refuses what is no JSON object, has a key twice or is nested deeper than the parser goes (128).
+fn check_form(body: &[u8]) -> ApiResult<()> {
+    if body.is_empty() {
+        return Err(invalid_json("the body is empty; a JSON object was expected"));
+    }
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let outcome = Form { top: true }.deserialize(&mut reader).and_then(|()| reader.end());
+    outcome.map_err(|error| invalid_json(format!("the body is not a JSON object: {error}")))
+}
+
+fn invalid_json(message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError {
+    ApiError::new(ErrorCode::InvalidJson, message)
+}
+
+/// The refusal for an object whose fields do not fit.
+fn misfit(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError {
+    let inner = error.inner().to_string();
+    // Line and column mean little to somebody who sent one line; the field says it better.
+    let reason = inner.rsplit_once(" at line ").map_or(inner.as_str(), |(reason, _)| reason);
+    let path = error.path().to_string();
+    if let Some(field) = quoted_after(reason, "missing field `") {
+        let code = if field == "name" { ErrorCode::MissingName } else { ErrorCode::MissingField };
+        let field = joined(&path, field);
+        return ApiError::new(code, format!("{field} is required")).field(field);
+    }
+    if let Some(field) = quoted_after(reason, "unknown field `") {
+        // The path of an unknown field already ends in it.
+        let field = if path == "." || !path.ends_with(field) { joined(&path, field) } else { path };
+        return ApiError::new(
+            ErrorCode::InvalidParameter,
+            format!("{field} is not a field: {reason}"),
+        )
+        .field(field);
+    }
+    if path == "." {
+        return ApiError::new(
+            ErrorCode::InvalidParameter,
+            format!("the body does not fit: {reason}"),
+        );
+    }
+    ApiError::new(ErrorCode::InvalidParameter, format!("{path}: {reason}")).field(path)
+}
+
+fn quoted_after<'a>(text: &'a str, before: &str) -> Option<&'a str> {
+    text.strip_prefix(before)?.split('`').next()
+}
+
+fn joined(path: &str, field: &str) -> String {
+    if path == "." { field.to_owned() } else { format!("{path}.{field}") }
+}
+
+/// Walks a document without keeping it.
+struct Form {
+    /// Whether this is the whole document, which must be an object.
+    top: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Form {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if self.top {
+            deserializer.deserialize_map(self)
+        } else {
+            deserializer.deserialize_any(self)
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Form {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.top { "an object" } else { "a JSON value" })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seen = HashSet::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if seen.contains(&key) {
+                return Err(A::Error::custom(format_args!("key {key:?} stands twice")));
+            }
+            seen.insert(key);
+            map.next_value_seed(Self { top: false })?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element_seed(Self { top: false })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Widget {
+        name: String,
+        #[serde(default)]
+        count: Option<u32>,
+        #[serde(default)]
+        parts: Vec<Part>,
+        #[serde(default)]
+        open: serde_json::Map<String, serde_json::Value>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Part {
+        width: f64,
+    }
+
+    /// The code and the field of the refusal.
+    fn refusal(body: &[u8]) -> (&'static str, Option<String>) {
+        let error = object::<Widget>(body).unwrap_err();
+        let field = error.details().and_then(|d| d.field.clone()).map(|f| f.into_owned());
+        (error.code().as_str(), field)
+    }
+
+    #[test]
+    fn reads_an_object() {
+        let widget: Widget =
+            object(br#" {"name":"a\u00e9","count":null,"parts":[{"width":1}]} "#).unwrap();
+        assert_eq!((widget.name.as_str(), widget.count, widget.parts.len()), ("aé", None, 1));
+    }
+
+    #[test]
+    fn what_is_no_json_object_is_invalid_json() {
+        let deep = format!("{{\"open\":{}1{}}}", "[".repeat(200), "]".repeat(200));
+        for body in [
+            "",
+            " ",
+            "null",
+            "1",
+            "[]",
+            "[{}]",
+            "\"x\"",
+            "{",
+            "{}{}",
+            "{} x",
+            "{'a':1}",
+            "{\"a\":1,}",
+            "{\"a\":NaN}",
+            "{\"a\":1e999}",
+            "{\"a\":\"\n\"}",
+            "{\"a\":\"\\ud800\"}",
+            "\u{feff}{}",
+            &deep,
+            "{\"name\":\"a\",\"name\":\"a\"}",
+            "{\"name\":\"a\",\"open\":{\"k\":1,\"k\":2}}",
+            "{\"name\":\"a\",\"open\":{\"l\":[{\"k\":1,\"\\u006b\":2}]}}",
+        ] {
+            assert_eq!(refusal(body.as_bytes()), ("invalid_json", None), "{body}");
+        }
+        assert_eq!(refusal(b"{\"name\":\"\xff\"}").0, "invalid_json");
+    }
+
+    #[test]
+    fn a_field_that_does_not_fit_is_named() {
+        for (body, code, field) in [
+            (r"{}", "missing_name", "name"),
+            (r#"{"name":"a","parts":[{}]}"#, "missing_field", "parts[0].width"),
+            (r#"{"name":1}"#, "invalid_parameter", "name"),
+            (r#"{"name":"a","count":-1}"#, "invalid_parameter", "count"),
+            (r#"{"name":"a","count":1.5}"#, "invalid_parameter", "count"),
+            (r#"{"name":"a","count":"1"}"#, "invalid_parameter", "count"),
+            (r#"{"name":"a","parts":{}}"#, "invalid_parameter", "parts"),
+            (
+                r#"{"name":"a","parts":[{"width":1},{"width":"x"}]}"#,
+                "invalid_parameter",
+                "parts[1].width",
+            ),
+            (r#"{"name":"a","colour":1}"#, "invalid_parameter", "colour"),
+            (
+                r#"{"name":"a","parts":[{"width":1,"colour":1}]}"#,
+                "invalid_parameter",
+                "parts[0].colour",
+            ),
+        ] {
+            assert_eq!(refusal(body.as_bytes()), (code, Some(field.to_owned())), "{body}");
+        }
+    }
+
+    #[test]
+    fn the_message_says_what_was_expected_and_nothing_of_lines() {
+        let error = object::<Widget>(br#"{"name":"a","count":"x"}"#).unwrap_err();
+        assert_eq!(error.message(), "count: invalid type: string \"x\", expected u32");
+    }
+
+    #[test]
+    fn only_json_is_read() {
+        let check = |value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(value));
+            check_content_type(&headers).is_ok()
+        };
+        check_content_type(&HeaderMap::new()).unwrap();
+        for json in ["application/json", "Application/JSON; charset=utf-8", ""] {
+            assert!(check(json), "{json}");
+        }
+        for other in [
+            "text/plain",
+            "text/json",
+            "json",
+            "application/jsonp",
+            "application/x-www-form-urlencoded",
+        ] {
+            assert!(!check(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The HTTP side: listeners, the way of a request through routing, keys and limits to its handler, and back.
+//!
+//! Knows no area: it is given tables of [`Route`]s. `pipeline` tells the way of a request.
+
+mod doc;
+mod error;
+mod etag;
+mod json;
+mod query;
+mod refusal;
+mod request;
+mod response;
+mod route;
+
+mod activity;
+mod admission;
+mod body;
+mod connection;
+mod idempotency;
+mod listener;
+mod pipeline;
+mod router;
+mod serve;
+mod server;
+mod settings;
+mod stack;
+mod trail;
+
+mod exposition;
+mod openapi;
+mod operational;
+mod telemetry;
+
+pub use doc::{Answer, Doc, Form, PAGING, Param, Place, SchemaOf};
+pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
+pub use etag::etag_of;
+pub use listener::{ControlListener, Listener};
+pub use pipeline::Origin;
+pub use query::{Paging, Query};
+pub use request::Request;
+pub use response::{Data, Deleted, Meta, Page, Response};
+pub use route::{
+    Access, BodyKind, Handle, Handler, HandlerFuture, LimitClass, Method, Route, Scope,
+};
+pub use router::InvalidRoute;
+pub use serve::serve;
+pub use server::{Server, SetupError};
+pub use settings::Settings;
+pub use stack::Body;
+pub use telemetry::{LATENCY_BOUNDS_US, RouteCounts, Snapshot, Telemetry};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Routes about the process itself, which answer also while it starts and drains: health, metrics, and the
+//! documentation of all routes with the page that renders it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use http::{HeaderValue, StatusCode};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::doc::Doc;
+use super::error::{ApiResult, ErrorCode};
+use super::exposition;
+use super::response::Response;
+use super::route::{HandlerFuture, Route};
+use super::server::Server;
+
+const TAG: &str = "Operation";
+
+/// Everything on the page comes from this server; nothing else may run or be loaded.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                           img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+pub(super) static ROUTES: &[Route] = &[
+    Route::early("/healthz", healthz)
+        .public()
+        .doc(Doc::new(TAG, "Whether the process lives").ok::<Status>().ext()),
+    Route::early("/readyz", readyz).public().doc(
+        Doc::new(TAG, "Whether the process serves: not while it starts or drains")
+            .ok::<Status>()
+            .errors(&[ErrorCode::Unavailable])
+            .ext(),
+    ),
+    Route::early("/metrics", metrics).doc(
+        Doc::new(TAG, "What the process counts, as Prometheus text")
+            .media("application/openmetrics-text")
+            .ext(),
+    ),
+    Route::early("/api/v1/openapi.json", openapi)
+        .public()
+        .doc(Doc::new(TAG, "This document").ok::<serde_json::Value>().ext()),
+    Route::early("/docs", page)
+        .public()
+        .doc(Doc::new(TAG, "This document as a page").media("text/html").ext()),
+    Route::early("/docs/page.css", style)
+        .public()
+        .doc(Doc::new(TAG, "The page's style").media("text/css").ext()),
+    Route::early("/docs/page.js", script)
+        .public()
+        .doc(Doc::new(TAG, "The page's script").media("text/javascript").ext()),
+];
+
+/// How the process is.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Status {
+    /// `ok`
+    status: &'static str,
+}
+
+fn healthz(_: Arc<Server>) -> HandlerFuture {
+    now(Response::ok(&Status { status: "ok" }))
+}
+
+fn readyz(server: Arc<Server>) -> HandlerFuture {
+    now(server.ready().and_then(|_| Response::ok(&Status { status: "ok" })))
+}
+
+fn metrics(server: Arc<Server>) -> HandlerFuture {
+    Box::pin(async move {
+        let engine = server.opened()?.blocking(|app| ApiResult::Ok(app.engine().stats())).await?;
+        let text = exposition::render(&server, engine)?;
+        let media = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        Ok(Response::bytes(StatusCode::OK, media, text))
+    })
+}
+
+fn openapi(server: Arc<Server>) -> HandlerFuture {
+    now(Ok(Response::bytes(StatusCode::OK, "application/json", Bytes::clone(&server.openapi))))
+}
+
+fn page(_: Arc<Server>) -> HandlerFuture {
+    now(Ok(asset("text/html; charset=utf-8", include_str!("docs/page.html"))))
+}
+
+fn style(_: Arc<Server>) -> HandlerFuture {
+    now(Ok(asset("text/css; charset=utf-8", include_str!("docs/page.css"))))
+}
+
+fn script(_: Arc<Server>) -> HandlerFuture {
+    now(Ok(asset("text/javascript; charset=utf-8", include_str!("docs/page.js"))))
+}
+
+/// An answer that needs no waiting.
+fn now(answer: ApiResult<Response>) -> HandlerFuture {
+    Box::pin(std::future::ready(answer))
+}
+
+fn asset(media: &'static str, text: &'static str) -> Response {
+    Response::bytes(StatusCode::OK, media, Bytes::from_static(text.as_bytes()))
+        .header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY))
+        .header(CACHE_CONTROL, HeaderValue::from_static("no-cache"))
+}

@@ -1,0 +1,229 @@
+//! The way of a request, in order: id → route → key → quota → admission → body → idempotency → handler → answer.
+//!
+//! Every answer passes [`Trail::finish`], so every one has its request id, is counted and is logged; every failure
+//! on the way is an [`ApiError`], so there is one place that makes error bodies. A handler that panics is a
+//! failure like another. Handlers that change something run to their end even when the caller hangs up.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::request::Parts;
+use http_body_util::Full;
+
+use super::body::BodyLimits;
+use super::error::{ApiError, ApiResult, ErrorCode};
+use super::idempotency::{Claim, Subject};
+use super::query::Query;
+use super::request::Request;
+use super::response::Response;
+use super::route::{Access, BodyKind, Handler, Method, Route};
+use super::router::Found;
+use super::server::Server;
+use super::trail::Trail;
+use crate::app::App;
+use crate::platform::keys::Identity;
+use crate::platform::throttle::Verdict;
+
+/// Where a request came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The network: a key is needed.
+    Network,
+    /// The control socket, which only the operator of the machine can open: no key is needed.
+    Control,
+}
+
+/// Answers a request, whatever happens.
+pub(super) async fn answer<B>(
+    server: &Arc<Server>,
+    origin: Origin,
+    request: http::Request<B>,
+) -> http::Response<Full<Bytes>>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: std::fmt::Display,
+{
+    let (parts, body) = request.into_parts();
+    let mut trail = Trail::begin(server, &parts);
+    let outcome = walk(server, origin, parts, body, &mut trail).await;
+    trail.finish(server, outcome)
+}
+
+async fn walk<B>(
+    server: &Arc<Server>,
+    origin: Origin,
+    parts: Parts,
+    body: B,
+    trail: &mut Trail,
+) -> ApiResult<Response>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: std::fmt::Display,
+{
+    let Found { route, index, params } = server.router.find(&parts.method, parts.uri.path())?;
+    trail.route = Some((index, route));
+    check_header_size(server, &parts)?;
+    trail.identity = identify(server, origin, route, &parts)?;
+    charge(server, route, trail)?;
+    let handler = match route.handler {
+        Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
+        Handler::App(handler) => handler,
+    };
+    let app = server.ready()?;
+    let query = Query::parse(parts.uri.query().unwrap_or(""))?;
+    let mut admitted = server.admission.enter()?;
+    let body = match route.body {
+        BodyKind::None => Vec::new(),
+        kind => {
+            BodyLimits::of(kind, &server.settings).read(&parts.headers, body, &mut admitted).await?
+        }
+    };
+    trail.body_bytes = body.len();
+    let request = Request {
+        method: route.method,
+        params,
+        query,
+        headers: parts.headers,
+        identity: trail.identity.clone(),
+        id: trail.request_id().to_owned(),
+        body,
+        ticket: None,
+    };
+    let own = Arc::clone(app);
+    // The place in the server is kept as long as the work lasts, also when the caller has gone.
+    let work = move |request| async move {
+        let outcome = handler.handle(own, request).await;
+        drop(admitted);
+        outcome
+    };
+    match route.method {
+        Method::Get => run(work(request)).await,
+        Method::Post => once(server, app, work, request, &parts.uri).await,
+        Method::Put | Method::Patch | Method::Delete => to_the_end(work(request)).await,
+    }
+}
+
+/// The limits of hyper stand higher, so that it is we who answer, in our own form.
+fn check_header_size(server: &Server, parts: &Parts) -> ApiResult<()> {
+    let settings = &server.settings;
+    let target = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    let headers = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    if parts.headers.len() > settings.headers_max {
+        let max = settings.headers_max;
+        return Err(ApiError::parameter("headers", format_args!("must be at most {max}")));
+    }
+    if headers.sum::<usize>() + target > settings.header_bytes_max {
+        let max = settings.header_bytes_max;
+        return Err(ApiError::parameter(
+            "headers",
+            format_args!("must have at most {max} bytes together"),
+        ));
+    }
+    Ok(())
+}
+
+/// Finds out who calls and whether they may.
+fn identify(server: &Server, origin: Origin, route: &Route, parts: &Parts) -> ApiResult<Identity> {
+    let Access::Scope(scope) = route.access else { return Ok(Identity::Anonymous) };
+    let app = server.opened()?;
+    let identity = match origin {
+        Origin::Control => Identity::Local,
+        Origin::Network => {
+            let mut values = parts.headers.get_all(http::header::AUTHORIZATION).iter();
+            let only = values.next().filter(|_| values.next().is_none());
+            let header = only.and_then(|value| value.to_str().ok());
+            let live = header.and_then(|header| app.keys().authenticate(header));
+            Identity::Key(live.ok_or_else(unauthorized)?)
+        }
+    };
+    if identity.may(scope) {
+        return Ok(identity);
+    }
+    let message = format!("the key lacks the scope {:?}", scope.as_str());
+    Err(ApiError::new(ErrorCode::Forbidden, message))
+}
+
+fn unauthorized() -> ApiError {
+    let message = "a valid API key is required: Authorization: Bearer tt_<id>_<secret>";
+    ApiError::new(ErrorCode::Unauthorized, message)
+}
+
+/// Counts the request against the caller's quota.
+fn charge(server: &Server, route: &Route, trail: &mut Trail) -> ApiResult<()> {
+    match trail.identity.throttle(route.limit) {
+        Verdict::Unlimited => Ok(()),
+        Verdict::Allowed(usage) => {
+            trail.usage = Some(usage);
+            Ok(())
+        }
+        Verdict::Refused { usage, wait } => {
+            trail.usage = Some(usage);
+            server.telemetry.refused_quota();
+            let seconds =
+                u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+            let class = route.limit.as_str();
+            let message =
+                format!("more than {} requests per minute of the class {class:?}", usage.limit);
+            Err(ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds))
+        }
+    }
+}
+
+/// Runs a POST: with an idempotency key at most once.
+async fn once<Work>(
+    server: &Arc<Server>,
+    app: &Arc<App>,
+    work: impl FnOnce(Request) -> Work + Send + 'static,
+    mut request: Request,
+    uri: &http::Uri,
+) -> ApiResult<Response>
+where
+    Work: Future<Output = ApiResult<Response>> + Send + 'static,
+{
+    let subject = Subject {
+        identity: &request.identity,
+        path: uri.path(),
+        query: uri.query().unwrap_or(""),
+        body: &request.body,
+    };
+    let (ticket, guard) = match server.in_flight.claim(app, &request.headers, &subject).await? {
+        None => return to_the_end(work(request)).await,
+        Some(Claim::Again(response)) => return Ok(response),
+        Some(Claim::First(ticket, guard)) => (ticket, guard),
+    };
+    request.ticket = Some(ticket.clone());
+    let app = Arc::clone(app);
+    to_the_end(async move {
+        let response = work(request).await?;
+        ticket.settle(&app, &response).await;
+        drop(guard);
+        Ok(response)
+    })
+    .await
+}
+
+/// Runs a handler that changes something. A caller who hangs up does not cut it in half.
+async fn to_the_end(
+    handler: impl Future<Output = ApiResult<Response>> + Send + 'static,
+) -> ApiResult<Response> {
+    match tokio::spawn(run(handler)).await {
+        Ok(outcome) => outcome,
+        Err(ended) => Err(ApiError::internal(ended)),
+    }
+}
+
+async fn run(handler: impl Future<Output = ApiResult<Response>>) -> ApiResult<Response> {
+    match AssertUnwindSafe(handler).catch_unwind().await {
+        Ok(outcome) => outcome,
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(ApiError::internal(format_args!(
+                "a handler panicked: {}",
+                text.unwrap_or_default()
+            )))
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Query strings: `application/x-www-form-urlencoded`, decoded once, in the order they were sent.
+//!
+//! Keys may carry brackets (`tags[host]`), raw or percent-encoded. Text that is not UTF-8 is refused, and so
+//! is a key that stands twice where one value is asked for: the caller cannot know which one counts.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use percent_encoding::percent_decode;
+
+use super::error::{ApiError, ApiResult};
+use super::response::Meta;
+use crate::limits;
+
+/// The decoded pairs of a query string.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+/// Which part of a list the caller wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paging {
+    /// Items of the page, at least 1.
+    pub limit: usize,
+    /// Items before the page.
+    pub offset: usize,
+}
+
+impl Paging {
+    /// What the answer says about the page.
+    pub fn meta(self, total: usize) -> Meta {
+        Meta { total, limit: self.limit, offset: self.offset }
+    }
+}
+
+impl Query {
+    /// Decodes the part of a request target after the `?`.
+    pub fn parse(text: &str) -> ApiResult<Self> {
+        let mut pairs = Vec::new();
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            if pairs.len() == limits::QUERY_PAIRS_MAX {
+                let max = limits::QUERY_PAIRS_MAX;
+                return Err(ApiError::parameter(
+                    "query",
+                    format_args!("has more than {max} parameters"),
+                ));
+            }
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let key = decode(key).ok_or_else(|| not_utf8("a parameter name"))?;
+            let value = decode(value).ok_or_else(|| not_utf8(&key))?;
+            pairs.push((key, value));
+        }
+        Ok(Self { pairs })
+    }
+
+    /// The value of `key`; refused when it stands twice.
+    pub fn one(&self, key: &'static str) -> ApiResult<Option<&str>> {
+        let mut values = self.all(key);
+        match (values.next(), values.next()) {
+            (_, Some(_)) => Err(ApiError::parameter(key, "stands twice")),
+            (first, None) => Ok(first),
+        }
+    }
+
+    /// The values of `key`, in the order they were sent.
+    pub fn all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        self.pairs.iter().filter(move |(k, _)| k == key).map(|(_, v)| v.as_str())
+    }
+
+    /// The value of `key` read as a `T`; the message is that of the type.
+    pub fn read<T>(&self, key: &'static str) -> ApiResult<Option<T>>
+    where
+        T: FromStr,
+        T::Err: fmt::Display,
+    {
+        self.one(key)?
+            .map(|text| {
+                text.parse()
+                    .map_err(|error| ApiError::parameter(key, format_args!("is wrong: {error}")))
+            })
+            .transpose()
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&self, key: &'static str) -> ApiResult<Option<bool>> {
+        match self.one(key)? {
+            None => Ok(None),
+            Some("true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(_) => Err(ApiError::parameter(key, "must be true or false")),
+        }
+    }
+
+    /// `limit` and `offset`. A limit over `max` is taken as `max`; one below 1 is refused.
+    pub fn paging(&self, default: usize, max: usize) -> ApiResult<Paging> {
+        let limit = self.whole("limit")?.unwrap_or(default);
+        if limit == 0 {
+            return Err(ApiError::parameter("limit", "must be at least 1"));
+        }
+        Ok(Paging { limit: limit.min(max), offset: self.whole("offset")?.unwrap_or(0) })
+    }
+
+    /// The pairs `name[key]=value` as `(key, value)`, in the order they were sent.
+    pub fn bracketed<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.pairs.iter().filter_map(move |(key, value)| {
+            let inner = key.strip_prefix(name)?.strip_prefix('[')?.strip_suffix(']')?;
+            Some((inner, value.as_str()))
+        })
+    }
+
+    /// All pairs, in the order they were sent.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(k, v)| (k.as_str(), v.as_str()))
+    }
+
+    /// A whole number; one too large for the machine counts as the largest.
+    fn whole(&self, key: &'static str) -> ApiResult<Option<usize>> {
+        let Some(text) = self.one(key)? else { return Ok(None) };
+        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(ApiError::parameter(key, "must be a whole number"));
+        }
+        Ok(Some(text.parse().unwrap_or(usize::MAX)))
+    }
+}
+
+fn decode(text: &str) -> Option<String> {
+    let spaced: Cow<'_, str> =
+        if text.contains('+') { text.replace('+', " ").into() } else { text.into() };
+    percent_decode(spaced.as_bytes()).decode_utf8().ok().map(Cow::into_owned)
+}
+
+fn not_utf8(field: &str) -> ApiError {
+    ApiError::parameter(field.to_owned(), "is not UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::ErrorCode;
+
+    fn pairs(text: &str) -> Vec<(String, String)> {
+        let query = Query::parse(text).unwrap();
+        query.iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[(&str, &str)]) {
+        let expected: Vec<_> =
+            expected.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        assert_eq!(pairs(text), expected, "{text}");
+    }
+
+    #[test]
+    fn decodes_pairs_in_the_order_they_were_sent() {
+        check("", &[]);
+        check("&&", &[]);
+        check("a=1&b=2&a=3", &[("a", "1"), ("b", "2"), ("a", "3")]);
+        check("a&b=&=c", &[("a", ""), ("b", ""), ("", "c")]);
+        check("a=b=c", &[("a", "b=c")]);
+        check("a=1+2%2B3%20", &[("a", "1 2+3 ")]);
+        check("a=%C3%A9&b=é", &[("a", "é"), ("b", "é")]);
+        check("a=100%&b=%4&c=%zz", &[("a", "100%"), ("b", "%4"), ("c", "%zz")]);
+        check("a=%26%3D", &[("a", "&=")]);
+    }
+
+    #[test]
+    fn finds_bracketed_keys_however_they_are_written() {
+        let query = Query::parse(
+            "tags[host]=a&tags%5Bregion%5D=eu,us&tag[x]=1&tags[]=e&tags[a[b]]=n&tags=t",
+        )
+        .unwrap();
+        let tags: Vec<_> = query.bracketed("tags").collect();
+        assert_eq!(tags, [("host", "a"), ("region", "eu,us"), ("", "e"), ("a[b]", "n")]);
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_refused_by_name() {
+        for (text, field) in [("a=%FF", "a"), ("%FF=a", "a parameter name"), ("x=1&y=%C3", "y")] {
+            let error = Query::parse(text).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InvalidParameter, "{text}");
+            assert_eq!(error.details().and_then(|d| d.field.as_deref()), Some(field), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_parameters_is_bounded() {
+        let many = |n: usize| vec!["a=1"; n].join("&");
+        assert_eq!(pairs(&many(limits::QUERY_PAIRS_MAX)).len(), limits::QUERY_PAIRS_MAX);
+        Query::parse(&many(limits::QUERY_PAIRS_MAX + 1)).unwrap_err();
+    }
+
+    #[test]
+    fn a_value_that_stands_twice_is_refused_where_one_is_meant() {
+        let query = Query::parse("a=1&a=1&b=2").unwrap();
+        query.one("a").unwrap_err();
+        assert_eq!(query.one("b").unwrap(), Some("2"));
+        assert_eq!(query.one("c").unwrap(), None);
+        assert_eq!(query.all("a").collect::<Vec<_>>(), ["1", "1"]);
+    }
+
+    #[test]
+    fn paging_takes_a_large_limit_as_the_largest() {
+        let paging = |text: &str| Query::parse(text).unwrap().paging(100, 1_000);
+        assert_eq!(paging("").unwrap(), Paging { limit: 100, offset: 0 });
+        assert_eq!(paging("limit=5&offset=7").unwrap(), Paging { limit: 5, offset: 7 });
+        assert_eq!(paging("limit=99999999999999999999999").unwrap().limit, 1_000);
+        assert_eq!(paging("offset=99999999999999999999999").unwrap().offset, usize::MAX);
+        for wrong in [
+            "limit=0",
+            "limit=-1",
+            "limit=",
+            "limit=1.5",
+            "limit=+1",
+            "limit=x",
+            "offset=-1",
+            "limit=1&limit=2",
+        ] {
+            assert_eq!(paging(wrong).unwrap_err().code(), ErrorCode::InvalidParameter, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn flags_are_true_or_false() {
+        let query = Query::parse("a=true&b=false&c=1").unwrap();
+        assert_eq!((query.flag("a").unwrap(), query.flag("b").unwrap()), (Some(true), Some(false)));
+        assert_eq!(query.flag("d").unwrap(), None);
+        query.flag("c").unwrap_err();
+    }
+}

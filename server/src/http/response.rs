@@ -1,0 +1,148 @@
+//! Answers of handlers: a status, headers and bytes; and the envelopes that areas wrap their JSON in.
+
+use bytes::Bytes;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::error::{ApiError, ApiResult, Details, ErrorCode};
+
+/// An answer, not yet compressed.
+#[derive(Clone, Debug)]
+pub struct Response {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// `{"data": …}`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Data<T> {
+    /// The payload.
+    pub data: T,
+}
+
+/// `{"data": […], "meta": {…}}`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Page<T> {
+    /// The items of the page.
+    pub data: Vec<T>,
+    /// Which page of how much.
+    pub meta: Meta,
+}
+
+/// Which part of a list a page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Meta {
+    /// Items of the whole list.
+    pub total: usize,
+    /// Items that a page has at most.
+    pub limit: usize,
+    /// Items before the page.
+    pub offset: usize,
+}
+
+/// What a delete answers inside its area's envelope.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Deleted {
+    /// What was deleted.
+    pub id: String,
+    /// Always true.
+    pub deleted: bool,
+}
+
+impl Deleted {
+    /// The thing called `id` is gone.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self { id: id.into(), deleted: true }
+    }
+}
+
+impl Response {
+    /// 200 with this JSON.
+    pub fn ok<T: Serialize>(body: &T) -> ApiResult<Self> {
+        Self::json(StatusCode::OK, body)
+    }
+
+    /// 201 with this JSON.
+    pub fn created<T: Serialize>(body: &T) -> ApiResult<Self> {
+        Self::json(StatusCode::CREATED, body)
+    }
+
+    /// 202 with this JSON.
+    pub fn accepted<T: Serialize>(body: &T) -> ApiResult<Self> {
+        Self::json(StatusCode::ACCEPTED, body)
+    }
+
+    /// Any status with this JSON.
+    pub fn json<T: Serialize>(status: StatusCode, body: &T) -> ApiResult<Self> {
+        let bytes = serde_json::to_vec(body).map_err(ApiError::internal)?;
+        Ok(Self::bytes(status, "application/json", bytes))
+    }
+
+    /// Any status, content type and bytes.
+    pub fn bytes(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Self {
+        let mut headers = HeaderMap::with_capacity(8);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        Self { status, headers, body: body.into() }
+    }
+
+    /// Adds a header, replacing one of the same name.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The body.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// The headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+}
+
+impl From<&ApiError> for Response {
+    fn from(error: &ApiError) -> Self {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            error: Inner<'a>,
+        }
+        #[derive(Serialize)]
+        struct Inner<'a> {
+            code: &'static str,
+            message: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            details: Option<&'a Details>,
+        }
+
+        let inner = Inner {
+            code: error.code().as_str(),
+            message: error.message(),
+            details: error.details(),
+        };
+        // Strings and numbers always serialise; an empty body is still the right status.
+        let body = serde_json::to_vec(&Body { error: inner }).unwrap_or_default();
+        let mut response = Self::bytes(error.code().status(), "application/json", body)
+            .header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = error.retry_after_seconds() {
+            response = response.header(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(methods) = error.allowed().and_then(|text| HeaderValue::from_str(text).ok()) {
+            response = response.header(ALLOW, methods);
+        }
+        if error.code() == ErrorCode::Unauthorized {
+            response = response.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

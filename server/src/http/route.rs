@@ -1,0 +1,234 @@
+//! What a route is: one line of a table from which routing, access, limits and the OpenAPI document follow.
+//!
+//! ```ignore
+//! pub static ROUTES: &[Route] = &[
+//!     Route::get("/api/v1/metrics", &list).scope(Scope::Read).doc(Doc::new("Metrics", "List metrics").ok::<Page<Metric>>()),
+//!     Route::post("/api/v1/metrics", &track).scope(Scope::Ingest).limit(LimitClass::Single).doc(TRACK),
+//! ];
+//!
+//! async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> { … }
+//! ```
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::doc::Doc;
+use super::error::ApiResult;
+use super::request::Request;
+use super::response::Response;
+use super::server::Server;
+use crate::app::App;
+pub use crate::platform::keys::Scope;
+pub use crate::platform::quota::LimitClass;
+
+/// One method of one path.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// The method. A `HEAD` is answered wherever there is a `GET`.
+    pub method: Method,
+    /// The path as `matchit` reads it: `/api/v1/metrics/{name}/query`.
+    pub path: &'static str,
+    /// Who may call.
+    pub access: Access,
+    /// Which quota the call counts against.
+    pub limit: LimitClass,
+    /// What is read of the body before the handler runs.
+    pub body: BodyKind,
+    /// What answers.
+    pub handler: Handler,
+    /// What the OpenAPI document says.
+    pub doc: Doc,
+}
+
+impl Route {
+    /// A reading route: no body, any key with the scope `read`.
+    pub const fn get(path: &'static str, handler: &'static dyn Handle) -> Self {
+        Self::new(Method::Get, path, Handler::App(handler), BodyKind::None, Scope::Read)
+    }
+
+    /// A creating or acting route with a JSON body, for keys with the scope `write`.
+    pub const fn post(path: &'static str, handler: &'static dyn Handle) -> Self {
+        Self::new(Method::Post, path, Handler::App(handler), BodyKind::Json, Scope::Write)
+    }
+
+    /// A replacing route with a JSON body, for keys with the scope `write`.
+    pub const fn put(path: &'static str, handler: &'static dyn Handle) -> Self {
+        Self::new(Method::Put, path, Handler::App(handler), BodyKind::Json, Scope::Write)
+    }
+
+    /// A changing route with a JSON body, for keys with the scope `write`.
+    pub const fn patch(path: &'static str, handler: &'static dyn Handle) -> Self {
+        Self::new(Method::Patch, path, Handler::App(handler), BodyKind::Json, Scope::Write)
+    }
+
+    /// A deleting route without a body, for keys with the scope `write`.
+    pub const fn delete(path: &'static str, handler: &'static dyn Handle) -> Self {
+        Self::new(Method::Delete, path, Handler::App(handler), BodyKind::None, Scope::Write)
+    }
+
+    /// A reading route that answers before the engine is open and while the server drains.
+    pub(super) const fn early(
+        path: &'static str,
+        handler: fn(Arc<Server>) -> HandlerFuture,
+    ) -> Self {
+        Self::new(Method::Get, path, Handler::Server(handler), BodyKind::None, Scope::Read)
+            .limit(LimitClass::Unlimited)
+    }
+
+    const fn new(
+        method: Method,
+        path: &'static str,
+        handler: Handler,
+        body: BodyKind,
+        scope: Scope,
+    ) -> Self {
+        Self {
+            method,
+            path,
+            access: Access::Scope(scope),
+            limit: LimitClass::Other,
+            body,
+            handler,
+            doc: Doc::EMPTY,
+        }
+    }
+
+    /// The scope that a key needs.
+    #[must_use]
+    pub const fn scope(mut self, scope: Scope) -> Self {
+        self.access = Access::Scope(scope);
+        self
+    }
+
+    /// No key is needed.
+    #[must_use]
+    pub const fn public(mut self) -> Self {
+        self.access = Access::Public;
+        self
+    }
+
+    /// The quota that calls count against; [`LimitClass::Other`] unless said.
+    #[must_use]
+    pub const fn limit(mut self, class: LimitClass) -> Self {
+        self.limit = class;
+        self
+    }
+
+    /// The body that is read.
+    #[must_use]
+    pub const fn body(mut self, body: BodyKind) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// What the OpenAPI document says.
+    #[must_use]
+    pub const fn doc(mut self, doc: Doc) -> Self {
+        self.doc = doc;
+        self
+    }
+}
+
+/// The methods that routes have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Creates or acts.
+    Post,
+    /// Replaces.
+    Put,
+    /// Changes in part.
+    Patch,
+    /// Deletes.
+    Delete,
+}
+
+impl Method {
+    /// All methods.
+    pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// The method of a request; `HEAD` is a `GET` here. `None` where no route can have it.
+    pub fn of(method: &http::Method) -> Option<Self> {
+        match *method {
+            http::Method::GET | http::Method::HEAD => Some(Self::Get),
+            http::Method::POST => Some(Self::Post),
+            http::Method::PUT => Some(Self::Put),
+            http::Method::PATCH => Some(Self::Patch),
+            http::Method::DELETE => Some(Self::Delete),
+            _ => None,
+        }
+    }
+}
+
+/// Who may call a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody, without a key.
+    Public,
+    /// Keys with this scope, and admin keys.
+    Scope(Scope),
+}
+
+/// What is read of the body before the handler runs, and the limit of its bytes after decompression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    /// Nothing; what is sent is ignored.
+    None,
+    /// One JSON document; 1 MiB by default.
+    Json,
+    /// A batch in JSON; 8 MiB by default.
+    Batch,
+    /// A bulk protocol; 32 MiB by default. Any content type.
+    Bulk,
+}
+
+/// What answers a route.
+#[derive(Clone, Copy)]
+pub enum Handler {
+    /// A handler of an area, which runs only while the engine is open.
+    App(&'static dyn Handle),
+    /// A handler about the process itself, which always runs.
+    Server(fn(Arc<Server>) -> HandlerFuture),
+}
+
+impl std::fmt::Debug for Handler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::App(_) => f.write_str("Handler::App"),
+            Self::Server(_) => f.write_str("Handler::Server"),
+        }
+    }
+}
+
+/// A handler at work.
+pub type HandlerFuture = Pin<Box<dyn Future<Output = ApiResult<Response>> + Send>>;
+
+/// An `async fn(Arc<App>, Request) -> ApiResult<Response>`. Every such function implements it; the trait
+/// exists so that functions with different futures fit into one table.
+pub trait Handle: Send + Sync {
+    /// Starts answering.
+    fn handle(&self, app: Arc<App>, request: Request) -> HandlerFuture;
+}
+
+impl<F, Answer> Handle for F
+where
+    F: Fn(Arc<App>, Request) -> Answer + Send + Sync,
+    Answer: Future<Output = ApiResult<Response>> + Send + 'static,
+{
+    fn handle(&self, app: Arc<App>, request: Request) -> HandlerFuture {
+        Box::pin(self(app, request))
+    }
+}

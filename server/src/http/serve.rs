@@ -1,0 +1,118 @@
+//! Runs a server: accepts connections, and drains them when told to stop.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::connection;
+use super::listener::{Accepted, Listener};
+use super::pipeline::Origin;
+use super::server::Server;
+use crate::limits;
+
+/// Serves until `shutdown` ends, then takes no more connections, lets the requests in flight end, and returns
+/// when they have, or when the shutdown timeout has passed. The caller then closes the engine.
+pub async fn serve(
+    server: Arc<Server>,
+    listeners: Vec<Listener>,
+    shutdown: impl Future<Output = ()>,
+) {
+    let (stop, stopping) = watch::channel(false);
+    let slots =
+        Arc::new(Semaphore::new(server.settings.connections_max.min(Semaphore::MAX_PERMITS)));
+    let mut acceptors = JoinSet::new();
+    for listener in listeners {
+        acceptors.spawn(accept(
+            Arc::clone(&server),
+            listener,
+            Arc::clone(&slots),
+            stopping.clone(),
+        ));
+    }
+    drop(stopping);
+    shutdown.await;
+    server.drain();
+    stop.send_replace(true);
+    let drained = async { while acceptors.join_next().await.is_some() {} };
+    if timeout(server.settings.shutdown_timeout, drained).await.is_err() {
+        tracing::warn!("some connections did not end in time and were cut");
+        acceptors.shutdown().await;
+    }
+}
+
+/// Accepts connections until told to stop, then waits for those there are.
+async fn accept(
+    server: Arc<Server>,
+    listener: Listener,
+    slots: Arc<Semaphore>,
+    stopping: watch::Receiver<bool>,
+) {
+    let mut connections = JoinSet::new();
+    let mut stopped = stopping.clone();
+    loop {
+        tokio::select! {
+            biased;
+            () = connection::requested(&mut stopped) => break,
+            Some(_) = connections.join_next() => {}
+            accepted = next(&listener, &slots) => match accepted {
+                Ok((accepted, slot)) => {
+                    let (server, stopping) = (Arc::clone(&server), stopping.clone());
+                    connections.spawn(converse(server, accepted, slot, stopping));
+                }
+                Err(error) if is_of_one_client(&error) => {
+                    tracing::debug!(cause = %error, "a connection was not accepted");
+                }
+                Err(error) => {
+                    tracing::warn!(cause = %error, "a connection was not accepted");
+                    sleep(Duration::from_millis(limits::ACCEPT_PAUSE_MS)).await;
+                }
+            },
+        }
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}
+
+/// Waits for a free slot and then for a connection. The control socket needs no slot: the operator gets in
+/// also when the network has taken them all.
+async fn next(
+    listener: &Listener,
+    slots: &Arc<Semaphore>,
+) -> io::Result<(Accepted, Option<OwnedSemaphorePermit>)> {
+    let slot = match listener {
+        Listener::Tcp(_) => {
+            Some(Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?)
+        }
+        Listener::Control(_) => None,
+    };
+    Ok((listener.accept().await?, slot))
+}
+
+/// Whether only the client that just came is the cause; else the system has no sockets to give, and trying again
+/// at once would only burn time.
+fn is_of_one_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, PermissionDenied};
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted | PermissionDenied)
+}
+
+async fn converse(
+    server: Arc<Server>,
+    accepted: Accepted,
+    slot: Option<OwnedSemaphorePermit>,
+    stopping: watch::Receiver<bool>,
+) {
+    let open = server.telemetry.connection();
+    match accepted {
+        Accepted::Tcp(stream) => {
+            connection::serve(Arc::clone(&server), Origin::Network, stream, stopping).await
+        }
+        Accepted::Control(stream) => {
+            connection::serve(Arc::clone(&server), Origin::Control, stream, stopping).await
+        }
+    }
+    drop((open, slot));
+}

@@ -1,0 +1,76 @@
+//! Everything about the HTTP side that an operator may change, with unit, default and the reason for it.
+
+use std::time::Duration;
+
+use super::route::BodyKind;
+use crate::platform::quota::Quotas;
+
+/// The settings of the HTTP side. `Settings::default()` is right for one machine of a few cores.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Bytes of a JSON body, after decompression. 1 MiB: no single resource is larger.
+    pub body_json_bytes_max: usize,
+    /// Bytes of a batch body, after decompression. 8 MiB: 500 items of 16 KiB.
+    pub body_batch_bytes_max: usize,
+    /// Bytes of a bulk body, after decompression. 32 MiB: what agents send at most.
+    pub body_bulk_bytes_max: usize,
+    /// Bytes of all bodies that are being read or answered; more is `overloaded`. 256 MiB.
+    pub body_bytes_in_flight_max: usize,
+    /// Requests that are being answered; more is `overloaded`. 4096: more only wait for each other.
+    pub requests_in_flight_max: usize,
+    /// Queries that run at once; more wait. Two per core: a query may wait for the disk.
+    pub queries_at_once_max: usize,
+    /// Open connections; further ones wait to be accepted. 16384: an idle one takes some kilobytes.
+    pub connections_max: usize,
+    /// Bytes of the request line and headers together. 32 KiB.
+    pub header_bytes_max: usize,
+    /// Headers of a request. 100: more than browsers and proxies add together.
+    pub headers_max: usize,
+    /// How long the headers of a request may take. 10 s.
+    pub header_timeout: Duration,
+    /// How long a connection may wait for its next request. 75 s: longer than the usual proxy waits.
+    pub idle_timeout: Duration,
+    /// How long a body may pause. 10 s.
+    pub body_idle_timeout: Duration,
+    /// How long a whole body may take. 60 s: 32 MiB over a slow line.
+    pub body_timeout: Duration,
+    /// How long requests in flight may take to end when the server stops. 30 s.
+    pub shutdown_timeout: Duration,
+    /// How many requests a key may send, by class.
+    pub quotas: Quotas,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            body_json_bytes_max: 1 << 20,
+            body_batch_bytes_max: 8 << 20,
+            body_bulk_bytes_max: 32 << 20,
+            body_bytes_in_flight_max: 256 << 20,
+            requests_in_flight_max: 4_096,
+            queries_at_once_max: 2 * cores,
+            connections_max: 16_384,
+            header_bytes_max: 32 << 10,
+            headers_max: 100,
+            header_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(75),
+            body_idle_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(60),
+            shutdown_timeout: Duration::from_secs(30),
+            quotas: Quotas::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// Bytes that a body of this kind may have after decompression.
+    pub(super) fn body_bytes_max(&self, kind: BodyKind) -> usize {
+        match kind {
+            BodyKind::None => 0,
+            BodyKind::Json => self.body_json_bytes_max,
+            BodyKind::Batch => self.body_batch_bytes_max,
+            BodyKind::Bulk => self.body_bulk_bytes_max,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The pipeline between decompression of requests and compression of answers.
+//!
+//! Compression stands outside, so that idempotent answers and entity tags know only plain bodies; the limit of
+//! a body stands inside decompression, so that a bomb stops at the limit. An encoding that nobody here knows
+//! passes through and is refused where the body is read, in the service's own form.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::CONTENT_ENCODING;
+use http::{HeaderMap, HeaderValue};
+use http_body::{Frame, SizeHint};
+use http_body_util::Full;
+use tower::{Service, ServiceExt};
+use tower_http::body::UnsyncBoxBody;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+use tower_http::compression::{Compression, CompressionBody};
+use tower_http::decompression::RequestDecompression;
+use tower_http::{BoxError, CompressionLevel};
+
+use super::pipeline::{self, Origin};
+use super::server::Server;
+use crate::limits;
+
+/// The body of an answer on its way out.
+pub struct Body(CompressionBody<UnsyncBoxBody<Bytes, BoxError>>);
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Body")
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    /// A named error: the compiler cannot follow a boxed one through the tasks of hyper.
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        Pin::new(&mut self.0).poll_frame(cx).map_err(io::Error::other)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
+    }
+}
+
+impl Server {
+    /// Answers a request, whatever happens.
+    pub async fn handle<B>(
+        self: &Arc<Self>,
+        origin: Origin,
+        mut request: http::Request<B>,
+    ) -> http::Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: std::error::Error + Send + Sync,
+    {
+        lower_encoding(request.headers_mut());
+        let pipeline = Pipeline { server: Arc::clone(self), origin };
+        let decompressed = RequestDecompression::new(pipeline).pass_through_unaccepted(true);
+        let worthwhile = SizeAbove::new(limits::COMPRESS_BYTES_MIN).and(NotForContentType::IMAGES);
+        // A higher level costs more time than the bytes it saves take to send.
+        let compressed = Compression::new(decompressed)
+            .quality(CompressionLevel::Fastest)
+            .compress_when(worthwhile);
+        match compressed.oneshot(request).await {
+            Ok(response) => response.map(Body),
+            Err(never) => match never {},
+        }
+    }
+}
+
+/// The names of encodings have no case, but the layer that decompresses knows only the lower one. Several lines
+/// become the one list that they mean, which nobody here can undo.
+fn lower_encoding(headers: &mut HeaderMap) {
+    let lines: Vec<&[u8]> =
+        headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::as_bytes).collect();
+    if lines.is_empty() {
+        return;
+    }
+    if let Ok(lower) = HeaderValue::from_bytes(&lines.join(&b", "[..]).to_ascii_lowercase()) {
+        headers.insert(CONTENT_ENCODING, lower);
+    }
+}
+
+/// The pipeline as a service. Its future is boxed: the way of a request is long, and moving it about would cost
+/// more.
+#[derive(Clone, Debug)]
+struct Pipeline {
+    server: Arc<Server>,
+    origin: Origin,
+}
+
+impl<B> Service<http::Request<B>> for Pipeline
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: std::fmt::Display,
+{
+    type Response = http::Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let (server, origin) = (Arc::clone(&self.server), self.origin);
+        Box::pin(async move { Ok(pipeline::answer(&server, origin, request).await) })
+    }
+}

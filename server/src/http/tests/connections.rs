@@ -1,0 +1,172 @@
+//! Connections: their protocols, their patience and their end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::bench::Bench;
+use crate::http::{Origin, Settings, connection};
+
+/// One end of a connection to a server.
+struct Wire {
+    stream: DuplexStream,
+    serving: JoinHandle<()>,
+    stop: watch::Sender<bool>,
+}
+
+fn connect(bench: &Bench) -> Wire {
+    let (stream, other) = duplex(1 << 20);
+    let (stop, stopping) = watch::channel(false);
+    let serving = tokio::spawn(connection::serve(
+        Arc::clone(&bench.server),
+        Origin::Network,
+        other,
+        stopping,
+    ));
+    Wire { stream, serving, stop }
+}
+
+fn hasty() -> Settings {
+    Settings {
+        header_timeout: Duration::from_millis(50),
+        idle_timeout: Duration::from_millis(200),
+        ..Settings::default()
+    }
+}
+
+impl Wire {
+    async fn send(&mut self, text: &str) {
+        self.stream.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    /// Everything that the server says before it hangs up.
+    async fn everything(mut self) -> String {
+        let mut bytes = Vec::new();
+        timeout(Duration::from_secs(30), self.stream.read_to_end(&mut bytes))
+            .await
+            .unwrap()
+            .unwrap();
+        timeout(Duration::from_secs(30), self.serving).await.unwrap().unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// What the server says up to and with `end`.
+    async fn until(&mut self, end: &str) -> String {
+        let mut text = String::new();
+        while !text.contains(end) {
+            let byte =
+                timeout(Duration::from_secs(30), self.stream.read_u8()).await.unwrap().unwrap();
+            text.push(char::from(byte));
+        }
+        text
+    }
+}
+
+const HEALTH: &str = "GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n";
+
+#[tokio::test]
+async fn a_connection_serves_one_request_after_another() {
+    let bench = Bench::new();
+    let mut wire = connect(&bench);
+    wire.send(&HEALTH.repeat(3)).await;
+    for _ in 0..3 {
+        let answer = wire.until("\"ok\"}").await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    }
+    wire.send("GET /nowhere HTTP/1.0\r\n\r\n").await;
+    let last = wire.everything().await;
+    assert!(last.starts_with("HTTP/1.0 404"), "{last}");
+}
+
+#[tokio::test]
+async fn headers_that_do_not_come_are_a_timeout() {
+    for beginning in ["G", "GET /healthz HTTP/1.1\r\nhost:", "PRI * HTTP/2.0\r\n"] {
+        let bench = Bench::with_system_ticks(hasty());
+        let mut wire = connect(&bench);
+        wire.send(beginning).await;
+        let said = wire.everything().await;
+        assert!(said.starts_with("HTTP/1.1 408 "), "{beginning}: {said}");
+        let (head, body) = said.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("content-length: {}", body.len())), "{said}");
+        assert!(body.contains("\"request_timeout\""), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_request_that_is_not_finished_is_a_timeout_too() {
+    let bench = Bench::with_system_ticks(hasty());
+    let mut wire = connect(&bench);
+    wire.send(HEALTH).await;
+    wire.until("\"ok\"}").await;
+    wire.send("GET /heal").await;
+    assert!(wire.everything().await.starts_with("HTTP/1.1 408 "));
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_in_silence() {
+    let bench = Bench::with_system_ticks(hasty());
+    assert_eq!(connect(&bench).everything().await, "");
+    let mut used = connect(&bench);
+    used.send(HEALTH).await;
+    used.until("\"ok\"}").await;
+    assert_eq!(used.everything().await, "");
+}
+
+#[tokio::test]
+async fn http2_is_spoken_on_the_same_port_and_closed_when_idle() {
+    let bench = Bench::with_system_ticks(hasty());
+    let mut wire = connect(&bench);
+    wire.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
+    // An empty SETTINGS frame.
+    wire.stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.unwrap();
+    let mut said = Vec::new();
+    wire.stream.read_to_end(&mut said).await.unwrap();
+    let kinds = frame_kinds(&said);
+    assert_eq!(kinds.first(), Some(&4), "the server begins with SETTINGS: {kinds:?}");
+    assert!(kinds.contains(&7), "the server says GOAWAY: {kinds:?}");
+    wire.serving.await.unwrap();
+}
+
+fn frame_kinds(mut bytes: &[u8]) -> Vec<u8> {
+    let mut kinds = Vec::new();
+    while let Some((&[a, b, c, kind, ..], _)) = bytes.split_first_chunk::<9>() {
+        kinds.push(kind);
+        let length = usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c);
+        bytes = bytes.get(9 + length..).unwrap_or_default();
+    }
+    kinds
+}
+
+#[tokio::test]
+async fn a_refused_body_does_not_cost_the_client_its_answer() {
+    let bench = Bench::new();
+    let mut wire = connect(&bench);
+    let authorization = format!("authorization: Bearer {}", bench.key);
+    wire.send(&format!(
+        "POST /t/body HTTP/1.1\r\nhost: a\r\n{authorization}\r\ncontent-length: 9000000\r\n\r\n"
+    ))
+    .await;
+    let said = wire.until("}}").await;
+    assert!(said.starts_with("HTTP/1.1 413 "), "{said}");
+    // The server still takes what the client had begun to send.
+    wire.send(&"x".repeat(1 << 20)).await;
+    drop(wire.stream);
+    wire.serving.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_stops_closes_idle_connections_at_once() {
+    let bench = Bench::new();
+    let mut used = connect(&bench);
+    used.send(HEALTH).await;
+    used.until("\"ok\"}").await;
+    let fresh = connect(&bench);
+    for wire in [used, fresh] {
+        wire.stop.send_replace(true);
+        assert_eq!(wire.everything().await, "");
+    }
+}

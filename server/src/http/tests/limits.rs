@@ -1,0 +1,63 @@
+//! Quotas and admission through the whole pipeline.
+
+use super::bench::Bench;
+use crate::http::Settings;
+use crate::platform::quota::{KeyLimits, Quota, Quotas};
+
+#[tokio::test]
+async fn one_request_too_many_is_told_when_to_come_again() {
+    let bench = Bench::new();
+    for left in (0..10).rev() {
+        let answer = bench.post("/t/batch", "{}").await;
+        answer.ok();
+        let told = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]
+            .map(|name| answer.header(name));
+        let expected = ["10".to_owned(), left.to_string(), ((10 - left) * 6).to_string()];
+        assert_eq!(told, expected.each_ref().map(|text| Some(text.as_str())));
+    }
+    bench.pass_ms(2_500);
+    let answer = bench.post("/t/batch", "{}").await;
+    answer.refused(429, "rate_limited");
+    assert_eq!(answer.header("retry-after"), Some("4"));
+    assert_eq!(answer.header("ratelimit-remaining"), Some("0"));
+    bench.get("/t/large").await.ok();
+    bench.pass_ms(3_500);
+    bench.post("/t/batch", "{}").await.ok();
+    bench.post("/t/batch", "{}").await.refused(429, "rate_limited");
+}
+
+#[tokio::test]
+async fn a_key_may_have_quotas_of_its_own() {
+    let quotas = Quotas { batch: Quota::PerMinute(1), ..Quotas::default() };
+    let bench = Bench::with(Settings { quotas, ..Settings::default() });
+    let limits = KeyLimits { batch: Some(Quota::Unlimited), ..KeyLimits::default() };
+    let free = format!("Bearer {}", bench.new_key(&[crate::http::Scope::Ingest], limits));
+    for _ in 0..50 {
+        let answer = bench.send("POST /t/batch", &[("authorization", &free)], "{}").await;
+        answer.ok();
+        assert_eq!(answer.header("ratelimit-limit"), None);
+    }
+    bench.post("/t/batch", "{}").await.ok();
+    bench.post("/t/batch", "{}").await.refused(429, "rate_limited");
+}
+
+#[tokio::test]
+async fn refusals_on_the_way_carry_the_quota_too() {
+    let bench = Bench::new();
+    let answer = bench.post("/t/body", "{").await;
+    answer.refused(400, "invalid_json");
+    assert_eq!(answer.header("ratelimit-remaining"), Some("599"));
+}
+
+#[tokio::test]
+async fn what_the_server_cannot_take_on_is_shed() {
+    let bench = Bench::with(Settings { body_bytes_in_flight_max: 10, ..Settings::default() });
+    let answer = bench.post("/t/body", "{\"a\": \"long\"}").await;
+    answer.refused(503, "overloaded");
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    bench.post("/t/body", "{}").await.ok();
+    let full = Bench::with(Settings { requests_in_flight_max: 0, ..Settings::default() });
+    full.get("/t/large").await.refused(503, "overloaded");
+    assert_eq!(full.get("/healthz").await.status, 200);
+    assert_eq!(full.server.telemetry().snapshot().refused_load, 1);
+}

@@ -1,0 +1,170 @@
+//! What is known of a request while it is being answered, and what every answer gets at the end: the request
+//! id, the quota's headers, a line in the log and its place in the counts.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http_body_util::Full;
+
+use super::error::{ApiError, ApiResult, ErrorCode};
+use super::etag;
+use super::response::Response;
+use super::route::{Handler, Route};
+use super::server::Server;
+use crate::limits;
+use crate::platform::keys::Identity;
+use crate::platform::throttle::Usage;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+
+/// One request on its way.
+#[derive(Debug)]
+pub(super) struct Trail {
+    /// The route and its place in the router, once it is known.
+    pub(super) route: Option<(usize, &'static Route)>,
+    pub(super) identity: Identity,
+    /// How the quota stands that the request counted against.
+    pub(super) usage: Option<Usage>,
+    pub(super) body_bytes: usize,
+    request_id: String,
+    began: Duration,
+    /// The tags that the caller has already.
+    known_tags: Vec<String>,
+    method: http::Method,
+    uri: http::Uri,
+    version: http::Version,
+}
+
+impl Trail {
+    pub(super) fn begin(server: &Server, parts: &Parts) -> Self {
+        let given = parts.headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
+        let request_id = given.filter(|text| is_request_id(text)).map(str::to_owned);
+        Self {
+            route: None,
+            identity: Identity::Anonymous,
+            usage: None,
+            body_bytes: 0,
+            request_id: request_id.unwrap_or_else(|| server.ids.next("")),
+            began: server.ticks.elapsed(),
+            known_tags: etag::known_tags(&parts.method, &parts.headers),
+            method: parts.method.clone(),
+            uri: parts.uri.clone(),
+            version: parts.version,
+        }
+    }
+
+    pub(super) fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    /// Makes the answer of an outcome, counts and logs it.
+    pub(super) fn finish(
+        self,
+        server: &Server,
+        outcome: ApiResult<Response>,
+    ) -> http::Response<Full<Bytes>> {
+        let (mut response, error) = match outcome {
+            Ok(response) => (self.unless_known(response), None),
+            Err(error) => (Response::from(&error), Some(error)),
+        };
+        if error.as_ref().is_some_and(|e| e.code() == ErrorCode::Overloaded) {
+            server.telemetry.refused_load();
+        }
+        self.add_headers(&mut response.headers);
+        let unread = error.as_ref().is_some_and(|e| leaves_body_unread(e.code()));
+        if unread && self.version < http::Version::HTTP_2 {
+            response.headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        let took = server.ticks.elapsed().saturating_sub(self.began);
+        let index = self.route.map(|(index, _)| index);
+        server.telemetry.answered(index, response.status, took, self.body_bytes);
+        self.log(response.status, took, error.as_ref());
+        self.into_http(response)
+    }
+
+    /// 304 instead of what the caller has already.
+    fn unless_known(&self, mut response: Response) -> Response {
+        let known = etag::is_known(&self.known_tags, response.headers.get(ETAG));
+        if known && response.status == StatusCode::OK {
+            response.status = StatusCode::NOT_MODIFIED;
+            response.headers.remove(CONTENT_TYPE);
+            response.body = Bytes::new();
+        }
+        response
+    }
+
+    fn add_headers(&self, headers: &mut HeaderMap) {
+        if let Ok(id) = HeaderValue::from_str(&self.request_id) {
+            headers.insert(REQUEST_ID, id);
+        }
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Some(usage) = self.usage {
+            headers.insert(LIMIT, usage.limit.into());
+            headers.insert(REMAINING, usage.remaining.into());
+            headers.insert(RESET, usage.reset_seconds.into());
+        }
+    }
+
+    fn log(&self, status: StatusCode, took: Duration, error: Option<&ApiError>) {
+        let method = self.method.as_str();
+        let route = self.route.map_or("-", |(_, route)| route.path);
+        let path = self.uri.path();
+        let status = status.as_u16();
+        let micros = took.as_micros() as u64;
+        let key = self.identity.key_id();
+        let request_id = self.request_id.as_str();
+        let code = error.map(|e| e.code().as_str());
+        let cause = error.and_then(ApiError::cause);
+        // tracing fixes the level where the line stands, so the fields are written once for four levels.
+        macro_rules! line {
+            ($level:ident) => {
+                tracing::$level!(
+                    method, path, route, status, micros, request_id, key, code, cause, "request"
+                )
+            };
+        }
+        if error.is_some_and(|e| e.code() == ErrorCode::Internal) {
+            line!(error);
+        } else if self.is_probe() {
+            line!(debug);
+        } else if status >= 500 {
+            line!(warn);
+        } else {
+            line!(info);
+        }
+    }
+
+    /// Probes ask every few seconds whether the process lives and serves; nobody reads that in a log.
+    fn is_probe(&self) -> bool {
+        self.route.is_some_and(|(_, route)| matches!(route.handler, Handler::Server(_)))
+    }
+
+    /// A `HEAD` gets the length of the body that a `GET` would have got, and no body.
+    fn into_http(self, response: Response) -> http::Response<Full<Bytes>> {
+        let Response { status, mut headers, mut body } = response;
+        if self.method == http::Method::HEAD && status != StatusCode::NOT_MODIFIED {
+            headers.insert(CONTENT_LENGTH, body.len().into());
+            body = Bytes::new();
+        }
+        let mut answer = http::Response::new(Full::new(body));
+        *answer.status_mut() = status;
+        *answer.headers_mut() = headers;
+        answer
+    }
+}
+
+/// Whether the rest of the body is not worth waiting for: the connection ends after the answer.
+fn leaves_body_unread(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::PayloadTooLarge | ErrorCode::RequestTimeout)
+}
+
+fn is_request_id(text: &str) -> bool {
+    (1..=limits::REQUEST_ID_CHARS_MAX).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+}

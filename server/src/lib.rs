@@ -1,0 +1,8 @@
+//! `telltale-server`: the HTTP service on top of `telltale-engine`, and the program around it.
+
+pub mod app;
+pub mod areas;
+pub mod cli;
+pub mod http;
+pub mod limits;
+pub mod platform;

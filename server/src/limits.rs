@@ -1,0 +1,67 @@
+//! Every fixed limit of the server, with its unit and its reason. What an operator may change is in the
+//! configuration.
+
+/// Parameters of one query string: far more than any route has, few enough to search linearly.
+pub const QUERY_PAIRS_MAX: usize = 256;
+/// Characters of an `X-Request-Id` that is echoed: enough for every scheme in use, short enough for a log line.
+pub const REQUEST_ID_CHARS_MAX: usize = 128;
+/// Characters of an `Idempotency-Key`. Part of the HTTP contract.
+pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
+/// Milliseconds that an answer is kept for a repeated request. Part of the HTTP contract.
+pub const IDEMPOTENCY_KEPT_MS: i64 = 24 * 60 * 60 * 1_000;
+/// Items of a list when the caller does not say. Part of the HTTP contract.
+pub const PAGE_LIMIT_DEFAULT: usize = 100;
+/// Items of a list at most. Part of the HTTP contract.
+pub const PAGE_LIMIT_MAX: usize = 1_000;
+/// Bytes below which a response is not compressed: the saving is smaller than a packet.
+pub const COMPRESS_BYTES_MIN: u64 = 1_024;
+/// Seconds that a caller is told to wait when the server starts, drains or takes no writes.
+pub const UNAVAILABLE_RETRY_SECONDS: u32 = 5;
+/// Seconds that a caller is told to wait when the server sheds load.
+pub const OVERLOADED_RETRY_SECONDS: u32 = 1;
+/// Characters of a key's name: one line in a list.
+pub const KEY_NAME_CHARS_MAX: usize = 200;
+/// Characters of a key's user: the longest email address there can be.
+pub const KEY_USER_CHARS_MAX: usize = 254;
+/// Characters of a key's id at least. Part of the HTTP contract.
+pub const KEY_ID_CHARS_MIN: usize = 8;
+/// Characters of a key's id at most. Part of the HTTP contract.
+pub const KEY_ID_CHARS_MAX: usize = 32;
+/// Keys in all, revoked ones included: all of them are in memory.
+pub const KEYS_MAX: usize = 100_000;
+
+/// Milliseconds that the time of something recorded may lie ahead of ours: clocks drift, zones get mixed up.
+/// Part of the HTTP contract.
+pub const FUTURE_MS_MAX: i64 = 24 * 60 * 60 * 1_000;
+/// Levels of nested arrays and objects in a telemetry body: ours have five, free-form properties a few more.
+pub const JSON_DEPTH_MAX: usize = 128;
+/// Values of one telemetry body: a parsed value takes 24 bytes and more, so that a body of nothing but commas
+/// would take thirty times its size.
+pub const JSON_VALUES_MAX: usize = 2_000_000;
+/// Bytes of a telemetry body up to which a thread keeps the memory that parsing took for the next body: a full
+/// batch of ordinary points is half of it.
+pub const JSON_SCRATCH_BYTES_MAX: usize = 256 << 10;
+
+/// Items of one batch. Part of the HTTP contract.
+pub const BATCH_ITEMS_MAX: usize = 500;
+/// Rejected items of a batch that are listed one by one. Part of the HTTP contract.
+pub const BATCH_ERRORS_LISTED_MAX: usize = 50;
+/// Characters of a set's member. Part of the HTTP contract.
+pub const MEMBER_CHARS_MAX: usize = 500;
+/// Milliseconds before `to` at which a metric query begins when it has no `from`. Part of the HTTP contract.
+pub const QUERY_RANGE_DEFAULT_MS: i64 = 60 * 60 * 1_000;
+/// Buckets per series that an automatically chosen interval gives at most: what a screen can show. Part of
+/// the HTTP contract.
+pub const AUTO_BUCKETS_MAX: u64 = 1_500;
+/// Buckets per series that an answer has at most. Part of the HTTP contract.
+pub const QUERY_BUCKETS_MAX: u64 = 50_000;
+/// Conditions on tags in one query: one for every tag that a series can have.
+pub const QUERY_FILTERS_MAX: usize = telltale_engine::limits::TAGS_MAX;
+/// Points of one answer over all its groups, filled ones included: some 130 MB of text.
+pub const ANSWER_POINTS_MAX: u64 = 2_000_000;
+/// Milliseconds that a client may go on sending a body that was refused, so that it gets to read why.
+pub const LINGER_MS: u64 = 2_000;
+/// Milliseconds between two attempts to accept when the system has no more sockets to give.
+pub const ACCEPT_PAUSE_MS: u64 = 100;
+/// Seconds between two rounds of storing when keys were last used: a write per request would be too much.
+pub const KEY_USE_SECONDS: u64 = 60;

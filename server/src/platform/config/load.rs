@@ -1,0 +1,134 @@
+//! Laying the layers over each other: for every setting the highest layer that has it, checked in all of them.
+
+use telltale_engine::{Clock, Options, Retention, TierRetention};
+
+use super::error::{ConfigError, Origin};
+use super::layers::{self, Layer, Sources};
+use super::settings::{self, Config};
+use super::value::{Raw, RetentionOverride, SettingValue, Threads};
+use crate::platform::quota::Quotas;
+
+/// A configuration, and how it came about.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The values.
+    pub config: Config,
+    /// The same values as text with their origins, in the order of the declaration.
+    pub effective: Vec<Effective>,
+}
+
+/// One setting as it holds.
+#[derive(Clone, Debug)]
+pub struct Effective {
+    /// The section and the name, joined with a dot.
+    pub key: &'static str,
+    /// The value as TOML.
+    pub value: String,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Loaded {
+    /// Reads all layers. A value that is wrong is an error even when a higher layer hides it.
+    pub fn from_sources(sources: &Sources) -> Result<Self, ConfigError> {
+        let file = match &sources.file {
+            Some((path, text)) => layers::file_layer(path, text)?,
+            None => Layer::new(),
+        };
+        let environment = layers::environment_layer(&sources.environment)?;
+        let flags = layers::flag_layer(&sources.flags)?;
+        let mut reader = Reader { layers: [&file, &environment, &flags], effective: Vec::new() };
+        let config = Config::read(&mut reader)?;
+        Ok(Self { config, effective: reader.effective })
+    }
+}
+
+/// Takes settings from the layers, lowest first.
+pub(super) struct Reader<'a> {
+    layers: [&'a Layer; 3],
+    effective: Vec<Effective>,
+}
+
+impl Reader<'_> {
+    /// The value of a declared setting.
+    pub(super) fn value<T: SettingValue>(&mut self, key: &'static str) -> Result<T, ConfigError> {
+        let default = settings::all().find(|s| s.key == key).map_or("", |setting| setting.default);
+        let mut origin = Origin::Default;
+        let mut value = read::<T>(key, &Raw::Text(default.to_owned()), &origin)?;
+        for (raw, at) in self.layers.iter().filter_map(|layer| layer.get(key)) {
+            value = read(key, raw, at)?;
+            origin = at.clone();
+        }
+        self.effective.push(Effective { key, value: value.to_toml(), origin });
+        Ok(value)
+    }
+}
+
+fn read<T: SettingValue>(key: &str, raw: &Raw, origin: &Origin) -> Result<T, ConfigError> {
+    T::read(raw).map_err(|reason| ConfigError::Invalid {
+        key: key.to_owned(),
+        origin: origin.clone(),
+        reason,
+    })
+}
+
+impl Config {
+    /// What the engine needs to know.
+    pub fn engine_options(&self, clock: Clock) -> Options {
+        let defaults = Options::default();
+        let (storage, metrics) = (&self.storage, &self.metrics);
+        Options {
+            durability: storage.durability,
+            clock,
+            head_bytes: storage.head_bytes.bytes_usize(),
+            head_age: storage.head_age.duration(),
+            cache_bytes: storage.cache_bytes.bytes_usize(),
+            query_bytes: metrics.query_bytes.bytes_usize(),
+            query_points: metrics.query_points,
+            query_buckets: metrics.query_buckets,
+            threads: match storage.threads {
+                Threads::Auto => defaults.threads,
+                Threads::Count(n) => usize::from(n),
+            },
+            series_per_metric: usize::try_from(metrics.series_per_metric).unwrap_or(usize::MAX),
+            series_total: usize::try_from(metrics.series_total).unwrap_or(usize::MAX),
+            disk_free_bytes: storage.disk_free_bytes.bytes(),
+            retention: self.retention(),
+            maintenance: defaults.maintenance,
+        }
+    }
+
+    /// The quotas of keys that have none of their own.
+    pub fn quotas(&self) -> Quotas {
+        let limits = &self.limits;
+        Quotas {
+            batch: limits.batch,
+            query: limits.query,
+            single: limits.single,
+            other: limits.other,
+        }
+    }
+
+    /// How long metrics are kept.
+    pub fn retention(&self) -> Retention {
+        let default = TierRetention {
+            raw: self.retention.raw.duration(),
+            minute: self.retention.minute.duration(),
+            five_minutes: self.retention.five_minutes.duration(),
+            hour: self.retention.hour.duration(),
+            day: self.retention.day.duration(),
+        };
+        let overridden = |one: &RetentionOverride| TierRetention {
+            raw: one.raw.map_or(default.raw, |period| period.duration()),
+            minute: one.minute.map_or(default.minute, |period| period.duration()),
+            five_minutes: one.five_minutes.map_or(default.five_minutes, |p| p.duration()),
+            hour: one.hour.map_or(default.hour, |period| period.duration()),
+            day: one.day.map_or(default.day, |period| period.duration()),
+        };
+        let overrides = self.storage.retention_override.iter();
+        Retention {
+            default,
+            by_prefix: overrides.map(|one| (one.prefix.clone(), overridden(one))).collect(),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The settings of the server: one declaration each, four layers, an origin for every value.
+//!
+//! Flags win over the environment (`TELLTALE_*`), which wins over the TOML file, which wins over the defaults. A key
+//! that nobody declared is an error wherever it stands, so that a typo never passes for a setting. Nothing
+//! outside this folder reads the environment or knows how settings are written.
+
+mod error;
+mod layers;
+mod load;
+mod network;
+mod print;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod units;
+mod value;
+
+pub use error::{ConfigError, Origin};
+pub use layers::{Environment, Flag, Sources};
+pub use load::{Effective, Loaded};
+pub use network::Cidr;
+pub use print::reference;
+pub use settings::{
+    Bodies, Config, Http, Limits, Log, Metrics, Outbound, OutboundRanges, Overrides, Server,
+    Storage, StorageRetention,
+};
+pub use units::{ByteSize, Period};
+pub use value::{Directives, LogFormat, RetentionOverride, Threads};

@@ -1,0 +1,259 @@
+//! Every setting of the server: its name, type, default and meaning, declared once.
+//!
+//! The structs, the reading, the effective listing and the reference of `telltale config --reference` all
+//! come from this declaration. The variable of the environment is `TELLTALE_` and the key in capitals, dots as
+//! underscores; a few settings have a short one too. Any setting is a flag as `--set key=value`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use telltale_engine::Durability;
+
+use super::error::ConfigError;
+use super::load::Reader;
+use super::network::Cidr;
+use super::units::{ByteSize, Period};
+use super::value::{Directives, LogFormat, RetentionOverride, SettingValue, Threads};
+use crate::platform::quota::Quota;
+
+/// What the reference and the layers know of a setting.
+#[derive(Debug)]
+pub(super) struct Setting {
+    /// The section and the name, joined with a dot.
+    pub(super) key: &'static str,
+    /// The default as it would be written in the environment.
+    pub(super) default: &'static str,
+    /// A second variable of the environment.
+    pub(super) short_variable: Option<&'static str>,
+    /// The flag of its own, beside `--set`.
+    pub(super) flag: Option<&'static str>,
+    /// What is expected as a value.
+    pub(super) expects: &'static str,
+    /// Whether text may be a TOML list.
+    pub(super) is_list: bool,
+    /// What the setting does.
+    pub(super) doc: &'static str,
+}
+
+/// A section of the file, for the reference.
+#[derive(Debug)]
+pub(super) struct Section {
+    /// The name in square brackets.
+    pub(super) path: &'static str,
+    /// What the section is about.
+    pub(super) doc: &'static str,
+    /// Its settings, in order.
+    pub(super) settings: &'static [Setting],
+}
+
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($value:literal) => {
+        Some($value)
+    };
+}
+
+macro_rules! settings {
+    ($(
+        $(#[doc = $section_doc:literal])+
+        $path:literal $section:ident: $Section:ident {$(
+            $(#[doc = $doc:literal])+
+            $name:ident: $type:ty = $default:literal $(, variable $variable:literal)? $(, flag $flag:literal)?;
+        )+}
+    )+) => {
+        /// All settings, with types.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Config {$(
+            $(#[doc = $section_doc])+
+            pub $section: $Section,
+        )+}
+
+        $(
+            $(#[doc = $section_doc])+
+            #[derive(Clone, Debug, PartialEq)]
+            pub struct $Section {$(
+                $(#[doc = $doc])+
+                pub $name: $type,
+            )+}
+        )+
+
+        impl Config {
+            /// Takes every setting from the highest layer that has it.
+            pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
+                Ok(Self {$(
+                    $section: $Section {$(
+                        $name: reader.value(concat!($path, ".", stringify!($name)))?,
+                    )+},
+                )+})
+            }
+        }
+
+        /// The declaration, in the order of the listing.
+        pub(super) const SECTIONS: &[Section] = &[$(Section {
+            path: $path,
+            doc: concat!($($section_doc),+),
+            settings: &[$(Setting {
+                key: concat!($path, ".", stringify!($name)),
+                default: $default,
+                short_variable: optional!($($variable)?),
+                flag: optional!($($flag)?),
+                expects: <$type as SettingValue>::EXPECTS,
+                is_list: <$type as SettingValue>::IS_LIST,
+                doc: concat!($($doc),+),
+            }),+],
+        }),+];
+    };
+}
+
+/// The ranges that outbound requests may reach although they are private.
+pub type OutboundRanges = Vec<Cidr>;
+/// Retention of the metrics whose names begin alike.
+pub type Overrides = Vec<RetentionOverride>;
+
+settings! {
+    /// Where the server listens and keeps its data.
+    "server" server: Server {
+        /// Address and port of the one listener. Port 0 takes any free port; the log says which.
+        listen: SocketAddr = "127.0.0.1:8080", variable "TELLTALE_LISTEN", flag "--listen";
+        /// The data directory. It is made when absent.
+        data: PathBuf = "./data", variable "TELLTALE_DATA", flag "--data";
+        /// How long requests under way may take to finish when the server is told to stop.
+        drain: Period = "30s";
+    }
+
+    /// Requests per minute and key. A key may have its own.
+    "limits" limits: Limits {
+        /// Batches of telemetry.
+        batch: Quota = "10";
+        /// Metric queries; event lists, counts and statistics.
+        query: Quota = "60";
+        /// One point or one event per request.
+        single: Quota = "1000";
+        /// Everything else.
+        other: Quota = "600";
+    }
+
+    /// Connections, requests, and how long a client may take.
+    "http" http: Http {
+        /// Open connections; further ones wait to be accepted.
+        connections: u64 = "16384";
+        /// Requests being answered; more are shed with 503.
+        requests_in_flight: u64 = "4096";
+        /// Queries that run at once; more wait. `auto` is two per core.
+        queries_at_once: Threads = "auto";
+        /// The request line and the headers together.
+        header_bytes: ByteSize = "32KiB";
+        /// Headers of a request.
+        headers: u64 = "100";
+        /// How long the headers of a request may take.
+        header_timeout: Period = "10s";
+        /// How long a connection may wait for its next request.
+        idle_timeout: Period = "75s";
+        /// How long a body may pause.
+        body_idle_timeout: Period = "10s";
+        /// How long a whole body may take.
+        body_timeout: Period = "60s";
+    }
+
+    /// The largest bodies of requests, counted after decompression.
+    "bodies" bodies: Bodies {
+        /// Of routes with no limit of their own.
+        json: ByteSize = "1MiB";
+        /// Of the batch routes.
+        batch: ByteSize = "8MiB";
+        /// Of the bulk protocols.
+        bulk: ByteSize = "32MiB";
+        /// Of all bodies being read or answered; past it requests are shed with 503.
+        in_flight: ByteSize = "256MiB";
+    }
+
+    /// The engine: durability, memory and disk.
+    "storage" storage: Storage {
+        /// When a write is answered: after a sync to disk, after the operating system has it with a sync at least every so many milliseconds, or after the operating system has it.
+        durability: Durability = "sync";
+        /// Points in memory before they are sealed into blocks. At most twice this is taken.
+        head_bytes: ByteSize = "256MiB";
+        /// The oldest point in memory is sealed after this time.
+        head_age: Period = "10m";
+        /// The shared cache of blocks read from disk.
+        cache_bytes: ByteSize = "512MiB";
+        /// Free disk below which writes are refused and reads go on.
+        disk_free_bytes: ByteSize = "256MiB";
+        /// Threads that answer queries and merge blocks.
+        threads: Threads = "auto";
+        /// Retention of the metrics whose names begin alike. The longest prefix that matches wins; tiers that it does not name keep the general retention.
+        retention_override: Overrides = "";
+    }
+
+    /// How long each tier of the metrics is kept.
+    "storage.retention" retention: StorageRetention {
+        /// Points as they came.
+        raw: Period = "30d";
+        /// One-minute cells of gauges and counters.
+        minute: Period = "2d";
+        /// Five-minute cells.
+        five_minutes: Period = "90d";
+        /// One-hour cells.
+        hour: Period = "2y";
+        /// One-day cells.
+        day: Period = "2y";
+    }
+
+    /// What metrics and their queries may cost.
+    "metrics" metrics: Metrics {
+        /// Series of one metric.
+        series_per_metric: u64 = "1_000_000";
+        /// Series in all.
+        series_total: u64 = "10_000_000";
+        /// Points and rollup cells that one query may read.
+        query_points: u64 = "2_000_000_000";
+        /// Buckets per series that one query may answer.
+        query_buckets: u64 = "50_000";
+        /// Memory that one query may take.
+        query_bytes: ByteSize = "512MiB";
+    }
+
+    /// What the server may fetch on behalf of its users.
+    "outbound" outbound: Outbound {
+        /// Private, loopback and other special address ranges that may be reached all the same.
+        allow: OutboundRanges = "";
+    }
+
+    /// What is written to standard error.
+    "log" log: Log {
+        /// How lines look; `auto` is `human` on a terminal, else `json`.
+        format: LogFormat = "auto";
+        /// The least severe level written (`error`, `warn`, `info`, `debug`, `trace`, `off`), and that of single modules.
+        level: Directives = "info", variable "TELLTALE_LOG";
+    }
+}
+
+/// Variables that are no settings, with their meaning.
+pub(super) const OTHER_VARIABLES: [(&str, &str); 2] = [
+    (CONFIG_VARIABLE, "The configuration file, as `--config`."),
+    (
+        ADMIN_KEY_VARIABLE,
+        "The admin key of a server that starts on an empty data directory: `tt_<id>_<secret>`. Without it one is made and printed once.",
+    ),
+];
+
+/// The variable that names the configuration file.
+pub(super) const CONFIG_VARIABLE: &str = "TELLTALE_CONFIG";
+/// The variable that holds the first admin key.
+pub(super) const ADMIN_KEY_VARIABLE: &str = "TELLTALE_ADMIN_KEY";
+/// Variables that begin so belong to tests and are not looked at.
+pub(super) const TEST_VARIABLE_PREFIX: &str = "TELLTALE_TEST_";
+
+/// All settings, section after section.
+pub(super) fn all() -> impl Iterator<Item = &'static Setting> {
+    SECTIONS.iter().flat_map(|section| section.settings)
+}
+
+impl Setting {
+    /// The variable of the environment that follows from the key.
+    pub(super) fn variable(&self) -> String {
+        format!("TELLTALE_{}", self.key.replace('.', "_").to_uppercase())
+    }
+}

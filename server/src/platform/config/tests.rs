@@ -1,0 +1,238 @@
+//! What operators are promised: layers, origins, and errors that name the key and the place.
+
+use std::path::PathBuf;
+
+use telltale_engine::Clock;
+
+use super::layers::{Environment, Flag, Sources};
+use super::load::Loaded;
+use super::print::reference;
+use super::settings;
+
+/// Loads a file, variables `NAME=value` and flags `key=value`.
+fn load(file: &str, variables: &[&str], flags: &[&str]) -> Result<Loaded, String> {
+    let pair =
+        |text: &str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())).unwrap();
+    let variables = variables.iter().map(|text| pair(text)).map(|(k, v)| (k.into(), v.into()));
+    let flags = flags.iter().map(|text| {
+        let (key, value) = pair(text);
+        Flag { key, value, spelled: "--set".to_owned() }
+    });
+    let sources = Sources {
+        file: (!file.is_empty()).then(|| (PathBuf::from("telltale.toml"), file.to_owned())),
+        environment: Environment::new(variables).map_err(|error| error.to_string())?,
+        flags: flags.collect(),
+    };
+    Loaded::from_sources(&sources).map_err(|error| error.to_string())
+}
+
+/// The value and origin of one setting.
+fn shown(loaded: &Loaded, key: &str) -> String {
+    let one = loaded.effective.iter().find(|one| one.key == key).unwrap();
+    format!("{} from {}", one.value, one.origin)
+}
+
+#[test]
+fn flags_win_over_the_environment_over_the_file_over_the_defaults() {
+    let file = "[limits]\nbatch = 20\nquery = \"unlimited\"\n";
+    for (file, variables, flags, expected) in [
+        ("", &[][..], &[][..], "10 from default"),
+        (file, &[], &[], "20 from telltale.toml:2"),
+        (file, &["TELLTALE_LIMITS_BATCH=30"], &[], "30 from environment TELLTALE_LIMITS_BATCH"),
+        (
+            file,
+            &["TELLTALE_LIMITS_BATCH=30"],
+            &["limits.batch=unlimited"],
+            "\"unlimited\" from flag --set",
+        ),
+        ("", &["TELLTALE_LIMITS_BATCH="], &[], "10 from default"),
+    ] {
+        let loaded = load(file, variables, flags).unwrap();
+        assert_eq!(shown(&loaded, "limits.batch"), expected);
+    }
+}
+
+#[test]
+fn every_setting_has_a_default_that_reads_and_is_the_one_of_the_engine() {
+    let loaded = load("", &[], &[]).unwrap();
+    assert_eq!(loaded.effective.len(), settings::all().count());
+    let ours = loaded.config.engine_options(Clock::system());
+    let engine = telltale_engine::Options { clock: ours.clock.clone(), ..Default::default() };
+    assert_eq!(format!("{ours:?}"), format!("{engine:?}"));
+}
+
+/// A file, variables, flags, and what is wrong with them.
+const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
+    (
+        "[limits]\nbach = 1\n",
+        &[],
+        &[],
+        "telltale.toml:2: there is no setting limits.bach (did you mean limits.batch?)",
+    ),
+    ("colour = 1\n", &[], &[], "telltale.toml:1: there is no setting colour"),
+    ("\n[colours]\nred = 1\n", &[], &[], "telltale.toml:2: there is no setting colours"),
+    (
+        "limits = 5\n",
+        &[],
+        &[],
+        "telltale.toml:1: limits: is a section: write [limits] above its settings",
+    ),
+    (
+        "[limits]\n\nbatch = \"ten\"\n",
+        &[],
+        &[],
+        "telltale.toml:3: limits.batch: expected a number of requests per minute or \"unlimited\", found \"ten\"",
+    ),
+    (
+        "[limits]\nbatch = 0\n",
+        &[],
+        &[],
+        "telltale.toml:2: limits.batch: expected a number of requests per minute or \"unlimited\", found 0",
+    ),
+    (
+        "[storage]\nhead_bytes = \"256XB\"\n",
+        &[],
+        &[],
+        "telltale.toml:2: storage.head_bytes: \"256XB\" has no unit of size: use B, KiB, MiB, GiB or TiB",
+    ),
+    (
+        "[storage]\nhead_bytes = 1.5\n",
+        &[],
+        &[],
+        "telltale.toml:2: storage.head_bytes: expected a size such as \"256MiB\", found a number with a fraction",
+    ),
+    (
+        "[storage]\ndurability = \"interval:0\"\n",
+        &[],
+        &[],
+        "telltale.toml:2: storage.durability: expected \"sync\", \"interval:<milliseconds>\" or \"os\", found \"interval:0\"",
+    ),
+    ("[server\n", &[], &[], "telltale.toml:1: unclosed table, expected `]`"),
+    (
+        "",
+        &["TELLTALE_LISTEM=x"],
+        &[],
+        "environment TELLTALE_LISTEM: there is no setting TELLTALE_LISTEM (did you mean TELLTALE_LISTEN?)",
+    ),
+    (
+        "",
+        &["TELLTALE_LISTEN=8080"],
+        &[],
+        "environment TELLTALE_LISTEN: server.listen: expected an address and port such as \"127.0.0.1:8080\", found \"8080\"",
+    ),
+    (
+        "",
+        &["TELLTALE_LISTEN=[::1]:1", "TELLTALE_SERVER_LISTEN=[::1]:2"],
+        &[],
+        "environment TELLTALE_LISTEN and environment TELLTALE_SERVER_LISTEN both set server.listen: remove one of them",
+    ),
+    (
+        "",
+        &[],
+        &["server.lissen=x"],
+        "flag --set: there is no setting server.lissen (did you mean server.listen?)",
+    ),
+    (
+        "",
+        &["TELLTALE_OUTBOUND_ALLOW=10.0.0.1/8"],
+        &[],
+        "environment TELLTALE_OUTBOUND_ALLOW: outbound.allow: \"10.0.0.1/8\" has bits beyond its prefix: write 10.0.0.0/8",
+    ),
+    (
+        "[log]\nlevel = \"inof\"\n",
+        &[],
+        &[],
+        "telltale.toml:2: log.level: expected a level such as \"info\", or \"warn,telltale_server::http=debug\", found \"inof\"",
+    ),
+    // What a higher layer hides is wrong all the same.
+    (
+        "[limits]\nbatch = \"ten\"\n",
+        &["TELLTALE_LIMITS_BATCH=5"],
+        &[],
+        "telltale.toml:2: limits.batch: expected a number of requests per minute or \"unlimited\", found \"ten\"",
+    ),
+    (
+        "[[storage.retention_override]]\nraw = \"7d\"\n",
+        &[],
+        &[],
+        "telltale.toml:1: storage.retention_override: an override needs a prefix",
+    ),
+    (
+        "[[storage.retention_override]]\nprefix = \"a\"\nrow = \"7d\"\n",
+        &[],
+        &[],
+        "telltale.toml:1: storage.retention_override: an override has no key row: it has prefix, raw, minute, five_minutes, hour and day",
+    ),
+];
+
+#[test]
+fn what_is_wrong_is_said_with_the_key_and_the_place() {
+    for (file, variables, flags, expected) in WRONG {
+        let error = load(file, variables, flags).map(|loaded| loaded.to_toml());
+        assert_eq!(
+            error.as_deref().map_err(String::as_str),
+            Err(*expected),
+            "{file:?} {variables:?}"
+        );
+    }
+}
+
+#[test]
+fn variables_that_are_no_settings_are_left_alone() {
+    let variables =
+        ["TELLTALE_CONFIG=x.toml", "TELLTALE_ADMIN_KEY=tt_a_b", "TELLTALE_TEST_ANY=1", "PATH=/bin"];
+    assert!(load("", &variables, &[]).is_ok());
+}
+
+#[test]
+fn lists_and_overrides_read_from_every_layer() {
+    let file = "[outbound]\nallow = [\"127.0.0.0/8\", \"::1\"]\n\
+                [[storage.retention_override]]\nprefix = \"debug.\"\nraw = \"7d\"\n";
+    let loaded = load(file, &[], &[]).unwrap();
+    assert_eq!(
+        shown(&loaded, "outbound.allow"),
+        "[\"127.0.0.0/8\", \"::1/128\"] from telltale.toml:2"
+    );
+    let retention = loaded.config.engine_options(Clock::system()).retention;
+    assert_eq!(retention.of("debug.x").raw.as_secs(), 7 * 86_400);
+    assert_eq!(retention.of("debug.x").hour, retention.of("other").hour);
+    assert_eq!(retention.of("other").raw.as_secs(), 30 * 86_400);
+
+    let variables = [
+        "TELLTALE_OUTBOUND_ALLOW=10.0.0.0/8, 192.168.0.0/16",
+        "TELLTALE_STORAGE_RETENTION_OVERRIDE=[{ prefix = 'x', day = '1y' }]",
+    ];
+    let loaded = load(file, &variables, &["outbound.allow=[]"]).unwrap();
+    assert_eq!(shown(&loaded, "outbound.allow"), "[] from flag --set");
+    assert_eq!(loaded.config.storage.retention_override[0].prefix, "x");
+}
+
+#[test]
+fn the_effective_values_read_back_as_a_file() {
+    let file = "[server]\ndata = 'C:\\odd \"path\"'\n[storage]\ndurability = \"interval:200\"\n\
+                retention_override = [{ prefix = \"a\\u0001\", raw = \"36h\" }]\n[limits]\nquery = \"unlimited\"\n";
+    let first =
+        load(file, &["TELLTALE_LOG=warn,telltale_engine::x=trace"], &["http.headers=7"]).unwrap();
+    let again = load(&first.to_toml(), &[], &[]).unwrap();
+    assert_eq!(first.config, again.config);
+    let line = first.to_toml().lines().find(|line| line.starts_with("query ")).unwrap().to_owned();
+    assert_eq!(
+        line.split_whitespace().collect::<Vec<_>>().join(" "),
+        "query = \"unlimited\" # telltale.toml:7"
+    );
+}
+
+#[test]
+fn the_reference_lists_every_setting() {
+    let text = reference();
+    for setting in settings::all() {
+        assert!(text.contains(&format!("`{}`", setting.variable())), "{} is missing", setting.key);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_file_is_read_or_refused_without_a_panic(text in "(\\[{0,2}[a-z._]{0,12}\\]{0,2}|[a-z_]{1,8} ?= ?[\"\\[{]?[a-z0-9.:,]{0,8}[\"\\]}]?|\n|\\PC){0,8}") {
+        proptest::prop_assert!(load(&text, &[], &[]).is_ok() || load(&text, &[], &[]).is_err());
+    }
+}

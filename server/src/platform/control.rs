@@ -1,0 +1,111 @@
+//! The control socket, seen from the command line: HTTP over a Unix socket in the data directory.
+//!
+//! A running server answers there as the operator of the machine, without a key: who may open the socket (mode
+//! 0600) could as well read the files. No answer means that no server runs on this directory; whether that is
+//! true is up to the directory lock of the engine, which a second process does not get.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HOST};
+use http::{HeaderMap, Method, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use tokio::net::UnixStream;
+use tokio::task::JoinHandle;
+
+/// The name of the socket inside the data directory.
+pub const SOCKET_NAME: &str = "control.sock";
+
+/// A connection to the running server.
+#[derive(Debug)]
+pub struct Control {
+    sender: SendRequest<Full<Bytes>>,
+    connection: JoinHandle<()>,
+}
+
+/// What the server answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// The running server could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// The socket is there and cannot be opened.
+    #[error("cannot reach the running server at {}", path.display())]
+    Connect {
+        /// The socket.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// The request could not be written as HTTP.
+    #[error("the request cannot be sent")]
+    Request(#[from] http::Error),
+    /// The connection broke before the answer was complete.
+    #[error("the running server went away before it answered")]
+    Gone(#[from] hyper::Error),
+}
+
+impl Control {
+    /// Connects to the server that runs on the data directory; `None` when none does.
+    pub async fn connect(data: &Path) -> Result<Option<Self>, ControlError> {
+        let path = data.join(SOCKET_NAME);
+        let stream = match UnixStream::connect(&path).await {
+            Ok(stream) => stream,
+            // A socket that a killed server left behind refuses.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
+            {
+                return Ok(None);
+            }
+            Err(source) => return Err(ControlError::Connect { path, source }),
+        };
+        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        let connection = tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "the control connection ended");
+            }
+        });
+        Ok(Some(Self { sender, connection }))
+    }
+
+    /// Sends one request and reads the whole answer. `headers` come on top of those that HTTP needs.
+    pub async fn send(
+        &mut self,
+        method: Method,
+        path_and_query: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Answer, ControlError> {
+        let mut request = http::Request::builder()
+            .method(method)
+            .uri(path_and_query)
+            .header(HOST, "localhost")
+            .header(CONTENT_TYPE, "application/json");
+        if let Some(own) = request.headers_mut() {
+            own.extend(headers);
+        }
+        let request = request.body(Full::new(Bytes::from(body)))?;
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
+        let (head, body) = response.into_parts();
+        let body = body.collect().await?.to_bytes();
+        Ok(Answer { status: head.status, headers: head.headers, body })
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.connection.abort();
+    }
+}

@@ -1,0 +1,64 @@
+//! Who a request comes from.
+
+use std::sync::Arc;
+
+use super::key::{ApiKey, Scope};
+use super::service::LiveKey;
+use crate::platform::quota::LimitClass;
+use crate::platform::throttle::Verdict;
+
+/// Who a request comes from.
+#[derive(Clone, Debug)]
+pub enum Identity {
+    /// Somebody without a key, on a public route.
+    Anonymous,
+    /// The operator of the machine, through the control socket: may do everything.
+    Local,
+    /// The owner of a key.
+    Key(Arc<LiveKey>),
+}
+
+impl Identity {
+    /// Whether the caller may do what needs `scope`.
+    pub fn may(&self, scope: Scope) -> bool {
+        match self {
+            Self::Anonymous => false,
+            Self::Local => true,
+            Self::Key(live) => live.key.scopes.allow(scope),
+        }
+    }
+
+    /// The id of the key; `local` and `-` stand for those who need none.
+    pub fn key_id(&self) -> &str {
+        match self {
+            Self::Anonymous => "-",
+            Self::Local => "local",
+            Self::Key(live) => &live.key.id,
+        }
+    }
+
+    /// The email that becomes `created_by`, `approved_by` and the like.
+    pub fn user(&self) -> &str {
+        match self {
+            Self::Anonymous => "anonymous",
+            Self::Local => "local",
+            Self::Key(live) => &live.key.user,
+        }
+    }
+
+    /// The key, where there is one.
+    pub fn key(&self) -> Option<&ApiKey> {
+        match self {
+            Self::Key(live) => Some(&live.key),
+            Self::Anonymous | Self::Local => None,
+        }
+    }
+
+    /// Counts a request against the caller's quota.
+    pub(crate) fn throttle(&self, class: LimitClass) -> Verdict {
+        match self {
+            Self::Anonymous | Self::Local => Verdict::Unlimited,
+            Self::Key(live) => live.throttle.check(class),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The document of a key: its JSON, and the way to the model and back.
+//!
+//! Collection `api_keys`, id = the key's id.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use telltale_engine::{Collection, TimestampMs};
+
+use super::key::{ApiKey, Scope};
+use super::text::SecretHash;
+use crate::platform::quota::{KeyLimits, LimitClass};
+
+pub(super) const COLLECTION: Collection = Collection("api_keys");
+
+/// A key as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredKey {
+    name: String,
+    user: String,
+    scopes: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    limits: BTreeMap<String, String>,
+    #[serde(default)]
+    public_ingest: bool,
+    created_at_ms: i64,
+    last_used_at_ms: Option<i64>,
+    revoked_at_ms: Option<i64>,
+    secret_sha256: SecretHash,
+}
+
+impl StoredKey {
+    pub(super) fn new(key: &ApiKey, secret_sha256: SecretHash) -> Self {
+        let named =
+            |(class, quota): (LimitClass, _)| (class.as_str().to_owned(), format!("{quota}"));
+        Self {
+            name: key.name.clone(),
+            user: key.user.clone(),
+            scopes: key.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
+            limits: key.limits.iter().map(named).collect(),
+            public_ingest: key.public_ingest,
+            created_at_ms: key.created_at.0,
+            last_used_at_ms: key.last_used_at.map(|t| t.0),
+            revoked_at_ms: key.revoked_at.map(|t| t.0),
+            secret_sha256,
+        }
+    }
+
+    /// The key with this id. A scope or class that this version does not know is left out: it grants nothing.
+    pub(super) fn into_key(self, id: String) -> (ApiKey, SecretHash) {
+        let mut limits = KeyLimits::default();
+        for (class, quota) in &self.limits {
+            if let (Some(class), Ok(quota)) = (LimitClass::parse(class), quota.parse()) {
+                limits.set(class, quota);
+            }
+        }
+        let key = ApiKey {
+            id,
+            name: self.name,
+            user: self.user,
+            scopes: self.scopes.iter().filter_map(|text| Scope::parse(text)).collect(),
+            limits,
+            public_ingest: self.public_ingest,
+            created_at: TimestampMs(self.created_at_ms),
+            last_used_at: self.last_used_at_ms.map(TimestampMs),
+            revoked_at: self.revoked_at_ms.map(TimestampMs),
+        };
+        (key, self.secret_sha256)
+    }
+}

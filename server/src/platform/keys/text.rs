@@ -1,0 +1,96 @@
+//! Keys as text: `tt_<id>_<secret>`, both parts base62.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sha2::{Digest, Sha256};
+
+use crate::limits;
+use crate::platform::random;
+
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Characters of the ids that are made here: 88 random bits.
+const ID_CHARS: usize = 15;
+/// Characters of a secret: 256 random bits.
+const SECRET_CHARS: usize = 43;
+
+/// The SHA-256 of a secret.
+pub(super) type SecretHash = [u8; 32];
+
+/// A whole key. Never stored, never logged: its debug form hides the secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeyText {
+    id: String,
+    secret: String,
+}
+
+/// A text is not a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a key is tt_<id>_<secret>: an id of {} to {} and a secret of exactly {SECRET_CHARS} characters from 0-9, A-Z, a-z",
+    limits::KEY_ID_CHARS_MIN,
+    limits::KEY_ID_CHARS_MAX
+)]
+pub struct MalformedKey;
+
+impl KeyText {
+    /// A new key that nobody can guess.
+    pub(super) fn generate() -> std::io::Result<Self> {
+        Ok(Self {
+            id: base62::<11, ID_CHARS>(random::bytes()?),
+            secret: base62::<32, SECRET_CHARS>(random::bytes()?),
+        })
+    }
+
+    /// The public part.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The whole key, to be shown once.
+    pub fn reveal(&self) -> String {
+        format!("tt_{}_{}", self.id, self.secret)
+    }
+
+    /// What is stored of the secret. A fast hash is right here: the secret has 256 random bits.
+    pub(super) fn secret_hash(&self) -> SecretHash {
+        Sha256::digest(self.secret.as_bytes()).into()
+    }
+}
+
+impl FromStr for KeyText {
+    type Err = MalformedKey;
+
+    fn from_str(text: &str) -> Result<Self, MalformedKey> {
+        let (id, secret) =
+            text.strip_prefix("tt_").and_then(|rest| rest.split_once('_')).ok_or(MalformedKey)?;
+        let id_fits = (limits::KEY_ID_CHARS_MIN..=limits::KEY_ID_CHARS_MAX).contains(&id.len());
+        let is_base62 = |part: &str| part.bytes().all(|b| b.is_ascii_alphanumeric());
+        if !id_fits || secret.len() != SECRET_CHARS || !is_base62(id) || !is_base62(secret) {
+            return Err(MalformedKey);
+        }
+        Ok(Self { id: id.to_owned(), secret: secret.to_owned() })
+    }
+}
+
+impl fmt::Debug for KeyText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tt_{}_…", self.id)
+    }
+}
+
+/// A big-endian number of `BYTES` bytes in `CHARS` digits; the caller leaves enough of them.
+fn base62<const BYTES: usize, const CHARS: usize>(mut number: [u8; BYTES]) -> String {
+    let mut digits = [0_u8; CHARS];
+    for digit in digits.iter_mut().rev() {
+        let mut rest = 0_u16;
+        for byte in &mut number {
+            let value = rest << 8 | u16::from(*byte);
+            // 62 × 256 bounds the value, so the quotient fits a byte and the remainder an index.
+            *byte = (value / 62) as u8;
+            rest = value % 62;
+        }
+        *digit = DIGITS[usize::from(rest)];
+    }
+    digits.iter().copied().map(char::from).collect()
+}

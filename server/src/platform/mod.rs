@@ -1,0 +1,16 @@
+//! What areas share and HTTP does not own: keys, ids, quotas, time, settings.
+
+pub mod buckets;
+pub mod config;
+pub mod control;
+pub mod ids;
+pub mod json;
+pub mod keys;
+pub mod logging;
+pub mod quota;
+mod random;
+pub mod self_metrics;
+pub mod sweeps;
+pub mod throttle;
+pub mod ticks;
+pub mod time;

@@ -1,0 +1,188 @@
+//! Request quotas: the classes of routes, and how many requests per minute each class allows.
+//!
+//! Owns the names users write (`batch`, `query`, `single`, `other`) for the configuration, the command line
+//! and the limits of a key. Counting is the throttle's work.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A class of routes that share one quota per key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LimitClass {
+    /// Not limited by the number of requests; admission control alone bounds them.
+    Unlimited,
+    /// Batches of telemetry.
+    Batch,
+    /// Metric queries; event lists, counts and statistics.
+    Query,
+    /// One point or one event per request.
+    Single,
+    /// Everything else.
+    Other,
+}
+
+impl LimitClass {
+    /// The classes that have a quota, in the order of [`Quotas`].
+    pub const LIMITED: [Self; 4] = [Self::Batch, Self::Query, Self::Single, Self::Other];
+
+    /// The name users write.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unlimited => "unlimited",
+            Self::Batch => "batch",
+            Self::Query => "query",
+            Self::Single => "single",
+            Self::Other => "other",
+        }
+    }
+
+    /// The limited class called `text`, if there is one.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::LIMITED.into_iter().find(|c| c.as_str() == text)
+    }
+}
+
+/// Requests that one key may send to one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quota {
+    /// So many per minute; as many at once. Never 0.
+    PerMinute(u32),
+    /// Any number.
+    Unlimited,
+}
+
+/// A text is not a quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a limit is a number of requests per minute from 1 to {}, or \"unlimited\"", u32::MAX)]
+pub struct InvalidQuota;
+
+impl FromStr for Quota {
+    type Err = InvalidQuota;
+
+    fn from_str(text: &str) -> Result<Self, InvalidQuota> {
+        if text == "unlimited" {
+            return Ok(Self::Unlimited);
+        }
+        match text.parse() {
+            Ok(per_minute) if per_minute > 0 => Ok(Self::PerMinute(per_minute)),
+            _ => Err(InvalidQuota),
+        }
+    }
+}
+
+impl fmt::Display for Quota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PerMinute(n) => write!(f, "{n}"),
+            Self::Unlimited => f.write_str("unlimited"),
+        }
+    }
+}
+
+/// The quotas of the whole server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quotas {
+    /// Of [`LimitClass::Batch`].
+    pub batch: Quota,
+    /// Of [`LimitClass::Query`].
+    pub query: Quota,
+    /// Of [`LimitClass::Single`].
+    pub single: Quota,
+    /// Of [`LimitClass::Other`].
+    pub other: Quota,
+}
+
+impl Default for Quotas {
+    fn default() -> Self {
+        Self {
+            batch: Quota::PerMinute(10),
+            query: Quota::PerMinute(60),
+            single: Quota::PerMinute(1_000),
+            other: Quota::PerMinute(600),
+        }
+    }
+}
+
+impl Quotas {
+    /// The quota of `class`.
+    pub fn of(&self, class: LimitClass) -> Quota {
+        match class {
+            LimitClass::Unlimited => Quota::Unlimited,
+            LimitClass::Batch => self.batch,
+            LimitClass::Query => self.query,
+            LimitClass::Single => self.single,
+            LimitClass::Other => self.other,
+        }
+    }
+}
+
+/// The quotas of one key that differ from the server's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeyLimits {
+    /// Of [`LimitClass::Batch`].
+    pub batch: Option<Quota>,
+    /// Of [`LimitClass::Query`].
+    pub query: Option<Quota>,
+    /// Of [`LimitClass::Single`].
+    pub single: Option<Quota>,
+    /// Of [`LimitClass::Other`].
+    pub other: Option<Quota>,
+}
+
+impl KeyLimits {
+    /// What holds for the key: its own quota where it has one, else the server's.
+    pub fn over(&self, server: &Quotas) -> Quotas {
+        Quotas {
+            batch: self.batch.unwrap_or(server.batch),
+            query: self.query.unwrap_or(server.query),
+            single: self.single.unwrap_or(server.single),
+            other: self.other.unwrap_or(server.other),
+        }
+    }
+
+    /// Sets the quota of a limited class.
+    pub fn set(&mut self, class: LimitClass, quota: Quota) {
+        match class {
+            LimitClass::Unlimited => {}
+            LimitClass::Batch => self.batch = Some(quota),
+            LimitClass::Query => self.query = Some(quota),
+            LimitClass::Single => self.single = Some(quota),
+            LimitClass::Other => self.other = Some(quota),
+        }
+    }
+
+    /// The classes that have a quota of their own.
+    pub fn iter(&self) -> impl Iterator<Item = (LimitClass, Quota)> {
+        [self.batch, self.query, self.single, self.other]
+            .into_iter()
+            .zip(LimitClass::LIMITED)
+            .filter_map(|(quota, class)| quota.map(|q| (class, q)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotas_are_written_as_they_are_read() {
+        for text in ["1", "6000", "4294967295", "unlimited"] {
+            assert_eq!(text.parse::<Quota>().unwrap().to_string(), text);
+        }
+        for wrong in ["", "0", "-1", "1.5", "4294967296", "Unlimited", " 1", "none"] {
+            assert_eq!(wrong.parse::<Quota>(), Err(InvalidQuota), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_keeps_the_quotas_of_the_server_that_it_does_not_change() {
+        let mut own = KeyLimits::default();
+        own.set(LimitClass::Query, Quota::Unlimited);
+        let effective = own.over(&Quotas::default());
+        assert_eq!(
+            (effective.of(LimitClass::Query), effective.of(LimitClass::Batch)),
+            (Quota::Unlimited, Quota::PerMinute(10))
+        );
+        assert_eq!(own.iter().collect::<Vec<_>>(), [(LimitClass::Query, Quota::Unlimited)]);
+    }
+}

@@ -1,0 +1,343 @@
+//! The server's own health, written into its own engine: the metrics that begin with `telltale.`.
+//!
+//! Counters are the increases since the last write, so that a restart is no dip. Latencies are kept by the server
+//! as counts per bucket; they become observations again, at most [`OBSERVATIONS_MAX`] per route and write, spread as
+//! the buckets are and with the mean of the requests they stand for. The points count as ingested like any others.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs;
+
+use telltale_engine::{BatchBuilder, Engine, EngineStats, MetricType, Refusal, TimestampMs};
+
+/// The names, all in one place.
+mod names {
+    /// Requests answered, by `route`, `method` and `status` class.
+    pub(super) const REQUESTS: &str = "telltale.requests";
+    /// Milliseconds from the headers of a request to its answer, by `route` and `method`.
+    pub(super) const REQUEST_DURATION: &str = "telltale.request.duration_ms";
+    /// Requests refused by a `limit`: `quota` or `load`.
+    pub(super) const REFUSED: &str = "telltale.requests.refused";
+    /// Metric queries among the requests.
+    pub(super) const QUERIES: &str = "telltale.queries";
+    /// Open connections.
+    pub(super) const CONNECTIONS: &str = "telltale.connections";
+    /// Bytes of bodies received.
+    pub(super) const RECEIVED: &str = "telltale.received.bytes";
+    /// Points stored.
+    pub(super) const INGESTED: &str = "telltale.ingest.points";
+    /// Metrics known.
+    pub(super) const METRICS: &str = "telltale.metrics";
+    /// Series known.
+    pub(super) const SERIES: &str = "telltale.series";
+    /// Memory, by `part`: `process` is all of it, the others are what the engine accounts for.
+    pub(super) const MEMORY: &str = "telltale.memory.bytes";
+    /// Disk taken.
+    pub(super) const STORAGE: &str = "telltale.storage.bytes";
+    /// Disk free.
+    pub(super) const STORAGE_FREE: &str = "telltale.storage.free_bytes";
+    /// Disk taken by the log.
+    pub(super) const LOG: &str = "telltale.log.bytes";
+    /// Blocks on disk, by `state`: `whole` or `quarantined`.
+    pub(super) const BLOCKS: &str = "telltale.blocks";
+    /// Seals of the head.
+    pub(super) const SEALS: &str = "telltale.seals";
+    /// Merges of blocks.
+    pub(super) const MERGES: &str = "telltale.merges";
+}
+
+/// Observations of latency that stand for the requests of one route in one write: enough for a 99th percentile.
+const OBSERVATIONS_MAX: u64 = 100;
+
+/// What was counted of requests since the process started; nothing in it ever falls but `connections`.
+#[derive(Clone, Debug, Default)]
+pub struct RequestCounts {
+    /// By route.
+    pub routes: Vec<RouteCount>,
+    /// Connections open now.
+    pub connections: u64,
+    /// Bytes of bodies received.
+    pub body_bytes: u64,
+    /// Requests refused because a key was over its quota.
+    pub refused_quota: u64,
+    /// Requests shed because the server was full.
+    pub refused_load: u64,
+}
+
+/// What was counted of the requests of one route.
+#[derive(Clone, Debug, Default)]
+pub struct RouteCount {
+    /// `GET` and the like.
+    pub method: &'static str,
+    /// The path of the route.
+    pub path: &'static str,
+    /// Requests by the first digit of their status.
+    pub statuses: [u64; 6],
+    /// Requests by latency: up to each of `bounds_us`, and one more for slower ones.
+    pub latencies: Vec<u64>,
+    /// The upper bounds of the latencies, in microseconds.
+    pub bounds_us: &'static [u64],
+    /// Microseconds that all requests took together.
+    pub latency_sum_us: u64,
+}
+
+/// Writes the health, and remembers what the counters stood at.
+pub struct SelfMetrics {
+    engine: Engine,
+    count: Box<dyn Fn() -> RequestCounts + Send>,
+    requests: RequestCounts,
+    stats: EngineStats,
+}
+
+impl fmt::Debug for SelfMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SelfMetrics").finish_non_exhaustive()
+    }
+}
+
+impl SelfMetrics {
+    /// Writes into `engine` what stands there and what `count` counts.
+    pub fn new(engine: Engine, count: impl Fn() -> RequestCounts + Send + 'static) -> Self {
+        let (requests, stats) = (RequestCounts::default(), EngineStats::default());
+        Self { engine, count: Box::new(count), requests, stats }
+    }
+
+    /// Writes what changed since the last write and how things stand. Blocks until the points are stored.
+    pub fn write(&mut self, now: TimestampMs) -> telltale_engine::Result<()> {
+        let requests = (self.count)();
+        let stats = self.engine.stats();
+        let mut points = Points { batch: self.engine.batch(), now };
+        points.requests(&requests, &self.requests)?;
+        points.engine(&stats, &self.stats)?;
+        let batch = points.batch.finish();
+        self.engine.write(batch)?;
+        // Only now: what could not be written is part of the next increase.
+        self.requests = requests;
+        self.stats = stats;
+        Ok(())
+    }
+}
+
+/// A batch being filled with points of one time.
+struct Points<'a> {
+    batch: BatchBuilder<'a>,
+    now: TimestampMs,
+}
+
+impl Points<'_> {
+    fn requests(&mut self, now: &RequestCounts, before: &RequestCounts) -> Result<(), Refusal> {
+        let earlier: HashMap<_, _> =
+            before.routes.iter().map(|route| ((route.method, route.path), route)).collect();
+        let mut queries = 0;
+        for route in &now.routes {
+            let increase = route.since(earlier.get(&(route.method, route.path)).copied());
+            if route.path.ends_with("/query") {
+                queries += increase.statuses.iter().sum::<u64>();
+            }
+            self.route(&increase)?;
+        }
+        self.counter(names::QUERIES, &[], queries)?;
+        self.gauge(names::CONNECTIONS, &[], now.connections)?;
+        self.counter(names::RECEIVED, &[], now.body_bytes - before.body_bytes)?;
+        let (quota, load) = (("limit", "quota"), ("limit", "load"));
+        self.counter(names::REFUSED, &[quota], now.refused_quota - before.refused_quota)?;
+        self.counter(names::REFUSED, &[load], now.refused_load - before.refused_load)
+    }
+
+    fn route(&mut self, increase: &RouteCount) -> Result<(), Refusal> {
+        let (path, method) = (("route", increase.path), ("method", increase.method));
+        let classes = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"];
+        for (class, count) in classes.into_iter().zip(increase.statuses) {
+            if count > 0 {
+                self.counter(names::REQUESTS, &[path, method, ("status", class)], count)?;
+            }
+        }
+        let observations = increase.observations_us();
+        if observations.is_empty() {
+            return Ok(());
+        }
+        let kind = MetricType::Distribution;
+        let series = self.batch.series(names::REQUEST_DURATION, kind, &[path, method])?;
+        for us in observations {
+            self.batch.number(kind, series, self.now, us / 1_000.0);
+        }
+        Ok(())
+    }
+
+    fn engine(&mut self, now: &EngineStats, before: &EngineStats) -> Result<(), Refusal> {
+        let since = |now: u64, before: u64| now.saturating_sub(before);
+        self.counter(names::INGESTED, &[], since(now.points_written, before.points_written))?;
+        self.counter(names::SEALS, &[], since(now.seals, before.seals))?;
+        self.counter(names::MERGES, &[], since(now.merges, before.merges))?;
+        self.gauge(names::METRICS, &[], now.metrics)?;
+        self.gauge(names::SERIES, &[], now.series)?;
+        self.gauge(names::STORAGE, &[], now.disk_bytes)?;
+        self.gauge(names::STORAGE_FREE, &[], now.disk_free_bytes)?;
+        self.gauge(names::LOG, &[], now.log_bytes)?;
+        self.gauge(names::BLOCKS, &[("state", "whole")], now.blocks)?;
+        self.gauge(names::BLOCKS, &[("state", "quarantined")], now.blocks_quarantined)?;
+        let parts = [
+            ("head", Some(now.head_bytes)),
+            ("registry", Some(now.registry_bytes)),
+            ("cache", Some(now.cache_bytes)),
+            ("queue", Some(now.queue_bytes)),
+            ("process", resident_bytes()),
+        ];
+        for (part, bytes) in parts {
+            if let Some(bytes) = bytes {
+                self.gauge(names::MEMORY, &[("part", part)], bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn counter(&mut self, name: &str, tags: &[(&str, &str)], increase: u64) -> Result<(), Refusal> {
+        self.number(MetricType::Counter, name, tags, increase)
+    }
+
+    fn gauge(&mut self, name: &str, tags: &[(&str, &str)], value: u64) -> Result<(), Refusal> {
+        self.number(MetricType::Gauge, name, tags, value)
+    }
+
+    fn number(
+        &mut self,
+        kind: MetricType,
+        name: &str,
+        tags: &[(&str, &str)],
+        value: u64,
+    ) -> Result<(), Refusal> {
+        let series = self.batch.series(name, kind, tags)?;
+        self.batch.number(kind, series, self.now, value as f64);
+        Ok(())
+    }
+}
+
+impl RouteCount {
+    /// What was counted since `before`.
+    fn since(&self, before: Option<&Self>) -> Self {
+        let mut increase = self.clone();
+        if let Some(before) = before {
+            let fields = increase.statuses.iter_mut().zip(&before.statuses);
+            fields.for_each(|(now, then)| *now -= then);
+            let fields = increase.latencies.iter_mut().zip(&before.latencies);
+            fields.for_each(|(now, then)| *now -= then);
+            increase.latency_sum_us -= before.latency_sum_us;
+        }
+        increase
+    }
+
+    /// Latencies in microseconds that stand for the counts: each inside its bucket, and together with nearly
+    /// the mean that the sum gives.
+    fn observations_us(&self) -> Vec<f64> {
+        let requests: u64 = self.latencies.iter().sum();
+        if requests == 0 {
+            return Vec::new();
+        }
+        let middles: Vec<f64> =
+            (0..self.latencies.len()).map(|bucket| self.middle_us(bucket)).collect();
+        let sum_of_middles: f64 =
+            self.latencies.iter().zip(&middles).map(|(count, us)| *count as f64 * us).sum();
+        let factor = self.latency_sum_us as f64 / sum_of_middles;
+        // Rounding the running total keeps the share of every bucket within one observation.
+        let until = |seen: u64| match requests {
+            ..=OBSERVATIONS_MAX => seen,
+            _ => (seen * OBSERVATIONS_MAX).div_ceil(requests),
+        };
+        let (mut seen, mut observations) = (0, Vec::new());
+        for (bucket, (count, us)) in self.latencies.iter().zip(&middles).enumerate() {
+            let (low, high) = self.range_us(bucket);
+            let copies = until(seen + count) - until(seen);
+            seen += count;
+            observations.extend((0..copies).map(|_| (us * factor).clamp(low, high)));
+        }
+        observations
+    }
+
+    /// The range of a bucket.
+    fn range_us(&self, bucket: usize) -> (f64, f64) {
+        let bound = |i: usize| self.bounds_us.get(i).map(|us| *us as f64);
+        let low = bucket.checked_sub(1).and_then(bound).unwrap_or(0.0);
+        (low, bound(bucket).unwrap_or(f64::MAX))
+    }
+
+    /// The geometric middle of a bucket; the open one at the end is taken as wide as the one before it.
+    fn middle_us(&self, bucket: usize) -> f64 {
+        let (low, high) = self.range_us(bucket);
+        match high {
+            f64::MAX => low * 2.0,
+            _ if low == 0.0 => high / 2.0,
+            _ => (low * high).sqrt(),
+        }
+    }
+}
+
+/// Memory of the whole process, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS_US: [u64; 4] = [100, 1_000, 10_000, 100_000];
+
+    fn observations(latencies: [u64; 5], latency_sum_us: u64) -> Vec<f64> {
+        let latencies = latencies.to_vec();
+        let route = RouteCount {
+            latencies,
+            bounds_us: &BOUNDS_US,
+            latency_sum_us,
+            ..RouteCount::default()
+        };
+        route.observations_us()
+    }
+
+    #[test]
+    fn one_request_is_one_observation_of_its_latency() {
+        let rounded = |seen: Vec<f64>| seen.into_iter().map(f64::round).collect::<Vec<_>>();
+        assert_eq!(rounded(observations([0, 1, 0, 0, 0], 700)), [700.0]);
+        assert_eq!(rounded(observations([0, 0, 0, 0, 1], 7_000_000)), [7_000_000.0]);
+        assert!(observations([0; 5], 0).is_empty());
+    }
+
+    #[test]
+    fn observations_stay_in_their_buckets_and_keep_the_mean() {
+        let seen = observations([0, 3, 1, 0, 0], 3 * 400 + 9_000);
+        assert_eq!(seen.len(), 4);
+        assert!(seen[..3].iter().all(|us| (100.0..=1_000.0).contains(us)), "{seen:?}");
+        assert!((1_000.0..=10_000.0).contains(&seen[3]), "{seen:?}");
+        let mean = seen.iter().sum::<f64>() / 4.0;
+        assert!((mean / 2_550.0 - 1.0).abs() < 0.25, "{mean}");
+    }
+
+    #[test]
+    fn many_requests_are_a_bounded_sample_with_the_same_shares() {
+        let seen = observations([9_000, 900, 0, 100, 0], 5_000_000);
+        assert_eq!(seen.len() as u64, OBSERVATIONS_MAX);
+        assert_eq!(seen.iter().filter(|us| **us > 100.0).count(), 10);
+    }
+
+    #[test]
+    fn an_increase_is_what_came_since() {
+        let counts = |n: u64| RouteCount {
+            statuses: [0, 0, n, 0, 1, 0],
+            latencies: vec![n, 1],
+            latency_sum_us: 10 * n,
+            ..RouteCount::default()
+        };
+        let increase = counts(7).since(Some(&counts(5)));
+        assert_eq!((increase.statuses, increase.latencies), ([0, 0, 2, 0, 0, 0], vec![2, 0]));
+        assert_eq!(counts(7).since(None).latency_sum_us, 70);
+    }
+
+    #[test]
+    fn the_memory_of_this_process_is_known_on_linux() {
+        assert!(
+            !cfg!(target_os = "linux") || resident_bytes().is_some_and(|bytes| bytes > 1 << 20)
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! Counts the requests of one key against its quotas: GCRA, which is a sliding window without a history.
+//!
+//! The counters live beside the key, so there is no table to prune: a key that goes takes its counters along.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::RateLimiter;
+use governor::middleware::StateInformationMiddleware;
+use governor::state::{InMemoryState, NotKeyed};
+
+use super::quota::{LimitClass, Quota, Quotas};
+use super::ticks::Ticks;
+
+type Limiter = RateLimiter<NotKeyed, InMemoryState, Ticks, StateInformationMiddleware>;
+
+/// The counters of one key.
+#[derive(Debug)]
+pub struct Throttle {
+    ticks: Ticks,
+    batch: Option<Bucket>,
+    query: Option<Bucket>,
+    single: Option<Bucket>,
+    other: Option<Bucket>,
+}
+
+/// One counter and the quota it enforces.
+#[derive(Debug)]
+struct Bucket {
+    per_minute: NonZeroU32,
+    limiter: Limiter,
+}
+
+/// What counting one request found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The class has no quota.
+    Unlimited,
+    /// The request fits.
+    Allowed(Usage),
+    /// The request comes too early; one sent after `wait` fits.
+    Refused {
+        /// How the quota stands.
+        usage: Usage,
+        /// How long to wait.
+        wait: Duration,
+    },
+}
+
+/// How a quota stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Requests per minute; also how many may come at once.
+    pub limit: u32,
+    /// Requests that would be allowed now.
+    pub remaining: u32,
+    /// Seconds until the whole quota is there again, rounded up.
+    pub reset_seconds: u32,
+}
+
+impl Throttle {
+    /// Full quotas.
+    pub fn new(quotas: &Quotas, ticks: Ticks) -> Self {
+        let bucket = |quota| Bucket::new(quota, &ticks);
+        Self {
+            batch: bucket(quotas.batch),
+            query: bucket(quotas.query),
+            single: bucket(quotas.single),
+            other: bucket(quotas.other),
+            ticks,
+        }
+    }
+
+    /// Counts one request of `class`.
+    pub fn check(&self, class: LimitClass) -> Verdict {
+        let bucket = match class {
+            LimitClass::Unlimited => &None,
+            LimitClass::Batch => &self.batch,
+            LimitClass::Query => &self.query,
+            LimitClass::Single => &self.single,
+            LimitClass::Other => &self.other,
+        };
+        match bucket {
+            Some(bucket) => bucket.check(&self.ticks),
+            None => Verdict::Unlimited,
+        }
+    }
+}
+
+impl Bucket {
+    fn new(quota: Quota, ticks: &Ticks) -> Option<Self> {
+        let Quota::PerMinute(per_minute) = quota else { return None };
+        let per_minute = NonZeroU32::new(per_minute)?;
+        let quota = governor::Quota::per_minute(per_minute);
+        let limiter = RateLimiter::direct_with_clock(quota, ticks.clone()).with_middleware();
+        Some(Self { per_minute, limiter })
+    }
+
+    fn check(&self, ticks: &Ticks) -> Verdict {
+        match self.limiter.check() {
+            Ok(state) => Verdict::Allowed(self.usage(state.remaining_burst_capacity())),
+            Err(early) => Verdict::Refused {
+                usage: self.usage(0),
+                wait: early.wait_time_from(ticks.elapsed()),
+            },
+        }
+    }
+
+    fn usage(&self, remaining: u32) -> Usage {
+        let limit = self.per_minute.get();
+        // One request comes back every 60 / limit seconds.
+        let reset_seconds =
+            (u64::from(limit - remaining.min(limit)) * 60).div_ceil(u64::from(limit));
+        Usage { limit, remaining, reset_seconds: u32::try_from(reset_seconds).unwrap_or(60) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use telltale_engine::{Clock, TimestampMs};
+
+    use super::*;
+
+    #[test]
+    fn a_quota_allows_a_burst_and_then_one_request_per_period() {
+        let clock = Clock::manual(TimestampMs(0));
+        let throttle = Throttle::new(&Quotas::default(), Ticks::following(clock.clone()));
+        for left in (0..10).rev() {
+            let usage = Usage { limit: 10, remaining: left, reset_seconds: (10 - left) * 6 };
+            assert_eq!(throttle.check(LimitClass::Batch), Verdict::Allowed(usage));
+        }
+        let full = Usage { limit: 10, remaining: 0, reset_seconds: 60 };
+        let refused =
+            |seconds| Verdict::Refused { usage: full, wait: Duration::from_secs(seconds) };
+        assert_eq!(throttle.check(LimitClass::Batch), refused(6));
+        clock.set(TimestampMs(2_000));
+        assert_eq!(throttle.check(LimitClass::Batch), refused(4));
+        clock.set(TimestampMs(6_000));
+        assert_eq!(throttle.check(LimitClass::Batch), Verdict::Allowed(full));
+        assert_eq!(throttle.check(LimitClass::Batch), refused(6));
+        assert!(matches!(throttle.check(LimitClass::Query), Verdict::Allowed(_)));
+    }
+
+    #[test]
+    fn no_quota_no_count() {
+        let quotas = Quotas { batch: Quota::Unlimited, ..Quotas::default() };
+        let throttle = Throttle::new(&quotas, Ticks::system());
+        for _ in 0..1_000 {
+            assert_eq!(throttle.check(LimitClass::Batch), Verdict::Unlimited);
+            assert_eq!(throttle.check(LimitClass::Unlimited), Verdict::Unlimited);
+        }
+    }
+
+    #[test]
+    fn the_largest_quota_works() {
+        let quotas = Quotas { batch: Quota::PerMinute(u32::MAX), ..Quotas::default() };
+        let throttle = Throttle::new(&quotas, Ticks::system());
+        assert!(
+            matches!(throttle.check(LimitClass::Batch), Verdict::Allowed(usage) if usage.limit == u32::MAX)
+        );
+    }
+}
