@@ -1,0 +1,48 @@
+# The handful of commands of this project. `make` alone lists them.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run test setup fmt lint bench fuzz deny
+
+# The build stays outside the tree: RocksDB alone takes minutes, and every clone can share it.
+export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
+# ccache is used where it is installed, through the PATH: CC and CXX in the environment would rebuild RocksDB.
+export PATH := $(if $(wildcard /usr/lib/ccache/g++),/usr/lib/ccache:)$(PATH)
+
+LISTEN ?= 127.0.0.1:8080
+DATA ?= ./data
+SECONDS ?= 60
+TARGETS ?=
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+run: ## Build and serve on 127.0.0.1:8080 with the data in ./data (LISTEN=, DATA=)
+	@tools/setup build
+	cargo build --release --locked --workspace --bin telltale
+	exec "$$CARGO_TARGET_DIR/release/telltale" serve --data "$(DATA)" --listen "$(LISTEN)"
+
+test: ## Check everything: format, lints, contract, all tests
+	@tools/check
+
+setup: ## Install what the build and the tests need and this machine lacks
+	@tools/setup test
+
+fmt: ## Format the code
+	cargo fmt --all
+	cargo fmt --manifest-path fuzz/Cargo.toml
+
+lint: ## Run clippy as the checks do
+	@tools/setup build
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+bench: ## Run the benchmarks (ARGS= for criterion)
+	@tools/setup build
+	cargo bench --locked --workspace --bench '*' -- $(ARGS)
+
+fuzz: ## Run every fuzz target for SECONDS=60 each (TARGETS= to choose)
+	@tools/setup build
+	@tools/fuzz "$(SECONDS)" $(TARGETS)
+
+deny: ## Check licences and sources of the dependencies (needs cargo-deny)
+	cargo deny --workspace check bans licenses sources

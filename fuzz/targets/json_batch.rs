@@ -1,0 +1,40 @@
+//! Bodies of batches: what is read agrees with a plain JSON parser, and every item is counted once.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+use telltale_engine::TimestampMs;
+use telltale_server::areas::metrics::{MetricsError, read_batch};
+
+/// 2026-01-02T03:04:05Z.
+const NOW: TimestampMs = TimestampMs(1_767_323_045_000);
+
+fuzz_target!(|body: &[u8]| {
+    let reference: Result<Value, _> = serde_json::from_slice(body);
+    let mut taken = 0;
+    let outcome = read_batch(body, NOW, |point| {
+        assert!((0..=NOW.0 + 86_400_000).contains(&point.time.0), "a time out of range was taken");
+        taken += 1;
+        Ok(())
+    });
+    match (outcome, reference) {
+        (Ok(outcome), Ok(value)) => {
+            let items = value["metrics"].as_array().map_or(0, Vec::len);
+            assert_eq!(outcome.accepted, taken, "what is accepted was handed on");
+            assert_eq!(outcome.accepted + outcome.rejected, items, "every item is counted once");
+        }
+        // The reference refuses numbers that no f64 holds; here they spoil their item alone.
+        (Ok(_), Err(error)) => {
+            assert!(error.to_string().contains("number out of range"), "{error}")
+        }
+        (Err(MetricsError::Body(refusal)), Ok(_)) => {
+            // Only bounds of our own refuse what is JSON.
+            let told = refusal.to_string();
+            assert!(
+                told.contains("deep") || told.contains("many") || told.contains("nest"),
+                "{told}"
+            );
+        }
+        (Err(_), _) => {}
+    }
+});

@@ -1,0 +1,137 @@
+//! An answer of the server, and the doors through which tests look at one.
+
+use serde_json::Value;
+
+/// A complete answer: status, headers, body.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers, names in lower case, in the order they came.
+    pub headers: Vec<(String, String)>,
+    /// The body as it came, still compressed if it was.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The value of a header, if the answer has it.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
+    }
+
+    /// The value of a header that must be there.
+    #[track_caller]
+    pub fn must_header(&self, name: &str) -> &str {
+        match self.header(name) {
+            Some(value) => value,
+            None => panic!("no header {name} in {}", self.summary()),
+        }
+    }
+
+    /// The body as text.
+    #[track_caller]
+    pub fn text(&self) -> &str {
+        match std::str::from_utf8(&self.body) {
+            Ok(text) => text,
+            Err(error) => panic!("the body is not UTF-8 ({error}): {}", self.summary()),
+        }
+    }
+
+    /// The body as JSON, whatever the status.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        match serde_json::from_slice(&self.body) {
+            Ok(value) => value,
+            Err(error) => panic!("the body is not JSON ({error}): {}", self.summary()),
+        }
+    }
+
+    /// The body of a success with exactly this status.
+    #[track_caller]
+    pub fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.summary());
+        assert!(self.header("x-request-id").is_some(), "no X-Request-Id in {}", self.summary());
+        assert_eq!(self.header("content-type"), Some("application/json"), "{}", self.summary());
+        self.json()
+    }
+
+    /// What stands in `data` of a success with exactly this status.
+    #[track_caller]
+    pub fn data(&self, status: u16) -> Value {
+        let mut body = self.expect(status);
+        match body.get_mut("data") {
+            Some(data) => data.take(),
+            None => panic!("no data in {}", self.summary()),
+        }
+    }
+
+    /// The `error` of a refusal, after checking everything that every refusal promises.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) -> Value {
+        let told = self.summary();
+        assert_eq!(self.status, status, "{told}");
+        assert!(self.header("x-request-id").is_some(), "no X-Request-Id in {told}");
+        assert_eq!(self.header("content-type"), Some("application/json"), "{told}");
+        let body = self.json();
+        assert_eq!(body.as_object().map(|o| o.len()), Some(1), "only an error is told: {told}");
+        let error = body["error"].clone();
+        assert_eq!(error["code"], code, "{told}");
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(!message.is_empty(), "an error says what is wrong: {told}");
+        for inner in ["panicked", "src/", "serde", "rocksdb", "RocksDB", "simd", "Error("] {
+            assert!(!message.contains(inner), "the message tells internals ({inner}): {told}");
+        }
+        if matches!(status, 429 | 503) {
+            let seconds: u64 = self.must_header("retry-after").parse().unwrap_or(0);
+            assert!(seconds >= 1, "Retry-After is whole seconds from 1: {told}");
+        }
+        error
+    }
+
+    /// Checks a refusal that names the field at fault.
+    #[track_caller]
+    pub fn refused_for(&self, status: u16, code: &str, field: &str) {
+        let error = self.refused(status, code);
+        assert_eq!(error["details"]["field"], field, "{}", self.summary());
+    }
+
+    /// One line for a failure message.
+    pub fn summary(&self) -> String {
+        let body = String::from_utf8_lossy(&self.body);
+        let shown: String = body.chars().take(600).collect();
+        format!("{} {:?} {shown}", self.status, self.headers)
+    }
+}
+
+/// Fails unless both are the same JSON; `1` and `1.0` are the same number.
+#[track_caller]
+pub fn same(actual: &Value, expected: &Value) {
+    let (actual, expected) = (plain_numbers(actual), plain_numbers(expected));
+    assert!(actual == expected, "\n  answered {actual}\n  expected {expected}\n");
+}
+
+fn plain_numbers(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => Value::from(number.as_f64()),
+        Value::Array(items) => items.iter().map(plain_numbers).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, field)| (name.clone(), plain_numbers(field))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// The value with everything that differs from run to run replaced by its kind: times, keys, ids and versions.
+pub fn masked(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.len() == 24 && text.ends_with('Z') && text.contains('T') => {
+            Value::from("<time>")
+        }
+        Value::String(text) if text.starts_with("tt_") => Value::from("<key>"),
+        Value::Array(items) => items.iter().map(masked).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, field)| (name.clone(), masked(field))).collect()
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,56 @@
+//! A small disk of our own that a test can fill: a file system in memory, mounted for as long as it is held.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A mounted file system of a few megabytes.
+#[derive(Debug)]
+pub struct SmallDisk {
+    folder: TempDir,
+}
+
+impl SmallDisk {
+    /// Mounts a disk of this size; `None` where this user may not mount.
+    pub fn mount(megabytes: u64) -> Option<Self> {
+        let folder = tempfile::tempdir().ok()?;
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"])
+            .arg(folder.path())
+            .output()
+            .is_ok_and(|output| output.status.success());
+        mounted.then_some(Self { folder })
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Fills the disk with a file until only so many bytes are free, and tells which file: space returns when it
+    /// is removed.
+    #[track_caller]
+    pub fn fill(&self, left_bytes: u64) -> PathBuf {
+        let ballast = self.path().join("ballast");
+        let chunk = vec![1_u8; 1 << 16];
+        let filled = std::fs::File::create(&ballast).and_then(|mut file| {
+            while file.write_all(&chunk).is_ok() {}
+            let bytes = file.metadata()?.len();
+            file.set_len(bytes.saturating_sub(left_bytes))
+        });
+        assert!(filled.is_ok(), "cannot fill the disk: {filled:?}");
+        ballast
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Lazily: a killed server may still hold files for an instant.
+        let unmounted = Command::new("umount").arg("--lazy").arg(self.path()).status();
+        if !unmounted.is_ok_and(|status| status.success()) && !std::thread::panicking() {
+            panic!("{} is still mounted", self.path().display());
+        }
+    }
+}

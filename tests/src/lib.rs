@@ -1,0 +1,25 @@
+//! The harness of the tests from outside: starts the real program on a port and a data directory of its own,
+//! talks to it over HTTP and raw sockets, kills it, and starts it again.
+//!
+//! It knows the HTTP contract and the command line, and nothing of what is behind them: neither the engine nor
+//! the server is linked here.
+
+mod answer;
+mod binary;
+mod client;
+mod coverage;
+mod curl;
+mod disk;
+mod raw;
+mod server;
+mod time;
+
+pub use answer::{Answer, masked, same};
+pub use binary::telltale;
+pub use client::{Client, Outgoing};
+pub use coverage::{Case, Covered, declarations};
+pub use curl::h2_status;
+pub use disk::SmallDisk;
+pub use raw::Wire;
+pub use server::{ADMIN_KEY, Server, Setup};
+pub use time::{DAY_MS, HOUR_MS, MINUTE_MS, Stopwatch, eventually, iso, now_ms, parse_iso};

@@ -1,0 +1,157 @@
+//! A bare connection, for requests that no well-behaved client sends: cut short, slow, or not HTTP at all.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use crate::answer::Answer;
+
+/// A read that takes longer than this has failed.
+const READ_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A TCP connection to the server.
+#[derive(Debug)]
+pub struct Wire {
+    stream: TcpStream,
+    /// Bytes that arrived after the last answer.
+    pending: Vec<u8>,
+}
+
+impl Wire {
+    /// Connects.
+    #[track_caller]
+    pub fn open(address: SocketAddr) -> Self {
+        let connected = TcpStream::connect(address).and_then(|stream| {
+            stream.set_read_timeout(Some(READ_TIMEOUT))?;
+            stream.set_nodelay(true)?;
+            Ok(stream)
+        });
+        match connected {
+            Ok(stream) => Self { stream, pending: Vec::new() },
+            Err(error) => panic!("cannot connect to {address}: {error}"),
+        }
+    }
+
+    /// Sends bytes. The server may have hung up already, which the next read will tell.
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+        let sent = self.stream.write_all(bytes.as_ref()).and_then(|()| self.stream.flush());
+        if let Err(error) = sent {
+            let gone = [ErrorKind::BrokenPipe, ErrorKind::ConnectionReset];
+            assert!(gone.contains(&error.kind()), "cannot send: {error}");
+        }
+        self
+    }
+
+    /// Says that nothing more will be sent.
+    pub fn finish(&mut self) -> &mut Self {
+        match self.stream.shutdown(Shutdown::Write) {
+            Ok(()) => self,
+            Err(error) if error.kind() == ErrorKind::NotConnected => self,
+            Err(error) => panic!("cannot close for writing: {error}"),
+        }
+    }
+
+    /// The next answer, or `None` when the server closed the connection without one.
+    #[track_caller]
+    pub fn answer(&mut self) -> Option<Answer> {
+        let head_end = loop {
+            if let Some(at) = find(&self.pending, b"\r\n\r\n") {
+                break at + 4;
+            }
+            if !self.fill() {
+                return None;
+            }
+        };
+        let head = String::from_utf8_lossy(&self.pending[..head_end]).into_owned();
+        self.pending.drain(..head_end);
+        let (status, headers) = parse_head(&head);
+        let mut answer = Answer { status, headers, body: Vec::new() };
+        answer.body = self.body_of(&answer);
+        Some(answer)
+    }
+
+    /// The next answer if it begins to come within `patience`.
+    #[track_caller]
+    pub fn answer_within(&mut self, patience: Duration) -> Option<Answer> {
+        let mut first = [0];
+        let waits = |stream: &TcpStream, how_long| stream.set_read_timeout(Some(how_long)).is_ok();
+        assert!(waits(&self.stream, patience), "the read timeout can be set");
+        let came = matches!(self.stream.peek(&mut first), Ok(1));
+        assert!(waits(&self.stream, READ_TIMEOUT), "the read timeout can be set");
+        if came { self.answer() } else { None }
+    }
+
+    /// Everything that comes until the server closes the connection.
+    #[track_caller]
+    pub fn everything(&mut self) -> Vec<u8> {
+        while self.fill() {}
+        std::mem::take(&mut self.pending)
+    }
+
+    fn body_of(&mut self, answer: &Answer) -> Vec<u8> {
+        if answer.header("transfer-encoding") == Some("chunked") {
+            return self.chunks();
+        }
+        let Some(length) = answer.header("content-length").and_then(|v| v.parse().ok()) else {
+            return Vec::new();
+        };
+        while self.pending.len() < length && self.fill() {}
+        let end = length.min(self.pending.len());
+        self.pending.drain(..end).collect()
+    }
+
+    fn chunks(&mut self) -> Vec<u8> {
+        let mut body = Vec::new();
+        loop {
+            let line_end = loop {
+                if let Some(at) = find(&self.pending, b"\r\n") {
+                    break at;
+                }
+                assert!(self.fill(), "the connection closed within a chunked body");
+            };
+            let line = String::from_utf8_lossy(&self.pending[..line_end]).into_owned();
+            let Ok(size) = usize::from_str_radix(line.trim(), 16) else {
+                panic!("{line:?} is not the size of a chunk")
+            };
+            while self.pending.len() < line_end + 2 + size + 2 {
+                assert!(self.fill(), "the connection closed within a chunk");
+            }
+            body.extend_from_slice(&self.pending[line_end + 2..line_end + 2 + size]);
+            self.pending.drain(..line_end + 2 + size + 2);
+            if size == 0 {
+                return body;
+            }
+        }
+    }
+
+    /// Reads what is there; `false` when the connection is closed.
+    #[track_caller]
+    fn fill(&mut self) -> bool {
+        let mut buffer = [0; 16 << 10];
+        match self.stream.read(&mut buffer) {
+            Ok(0) => false,
+            Ok(n) => {
+                self.pending.extend_from_slice(&buffer[..n]);
+                true
+            }
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
+            Err(error) => panic!("the server neither answered nor hung up: {error}"),
+        }
+    }
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window == needle)
+}
+
+#[track_caller]
+fn parse_head(head: &str) -> (u16, Vec<(String, String)>) {
+    let mut lines = head.split("\r\n");
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|s| s.parse().ok());
+    let Some(status) = status else { panic!("not an HTTP answer: {head:?}") };
+    let headers = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    (status, headers)
+}

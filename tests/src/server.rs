@@ -1,0 +1,350 @@
+//! A running `telltale serve`: started on a free port and a directory of its own, killed when it is dropped.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::binary::telltale;
+use crate::client::Client;
+use crate::raw::Wire;
+use crate::time::eventually;
+
+/// The admin key of every server under test.
+pub const ADMIN_KEY: &str = "tt_testadmin_0123456789abcdefghijABCDEFGHIJ0123456789abc";
+
+/// Lines of its log that a failed test shows.
+const LOG_LINES_SHOWN: usize = 60;
+
+/// How a server is to be started.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Settings as TOML values by dotted key.
+    settings: BTreeMap<String, String>,
+    environment: Vec<(String, String)>,
+    data: Option<PathBuf>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Setup {
+    /// As shipped, but with no limit on the number of requests and nothing too old to be kept: tests send many
+    /// requests, and points with the times that their story needs.
+    pub fn new() -> Self {
+        let mut setup = Self::as_shipped();
+        for class in ["batch", "query", "single", "other"] {
+            setup = setup.set(&format!("limits.{class}"), "\"unlimited\"");
+        }
+        for tier in ["raw", "minute", "five_minutes", "hour", "day"] {
+            setup = setup.set(&format!("storage.retention.{tier}"), "\"100y\"");
+        }
+        setup
+    }
+
+    /// With every setting as it is by default.
+    pub fn as_shipped() -> Self {
+        let environment = vec![("TELLTALE_ADMIN_KEY".to_owned(), ADMIN_KEY.to_owned())];
+        Self { settings: BTreeMap::new(), environment, data: None }
+    }
+
+    /// Sets a setting: its dotted key, and its value as TOML.
+    #[must_use]
+    pub fn set(mut self, key: &str, toml: &str) -> Self {
+        self.settings.insert(key.to_owned(), toml.to_owned());
+        self
+    }
+
+    /// Sets a variable of the environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Removes a variable of the environment.
+    #[must_use]
+    pub fn without_env(mut self, name: &str) -> Self {
+        self.environment.retain(|(n, _)| n != name);
+        self
+    }
+
+    /// Keeps the data in `folder` instead of a temporary one.
+    #[must_use]
+    pub fn data(mut self, folder: &Path) -> Self {
+        self.data = Some(folder.to_owned());
+        self
+    }
+
+    /// Starts the server and waits until it is ready.
+    #[track_caller]
+    pub fn start(self) -> Server {
+        let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let toml: String = self.settings.iter().map(|(k, v)| format!("{k} = {v}\n")).collect();
+        let config = home.path().join("telltale.toml");
+        if let Err(error) = std::fs::write(&config, toml) {
+            panic!("cannot write {}: {error}", config.display());
+        }
+        let data = self.data.clone().unwrap_or_else(|| home.path().join("data"));
+        let process = Process::spawn(&self.environment, &config, &data, Arc::default());
+        let environment = self.environment;
+        let mut server = Server { home, config, data, environment, process, elsewhere: None };
+        server.wait_ready();
+        server
+    }
+}
+
+/// A server that runs, or ran.
+#[derive(Debug)]
+pub struct Server {
+    home: TempDir,
+    config: PathBuf,
+    data: PathBuf,
+    environment: Vec<(String, String)>,
+    process: Process,
+    /// Where the data lies when it is not at home.
+    elsewhere: Option<TempDir>,
+}
+
+impl Server {
+    /// A server set up by [`Setup::new`].
+    #[track_caller]
+    pub fn start() -> Self {
+        Setup::new().start()
+    }
+
+    /// Restores a copy made by `telltale backup` into a new directory, and starts a server there.
+    #[track_caller]
+    pub fn start_on_copy(copy: &Path) -> Self {
+        let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let data = home.path().join("data");
+        let restored = Command::new(telltale())
+            .arg("restore")
+            .arg(copy)
+            .arg("--data")
+            .arg(&data)
+            .env_clear()
+            .output();
+        match restored {
+            Ok(output) if output.status.success() => {}
+            other => panic!("the copy was not restored: {other:?}"),
+        }
+        let mut server = Setup::new().data(&data).start();
+        server.elsewhere = Some(home);
+        server
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.process.address
+    }
+
+    /// Its data directory.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// A directory that lives as long as the server.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// A client with the admin key.
+    pub fn client(&self) -> Client {
+        Client::new(self.address(), Some(ADMIN_KEY))
+    }
+
+    /// A bare connection.
+    #[track_caller]
+    pub fn wire(&self) -> Wire {
+        Wire::open(self.address())
+    }
+
+    /// The lines of its log so far, from all its runs.
+    pub fn log(&self) -> Vec<String> {
+        self.process.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The numeric process id.
+    pub fn pid(&self) -> u32 {
+        self.process.child.id()
+    }
+
+    /// Kills it as a power cut would: no chance to write anything more.
+    pub fn kill9(&mut self) {
+        self.process.kill();
+    }
+
+    /// Asks it to stop, and waits until it has.
+    #[track_caller]
+    pub fn terminate(&mut self) -> ExitStatus {
+        self.signal("TERM");
+        self.terminate_already_asked()
+    }
+
+    /// Waits until it has stopped, after a signal.
+    #[track_caller]
+    pub fn terminate_already_asked(&mut self) -> ExitStatus {
+        match self.process.child.wait() {
+            Ok(status) => status,
+            Err(error) => panic!("cannot wait for the server: {error}"),
+        }
+    }
+
+    /// Sends a signal by name.
+    #[track_caller]
+    pub fn signal(&self, name: &str) {
+        let command = format!("kill -{name} {}", self.pid());
+        let sent = Command::new("sh").args(["-c", &command]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "{command} failed");
+    }
+
+    /// Kills what still runs, starts it again with the same settings and data, and waits until it is ready.
+    #[track_caller]
+    pub fn restart(&mut self) {
+        self.process.kill();
+        let log = Arc::clone(&self.process.log);
+        self.process = Process::spawn(&self.environment, &self.config, &self.data, log);
+        self.wait_ready();
+    }
+
+    /// Runs another command of the program on the same settings and data.
+    #[track_caller]
+    pub fn cli<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Output {
+        self.cli_on(&self.data, arguments)
+    }
+
+    /// The same on another data directory.
+    #[track_caller]
+    pub fn cli_on<S: AsRef<OsStr>>(
+        &self,
+        data: &Path,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Output {
+        let output = Command::new(telltale())
+            .args(arguments)
+            .arg("--config")
+            .arg(&self.config)
+            .arg("--data")
+            .arg(data)
+            .env_clear()
+            .envs(self.environment.iter().map(|(n, v)| (n, v)))
+            .stdin(Stdio::null())
+            .output();
+        match output {
+            Ok(output) => output,
+            Err(error) => panic!("telltale did not start: {error}"),
+        }
+    }
+
+    #[track_caller]
+    fn wait_ready(&mut self) {
+        let client = self.client().without_key();
+        eventually("the server to be ready", || {
+            if let Ok(Some(status)) = self.process.child.try_wait() {
+                panic!("the server ended before it was ready: {status}");
+            }
+            let answer = client.request("GET", "/readyz").try_send().ok()?;
+            (answer.status == 200).then_some(())
+        });
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.process.kill();
+        if std::thread::panicking() {
+            let log = self.log();
+            eprintln_lines(log.iter().skip(log.len().saturating_sub(LOG_LINES_SHOWN)));
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a failed test shows what its server said")]
+fn eprintln_lines<'a>(lines: impl Iterator<Item = &'a String>) {
+    for line in lines {
+        eprintln!("server: {line}");
+    }
+}
+
+/// One run of the program.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    address: SocketAddr,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Process {
+    #[track_caller]
+    fn spawn(
+        environment: &[(String, String)],
+        config: &Path,
+        data: &Path,
+        log: Arc<Mutex<Vec<String>>>,
+    ) -> Self {
+        let spawned = Command::new(telltale())
+            .args(["serve", "--listen", "127.0.0.1:0", "--config"])
+            .arg(config)
+            .arg("--data")
+            .arg(data)
+            .env_clear()
+            .envs(environment.iter().map(|(n, v)| (n, v)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = match spawned {
+            Ok(child) => child,
+            Err(error) => panic!("telltale did not start: {error}"),
+        };
+        let Some(stderr) = child.stderr.take() else { panic!("stderr is piped") };
+        let listening = follow(stderr, Arc::clone(&log));
+        let Ok(address) = listening.recv() else {
+            let said = log.lock().unwrap_or_else(PoisonError::into_inner).join("\n");
+            panic!("the server ended before it listened ({:?}):\n{said}", child.wait());
+        };
+        Self { child, address, log }
+    }
+
+    fn kill(&mut self) {
+        let ended = self.child.kill().and_then(|()| self.child.wait());
+        assert!(ended.is_ok() || std::thread::panicking(), "cannot kill the server: {ended:?}");
+    }
+}
+
+/// Collects the log on a thread that ends with the process, and tells the address once the log does.
+fn follow(stderr: ChildStderr, log: Arc<Mutex<Vec<String>>>) -> Receiver<SocketAddr> {
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        let mut tell = Some(tell);
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            let address = listen_address(&line);
+            log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            if let Some(address) = address
+                && let Some(tell) = tell.take()
+            {
+                // Nobody listens any more when the test has failed meanwhile.
+                let _unheard = tell.send(address);
+            }
+        }
+    });
+    told
+}
+
+/// The address in a JSON line of the log that has a field `listen`.
+fn listen_address(line: &str) -> Option<SocketAddr> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    let field = line.get("listen").or_else(|| line.get("fields")?.get("listen"))?;
+    field.as_str()?.parse().ok()
+}

@@ -1,0 +1,129 @@
+//! Copies: made while the server runs or not, checked, and brought back to life.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use telltale_tests::{Client, Server, Setup};
+
+use crate::cli::{failed, said};
+use crate::points::{T0, gauge, point, send, total};
+
+fn fill(client: &Client, n: i64) {
+    let points: Vec<_> = (0..n)
+        .map(|i| point("c", "counter", T0 + i, 1.0, json!({"host": format!("h{}", i % 9)})))
+        .collect();
+    send(client, &points);
+}
+
+fn stored(client: &Client) -> f64 {
+    total(client, "c", T0, T0 + 100_000)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap_or_default()
+}
+
+#[test]
+fn a_copy_of_a_running_server_comes_to_life_elsewhere() {
+    let server = Server::start();
+    let client = server.client();
+    fill(&client, 1_000);
+    assert_eq!(client.post("/api/v1/admin/seal", &json!({})).status, 200);
+    fill(&client, 500);
+    let copy = server.home().join("copy");
+    said(&server.cli(["backup", text(&copy)]));
+    // What comes after the copy is not in it.
+    fill(&client, 500);
+    assert_eq!(stored(&client), 2_000.0);
+
+    let other = Server::start_on_copy(&copy);
+    assert_eq!(stored(&other.client()), 1_500.0);
+    // Keys are data too: the admin key of the first server opens the second.
+    other.client().get("/api/v1/keys").data(200);
+}
+
+#[test]
+fn a_copy_of_a_stopped_server_is_as_good() {
+    let mut server = Server::start();
+    fill(&server.client(), 700);
+    assert!(server.terminate().success());
+    let copy = server.home().join("copy");
+    said(&server.cli(["backup", text(&copy)]));
+    assert_eq!(stored(&Server::start_on_copy(&copy).client()), 700.0);
+}
+
+#[test]
+fn a_copy_overwrites_nothing() {
+    let server = Server::start();
+    let existing = server.home().join("existing");
+    assert!(std::fs::create_dir(&existing).is_ok());
+    assert!(std::fs::write(existing.join("precious"), "x").is_ok());
+    failed(&server.cli(["backup", text(&existing)]));
+    assert!(existing.join("precious").is_file());
+    // The data of a server that runs, or ran, is not replaced either.
+    let copy = server.home().join("copy");
+    said(&server.cli(["backup", text(&copy)]));
+    failed(&server.cli(["restore", text(&copy)]));
+    assert_eq!(server.client().get("/readyz").status, 200);
+}
+
+#[test]
+fn what_is_no_copy_is_not_restored() {
+    let server = Setup::new().start();
+    let home = server.home();
+    let target = home.join("target");
+    for (name, content) in [("empty", None), ("junk", Some("junk"))] {
+        let folder = home.join(name);
+        assert!(std::fs::create_dir(&folder).is_ok());
+        if let Some(content) = content {
+            assert!(std::fs::write(folder.join("CURRENT"), content).is_ok());
+        }
+        failed(&server.cli_on(&target, ["restore", text(&folder)]));
+        let left = std::fs::read_dir(&target).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "a refused copy leaves nothing behind");
+    }
+    failed(&server.cli_on(&target, ["restore", text(&home.join("absent"))]));
+}
+
+#[test]
+fn verify_walks_everything_and_finds_a_flipped_byte() {
+    let mut server = Server::start();
+    // Values without a pattern, so that most bytes on disk are values.
+    let scatter = |i: i64| f64::from((i as u32).wrapping_mul(2_654_435_761)).sqrt();
+    let points: Vec<_> = (0..12_000).map(|i| gauge("g", T0 + i, scatter(i))).collect();
+    send(&server.client(), &points);
+    said(&server.cli(["verify"]));
+    assert_eq!(server.client().post("/api/v1/admin/seal", &json!({})).status, 200);
+    said(&server.cli(["verify"]));
+    assert!(server.terminate().success());
+    said(&server.cli(["verify"]));
+
+    let victim = largest_file(server.data());
+    let Ok(mut bytes) = std::fs::read(&victim) else { panic!("{} unreadable", victim.display()) };
+    let middle = bytes.len() / 3;
+    bytes[middle] ^= 0x40;
+    assert!(std::fs::write(&victim, bytes).is_ok());
+    let told = failed(&server.cli(["verify"]));
+    assert!(!told.contains("panicked"), "{told}");
+}
+
+/// The largest table file, which holds the values.
+fn largest_file(folder: &Path) -> PathBuf {
+    let mut files = Vec::new();
+    tables(folder, &mut files);
+    match files.into_iter().max() {
+        Some((_, path)) => path,
+        None => panic!("no table file in {}", folder.display()),
+    }
+}
+
+fn tables(folder: &Path, files: &mut Vec<(u64, PathBuf)>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            tables(&path, files);
+        } else if path.extension().is_some_and(|e| e == "sst" || e == "blob") {
+            files.push((entry.metadata().map_or(0, |m| m.len()), path));
+        }
+    }
+}

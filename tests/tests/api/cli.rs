@@ -1,0 +1,169 @@
+//! The command line on a running and on a stopped server: keys, queries, the first key.
+
+use std::process::Output;
+
+use serde_json::Value;
+use telltale_tests::{ADMIN_KEY, Client, DAY_MS, Server, Setup, eventually, iso, now_ms};
+
+use crate::points::{T0, gauge, send};
+
+/// Standard output of a command that succeeded.
+#[track_caller]
+pub(crate) fn said(output: &Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {error}", output.status);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Standard error of a command that failed.
+#[track_caller]
+pub(crate) fn failed(output: &Output) -> String {
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+const CREATE: [&str; 8] =
+    ["keys", "create", "--name", "agent", "--user", "ops@example.com", "--scope", "read,ingest"];
+
+/// The key that a command printed.
+#[track_caller]
+fn printed_key(text: &str) -> String {
+    let found = text.split_whitespace().find(|word| word.starts_with("tt_"));
+    match found {
+        Some(key) => key.to_owned(),
+        None => panic!("no key in {text:?}"),
+    }
+}
+
+#[test]
+fn keys_are_made_and_revoked_while_the_server_runs_and_while_it_does_not() {
+    let mut server = Server::start();
+    let running = printed_key(&said(&server.cli(CREATE)));
+    let client = server.client().with_key(&running);
+    client.get("/api/v1/metrics").data(200);
+
+    assert!(server.terminate().success());
+    let stopped = printed_key(&said(&server.cli(CREATE)));
+    server.restart();
+    let client = Client::new(server.address(), Some(&stopped));
+    client.get("/api/v1/metrics").data(200);
+
+    let listed = said(&server.cli(["keys", "list"]));
+    let ids: Vec<&str> =
+        [&running, &stopped].map(|key| key.split('_').nth(1).unwrap_or("?")).into();
+    for id in &ids {
+        assert!(listed.contains(id), "{id} in {listed}");
+    }
+    let json: Value =
+        serde_json::from_str(&said(&server.cli(["keys", "list", "--json"]))).unwrap_or_default();
+    assert!(json.to_string().contains(ids[0]), "{json}");
+    for secret in [&running, &stopped].map(|key| key.rsplit('_').next().unwrap_or("?")) {
+        assert!(!listed.contains(secret) && !json.to_string().contains(secret));
+    }
+
+    said(&server.cli(["keys", "revoke", ids[1]]));
+    client.get("/api/v1/metrics").refused(401, "unauthorized");
+    assert!(server.terminate().success());
+    said(&server.cli(["keys", "revoke", ids[0]]));
+    server.restart();
+    server.client().with_key(&running).get("/api/v1/metrics").refused(401, "unauthorized");
+    failed(&server.cli(["keys", "revoke", "nobody12"]));
+}
+
+#[test]
+fn a_key_with_limits_of_its_own() {
+    let server = Setup::as_shipped().start();
+    let mut arguments = CREATE.to_vec();
+    arguments.extend(["--limit", "batch=unlimited", "--limit", "query=6000"]);
+    let key = printed_key(&said(&server.cli(arguments)));
+    let client = server.client().with_key(&key);
+    let answer = client.get("/api/v1/metrics/none/query");
+    assert_eq!(answer.header("ratelimit-limit"), Some("6000"));
+    for _ in 0..15 {
+        client.post_text("/api/v1/metrics/batch", "{\"metrics\":[]}").data(200);
+    }
+    for wrong in ["batch", "batch=0", "bulk=1", "batch=-1"] {
+        let mut arguments = CREATE.to_vec();
+        arguments.extend(["--limit", wrong]);
+        failed(&server.cli(arguments));
+    }
+}
+
+#[test]
+fn the_first_start_prints_a_key_once() {
+    let mut server = Setup::new().without_env("TELLTALE_ADMIN_KEY").start();
+    let key = eventually("the key to be printed", || {
+        let lines = server.log();
+        let words =
+            lines.iter().flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '_')));
+        let mut keys = words.filter(|word| word.starts_with("tt_") && word.len() > 50);
+        keys.next().map(str::to_owned)
+    });
+    Client::new(server.address(), Some(&key)).get("/api/v1/keys").data(200);
+    Client::new(server.address(), Some(ADMIN_KEY)).get("/api/v1/keys").refused(401, "unauthorized");
+    server.restart();
+    Client::new(server.address(), Some(&key)).get("/api/v1/keys").data(200);
+    let secret = key.rsplit('_').next().unwrap_or_default();
+    let times = server.log().iter().filter(|line| line.contains(secret)).count();
+    assert_eq!(times, 1, "the key is printed once, and never again");
+}
+
+#[test]
+fn a_malformed_first_key_is_refused() {
+    for key in ["secret", "tt_short_x", "tt_testadmin_tooshort", &ADMIN_KEY.replace('0', "-")] {
+        let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let output = std::process::Command::new(telltale_tests::telltale())
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(home.path().join("data"))
+            .env_clear()
+            .env("TELLTALE_ADMIN_KEY", key)
+            .output();
+        let Ok(output) = output else { panic!("telltale did not start") };
+        let told = failed(&output);
+        assert!(told.contains("TELLTALE_ADMIN_KEY"), "{key:?}: {told}");
+        assert!(key.len() < 10 || !told.contains(key), "a message tells no secret: {told}");
+    }
+}
+
+#[test]
+fn a_metric_is_shown_as_a_table_a_line_and_json() {
+    let mut server = Server::start();
+    let client = server.client();
+    send(&client, &[gauge("a", T0, 1.25), gauge("a", T0 + 300_000, 7.5)]);
+    let (from, to) = (iso(T0), iso(T0 + 600_000));
+    let query = |show: &[&str], server: &Server| {
+        let base = ["query", "a", "--from", &from, "--to", &to, "--interval", "5m"];
+        said(&server.cli([&base[..], show].concat()))
+    };
+    let table = query(&[], &server);
+    assert!(table.contains("1.25") && table.contains("7.5"), "{table}");
+    assert_eq!(table, query(&["--table"], &server));
+    let line = query(&["--sparkline"], &server);
+    assert!(line.chars().any(|c| ('▁'..='█').contains(&c)), "{line}");
+    let json: Value = serde_json::from_str(&query(&["--json"], &server)).unwrap_or_default();
+    assert_eq!(json["data"]["series"][1]["value"], 7.5, "{json}");
+
+    assert!(server.terminate().success());
+    assert_eq!(query(&[], &server), table, "a stopped server's data answers alike");
+    failed(&server.cli(["query", "nothing"]));
+    failed(&server.cli(["query", "a", "--aggregation", "p99"]));
+}
+
+#[test]
+fn the_last_days_of_a_metric() {
+    let server = Server::start();
+    send(&server.client(), &[gauge("a", now_ms() - DAY_MS, 42.5)]);
+    let shown = said(&server.cli(["query", "a", "--last", "48h", "--interval", "1h"]));
+    assert!(shown.contains("42.5"), "{shown}");
+}
+
+#[test]
+fn help_is_there_and_nonsense_is_refused() {
+    let server = Server::start();
+    let help = said(&server.cli(["--help"]));
+    for command in ["serve", "config", "keys", "import", "query", "backup", "restore", "verify"] {
+        assert!(help.contains(command), "{command} in {help}");
+    }
+    assert_eq!(server.cli(["dance"]).status.code(), Some(2));
+    assert_eq!(server.cli(["keys"]).status.code(), Some(2));
+}

@@ -1,0 +1,87 @@
+//! A full disk: writes are refused, reads go on, and space that returns is used without a restart.
+
+use serde_json::{Value, json};
+use telltale_tests::{Client, Server, Setup, SmallDisk, eventually, iso};
+
+use crate::points::{T0, gauge, send, total};
+
+/// The size of the disk: enough for an idle server several times over.
+const DISK_MEGABYTES: u64 = 192;
+/// What the server keeps free for itself in these tests.
+const RESERVE: &str = "\"16MiB\"";
+/// Less than the reserve, and enough to start on.
+const LITTLE_BYTES: u64 = 8 << 20;
+
+/// A server on a small disk; `None`, said aloud, where this user may not mount one.
+fn on_small_disk() -> Option<(SmallDisk, Server)> {
+    let Some(disk) = SmallDisk::mount(DISK_MEGABYTES) else {
+        skipped();
+        return None;
+    };
+    let setup = Setup::new().data(&disk.path().join("data"));
+    let server = setup.set("storage.disk_free_bytes", RESERVE).start();
+    Some((disk, server))
+}
+
+#[expect(clippy::print_stderr, reason = "says why nothing was shown")]
+fn skipped() {
+    eprintln!("skipped: this user may not mount a file system");
+}
+
+fn one(i: i64) -> Value {
+    json!({"name": "c", "type": "counter", "value": 1, "timestamp": iso(T0 + i)})
+}
+
+fn stored(client: &Client) -> f64 {
+    total(client, "c", T0, T0 + 10)
+}
+
+/// Waits until a write is refused, which the server may notice a moment late.
+fn writes_stop(client: &Client) {
+    let refused = eventually("a write to be refused", || {
+        let answer = client.post("/api/v1/metrics", &gauge("probe", T0, 1.0));
+        (answer.status != 201).then_some(answer)
+    });
+    refused.refused(503, "unavailable");
+    client.post("/api/v1/metrics/batch", &json!({"metrics": [one(9)]})).refused(503, "unavailable");
+}
+
+fn writes_go_on(client: &Client, i: i64) {
+    eventually("writes to be taken again", || {
+        let answer = client.post("/api/v1/metrics", &one(i));
+        (answer.status == 201).then_some(())
+    });
+}
+
+#[test]
+fn a_full_disk_stops_writes_and_nothing_else() {
+    let Some((disk, mut server)) = on_small_disk() else { return };
+    let client = server.client();
+    send(&client, &[one(0), one(1)]);
+    let ballast = disk.fill(0);
+    writes_stop(&client);
+    assert_eq!(stored(&client), 2.0);
+    client.get("/api/v1/metrics").data(200);
+    assert!(std::fs::remove_file(ballast).is_ok());
+    writes_go_on(&client, 2);
+    assert_eq!(stored(&client), 3.0);
+    server.kill9();
+    server.restart();
+    assert_eq!(stored(&server.client()), 3.0);
+}
+
+#[test]
+fn a_server_that_starts_without_space_serves_what_there_is() {
+    let Some((disk, mut server)) = on_small_disk() else { return };
+    send(&server.client(), &[one(0), one(1)]);
+    let ballast = disk.fill(LITTLE_BYTES);
+    writes_stop(&server.client());
+    server.kill9();
+    server.restart();
+    let client = server.client();
+    assert_eq!(stored(&client), 2.0);
+    writes_stop(&client);
+    assert!(std::fs::remove_file(ballast).is_ok());
+    writes_go_on(&client, 2);
+    assert_eq!(stored(&client), 3.0);
+}

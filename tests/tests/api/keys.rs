@@ -1,0 +1,160 @@
+//! API keys over HTTP: made, listed, revoked, limited.
+
+use serde_json::{Value, json};
+use telltale_tests::{ADMIN_KEY, Client, Server, covers};
+
+/// Makes a key with these scopes and answers it whole.
+#[track_caller]
+pub(crate) fn make(client: &Client, scopes: Value, limits: Value) -> Value {
+    let body =
+        json!({"name": "a key", "user": "ops@example.com", "scopes": scopes, "limits": limits});
+    client.post("/api/v1/keys", &body).data(201)
+}
+
+/// A client with a new key of these scopes.
+#[track_caller]
+pub(crate) fn client_with(client: &Client, scopes: Value) -> Client {
+    client.with_key(text(&make(client, scopes, json!({}))["key"]))
+}
+
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[test]
+fn a_key_is_shown_once_and_works() {
+    covers!("POST /api/v1/keys", Happy);
+    covers!("GET /api/v1/keys", Happy);
+    let server = Server::start();
+    let client = server.client();
+    let made =
+        make(&client, json!(["read", "ingest"]), json!({"batch": "unlimited", "query": 6000}));
+    let key = text(&made["key"]);
+    let parts: Vec<&str> = key.splitn(3, '_').collect();
+    assert_eq!((parts[0], parts[1], parts[2].len()), ("tt", text(&made["id"]), 43), "{key}");
+    assert!((8..=32).contains(&parts[1].len()), "{key}");
+    assert!(parts[1..].iter().all(|p| p.chars().all(|c| c.is_ascii_alphanumeric())), "{key}");
+    assert_eq!(made["name"], "a key");
+    assert_eq!(made["user"], "ops@example.com");
+    assert_eq!(made["limits"], json!({"batch": "unlimited", "query": 6000}));
+    let mut scopes: Vec<&str> =
+        made["scopes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    scopes.sort_unstable();
+    assert_eq!(scopes, ["ingest", "read"]);
+    client.with_key(key).get("/api/v1/metrics").data(200);
+
+    let listed = client.get("/api/v1/keys");
+    let entries = listed.data(200);
+    assert_eq!(entries.as_array().map(Vec::len), Some(2), "{entries}");
+    assert_eq!(entries[0]["id"], made["id"], "the newest stands first: {entries}");
+    assert_eq!(entries[0]["revoked_at"], Value::Null);
+    assert!(!listed.text().contains(parts[2]), "a secret is shown once");
+    assert!(
+        !ADMIN_KEY.rsplit('_').next().is_some_and(|secret| listed.text().contains(secret)),
+        "a secret is shown once"
+    );
+}
+
+#[test]
+fn a_revoked_key_is_refused_at_once_and_for_ever() {
+    covers!("DELETE /api/v1/keys/{id}", Happy);
+    let mut server = Server::start();
+    let client = server.client();
+    let made = make(&client, json!(["read"]), json!({}));
+    let holder = client.with_key(text(&made["key"]));
+    holder.get("/api/v1/metrics").data(200);
+    let data = client.delete(&format!("/api/v1/keys/{}", text(&made["id"]))).data(200);
+    assert_eq!((&data["id"], &data["deleted"]), (&made["id"], &json!(true)));
+    holder.get("/api/v1/metrics").refused(401, "unauthorized");
+    server.restart();
+    let client = server.client();
+    client.with_key(text(&made["key"])).get("/api/v1/metrics").refused(401, "unauthorized");
+    client.get("/api/v1/metrics").data(200);
+}
+
+#[test]
+fn a_key_outlives_a_kill() {
+    let mut server = Server::start();
+    let made = make(&server.client(), json!(["read"]), json!({}));
+    server.kill9();
+    server.restart();
+    server.client().with_key(text(&made["key"])).get("/api/v1/metrics").data(200);
+}
+
+#[test]
+fn the_last_use_of_a_key_is_told() {
+    let server = Server::start();
+    let client = server.client();
+    let made = make(&client, json!(["read"]), json!({}));
+    client.with_key(text(&made["key"])).get("/api/v1/metrics").data(200);
+    telltale_tests::eventually("the last use to be told", || {
+        let keys = client.get("/api/v1/keys").data(200);
+        keys[0]["last_used_at"].is_string().then_some(())
+    });
+}
+
+#[test]
+fn a_key_that_cannot_be_is_refused() {
+    covers!("POST /api/v1/keys", Refusal);
+    let server = Server::start();
+    let client = server.client();
+    for (change, code) in [
+        (json!({"name": null}), "missing_name"),
+        (json!({"name": ""}), "missing_name"),
+        (json!({"name": "x".repeat(201)}), "invalid_name"),
+        (json!({"name": 1}), "invalid_parameter"),
+        (json!({"user": null}), "missing_field"),
+        (json!({"user": "nobody"}), "invalid_field"),
+        (json!({"scopes": null}), "missing_field"),
+        (json!({"scopes": []}), "invalid_field"),
+        (json!({"scopes": ["root"]}), "invalid_field"),
+        (json!({"scopes": "read"}), "invalid_parameter"),
+        (json!({"limits": {"batch": 0}}), "invalid_field"),
+        (json!({"limits": {"batch": "many"}}), "invalid_field"),
+        (json!({"limits": {"bulk": 1}}), "invalid_field"),
+        (json!({"limits": []}), "invalid_parameter"),
+        (json!({"public_ingest": "yes"}), "invalid_parameter"),
+    ] {
+        let mut body = json!({"name": "n", "user": "a@example.com", "scopes": ["read"]});
+        if let (Some(body), Some(change)) = (body.as_object_mut(), change.as_object()) {
+            body.extend(change.clone());
+        }
+        let answer = client.post("/api/v1/keys", &body);
+        assert_eq!(answer.json()["error"]["code"], code, "{change}: {}", answer.summary());
+        let status = if code == "invalid_parameter" { 400 } else { 422 };
+        answer.refused(status, code);
+    }
+    // A typo on a configuration route is not silently lost.
+    let body = json!({"name": "n", "user": "a@example.com", "scopes": ["read"], "limit": {}});
+    client.post("/api/v1/keys", &body).refused(400, "invalid_parameter");
+    assert_eq!(client.get("/api/v1/keys").data(200).as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn only_admins_see_and_change_keys() {
+    covers!("GET /api/v1/keys", Refusal);
+    covers!("DELETE /api/v1/keys/{id}", Refusal);
+    let server = Server::start();
+    let client = server.client();
+    let other = client_with(&client, json!(["read", "write", "ingest"]));
+    other.get("/api/v1/keys").refused(403, "forbidden");
+    other.delete("/api/v1/keys/testadmin").refused(403, "forbidden");
+    let body = json!({"name": "n", "user": "a@example.com", "scopes": ["admin"]});
+    other.post("/api/v1/keys", &body).refused(403, "forbidden");
+    client.delete("/api/v1/keys/nobody12").refused(404, "key_not_found");
+}
+
+#[test]
+fn a_public_key_can_send_and_nothing_else() {
+    let server = Server::start();
+    let client = server.client();
+    let body = json!({
+        "name": "page", "user": "a@example.com", "scopes": ["ingest"], "public_ingest": true
+    });
+    let made = client.post("/api/v1/keys", &body).data(201);
+    assert_eq!(made["public_ingest"], true);
+    let body = json!({
+        "name": "page", "user": "a@example.com", "scopes": ["ingest", "read"], "public_ingest": true
+    });
+    client.post("/api/v1/keys", &body).refused(422, "invalid_field");
+}

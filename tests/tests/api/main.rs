@@ -1,0 +1,32 @@
+//! What users are promised over HTTP and on the command line, shown on the real program.
+//!
+//! Each test has a server of its own. A test that shows what a route does, or what it refuses, says so with
+//! `covers!`, and the contract test sees to it that no route is left out.
+
+mod admin;
+mod auth;
+mod backup;
+mod batch;
+mod bodies;
+mod cli;
+mod compression;
+mod connections;
+mod definitions;
+mod durability;
+mod errors;
+mod full_disk;
+mod hostile;
+mod idempotency;
+mod import;
+mod ingest;
+mod keys;
+mod limits;
+mod nab;
+mod operations;
+mod points;
+mod query;
+mod readme;
+mod settings;
+mod shapes;
+mod sketches;
+mod telemetry;

@@ -1,0 +1,222 @@
+//! Real input: the series of the Numenta Anomaly Benchmark, imported and asked for, against a plain
+//! recomputation from the files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use telltale_tests::{Client, DAY_MS, HOUR_MS, MINUTE_MS, Server, iso, parse_iso};
+
+use crate::cli::said;
+use crate::points::encoded;
+
+/// Where the files are looked for: beside the repository.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/nab");
+/// The buckets that one answer may have.
+const BUCKETS_MAX: i64 = 50_000;
+const INTERVALS: [(&str, i64); 4] =
+    [("1m", MINUTE_MS), ("5m", 5 * MINUTE_MS), ("1h", HOUR_MS), ("1d", DAY_MS)];
+
+/// The values of one series by time: of two rows with the same time the later one counts.
+type Rows = BTreeMap<i64, f64>;
+
+/// One bucket, computed plainly.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    sum: f64,
+    count: f64,
+    min: f64,
+    max: f64,
+    last: f64,
+}
+
+fn csv_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            csv_files(&path, files);
+        } else if path.extension().is_some_and(|e| e == "csv") {
+            files.push(path);
+        }
+    }
+    files.sort();
+}
+
+#[track_caller]
+fn rows(path: &Path) -> Rows {
+    let Ok(text) = std::fs::read_to_string(path) else { panic!("{} unreadable", path.display()) };
+    let row = |line: &str| {
+        let (time, value) = line.trim().split_once(',')?;
+        let time = parse_iso(&format!("{}.000Z", time.replace(' ', "T")));
+        Some((time, value.parse().ok()?))
+    };
+    text.lines().skip(1).filter_map(row).collect()
+}
+
+fn buckets(rows: &Rows, width: i64) -> BTreeMap<i64, Bucket> {
+    let mut buckets: BTreeMap<i64, Bucket> = BTreeMap::new();
+    for (time, value) in rows {
+        let value = *value;
+        let start = time - time.rem_euclid(width);
+        let fresh = Bucket { sum: 0.0, count: 0.0, min: value, max: value, last: value };
+        let bucket = buckets.entry(start).or_insert(fresh);
+        bucket.sum += value;
+        bucket.count += 1.0;
+        bucket.min = bucket.min.min(value);
+        bucket.max = bucket.max.max(value);
+        bucket.last = value;
+    }
+    buckets
+}
+
+/// Asks for all of a metric's buckets, in as many questions as the limit of an answer needs.
+fn asked(
+    client: &Client,
+    name: &str,
+    rows: &Rows,
+    interval: &str,
+    width: i64,
+    rest: &str,
+) -> Vec<Value> {
+    let first = rows.keys().next().copied().unwrap_or(0);
+    let end = rows.keys().next_back().copied().unwrap_or(0) + 1;
+    let step = width * (BUCKETS_MAX - 1);
+    let mut answers = Vec::new();
+    let mut from = first - first.rem_euclid(width);
+    while from < end {
+        let to = end.min(from + step);
+        let path = format!(
+            "/api/v1/metrics/{}/query?interval={interval}&aggregation=avg,min,max,last&from={}&to={}{rest}",
+            encoded(name),
+            iso(from),
+            iso(to)
+        );
+        answers.push(client.get(&path).data(200));
+        from = to;
+    }
+    answers
+}
+
+#[track_caller]
+fn agree(series: &[&Value], expected: &BTreeMap<i64, Bucket>, told: &str) {
+    let points: Vec<&Value> =
+        series.iter().flat_map(|s| s.as_array().into_iter().flatten()).collect();
+    assert_eq!(points.len(), expected.len(), "{told}: buckets");
+    for (point, (start, bucket)) in points.iter().zip(expected) {
+        let number = |name: &str| point[name].as_f64().unwrap_or(f64::NAN);
+        assert_eq!(parse_iso(point["timestamp"].as_str().unwrap_or_default()), *start, "{told}");
+        assert_eq!(number("min"), bucket.min, "{told} {point}");
+        assert_eq!(number("max"), bucket.max, "{told} {point}");
+        assert_eq!(number("last"), bucket.last, "{told} {point}");
+        // Sums are exact up to the order of additions.
+        let avg = bucket.sum / bucket.count;
+        assert!((number("avg") - avg).abs() <= avg.abs() * 1e-12, "{told}: {point} is not {avg}");
+    }
+}
+
+#[track_caller]
+fn all_agree(client: &Client, series: &[(String, Rows)]) {
+    for (name, rows) in series {
+        let definition = client.get(&format!("/api/v1/metrics/{}", encoded(name))).data(200);
+        assert_eq!(definition["first_seen"], iso(*rows.keys().next().unwrap_or(&0)), "{name}");
+        assert_eq!(definition["last_seen"], iso(*rows.keys().next_back().unwrap_or(&0)), "{name}");
+        for (interval, width) in INTERVALS {
+            let answers = asked(client, name, rows, interval, width, "");
+            let parts: Vec<&Value> = answers.iter().map(|answer| &answer["series"]).collect();
+            agree(&parts, &buckets(rows, width), &format!("{name} by {interval}"));
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "says why nothing was shown")]
+fn found() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    csv_files(Path::new(FOLDER), &mut files);
+    if files.is_empty() {
+        eprintln!("skipped: the benchmark's files are not at {FOLDER}");
+    }
+    files
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[test]
+fn every_series_answers_as_its_file_does() {
+    let files = found();
+    if files.is_empty() {
+        return;
+    }
+    let mut server = Server::start();
+    said(&server.cli(["import", "csv", "--prefix", "nab.", FOLDER]));
+    let series: Vec<(String, Rows)> =
+        files.iter().map(|path| (format!("nab.{}", stem(path)), rows(path))).collect();
+    all_agree(&server.client(), &series);
+    for path in ["/api/v1/admin/seal", "/api/v1/admin/merge"] {
+        assert_eq!(server.client().request("POST", path).send().status, 200);
+    }
+    all_agree(&server.client(), &series);
+    server.kill9();
+    server.restart();
+    all_agree(&server.client(), &series);
+}
+
+#[test]
+fn many_files_in_one_metric_answer_grouped_and_together() {
+    let files: Vec<PathBuf> =
+        found().into_iter().filter(|path| path.to_string_lossy().contains("realTraffic")).collect();
+    if files.is_empty() {
+        return;
+    }
+    let server = Server::start();
+    let mut series: Vec<(String, Rows)> = Vec::new();
+    for path in &files {
+        let name = stem(path);
+        let tag = format!("sensor={name}");
+        let path_text = path.to_string_lossy();
+        said(&server.cli(["import", "csv", "--metric", "traffic", "--tag", &tag, &path_text]));
+        series.push((name, rows(path)));
+    }
+    let client = server.client();
+    // The range of all of them, whatever stands at its times.
+    let everything: Rows = series.iter().flat_map(|(_, rows)| rows.clone()).collect();
+    for (interval, width) in INTERVALS {
+        let answers =
+            asked(&client, "traffic", &everything, interval, width, "&group_by=tags.sensor");
+        for (name, rows) in &series {
+            let parts: Vec<&Value> = answers.iter().map(|answer| &answer["groups"][name]).collect();
+            agree(&parts, &buckets(rows, width), &format!("{name} of all by {interval}"));
+        }
+        let (name, rows) = &series[0];
+        let filter = format!("&tags[sensor]={name}");
+        let answers = asked(&client, "traffic", &everything, interval, width, &filter);
+        let parts: Vec<&Value> = answers.iter().map(|answer| &answer["series"]).collect();
+        agree(&parts, &buckets(rows, width), &format!("{name} alone by {interval}"));
+    }
+    together(&client, &series, &everything);
+}
+
+/// Over all sensors at once: the average weighs every point alike, the extremes are those of any sensor.
+fn together(client: &Client, series: &[(String, Rows)], everything: &Rows) {
+    let mut expected: BTreeMap<i64, Bucket> = BTreeMap::new();
+    for (_, rows) in series {
+        for (start, one) in buckets(rows, DAY_MS) {
+            let all = expected.entry(start).or_insert(Bucket { sum: 0.0, count: 0.0, ..one });
+            all.sum += one.sum;
+            all.count += one.count;
+            all.min = all.min.min(one.min);
+            all.max = all.max.max(one.max);
+        }
+    }
+    let answers = asked(client, "traffic", everything, "1d", DAY_MS, "");
+    let points: Vec<&Value> =
+        answers.iter().flat_map(|a| a["series"].as_array().into_iter().flatten()).collect();
+    assert_eq!(points.len(), expected.len());
+    for (point, bucket) in points.iter().zip(expected.values()) {
+        let number = |name: &str| point[name].as_f64().unwrap_or(f64::NAN);
+        assert_eq!((number("min"), number("max")), (bucket.min, bucket.max), "{point}");
+        let avg = bucket.sum / bucket.count;
+        assert!((number("avg") - avg).abs() <= avg.abs() * 1e-12, "{point} is not {avg}");
+    }
+}

@@ -1,0 +1,218 @@
+//! The contract of all routes: walks the route tables of the server and sees that every route is documented, is
+//! shown to work and to refuse, is closed to strangers and lesser keys, and answers wrong verbs alike.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use serde_json::{Value, json};
+use telltale_engine::{Clock, Engine, Options};
+use telltale_server::app::App;
+use telltale_server::areas;
+use telltale_server::http::{self, ApiResult, Listener, Request, Response, Route, Settings};
+use telltale_server::platform::ticks::Ticks;
+use telltale_tests::{Answer, Case, Client, Server, declarations};
+use tokio::sync::oneshot;
+
+/// Scopes that a key may have besides `admin`, which opens everything.
+const SCOPES: [&str; 3] = ["ingest", "read", "write"];
+
+/// One operation of the OpenAPI document.
+#[derive(Debug)]
+struct Operation {
+    /// In capitals.
+    method: String,
+    path: String,
+    /// `None` for operations that need no key.
+    scope: Option<String>,
+}
+
+impl Operation {
+    fn told(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// The path with something in the place of every parameter.
+    fn example(&self) -> String {
+        let filled = |part: &str| {
+            if part.starts_with('{') { "nobody12".to_owned() } else { part.to_owned() }
+        };
+        self.path.split('/').map(filled).collect::<Vec<_>>().join("/")
+    }
+
+    fn call(&self, client: &Client, path: &str) -> Answer {
+        let request = client.request(&self.method, path);
+        if self.method == "GET" { request.send() } else { request.json(&json!({})).send() }
+    }
+}
+
+fn operations(client: &Client) -> Vec<Operation> {
+    let document = client.get("/api/v1/openapi.json").json();
+    let mut operations = Vec::new();
+    for (path, methods) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in methods.as_object().into_iter().flatten() {
+            let public = operation["security"].as_array().is_some_and(Vec::is_empty);
+            let scope = operation["x-scope"].as_str().map(str::to_owned);
+            assert_eq!(public, scope.is_none(), "{method} {path} is public, or has a scope");
+            operations.push(Operation { method: method.to_uppercase(), path: path.clone(), scope });
+        }
+    }
+    operations
+}
+
+#[test]
+fn every_route_is_documented() {
+    let server = Server::start();
+    let documented: BTreeSet<String> =
+        operations(&server.client()).iter().map(Operation::told).collect();
+    let mut routes = 0;
+    for route in areas::routes() {
+        let told = format!("{} {}", route.method.as_str(), route.path);
+        assert!(documented.contains(&told), "{told} is not in the OpenAPI document");
+        assert!(!route.doc.tag.is_empty() && !route.doc.summary.is_empty(), "{told} says nothing");
+        routes += 1;
+    }
+    assert!(routes >= 10, "only {routes} routes were found");
+}
+
+#[test]
+fn every_route_has_a_test_that_it_works_and_one_that_it_refuses() {
+    let server = Server::start();
+    let declared = declarations(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api")));
+    let operations = operations(&server.client());
+    let mut missing = Vec::new();
+    for operation in &operations {
+        let mut cases = vec![Case::Happy];
+        // What is open to everybody and takes nothing has nothing to refuse.
+        if operation.scope.is_some() {
+            cases.push(Case::Refusal);
+        }
+        for case in cases {
+            if !declared.contains(&(operation.told(), case)) {
+                missing.push(format!("no test covers!(\"{}\", {case:?})", operation.told()));
+            }
+        }
+    }
+    for (route, _) in &declared {
+        if !operations.iter().any(|operation| operation.told() == *route) {
+            missing.push(format!("a test covers {route}, which is no route"));
+        }
+    }
+    assert!(missing.is_empty(), "\n{}\n", missing.join("\n"));
+}
+
+#[test]
+fn every_route_that_is_not_public_is_closed_to_strangers() {
+    let server = Server::start();
+    let client = server.client();
+    for operation in operations(&client) {
+        let answer = operation.call(&client.without_key(), &operation.example());
+        if operation.scope.is_some() {
+            answer.refused(401, "unauthorized");
+        } else {
+            assert_eq!(answer.status, 200, "{}: {}", operation.told(), answer.summary());
+        }
+    }
+}
+
+#[test]
+fn every_route_is_closed_to_keys_without_its_scope() {
+    let server = Server::start();
+    let client = server.client();
+    for operation in operations(&client) {
+        let Some(scope) = &operation.scope else { continue };
+        let others: Vec<&str> = SCOPES.into_iter().filter(|other| other != scope).collect();
+        let body = json!({"name": "lesser", "user": "a@example.com", "scopes": others});
+        let key = client.post("/api/v1/keys", &body).data(201)["key"].clone();
+        let lesser = client.with_key(key.as_str().unwrap_or_default());
+        operation.call(&lesser, &operation.example()).refused(403, "forbidden");
+    }
+}
+
+#[test]
+fn every_path_answers_wrong_verbs_and_trailing_slashes_alike() {
+    let server = Server::start();
+    let client = server.client();
+    for operation in operations(&client) {
+        let path = operation.example();
+        let answer = client.request("OPTIONS", &path).send();
+        answer.refused(405, "method_not_allowed");
+        let allowed = answer.must_header("allow");
+        assert!(allowed.split(", ").any(|verb| verb == operation.method), "{path}: {allowed}");
+        if operation.method == "GET" {
+            assert!(allowed.split(", ").any(|verb| verb == "HEAD"), "{path}: {allowed}");
+        }
+        operation.call(&client, &format!("{path}/")).refused(404, "not_found");
+    }
+}
+
+#[test]
+fn every_route_with_a_body_refuses_what_is_no_json() {
+    let server = Server::start();
+    let client = server.client();
+    let document = client.get("/api/v1/openapi.json").json();
+    for operation in operations(&client) {
+        let method = operation.method.to_lowercase();
+        let described = &document["paths"][operation.path.as_str()][method.as_str()]["requestBody"];
+        if *described == Value::Null {
+            continue;
+        }
+        let request = client.request(&operation.method, &operation.path);
+        let request = request.header("content-type", "application/json");
+        request.body("{\"a\": ").send().refused(400, "invalid_json");
+    }
+}
+
+/// Two routes that no product has: one whose handler panics, and one to see that the server lives.
+static ROUTES: &[Route] =
+    &[Route::get("/explode", &explode).public(), Route::get("/fine", &fine).public()];
+
+async fn explode(_: Arc<App>, _: Request) -> ApiResult<Response> {
+    panic!("a handler that panics on purpose, with a secret in its message")
+}
+
+async fn fine(_: Arc<App>, _: Request) -> ApiResult<Response> {
+    Response::ok(&json!({"fine": true}))
+}
+
+/// Serves [`ROUTES`] until `stop` ends, on an address that is told through `listening`.
+async fn serve(
+    data: &Path,
+    listening: Sender<SocketAddr>,
+    stop: oneshot::Receiver<()>,
+) -> Option<()> {
+    let (clock, ticks, settings) = (Clock::system(), Ticks::system(), Settings::default());
+    let engine = Engine::open(data, Options::default()).ok()?;
+    let app = App::new(engine, clock.clone(), ticks.clone(), &settings).ok()?;
+    let server = http::Server::new(settings, clock, ticks, ROUTES).ok()?;
+    server.open(app).ok()?;
+    let listener = Listener::tcp("127.0.0.1:0").await.ok()?;
+    listening.send(listener.local_addr()?).ok()?;
+    let stopped = async { drop(stop.await) };
+    http::serve(server, vec![listener], stopped).await;
+    Some(())
+}
+
+#[test]
+fn a_panic_in_a_handler_is_an_internal_error_and_the_server_lives() {
+    let Ok(data) = tempfile::tempdir() else { panic!("no temporary directory") };
+    let (listening, address) = channel();
+    let (stop, stopped) = oneshot::channel();
+    std::thread::scope(|scope| {
+        let serving = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().ok()?;
+            runtime.block_on(serve(data.path(), listening, stopped))
+        });
+        let Ok(address) = address.recv() else { panic!("the server did not start") };
+        let client = Client::new(address, None);
+        for _ in 0..3 {
+            let error = client.get("/explode").refused(500, "internal");
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+        assert_eq!(client.get("/fine").expect(200), json!({"fine": true}));
+        assert!(stop.send(()).is_ok());
+        assert!(matches!(serving.join(), Ok(Some(()))), "the server stopped as told");
+    });
+}

@@ -1,0 +1,234 @@
+//! Rust sources, read well enough to judge them: which lines are tests, and which paths the code names.
+
+use std::path::{Path, PathBuf};
+
+/// The folders that hold our code.
+const FOLDERS: [&str; 5] = ["engine", "server", "benches", "tests", "fuzz"];
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// One Rust file.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Relative to the root, with `/`.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// All Rust files of the project.
+pub(crate) fn tree() -> Vec<Source> {
+    let mut sources = Vec::new();
+    for folder in FOLDERS {
+        collect(&root().join(folder), folder, &mut sources);
+    }
+    sources.sort_by(|a, b| a.path.cmp(&b.path));
+    sources
+}
+
+fn collect(folder: &Path, relative: &str, sources: &mut Vec<Source>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let (path, relative) = (entry.path(), format!("{relative}/{name}"));
+        if path.is_dir() && name != "target" {
+            collect(&path, &relative, sources);
+        } else if name.ends_with(".rs")
+            && let Ok(text) = std::fs::read_to_string(&path)
+        {
+            sources.push(Source { path: relative, text });
+        }
+    }
+}
+
+impl Source {
+    pub(crate) fn new(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    /// The file name alone.
+    pub(crate) fn file_name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Whether the whole file is a test.
+    pub(crate) fn is_test(&self) -> bool {
+        self.path.split('/').any(|part| part == "tests" || part == "tests.rs")
+    }
+
+    /// The text without the test modules that stand in it.
+    pub(crate) fn shipped(&self) -> String {
+        let mut kept = String::new();
+        let mut lines = self.text.lines().peekable();
+        while let Some(line) = lines.next() {
+            let opens = |next: &&str| next.starts_with("mod ") && next.ends_with('{');
+            if line == "#[cfg(test)]" && lines.peek().is_some_and(opens) {
+                for inner in lines.by_ref() {
+                    if inner == "}" {
+                        break;
+                    }
+                }
+            } else {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+        }
+        kept
+    }
+
+    /// The module path of the file within its crate: `areas::metrics::ops`.
+    fn module(&self) -> Vec<String> {
+        let inside = self.path.split_once("/src/").map_or(self.path.as_str(), |(_, rest)| rest);
+        let mut parts: Vec<String> = inside.split('/').map(str::to_owned).collect();
+        match parts.pop().as_deref() {
+            Some("mod.rs" | "lib.rs" | "main.rs") | None => {}
+            Some(file) => parts.push(file.trim_end_matches(".rs").to_owned()),
+        }
+        parts
+    }
+
+    /// Every path of two segments or more that the shipped code names, with `super` resolved: `crate::a::b`.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let code = without_comments_and_texts(&self.shipped());
+        let mut paths = Vec::new();
+        for statement in code.split(';') {
+            match statement.find("use ").filter(|at| is_use(statement, *at)) {
+                Some(at) => expand("", statement.get(at + 4..).unwrap_or_default(), &mut paths),
+                None => paths.extend(inline_paths(statement)),
+            }
+        }
+        paths.iter().map(|path| self.resolve(path)).collect()
+    }
+
+    fn resolve(&self, path: &str) -> String {
+        let mut rest = path.trim_start_matches("self::");
+        let mut module = self.module();
+        if !rest.starts_with("super::") {
+            return rest.to_owned();
+        }
+        while let Some(above) = rest.strip_prefix("super::") {
+            module.pop();
+            rest = above;
+        }
+        module.insert(0, "crate".to_owned());
+        module.push(rest.to_owned());
+        module.join("::")
+    }
+}
+
+/// Whether the `use` at this place begins a declaration and is not the end of another word.
+fn is_use(statement: &str, at: usize) -> bool {
+    let before = statement.get(..at).unwrap_or_default().trim_end();
+    before.is_empty()
+        || before.ends_with([']', '}', '{'])
+        || before.ends_with("pub")
+        || before.ends_with(')')
+}
+
+/// Expands a tree of imports into its paths.
+fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
+    let tree = tree.trim();
+    let Some(open) = tree.find('{') else {
+        let name = tree.split(" as ").next().unwrap_or_default().trim();
+        paths.push(format!("{prefix}{name}"));
+        return;
+    };
+    let before = tree.get(..open).unwrap_or_default();
+    let inner = tree.get(open + 1..).unwrap_or_default().trim_end().trim_end_matches('}');
+    let (mut depth, mut start) = (0_i32, 0);
+    let prefix = format!("{prefix}{}", before.trim());
+    let mut part = |from: usize, to: usize| {
+        let text = inner.get(from..to).unwrap_or_default();
+        if !text.trim().is_empty() {
+            // The last brace of a nested tree may have been cut off above.
+            let missing = text.matches('{').count()
+                - text.matches('}').count().min(text.matches('{').count());
+            expand(&prefix, &format!("{text}{}", "}".repeat(missing)), paths);
+        }
+    };
+    for (at, c) in inner.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                part(start, at);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    part(start, inner.len());
+}
+
+/// Chains of names joined by `::` in code.
+fn inline_paths(code: &str) -> Vec<String> {
+    code.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
+        .filter(|chain| chain.contains("::"))
+        .map(|chain| chain.trim_matches(':').to_owned())
+        .collect()
+}
+
+/// The code alone: comments and the insides of texts become spaces.
+fn without_comments_and_texts(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |at| at + 2)
+        } else if first == '"' {
+            text_length(rest)
+        } else if rest.starts_with("r#\"") {
+            rest.find("\"#").map_or(rest.len(), |at| at + 2)
+        } else if rest.starts_with("'\"'") {
+            3
+        } else if rest.starts_with("'\\''") || rest.starts_with("'\\\"'") {
+            4
+        } else {
+            0
+        };
+        if skipped == 0 {
+            code.push(first);
+            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+        } else {
+            code.push(' ');
+            rest = rest.get(skipped..).unwrap_or_default();
+        }
+    }
+    code
+}
+
+/// The length of the text literal that `rest` begins with.
+fn text_length(rest: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+#[test]
+fn paths_are_found_in_imports_and_in_code() {
+    let text = "
+//! use a::comment;
+use a::{b, c::{d, e as f}};
+pub(crate) use super::g::h;
+fn i(x: &'static str) -> j::K { let _ = '\"'; l::m(\"n::o\"); self::p::q() }
+#[cfg(test)]
+mod tests {
+    use r::s;
+}
+";
+    let mut paths = Source::new("engine/src/x/y.rs", text).paths();
+    paths.sort();
+    let expected = ["a::b", "a::c::d", "a::c::e", "crate::x::g::h", "j::K", "l::m", "p::q"];
+    assert_eq!(paths, expected);
+}
