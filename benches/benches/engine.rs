@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use telltale_engine::{
-    Aggregation, Clock, Durability, Engine, Interval, Maintenance, MetricName, MetricQuery, MetricType, Options,
-    PointBatch, SeriesId, TimeRange, TimestampMs,
+    Aggregation, Clock, Durability, Engine, Interval, Maintenance, MetricName, MetricQuery,
+    MetricType, Options, PointBatch, SeriesId, TimeRange, TimestampMs,
 };
 
 const START: i64 = 20_000 * 86_400_000;

@@ -35,6 +35,8 @@ mod codec;
 mod documents;
 mod engine;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod limits;
 mod log;
 mod maintenance;

@@ -29,4 +29,3 @@ mod readme;
 mod settings;
 mod shapes;
 mod sketches;
-mod telemetry;

@@ -30,3 +30,33 @@ pub(crate) fn describe(key: BlockKey, bytes: &[u8]) -> CodecResult<BlockInfo> {
     info.bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     Ok(info)
 }
+
+/// Decodes all of a block, for the fuzzer.
+#[cfg(fuzzing)]
+pub(crate) fn read_all(bytes: &[u8]) {
+    use super::{CellBlock, CellColumn, PointBlock, SketchBlock};
+    use crate::model::MetricId;
+    use crate::sketch::{Cardinality, Distribution};
+    let key = BlockKey { tier: Tier::Raw, day: 0, metric: MetricId(0), sequence: 0 };
+    let (start, end) = (i64::MIN, i64::MAX);
+    if let Ok((_, mut block)) = PointBlock::open(key, bytes) {
+        for index in 0..block.series().len() {
+            let _outcome = block.append(index, (start, end), &mut Vec::new(), &mut Vec::new());
+        }
+    }
+    if let Ok((_, mut block)) = CellBlock::open(key, bytes) {
+        for index in 0..block.series().len() {
+            let _outcome = block.read(index, start, end, CellColumn::ALL, |_, _| {});
+        }
+    }
+    if let Ok((_, mut block)) = SketchBlock::<Distribution>::open(key, bytes) {
+        for index in 0..block.series().len() {
+            let _outcome = block.read(index, start, end, |_, _| {});
+        }
+    }
+    if let Ok((_, mut block)) = SketchBlock::<Cardinality>::open(key, bytes) {
+        for index in 0..block.series().len() {
+            let _outcome = block.read(index, start, end, |_, _| {});
+        }
+    }
+}

@@ -14,6 +14,8 @@ mod sketches;
 
 pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 use check::BLOCK_VERSION;
+#[cfg(fuzzing)]
+pub(crate) use check::read_all;
 pub(crate) use check::{check, describe};
 pub(crate) use info::{BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder};
