@@ -17,7 +17,7 @@ use crate::documents::Documents;
 use crate::engine::Rooms;
 use crate::error::{Error, Result};
 use crate::log::{Applied, Committer, Record, Segments, Written, scan};
-use crate::maintenance::{Alarm, DB_DIR, Keeper, LOCK_FILE, LOG_DIR};
+use crate::maintenance::{Alarm, DB_DIR, Due, Keeper, LOCK_FILE, LOG_DIR};
 use crate::metrics::{HeadSink, Metrics, Opened, load};
 use crate::model::Lsn;
 use crate::options::Options;
@@ -44,7 +44,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
         committer: Arc::clone(&committer),
         segments: segments.clone(),
         alarm: Arc::clone(&alarm),
-        turn: Mutex::default(),
+        turn: Mutex::new(Due::after_start(options.clock.now())),
     });
     let thread = std::thread::Builder::new().name("telltale-keeper".into()).spawn({
         let keeper = Arc::clone(&keeper);

@@ -34,11 +34,19 @@ pub(crate) struct Keeper {
 }
 
 /// When what is due.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Due {
     seal: TimestampMs,
     merge: TimestampMs,
     expire: TimestampMs,
+}
+
+impl Due {
+    /// After a start, what was replayed is sealed and merged soon. Expiry waits: nothing is deleted before an
+    /// operator who opened old data with the wrong retention had time to notice.
+    pub(crate) fn after_start(now: TimestampMs) -> Self {
+        Self { seal: now, merge: now, expire: TimestampMs(now.0 + EXPIRE_PERIOD_MS) }
+    }
 }
 
 impl Keeper {

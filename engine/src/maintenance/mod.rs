@@ -11,6 +11,6 @@ mod verify;
 pub(crate) use alarm::Alarm;
 pub use backup::BackupReport;
 pub(crate) use backup::{DB_DIR, LOCK_FILE, LOG_DIR, backup, restore};
-pub(crate) use keeper::Keeper;
+pub(crate) use keeper::{Due, Keeper};
 pub use verify::VerifyReport;
 pub(crate) use verify::verify;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use telltale_tests::{Client, DAY_MS, HOUR_MS, MINUTE_MS, Server, iso, parse_iso};
+use telltale_tests::{Client, DAY_MS, HOUR_MS, MINUTE_MS, Server, Setup, iso, parse_iso};
 
 use crate::cli::said;
 use crate::points::encoded;
@@ -128,6 +128,16 @@ fn all_agree(client: &Client, series: &[(String, Rows)]) {
     }
 }
 
+/// A server that keeps what is ten years old.
+#[track_caller]
+fn server() -> Server {
+    Setup::new()
+        .set("storage.retention.raw", "\"100y\"")
+        .set("storage.retention.hour", "\"100y\"")
+        .set("storage.retention.day", "\"100y\"")
+        .start()
+}
+
 #[expect(clippy::print_stderr, reason = "says why nothing was shown")]
 fn found() -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -148,7 +158,7 @@ fn every_series_answers_as_its_file_does() {
     if files.is_empty() {
         return;
     }
-    let mut server = Server::start();
+    let mut server = server();
     said(&server.cli(["import", "csv", "--prefix", "nab.", FOLDER]));
     let series: Vec<(String, Rows)> =
         files.iter().map(|path| (format!("nab.{}", stem(path)), rows(path))).collect();
@@ -169,7 +179,7 @@ fn many_files_in_one_metric_answer_grouped_and_together() {
     if files.is_empty() {
         return;
     }
-    let server = Server::start();
+    let server = server();
     let mut series: Vec<(String, Rows)> = Vec::new();
     for path in &files {
         let name = stem(path);
