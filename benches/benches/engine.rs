@@ -5,52 +5,15 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use telltale_benches::data::{DAY, START, day_of_points, fill, options, series};
 use telltale_engine::{
-    Aggregation, Clock, Durability, Engine, Interval, Maintenance, MetricName, MetricQuery,
-    MetricType, Options, PointBatch, SeriesId, TimeRange, TimestampMs,
+    Aggregation, Engine, Interval, MetricName, MetricQuery, Options, PointBatch, TimeRange,
 };
-
-const START: i64 = 20_000 * 86_400_000;
-const DAY: i64 = 86_400_000;
-
-fn options() -> Options {
-    Options {
-        durability: Durability::Interval(Duration::from_millis(50)),
-        clock: Clock::manual(TimestampMs(START + 2 * DAY)),
-        maintenance: Maintenance::Manual,
-        ..Options::default()
-    }
-}
 
 fn open(dir: &Path, options: Options) -> Engine {
     Engine::open(dir, options).unwrap()
-}
-
-/// `series` series of one gauge, tagged with a host of their own and one of 20 zones.
-fn series(engine: &Engine, metric: &str, count: usize) -> Vec<SeriesId> {
-    let mut batch = engine.batch();
-    (0..count)
-        .map(|i| {
-            let (host, zone) = (format!("host-{i}"), format!("zone-{}", i % 20));
-            batch.series(metric, MetricType::Gauge, &[("host", &host), ("zone", &zone)]).unwrap()
-        })
-        .collect()
-}
-
-/// A walk in hundredths, as measured values are.
-fn value(series: usize, tick: i64) -> f64 {
-    let noise = (series as i64 * 7919 + tick * 104_729) % 37;
-    ((tick / 7 + noise) % 10_000) as f64 / 100.0
-}
-
-fn fill(batch: &mut PointBatch, ids: &[SeriesId], tick: i64, step: i64) {
-    let time = TimestampMs(START + tick * step);
-    for (i, id) in ids.iter().enumerate() {
-        batch.push_number(MetricType::Gauge, *id, time, value(i, tick));
-    }
 }
 
 /// Log, head and seal together, with everything that runs behind them.
@@ -102,22 +65,10 @@ fn question(metric: &str, length: i64, interval: Interval, group_by: &[&str]) ->
     }
 }
 
-/// A day of 1 000 series at ten seconds: 8.64 million points.
-fn day_of_points(dir: &Path, threads: usize) -> Engine {
-    let engine = open(dir, Options { threads, ..options() });
-    let ids = series(&engine, "cpu", 1_000);
-    for tick in (0..8_640).step_by(10) {
-        let mut batch = PointBatch::default();
-        (tick..tick + 10).for_each(|tick| fill(&mut batch, &ids, tick, 10_000));
-        engine.write(batch).unwrap();
-    }
-    engine.seal().unwrap();
-    engine
-}
-
 fn scan(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
-    let engine = day_of_points(dir.path(), 1);
+    let engine = open(dir.path(), Options { threads: 1, ..options() });
+    day_of_points(&engine);
     let mut group = c.benchmark_group("query");
     group.sample_size(20);
     group.throughput(Throughput::Elements(8_640_000));

@@ -116,7 +116,7 @@ impl Sink for HeadSink {
     fn logged(&mut self, definitions: Definitions) {
         if !definitions.is_empty() {
             self.metrics.view.define(definitions.series.iter().map(|s| (s.id, s.metric)));
-            self.metrics.registry.note_unsealed(definitions);
+            self.metrics.registry.note_unsealed(&definitions);
         }
     }
 
@@ -145,7 +145,7 @@ impl Metrics {
         if !definitions.is_empty() {
             self.registry.restore(&definitions);
             self.view.define(definitions.series.iter().map(|s| (s.id, s.metric)));
-            self.registry.note_unsealed(definitions);
+            self.registry.note_unsealed(&definitions);
         }
     }
 

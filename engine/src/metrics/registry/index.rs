@@ -193,6 +193,19 @@ impl Index {
         true
     }
 
+    /// A series with its tags, unless its metric is gone.
+    pub(super) fn describe(&self, id: SeriesId) -> Option<SeriesDefined> {
+        let metric = self.series.get(id.0 as usize)?.metric;
+        self.metric(metric)?;
+        let pairs = tags_of(&self.series, &self.tags, id.0);
+        let texts: Vec<(&str, &str)> =
+            pairs.iter().map(|(k, v)| (self.strings.text(*k), self.strings.text(*v))).collect();
+        let Ok(tags) = Tags::new(&texts) else {
+            unreachable!("tags of the index were checked when they came in")
+        };
+        Some(SeriesDefined { id, metric, tags })
+    }
+
     /// The series of `metric` that has exactly these tags.
     pub(super) fn find(&self, metric: MetricId, tags: &Tags) -> Option<SeriesId> {
         let wanted: Option<Vec<(TextId, TextId)>> =

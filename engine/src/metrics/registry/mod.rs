@@ -15,4 +15,4 @@ mod store;
 
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
 pub(crate) use persist::{RegistryRows, load};
-pub(crate) use store::{Lookup, Registry};
+pub(crate) use store::{Lookup, Registry, Unsealed};

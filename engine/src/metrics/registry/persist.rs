@@ -14,7 +14,7 @@
 use hashbrown::HashMap;
 
 use super::index::MetricStats;
-use super::store::Registry;
+use super::store::{Registry, Unsealed};
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::{self, Effort, IntegerColumn};
@@ -26,8 +26,8 @@ use crate::model::{MetricId, MetricName, MetricType, SeriesId, Tags, TimestampMs
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
 const VERSION: u8 = 1;
-/// Series of one segment; more are cut into several.
-const SEGMENT_SERIES_MAX: usize = 1 << 16;
+/// Series of one segment; more are cut into several, so that little is spelled out at once.
+const SEGMENT_SERIES_MAX: usize = 1 << 13;
 const TEXTS_MAX: usize = SEGMENT_SERIES_MAX * limits::TAGS_MAX * 2;
 
 /// Adds rows of the registry to a batch.
@@ -35,17 +35,19 @@ const TEXTS_MAX: usize = SEGMENT_SERIES_MAX * limits::TAGS_MAX * 2;
 pub(crate) struct RegistryRows<'b>(pub(crate) &'b mut Batch);
 
 impl RegistryRows<'_> {
-    pub(crate) fn define(&mut self, definitions: &Definitions) -> Result<()> {
-        for metric in &definitions.metrics {
+    /// The rows of metrics and series that are in the registry.
+    pub(crate) fn define(&mut self, registry: &Registry, news: &Unsealed) -> Result<()> {
+        for metric in registry.describe_metrics(&news.metrics) {
             let row = framed(FrameKind::Metric, |out| {
                 out.push(metric.kind.code());
                 put_bytes(out, metric.name.as_str().as_bytes());
             });
             self.0.put(Keyspace::Registry, &key(b'm', metric.id.0), row);
         }
-        for series in definitions.series.chunks(SEGMENT_SERIES_MAX) {
+        for series in news.series.chunks(SEGMENT_SERIES_MAX) {
+            let series = registry.describe_series(series);
             let Some(first) = series.first() else { continue };
-            let segment = encode_segment(series)?;
+            let segment = encode_segment(&series)?;
             let row = framed(FrameKind::SeriesSegment, |out| out.extend_from_slice(&segment));
             self.0.put(Keyspace::Registry, &key(b's', first.id.0), row);
         }
@@ -242,15 +244,19 @@ mod tests {
             kind: MetricType::Set,
             name: MetricName::new(name).unwrap(),
         };
+        let tags = Tags::new(&[("host", "a")]).unwrap();
         let series =
-            |id, m| SeriesDefined { id: SeriesId(id), metric: MetricId(m), tags: Tags::default() };
-        let mut batch = Batch::new();
-        let mut rows = RegistryRows(&mut batch);
-        rows.define(&Definitions {
+            |id, m| SeriesDefined { id: SeriesId(id), metric: MetricId(m), tags: tags.clone() };
+        let definitions = Definitions {
             metrics: vec![metric(1, "kept"), metric(2, "gone")],
             series: vec![series(4, 1), series(5, 2)],
-        })
-        .unwrap();
+        };
+        let written = Registry::new(0, 10, 10);
+        written.restore(&definitions);
+        written.note_unsealed(&definitions);
+        let mut batch = Batch::new();
+        let mut rows = RegistryRows(&mut batch);
+        rows.define(&written, &written.take_unsealed()).unwrap();
         let stats = MetricStats { first: TimestampMs(5), last: TimestampMs(9), points: 3 };
         rows.stats(MetricId(1), stats);
         rows.drop_metric(MetricId(2));
@@ -261,7 +267,7 @@ mod tests {
         assert_eq!(loaded.stats, HashMap::from_iter([(MetricId(1), stats)]));
         assert_eq!(registry.size().0, 1);
         let mut lookup = registry.lookup();
-        assert_eq!(lookup.series("kept", MetricType::Set, &[]), Ok(SeriesId(4)));
+        assert_eq!(lookup.series("kept", MetricType::Set, &[("host", "a")]), Ok(SeriesId(4)));
         assert_eq!(lookup.series("gone", MetricType::Gauge, &[]), Ok(SeriesId(6)));
         drop(lookup);
         assert_eq!(registry.take_unlogged().metrics[0].id, MetricId(3));

@@ -29,7 +29,15 @@ struct News {
     /// Not in the log yet.
     unlogged: Definitions,
     /// In the log, not in the registry keyspace yet.
-    unsealed: Definitions,
+    unsealed: Unsealed,
+}
+
+/// Metrics and series that are in the log and not in the registry keyspace. Only their ids: the texts are in the
+/// index already.
+#[derive(Debug, Default)]
+pub(crate) struct Unsealed {
+    pub(crate) metrics: Vec<MetricId>,
+    pub(crate) series: Vec<SeriesId>,
 }
 
 /// A reader of the registry that keeps its lock from one series to the next.
@@ -137,13 +145,35 @@ impl Registry {
     }
 
     /// Notes definitions that are in the log and have to be sealed.
-    pub(crate) fn note_unsealed(&self, definitions: Definitions) {
-        self.news.lock().unsealed.append(definitions);
+    pub(crate) fn note_unsealed(&self, definitions: &Definitions) {
+        let mut news = self.news.lock();
+        news.unsealed.metrics.extend(definitions.metrics.iter().map(|metric| metric.id));
+        news.unsealed.series.extend(definitions.series.iter().map(|series| series.id));
     }
 
-    /// Takes the definitions that are in the log but not on disk.
-    pub(crate) fn take_unsealed(&self) -> Definitions {
+    /// Takes what is in the log but not on disk.
+    pub(crate) fn take_unsealed(&self) -> Unsealed {
         std::mem::take(&mut self.news.lock().unsealed)
+    }
+
+    /// Metrics with their names; those that were dropped are left out.
+    pub(crate) fn describe_metrics(&self, metrics: &[MetricId]) -> Vec<MetricDefined> {
+        let index = self.index.read();
+        metrics
+            .iter()
+            .filter_map(|id| index.metric(*id))
+            .map(|metric| MetricDefined {
+                id: metric.id,
+                kind: metric.kind,
+                name: metric.name.clone(),
+            })
+            .collect()
+    }
+
+    /// Series with their tags; those of dropped metrics are left out.
+    pub(crate) fn describe_series(&self, series: &[SeriesId]) -> Vec<SeriesDefined> {
+        let index = self.index.read();
+        series.iter().filter_map(|id| index.describe(*id)).collect()
     }
 
     /// Finds or creates a series under the write lock.

@@ -5,14 +5,13 @@ use std::sync::atomic::Ordering;
 
 use super::super::block::{BlockInfo, BlockKey, WriteOrder};
 use super::super::head::Head;
-use super::super::registry::RegistryRows;
+use super::super::registry::{RegistryRows, Unsealed};
 use super::super::seal;
 use super::super::writer::{BlockOrigin, NewBlock};
 use super::super::{Metrics, load};
 use crate::codec::integers::Effort;
 use crate::documents::Receipt;
 use crate::error::Result;
-use crate::log::Definitions;
 use crate::model::{Lsn, MetricId};
 use crate::storage::{Batch, Keyspace, Sync};
 
@@ -32,7 +31,7 @@ pub struct SealReport {
 pub(crate) struct Frozen {
     pub(crate) boundary: Lsn,
     head: Option<Arc<Head>>,
-    definitions: Definitions,
+    news: Unsealed,
     receipts: Vec<Receipt>,
     dropped: Vec<(MetricId, Vec<BlockKey>)>,
 }
@@ -48,7 +47,7 @@ impl Metrics {
         *frozen = Some(Arc::new(Frozen {
             boundary,
             head: self.view.freeze(),
-            definitions: self.registry.take_unsealed(),
+            news: self.registry.take_unsealed(),
             receipts: self.receipts.lock().values().cloned().collect(),
             dropped: std::mem::take(&mut self.dropped.lock()),
         }));
@@ -84,7 +83,7 @@ impl Metrics {
         };
         let mut batch = Batch::new();
         let mut rows = RegistryRows(&mut batch);
-        rows.define(&frozen.definitions)?;
+        rows.define(&self.registry, &frozen.news)?;
         for (metric, head) in frozen.head.iter().flat_map(|head| head.metrics()) {
             rows.stats(metric, self.view.stats_after(metric, head.stats));
         }

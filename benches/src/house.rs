@@ -1,0 +1,75 @@
+//! The server with all its routes and middleware, in this process, on a port of 127.0.0.1.
+
+use std::net::SocketAddr;
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+
+use telltale_engine::Engine;
+use telltale_server::app::App;
+use telltale_server::areas;
+use telltale_server::http::{self, Listener, Server, Settings};
+use telltale_server::platform::keys::KeyText;
+use telltale_server::platform::quota::{Quota, Quotas};
+use telltale_server::platform::ticks::Ticks;
+use tokio::sync::oneshot;
+
+/// A running server. Ends when dropped.
+#[derive(Debug)]
+pub struct House {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The value of `Authorization` that may do everything.
+    pub authorization: String,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl House {
+    /// Serves `engine`, without rate limits.
+    ///
+    /// # Panics
+    /// When it cannot.
+    pub fn open(engine: Engine) -> Self {
+        let (tell, told) = channel();
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+            let Ok(runtime) = runtime else { panic!("no runtime") };
+            runtime.block_on(async {
+                let unlimited = Quotas {
+                    batch: Quota::Unlimited,
+                    query: Quota::Unlimited,
+                    single: Quota::Unlimited,
+                    other: Quota::Unlimited,
+                };
+                let settings = Settings { quotas: unlimited, ..Settings::default() };
+                let (clock, ticks) = (telltale_engine::Clock::system(), Ticks::system());
+                let app = App::new(engine, clock.clone(), ticks.clone(), &settings);
+                let server = Server::new(settings, clock, ticks, areas::routes());
+                let (Ok(app), Ok(server)) = (app, server) else { panic!("no server") };
+                let Ok(key) = KEY.parse::<KeyText>() else { panic!("the key is malformed") };
+                assert!(app.keys().first_start(Some(key)).is_ok(), "the key is stored");
+                assert!(server.open(app).is_ok(), "the server is new");
+                let Ok(listener) = Listener::tcp("127.0.0.1:0").await else { panic!("no port") };
+                assert!(tell.send(listener.local_addr()).is_ok(), "somebody waits");
+                http::serve(server, vec![listener], async { drop(stopped.await) }).await;
+            });
+        });
+        let Ok(Some(address)) = told.recv() else { panic!("the server did not start") };
+        let authorization = format!("Bearer {KEY}");
+        Self { address, authorization, stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+/// Of the form that keys have; it opens nothing but this server.
+const KEY: &str = "tt_benchmark_0123456789012345678901234567890123456789012";
+
+impl Drop for House {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been printed.
+            let _joined = thread.join();
+        }
+    }
+}
