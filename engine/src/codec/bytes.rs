@@ -1,6 +1,7 @@
 //! Little-endian integers and varints, written to a `Vec<u8>` and read back through a bounded cursor.
 //!
-//! A varint is LEB128 of at most ten bytes; signed values are zigzag-coded first.
+//! A varint is LEB128 of at most ten bytes and in its shortest form, so that equal numbers are equal bytes; signed
+//! values are zigzag-coded first.
 
 use super::{CodecError, CodecResult};
 
@@ -120,6 +121,9 @@ impl<'a> Reader<'a> {
                 return Err(CodecError::new("varint over 64 bits"));
             }
             value |= bits << (7 * i);
+            if byte == 0 {
+                return Err(CodecError::new("varint longer than it needs to be"));
+            }
             if byte < 0x80 {
                 self.rest = self.rest.get(i + 1..).unwrap_or_default();
                 return Ok(value);
@@ -185,5 +189,11 @@ mod tests {
     fn a_varint_of_more_than_64_bits_is_refused() {
         let bytes = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
         assert!(Reader::new(&bytes).varint().is_err());
+    }
+
+    #[test]
+    fn a_varint_has_one_form() {
+        assert!(Reader::new(&[0x80, 0x00]).varint().is_err());
+        assert_eq!(Reader::new(&[0x80, 0x01]).varint(), Ok(128));
     }
 }

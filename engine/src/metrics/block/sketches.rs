@@ -265,6 +265,9 @@ impl DistributionColumns {
                     let short = || CodecError::new("fewer values than cells count");
                     let (cell, rest) = values.split_at_checked(n).ok_or_else(short)?;
                     values = rest;
+                    if cell.iter().any(|v| !v.is_finite()) {
+                        return Err(CodecError::new("a value of a distribution is not finite"));
+                    }
                     let mut distribution = Distribution::default();
                     cell.iter().for_each(|v| distribution.add(*v));
                     Ok(distribution)
