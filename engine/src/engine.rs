@@ -195,6 +195,7 @@ impl Engine {
         let mut lines = self.rooms.damaged.clone();
         lines.extend(self.rooms.metrics.damage());
         lines.extend(self.rooms.documents.damaged());
+        lines.extend(self.rooms.alarm.upkeep_failure().map(|reason| format!("upkeep: {reason}")));
         lines
     }
 

@@ -102,6 +102,8 @@ struct Shared {
     wake: Condvar,
     /// The file to sync from beside, under [`Durability::Interval`], when it has unsynced bytes.
     unsynced: Mutex<Option<Arc<File>>>,
+    /// Why the last sync from beside failed, until a writer is told.
+    sync_failure: Mutex<Option<String>>,
     /// Wakes the syncing thread early, to stop.
     tick: Condvar,
 }
@@ -283,6 +285,11 @@ impl<S: Sink> Worker<S> {
 
     /// Writes a group behind the definitions it needs; answers the position of its first record.
     fn append(&mut self, group: &[Submission]) -> Result<Lsn> {
+        if let Some(reason) = self.shared.sync_failure.lock().take() {
+            // What a failed sync left of the file is not known: nothing more goes behind it.
+            self.writer.abandon();
+            return Err(Error::Unavailable(format!("syncing the log: {reason}")));
+        }
         let definitions = self.sink.take_definitions();
         let encoded = (!definitions.is_empty()).then(|| encode_definitions(&definitions));
         let payloads: Vec<&[u8]> =
@@ -315,9 +322,11 @@ fn sync_every(shared: &Shared, period: Duration) {
         shared.tick.wait_for(&mut unsynced, period);
         let stopped = shared.queue.lock().stopped;
         if let Some(file) = unsynced.take() {
-            // The lock is not held during the sync: writers go on. A failure shows at the next write.
+            // The lock is not held during the sync: writers go on.
             parking_lot::MutexGuard::unlocked(&mut unsynced, || {
-                let _synced = file.sync_data();
+                if let Err(error) = file.sync_data() {
+                    *shared.sync_failure.lock() = Some(error.to_string());
+                }
             });
         }
         if stopped {

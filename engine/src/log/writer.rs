@@ -75,6 +75,11 @@ impl LogWriter {
         }
     }
 
+    /// Leaves the segment as it is: the next write begins a new one.
+    pub(super) fn abandon(&mut self) {
+        self.torn = true;
+    }
+
     /// Begins a new segment unless the newest is still empty.
     pub(super) fn rotate(&mut self) -> Result<()> {
         if self.length == HEADER_BYTES as u64 && !self.torn {

@@ -22,6 +22,8 @@ struct State {
     seal_failure: Option<String>,
     /// Why writes fail, while they do.
     read_only: Option<String>,
+    /// Why the last round of merging, expiry or deletion failed.
+    upkeep_failure: Option<String>,
 }
 
 impl Alarm {
@@ -63,6 +65,16 @@ impl Alarm {
     /// Tells whether writes fail, and why.
     pub(crate) fn set_read_only(&self, reason: Option<String>) {
         self.state.lock().read_only = reason;
+    }
+
+    /// Tells how a round of merging, expiry and deletion ended.
+    pub(crate) fn upkept(&self, failure: Option<String>) {
+        self.state.lock().upkeep_failure = failure;
+    }
+
+    /// Why merging, expiry or deletion fails, while it does.
+    pub(crate) fn upkeep_failure(&self) -> Option<String> {
+        self.state.lock().upkeep_failure.clone()
     }
 
     /// Why writes or seals fail, while they do.

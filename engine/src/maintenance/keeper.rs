@@ -57,8 +57,8 @@ impl Keeper {
         }
     }
 
-    /// Everything that is done in the background. Failures are kept for [`Alarm::trouble`] by the step
-    /// itself; the next round tries again.
+    /// Everything that is done in the background. Failures are kept by the [`Alarm`] for whoever asks; the next
+    /// round tries again.
     fn round(&self, seal_wanted: bool) {
         let options = self.metrics.options();
         let now = options.clock.now();
@@ -67,18 +67,22 @@ impl Keeper {
         let mut due = self.turn.lock();
         if seal_wanted || (own_pace && now >= due.seal) {
             due.seal = TimestampMs(now.0.saturating_add(age_ms));
+            // The step itself tells the alarm.
             let _told = self.seal_step();
         }
+        let mut failure = None;
         if own_pace && now >= due.merge {
             let merged = self.metrics.merge_windows(Eagerness::Over, WINDOWS_PER_ROUND);
-            let busy = merged.is_ok_and(|report| report.windows > 0);
+            let busy = merged.as_ref().is_ok_and(|report| report.windows > 0);
             due.merge = TimestampMs(now.0 + if busy { 0 } else { MERGE_PERIOD_MS });
+            failure = merged.err();
         }
         if own_pace && now >= due.expire {
             due.expire = TimestampMs(now.0 + EXPIRE_PERIOD_MS);
-            let _told = self.expire_step();
+            failure = failure.or(self.expire_step().err());
         }
-        let _told = self.metrics.collect_garbage();
+        failure = failure.or(self.metrics.collect_garbage().err());
+        self.alarm.upkept(failure.map(|error| error.to_string()));
     }
 
     /// Seals all that was written before.
