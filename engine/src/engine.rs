@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
@@ -15,7 +16,10 @@ use crate::metrics::{
     self, BatchBuilder, DefinitionFilter, DefinitionPage, ExpireReport, MergeReport,
     MetricDefinition, Metrics, SealReport,
 };
-use crate::model::{Lsn, MetricQuery, MetricType, PointBatch, QueryResult};
+use crate::model::{
+    EventAnswer, EventBatch, EventListQuery, EventPage, EventQuery, Lsn, MetricQuery, MetricType,
+    PointBatch, QueryResult,
+};
 use crate::options::Options;
 use crate::startup;
 use crate::stats::EngineStats;
@@ -39,16 +43,20 @@ pub(crate) struct Rooms {
     pub(crate) alarm: Arc<Alarm>,
     /// What could not be read when the engine was opened.
     pub(crate) damaged: Vec<String>,
+    /// The number of the next event.
+    pub(crate) event_numbers: Arc<AtomicU64>,
     pub(crate) thread: Mutex<Option<JoinHandle<()>>>,
     /// Keeps others out of the directory.
     pub(crate) _lock: File,
 }
 
-/// Points to be written together, and the receipt that is stored with them.
+/// What is to be written together, and the receipt that is stored with it.
 #[derive(Debug, Default)]
 pub struct Write {
-    /// The points.
+    /// Points of metrics.
     pub points: PointBatch,
+    /// Events.
+    pub events: Option<EventBatch>,
     /// How the write is answered, for the case that it is sent again.
     pub receipt: Option<Receipt>,
 }
@@ -83,16 +91,36 @@ impl Engine {
     /// Writes points and waits until they are durable as configured.
     pub fn write(&self, points: PointBatch) -> Result<Written> {
         let (tell, told) = mpsc::sync_channel(1);
-        self.submit(Write { points, receipt: None }, move |outcome| {
+        self.submit(Write { points, ..Write::default() }, move |outcome| {
             // Nobody listens only when this thread is gone.
             let _heard = tell.send(outcome);
         });
         told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))?
     }
 
+    /// Begins a batch of events.
+    pub fn event_batch(&self) -> EventBatch {
+        EventBatch::new(
+            self.rooms.metrics.options().clock.now(),
+            Arc::clone(&self.rooms.event_numbers),
+        )
+    }
+
+    /// A page of events, newest first. Takes a core or more for as long as it takes: not for reactors.
+    pub fn list_events(&self, query: &EventListQuery) -> Result<EventPage> {
+        let _query = query;
+        Err(Error::Unavailable("events cannot be read yet".into()))
+    }
+
+    /// Answers a question about events. Takes a core or more for as long as it takes: not for reactors.
+    pub fn query_events(&self, query: &EventQuery) -> Result<EventAnswer> {
+        let _query = query;
+        Err(Error::Unavailable("events cannot be read yet".into()))
+    }
+
     /// Writes points and calls `done` when they are durable as configured, from another thread. `done` must be quick.
     pub fn submit(&self, write: Write, done: impl FnOnce(Result<Written>) + Send + 'static) {
-        let Write { points, receipt } = write;
+        let Write { points, events: _, receipt } = write;
         self.rooms.committer.submit(Submission {
             payload: encode_write(&points, receipt.as_ref()),
             applied: Applied::Write(Box::new(log::Written { points, receipt })),

@@ -35,6 +35,7 @@ mod codec;
 mod documents;
 mod engine;
 mod error;
+mod events;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod limits;

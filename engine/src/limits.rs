@@ -9,6 +9,16 @@ pub const TAGS_MAX: usize = 32;
 pub const TAG_KEY_CHARS_MAX: usize = 100;
 /// Characters of a tag value. Part of the HTTP contract.
 pub const TAG_VALUE_CHARS_MAX: usize = 500;
+/// Characters of an event's user. Part of the HTTP contract.
+pub const USER_CHARS_MAX: usize = 200;
+/// Bytes of an event's properties. Part of the HTTP contract.
+pub const PROPERTIES_BYTES_MAX: usize = 64 << 10;
+/// Objects and arrays of an event's properties that stand in each other: what reads them goes no deeper.
+pub const PROPERTIES_NESTING_MAX: usize = 64;
+/// Events of a block: what 16-bit positions can name.
+pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
+/// Numbers of one answer of which percentiles are exact; beyond it the HDR histogram takes over. Part of the HTTP contract.
+pub const EVENT_VALUES_EXACT_MAX: usize = 100_000;
 /// Tag keys of one `group_by`. Part of the HTTP contract.
 pub const GROUP_KEYS_MAX: usize = 4;
 /// Values of one percentile bucket that are kept exactly; beyond it the HDR histogram takes over.

@@ -61,6 +61,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
         keeper,
         alarm,
         damaged,
+        event_numbers: Arc::default(),
         thread: Mutex::new(Some(thread)),
         _lock: lock,
     })

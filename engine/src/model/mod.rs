@@ -3,16 +3,31 @@
 //! Everything that comes from outside becomes one of these types through a constructor that enforces the
 //! limits of [`crate::limits`]; below this module no raw `String` stands for a name.
 
+mod event;
+mod event_batch;
+mod event_query;
 mod ids;
+mod interner;
 mod metric;
 mod point;
+mod properties;
 mod query;
 mod tags;
 mod time;
 
+pub use event::{Event, EventId, NewEvent};
+pub(crate) use event_batch::EventRows;
+pub use event_batch::{EventBatch, InvalidEvent};
+pub use event_query::{
+    EventAggregation, EventAnswer, EventField, EventFilter, EventGroupBy, EventListQuery,
+    EventPage, EventQuery, EventQueryStats, EventSummary, NameFilter,
+};
 pub use ids::{Lsn, MetricId, SeriesId};
+pub(crate) use interner::{Interner, TextId};
 pub use metric::{InvalidName, MetricName, MetricType};
 pub use point::{Columns, PointBatch};
+pub(crate) use properties::float_text;
+pub use properties::{InvalidProperties, Properties, PropertiesWriter};
 pub use query::{
     Aggregation, Group, MetricQuery, QueryResult, QueryStats, TagCondition, TagFilter,
 };

@@ -31,12 +31,7 @@ pub enum InvalidTags {
 impl Tags {
     /// Checks `pairs` and puts them in canonical form.
     pub fn new<K: AsRef<str>, V: AsRef<str>>(pairs: &[(K, V)]) -> Result<Self, InvalidTags> {
-        if pairs.len() > limits::TAGS_MAX {
-            return Err(InvalidTags::TooMany);
-        }
-        for (key, value) in pairs {
-            check_pair(key.as_ref(), value.as_ref())?;
-        }
+        check_pairs(pairs)?;
         let mut sorted: Vec<(Box<str>, Box<str>)> =
             pairs.iter().map(|(k, v)| (Box::from(k.as_ref()), Box::from(v.as_ref()))).collect();
         sorted.sort_unstable();
@@ -48,6 +43,18 @@ impl Tags {
             Some(key) => Err(InvalidTags::Duplicate(key)),
             None => Ok(Self(sorted.into_boxed_slice())),
         }
+    }
+
+    /// Checks `pairs` without keeping them.
+    pub fn check(pairs: &[(&str, &str)]) -> Result<(), InvalidTags> {
+        check_pairs(pairs)?;
+        // Quadratic, of at most 32 keys that mostly differ in their first bytes.
+        for (at, (key, _)) in pairs.iter().enumerate() {
+            if pairs.iter().take(at).any(|(before, _)| before == key) {
+                return Err(InvalidTags::Duplicate((*key).to_owned()));
+            }
+        }
+        Ok(())
     }
 
     /// The pairs, sorted by key.
@@ -69,6 +76,13 @@ impl Tags {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+fn check_pairs<K: AsRef<str>, V: AsRef<str>>(pairs: &[(K, V)]) -> Result<(), InvalidTags> {
+    if pairs.len() > limits::TAGS_MAX {
+        return Err(InvalidTags::TooMany);
+    }
+    pairs.iter().try_for_each(|(key, value)| check_pair(key.as_ref(), value.as_ref()))
 }
 
 fn check_pair(key: &str, value: &str) -> Result<(), InvalidTags> {

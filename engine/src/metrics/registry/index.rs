@@ -7,9 +7,9 @@ use roaring::RoaringBitmap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::aliases::Aliases;
-use super::interner::{Interner, TextId};
 use super::postings::{Posting, Postings};
 use crate::log::{MetricDefined, SeriesDefined};
+use crate::model::{Interner, TextId};
 use crate::model::{
     MetricId, MetricName, MetricType, SeriesId, TagCondition, TagFilter, Tags, TimestampMs,
 };

@@ -8,7 +8,6 @@
 
 mod aliases;
 mod index;
-mod interner;
 mod persist;
 mod postings;
 mod store;

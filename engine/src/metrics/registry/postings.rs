@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
 
-use super::interner::TextId;
+use crate::model::TextId;
 
 /// The series that carry one tag value. Most values of a tag such as `host` are carried by one.
 #[derive(Clone, Debug)]

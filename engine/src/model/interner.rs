@@ -1,15 +1,15 @@
-//! Tag keys and values as numbers: every text is kept once.
+//! Texts as numbers: every text is kept once.
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A text of the interner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct TextId(pub(super) u32);
+pub(crate) struct TextId(pub(crate) u32);
 
 /// Texts behind each other in one buffer, found by hash or by number.
-#[derive(Debug, Default)]
-pub(super) struct Interner {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interner {
     buffer: String,
     /// Where each text ends; it begins where the one before ends.
     ends: Vec<usize>,
@@ -17,12 +17,12 @@ pub(super) struct Interner {
 }
 
 impl Interner {
-    pub(super) fn get(&self, text: &str) -> Option<TextId> {
+    pub(crate) fn get(&self, text: &str) -> Option<TextId> {
         let hash = xxh3_64(text.as_bytes());
         self.by_hash.find(hash, |id| self.text(TextId(*id)) == text).map(|id| TextId(*id))
     }
 
-    pub(super) fn intern(&mut self, text: &str) -> TextId {
+    pub(crate) fn intern(&mut self, text: &str) -> TextId {
         if let Some(id) = self.get(text) {
             return id;
         }
@@ -36,12 +36,22 @@ impl Interner {
         TextId(id)
     }
 
-    pub(super) fn text(&self, id: TextId) -> &str {
+    pub(crate) fn text(&self, id: TextId) -> &str {
         text_at(&self.buffer, &self.ends, id.0)
     }
 
+    /// How many texts there are; their numbers lie below.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The texts in the order of their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len() as u32).map(|id| text_at(&self.buffer, &self.ends, id))
+    }
+
     /// Bytes in memory.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.buffer.capacity() + self.ends.capacity() * 8 + self.by_hash.capacity() * 5
     }
 }

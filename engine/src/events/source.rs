@@ -1,0 +1,111 @@
+//! What a question reads: rows of events in the order of time and id, whether they lie in a block or in a chunk of the head.
+
+use std::sync::Arc;
+
+use roaring::RoaringBitmap;
+
+use crate::error::Result;
+use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagFilter};
+
+/// The code of a row that lacks what a column holds.
+pub(crate) const NO_CODE: u32 = u32::MAX;
+
+/// Some of the rows of a source, named by their positions.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Rows {
+    /// All of them.
+    All,
+    /// These; none when empty.
+    Some(RoaringBitmap),
+}
+
+impl Rows {
+    /// No rows.
+    pub(crate) fn none() -> Self {
+        Self::Some(RoaringBitmap::new())
+    }
+
+    /// The rows in both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, rows) | (rows, Self::All) => rows,
+            (Self::Some(a), Self::Some(b)) => Self::Some(a & b),
+        }
+    }
+
+    /// How many rows of a source of `rows` rows these are.
+    pub(crate) fn len(&self, rows: u32) -> u64 {
+        match self {
+            Self::All => u64::from(rows),
+            Self::Some(bitmap) => bitmap.len(),
+        }
+    }
+
+    /// The rows as a bitmap.
+    pub(crate) fn to_bitmap(&self, rows: u32) -> RoaringBitmap {
+        match self {
+            Self::All => {
+                let mut all = RoaringBitmap::new();
+                all.insert_range(0..rows);
+                all
+            }
+            Self::Some(bitmap) => bitmap.clone(),
+        }
+    }
+}
+
+/// A column of texts: a code for every row, and what the codes stand for.
+#[derive(Debug, Default)]
+pub(crate) struct Codes {
+    /// The texts, each once; a code is a position in here.
+    pub(crate) texts: Vec<Box<str>>,
+    /// One code per row, [`NO_CODE`] where the row has none.
+    pub(crate) codes: Vec<u32>,
+    /// The rows of each text, where the source keeps them: for columns of few texts.
+    pub(crate) rows: Option<Vec<RoaringBitmap>>,
+}
+
+/// Numbers of some rows.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Numbers {
+    /// The positions of the rows that have one, ascending.
+    pub(crate) positions: Vec<u32>,
+    /// Their numbers.
+    pub(crate) values: Vec<f64>,
+}
+
+/// Rows of events, sorted by time, then id. Row 0 is the oldest. All methods may read from disk.
+pub(crate) trait Source: Sync {
+    /// How many rows there are.
+    fn rows(&self) -> u32;
+
+    /// The times of the first and the last row, milliseconds. Costs nothing.
+    fn time_bounds(&self) -> (i64, i64);
+
+    /// The times of all rows, ascending.
+    fn times(&self) -> Result<Arc<Vec<i64>>>;
+
+    /// The ids of some rows.
+    fn ids(&self, positions: &[u32]) -> Result<Vec<EventId>>;
+
+    /// The rows whose name matches.
+    fn with_name(&self, filter: &NameFilter) -> Result<Rows>;
+
+    /// The rows of a user.
+    fn with_user(&self, user: &str) -> Result<Rows>;
+
+    /// The rows whose tag matches. A row without the tag matches [`crate::TagCondition::NoneOf`] and nothing else.
+    fn with_tag(&self, filter: &TagFilter) -> Result<Rows>;
+
+    /// The column that makes the groups.
+    fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>>;
+
+    /// [`crate::sketch::hash_member`] of the user of every row, 0 where there is none.
+    fn user_hashes(&self) -> Result<Arc<Vec<u64>>>;
+
+    /// The numbers of those of `rows` that have one.
+    fn numbers(&self, field: &EventField, rows: &Rows) -> Result<Numbers>;
+
+    /// Some rows as events, in the order of `positions`.
+    fn events(&self, positions: &[u32]) -> Result<Vec<Event>>;
+}

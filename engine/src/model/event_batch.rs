@@ -1,0 +1,290 @@
+//! A batch of events as columns: what a write carries from the parser to the log and the head, and what the head
+//! keeps until the events are sealed. Texts stand once in each batch.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{
+    Event, EventId, Interner, InvalidName, InvalidTags, MetricName, NewEvent, Tags, TextId,
+    TimestampMs,
+};
+use crate::limits;
+
+/// Events to be written together. Begun with [`crate::Engine::event_batch`], which numbers them.
+#[derive(Clone, Debug)]
+pub struct EventBatch {
+    rows: EventRows,
+    received: TimestampMs,
+    numbers: Arc<AtomicU64>,
+}
+
+/// Why an event is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidEvent {
+    /// The name breaks its rules.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+    /// The tags break their rules.
+    #[error(transparent)]
+    Tags(#[from] InvalidTags),
+    /// The user is empty or has more than [`limits::USER_CHARS_MAX`] characters.
+    #[error("a user has 1 to {} characters", limits::USER_CHARS_MAX)]
+    User,
+    /// The value is not finite.
+    #[error("a value is a finite number")]
+    Value,
+}
+
+impl EventBatch {
+    pub(crate) fn new(received: TimestampMs, numbers: Arc<AtomicU64>) -> Self {
+        Self { rows: EventRows::default(), received, numbers }
+    }
+
+    /// Adds an event. A refusal concerns this one; the batch goes on.
+    pub fn push(&mut self, event: &NewEvent<'_>) -> Result<EventId, InvalidEvent> {
+        MetricName::check(event.name)?;
+        Tags::check(event.tags)?;
+        if event.user.is_some_and(|user| {
+            user.is_empty()
+                || (user.len() > limits::USER_CHARS_MAX
+                    && user.chars().count() > limits::USER_CHARS_MAX)
+        }) {
+            return Err(InvalidEvent::User);
+        }
+        if event.value.is_some_and(|value| !value.is_finite()) {
+            return Err(InvalidEvent::Value);
+        }
+        let id = EventId::new(self.received, self.numbers.fetch_add(1, Ordering::Relaxed));
+        self.rows.push(id, event);
+        Ok(id)
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.len() == 0
+    }
+
+    pub(crate) fn into_rows(self) -> EventRows {
+        self.rows
+    }
+}
+
+/// Events as columns, in the order they were pushed. A row is named by its position.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EventRows {
+    texts: Interner,
+    ids: Vec<EventId>,
+    times: Vec<i64>,
+    names: Vec<TextId>,
+    users: Vec<Option<TextId>>,
+    /// Not a number where there is none: what is stored is finite.
+    values: Vec<f64>,
+    /// Where the tags of each row end.
+    tag_ends: Vec<u32>,
+    /// Key and value, sorted by key within a row.
+    tags: Vec<(TextId, TextId)>,
+    /// Where the properties of each row end.
+    property_ends: Vec<u32>,
+    /// Texts of properties; an empty one is none.
+    properties: String,
+}
+
+impl EventRows {
+    /// Adds an event whose fields keep their rules.
+    pub(crate) fn push(&mut self, id: EventId, event: &NewEvent<'_>) {
+        let name = self.texts.intern(event.name);
+        let user = event.user.map(|user| self.texts.intern(user));
+        let from = self.tags.len();
+        for (key, value) in event.tags {
+            let pair = (self.texts.intern(key), self.texts.intern(value));
+            self.tags.push(pair);
+        }
+        let Self { tags, texts, .. } = self;
+        if let Some(own) = tags.get_mut(from..)
+            && !own.is_sorted_by_key(|(key, _)| texts.text(*key))
+        {
+            own.sort_unstable_by(|a, b| texts.text(a.0).cmp(texts.text(b.0)));
+        }
+        if let Some(properties) = event.properties {
+            self.properties.push_str(properties.as_str());
+        }
+        self.push_rest(id, event.time.0, name, user, event.value);
+    }
+
+    fn push_rest(
+        &mut self,
+        id: EventId,
+        time: i64,
+        name: TextId,
+        user: Option<TextId>,
+        value: Option<f64>,
+    ) {
+        self.ids.push(id);
+        self.times.push(time);
+        self.names.push(name);
+        self.users.push(user);
+        // Minus zero is zero.
+        self.values.push(value.map_or(f64::NAN, |value| value + 0.0));
+        self.tag_ends.push(self.tags.len() as u32);
+        self.property_ends.push(self.properties.len() as u32);
+    }
+
+    /// Adds all rows of `other`.
+    pub(crate) fn append(&mut self, other: &Self) {
+        let Self { texts, tags, .. } = self;
+        let new_of: Vec<TextId> = other.texts.iter().map(|text| texts.intern(text)).collect();
+        let renamed = |id: TextId| new_of.get(id.0 as usize).copied().unwrap_or(id);
+        let (tags_before, text_before) = (tags.len() as u32, self.properties.len() as u32);
+        tags.extend(other.tags.iter().map(|(key, value)| (renamed(*key), renamed(*value))));
+        self.ids.extend_from_slice(&other.ids);
+        self.times.extend_from_slice(&other.times);
+        self.names.extend(other.names.iter().map(|name| renamed(*name)));
+        self.users.extend(other.users.iter().map(|user| user.map(renamed)));
+        self.values.extend_from_slice(&other.values);
+        self.tag_ends.extend(other.tag_ends.iter().map(|end| end + tags_before));
+        self.property_ends.extend(other.property_ends.iter().map(|end| end + text_before));
+        self.properties.push_str(&other.properties);
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// The texts that rows name: names, users, tag keys and values.
+    pub(crate) fn texts(&self) -> &Interner {
+        &self.texts
+    }
+
+    /// The times of all rows, milliseconds since the epoch.
+    pub(crate) fn times(&self) -> &[i64] {
+        &self.times
+    }
+
+    /// The ids of all rows.
+    pub(crate) fn ids(&self) -> &[EventId] {
+        &self.ids
+    }
+
+    /// The names of all rows.
+    pub(crate) fn names(&self) -> &[TextId] {
+        &self.names
+    }
+
+    /// The users of all rows.
+    pub(crate) fn users(&self) -> &[Option<TextId>] {
+        &self.users
+    }
+
+    /// The values of all rows, not a number where there is none.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The tags of a row, sorted by the text of the key.
+    pub(crate) fn tags(&self, row: usize) -> &[(TextId, TextId)] {
+        self.tags.get(span(&self.tag_ends, row)).unwrap_or_default()
+    }
+
+    /// The properties of a row; empty when it has none.
+    pub(crate) fn properties(&self, row: usize) -> &str {
+        self.properties.get(span(&self.property_ends, row)).unwrap_or_default()
+    }
+
+    /// The value of a tag of a row.
+    pub(crate) fn tag(&self, row: usize, key: TextId) -> Option<TextId> {
+        self.tags(row).iter().find_map(|(k, v)| (*k == key).then_some(*v))
+    }
+
+    /// A row by itself.
+    pub(crate) fn event(&self, row: usize) -> Option<Event> {
+        let text = |id: TextId| self.texts.text(id).to_owned();
+        let value = *self.values.get(row)?;
+        let properties = self.properties(row);
+        Some(Event {
+            id: *self.ids.get(row)?,
+            name: text(*self.names.get(row)?),
+            time: TimestampMs(*self.times.get(row)?),
+            user: self.users.get(row)?.map(text),
+            value: (!value.is_nan()).then_some(value),
+            tags: self.tags(row).iter().map(|(k, v)| (text(*k), text(*v))).collect(),
+            properties: (!properties.is_empty()).then(|| properties.to_owned()),
+        })
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        let row = size_of::<EventId>() + 8 + 4 + 8 + 8 + 4 + 4;
+        self.texts.bytes()
+            + self.times.capacity() * row
+            + self.tags.capacity() * 8
+            + self.properties.capacity()
+    }
+}
+
+fn span(ends: &[u32], row: usize) -> std::ops::Range<usize> {
+    let from = row.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+    from as usize..ends.get(row).copied().unwrap_or(from) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Properties;
+
+    fn batch() -> EventBatch {
+        EventBatch::new(TimestampMs(1_000), Arc::new(AtomicU64::new(7)))
+    }
+
+    fn event<'a>(name: &'a str, tags: &'a [(&'a str, &'a str)]) -> NewEvent<'a> {
+        NewEvent { name, time: TimestampMs(5), user: None, value: None, tags, properties: None }
+    }
+
+    #[test]
+    fn events_are_read_as_they_were_pushed() {
+        let properties = Properties::parse(r#"{"b":1,"a":[2]}"#).unwrap();
+        let mut batch = batch();
+        let first = batch.push(&event("a", &[])).unwrap();
+        let full = NewEvent {
+            user: Some("u"),
+            value: Some(-0.0),
+            properties: Some(&properties),
+            ..event("b", &[("zone", "eu"), ("app", "b")])
+        };
+        let second = batch.push(&full).unwrap();
+        assert!(first < second && second.number() == 8 && second.received().0 == 1_000);
+        let mut rows = EventRows::default();
+        rows.append(&batch.clone().into_rows());
+        rows.append(&batch.into_rows());
+        assert_eq!(rows.len(), 4);
+        let event = rows.event(3).unwrap();
+        assert_eq!(event.tags, [("app".into(), "b".into()), ("zone".into(), "eu".into())]);
+        assert_eq!((event.name.as_str(), event.user.as_deref()), ("b", Some("u")));
+        assert_eq!(event.value.map(f64::to_bits), Some(0));
+        assert_eq!(event.properties.as_deref(), Some(properties.as_str()));
+        assert_eq!(rows.event(2), rows.event(0));
+        assert_eq!(rows.event(4), None);
+    }
+
+    #[test]
+    fn what_breaks_a_rule_is_refused_and_the_rest_stays() {
+        let mut batch = batch();
+        assert!(matches!(batch.push(&event("", &[])), Err(InvalidEvent::Name(_))));
+        assert!(matches!(batch.push(&event("a", &[("", "x")])), Err(InvalidEvent::Tags(_))));
+        let twice = [("k", "x"), ("k", "y")];
+        assert!(matches!(batch.push(&event("a", &twice)), Err(InvalidEvent::Tags(_))));
+        let bad = NewEvent { value: Some(f64::INFINITY), ..event("a", &[]) };
+        assert_eq!(batch.push(&bad), Err(InvalidEvent::Value));
+        let long = "x".repeat(limits::USER_CHARS_MAX + 1);
+        for user in ["", long.as_str()] {
+            let bad = NewEvent { user: Some(user), ..event("a", &[]) };
+            assert_eq!(batch.push(&bad), Err(InvalidEvent::User));
+        }
+        assert!(batch.is_empty());
+    }
+}
