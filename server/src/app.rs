@@ -70,7 +70,7 @@ impl App {
     /// configured.
     pub async fn write(&self, points: PointBatch, receipt: Option<Receipt>) -> ApiResult<Written> {
         let (done, answer) = oneshot::channel();
-        self.engine.submit(Write { points, receipt }, move |result| {
+        self.engine.submit(Write { points, receipt, ..Write::default() }, move |result| {
             // Nobody listens when the caller has gone; the points are stored all the same.
             drop(done.send(result));
         });
