@@ -257,10 +257,13 @@ async fn store_in(
     for attempt in 1.. {
         let receipt = Receipt { id, fingerprint: 0, answer: Vec::new(), expires_at };
         let (done, answer) = oneshot::channel();
-        engine.submit(Write { points: points.clone(), receipt: Some(receipt), ..Write::default() }, move |result| {
-            // This function waits for the answer as long as it runs.
-            drop(done.send(result));
-        });
+        engine.submit(
+            Write { points: points.clone(), receipt: Some(receipt), ..Write::default() },
+            move |result| {
+                // This function waits for the answer as long as it runs.
+                drop(done.send(result));
+            },
+        );
         let answer =
             answer.await.map_err(|lost| CliError::failed("cannot store the points", lost))?;
         match answer {
