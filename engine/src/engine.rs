@@ -243,6 +243,14 @@ impl Engine {
     }
 }
 
+#[cfg(test)]
+impl Engine {
+    /// What is behind the face, for the tests of the rooms.
+    pub(crate) fn rooms(&self) -> &Rooms {
+        &self.rooms
+    }
+}
+
 impl Rooms {
     fn stop(&self) {
         self.alarm.stop();

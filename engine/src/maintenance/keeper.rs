@@ -141,3 +141,29 @@ impl Keeper {
         Ok(ExpireReport { receipts, ..report })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::model::MetricType;
+    use crate::{Engine, Options};
+
+    #[test]
+    fn one_seal_does_not_ask_for_the_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(1_700_000_000_000));
+        let options = Options {
+            maintenance: Maintenance::Manual,
+            clock: clock.clone(),
+            ..Options::default()
+        };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let mut batch = engine.batch();
+        let series = batch.series("cpu", MetricType::Gauge, &[]).unwrap();
+        batch.number(MetricType::Gauge, series, clock.now(), 1.0);
+        engine.write(batch.finish()).unwrap();
+        engine.seal().unwrap();
+        assert_eq!(engine.rooms().alarm.wait(Duration::ZERO), Some(false));
+    }
+}

@@ -97,16 +97,17 @@ impl Sink for HeadSink {
         }
         // The other half of the memory is free once what was set aside before is sealed.
         let room = self.alarm.wait_for_room(ROOM_WAIT, || !self.metrics.is_frozen());
-        room.map(|()| Admission::AfterRotation).map_err(|reason| match reason {
+        room.map_err(|reason| match reason {
             Some(failure) => Error::Unavailable(failure),
             None => Error::Overloaded("memory for new points is full until a seal is done".into()),
-        })
+        })?;
+        self.alarm.ask_for_seal();
+        Ok(Admission::AfterRotation)
     }
 
     fn rotated(&mut self, boundary: Lsn) {
         // Between two records: nothing is applied while the head is set aside.
         self.metrics.freeze(boundary);
-        self.alarm.ask_for_seal();
     }
 
     fn take_definitions(&mut self) -> Definitions {
