@@ -323,6 +323,13 @@ impl<'a> FloatColumn<'a> {
         Ok(Self { form, exceptions, firsts, body })
     }
 
+    /// Reads the column that `reader` stands at, which must have this many rows.
+    pub(crate) fn read_exactly(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
+        let column = Self::read(reader, rows)?;
+        column.body.check_rows(rows)?;
+        Ok(column)
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.body.rows()
     }

@@ -168,6 +168,22 @@ impl<'a> IntegerColumn<'a> {
         Ok(Self { rows, body })
     }
 
+    /// Reads the column that `reader` stands at, which must have this many rows.
+    pub(crate) fn read_exactly(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
+        let column = Self::read(reader, rows)?;
+        column.check_rows(rows)?;
+        Ok(column)
+    }
+
+    /// Refuses a column that has another number of rows.
+    pub(super) fn check_rows(&self, wanted: usize) -> CodecResult<()> {
+        if self.rows == wanted {
+            Ok(())
+        } else {
+            Err(CodecError::new(format!("{wanted} rows wanted, {} there", self.rows)))
+        }
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
@@ -245,6 +261,16 @@ mod tests {
                 assert_eq!(out, expected, "page {page}");
             }
         }
+    }
+
+    #[test]
+    fn a_column_of_another_length_is_refused() {
+        let mut bytes = Vec::new();
+        encode(&[5; 10], Effort::Seal, &mut bytes).unwrap();
+        let read = |rows| IntegerColumn::read_exactly(&mut Reader::new(&bytes), rows);
+        assert_eq!(read(10).unwrap().rows(), 10);
+        assert_eq!(read(11).unwrap_err().to_string(), "11 rows wanted, 10 there");
+        assert!(read(9).is_err());
     }
 
     #[test]

@@ -146,22 +146,22 @@ impl<'a> CellBlock<'a> {
         let rows = Rows::read(&mut reader)?;
         let n = rows.len();
         let decimals = match reader.u8()? {
-            SUMS_AS_FLOATS => Decimals::Floats(read_floats(&mut reader, n)?),
+            SUMS_AS_FLOATS => Decimals::Floats(FloatColumn::read_exactly(&mut reader, n)?),
             SUMS_AS_UNITS => {
-                let low = read_integers(&mut reader, n)?;
-                Decimals::Units { low, high: read_integers(&mut reader, n)? }
+                let low = IntegerColumn::read_exactly(&mut reader, n)?;
+                Decimals::Units { low, high: IntegerColumn::read_exactly(&mut reader, n)? }
             }
             form => return Err(CodecError::new(format!("unknown form {form} of sums"))),
         };
-        let high = read_floats(&mut reader, n)?;
-        let sums = SumColumns { decimals, high, low: read_floats(&mut reader, n)? };
+        let high = FloatColumn::read_exactly(&mut reader, n)?;
+        let sums = SumColumns { decimals, high, low: FloatColumn::read_exactly(&mut reader, n)? };
         let rest = if info.kind == MetricType::Gauge {
             Some(RestColumns {
-                counts: read_integers(&mut reader, n)?,
-                min: read_floats(&mut reader, n)?,
-                max: read_floats(&mut reader, n)?,
-                last: read_floats(&mut reader, n)?,
-                last_late: read_integers(&mut reader, n)?,
+                counts: IntegerColumn::read_exactly(&mut reader, n)?,
+                min: FloatColumn::read_exactly(&mut reader, n)?,
+                max: FloatColumn::read_exactly(&mut reader, n)?,
+                last: FloatColumn::read_exactly(&mut reader, n)?,
+                last_late: IntegerColumn::read_exactly(&mut reader, n)?,
             })
         } else {
             None
@@ -315,24 +315,6 @@ fn each_value(page: &FloatPage, mut set: impl FnMut(usize, f64)) {
             page.integers.iter().enumerate().for_each(|(i, m)| set(i, *m as f64 / power));
         }
         None => page.floats.iter().enumerate().for_each(|(i, v)| set(i, *v)),
-    }
-}
-
-fn read_floats<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<FloatColumn<'a>> {
-    let column = FloatColumn::read(reader, rows)?;
-    if column.rows() == rows {
-        Ok(column)
-    } else {
-        Err(CodecError::new(format!("{rows} rows wanted, {} there", column.rows())))
-    }
-}
-
-fn read_integers<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<IntegerColumn<'a>> {
-    let column = IntegerColumn::read(reader, rows)?;
-    if column.rows() == rows {
-        Ok(column)
-    } else {
-        Err(CodecError::new(format!("{rows} rows wanted, {} there", column.rows())))
     }
 }
 

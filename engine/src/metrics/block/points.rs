@@ -6,11 +6,11 @@
 
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder, Times, TimesCache};
+use crate::codec::CodecResult;
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn, FloatPage, Runs};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::{Effort, PAGE_ROWS};
-use crate::codec::{CodecError, CodecResult};
 use crate::model::SeriesId;
 
 /// Collects the points of a block, series by series.
@@ -75,11 +75,8 @@ impl<'a> PointBlock<'a> {
         let mut reader = Reader::new(payload);
         let info = BlockInfo::decode(key, &mut reader)?;
         let rows = Rows::read(&mut reader)?;
-        let values = FloatColumn::read(&mut reader, rows.len())?;
+        let values = FloatColumn::read_exactly(&mut reader, rows.len())?;
         reader.finish()?;
-        if values.rows() != rows.len() {
-            return Err(CodecError::new("rows and values differ in number"));
-        }
         let runs = Runs::new(rows.counts());
         let block = Self {
             rows,

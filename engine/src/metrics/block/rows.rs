@@ -322,12 +322,8 @@ impl<'a> Rows<'a> {
 }
 
 fn read_column(reader: &mut Reader<'_>, rows: usize) -> CodecResult<Vec<i64>> {
-    let column = IntegerColumn::read(reader, rows)?;
-    if column.rows() != rows {
-        return Err(CodecError::new(format!("{rows} rows wanted, {} there", column.rows())));
-    }
     let mut out = Vec::new();
-    column.all(&mut out)?;
+    IntegerColumn::read_exactly(reader, rows)?.all(&mut out)?;
     Ok(out)
 }
 
