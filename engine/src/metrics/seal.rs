@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::block::{CellSketch, PointBlockBuilder, SketchBlockBuilder, Tier};
+use super::block::{BlockBuilder, CellSketch, PointBlockBuilder, SketchBlockBuilder, Tier};
 use super::head::{Head, MetricHead, Run};
 use super::merge_scan::{Source, merge_scan};
-use super::writer::{BlockOrigin, BlockWriter, Builder, NewBlock};
+use super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use crate::codec::CodecResult;
 use crate::model::{Interval, MetricId, MetricType, SeriesId, TimeRange, TimestampMs};
 use crate::sketch::{Cardinality, Distribution};
@@ -108,7 +108,7 @@ struct Windows<'s, B> {
     writers: BTreeMap<i64, BlockWriter<'s, B>>,
 }
 
-impl<'s, B: Builder> Windows<'s, B> {
+impl<'s, B: BlockBuilder> Windows<'s, B> {
     fn new(origin: BlockOrigin<'s>, now: TimestampMs) -> Self {
         Self { origin, now, writers: BTreeMap::new() }
     }

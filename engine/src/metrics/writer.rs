@@ -2,17 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::block::{
-    BlockInfo, BlockKey, CellBlockBuilder, CellSketch, PointBlockBuilder, RowsBuilder,
-    SketchBlockBuilder, Tier, UnitId, WriteOrder,
-};
-use super::cell::NumberCell;
+use super::block::{BlockBuilder, BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
 use crate::codec::CodecResult;
 use crate::codec::integers::Effort;
 use crate::model::{Interval, MetricId, MetricType, SeriesId, TimeRange, TimestampMs};
-
-/// A block is closed at this many rows: what pco needs to come near its best.
-const BLOCK_ROWS: usize = 1 << 16;
 
 /// A block that is not on disk yet.
 #[derive(Debug)]
@@ -43,76 +36,7 @@ pub(crate) struct BlockWriter<'s, B> {
     blocks: Vec<NewBlock>,
 }
 
-/// A builder of one of the block formats.
-pub(crate) trait Builder: Default {
-    type Row;
-
-    fn push(&mut self, series: SeriesId, times: &[i64], rows: &[Self::Row]);
-    /// Whether the block should be closed.
-    fn is_full(&self) -> bool;
-    /// How many of `rows` a block that is not full takes, at least one.
-    fn fits(&self, rows: &[Self::Row]) -> usize {
-        rows.len().min(BLOCK_ROWS)
-    }
-    fn rows(&self) -> &RowsBuilder;
-    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>>;
-}
-
-impl Builder for PointBlockBuilder {
-    type Row = f64;
-
-    fn push(&mut self, series: SeriesId, times: &[i64], rows: &[f64]) {
-        self.push(series, times, rows);
-    }
-    fn is_full(&self) -> bool {
-        self.rows().rows() >= BLOCK_ROWS
-    }
-    fn rows(&self) -> &RowsBuilder {
-        self.rows()
-    }
-    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
-        self.finish(info, effort)
-    }
-}
-
-impl Builder for CellBlockBuilder {
-    type Row = NumberCell;
-
-    fn push(&mut self, series: SeriesId, times: &[i64], rows: &[NumberCell]) {
-        self.push(series, times, rows);
-    }
-    fn is_full(&self) -> bool {
-        self.rows().rows() >= BLOCK_ROWS
-    }
-    fn rows(&self) -> &RowsBuilder {
-        self.rows()
-    }
-    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
-        self.finish(info, effort)
-    }
-}
-
-impl<S: CellSketch> Builder for SketchBlockBuilder<S> {
-    type Row = S;
-
-    fn push(&mut self, series: SeriesId, times: &[i64], rows: &[S]) {
-        self.push(series, times, rows);
-    }
-    fn is_full(&self) -> bool {
-        self.is_full() || self.rows().rows() >= BLOCK_ROWS
-    }
-    fn fits(&self, rows: &[S]) -> usize {
-        self.fits(rows).min(BLOCK_ROWS)
-    }
-    fn rows(&self) -> &RowsBuilder {
-        self.rows()
-    }
-    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
-        self.finish(info, effort)
-    }
-}
-
-impl<'s, B: Builder> BlockWriter<'s, B> {
+impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
     pub(crate) fn new(origin: BlockOrigin<'s>, tier: Tier, window: TimeRange) -> Self {
         Self { origin, tier, window, builder: B::default(), blocks: Vec::new() }
     }

@@ -12,11 +12,13 @@
 //!
 //! Counters are only ever summed, so their cells hold nothing else.
 
+use super::builder::BlockBuilder;
+use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder, TimesCache};
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn, FloatPage, Runs, SCALE_MAX, power_of_ten};
-use crate::codec::frame::{self, FrameKind};
+use crate::codec::frame::FrameKind;
 use crate::codec::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
 use crate::codec::{CodecError, CodecResult};
 pub(crate) use crate::metrics::cell::{NumberCell, units_value};
@@ -48,25 +50,29 @@ pub(crate) struct CellBlockBuilder {
     cells: Vec<NumberCell>,
 }
 
-impl CellBlockBuilder {
-    /// Adds a series: ascending bucket starts and as many cells.
-    pub(crate) fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[NumberCell]) {
+impl BlockBuilder for CellBlockBuilder {
+    type Row = NumberCell;
+
+    fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[NumberCell]) {
         debug_assert_eq!(starts.len(), cells.len(), "a cell for every bucket");
         self.rows.push(series, starts);
         self.starts.extend_from_slice(starts);
         self.cells.extend_from_slice(cells);
     }
 
-    pub(crate) fn rows(&self) -> &RowsBuilder {
+    fn rows(&self) -> &RowsBuilder {
         &self.rows
     }
 
-    /// The block as bytes. `info` must describe what was pushed.
-    pub(crate) fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
-        let mut out = Vec::with_capacity(256 + self.cells.len() * 8);
-        let mark = frame::begin(&mut out, FrameKind::Cells, super::BLOCK_VERSION);
-        info.encode(&mut out);
-        self.rows.encode(effort, &mut out)?;
+    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
+        envelope::build(FrameKind::Cells, info, &self.rows, effort, |out| {
+            self.encode(info.kind, effort, out)
+        })
+    }
+}
+
+impl CellBlockBuilder {
+    fn encode(&self, kind: MetricType, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
         let runs = Runs::new(self.rows.counts().iter().map(|n| *n as usize));
         let floats = |column: &dyn Fn(&NumberCell) -> f64, out: &mut Vec<u8>| {
             let values: Vec<f64> = self.cells.iter().map(column).collect();
@@ -77,28 +83,27 @@ impl CellBlockBuilder {
         };
         if self.cells.iter().all(exact) {
             out.push(SUMS_AS_FLOATS);
-            floats(&|c| units_value(c.sum.units), &mut out)?;
+            floats(&|c| units_value(c.sum.units), out)?;
         } else {
             out.push(SUMS_AS_UNITS);
             let halves = |shift: u32| {
                 self.cells.iter().map(|c| (c.sum.units >> shift) as i64).collect::<Vec<_>>()
             };
-            integers::encode(&halves(0), effort, &mut out)?;
-            integers::encode(&halves(64), effort, &mut out)?;
+            integers::encode(&halves(0), effort, out)?;
+            integers::encode(&halves(64), effort, out)?;
         }
-        floats(&|c| c.sum.high, &mut out)?;
-        floats(&|c| c.sum.low, &mut out)?;
-        if info.kind == MetricType::Gauge {
+        floats(&|c| c.sum.high, out)?;
+        floats(&|c| c.sum.low, out)?;
+        if kind == MetricType::Gauge {
             let counts: Vec<i64> = self.cells.iter().map(|c| c.count as i64).collect();
-            integers::encode(&counts, effort, &mut out)?;
-            floats(&|c| c.min, &mut out)?;
-            floats(&|c| c.max, &mut out)?;
-            floats(&|c| c.last, &mut out)?;
+            integers::encode(&counts, effort, out)?;
+            floats(&|c| c.min, out)?;
+            floats(&|c| c.max, out)?;
+            floats(&|c| c.last, out)?;
             let late = self.cells.iter().zip(&self.starts).map(|(c, start)| c.last_time - start);
-            integers::encode(&late.collect::<Vec<_>>(), effort, &mut out)?;
+            integers::encode(&late.collect::<Vec<_>>(), effort, out)?;
         }
-        frame::close(&mut out, mark);
-        Ok(out)
+        Ok(())
     }
 }
 
@@ -138,35 +143,47 @@ struct RestColumns<'a> {
     last_late: IntegerColumn<'a>,
 }
 
-impl<'a> CellBlock<'a> {
-    pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
-        let (_, payload) = frame::open(bytes, FrameKind::Cells, super::BLOCK_VERSION)?;
-        let mut reader = Reader::new(payload);
-        let info = BlockInfo::decode(key, &mut reader)?;
-        let rows = Rows::read(&mut reader)?;
-        let n = rows.len();
+impl<'a> SumColumns<'a> {
+    fn read(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
         let decimals = match reader.u8()? {
-            SUMS_AS_FLOATS => Decimals::Floats(FloatColumn::read_exactly(&mut reader, n)?),
-            SUMS_AS_UNITS => {
-                let low = IntegerColumn::read_exactly(&mut reader, n)?;
-                Decimals::Units { low, high: IntegerColumn::read_exactly(&mut reader, n)? }
-            }
+            SUMS_AS_FLOATS => Decimals::Floats(FloatColumn::read_exactly(reader, rows)?),
+            SUMS_AS_UNITS => Decimals::Units {
+                low: IntegerColumn::read_exactly(reader, rows)?,
+                high: IntegerColumn::read_exactly(reader, rows)?,
+            },
             form => return Err(CodecError::new(format!("unknown form {form} of sums"))),
         };
-        let high = FloatColumn::read_exactly(&mut reader, n)?;
-        let sums = SumColumns { decimals, high, low: FloatColumn::read_exactly(&mut reader, n)? };
-        let rest = if info.kind == MetricType::Gauge {
-            Some(RestColumns {
-                counts: IntegerColumn::read_exactly(&mut reader, n)?,
-                min: FloatColumn::read_exactly(&mut reader, n)?,
-                max: FloatColumn::read_exactly(&mut reader, n)?,
-                last: FloatColumn::read_exactly(&mut reader, n)?,
-                last_late: IntegerColumn::read_exactly(&mut reader, n)?,
-            })
-        } else {
-            None
-        };
-        reader.finish()?;
+        Ok(Self {
+            decimals,
+            high: FloatColumn::read_exactly(reader, rows)?,
+            low: FloatColumn::read_exactly(reader, rows)?,
+        })
+    }
+}
+
+impl<'a> RestColumns<'a> {
+    fn read(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
+        Ok(Self {
+            counts: IntegerColumn::read_exactly(reader, rows)?,
+            min: FloatColumn::read_exactly(reader, rows)?,
+            max: FloatColumn::read_exactly(reader, rows)?,
+            last: FloatColumn::read_exactly(reader, rows)?,
+            last_late: IntegerColumn::read_exactly(reader, rows)?,
+        })
+    }
+}
+
+impl<'a> CellBlock<'a> {
+    pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
+        let (info, rows, (sums, rest)) =
+            envelope::open(FrameKind::Cells, key, bytes, |info, rows, reader| {
+                let sums = SumColumns::read(reader, rows.len())?;
+                let rest = match info.kind {
+                    MetricType::Gauge => Some(RestColumns::read(reader, rows.len())?),
+                    _ => None,
+                };
+                Ok((sums, rest))
+            })?;
         let runs = Runs::new(rows.counts());
         let block = Self {
             rows,
@@ -198,12 +215,8 @@ impl<'a> CellBlock<'a> {
     ) -> CodecResult<()> {
         let rows = self.rows.rows_of(index);
         let series = self.rows.series().get(index).copied().unwrap_or_default();
-        let (from, to) = {
-            let times = self.rows.times(index, &mut self.times)?;
-            (times.lower_bound(start), times.lower_bound(end))
-        };
-        let mut row = rows.start + from;
-        let stop = rows.start + to;
+        let between = self.rows.rows_between(index, start, end, &mut self.times)?;
+        let (mut row, stop) = (between.start, between.end);
         while row < stop {
             let page = row / PAGE_ROWS;
             self.load(page, wanted)?;

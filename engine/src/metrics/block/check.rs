@@ -1,13 +1,11 @@
 //! Telling what a block is without decoding its rows.
 
+use super::envelope::BLOCK_VERSION;
 use super::info::{BlockInfo, BlockKey, Tier};
 use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
 use crate::model::MetricType;
-
-/// The version of every block format written today.
-pub(super) const BLOCK_VERSION: u8 = 1;
 
 /// Checks that bytes are the block that `info` describes, without decoding it.
 pub(crate) fn check(info: &BlockInfo, bytes: &[u8]) -> CodecResult<()> {

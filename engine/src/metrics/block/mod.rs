@@ -5,19 +5,22 @@
 //! also an entry of the catalog, so that a query chooses blocks without reading them, and the catalog can
 //! be made anew from the blocks.
 
+mod builder;
 mod cells;
 mod check;
+mod envelope;
 mod info;
 mod points;
 mod rows;
 mod sketches;
 
+pub(crate) use builder::BlockBuilder;
 pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
-use check::BLOCK_VERSION;
 #[cfg(fuzzing)]
 pub(crate) use check::read_all;
 pub(crate) use check::{check, describe};
+use envelope::BLOCK_VERSION;
 pub(crate) use info::{BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder};
-pub(crate) use rows::{RowsBuilder, Times};
+pub(crate) use rows::Times;
 pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder};

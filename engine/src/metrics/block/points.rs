@@ -4,12 +4,13 @@
 //! frame(Points) { info │ rows │ values: floats, runs = the rows of a series within a page }
 //! ```
 
+use super::builder::BlockBuilder;
+use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder, Times, TimesCache};
 use crate::codec::CodecResult;
-use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn, FloatPage, Runs};
-use crate::codec::frame::{self, FrameKind};
+use crate::codec::frame::FrameKind;
 use crate::codec::integers::{Effort, PAGE_ROWS};
 use crate::model::SeriesId;
 
@@ -20,28 +21,24 @@ pub(crate) struct PointBlockBuilder {
     values: Vec<f64>,
 }
 
-impl PointBlockBuilder {
-    /// Adds a series: ascending times and as many values.
-    pub(crate) fn push(&mut self, series: SeriesId, times: &[i64], values: &[f64]) {
+impl BlockBuilder for PointBlockBuilder {
+    type Row = f64;
+
+    fn push(&mut self, series: SeriesId, times: &[i64], values: &[f64]) {
         debug_assert_eq!(times.len(), values.len(), "a value for every time");
         self.rows.push(series, times);
         self.values.extend_from_slice(values);
     }
 
-    pub(crate) fn rows(&self) -> &RowsBuilder {
+    fn rows(&self) -> &RowsBuilder {
         &self.rows
     }
 
-    /// The block as bytes. `info` must describe what was pushed.
-    pub(crate) fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
-        let mut out = Vec::with_capacity(256 + self.values.len() * 2);
-        let mark = frame::begin(&mut out, FrameKind::Points, super::BLOCK_VERSION);
-        info.encode(&mut out);
-        self.rows.encode(effort, &mut out)?;
-        let runs = Runs::new(self.rows.counts().iter().map(|n| *n as usize));
-        floats::encode(&self.values, &runs, effort, &mut out)?;
-        frame::close(&mut out, mark);
-        Ok(out)
+    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
+        envelope::build(FrameKind::Points, info, &self.rows, effort, |out| {
+            let runs = Runs::new(self.rows.counts().iter().map(|n| *n as usize));
+            floats::encode(&self.values, &runs, effort, out)
+        })
     }
 }
 
@@ -71,12 +68,10 @@ pub(crate) struct Piece<'p> {
 
 impl<'a> PointBlock<'a> {
     pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
-        let (_, payload) = frame::open(bytes, FrameKind::Points, super::BLOCK_VERSION)?;
-        let mut reader = Reader::new(payload);
-        let info = BlockInfo::decode(key, &mut reader)?;
-        let rows = Rows::read(&mut reader)?;
-        let values = FloatColumn::read_exactly(&mut reader, rows.len())?;
-        reader.finish()?;
+        let (info, rows, values) =
+            envelope::open(FrameKind::Points, key, bytes, |_, rows, reader| {
+                FloatColumn::read_exactly(reader, rows.len())
+            })?;
         let runs = Runs::new(rows.counts());
         let block = Self {
             rows,
@@ -102,12 +97,8 @@ impl<'a> PointBlock<'a> {
         mut sink: impl FnMut(Piece<'_>),
     ) -> CodecResult<()> {
         let rows = self.rows.rows_of(index);
-        let (from, to) = {
-            let times = self.rows.times(index, &mut self.times)?;
-            (times.lower_bound(start), times.lower_bound(end))
-        };
-        let mut row = rows.start + from;
-        let stop = rows.start + to;
+        let wanted = self.rows.rows_between(index, start, end, &mut self.times)?;
+        let (mut row, stop) = (wanted.start, wanted.end);
         while row < stop {
             let page = row / PAGE_ROWS;
             let page_start = page * PAGE_ROWS;

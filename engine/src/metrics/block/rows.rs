@@ -260,6 +260,19 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The rows of the series at `index` of [`Self::series`] with `start <= time < end`.
+    pub(crate) fn rows_between(
+        &self,
+        index: usize,
+        start: i64,
+        end: i64,
+        cache: &mut TimesCache,
+    ) -> CodecResult<std::ops::Range<usize>> {
+        let first = self.rows_of(index).start;
+        let times = self.times(index, cache)?;
+        Ok(first + times.lower_bound(start)..first + times.lower_bound(end))
+    }
+
     /// The row counts, series by series.
     pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
         self.row_starts.windows(2).map(|w| (w[1] - w[0]) as usize)

@@ -12,11 +12,13 @@
 
 use std::borrow::Cow;
 
+use super::builder::{BLOCK_ROWS, BlockBuilder};
+use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder, TimesCache};
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn, Runs};
-use crate::codec::frame::{self, FrameKind};
+use crate::codec::frame::FrameKind;
 use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::EXACT_VALUES_MAX;
@@ -59,44 +61,38 @@ impl<S> Default for SketchBlockBuilder<S> {
     }
 }
 
-impl<S: CellSketch> SketchBlockBuilder<S> {
-    /// Adds a series: ascending starts and as many cells.
-    pub(crate) fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[S]) {
+impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
+    type Row = S;
+
+    fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[S]) {
         debug_assert_eq!(starts.len(), cells.len(), "a cell for every start");
         self.rows.push(series, starts);
         self.entries += cells.iter().map(CellSketch::entries).sum::<usize>();
         self.cells.extend_from_slice(cells);
     }
 
-    pub(crate) fn rows(&self) -> &RowsBuilder {
+    fn rows(&self) -> &RowsBuilder {
         &self.rows
     }
 
-    /// How many of `cells` go into the block before it is full, at least one.
-    pub(crate) fn fits(&self, cells: &[S]) -> usize {
+    fn is_full(&self) -> bool {
+        self.entries >= ENTRIES_MAX || self.rows.rows() >= BLOCK_ROWS
+    }
+
+    fn fits(&self, cells: &[S]) -> usize {
         let mut entries = self.entries;
         let fits = cells.iter().take_while(|cell| {
             let room = entries < ENTRIES_MAX;
             entries += cell.entries();
             room
         });
-        fits.count().max(1)
+        fits.count().clamp(1, BLOCK_ROWS)
     }
 
-    /// Whether another cell may be too many.
-    pub(crate) fn is_full(&self) -> bool {
-        self.entries >= ENTRIES_MAX
-    }
-
-    /// The block as bytes. `info` must describe what was pushed.
-    pub(crate) fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
-        let mut out = Vec::new();
-        let mark = frame::begin(&mut out, S::FRAME, super::BLOCK_VERSION);
-        info.encode(&mut out);
-        self.rows.encode(effort, &mut out)?;
-        S::encode(&self.cells, effort, &mut out)?;
-        frame::close(&mut out, mark);
-        Ok(out)
+    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
+        envelope::build(S::FRAME, info, &self.rows, effort, |out| {
+            S::encode(&self.cells, effort, out)
+        })
     }
 }
 
@@ -110,12 +106,8 @@ pub(crate) struct SketchBlock<'a, S> {
 
 impl<'a, S: CellSketch> SketchBlock<'a, S> {
     pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
-        let (_, payload) = frame::open(bytes, S::FRAME, super::BLOCK_VERSION)?;
-        let mut reader = Reader::new(payload);
-        let info = BlockInfo::decode(key, &mut reader)?;
-        let rows = Rows::read(&mut reader)?;
-        let cells = S::decode(&mut reader, rows.len())?;
-        reader.finish()?;
+        let (info, rows, cells) =
+            envelope::open(S::FRAME, key, bytes, |_, rows, reader| S::decode(reader, rows.len()))?;
         if cells.len() != rows.len() {
             return Err(CodecError::new("rows and cells differ in number"));
         }

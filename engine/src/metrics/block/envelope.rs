@@ -1,0 +1,44 @@
+//! What a block of every format begins with: the frame, the info, the rows.
+
+use super::info::{BlockInfo, BlockKey};
+use super::rows::{Rows, RowsBuilder};
+use crate::codec::CodecResult;
+use crate::codec::bytes::Reader;
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::integers::Effort;
+
+/// The version of every block format written today.
+pub(super) const BLOCK_VERSION: u8 = 1;
+
+/// A block as bytes, whose columns `columns` appends behind its rows.
+pub(super) fn build(
+    kind: FrameKind,
+    info: &BlockInfo,
+    rows: &RowsBuilder,
+    effort: Effort,
+    columns: impl FnOnce(&mut Vec<u8>) -> CodecResult<()>,
+) -> CodecResult<Vec<u8>> {
+    let mut out = Vec::new();
+    let mark = frame::begin(&mut out, kind, BLOCK_VERSION);
+    info.encode(&mut out);
+    rows.encode(effort, &mut out)?;
+    columns(&mut out)?;
+    frame::close(&mut out, mark);
+    Ok(out)
+}
+
+/// Opens a block, whose columns `columns` reads to their end.
+pub(super) fn open<'a, C>(
+    kind: FrameKind,
+    key: BlockKey,
+    bytes: &'a [u8],
+    columns: impl FnOnce(&BlockInfo, &Rows<'a>, &mut Reader<'a>) -> CodecResult<C>,
+) -> CodecResult<(BlockInfo, Rows<'a>, C)> {
+    let (_, payload) = frame::open(bytes, kind, BLOCK_VERSION)?;
+    let mut reader = Reader::new(payload);
+    let info = BlockInfo::decode(key, &mut reader)?;
+    let rows = Rows::read(&mut reader)?;
+    let columns = columns(&info, &rows, &mut reader)?;
+    reader.finish()?;
+    Ok((info, rows, columns))
+}
