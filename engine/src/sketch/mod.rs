@@ -7,6 +7,7 @@
 //! - [`sum`]: a sum of `f64` without rounding.
 //! - [`histogram`]: counts of magnitudes in the buckets of an HDR histogram.
 //! - [`distribution`]: count, sum, extremes and quantiles; built from the two above.
+//! - [`parts`]: a distribution as columns, and whether columns are one.
 //! - [`registers`]: the registers of HyperLogLog and what they tell.
 //! - `stored`: a distribution as bytes, for tests and the fuzzer.
 //! - [`cardinality`]: how many distinct members; exact while few, HyperLogLog beyond.
@@ -15,12 +16,16 @@ mod cardinality;
 mod distribution;
 mod error;
 mod histogram;
+mod parts;
 mod registers;
 #[cfg(any(test, fuzzing))]
 mod stored;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use cardinality::{Cardinality, hash_member};
-pub(crate) use distribution::{Distribution, Entries, Parts};
+pub(crate) use distribution::Distribution;
 pub(crate) use error::{SketchError, SketchResult};
+pub(crate) use parts::{Entries, Parts};
 pub(crate) use sum::{ExactSum, decimal_units_of};

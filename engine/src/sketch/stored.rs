@@ -18,8 +18,9 @@
 
 use std::borrow::Cow;
 
-use super::distribution::{Distribution, Entries, Parts};
+use super::distribution::Distribution;
 use super::histogram;
+use super::parts::{Entries, Parts};
 use super::sum::ExactSum;
 use super::{SketchError, SketchResult};
 use crate::codec::bytes::{Reader, put_varint};

@@ -1,0 +1,3 @@
+//! The promises of the larger sketches.
+
+mod distribution;
