@@ -9,11 +9,12 @@
 //! answered: whoever was answered can read what he wrote.
 
 use std::fs::File;
+use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::record::{Definitions, encode_definitions};
 use super::segment::{PAYLOAD_BYTES_MAX, Segments};
@@ -128,6 +129,17 @@ impl Committer {
         durability: Durability,
         sink: impl Sink,
     ) -> Result<Self> {
+        Self::start_syncing(segments, next, durability, sink, File::sync_data)
+    }
+
+    /// [`Self::start`], with what the thread beside does to a file: a test lets it fail.
+    fn start_syncing(
+        segments: Segments,
+        next: Lsn,
+        durability: Durability,
+        sink: impl Sink,
+        sync: impl Fn(&File) -> io::Result<()> + Send + 'static,
+    ) -> Result<Self> {
         let writer = LogWriter::create(segments, next)?;
         let shared = Arc::new(Shared::default());
         let mut threads = Vec::new();
@@ -141,7 +153,8 @@ impl Committer {
         threads.push(spawn("telltale-commit", Box::new(move || worker.run()))?);
         if let Durability::Interval(period) = durability {
             let shared = Arc::clone(&shared);
-            threads.push(spawn("telltale-sync", Box::new(move || sync_every(&shared, period)))?);
+            threads
+                .push(spawn("telltale-sync", Box::new(move || sync_every(&shared, period, sync)))?);
         }
         Ok(Self { shared, threads: Mutex::new(threads) })
     }
@@ -316,18 +329,17 @@ fn again(error: &Error) -> Error {
     }
 }
 
-fn sync_every(shared: &Shared, period: Duration) {
+fn sync_every(shared: &Shared, period: Duration, sync: impl Fn(&File) -> io::Result<()>) {
     let mut unsynced = shared.unsynced.lock();
     loop {
         shared.tick.wait_for(&mut unsynced, period);
         let stopped = shared.queue.lock().stopped;
         if let Some(file) = unsynced.take() {
             // The lock is not held during the sync: writers go on.
-            parking_lot::MutexGuard::unlocked(&mut unsynced, || {
-                if let Err(error) = file.sync_data() {
-                    *shared.sync_failure.lock() = Some(error.to_string());
-                }
-            });
+            let synced = MutexGuard::unlocked(&mut unsynced, || sync(&file));
+            if let Err(error) = synced {
+                *shared.sync_failure.lock() = Some(error.to_string());
+            }
         }
         if stopped {
             return;
@@ -337,12 +349,18 @@ fn sync_every(shared: &Shared, period: Duration) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
     use crate::log::record::{Record, encode_dropped};
     use crate::log::segment::scan;
 
-    #[derive(Default)]
-    struct Recorder(Arc<Mutex<Vec<u32>>>);
+    /// Remembers the metrics whose records it was given, and how many writes failed.
+    #[derive(Clone, Default)]
+    struct Recorder {
+        applied: Arc<Mutex<Vec<u32>>>,
+        failed: Arc<Mutex<Vec<String>>>,
+    }
 
     impl Sink for Recorder {
         fn admit(&mut self) -> Result<Admission> {
@@ -356,20 +374,35 @@ mod tests {
         fn not_logged(&mut self, _: Definitions) {}
         fn apply(&mut self, applied: Applied) {
             if let Applied::Dropped(metric) = applied {
-                self.0.lock().push(metric.0);
+                self.applied.lock().push(metric.0);
             }
         }
         fn failed(&mut self, error: &Error) {
-            panic!("{error}");
+            self.failed.lock().push(error.to_string());
         }
+    }
+
+    /// What the segments hold, a list of records and their metrics for each.
+    fn logged(segments: &Segments) -> Vec<Vec<(Lsn, u32)>> {
+        let mut logged = Vec::new();
+        for (_, path) in segments.list().unwrap() {
+            let mut records = Vec::new();
+            scan(&path, |lsn, payload| {
+                records.push((lsn, Record::decode(payload)?.dropped[0].0));
+                Ok(())
+            })
+            .unwrap();
+            logged.push(records);
+        }
+        logged
     }
 
     fn run(durability: Durability) {
         let dir = tempfile::tempdir().unwrap();
         let segments = Segments::open(dir.path().join("log")).unwrap();
-        let applied = Arc::new(Mutex::new(Vec::new()));
-        let sink = Recorder(Arc::clone(&applied));
-        let committer = Committer::start(segments.clone(), Lsn(1), durability, sink).unwrap();
+        let sink = Recorder::default();
+        let committer =
+            Committer::start(segments.clone(), Lsn(1), durability, sink.clone()).unwrap();
         let (answer, answers) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             for thread in 0..4 {
@@ -396,16 +429,55 @@ mod tests {
         drop(answer);
         let mut answered: Vec<(Lsn, u32)> = answers.iter().collect();
         answered.sort_unstable();
-        let mut logged = Vec::new();
-        for (_, path) in segments.list().unwrap() {
-            scan(&path, |lsn, payload| {
-                logged.push((lsn, Record::decode(payload)?.dropped[0].0));
-                Ok(())
-            })
-            .unwrap();
-        }
+        let logged = logged(&segments).concat();
         assert_eq!(logged, answered);
-        assert_eq!(*applied.lock(), logged.iter().map(|(_, m)| *m).collect::<Vec<_>>());
+        assert_eq!(*sink.applied.lock(), logged.iter().map(|(_, m)| *m).collect::<Vec<_>>());
+        assert!(sink.failed.lock().is_empty());
+    }
+
+    /// Writes a record and waits for the answer.
+    fn write(committer: &Committer, metric: u32) -> Result<Lsn> {
+        let (answer, answered) = std::sync::mpsc::channel();
+        committer.submit(Submission {
+            payload: encode_dropped(MetricId(metric)),
+            applied: Applied::Dropped(MetricId(metric)),
+            done: Box::new(move |lsn| answer.send(lsn).unwrap()),
+        });
+        answered.recv().unwrap()
+    }
+
+    #[test]
+    fn a_failed_sync_from_beside_is_told_to_the_next_writer_and_left_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let sink = Recorder::default();
+        let fails = AtomicBool::new(true);
+        let sync = move |file: &File| match fails.swap(false, Ordering::Relaxed) {
+            true => Err(io::Error::other("the disk is gone")),
+            false => file.sync_data(),
+        };
+        let durability = Durability::Interval(Duration::from_millis(1));
+        let committer =
+            Committer::start_syncing(segments.clone(), Lsn(1), durability, sink.clone(), sync)
+                .unwrap();
+        // Writes are taken until the sync of the first one has failed.
+        let mut taken = Vec::new();
+        let told = loop {
+            match write(&committer, taken.len() as u32) {
+                Ok(lsn) => taken.push((lsn, taken.len() as u32)),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(&told, Error::Unavailable(why) if why.contains("the disk is gone")));
+        assert_eq!(*sink.failed.lock(), [told.to_string()]);
+        assert_eq!(logged(&segments), [taken.clone()]);
+
+        let next = taken.last().unwrap().0.next();
+        assert_eq!(write(&committer, 1_000_000).unwrap(), next);
+        assert_eq!(logged(&segments), [taken.clone(), vec![(next, 1_000_000)]]);
+        let mut applied: Vec<u32> = taken.iter().map(|(_, metric)| *metric).collect();
+        applied.push(1_000_000);
+        assert_eq!(*sink.applied.lock(), applied);
     }
 
     #[test]
