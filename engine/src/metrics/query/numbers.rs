@@ -7,7 +7,7 @@ use super::run::{Accumulator, Settled, Work, run};
 use super::slots::Slots;
 use crate::codec::CodecResult;
 use crate::codec::floats::{FloatPage, SCALE_MAX, power_of_ten};
-use crate::error::{Refusal, Result};
+use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, Piece, PointBlock, Times};
 use crate::metrics::cell::{NumberCell, Sum};
@@ -22,17 +22,7 @@ const INTEGERS_PER_SUM: usize = 2048;
 /// Answers for a gauge or counter.
 pub(super) fn answer(metrics: &Metrics, plan: &Plan, asked: &Asked<'_>) -> Result<QueryResult> {
     let wanted = columns_for(&asked.query.aggregations);
-    let slot_bytes = Numbers::slot_bytes(wanted);
-    let bytes = slot_bytes.saturating_mul(asked.slots.len());
-    let budget = metrics.options().query_bytes;
-    if bytes > budget {
-        return Err(Refusal::Range(format!(
-            "the answer has {} buckets in {} groups, more than {budget} bytes of memory hold",
-            asked.slots.buckets, asked.slots.groups
-        ))
-        .into());
-    }
-    let workers = (budget / bytes.max(1)).min(metrics.options().threads);
+    let workers = asked.slots.workers(Numbers::slot_bytes(wanted), metrics.options())?;
     let new = || Numbers::new(asked.kind, asked.selection, asked.slots, wanted);
     let (numbers, stats) = run(metrics, plan, workers, new)?;
     let slots = asked.slots;

@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::run::{Accumulator, Settled, Work, run};
 use super::slots::Slots;
 use crate::codec::{CodecError, CodecResult};
-use crate::error::{Refusal, Result};
+use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, CellSketch, SketchBlock};
 use crate::metrics::head::Run;
@@ -48,16 +48,7 @@ fn answer<S: CellSketch>(
     asked: &Asked<'_>,
     value: impl Fn(&S, Aggregation) -> f64,
 ) -> Result<QueryResult> {
-    let budget = metrics.options().query_bytes;
-    let bytes = asked.slots.len().saturating_mul(SKETCH_BYTES);
-    if bytes > budget {
-        return Err(Refusal::Range(format!(
-            "the answer has {} buckets in {} groups, more sketches than {budget} bytes of memory hold",
-            asked.slots.buckets, asked.slots.groups
-        ))
-        .into());
-    }
-    let workers = (budget / bytes.max(1)).min(metrics.options().threads);
+    let workers = asked.slots.workers(SKETCH_BYTES, metrics.options())?;
     let new = || Sketches::<S>::new(asked.selection, asked.slots);
     let (sketches, stats) = run(metrics, plan, workers, new)?;
     Ok(answer::assemble(asked, stats, |group, bucket| {
