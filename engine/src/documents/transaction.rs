@@ -73,14 +73,14 @@ impl<'a> Transaction<'a> {
     }
 
     /// Deletes the document `id`. That it is not there is no failure, unless another state is expected.
-    pub fn delete(&mut self, collection: Collection, id: &str, expect: Expect) -> Result<()> {
+    pub fn delete(&mut self, collection: Collection, id: &str, expect: Expect) {
         self.changes.push(Change { key: collection.key(id), json: None, expect });
-        Ok(())
     }
 
     /// Stores `receipt` with the changes. Expects that there is none with its id, unless expired: of two
     /// requests with one id that are under way at the same time, one commit succeeds and the other is
-    /// refused with [`Refusal::Conflict`] and finds the receipt of the first.
+    /// refused with [`Refusal::Conflict`] and finds the receipt of the first. Fails when its answer is longer
+    /// than [`limits::RECEIPT_ANSWER_BYTES_MAX`].
     pub fn receipt(&mut self, receipt: Receipt) -> Result<()> {
         if receipt.answer.len() > limits::RECEIPT_ANSWER_BYTES_MAX {
             let message = format!("the answer of a receipt is too large: {}", receipt.answer.len());

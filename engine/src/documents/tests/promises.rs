@@ -97,7 +97,7 @@ fn the_last_change_of_a_document_stays_and_all_share_the_revision() {
     transaction.put(RULES, "a", &rule("1", 1), Expect::Absent).unwrap();
     transaction.put(RULES, "a", &rule("2", 2), Expect::Absent).unwrap();
     transaction.put(RULES, "b", &rule("3", 3), Expect::Any).unwrap();
-    transaction.delete(RULES, "b", Expect::Any).unwrap();
+    transaction.delete(RULES, "b", Expect::Any);
     let revision = transaction.commit().unwrap();
     assert_eq!(get(&documents, "a"), Some(Versioned { value: rule("2", 2), revision }));
     assert_eq!(get(&documents, "b"), None);

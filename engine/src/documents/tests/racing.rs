@@ -153,7 +153,7 @@ fn apply(documents: &Documents, model: &mut Model, changes: &[(u8, Option<i64>, 
                 after.insert(id, (*value, 0));
             }
             None => {
-                transaction.delete(RULES, &id, expect).unwrap();
+                transaction.delete(RULES, &id, expect);
                 after.remove(&id);
             }
         }

@@ -48,7 +48,7 @@ pub(super) fn put(documents: &Documents, id: &str, value: &Rule, expect: Expect)
 
 pub(super) fn delete(documents: &Documents, id: &str, expect: Expect) -> Result<u64> {
     let mut transaction = documents.begin();
-    transaction.delete(RULES, id, expect)?;
+    transaction.delete(RULES, id, expect);
     transaction.commit()
 }
 
