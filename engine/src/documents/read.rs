@@ -68,7 +68,8 @@ impl Documents {
     }
 
     /// The documents whose id begins with `prefix`, by id, ascending. Those that are damaged or are
-    /// no `T` are left out, and named by [`Self::damaged`]: one of them must not hide the rest.
+    /// no `T` are left out, and named by [`Self::damaged`]: one of them must not hide the rest. Fails only when
+    /// the storage does.
     pub fn list<T: DeserializeOwned>(
         &self,
         collection: Collection,
@@ -97,7 +98,8 @@ impl Documents {
         Transaction::new(self)
     }
 
-    /// The receipt `id`; none when it was never stored or has expired.
+    /// The receipt `id`; none when it was never stored or has expired. Fails with [`Error::Corrupt`] when it is
+    /// damaged.
     pub fn receipt(&self, id: u128) -> Result<Option<Receipt>> {
         let Some(stored) = self.store.get(Keyspace::Receipts, &Receipt::key(id))? else {
             return Ok(None);
