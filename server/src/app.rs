@@ -24,7 +24,8 @@ pub struct App {
 }
 
 impl App {
-    /// Reads what must be in memory from the open engine. Blocks.
+    /// Reads what must be in memory from the open engine. Blocks. Fails when the storage does, and when the system
+    /// has no randomness for ids.
     pub fn new(
         engine: Engine,
         clock: Clock,

@@ -85,7 +85,7 @@ pub enum KeyError {
 }
 
 impl Keys {
-    /// Reads all keys into memory. `quotas` hold for keys that have none of their own.
+    /// Reads all keys into memory. `quotas` hold for keys that have none of their own. Fails when the storage does.
     pub fn load(
         engine: Engine,
         clock: Clock,
@@ -103,7 +103,7 @@ impl Keys {
         Ok(Self { engine, clock, ticks, quotas, live: RwLock::new(live), changing: Mutex::new(()) })
     }
 
-    /// Makes sure that there is a key to begin with: `given`, or a new one.
+    /// Makes sure that there is a key to begin with: `given`, or a new one. Fails as [`Self::create`] does.
     pub fn first_start(&self, given: Option<KeyText>) -> Result<FirstStart, KeyError> {
         if !self.live.read().is_empty() {
             return Ok(FirstStart::NotFirst);
@@ -121,7 +121,8 @@ impl Keys {
         }
     }
 
-    /// Makes a key.
+    /// Makes a key, and answers when it is on disk. Fails when a part of it is not allowed, when there are too many
+    /// keys, and when the storage or the randomness of the system does.
     pub fn create(&self, new: NewKey) -> Result<IssuedKey, KeyError> {
         new.check()?;
         let text = KeyText::generate()?;
@@ -141,7 +142,8 @@ impl Keys {
         self.live.read().get(id).map(|live| live.current())
     }
 
-    /// Refuses the key from now on. A key revoked before stays as it is.
+    /// Refuses the key from now on. A key revoked before stays as it is. Fails with [`KeyError::NotFound`] when
+    /// there is none, and when the storage does.
     pub fn revoke(&self, id: &str) -> Result<ApiKey, KeyError> {
         let _changing = self.changing.lock();
         let found = self.live.read().get(id).map(Arc::clone);
@@ -168,7 +170,8 @@ impl Keys {
         Some(live)
     }
 
-    /// Stores when each key was last used, where that is news. A sweep calls it now and then, and before the end.
+    /// Stores when each key was last used, where that is news. A sweep calls it now and then, and before the end; what
+    /// could not be stored is tried again by the next call.
     pub fn store_last_used(&self) -> telltale_engine::Result<()> {
         let _changing = self.changing.lock();
         let used: Vec<Arc<LiveKey>> =
