@@ -60,7 +60,7 @@ pub(super) enum Command {
     Verify,
     /// Move the points in memory into blocks now
     Seal,
-    /// Merge blocks to their final form now and drop what retention no longer keeps
+    /// Merge blocks to their final form now and remove files that nobody uses any more
     Merge,
 }
 

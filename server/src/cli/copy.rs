@@ -65,15 +65,12 @@ pub(super) async fn seal(config: &Config) -> Result<(), CliError> {
 /// Brings blocks to their final form.
 pub(super) async fn merge(config: &Config) -> Result<(), CliError> {
     let done = ask(config, "/api/v1/admin/merge", None).await?;
-    let expired = done.get("expired").cloned().unwrap_or(Value::Null);
     out(&format!(
-        "merged {} blocks ({}) into {} ({}); retention dropped {} blocks ({})\n",
+        "merged {} blocks ({}) into {} ({})\n",
         number(&done, "blocks_read"),
         size(&done, "bytes_read"),
         number(&done, "blocks_written"),
-        size(&done, "bytes_written"),
-        number(&expired, "blocks"),
-        size(&expired, "bytes")
+        size(&done, "bytes_written")
     ))
 }
 
