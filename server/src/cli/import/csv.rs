@@ -40,7 +40,7 @@ pub(super) enum Column {
 /// A CSV file whose columns are found.
 #[derive(Debug)]
 pub(super) struct CsvReader<R> {
-    rows: Reader<R>,
+    rows: Reader<Noticing<R>>,
     /// Where `rows` began.
     base: Place,
     columns: Columns,
@@ -49,6 +49,21 @@ pub(super) struct CsvReader<R> {
     metric: String,
     form: CsvForm,
     record: ByteRecord,
+}
+
+/// Passes bytes on and notices the end of them.
+#[derive(Debug)]
+struct Noticing<R> {
+    input: R,
+    ended: bool,
+}
+
+impl<R: Read> Read for Noticing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.input.read(buffer)?;
+        self.ended = bytes == 0;
+        Ok(bytes)
+    }
 }
 
 /// Where the parts of a point stand in a row.
@@ -99,14 +114,14 @@ impl<R: Read + Seek> CsvReader<R> {
 
 /// Rows of any length: one that differs is a bad row, not the end of the file. Only the line feed ends a row, because
 /// otherwise the place after a row could lie within its end; the carriage return before it is cut off the cell.
-fn reader<R: Read>(form: &CsvForm, input: R) -> Reader<R> {
+fn reader<R: Read>(form: &CsvForm, input: R) -> Reader<Noticing<R>> {
     ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(form.delimiter)
         .terminator(Terminator::Any(b'\n'))
         .buffer_capacity(256 << 10)
-        .from_reader(input)
+        .from_reader(Noticing { input, ended: false })
 }
 
 fn place_of<R: Read>(rows: &Reader<R>, base: Place) -> Place {
@@ -153,7 +168,7 @@ impl<R: Read> RowReader for CsvReader<R> {
             if self.record.len() == 1 && self.record.as_slice().trim_ascii().is_empty() {
                 continue;
             }
-            let line = self.record.position().map_or(0, |at| self.base.line + at.line() - 1);
+            let line = self.line();
             if self.record.len() == self.cells {
                 self.point(now, |row| take(line, row.map_err(Reject::from)));
             } else {
@@ -165,12 +180,21 @@ impl<R: Read> RowReader for CsvReader<R> {
     }
 }
 
-impl<R> CsvReader<R> {
+impl<R: Read> CsvReader<R> {
+    /// The line on which the current row begins. It is counted back from the end of the row, because what the reader
+    /// takes for its beginning is before the empty lines that it skipped.
+    fn line(&self) -> u64 {
+        let breaks = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
+        // A row that the end of the file ends has no line feed of its own.
+        let line_feed = u64::from(!self.rows.get_ref().ended);
+        place_of(&self.rows, self.base).line - breaks - line_feed
+    }
+
     fn ragged(&self) -> Reject {
         let (here, first) = (self.record.len(), self.cells);
         Reject {
             code: "invalid_row".to_owned(),
-            message: format!("the row has {here} cells and the first one {first}"),
+            message: format!("cells in the row: {here}, in the first row: {first}"),
         }
     }
 
@@ -319,6 +343,55 @@ mod tests {
             ]
         );
         assert_eq!(place, Place { byte: text.len() as u64, line: 10 });
+    }
+
+    #[test]
+    fn rows_are_told_by_the_line_they_begin_on() {
+        let good = "2014-02-14 14:30:00,1";
+        let told = |text: &str| {
+            let (seen, _) = rows(&format!("timestamp,value\n{text}"), &form(), None);
+            seen.iter()
+                .map(|row| row.split("-02-14T").next().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        for (text, expected) in [
+            // Too few and too many cells, as such.
+            (
+                "a\na,1,2\n,,\n,\n",
+                &["2: invalid_row", "3: invalid_row", "4: invalid_row", "5: invalid_value"][..],
+            ),
+            // After empty lines of each kind, at the beginning and between rows.
+            (
+                &format!("\n\n{good}\n\n\r\n  \n\na\n{good}\na"),
+                &["4: 2014", "9: invalid_row", "10: 2014", "11: invalid_row"],
+            ),
+            // With line breaks in cells: the row begins on the first of its lines.
+            (
+                "\"a\nb\r\n\",1\n\nb\n\"c\n\n\"",
+                &["2: invalid_timestamp", "6: invalid_row", "7: invalid_row"],
+            ),
+            (&format!("\n\"{}\n\",1\nb\n", "2014-02-14 14:30:00"), &["3: 2014", "5: invalid_row"]),
+            // A quote that nobody closes takes the rest of the file with it.
+            (&format!("{good}\n\n\"2014,1\n{good}\n{good}\n"), &["2: 2014", "4: invalid_row"]),
+        ] {
+            assert_eq!(told(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn cells_too_few_or_too_many_are_counted_in_the_reason() {
+        let mut reader =
+            CsvReader::new(Cursor::new("timestamp,value\na\na,b,c\n"), "m", &form(), None).unwrap();
+        let mut messages = Vec::new();
+        let mut take = |_, row: Result<&Point<'_>, Reject>| messages.push(row.unwrap_err().message);
+        reader.read(Until::Rows(usize::MAX), NOW, &mut take).unwrap();
+        assert_eq!(
+            messages,
+            [
+                "cells in the row: 1, in the first row: 2",
+                "cells in the row: 3, in the first row: 2"
+            ]
+        );
     }
 
     #[test]
