@@ -467,6 +467,7 @@ mod tests {
                 Ok(lsn) => taken.push((lsn, taken.len() as u32)),
                 Err(error) => break error,
             }
+            assert!(taken.len() < 1_000_000, "nobody was told");
         };
         assert!(matches!(&told, Error::Unavailable(why) if why.contains("the disk is gone")));
         assert_eq!(*sink.failed.lock(), [told.to_string()]);
