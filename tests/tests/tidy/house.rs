@@ -155,10 +155,12 @@ fn look_for_machines(folder: &Path, broken: &mut Vec<String>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
+        // In a worktree `.git` is a file, which says where the repository is.
+        if SKIPPED.iter().any(|skipped| name == *skipped) {
+            continue;
+        }
         if path.is_dir() {
-            if !SKIPPED.iter().any(|skipped| name == *skipped) {
-                look_for_machines(&path, broken);
-            }
+            look_for_machines(&path, broken);
         } else if let Ok(text) = std::fs::read_to_string(&path) {
             let lines = text.lines().filter(|l| MACHINE_PATHS.iter().any(|p| l.contains(p)));
             broken.extend(lines.map(|line| format!("{}: {}", path.display(), line.trim())));
