@@ -84,6 +84,15 @@ impl Cardinality {
         }
     }
 
+    /// Bytes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let members = match &self.0 {
+            Members::Exact(hashes) => hashes.capacity() * size_of::<u64>(),
+            Members::Dense(_) => Registers::BYTES,
+        };
+        size_of::<Self>() + members
+    }
+
     /// Appends the stored form to `out`.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         out.push(VERSION);

@@ -204,6 +204,16 @@ impl Distribution {
         }
     }
 
+    /// Bytes in memory besides the distribution itself, about.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.body {
+            Body::Exact(values) => values.capacity() * size_of::<f64>(),
+            Body::Histogram(halves) => {
+                size_of::<Halves>() + halves.negative.bytes() + halves.positive.bytes()
+            }
+        }
+    }
+
     fn merge_moments(&mut self, count: u64, sum: &ExactSum, min: f64, max: f64) {
         self.count = self.count.saturating_add(count);
         self.sum.merge(sum);
@@ -263,8 +273,8 @@ impl Halves {
     }
 }
 
-/// ⌈q·count⌉, at least 1.
-pub(super) fn rank_of(q: f64, count: u64) -> u64 {
+/// The rank of the `q`-quantile of `count` values: ⌈q·count⌉, at least 1.
+pub(crate) fn rank_of(q: f64, count: u64) -> u64 {
     let parts = (q.clamp(0.0, 1.0) * QUANTILE_PARTS as f64).round() as u64;
     let rank = (u128::from(parts) * u128::from(count)).div_ceil(u128::from(QUANTILE_PARTS));
     (rank as u64).max(1)

@@ -140,6 +140,18 @@ impl Half {
         }
     }
 
+    /// Bytes in memory besides the half itself, about.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.0 {
+            Counts::Sparse(columns) => {
+                columns.indices.capacity() * 2 + columns.counts.capacity() * 8
+            }
+            Counts::Dense(histogram) => {
+                size_of::<Histogram<u64>>() + histogram.distinct_values() * 8
+            }
+        }
+    }
+
     /// How many values were recorded.
     pub(crate) fn count(&self) -> u64 {
         match &self.0 {

@@ -25,7 +25,7 @@ mod sum;
 mod tests;
 
 pub(crate) use cardinality::{Cardinality, hash_member};
-pub(crate) use distribution::Distribution;
+pub(crate) use distribution::{Distribution, rank_of};
 pub(crate) use error::{SketchError, SketchResult};
 pub(crate) use parts::{Entries, Parts};
 pub(crate) use sum::{ExactSum, decimal_units_of};

@@ -57,6 +57,9 @@ impl Default for Registers {
 }
 
 impl Registers {
+    /// Bytes in memory.
+    pub(crate) const BYTES: usize = COUNT;
+
     /// Adds a member by its hash.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64) {
