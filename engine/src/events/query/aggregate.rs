@@ -1,0 +1,61 @@
+//! Counts and statistics: checked, read source by source, and added up.
+
+use super::super::Source;
+use super::answer::assemble;
+use super::ask::{Asked, QueryContext, check_range, each};
+use super::cell::Wanted;
+use super::gather::{Budget, Gathered};
+use super::read::read;
+use crate::error::{Error, Refusal, Result};
+use crate::model::{EventAnswer, EventQuery, EventQueryStats, Interval, TimeRange};
+
+/// Answers a question about the events of all sources, blocks and chunks in any order.
+pub(crate) fn aggregate(
+    sources: &[Box<dyn Source + '_>],
+    query: &EventQuery,
+    context: &QueryContext<'_>,
+) -> Result<EventAnswer> {
+    check(query, context)?;
+    let asked = Asked::new(sources, context);
+    let touched = asked.touched(query.filter.range);
+    let wanted = Wanted::of(&query.aggregations);
+    let budget = Budget::new(context.limits);
+    let new = || Gathered::new(&budget, wanted);
+    let workers = each(context.pool, &touched, new, |index, gathered| {
+        let source = asked.source(*index)?;
+        match asked.settle(*index, read(source, query, wanted))?.flatten() {
+            Some(read) => gathered.add(&read),
+            None => Ok::<(), Error>(()),
+        }
+    })?;
+    let gathered = Gathered::merge(workers)?.unwrap_or_else(new);
+    let stats = EventQueryStats {
+        matched: gathered.matched,
+        blocks: touched.len() as u64,
+        quarantined: asked.quarantined(),
+    };
+    let (all, groups) = assemble(query, gathered);
+    Ok(EventAnswer { all, groups, stats })
+}
+
+fn check(query: &EventQuery, context: &QueryContext<'_>) -> Result<()> {
+    check_range(query.filter.range)?;
+    if query.aggregations.is_empty() {
+        return Err(Refusal::Range("at least one aggregation is needed".into()).into());
+    }
+    let buckets = query.interval.map_or(0, |interval| buckets(query.filter.range, interval));
+    let max = context.limits.buckets_max;
+    if buckets > i128::from(max) {
+        return Err(Refusal::Range(format!(
+            "the range has {buckets} buckets of this interval, at most {max} can be answered"
+        ))
+        .into());
+    }
+    Ok(())
+}
+
+/// How many buckets a range touches.
+fn buckets(range: TimeRange, interval: Interval) -> i128 {
+    let bucket_of = |time: i64| i128::from(time).div_euclid(i128::from(interval.ms()));
+    bucket_of(range.end.0 - 1) - bucket_of(range.start.0) + 1
+}

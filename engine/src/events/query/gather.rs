@@ -1,0 +1,206 @@
+//! Adding up: the cells of one worker, by group and bucket, and what all workers together may take.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use hashbrown::HashMap;
+
+use super::ask::QueryLimits;
+use super::cell::{Cell, Keep, Wanted};
+use super::read::Read;
+use super::tally::Tally;
+use crate::error::{Refusal, Result};
+use crate::limits;
+use crate::model::{Interner, TextId};
+
+/// Bytes of a cell with its place in the index, about.
+const SLOT_BYTES: usize = size_of::<Slot>() + size_of::<((u32, i64), usize)>() * 2;
+
+/// What all workers of a question have taken.
+#[derive(Debug)]
+pub(super) struct Budget {
+    limits: QueryLimits,
+    bytes: AtomicUsize,
+    numbers: AtomicU64,
+}
+
+/// A cell and what it is of.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) group: TextId,
+    /// The start of the bucket, milliseconds.
+    pub(super) start: i64,
+    pub(super) cell: Cell,
+}
+
+/// What has been added up.
+#[derive(Debug)]
+pub(super) struct Gathered<'b> {
+    budget: &'b Budget,
+    wanted: Wanted,
+    pub(super) groups: Interner,
+    pub(super) slots: Vec<Slot>,
+    index: HashMap<(u32, i64), usize>,
+    pub(super) matched: u64,
+}
+
+impl Budget {
+    pub(super) fn new(limits: QueryLimits) -> Self {
+        Self { limits, bytes: AtomicUsize::new(0), numbers: AtomicU64::new(0) }
+    }
+
+    /// Whether there are more numbers than percentiles are exact of.
+    fn too_many_numbers(&self) -> bool {
+        self.numbers.load(Ordering::Relaxed) > limits::EVENT_VALUES_EXACT_MAX as u64
+    }
+
+    fn take(&self, bytes: usize) -> Result<()> {
+        let max = self.limits.bytes_max;
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > max {
+            return Err(Refusal::Range(format!(
+                "the buckets and groups of the answer take more than {max} bytes of memory"
+            ))
+            .into());
+        }
+        Ok(())
+    }
+}
+
+impl<'b> Gathered<'b> {
+    pub(super) fn new(budget: &'b Budget, wanted: Wanted) -> Self {
+        Self {
+            budget,
+            wanted,
+            groups: Interner::default(),
+            slots: Vec::new(),
+            index: HashMap::new(),
+            matched: 0,
+        }
+    }
+
+    /// Adds a source.
+    pub(super) fn add(&mut self, read: &Read) -> Result<()> {
+        self.matched += read.matched;
+        self.budget.numbers.fetch_add(read.numbers.values.len() as u64, Ordering::Relaxed);
+        self.settle_numbers()?;
+        let before = self.slots.len();
+        let mut grown = 0;
+        let mut tally = Tally::new(read);
+        let mut numbers = (read.numbers.positions.as_slice(), read.numbers.values.as_slice());
+        for segment in &read.segments {
+            tally.count(segment);
+            self.place(read, &mut tally, segment.start)?;
+            grown -= self.bytes_of(&tally);
+            if let Some(hashes) = &read.hashes {
+                read.selected.each(segment.rows.clone(), |row| {
+                    let slot = tally.codes.get(tally.code_of(row)).map(|code| code.slot);
+                    if let Some(slot) = slot.and_then(|slot| self.slots.get_mut(slot)) {
+                        slot.cell.add_user(hashes.get(row as usize).copied().unwrap_or_default());
+                    }
+                });
+            }
+            let here = numbers.0.partition_point(|row| *row < segment.rows.end);
+            let (rows, rows_after) = numbers.0.split_at(here);
+            let (values, values_after) = numbers.1.split_at(here);
+            self.add_numbers(&tally, rows, values);
+            numbers = (rows_after, values_after);
+            grown += self.bytes_of(&tally);
+        }
+        let slots = (self.slots.len() - before) * SLOT_BYTES;
+        self.budget.take(slots + usize::try_from(grown).unwrap_or(0))
+    }
+
+    /// Adds numbers of a segment that has been placed.
+    fn add_numbers(&mut self, tally: &Tally<'_>, rows: &[u32], values: &[f64]) {
+        let keep = self.wanted.numbers;
+        for (row, value) in rows.iter().zip(values) {
+            let slot = tally.codes.get(tally.code_of(*row)).map(|code| code.slot);
+            if let Some(slot) = slot.and_then(|slot| self.slots.get_mut(slot)) {
+                slot.cell.add_number(*value, keep);
+            }
+        }
+    }
+
+    /// Finds the slot of every code of a segment and counts its rows there.
+    fn place(&mut self, read: &Read, tally: &mut Tally<'_>, start: i64) -> Result<()> {
+        for at in &tally.touched {
+            let Some(code) = tally.codes.get_mut(*at) else { continue };
+            let group = match code.group {
+                Some(group) => group,
+                None => {
+                    let texts = read.codes.as_deref().map(|codes| &codes.texts);
+                    let text = texts.and_then(|texts| texts.get(*at));
+                    *code.group.insert(self.group(text.map_or("", AsRef::as_ref))?)
+                }
+            };
+            code.slot = self.slot(group, start);
+            if let Some(slot) = self.slots.get_mut(code.slot) {
+                slot.cell.events += code.count;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of the cells of a segment.
+    fn bytes_of(&self, tally: &Tally<'_>) -> isize {
+        if self.wanted == Wanted::default() {
+            return 0;
+        }
+        let slots =
+            tally.touched.iter().filter_map(|at| self.slots.get(tally.codes.get(*at)?.slot));
+        slots.map(|slot| slot.cell.bytes() as isize).sum()
+    }
+
+    /// The group of this key.
+    fn group(&mut self, key: &str) -> Result<TextId> {
+        let group = self.groups.intern(key);
+        let max = self.budget.limits.groups_max;
+        if self.groups.len() > max {
+            return Err(Refusal::Range(format!("the answer has more than {max} groups")).into());
+        }
+        Ok(group)
+    }
+
+    fn slot(&mut self, group: TextId, start: i64) -> usize {
+        let Self { slots, index, .. } = self;
+        *index.entry((group.0, start)).or_insert_with(|| {
+            slots.push(Slot { group, start, cell: Cell::default() });
+            slots.len() - 1
+        })
+    }
+
+    /// Keeps distributions instead of numbers once there are too many of them in all.
+    fn settle_numbers(&mut self) -> Result<()> {
+        if self.wanted.numbers != Keep::Values || !self.budget.too_many_numbers() {
+            return Ok(());
+        }
+        self.wanted.numbers = Keep::Sketches;
+        let mut grown = 0;
+        for slot in &mut self.slots {
+            grown -= slot.cell.bytes() as isize;
+            slot.cell.sketch();
+            grown += slot.cell.bytes() as isize;
+        }
+        self.budget.take(usize::try_from(grown).unwrap_or(0))
+    }
+
+    /// Adds up what the workers have.
+    pub(super) fn merge(workers: Vec<Self>) -> Result<Option<Self>> {
+        let mut workers = workers.into_iter();
+        let Some(mut merged) = workers.next() else { return Ok(None) };
+        merged.settle_numbers()?;
+        for mut worker in workers {
+            worker.settle_numbers()?;
+            merged.matched += worker.matched;
+            let groups: Vec<TextId> =
+                worker.groups.iter().map(|key| merged.group(key)).collect::<Result<_>>()?;
+            for slot in worker.slots {
+                let Some(group) = groups.get(slot.group.0 as usize) else { continue };
+                let at = merged.slot(*group, slot.start);
+                if let Some(ours) = merged.slots.get_mut(at) {
+                    ours.cell.merge(&slot.cell);
+                }
+            }
+        }
+        Ok(Some(merged))
+    }
+}
