@@ -6,6 +6,7 @@ mod chunk;
 mod path;
 #[allow(dead_code, reason = "the engine does not take events yet")]
 mod query;
+#[allow(dead_code, reason = "the engine does not take events yet")]
 mod source;
 
 #[allow(unused_imports, reason = "the engine does not take events yet")]

@@ -125,18 +125,19 @@ impl Cell {
     }
 
     /// One number for each aggregation. May put kept numbers into another order.
-    pub(super) fn evaluate(&mut self, aggregations: &[EventAggregation]) -> Vec<Option<f64>> {
-        let seen = self.numbers.as_deref_mut();
-        let (moments, mut seen) = match seen {
-            Some(seen) => (seen.moments(), Some(seen)),
-            None => (Moments::default(), None),
-        };
+    pub(super) fn evaluate(
+        &mut self,
+        aggregations: &[EventAggregation],
+    ) -> impl Iterator<Item = Option<f64>> {
+        let Self { events, users, numbers } = self;
+        let mut seen = numbers.as_deref_mut();
+        let moments = seen.as_deref().map(Seen::moments).unwrap_or_default();
         let any = moments.count > 0;
-        let sum = moments.sum.value();
-        let mut value = |aggregation: &EventAggregation| match aggregation {
-            EventAggregation::Count => Some(self.events as f64),
+        let sum = if any { moments.sum.value() } else { 0.0 };
+        aggregations.iter().map(move |aggregation| match aggregation {
+            EventAggregation::Count => Some(*events as f64),
             EventAggregation::UniqueUsers => {
-                Some(self.users.as_ref().map_or(0, |users| users.count()) as f64)
+                Some(users.as_ref().map_or(0, |users| users.count()) as f64)
             }
             EventAggregation::Numbers => Some(moments.count as f64),
             EventAggregation::Sum => any.then_some(sum),
@@ -149,8 +150,7 @@ impl Cell {
             EventAggregation::P50 | EventAggregation::P95 | EventAggregation::P99 => {
                 seen.as_mut()?.quantile(aggregation.quantile()?)
             }
-        };
-        aggregations.iter().map(&mut value).collect()
+        })
     }
 
     fn seen(&mut self, keep: Keep) -> &mut Seen {

@@ -52,15 +52,43 @@ fn event(times: i64) -> impl Strategy<Value = Event> {
         })
 }
 
-/// Events and the sources that they lie in, each of which has events of all times or of a part of them.
-fn world() -> impl Strategy<Value = (Vec<Event>, Sources)> {
+/// Events, and the parts of them that each lie in a source.
+#[derive(Debug)]
+struct World {
+    events: Vec<Event>,
+    parts: Vec<(Kind, Vec<Event>)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Plain,
+    Indexed,
+}
+
+impl World {
+    fn sources(&self) -> Sources {
+        let source = |(kind, events): &(Kind, Vec<Event>)| -> Box<dyn Source> {
+            match kind {
+                Kind::Plain => Box::new(chunk(events)),
+                Kind::Indexed => Box::new(Indexed(chunk(events))),
+            }
+        };
+        self.parts.iter().map(source).collect()
+    }
+}
+
+/// Sources have events of all times, or most of them of a part of the times.
+fn world() -> impl Strategy<Value = World> {
     let events = prop_oneof![
         (proptest::collection::vec(event(30), 0..60), Just(30)),
         (proptest::collection::vec(event(3_000), 0..900), Just(3_000)),
     ];
-    (events, 1..6usize, any::<bool>(), any::<u64>()).prop_map(
-        |((mut events, times), n, by_time, seed)| {
-            let mut parts: Vec<Vec<Event>> = vec![Vec::new(); n];
+    let kinds = proptest::collection::vec(select(&[Kind::Plain, Kind::Indexed][..]), 1..6);
+    (events, kinds, any::<bool>(), any::<u64>()).prop_map(
+        |((mut events, times), kinds, by_time, seed)| {
+            let n = kinds.len();
+            let mut parts: Vec<(Kind, Vec<Event>)> =
+                kinds.into_iter().map(|kind| (kind, Vec::new())).collect();
             let mut random = seed | 1;
             for (number, event) in (0..).zip(&mut events) {
                 event.id = EventId(number);
@@ -69,14 +97,9 @@ fn world() -> impl Strategy<Value = (Vec<Event>, Sources)> {
                 if by_time && random >> 60 != 0 {
                     part = event.time.0 as usize * n / times;
                 }
-                parts[part].push(event.clone());
+                parts[part].1.push(event.clone());
             }
-            let sources = (0..).zip(parts).map(|(index, events)| -> Box<dyn Source> {
-                let chunk = chunk(&events);
-                if (seed >> index) & 1 == 0 { Box::new(chunk) } else { Box::new(Indexed(chunk)) }
-            });
-            let sources = sources.collect();
-            (events, sources)
+            World { events, parts }
         },
     )
 }
@@ -152,19 +175,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn answers_are_those_of_a_plain_list((events, sources) in world(), query in question()) {
-        let answer = answer(&sources, &query);
-        let (all, groups) = oracle::aggregate(&events, &query);
+    fn answers_are_those_of_a_plain_list(world in world(), query in question()) {
+        let answer = answer(&world.sources(), &query);
+        let (all, groups) = oracle::aggregate(&world.events, &query);
         prop_assert_eq!(answer.all, all);
         prop_assert_eq!(answer.groups, groups);
-        let matched = events.iter().filter(|e| oracle::matches(e, &query.filter)).count();
+        let matched = world.events.iter().filter(|e| oracle::matches(e, &query.filter)).count();
         prop_assert_eq!(answer.stats.matched, matched as u64);
         prop_assert_eq!(answer.stats.quarantined, 0);
     }
 
     #[test]
     fn pages_are_those_of_a_plain_list(
-        (events, sources) in world(),
+        world in world(),
         filter in filter(),
         after in proptest::option::of((prop_oneof![0..30i64, 0..3_000i64], 0..900u128)),
         offset in prop_oneof![Just(0), 0..60u64, 0..900u64, Just(u64::MAX)],
@@ -172,20 +195,21 @@ proptest! {
     ) {
         let after = after.map(|(time, id)| (TimestampMs(time), EventId(id)));
         let query = EventListQuery { filter, after, offset, limit };
-        let page = page(&sources, &query);
-        let (total, expected) = oracle::list(&events, &query);
+        let page = page(&world.sources(), &query);
+        let (total, expected) = oracle::list(&world.events, &query);
         prop_assert_eq!(page.total, total);
         prop_assert_eq!(page.events, expected);
     }
 
     #[test]
     fn cursors_walk_over_everything_once(
-        (events, sources) in world(),
+        world in world(),
         filter in filter(),
         limit in 7..200usize,
     ) {
         let whole = EventListQuery { filter, after: None, offset: 0, limit: usize::MAX };
-        let (total, expected) = oracle::list(&events, &whole);
+        let (total, expected) = oracle::list(&world.events, &whole);
+        let sources = world.sources();
         let mut query = EventListQuery { limit, ..whole };
         let mut walked = Vec::new();
         loop {
