@@ -34,11 +34,11 @@ fn together(slots: &[Slot]) -> Slot {
 
 /// Evaluates the buckets of a group, ascending, and all of them together.
 fn summary(query: &EventQuery, slots: &mut [Slot]) -> EventSummary {
-    let mut summary = EventSummary::default();
-    summary.whole = match &mut *slots {
+    let whole = match &mut *slots {
         [only] => only.cell.evaluate(&query.aggregations).collect(),
         slots => together(slots).cell.evaluate(&query.aggregations).collect(),
     };
+    let mut summary = EventSummary { whole, ..EventSummary::default() };
     if query.interval.is_none() {
         return summary;
     }
