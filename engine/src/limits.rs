@@ -17,6 +17,17 @@ pub const PROPERTIES_BYTES_MAX: usize = 64 << 10;
 pub const PROPERTIES_NESTING_MAX: usize = 64;
 /// Events of a block: what 16-bit positions can name.
 pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
+/// Texts of a column of a block of events, such as a tag, that its header lists with their counts, and whose rows are
+/// kept as bitmaps while in memory; a column of more has a dictionary in pages.
+pub const EVENT_FEW_TEXTS_MAX: usize = 256;
+/// Shapes of properties that a block of events takes apart into columns.
+pub const EVENT_SHAPES_MAX: usize = 256;
+/// Rows that make a shape of properties worth columns; in small blocks one row in a hundred does.
+pub const EVENT_SHAPE_ROWS_MIN: usize = 32;
+/// Bytes of a shape of properties that is taken apart.
+pub const EVENT_SHAPE_BYTES_MAX: usize = 4 << 10;
+/// Columns of properties of a block of events.
+pub const EVENT_PROPERTY_COLUMNS_MAX: usize = 256;
 /// Numbers of one answer of which percentiles are exact; beyond it the HDR histogram takes over. Part of the HTTP contract.
 pub const EVENT_VALUES_EXACT_MAX: usize = 100_000;
 /// Tag keys of one `group_by`. Part of the HTTP contract.

@@ -36,6 +36,10 @@ pub(crate) enum FrameKind {
     Metric = 7,
     /// How much a metric was given, and when.
     MetricStats = 8,
+    /// The header of a block of events.
+    Events = 9,
+    /// The description of a block of events in the catalog.
+    EventCatalogEntry = 10,
 }
 
 impl FrameKind {

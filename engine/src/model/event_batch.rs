@@ -94,7 +94,33 @@ pub(crate) struct EventRows {
     properties: String,
 }
 
+/// A row whose texts are interned already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventRow<'a> {
+    pub(crate) id: EventId,
+    pub(crate) time: i64,
+    pub(crate) name: TextId,
+    pub(crate) user: Option<TextId>,
+    pub(crate) value: Option<f64>,
+    /// Sorted by the text of the key.
+    pub(crate) tags: &'a [(TextId, TextId)],
+    /// Canonical text; empty when there are none.
+    pub(crate) properties: &'a str,
+}
+
 impl EventRows {
+    /// The number of a text, for [`Self::push_row`].
+    pub(crate) fn intern(&mut self, text: &str) -> TextId {
+        self.texts.intern(text)
+    }
+
+    /// Adds a row whose texts were interned here.
+    pub(crate) fn push_row(&mut self, row: &EventRow<'_>) {
+        self.tags.extend_from_slice(row.tags);
+        self.properties.push_str(row.properties);
+        self.push_rest(row.id, row.time, row.name, row.user, row.value);
+    }
+
     /// Adds an event whose fields keep their rules.
     pub(crate) fn push(&mut self, id: EventId, event: &NewEvent<'_>) {
         let name = self.texts.intern(event.name);

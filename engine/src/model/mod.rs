@@ -16,8 +16,8 @@ mod tags;
 mod time;
 
 pub use event::{Event, EventId, NewEvent};
-pub(crate) use event_batch::EventRows;
 pub use event_batch::{EventBatch, InvalidEvent};
+pub(crate) use event_batch::{EventRow, EventRows};
 pub use event_query::{
     EventAggregation, EventAnswer, EventField, EventFilter, EventGroupBy, EventListQuery,
     EventPage, EventQuery, EventQueryStats, EventSummary, NameFilter,

@@ -1,0 +1,113 @@
+//! Decoded parts of blocks, kept between queries and shared by all of them, bounded in bytes.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use quick_cache::sync::{Cache, DefaultLifecycle};
+
+use super::header::SectionKind;
+use super::info::EventBlockKey;
+
+/// A guess, to begin with: parts are from some hundred bytes to half a megabyte.
+const PART_BYTES: usize = 32 << 10;
+/// Bytes that an entry takes beside its part.
+const ENTRY_BYTES: usize = 128;
+
+/// Decoded parts of blocks. Keys of blocks are never used again, so nothing needs to be forgotten.
+pub(crate) struct PartsCache {
+    parts: Cache<(EventBlockKey, Part), Held, Weighter, hashbrown::DefaultHashBuilder>,
+}
+
+/// A part of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Part {
+    Header,
+    Times,
+    Ids,
+    Clusters,
+    UserHashes,
+    /// The codes of a column.
+    Codes(u32),
+    /// The rows of each text of a column.
+    Bitmaps(u32),
+    /// A column of texts as it makes groups.
+    Groups(u32),
+    ValuePresence,
+    Shapes,
+    ShapeCodes,
+    /// The rows that have a column of properties.
+    PropertyPresence(u32),
+    Leftovers,
+    /// The ranks of a column of texts of properties.
+    PropertyCodes(u32),
+    /// Where the pages of a section of texts begin.
+    TextIndex(SectionKind, u32),
+    /// A page of a section.
+    Page(SectionKind, u32, u32),
+}
+
+/// What knows its size in memory.
+pub(super) trait InMemory {
+    fn bytes(&self) -> usize;
+}
+
+impl<T> InMemory for Vec<T> {
+    fn bytes(&self) -> usize {
+        self.capacity() * size_of::<T>()
+    }
+}
+
+#[derive(Clone)]
+struct Held {
+    part: Arc<dyn Any + Send + Sync>,
+    bytes: usize,
+}
+
+#[derive(Clone)]
+struct Weighter;
+
+impl quick_cache::Weighter<(EventBlockKey, Part), Held> for Weighter {
+    fn weight(&self, _: &(EventBlockKey, Part), held: &Held) -> u64 {
+        (held.bytes + ENTRY_BYTES) as u64
+    }
+}
+
+impl PartsCache {
+    /// A cache of parts of `bytes` bytes in all.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let hasher = hashbrown::DefaultHashBuilder::default();
+        let lifecycle = DefaultLifecycle::default();
+        let items = bytes / PART_BYTES;
+        Self { parts: Cache::with(items, bytes as u64, Weighter, hasher, lifecycle) }
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.parts.weight()
+    }
+
+    pub(super) fn get<T: Send + Sync + 'static>(
+        &self,
+        key: EventBlockKey,
+        part: Part,
+    ) -> Option<Arc<T>> {
+        self.parts.get(&(key, part)).and_then(|held| held.part.downcast().ok())
+    }
+
+    pub(super) fn insert<T: InMemory + Send + Sync + 'static>(
+        &self,
+        key: EventBlockKey,
+        part: Part,
+        value: &Arc<T>,
+    ) {
+        let bytes = value.bytes();
+        let part_of_any: Arc<dyn Any + Send + Sync> = Arc::<T>::clone(value);
+        self.parts.insert((key, part), Held { part: part_of_any, bytes });
+    }
+}
+
+impl std::fmt::Debug for PartsCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PartsCache").field("bytes", &self.bytes()).finish()
+    }
+}

@@ -1,0 +1,101 @@
+//! Blocks as a whole: all rows of one, and whether it is what it should be.
+
+use super::header::{ColumnTexts, Header};
+use super::info::{EventBlockInfo, EventBlockKey};
+use super::parts::{Given, Parts};
+use super::rows::RowReader;
+use crate::codec::{CodecError, CodecResult};
+use crate::error::{Error, Result};
+use crate::model::EventRows;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// All rows, in order.
+pub(crate) fn decode(bytes: &[u8]) -> CodecResult<EventRows> {
+    let key = EventBlockKey { day: 0, sequence: 0 };
+    rows_of(key, bytes).map_err(|error| CodecError::new(reason(error)))
+}
+
+fn rows_of(key: EventBlockKey, bytes: &[u8]) -> Result<EventRows> {
+    let parts = Parts::open(key, Box::new(Given(bytes)), None)?;
+    let rows = RowReader::open(&parts)?.all();
+    rows
+}
+
+/// What a block says of itself.
+pub(crate) fn describe(key: EventBlockKey, bytes: &[u8]) -> CodecResult<EventBlockInfo> {
+    let info = Header::read(bytes)?.info(key);
+    let day = |time: i64| time.div_euclid(DAY_MS);
+    if day(info.first_time) != i64::from(key.day) || day(info.last_time) != i64::from(key.day) {
+        return Err(CodecError::new(format!("a block with rows that are not of day {}", key.day)));
+    }
+    Ok(info)
+}
+
+/// Checks all that a block is made of, and that it is the one that `info` describes.
+pub(crate) fn check(info: &EventBlockInfo, bytes: &[u8]) -> CodecResult<()> {
+    if describe(info.key, bytes)? != *info {
+        return Err(CodecError::new("a block is another one than the catalog says"));
+    }
+    check_parts(info.key, bytes).map_err(|error| CodecError::new(reason(error)))
+}
+
+fn check_parts(key: EventBlockKey, bytes: &[u8]) -> Result<()> {
+    let parts = Parts::open(key, Box::new(Given(bytes)), None)?;
+    for section in parts.header().sections() {
+        parts.section(section.kind, section.number)?;
+    }
+    for (column, number) in parts.header().columns.iter().zip(0..) {
+        let counted = match &column.texts {
+            ColumnTexts::Few(texts) => parts
+                .bitmaps(number)?
+                .0
+                .iter()
+                .map(|rows| rows.len())
+                .eq(texts.iter().map(|(_, rows)| u64::from(*rows))),
+            ColumnTexts::Many { rows, .. } => {
+                let mut count = 0;
+                parts.codes(number)?.each(|_, _| count += 1);
+                count == *rows
+            }
+        };
+        if !counted {
+            return Err(parts.damaged("the header miscounts a column"));
+        }
+    }
+    let rows = RowReader::open(&parts)?.all()?;
+    if !rows.times().iter().zip(rows.ids()).is_sorted() {
+        return Err(parts.damaged("its rows are not sorted"));
+    }
+    Ok(())
+}
+
+fn reason(error: Error) -> String {
+    match error {
+        Error::Corrupt(reason) => reason,
+        other => other.to_string(),
+    }
+}
+
+/// Reads all of a block in every way, for the fuzzer.
+#[cfg(fuzzing)]
+pub(crate) fn read_all(bytes: &[u8]) {
+    use super::{EventBlock, PartsCache};
+    use crate::events::{Rows, Source};
+    use crate::model::{EventField, EventGroupBy, NameFilter};
+    let key = EventBlockKey { day: 0, sequence: 0 };
+    let Ok(header) = Header::read(bytes) else { return };
+    let _outcome = check_parts(key, bytes);
+    let cache = PartsCache::new(1 << 20);
+    let Ok(block) = EventBlock::open(&header.info(key), &cache, || Ok(bytes)) else { return };
+    let path = EventField::Property(vec!["a".to_owned()]);
+    let _outcome = (block.with_user("u"), block.with_name(&NameFilter::Prefix("a".to_owned())));
+    let _outcome =
+        (block.numbers(&path, &Rows::All), block.numbers(&EventField::Value, &Rows::All));
+    let _outcome = (block.groups(&EventGroupBy::User), block.groups(&EventGroupBy::Name));
+    let _outcome = (block.user_hashes(), block.events(&[0]), block.times());
+    let keys: Vec<String> = header.columns.iter().map(|column| column.key.to_string()).collect();
+    for key in keys {
+        let _outcome = block.groups(&EventGroupBy::Tag(key));
+    }
+}

@@ -1,0 +1,333 @@
+//! The header of a block: what it holds, how often, and where. Layout: see [`super`].
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::cache::InMemory;
+use super::info::{EventBlockInfo, EventBlockKey, VERSION, read_extent};
+use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::{CodecError, CodecResult};
+
+const FEW: u8 = 0;
+const MANY: u8 = 1;
+/// Bytes before the frame of the header.
+const LENGTH_BYTES: usize = 4;
+
+/// The column of names.
+pub(super) const NAME: u32 = 0;
+/// The column of users.
+pub(super) const USER: u32 = 1;
+/// The first column of a tag.
+pub(super) const FIRST_TAG: u32 = 2;
+
+/// What a section holds. The numbers are on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub(super) enum SectionKind {
+    Times = 1,
+    Ids = 2,
+    Codes = 3,
+    Texts = 4,
+    ValuePresence = 5,
+    Values = 6,
+    Shapes = 7,
+    ShapeCodes = 8,
+    PropertyColumn = 9,
+    PropertyTexts = 10,
+    Leftovers = 11,
+}
+
+impl SectionKind {
+    const ALL: [Self; 11] = [
+        Self::Times,
+        Self::Ids,
+        Self::Codes,
+        Self::Texts,
+        Self::ValuePresence,
+        Self::Values,
+        Self::Shapes,
+        Self::ShapeCodes,
+        Self::PropertyColumn,
+        Self::PropertyTexts,
+        Self::Leftovers,
+    ];
+}
+
+/// One column of texts.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Column {
+    /// The key of the tag; empty for names and users.
+    pub(super) key: Box<str>,
+    pub(super) texts: ColumnTexts,
+}
+
+/// The texts of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum ColumnTexts {
+    /// Sorted, with the rows of each.
+    Few(Vec<(Box<str>, u32)>),
+    /// How many there are in the section of texts, and how many rows have one.
+    Many { texts: u32, rows: u32 },
+}
+
+impl Column {
+    /// How many texts there are.
+    pub(super) fn texts(&self) -> usize {
+        match &self.texts {
+            ColumnTexts::Few(texts) => texts.len(),
+            ColumnTexts::Many { texts, .. } => *texts as usize,
+        }
+    }
+
+    /// How many rows have a text.
+    pub(super) fn rows(&self) -> u32 {
+        match &self.texts {
+            ColumnTexts::Few(texts) => texts.iter().fold(0, |n, (_, rows)| n.saturating_add(*rows)),
+            ColumnTexts::Many { rows, .. } => *rows,
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_bytes(out, self.key.as_bytes());
+        match &self.texts {
+            ColumnTexts::Few(texts) => {
+                out.push(FEW);
+                put_varint(out, texts.len() as u64);
+                for (text, rows) in texts {
+                    put_bytes(out, text.as_bytes());
+                    put_varint(out, u64::from(*rows));
+                }
+            }
+            ColumnTexts::Many { texts, rows } => {
+                out.push(MANY);
+                put_varint(out, u64::from(*texts));
+                put_varint(out, u64::from(*rows));
+            }
+        }
+    }
+
+    fn decode(reader: &mut Reader<'_>, rows_max: usize) -> CodecResult<Self> {
+        let key = reader.text()?.into();
+        let form = reader.u8()?;
+        let n = reader.count("texts", rows_max)?;
+        let texts = match form {
+            FEW => {
+                let text = |_| {
+                    let text = reader.text()?.into();
+                    Ok((text, reader.count("rows", rows_max)? as u32))
+                };
+                let texts = (0..n).map(text).collect::<CodecResult<Vec<(Box<str>, u32)>>>()?;
+                if !texts.is_sorted_by(|a, b| a.0 < b.0) {
+                    return Err(CodecError::new("the texts of a column are not sorted"));
+                }
+                ColumnTexts::Few(texts)
+            }
+            MANY => {
+                let rows = reader.count("rows", rows_max)? as u32;
+                ColumnTexts::Many { texts: n as u32, rows }
+            }
+            form => return Err(CodecError::new(format!("unknown form {form} of texts"))),
+        };
+        Ok(Self { key, texts })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Section {
+    pub(super) kind: SectionKind,
+    pub(super) number: u32,
+    offset: usize,
+    length: usize,
+    checksum: u32,
+}
+
+/// What a block says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Header {
+    pub(super) rows: u32,
+    pub(super) first_time: i64,
+    pub(super) last_time: i64,
+    pub(super) columns: Vec<Column>,
+    sections: Vec<Section>,
+    /// The length of the block.
+    bytes: usize,
+}
+
+impl Header {
+    /// Reads the header of a block and checks that the block is as long as it says.
+    pub(super) fn read(block: &[u8]) -> CodecResult<Self> {
+        let Some((length, rest)) = block.split_first_chunk::<LENGTH_BYTES>() else {
+            return Err(CodecError::new(format!("a block of events of {} bytes", block.len())));
+        };
+        let length = u32::from_le_bytes(*length) as usize;
+        let framed = Reader::new(rest).take(length)?;
+        let (_, payload) = frame::open(framed, FrameKind::Events, VERSION)?;
+        let header = Self::decode(payload, LENGTH_BYTES + length)?;
+        if header.bytes != block.len() {
+            let (wanted, found) = (header.bytes, block.len());
+            return Err(CodecError::new(format!("a block of {wanted} bytes has {found}")));
+        }
+        Ok(header)
+    }
+
+    fn decode(payload: &[u8], sections_at: usize) -> CodecResult<Self> {
+        let mut reader = Reader::new(payload);
+        let (rows, first_time, last_time) = read_extent(&mut reader)?;
+        let columns = reader.count("columns", reader.rest().len())?;
+        let columns = (0..columns)
+            .map(|_| Column::decode(&mut reader, rows as usize))
+            .collect::<CodecResult<Vec<_>>>()?;
+        let tags = columns.get(FIRST_TAG as usize..);
+        if !tags.is_some_and(|tags| tags.is_sorted_by(|a, b| a.key < b.key)) {
+            return Err(CodecError::new("the columns of a block are not sorted"));
+        }
+        let count = reader.count("sections", reader.rest().len())?;
+        let mut sections: Vec<Section> = Vec::with_capacity(count.min(payload.len() / 7));
+        let mut offset = sections_at;
+        for _ in 0..count {
+            let section = Self::decode_section(&mut reader, offset)?;
+            let before = sections.last().map(|s| (s.kind, s.number));
+            if before >= Some((section.kind, section.number)) {
+                return Err(CodecError::new("the sections of a block are not sorted"));
+            }
+            offset += section.length;
+            sections.push(section);
+        }
+        reader.finish()?;
+        Ok(Self { rows, first_time, last_time, columns, sections, bytes: offset })
+    }
+
+    fn decode_section(reader: &mut Reader<'_>, offset: usize) -> CodecResult<Section> {
+        let code = reader.u8()?;
+        let kind = SectionKind::ALL.into_iter().find(|kind| *kind as u8 == code);
+        let kind = kind.ok_or_else(|| CodecError::new(format!("unknown section {code}")))?;
+        let number = reader.count("sections of a kind", u32::MAX as usize)? as u32;
+        let length = reader.count("bytes of a section", u32::MAX as usize)?;
+        let checksum = reader.take(4)?.try_into().map(u32::from_le_bytes).unwrap_or_default();
+        Ok(Section { kind, number, offset, length, checksum })
+    }
+
+    /// The bytes of a section, whole; none when the block does without it.
+    pub(super) fn section<'b>(
+        &self,
+        block: &'b [u8],
+        kind: SectionKind,
+        number: u32,
+    ) -> CodecResult<Option<&'b [u8]>> {
+        let Some(section) = self.find(kind, number) else { return Ok(None) };
+        let bytes = block.get(section.offset..section.offset + section.length);
+        let bytes = bytes.ok_or_else(|| CodecError::new("a block ends before its sections"))?;
+        // The fuzzer does not know how to make a checksum.
+        if !cfg!(fuzzing) && checksum(bytes) != section.checksum {
+            return Err(CodecError::new(format!("{kind:?} {number}: checksum does not match")));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Whether there is such a section.
+    pub(super) fn has(&self, kind: SectionKind, number: u32) -> bool {
+        self.find(kind, number).is_some()
+    }
+
+    fn find(&self, kind: SectionKind, number: u32) -> Option<&Section> {
+        let at =
+            self.sections.binary_search_by_key(&(kind, number), |s| (s.kind, s.number)).ok()?;
+        self.sections.get(at)
+    }
+
+    pub(super) fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// The number of the column of a tag, if any row has it.
+    pub(super) fn tag(&self, key: &str) -> Option<u32> {
+        let tags = self.columns.get(FIRST_TAG as usize..).unwrap_or_default();
+        let at = tags.binary_search_by(|column| (*column.key).cmp(key)).ok()?;
+        Some(at as u32 + FIRST_TAG)
+    }
+
+    pub(super) fn column(&self, number: u32) -> CodecResult<&Column> {
+        let column = self.columns.get(number as usize);
+        column.ok_or_else(|| CodecError::new(format!("no column {number}")))
+    }
+
+    /// What the catalog keeps of the block.
+    pub(super) fn info(&self, key: EventBlockKey) -> EventBlockInfo {
+        let Self { rows, first_time, last_time, .. } = *self;
+        let bytes = u32::try_from(self.bytes).unwrap_or(u32::MAX);
+        EventBlockInfo { key, rows, first_time, last_time, bytes }
+    }
+}
+
+impl Section {
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+}
+
+impl InMemory for Header {
+    fn bytes(&self) -> usize {
+        let texts = self.columns.iter().map(|column| {
+            column.key.len()
+                + size_of::<Column>()
+                + match &column.texts {
+                    ColumnTexts::Few(texts) => texts.iter().map(|(t, _)| t.len() + 40).sum(),
+                    ColumnTexts::Many { .. } => 0,
+                }
+        });
+        texts.sum::<usize>() + self.sections.len() * size_of::<Section>()
+    }
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    xxh3_64(bytes) as u32
+}
+
+/// Collects the sections of a block in any order.
+#[derive(Debug, Default)]
+pub(super) struct Sections {
+    parts: Vec<(SectionKind, u32, Vec<u8>)>,
+}
+
+impl Sections {
+    pub(super) fn push(&mut self, kind: SectionKind, number: u32, bytes: Vec<u8>) {
+        self.parts.push((kind, number, bytes));
+    }
+
+    /// The block.
+    pub(super) fn finish(
+        mut self,
+        (rows, first_time, last_time): (u32, i64, i64),
+        columns: &[Column],
+    ) -> CodecResult<Vec<u8>> {
+        self.parts.sort_unstable_by_key(|(kind, number, _)| (*kind, *number));
+        let total: usize = self.parts.iter().map(|(_, _, bytes)| bytes.len()).sum();
+        let mut out = Vec::with_capacity(total + 4096);
+        out.extend_from_slice(&[0; LENGTH_BYTES]);
+        let mark = frame::begin(&mut out, FrameKind::Events, VERSION);
+        put_varint(&mut out, u64::from(rows));
+        put_signed(&mut out, first_time);
+        put_varint(&mut out, last_time.wrapping_sub(first_time) as u64);
+        put_varint(&mut out, columns.len() as u64);
+        columns.iter().for_each(|column| column.encode(&mut out));
+        put_varint(&mut out, self.parts.len() as u64);
+        for (kind, number, bytes) in &self.parts {
+            out.push(*kind as u8);
+            put_varint(&mut out, u64::from(*number));
+            put_varint(&mut out, bytes.len() as u64);
+            out.extend_from_slice(&checksum(bytes).to_le_bytes());
+        }
+        frame::close(&mut out, mark);
+        let length = u32::try_from(out.len() - LENGTH_BYTES);
+        let too_long = |_| CodecError::new("the header of a block is too long");
+        let length = length.map_err(too_long)?.to_le_bytes();
+        if let Some(slot) = out.first_chunk_mut::<LENGTH_BYTES>() {
+            *slot = length;
+        }
+        self.parts.iter().for_each(|(_, _, bytes)| out.extend_from_slice(bytes));
+        if u32::try_from(out.len()).is_err() {
+            return Err(CodecError::new("a block of more than 4 GiB"));
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,117 @@
+//! Ids of events: a number that counts up, and a time of receipt that many of them share. Layout: see [`super`].
+
+use super::cache::InMemory;
+use crate::codec::bytes::{Reader, put_signed, put_varint};
+use crate::codec::integers::{self, Effort, IntegerColumn};
+use crate::codec::{CodecError, CodecResult};
+use crate::model::{EventId, TimestampMs};
+
+/// The ids of a block.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    numbers: Vec<u64>,
+    /// From which number on events were received when; ascending.
+    receipts: Vec<(u64, i64)>,
+}
+
+/// Appends ids in row order.
+pub(super) fn encode(ids: &[EventId], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+    let numbers: Vec<u64> = ids.iter().map(|id| id.number()).collect();
+    put_varint(out, numbers.first().copied().unwrap_or(0));
+    integers::encode(&differences(&numbers), effort, out)?;
+    let mut sorted: Vec<(u64, i64)> = ids.iter().map(|id| (id.number(), id.received().0)).collect();
+    sorted.sort_unstable();
+    sorted.dedup_by_key(|(_, received)| *received);
+    put_varint(out, sorted.first().map_or(0, |(number, _)| *number));
+    let (starts, times): (Vec<u64>, Vec<u64>) =
+        sorted.iter().map(|(number, received)| (*number, *received as u64)).unzip();
+    integers::encode(&differences(&starts), effort, out)?;
+    put_signed(out, times.first().map_or(0, |received| *received as i64));
+    integers::encode(&differences(&times), effort, out)?;
+    let again = Ids { numbers, receipts: sorted };
+    if ids.iter().enumerate().any(|(row, id)| again.get(row) != Some(*id)) {
+        return Err(CodecError::new("two events have the same number"));
+    }
+    Ok(())
+}
+
+fn differences(values: &[u64]) -> Vec<i64> {
+    values.windows(2).map(|w| w[1].wrapping_sub(w[0]) as i64).collect()
+}
+
+/// Reads what [`encode`] wrote of `rows` ids.
+pub(super) fn decode(bytes: &[u8], rows: usize) -> CodecResult<Ids> {
+    let mut reader = Reader::new(bytes);
+    let first = reader.varint()?;
+    let numbers = sums(first, &mut reader, rows)?;
+    if numbers.len() != rows {
+        return Err(CodecError::new(format!("{} ids of {rows} rows", numbers.len())));
+    }
+    let first = reader.varint()?;
+    let starts = sums(first, &mut reader, rows)?;
+    let first = reader.signed()?;
+    let times = sums(first as u64, &mut reader, rows)?;
+    reader.finish()?;
+    if starts.len() != times.len() {
+        return Err(CodecError::new("receipts of ids differ in number"));
+    }
+    let receipts = starts.into_iter().zip(times.into_iter().map(|time| time as i64)).collect();
+    Ok(Ids { numbers, receipts })
+}
+
+fn sums(first: u64, reader: &mut Reader<'_>, rows: usize) -> CodecResult<Vec<u64>> {
+    let mut differences = Vec::new();
+    IntegerColumn::read(reader, rows)?.all(&mut differences)?;
+    let mut sum = first;
+    let rest = differences.into_iter().map(|difference| {
+        sum = sum.wrapping_add(difference as u64);
+        sum
+    });
+    Ok(std::iter::once(first).chain(rest).collect())
+}
+
+impl Ids {
+    /// The id of a row.
+    pub(super) fn get(&self, row: usize) -> Option<EventId> {
+        let number = *self.numbers.get(row)?;
+        let run = self.receipts.partition_point(|(from, _)| *from <= number).checked_sub(1)?;
+        let (_, received) = self.receipts.get(run)?;
+        Some(EventId::new(TimestampMs(*received), number))
+    }
+}
+
+impl InMemory for Ids {
+    fn bytes(&self) -> usize {
+        self.numbers.capacity() * 8 + self.receipts.capacity() * 16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_ids_round_trip(
+            ids in proptest::collection::hash_map(any::<u64>(), 0i64..1 << 48, 1..200),
+        ) {
+            let ids: Vec<EventId> =
+                ids.into_iter().map(|(n, ms)| EventId::new(TimestampMs(ms), n)).collect();
+            let mut bytes = Vec::new();
+            encode(&ids, Effort::Merge, &mut bytes).unwrap();
+            let read = decode(&bytes, ids.len()).unwrap();
+            let again: Vec<EventId> = (0..ids.len()).filter_map(|row| read.get(row)).collect();
+            prop_assert_eq!(again, ids);
+        }
+    }
+
+    #[test]
+    fn ids_of_a_batch_take_next_to_nothing() {
+        let ids: Vec<EventId> =
+            (0..60_000).map(|n| EventId::new(TimestampMs(1 << 40), 1 << 33 | n)).collect();
+        let mut bytes = Vec::new();
+        encode(&ids, Effort::Seal, &mut bytes).unwrap();
+        assert!(bytes.len() < 40, "{} bytes", bytes.len());
+    }
+}

@@ -1,0 +1,120 @@
+//! What is known of a block of events without reading it: its key and its place in time.
+//!
+//! ```text
+//! key, 12 bytes   day since 1970: u32 BE │ sequence: u64 BE
+//! catalog entry   frame(EventCatalogEntry) { rows: varint │ first time: signed │ last less first: varint │ bytes: varint }
+//! ```
+//!
+//! The day comes first in the key, so that what has expired is one range of the keyspace.
+
+use crate::codec::bytes::{Reader, put_signed, put_varint};
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::{CodecError, CodecResult};
+use crate::limits::EVENT_BLOCK_ROWS_MAX;
+
+/// The version of what is written today.
+pub(super) const VERSION: u8 = 1;
+
+/// The name of a block, unique for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct EventBlockKey {
+    /// Days since the epoch.
+    pub(crate) day: u32,
+    pub(crate) sequence: u64,
+}
+
+impl EventBlockKey {
+    pub(crate) const BYTES: usize = 12;
+
+    pub(crate) fn encode(&self) -> [u8; Self::BYTES] {
+        let mut out = [0; Self::BYTES];
+        let (day, sequence) = out.split_at_mut(4);
+        day.copy_from_slice(&self.day.to_be_bytes());
+        sequence.copy_from_slice(&self.sequence.to_be_bytes());
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> CodecResult<Self> {
+        let parts = bytes.split_first_chunk().and_then(|(day, rest)| {
+            let sequence = u64::from_be_bytes(rest.try_into().ok()?);
+            Some(Self { day: u32::from_be_bytes(*day), sequence })
+        });
+        parts.ok_or_else(|| CodecError::new(format!("{bytes:02x?} is no key of a block of events")))
+    }
+}
+
+/// What the catalog keeps of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EventBlockInfo {
+    pub(crate) key: EventBlockKey,
+    pub(crate) rows: u32,
+    /// The time of the first row, milliseconds.
+    pub(crate) first_time: i64,
+    /// The time of the last row, milliseconds.
+    pub(crate) last_time: i64,
+    /// The length of the block.
+    pub(crate) bytes: u32,
+}
+
+impl EventBlockInfo {
+    /// The entry of the catalog, to be kept under the block's key.
+    pub(crate) fn to_catalog_entry(self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(32);
+        let mark = frame::begin(&mut out, FrameKind::EventCatalogEntry, VERSION);
+        put_varint(&mut out, u64::from(self.rows));
+        put_signed(&mut out, self.first_time);
+        put_varint(&mut out, self.last_time.wrapping_sub(self.first_time) as u64);
+        put_varint(&mut out, u64::from(self.bytes));
+        frame::close(&mut out, mark);
+        out
+    }
+
+    pub(crate) fn from_catalog_entry(key: &[u8], entry: &[u8]) -> CodecResult<Self> {
+        let (_, payload) = frame::open(entry, FrameKind::EventCatalogEntry, VERSION)?;
+        let mut reader = Reader::new(payload);
+        let key = EventBlockKey::decode(key)?;
+        let (rows, first_time, last_time) = read_extent(&mut reader)?;
+        let bytes = reader.count("bytes", u32::MAX as usize)? as u32;
+        reader.finish()?;
+        Ok(Self { key, rows, first_time, last_time, bytes })
+    }
+}
+
+/// Rows, first and last time, as the catalog and the header of a block write them.
+pub(super) fn read_extent(reader: &mut Reader<'_>) -> CodecResult<(u32, i64, i64)> {
+    let rows = reader.count("rows", EVENT_BLOCK_ROWS_MAX)? as u32;
+    let first = reader.signed()?;
+    let length = i64::try_from(reader.varint()?).ok();
+    let last = length.and_then(|length| first.checked_add(length));
+    let last = last.ok_or_else(|| CodecError::new("a block ends after all time"))?;
+    if rows == 0 {
+        return Err(CodecError::new("a block without rows"));
+    }
+    Ok((rows, first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_order_by_day_then_sequence() {
+        let key = |day, sequence| EventBlockKey { day, sequence };
+        assert!(key(255, 9).encode() < key(256, 0).encode());
+        assert!(key(1, 255).encode() < key(1, 256).encode());
+        assert_eq!(EventBlockKey::decode(&key(7, 8).encode()), Ok(key(7, 8)));
+        assert!(EventBlockKey::decode(&[0; 13]).is_err());
+    }
+
+    #[test]
+    fn an_entry_of_the_catalog_round_trips() {
+        let key = EventBlockKey { day: 20_000, sequence: 5 };
+        let info = EventBlockInfo { key, rows: 9, first_time: -4, last_time: 1 << 41, bytes: 700 };
+        let entry = info.to_catalog_entry();
+        assert_eq!(EventBlockInfo::from_catalog_entry(&key.encode(), &entry), Ok(info));
+        assert_eq!(
+            entry[crate::codec::frame::HEADER_BYTES..],
+            [9, 7, 132, 128, 128, 128, 128, 64, 188, 5]
+        );
+    }
+}

@@ -1,0 +1,352 @@
+//! The parts of a block, decoded when they are first asked for, and kept in the cache if there is one.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use roaring::RoaringBitmap;
+
+use super::cache::{InMemory, Part, PartsCache};
+use super::clusters::Clusters;
+use super::codes::{self, ColumnCodes};
+use super::header::{ColumnTexts, Header, NAME, SectionKind, USER};
+use super::ids::{self, Ids};
+use super::info::EventBlockKey;
+use super::ranks::{RankedBits, decode_runs};
+use super::texts::{TextIndex, TextPage};
+use crate::codec::bytes::Reader;
+use crate::codec::floats::{FloatColumn, FloatPage, Runs};
+use crate::codec::integers::IntegerColumn;
+use crate::codec::{CodecError, CodecResult};
+use crate::error::{Error, Result};
+use crate::sketch::hash_member;
+
+/// Where the bytes of a block come from.
+pub(super) trait BlockBytes: Sync {
+    fn bytes(&self) -> Result<&[u8]>;
+}
+
+/// Bytes that are there.
+pub(super) struct Given<'a>(pub(super) &'a [u8]);
+
+impl BlockBytes for Given<'_> {
+    fn bytes(&self) -> Result<&[u8]> {
+        Ok(self.0)
+    }
+}
+
+/// Bytes that are fetched when a part is not in the cache, once.
+pub(super) struct Fetched<F, B> {
+    pub(super) fetch: F,
+    pub(super) bytes: OnceLock<B>,
+}
+
+impl<F, B> BlockBytes for Fetched<F, B>
+where
+    F: Fn() -> Result<B> + Sync,
+    B: Deref<Target = [u8]> + Send + Sync,
+{
+    fn bytes(&self) -> Result<&[u8]> {
+        if let Some(bytes) = self.bytes.get() {
+            return Ok(bytes);
+        }
+        let bytes = (self.fetch)()?;
+        Ok(self.bytes.get_or_init(|| bytes))
+    }
+}
+
+/// A block, opened.
+pub(super) struct Parts<'a> {
+    key: EventBlockKey,
+    header: Arc<Header>,
+    bytes: Box<dyn BlockBytes + 'a>,
+    cache: Option<&'a PartsCache>,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn open(
+        key: EventBlockKey,
+        bytes: Box<dyn BlockBytes + 'a>,
+        cache: Option<&'a PartsCache>,
+    ) -> Result<Self> {
+        let kept = cache.and_then(|cache| cache.get(key, Part::Header));
+        let header = match kept {
+            Some(header) => header,
+            None => {
+                let header = Header::read(bytes.bytes()?).map_err(|e| damaged(key, &e))?;
+                let header = Arc::new(header);
+                if let Some(cache) = cache {
+                    cache.insert(key, Part::Header, &header);
+                }
+                header
+            }
+        };
+        Ok(Self { key, header, bytes, cache })
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.header.rows as usize
+    }
+
+    /// The block is not what it should be.
+    pub(super) fn damaged(&self, reason: &str) -> Error {
+        damaged(self.key, &CodecError::new(reason))
+    }
+
+    /// A section; none when the block does without it.
+    pub(super) fn section(&self, kind: SectionKind, number: u32) -> Result<Option<&[u8]>> {
+        if !self.header.has(kind, number) {
+            return Ok(None);
+        }
+        let section = self.header.section(self.bytes.bytes()?, kind, number);
+        section.map_err(|e| damaged(self.key, &e))
+    }
+
+    fn needed(&self, kind: SectionKind, number: u32) -> Result<&[u8]> {
+        self.section(kind, number)?
+            .ok_or_else(|| self.damaged(&format!("{kind:?} {number} is missing")))
+    }
+
+    /// A part from the cache, or made of a section.
+    fn decoded<T: InMemory + Send + Sync + 'static>(
+        &self,
+        part: Part,
+        (kind, number): (SectionKind, u32),
+        decode: impl FnOnce(&[u8]) -> CodecResult<T>,
+    ) -> Result<Arc<T>> {
+        self.made(part, || {
+            let section = self.needed(kind, number)?;
+            decode(section).map_err(|e| damaged(self.key, &e))
+        })
+    }
+
+    /// A part from the cache, or made of others.
+    pub(super) fn made<T: InMemory + Send + Sync + 'static>(
+        &self,
+        part: Part,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        if let Some(part) = self.cache.and_then(|cache| cache.get(self.key, part)) {
+            return Ok(part);
+        }
+        let value = Arc::new(make()?);
+        if let Some(cache) = self.cache {
+            cache.insert(self.key, part, &value);
+        }
+        Ok(value)
+    }
+
+    pub(super) fn times(&self) -> Result<Arc<Vec<i64>>> {
+        let Header { first_time, last_time, .. } = *self.header;
+        self.decoded(Part::Times, (SectionKind::Times, 0), |section| {
+            let gaps = integers_of(section, self.rows() - 1)?;
+            let mut time = first_time;
+            let mut times = Vec::with_capacity(self.rows());
+            times.push(time);
+            for gap in gaps {
+                let next = time.checked_add(gap).filter(|next| *next >= time);
+                time = next.ok_or_else(|| CodecError::new("times do not ascend"))?;
+                times.push(time);
+            }
+            if time != last_time {
+                return Err(CodecError::new("times end otherwise than the header says"));
+            }
+            Ok(times)
+        })
+    }
+
+    pub(super) fn ids(&self) -> Result<Arc<Ids>> {
+        let decode = |section: &[u8]| ids::decode(section, self.rows());
+        self.decoded(Part::Ids, (SectionKind::Ids, 0), decode)
+    }
+
+    pub(super) fn codes(&self, column: u32) -> Result<Arc<ColumnCodes>> {
+        let texts = self.column(column)?.texts();
+        let section = (SectionKind::Codes, column);
+        self.decoded(Part::Codes(column), section, |bytes| codes::decode(bytes, self.rows(), texts))
+    }
+
+    pub(super) fn column(&self, number: u32) -> Result<&super::header::Column> {
+        self.header.column(number).map_err(|e| damaged(self.key, &e))
+    }
+
+    /// The rows of each text of a column of few.
+    pub(super) fn bitmaps(&self, column: u32) -> Result<Arc<Bitmaps>> {
+        self.made(Part::Bitmaps(column), || {
+            let texts = self.column(column)?.texts();
+            Ok(Bitmaps(self.codes(column)?.bitmaps(texts)))
+        })
+    }
+
+    pub(super) fn clusters(&self) -> Result<Arc<Clusters>> {
+        self.made(Part::Clusters, || {
+            let names = self.column(NAME)?.texts();
+            Ok(Clusters::new(&*self.codes(NAME)?, names, self.rows()))
+        })
+    }
+
+    pub(super) fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {
+        self.made(Part::UserHashes, || {
+            let mut hashes = vec![0];
+            self.each_text(USER, |text| hashes.push(hash_member(text)))?;
+            let mut of_rows = vec![0; self.rows()];
+            self.codes(USER)?.each(|row, code| {
+                let hash = hashes.get(code as usize).copied().unwrap_or(0);
+                if let Some(slot) = of_rows.get_mut(row as usize) {
+                    *slot = hash;
+                }
+            });
+            Ok(of_rows)
+        })
+    }
+
+    /// The texts of a column in the order of their codes.
+    pub(super) fn each_text(&self, column: u32, mut with: impl FnMut(&str)) -> Result<()> {
+        match &self.column(column)?.texts {
+            ColumnTexts::Few(texts) => texts.iter().for_each(|(text, _)| with(text)),
+            ColumnTexts::Many { .. } => {
+                let index = self.text_index(SectionKind::Texts, column)?;
+                let section = self.needed(SectionKind::Texts, column)?;
+                for page in 0..index.pages() {
+                    let page = index.page(section, page).map_err(|e| damaged(self.key, &e))?;
+                    page.iter().for_each(&mut with);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn text_index(&self, kind: SectionKind, number: u32) -> Result<Arc<TextIndex>> {
+        let part = Part::TextIndex(kind, number);
+        // A column says how many texts it has; the others have at most one for each row.
+        let texts = match kind {
+            SectionKind::Texts => Some(self.column(number)?.texts()),
+            _ => None,
+        };
+        self.decoded(part, (kind, number), |section| {
+            let index = TextIndex::read(section, self.rows())?;
+            match texts {
+                Some(texts) if texts != index.texts() => {
+                    Err(CodecError::new("a column has other texts than the header says"))
+                }
+                _ => Ok(index),
+            }
+        })
+    }
+
+    pub(super) fn text_page(
+        &self,
+        (kind, number): (SectionKind, u32),
+        index: &TextIndex,
+        page: usize,
+    ) -> Result<Arc<TextPage>> {
+        let part = Part::Page(kind, number, page as u32);
+        self.decoded(part, (kind, number), |section| index.page(section, page))
+    }
+
+    /// A page of a column of numbers of `rows` rows.
+    pub(super) fn float_page(
+        &self,
+        (kind, number): (SectionKind, u32),
+        rows: usize,
+        page: usize,
+    ) -> Result<Arc<Vec<f64>>> {
+        let part = Part::Page(kind, number, page as u32);
+        self.decoded(part, (kind, number), |section| {
+            let mut reader = Reader::new(section);
+            let column = FloatColumn::read(&mut reader, rows)?;
+            reader.finish()?;
+            let mut decoded = FloatPage::default();
+            column.page(page, &Runs::new([column.rows()]), &mut decoded)?;
+            let mut values = Vec::with_capacity(decoded.integers.len());
+            decoded.extend(&mut values);
+            if column.rows() != rows || values.iter().any(|value| !value.is_finite()) {
+                return Err(CodecError::new("numbers that are too few, or not finite"));
+            }
+            Ok(values)
+        })
+    }
+
+    /// A page of a column of integers of `rows` rows.
+    pub(super) fn integer_page(
+        &self,
+        (kind, number): (SectionKind, u32),
+        rows: usize,
+        page: usize,
+    ) -> Result<Arc<Vec<i64>>> {
+        let part = Part::Page(kind, number, page as u32);
+        self.decoded(part, (kind, number), |section| {
+            let mut reader = Reader::new(section);
+            let column = IntegerColumn::read(&mut reader, rows)?;
+            reader.finish()?;
+            if column.rows() != rows {
+                return Err(CodecError::new("integers are too few"));
+            }
+            let mut values = Vec::new();
+            column.page(page, &mut values)?;
+            Ok(values)
+        })
+    }
+
+    /// All integers of a section of exactly `rows`.
+    pub(super) fn integers<T: InMemory + Send + Sync + 'static>(
+        &self,
+        part: Part,
+        section: (SectionKind, u32),
+        rows: usize,
+        convert: impl FnOnce(Vec<i64>) -> CodecResult<T>,
+    ) -> Result<Arc<T>> {
+        self.decoded(part, section, |bytes| convert(integers_of(bytes, rows)?))
+    }
+
+    /// Which rows, in clustered order, have a value.
+    pub(super) fn value_presence(&self) -> Result<Arc<RankedBits>> {
+        if self.header.has(SectionKind::ValuePresence, 0) {
+            let section = (SectionKind::ValuePresence, 0);
+            let decode = |bytes: &[u8]| decode_runs(bytes, self.rows());
+            return self.decoded(Part::ValuePresence, section, decode);
+        }
+        let all = self.header.has(SectionKind::Values, 0);
+        self.made(Part::ValuePresence, || Ok(RankedBits::new(self.rows(), |_| all)))
+    }
+}
+
+/// The rows of each text of a column.
+pub(super) struct Bitmaps(pub(super) Vec<RoaringBitmap>);
+
+impl InMemory for Bitmaps {
+    fn bytes(&self) -> usize {
+        self.0.iter().map(|bitmap| bitmap.serialized_size() + 64).sum()
+    }
+}
+
+impl InMemory for Clusters {
+    fn bytes(&self) -> usize {
+        Clusters::bytes(self)
+    }
+}
+
+impl InMemory for RankedBits {
+    fn bytes(&self) -> usize {
+        RankedBits::bytes(self)
+    }
+}
+
+fn integers_of(section: &[u8], rows: usize) -> CodecResult<Vec<i64>> {
+    let mut reader = Reader::new(section);
+    let mut integers = Vec::new();
+    let column = IntegerColumn::read(&mut reader, rows)?;
+    column.all(&mut integers)?;
+    reader.finish()?;
+    if integers.len() != rows {
+        return Err(CodecError::new(format!("{} integers of {rows}", integers.len())));
+    }
+    Ok(integers)
+}
+
+fn damaged(key: EventBlockKey, error: &CodecError) -> Error {
+    Error::Corrupt(format!("block of events {}/{}: {error}", key.day, key.sequence))
+}

@@ -1,0 +1,216 @@
+//! Properties of a block: split, counted by shape, and written as columns.
+
+use super::shape::Shapes;
+use super::split::{Leaf, LeafKind, split};
+use crate::codec::CodecResult;
+use crate::codec::floats::{self, Runs};
+use crate::codec::integers::{self, Effort};
+use crate::events::block::header::{SectionKind, Sections};
+use crate::events::block::terms;
+use crate::events::block::texts::TextPacker;
+use crate::limits::{
+    EVENT_PROPERTY_COLUMNS_MAX, EVENT_SHAPE_BYTES_MAX, EVENT_SHAPE_ROWS_MIN, EVENT_SHAPES_MAX,
+};
+use crate::model::{Interner, TextId};
+
+/// The code of a row without properties.
+pub(super) const NONE: i64 = 0;
+/// The code of a row whose text is kept whole.
+pub(super) const LEFT_OVER: i64 = 1;
+/// The code of the first shape.
+pub(super) const FIRST_SHAPE: i64 = 2;
+
+/// A column of texts has a dictionary when its texts stand in it this often.
+const ROWS_PER_TEXT: usize = 2;
+/// One row in so many makes a shape frequent in a small block.
+const SHARE_OF_ROWS: usize = 100;
+
+/// Writes the properties of rows in clustered order; an empty text is none.
+pub(in super::super) fn encode(
+    texts: &[&str],
+    effort: Effort,
+    packer: &mut TextPacker,
+    sections: &mut Sections,
+) -> CodecResult<()> {
+    if texts.iter().all(|text| text.is_empty()) {
+        return Ok(());
+    }
+    let rows = SplitRows::new(texts);
+    let (shapes, codes) = rows.choose();
+    let mut left_over = Vec::new();
+    let mut columns: Vec<Column<'_>> =
+        shapes.columns.iter().map(|key| Column::of(key.kind)).collect();
+    let mut row_codes = Vec::with_capacity(texts.len());
+    for (text, row) in texts.iter().zip(&rows.rows) {
+        let shape = row.shape.and_then(|id| codes.get(id as usize).copied().flatten());
+        row_codes.push(match shape {
+            _ if text.is_empty() => NONE,
+            Some(shape) => i64::from(shape) + FIRST_SHAPE,
+            None => LEFT_OVER,
+        });
+        match shape.and_then(|shape| shapes.shape(shape as usize)) {
+            Some(shape) => {
+                let leaves = rows.leaves.get(row.from as usize..).unwrap_or_default();
+                for (column, leaf) in shape.columns.iter().zip(leaves) {
+                    if let Some(column) = columns.get_mut(*column as usize) {
+                        column.push(*leaf);
+                    }
+                }
+            }
+            None if text.is_empty() => {}
+            None => left_over.push(*text),
+        }
+    }
+    let mut out = Vec::new();
+    integers::encode(&row_codes, effort, &mut out)?;
+    sections.push(SectionKind::ShapeCodes, 0, out);
+    if !left_over.is_empty() {
+        let pages = packer.as_they_came(left_over.into_iter())?;
+        sections.push(SectionKind::Leftovers, 0, pages);
+    }
+    if shapes.len() > 0 {
+        let chosen = rows.texts_of(&codes);
+        sections.push(SectionKind::Shapes, 0, packer.as_they_came(chosen.into_iter())?);
+    }
+    columns.iter().zip(0..).try_for_each(|(column, n)| column.encode(n, effort, packer, sections))
+}
+
+/// A row that was split.
+struct Row {
+    /// The number of its shape; none when it could not be split.
+    shape: Option<u32>,
+    /// Where its leaves begin.
+    from: u32,
+}
+
+struct SplitRows<'t> {
+    shapes: Interner,
+    rows_of: Vec<u32>,
+    rows: Vec<Row>,
+    leaves: Vec<Leaf<'t>>,
+}
+
+impl<'t> SplitRows<'t> {
+    fn new(texts: &[&'t str]) -> Self {
+        let mut split_rows = Self {
+            shapes: Interner::default(),
+            rows_of: Vec::new(),
+            rows: Vec::with_capacity(texts.len()),
+            leaves: Vec::new(),
+        };
+        let mut shape = String::new();
+        for text in texts {
+            let from = split_rows.leaves.len();
+            shape.clear();
+            let whole = !text.is_empty() && split(text, &mut shape, &mut split_rows.leaves);
+            let leaves = split_rows.leaves.len() - from;
+            if !whole || shape.len() > EVENT_SHAPE_BYTES_MAX || leaves > EVENT_PROPERTY_COLUMNS_MAX
+            {
+                split_rows.leaves.truncate(from);
+                split_rows.rows.push(Row { shape: None, from: 0 });
+                continue;
+            }
+            let id = split_rows.shapes.intern(&shape).0;
+            split_rows.rows.push(Row { shape: Some(id), from: from as u32 });
+            match split_rows.rows_of.get_mut(id as usize) {
+                Some(rows) => *rows += 1,
+                None => split_rows.rows_of.push(1),
+            }
+        }
+        split_rows
+    }
+
+    /// The shapes that get columns, the most frequent first, and the number of each shape among them.
+    fn choose(&self) -> (Shapes, Vec<Option<u32>>) {
+        let enough = EVENT_SHAPE_ROWS_MIN.min(self.rows.len().div_ceil(SHARE_OF_ROWS));
+        let mut frequent: Vec<(u32, u32)> =
+            self.rows_of.iter().copied().zip(0..).filter(|(n, _)| *n as usize >= enough).collect();
+        frequent.sort_unstable_by_key(|(rows, id)| (std::cmp::Reverse(*rows), *id));
+        let mut shapes = Shapes::default();
+        let mut codes = vec![None; self.rows_of.len()];
+        for (_, id) in frequent {
+            if shapes.len() == EVENT_SHAPES_MAX {
+                break;
+            }
+            if shapes.push(self.shapes.text(TextId(id)))
+                && let Some(code) = codes.get_mut(id as usize)
+            {
+                *code = Some(shapes.len() as u32 - 1);
+            }
+        }
+        (shapes, codes)
+    }
+
+    /// The texts of the chosen shapes in their order.
+    fn texts_of(&self, codes: &[Option<u32>]) -> Vec<&str> {
+        let mut chosen: Vec<(u32, u32)> =
+            codes.iter().zip(0..).filter_map(|(code, id)| Some(((*code)?, id))).collect();
+        chosen.sort_unstable();
+        chosen.into_iter().map(|(_, id)| self.shapes.text(TextId(id))).collect()
+    }
+}
+
+enum Column<'t> {
+    Integers(Vec<i64>),
+    Numbers(Vec<f64>),
+    Texts(Vec<&'t str>),
+}
+
+impl<'t> Column<'t> {
+    fn of(kind: LeafKind) -> Self {
+        match kind {
+            LeafKind::Integer | LeafKind::Boolean => Self::Integers(Vec::new()),
+            LeafKind::Number => Self::Numbers(Vec::new()),
+            LeafKind::Text | LeafKind::Json => Self::Texts(Vec::new()),
+        }
+    }
+
+    fn push(&mut self, leaf: Leaf<'t>) {
+        match (self, leaf) {
+            (Self::Integers(column), Leaf::Integer(integer)) => column.push(integer),
+            (Self::Integers(column), Leaf::Boolean(boolean)) => column.push(i64::from(boolean)),
+            (Self::Numbers(column), Leaf::Number(number)) => column.push(number),
+            (Self::Texts(column), Leaf::Text(text) | Leaf::Json(text)) => column.push(text),
+            _ => unreachable!("a column is chosen by the kind of the leaf"),
+        }
+    }
+
+    fn encode(
+        &self,
+        number: u32,
+        effort: Effort,
+        packer: &mut TextPacker,
+        sections: &mut Sections,
+    ) -> CodecResult<()> {
+        let mut out = Vec::new();
+        match self {
+            Self::Integers(column) => integers::encode(column, effort, &mut out)?,
+            Self::Numbers(column) => {
+                floats::encode(column, &Runs::new([column.len()]), effort, &mut out)?;
+            }
+            Self::Texts(column) => {
+                let mut distinct = Interner::default();
+                let ids: Vec<u32> = column.iter().map(|text| distinct.intern(text).0).collect();
+                if distinct.len() * ROWS_PER_TEXT > column.len() {
+                    let pages = packer.as_they_came(column.iter().copied())?;
+                    sections.push(SectionKind::PropertyTexts, number, pages);
+                    return Ok(());
+                }
+                let text = |id| distinct.text(TextId(id));
+                let sorted = terms::sort((0..distinct.len() as u32).collect(), text);
+                let pages = packer.sorted(sorted.iter().map(|id| text(*id)))?;
+                sections.push(SectionKind::PropertyTexts, number, pages);
+                let mut ranks = vec![0i64; sorted.len()];
+                for (id, rank) in sorted.into_iter().zip(0..) {
+                    if let Some(slot) = ranks.get_mut(id as usize) {
+                        *slot = rank;
+                    }
+                }
+                let codes = ids.iter().filter_map(|id| ranks.get(*id as usize).copied());
+                integers::encode(&codes.collect::<Vec<_>>(), effort, &mut out)?;
+            }
+        }
+        sections.push(SectionKind::PropertyColumn, number, out);
+        Ok(())
+    }
+}

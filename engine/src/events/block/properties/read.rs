@@ -1,0 +1,258 @@
+//! Properties read back: rows as texts, and the numbers at a path.
+
+use std::sync::Arc;
+
+use super::encode::{FIRST_SHAPE, LEFT_OVER, NONE};
+use super::shape::{Shapes, put_leaf};
+use super::split::{Leaf, LeafKind};
+use crate::codec::CodecError;
+use crate::error::Result;
+use crate::events::block::cache::{InMemory, Part};
+use crate::events::block::clusters::Clusters;
+use crate::events::block::header::SectionKind;
+use crate::events::block::pages::{Pages, Texts};
+use crate::events::block::parts::Parts;
+use crate::events::block::ranks::RankedBits;
+
+/// The shape of each row in clustered order.
+struct ShapeCodes(Vec<u16>);
+
+impl InMemory for ShapeCodes {
+    fn bytes(&self) -> usize {
+        self.0.len() * 2
+    }
+}
+
+/// Reads rows of one block. Holds what it has read, so that it is used for many rows, then dropped.
+pub(in super::super) struct PropertyReader<'p> {
+    parts: &'p Parts<'p>,
+    codes: Arc<ShapeCodes>,
+    shapes: Arc<Shapes>,
+    left_over: Option<LeftOver<'p>>,
+    columns: Vec<Option<Column<'p>>>,
+}
+
+/// The texts that are kept whole.
+struct LeftOver<'p> {
+    presence: Arc<RankedBits>,
+    texts: Texts<'p>,
+}
+
+/// A column of properties and which rows have it.
+struct Column<'p> {
+    presence: Arc<RankedBits>,
+    kind: LeafKind,
+    cells: Cells<'p>,
+}
+
+enum Cells<'p> {
+    Integers(Pages<'p, i64>),
+    Numbers(Pages<'p, f64>),
+    /// Texts, by rank when they are in a dictionary.
+    Texts(Texts<'p>, Option<Arc<Vec<u32>>>),
+}
+
+impl<'p> PropertyReader<'p> {
+    /// A reader of the properties of a block; none when no row has any.
+    pub(in super::super) fn open(parts: &'p Parts<'p>) -> Result<Option<Self>> {
+        if !parts.header().has(SectionKind::ShapeCodes, 0) {
+            return Ok(None);
+        }
+        let shapes = parts.made(Part::Shapes, || read_shapes(parts))?;
+        let section = (SectionKind::ShapeCodes, 0);
+        let codes = parts.integers(Part::ShapeCodes, section, parts.rows(), |codes| {
+            let end = FIRST_SHAPE + shapes.len() as i64;
+            if codes.iter().any(|code| !(0..end).contains(code)) {
+                return Err(CodecError::new("a row of no shape"));
+            }
+            Ok(ShapeCodes(codes.into_iter().map(|code| code as u16).collect()))
+        })?;
+        let columns = shapes.columns.iter().map(|_| None).collect();
+        Ok(Some(Self { parts, codes, shapes, left_over: None, columns }))
+    }
+
+    fn code(&self, position: usize) -> i64 {
+        self.codes.0.get(position).map_or(NONE, |code| i64::from(*code))
+    }
+
+    /// Appends the properties of the row at a position in clustered order.
+    pub(in super::super) fn text(&mut self, position: usize, out: &mut String) -> Result<()> {
+        match self.code(position) {
+            NONE => Ok(()),
+            LEFT_OVER => {
+                out.push_str(self.left_over(position)?);
+                Ok(())
+            }
+            code => {
+                let shapes = Arc::clone(&self.shapes);
+                let Some(shape) = shapes.shape((code - FIRST_SHAPE) as usize) else {
+                    return Err(self.parts.damaged("a row of no shape"));
+                };
+                let mut columns = shape.columns.iter();
+                for piece in &shape.pieces {
+                    out.push_str(piece);
+                    if let Some(column) = columns.next() {
+                        put_leaf(self.column(*column)?.leaf(position)?, out);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn left_over(&mut self, position: usize) -> Result<&str> {
+        let left_over = match &mut self.left_over {
+            Some(left_over) => left_over,
+            none => {
+                let codes = &self.codes.0;
+                let is = |at: usize| codes.get(at).is_some_and(|c| i64::from(*c) == LEFT_OVER);
+                let presence =
+                    self.parts.made(Part::Leftovers, || Ok(RankedBits::new(codes.len(), is)))?;
+                let texts = Texts::open(self.parts, SectionKind::Leftovers, 0)?;
+                none.insert(LeftOver { presence, texts })
+            }
+        };
+        let rank = left_over.presence.rank(position);
+        left_over.texts.get(rank.unwrap_or(usize::MAX))
+    }
+
+    fn column(&mut self, number: u32) -> Result<&mut Column<'p>> {
+        let no_column = || self.parts.damaged("no such column of properties");
+        let key = self.shapes.columns.get(number as usize).ok_or_else(no_column)?;
+        let slot = self.columns.get_mut(number as usize).ok_or_else(no_column)?;
+        match slot {
+            Some(column) => Ok(column),
+            none => {
+                let column = Column::open(self.parts, &self.shapes, &self.codes, key.kind, number)?;
+                Ok(none.insert(column))
+            }
+        }
+    }
+}
+
+fn read_shapes(parts: &Parts<'_>) -> Result<Shapes> {
+    if !parts.header().has(SectionKind::Shapes, 0) {
+        return Ok(Shapes::default());
+    }
+    let index = parts.text_index(SectionKind::Shapes, 0)?;
+    let mut texts = Vec::new();
+    for page in 0..index.pages() {
+        texts.push(parts.text_page((SectionKind::Shapes, 0), &index, page)?);
+    }
+    let shapes = Shapes::read(texts.iter().flat_map(|page| page.iter()));
+    let shapes = shapes.map_err(|e| parts.damaged(&e.to_string()))?;
+    // A shape is a position beside two others in 16 bits.
+    if shapes.len() > crate::limits::EVENT_SHAPES_MAX {
+        return Err(parts.damaged("more shapes than there can be"));
+    }
+    Ok(shapes)
+}
+
+impl<'p> Column<'p> {
+    fn open(
+        parts: &'p Parts<'p>,
+        shapes: &Shapes,
+        codes: &ShapeCodes,
+        kind: LeafKind,
+        number: u32,
+    ) -> Result<Self> {
+        let presence = parts.made(Part::PropertyPresence(number), || {
+            let with = shapes.with_column(number);
+            let has = |at: usize| {
+                let shape = codes.0.get(at).and_then(|c| usize::from(*c).checked_sub(2));
+                shape.and_then(|shape| with.get(shape)).copied().unwrap_or(false)
+            };
+            Ok(RankedBits::new(codes.0.len(), has))
+        })?;
+        let section = (SectionKind::PropertyColumn, number);
+        let rows = presence.count();
+        let cells = match kind {
+            LeafKind::Integer | LeafKind::Boolean => {
+                Cells::Integers(Pages::integers(parts, section, rows))
+            }
+            LeafKind::Number => Cells::Numbers(Pages::floats(parts, section, rows)),
+            LeafKind::Text | LeafKind::Json => {
+                let texts = Texts::open(parts, SectionKind::PropertyTexts, number)?;
+                let ranks = if parts.header().has(SectionKind::PropertyColumn, number) {
+                    let part = Part::PropertyCodes(number);
+                    let to_ranks = |ranks: Vec<i64>| Ok(ranks.iter().map(|r| *r as u32).collect());
+                    Some(parts.integers(part, section, rows, to_ranks)?)
+                } else {
+                    None
+                };
+                Cells::Texts(texts, ranks)
+            }
+        };
+        Ok(Self { presence, kind, cells })
+    }
+
+    /// The leaf of the row at a position in clustered order, which must have one.
+    fn leaf(&mut self, position: usize) -> Result<Leaf<'_>> {
+        let at = self.presence.rank(position).unwrap_or(usize::MAX);
+        Ok(match (&mut self.cells, self.kind) {
+            (Cells::Integers(pages), LeafKind::Boolean) => Leaf::Boolean(pages.get(at)? != 0),
+            (Cells::Integers(pages), _) => Leaf::Integer(pages.get(at)?),
+            (Cells::Numbers(pages), _) => Leaf::Number(pages.get(at)?),
+            (Cells::Texts(texts, ranks), kind) => {
+                let rank = match ranks {
+                    Some(ranks) => ranks.get(at).map_or(usize::MAX, |rank| *rank as usize),
+                    None => at,
+                };
+                let text = texts.get(rank)?;
+                if kind == LeafKind::Text { Leaf::Text(text) } else { Leaf::Json(text) }
+            }
+        })
+    }
+
+    /// The number of the row at a position, if what it has is one.
+    fn number(&mut self, position: usize) -> Result<Option<f64>> {
+        Ok(match self.leaf(position)? {
+            Leaf::Integer(integer) => Some(integer as f64),
+            Leaf::Number(number) => Some(number),
+            Leaf::Json(json) if !json.starts_with('[') => json.parse().ok(),
+            Leaf::Json(_) | Leaf::Text(_) | Leaf::Boolean(_) => None,
+        })
+    }
+}
+
+impl PropertyReader<'_> {
+    /// Calls with row and number of those of `rows` that have a number at `path`.
+    pub(in super::super) fn numbers(
+        &mut self,
+        path: &[String],
+        clusters: &Clusters,
+        rows: impl Iterator<Item = u32>,
+        mut with: impl FnMut(u32, f64),
+    ) -> Result<()> {
+        // For each shape the column that has numbers at the path: an object has a key once, so there is at most one.
+        let column_of = |shape: &super::shape::Shape| {
+            shape.columns.iter().copied().find(|column| {
+                self.shapes.columns.get(*column as usize).is_some_and(|key| {
+                    key.path == path && !matches!(key.kind, LeafKind::Text | LeafKind::Boolean)
+                })
+            })
+        };
+        let columns: Vec<Option<u32>> = self.shapes.shapes.iter().map(column_of).collect();
+        for row in rows {
+            let position = clusters.position(row as usize);
+            let number = match self.code(position) {
+                NONE => None,
+                LEFT_OVER => number_at(self.left_over(position)?, path),
+                code => match columns.get((code - FIRST_SHAPE) as usize) {
+                    Some(Some(column)) => self.column(*column)?.number(position)?,
+                    _ => None,
+                },
+            };
+            if let Some(number) = number {
+                with(row, number);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number at a path of a text that is kept whole; of a key that stands twice the last one counts.
+fn number_at(text: &str, path: &[String]) -> Option<f64> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    path.iter().try_fold(&value, |value, key| value.as_object()?.get(key))?.as_f64()
+}

@@ -1,0 +1,217 @@
+//! Shapes, read again: which leaves they have, and the text between them.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::split::{Leaf, LeafKind};
+use crate::codec::{CodecError, CodecResult};
+use crate::events::block::cache::InMemory;
+use crate::limits::{EVENT_PROPERTY_COLUMNS_MAX, PROPERTIES_NESTING_MAX};
+use crate::model::float_text;
+
+/// A column of properties: the leaves of one kind at one path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in super::super) struct PropertyKey {
+    /// Keys of objects, from the outermost.
+    pub(super) path: Vec<String>,
+    pub(super) kind: LeafKind,
+}
+
+/// A shape whose leaves are columns.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// What stands before each leaf, and behind the last one.
+    pub(super) pieces: Vec<Box<str>>,
+    /// The column of each leaf.
+    pub(super) columns: Vec<u32>,
+}
+
+/// The shapes of a block and their columns.
+#[derive(Debug, Default)]
+pub(in super::super) struct Shapes {
+    pub(super) shapes: Vec<Shape>,
+    pub(super) columns: Vec<PropertyKey>,
+    numbers: HashMap<PropertyKey, u32>,
+}
+
+impl Shapes {
+    /// Adds a shape. Answers whether it could: not when it is none, has a key twice, or has more columns than there is room for.
+    pub(super) fn push(&mut self, text: &str) -> bool {
+        let Some((pieces, keys)) = parse(text) else { return false };
+        let new = keys.iter().filter(|key| !self.numbers.contains_key(*key)).count();
+        if self.columns.len() + new > EVENT_PROPERTY_COLUMNS_MAX {
+            return false;
+        }
+        let columns = keys.into_iter().map(|key| {
+            let next = self.columns.len() as u32;
+            *self.numbers.entry(key).or_insert_with_key(|key| {
+                self.columns.push(key.clone());
+                next
+            })
+        });
+        let columns = columns.collect();
+        self.shapes.push(Shape { pieces, columns });
+        true
+    }
+
+    /// The shapes as they were written.
+    pub(super) fn read<'t>(texts: impl Iterator<Item = &'t str>) -> CodecResult<Self> {
+        let mut shapes = Self::default();
+        for text in texts {
+            if !shapes.push(text) {
+                return Err(CodecError::new("a shape of properties that is none"));
+            }
+        }
+        Ok(shapes)
+    }
+
+    /// How many shapes there are.
+    pub(in super::super) fn len(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// What a shape is made of.
+    pub(super) fn shape(&self, number: usize) -> Option<&Shape> {
+        self.shapes.get(number)
+    }
+
+    /// Which shapes have a column.
+    pub(super) fn with_column(&self, column: u32) -> Vec<bool> {
+        self.shapes.iter().map(|shape| shape.columns.contains(&column)).collect()
+    }
+}
+
+impl InMemory for Shapes {
+    fn bytes(&self) -> usize {
+        let shapes = self.shapes.iter().flat_map(|shape| &shape.pieces).map(|p| p.len() + 24);
+        shapes.sum::<usize>() + self.columns.len() * 200
+    }
+}
+
+/// Appends a leaf as it stood in the text.
+pub(super) fn put_leaf(leaf: Leaf<'_>, out: &mut String) {
+    match leaf {
+        Leaf::Integer(integer) => out.push_str(itoa::Buffer::new().format(integer)),
+        // Damaged columns may hold what is no number.
+        Leaf::Number(number) if !number.is_finite() => out.push_str("null"),
+        Leaf::Number(number) => out.push_str(&float_text(number)),
+        Leaf::Text(text) => {
+            out.push('"');
+            out.push_str(text);
+            out.push('"');
+        }
+        Leaf::Boolean(boolean) => out.push_str(if boolean { "true" } else { "false" }),
+        Leaf::Json(json) => out.push_str(json),
+    }
+}
+
+type Parsed = (Vec<Box<str>>, Vec<PropertyKey>);
+
+/// The pieces and the leaves of a shape.
+fn parse(text: &str) -> Option<Parsed> {
+    let (mut pieces, mut leaves) = (Vec::new(), Vec::new());
+    let mut from = 0;
+    // Of each open object the keys seen, and of the path the key that each of them stands at.
+    let mut open: Vec<HashSet<String>> = Vec::new();
+    let mut path: Vec<String> = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' => {
+                if open.len() > PROPERTIES_NESTING_MAX {
+                    return None;
+                }
+                open.push(HashSet::new());
+                at += 1;
+            }
+            b'}' => {
+                open.pop()?;
+                path.truncate(open.len().saturating_sub(1));
+                at += 1;
+            }
+            b'"' => {
+                let end = end_of_string(bytes, at)?;
+                let key: String = serde_json::from_str(text.get(at..end)?).ok()?;
+                path.truncate(open.len().checked_sub(1)?);
+                path.push(key.clone());
+                if !open.last_mut()?.insert(key) {
+                    return None;
+                }
+                at = end;
+            }
+            mark => {
+                if let Some(kind) = LeafKind::of_mark(*mark) {
+                    pieces.push(text.get(from..at)?.into());
+                    leaves.push(PropertyKey { path: path.clone(), kind });
+                    from = at + 1;
+                }
+                at += 1;
+            }
+        }
+    }
+    pieces.push(text.get(from..)?.into());
+    open.is_empty().then_some((pieces, leaves))
+}
+
+fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        match bytes.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+/// Splits and joins a text, for the fuzzer and the tests. None when the text is one to be left over.
+#[cfg(any(test, fuzzing))]
+pub(in super::super) fn split_and_join(text: &str) -> Option<String> {
+    let (mut shape, mut leaves) = (String::new(), Vec::new());
+    if !super::split::split(text, &mut shape, &mut leaves) {
+        return None;
+    }
+    let (pieces, keys) = parse(&shape)?;
+    assert_eq!(keys.len(), leaves.len(), "a column for every leaf");
+    assert!(keys.iter().zip(&leaves).all(|(key, leaf)| key.kind == leaf.kind()));
+    let mut pieces = pieces.iter();
+    let mut joined = String::new();
+    for leaf in leaves {
+        joined.push_str(pieces.next()?);
+        put_leaf(leaf, &mut joined);
+    }
+    joined.push_str(pieces.next()?);
+    Some(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_lists_of_keys() {
+        let (pieces, keys) =
+            parse("{\"a\\\"\":\u{1},\"b\":{\"c.d\":\u{3},\"e\":{}},\"f\":\u{4}}").unwrap();
+        let paths: Vec<Vec<&str>> =
+            keys.iter().map(|key| key.path.iter().map(String::as_str).collect()).collect();
+        assert_eq!(paths, [vec!["a\""], vec!["b", "c.d"], vec!["f"]]);
+        assert_eq!(pieces[2].as_ref(), ",\"e\":{}},\"f\":");
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_left_over() {
+        assert!(parse("{\"a\":\u{1},\"a\":\u{2}}").is_none());
+        assert!(parse("{\"a\":{\"x\":\u{1}},\"\\u0061\":{}}").is_none());
+        assert!(parse("{\"a\":{\"a\":\u{1}},\"b\":{\"a\":\u{1}}}").is_some());
+    }
+
+    #[test]
+    fn columns_have_room_for_so_many() {
+        let mut shapes = Shapes::default();
+        for i in 0..EVENT_PROPERTY_COLUMNS_MAX {
+            assert!(shapes.push(&format!("{{\"k{i}\":\u{1}}}")));
+        }
+        assert!(!shapes.push("{\"x\":\u{1}}"));
+        assert!(shapes.push("{\"k1\":\u{1},\"k0\":\u{1}}"));
+    }
+}

@@ -1,0 +1,262 @@
+//! Splitting canonical text into shape and leaves. Total: what it does not understand, it refuses.
+
+use crate::model::float_text;
+
+/// What a leaf is. The numbers are on disk: they stand for the leaf in its shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub(in super::super) enum LeafKind {
+    Integer = 1,
+    Number = 2,
+    Text = 3,
+    Boolean = 4,
+    Json = 5,
+}
+
+impl LeafKind {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Integer, Self::Number, Self::Text, Self::Boolean, Self::Json];
+
+    pub(super) fn of_mark(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == byte)
+    }
+}
+
+/// A leaf of properties.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Leaf<'t> {
+    Integer(i64),
+    Number(f64),
+    Text(&'t str),
+    Boolean(bool),
+    Json(&'t str),
+}
+
+impl Leaf<'_> {
+    pub(super) fn kind(&self) -> LeafKind {
+        match self {
+            Self::Integer(_) => LeafKind::Integer,
+            Self::Number(_) => LeafKind::Number,
+            Self::Text(_) => LeafKind::Text,
+            Self::Boolean(_) => LeafKind::Boolean,
+            Self::Json(_) => LeafKind::Json,
+        }
+    }
+}
+
+/// Splits `text`, appending to `shape` and `leaves`. Answers whether it could; if not, they hold rubbish.
+pub(super) fn split<'t>(text: &'t str, shape: &mut String, leaves: &mut Vec<Leaf<'t>>) -> bool {
+    Splitter { text, at: 0, copied: 0, shape, leaves }.object().is_some()
+}
+
+struct Splitter<'t, 'o> {
+    text: &'t str,
+    at: usize,
+    /// Up to where the text is in the shape.
+    copied: usize,
+    shape: &'o mut String,
+    leaves: &'o mut Vec<Leaf<'t>>,
+}
+
+impl<'t> Splitter<'t, '_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn eat(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    /// The whole text: one object, with all that stands in it.
+    fn object(&mut self) -> Option<()> {
+        let mut depth = 0usize;
+        loop {
+            // Here a value begins.
+            match self.peek()? {
+                b'{' => {
+                    self.at += 1;
+                    depth += 1;
+                    if self.peek()? != b'}' {
+                        self.key()?;
+                        continue;
+                    }
+                }
+                // Only an object may stand at the top.
+                _ if depth == 0 => return None,
+                _ => self.leaf()?,
+            }
+            // Here a value has ended, or an object that is empty is still open.
+            while self.peek()? == b'}' {
+                self.at += 1;
+                depth -= 1;
+                if depth == 0 {
+                    self.shape.push_str(self.text.get(self.copied..self.at)?);
+                    return (self.at == self.text.len()).then_some(());
+                }
+            }
+            self.eat(b',')?;
+            self.key()?;
+        }
+    }
+
+    fn key(&mut self) -> Option<()> {
+        self.string()?;
+        self.eat(b':')
+    }
+
+    /// Moves behind a string, and answers what stands between its quotes.
+    fn string(&mut self) -> Option<&'t str> {
+        self.eat(b'"')?;
+        let from = self.at;
+        loop {
+            match self.peek()? {
+                b'"' => break,
+                b'\\' => self.at += 2,
+                // A bare control character may be a mark.
+                0..0x20 => return None,
+                _ => self.at += 1,
+            }
+        }
+        let inside = self.text.get(from..self.at)?;
+        self.at += 1;
+        Some(inside)
+    }
+
+    fn leaf(&mut self) -> Option<()> {
+        let from = self.at;
+        let leaf = match self.peek()? {
+            b'"' => Leaf::Text(self.string()?),
+            b'[' => {
+                self.array()?;
+                Leaf::Json(self.text.get(from..self.at)?)
+            }
+            b't' => self.word("true").map(|()| Leaf::Boolean(true))?,
+            b'f' => self.word("false").map(|()| Leaf::Boolean(false))?,
+            b'n' => return self.word("null"),
+            b'-' | b'0'..=b'9' => self.number()?,
+            _ => return None,
+        };
+        self.shape.push_str(self.text.get(self.copied..from)?);
+        self.shape.push(char::from(leaf.kind() as u8));
+        self.copied = self.at;
+        self.leaves.push(leaf);
+        Some(())
+    }
+
+    fn word(&mut self, word: &str) -> Option<()> {
+        let rest = self.text.as_bytes().get(self.at..)?;
+        rest.starts_with(word.as_bytes()).then(|| self.at += word.len())
+    }
+
+    /// Moves behind an array. What stands in it is not looked at, as it is kept as it is.
+    fn array(&mut self) -> Option<()> {
+        let mut depth = 0usize;
+        loop {
+            match self.peek()? {
+                b'"' => {
+                    self.string()?;
+                    continue;
+                }
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => depth = depth.checked_sub(1)?,
+                0..0x20 => return None,
+                _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Some(());
+            }
+        }
+    }
+
+    fn number(&mut self) -> Option<Leaf<'t>> {
+        let from = self.at;
+        while self
+            .peek()
+            .is_some_and(|b| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'))
+        {
+            self.at += 1;
+        }
+        let text = self.text.get(from..self.at)?;
+        if let Some(integer) = integer(text) {
+            return Some(Leaf::Integer(integer));
+        }
+        if is_digits(text) {
+            return Some(Leaf::Json(text));
+        }
+        let number: f64 = text.parse().ok()?;
+        (number.is_finite() && float_text(number) == text).then_some(Leaf::Number(number))
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    let first = digits.first();
+    digits.iter().all(u8::is_ascii_digit) && (first != Some(&b'0') || digits.len() == 1)
+}
+
+/// The integer that is written like this and in no other way.
+fn integer(text: &str) -> Option<i64> {
+    (is_digits(text) && text != "-0").then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_are_punched_out() {
+        let mut shape = String::new();
+        let mut leaves = Vec::new();
+        let text = r#"{"a":1,"b\"":-2.5,"c":{"d":"x\\\"","e":null,"f":{}},"g":[1,{"]":"]"}],"h":true,"i":9223372036854775808}"#;
+        assert!(split(text, &mut shape, &mut leaves));
+        assert_eq!(
+            shape,
+            "{\"a\":\u{1},\"b\\\"\":\u{2},\"c\":{\"d\":\u{3},\"e\":null,\"f\":{}},\"g\":\u{5},\"h\":\u{4},\"i\":\u{5}}"
+        );
+        let json = [Leaf::Json("[1,{\"]\":\"]\"}]"), Leaf::Json("9223372036854775808")];
+        assert_eq!(
+            leaves,
+            [
+                Leaf::Integer(1),
+                Leaf::Number(-2.5),
+                Leaf::Text(r#"x\\\""#),
+                json[0],
+                Leaf::Boolean(true),
+                json[1]
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_not_canonical_is_refused() {
+        for text in [
+            "",
+            "{",
+            "}",
+            "[]",
+            "1",
+            "{}x",
+            "{}{}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{\"a\":1",
+            "{\"a\":\u{1}}",
+            "{\"a\u{1}\":1}",
+            "{\"a\":01}",
+            "{\"a\":1.50}",
+            "{\"a\":1e400}",
+            "{\"a\":tru}",
+            "{\"a\":[}",
+            "{\"a\":\"\\",
+            "{\"a\":1}}",
+            "{,}",
+            "{\"a\":-}",
+            "{\"a\":1 }",
+            "{\"a\":\"x}",
+        ] {
+            assert!(!split(text, &mut String::new(), &mut Vec::new()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A block as a source of questions.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use roaring::{MultiOps, RoaringBitmap};
+
+use super::cache::{InMemory, Part};
+use super::header::{ColumnTexts, NAME, SectionKind, USER};
+use super::open::EventBlock;
+use super::pages::Texts;
+use super::properties::PropertyReader;
+use super::rows::{RowReader, ValueReader};
+use crate::error::Result;
+use crate::events::{Codes, NO_CODE, Numbers, Rows, Source};
+use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagCondition, TagFilter};
+
+impl Source for EventBlock<'_> {
+    fn rows(&self) -> u32 {
+        self.parts.header().rows
+    }
+
+    fn time_bounds(&self) -> (i64, i64) {
+        (self.parts.header().first_time, self.parts.header().last_time)
+    }
+
+    fn times(&self) -> Result<Arc<Vec<i64>>> {
+        self.parts.times()
+    }
+
+    fn ids(&self, positions: &[u32]) -> Result<Vec<EventId>> {
+        let ids = self.parts.ids()?;
+        let id = |row: &u32| ids.get(*row as usize).ok_or_else(|| self.no_row());
+        positions.iter().map(id).collect()
+    }
+
+    fn with_name(&self, filter: &NameFilter) -> Result<Rows> {
+        match filter {
+            NameFilter::Any => Ok(Rows::All),
+            NameFilter::Exactly(name) => self.with_texts(NAME, std::slice::from_ref(name)),
+            NameFilter::Prefix(prefix) => self.with_prefix(NAME, prefix),
+        }
+    }
+
+    fn with_user(&self, user: &str) -> Result<Rows> {
+        self.with_texts(USER, &[user])
+    }
+
+    fn with_tag(&self, filter: &TagFilter) -> Result<Rows> {
+        let column = self.parts.header().tag(&filter.key);
+        match (&filter.condition, column) {
+            (TagCondition::AnyOf(_) | TagCondition::Prefix(_), None) => Ok(Rows::none()),
+            (TagCondition::NoneOf(_), None) => Ok(Rows::All),
+            (TagCondition::AnyOf(values), Some(column)) => self.with_texts(column, values),
+            (TagCondition::Prefix(prefix), Some(column)) => self.with_prefix(column, prefix),
+            (TagCondition::NoneOf(values), Some(column)) => {
+                Ok(match self.with_texts(column, values)? {
+                    Rows::All => Rows::none(),
+                    Rows::Some(rows) if rows.is_empty() => Rows::All,
+                    Rows::Some(rows) => Rows::Some(Rows::All.to_bitmap(self.rows()) - rows),
+                })
+            }
+        }
+    }
+
+    fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {
+        match by {
+            EventGroupBy::Name => self.codes(NAME),
+            EventGroupBy::User => self.codes(USER),
+            EventGroupBy::Tag(key) => match self.parts.header().tag(key) {
+                Some(column) => self.codes(column),
+                None => {
+                    let codes = vec![NO_CODE; self.rows() as usize];
+                    Ok(Arc::new(Codes { texts: Vec::new(), codes, rows: Some(Vec::new()) }))
+                }
+            },
+        }
+    }
+
+    fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {
+        self.parts.user_hashes()
+    }
+
+    fn numbers(&self, field: &EventField, rows: &Rows) -> Result<Numbers> {
+        match rows {
+            Rows::All => self.numbers_of(field, self.rows() as usize, 0..self.rows()),
+            Rows::Some(rows) => self.numbers_of(field, rows.len() as usize, rows.iter()),
+        }
+    }
+
+    fn events(&self, positions: &[u32]) -> Result<Vec<Event>> {
+        let mut reader = RowReader::open(&self.parts)?;
+        positions.iter().map(|row| reader.event(*row as usize)).collect()
+    }
+}
+
+impl EventBlock<'_> {
+    fn no_row(&self) -> crate::error::Error {
+        self.parts.damaged("a row is asked for that it does not have")
+    }
+
+    /// The rows with one of these texts.
+    fn with_texts<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Rows> {
+        let mut codes = Vec::new();
+        match &self.parts.column(column)?.texts {
+            ColumnTexts::Few(texts) => {
+                for wanted in wanted {
+                    let rank = texts.binary_search_by(|(text, _)| (**text).cmp(wanted.as_ref()));
+                    codes.extend(rank.ok().map(|rank| code_range(rank, rank + 1)));
+                }
+            }
+            ColumnTexts::Many { .. } => {
+                let mut texts = Texts::open(&self.parts, SectionKind::Texts, column)?;
+                for wanted in wanted.iter().map(AsRef::as_ref) {
+                    let from = texts.partition_point(|text| text < wanted)?;
+                    let to = texts.partition_point(|text| text <= wanted)?;
+                    codes.push(code_range(from, to));
+                }
+            }
+        }
+        self.with_codes(column, codes)
+    }
+
+    /// The rows with a text that begins like this.
+    fn with_prefix(&self, column: u32, prefix: &str) -> Result<Rows> {
+        let before = |text: &str| text < prefix;
+        let until = |text: &str| text < prefix || text.starts_with(prefix);
+        let range = match &self.parts.column(column)?.texts {
+            ColumnTexts::Few(texts) => {
+                let from = texts.partition_point(|(text, _)| before(text));
+                code_range(from, texts.partition_point(|(text, _)| until(text)))
+            }
+            ColumnTexts::Many { .. } => {
+                let mut texts = Texts::open(&self.parts, SectionKind::Texts, column)?;
+                let from = texts.partition_point(before)?;
+                code_range(from, texts.partition_point(until)?)
+            }
+        };
+        self.with_codes(column, vec![range])
+    }
+
+    fn with_codes(&self, column: u32, mut codes: Vec<Range<u32>>) -> Result<Rows> {
+        codes.retain(|range| !range.is_empty());
+        if codes.is_empty() {
+            return Ok(Rows::none());
+        }
+        let of_column = self.parts.column(column)?;
+        let all = of_column.rows() == self.rows();
+        if all && codes.iter().any(|range| range.len() == of_column.texts()) {
+            return Ok(Rows::All);
+        }
+        let rows = match of_column.texts {
+            ColumnTexts::Many { .. } => self.parts.codes(column)?.rows_in(&codes),
+            ColumnTexts::Few(_) => {
+                let bitmaps = self.parts.bitmaps(column)?;
+                let wanted = codes.into_iter().filter_map(|range| {
+                    bitmaps.0.get(range.start as usize - 1..range.end as usize - 1)
+                });
+                let wanted: Vec<&RoaringBitmap> = wanted.flatten().collect();
+                match wanted.as_slice() {
+                    [only] => (*only).clone(),
+                    _ => wanted.union(),
+                }
+            }
+        };
+        Ok(if rows.len() == u64::from(self.rows()) { Rows::All } else { Rows::Some(rows) })
+    }
+
+    fn codes(&self, column: u32) -> Result<Arc<Codes>> {
+        self.parts.made(Part::Groups(column), || {
+            let mut texts = Vec::with_capacity(self.parts.column(column)?.texts());
+            self.parts.each_text(column, |text| texts.push(text.into()))?;
+            let rows = match self.parts.column(column)?.texts {
+                ColumnTexts::Few(_) => Some(self.parts.bitmaps(column)?.0.clone()),
+                ColumnTexts::Many { .. } => None,
+            };
+            let codes = self.parts.codes(column)?.to_dense(self.parts.rows(), NO_CODE);
+            Ok(Codes { texts, codes, rows })
+        })
+    }
+
+    fn numbers_of(
+        &self,
+        field: &EventField,
+        count: usize,
+        rows: impl Iterator<Item = u32>,
+    ) -> Result<Numbers> {
+        let mut numbers =
+            Numbers { positions: Vec::with_capacity(count), values: Vec::with_capacity(count) };
+        let mut push = |row, number| {
+            numbers.positions.push(row);
+            numbers.values.push(number);
+        };
+        let clusters = self.parts.clusters()?;
+        match field {
+            EventField::Value => {
+                let mut values = ValueReader::open(&self.parts)?;
+                for row in rows {
+                    if let Some(value) = values.get(clusters.position(row as usize))? {
+                        push(row, value);
+                    }
+                }
+            }
+            EventField::Property(path) => {
+                if let Some(mut reader) = PropertyReader::open(&self.parts)? {
+                    reader.numbers(path, &clusters, rows, push)?;
+                }
+            }
+        }
+        Ok(numbers)
+    }
+}
+
+/// The codes of the texts of these ranks.
+fn code_range(from: usize, to: usize) -> Range<u32> {
+    from as u32 + 1..to as u32 + 1
+}
+
+impl InMemory for Codes {
+    fn bytes(&self) -> usize {
+        let bitmaps = self.rows.iter().flatten().map(|rows| rows.serialized_size() + 64);
+        let texts = self.texts.iter().map(|text| text.len() + 32);
+        self.codes.capacity() * 4 + texts.sum::<usize>() + bitmaps.sum::<usize>()
+    }
+}

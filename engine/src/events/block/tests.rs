@@ -1,0 +1,442 @@
+//! What a block promises: what goes in comes out, every answer is the one a look at every row gives, and damage is an
+//! error.
+#![expect(clippy::unwrap_used, reason = "tests fail loudly")]
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+
+use super::header::Header;
+use super::*;
+use crate::codec::integers::Effort;
+use crate::error::{Error, Result};
+use crate::events::{NO_CODE, Numbers, Rows, Source};
+use crate::model::{
+    Event, EventField, EventGroupBy, EventId, EventRows, NameFilter, NewEvent, Properties,
+    TagCondition, TagFilter, TimestampMs,
+};
+use crate::sketch::hash_member;
+
+const DAY_MS: i64 = 86_400_000;
+const DAY: u32 = 20_000;
+
+/// Numbers that look random and are the same in every run.
+struct Dice(Cell<u64>);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        Self(Cell::new(seed))
+    }
+
+    fn below(&self, end: u64) -> u64 {
+        let seed = self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0.set(seed);
+        let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end.max(1)
+    }
+
+    fn one_in(&self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// What a history of events is like.
+#[derive(Clone, Debug)]
+struct Kind {
+    seed: u64,
+    rows: usize,
+    sources: usize,
+    names: u64,
+    users: u64,
+    tag_values: u64,
+    rare_tags: u64,
+    odd_properties: u64,
+    values: u64,
+}
+
+fn kinds(rows: std::ops::Range<usize>) -> impl Strategy<Value = Kind> {
+    let pools = (1u64..400, 1u64..800, 1u64..600, 0u64..40, 1u64..6, 0u64..3);
+    (any::<u64>(), rows, 1usize..4, pools).prop_map(
+        |(seed, rows, sources, (names, users, tag_values, rare_tags, odd_properties, values))| {
+            // Half of the histories have few of everything.
+            let few = |n: u64| if seed % 2 == 0 { n.min(7) } else { n };
+            let (names, users, tag_values) = (few(names), few(users), few(tag_values));
+            Kind {
+                seed,
+                rows,
+                sources,
+                names,
+                users,
+                tag_values,
+                rare_tags,
+                odd_properties,
+                values,
+            }
+        },
+    )
+}
+
+fn json(dice: &Dice, depth: u64) -> String {
+    let keys = ["a", "b", "a.b", "plan", "q\\\"", "é"];
+    let key = || keys[dice.below(6) as usize];
+    match dice.below(if depth > 3 { 8 } else { 11 }) {
+        0 => dice.below(100).to_string(),
+        1 => format!("{}", dice.below(1 << 62) as i64 - (1 << 61)),
+        2 => format!("{:?}", dice.below(100_000) as f64 / 100.0 - 300.0),
+        3 => format!("{:?}", f64::from_bits(dice.below(0x7fef_ffff_ffff_ffff))),
+        4 => format!("\"t{}\\n\\\"é\"", dice.below(30)),
+        5 => ["true", "false", "null"][dice.below(3) as usize].to_owned(),
+        6 => ["18446744073709551615", "-0.0", "9223372036854775808", "0"][dice.below(4) as usize]
+            .to_owned(),
+        7 => format!("\"{}\"", dice.below(u64::MAX)),
+        8 => {
+            let items: Vec<String> = (0..dice.below(4)).map(|_| json(dice, depth + 1)).collect();
+            format!("[{}]", items.join(","))
+        }
+        _ => {
+            let items: Vec<String> = (0..dice.below(4))
+                .map(|_| format!("\"{}\":{}", key(), json(dice, depth + 1)))
+                .collect();
+            format!("{{{}}}", items.join(","))
+        }
+    }
+}
+
+fn properties(dice: &Dice, kind: &Kind) -> Option<Properties> {
+    let text = match dice.below(8 + kind.odd_properties) {
+        0 => return None,
+        1..3 => format!(
+            r#"{{"plan":"p{}","items":{},"total":{:?}}}"#,
+            dice.below(3),
+            dice.below(9),
+            dice.below(9999) as f64 / 100.0
+        ),
+        3 => format!(r#"{{"a":{{"b":{}}},"a.b":"{}"}}"#, dice.below(1000), dice.below(1 << 40)),
+        4 => format!(r#"{{"a":{:?},"ok":{}}}"#, dice.below(100) as f64 / 8.0, dice.one_in(2)),
+        5 => format!(r#"{{"list":[{}],"n":null,"o":{{}}}}"#, dice.below(5)),
+        6 => format!(r#"{{"a":{},"a":{}}}"#, dice.below(50), json(dice, 4)),
+        7 => "{}".to_owned(),
+        _ => format!("{{\"a\":{},\"b\":{}}}", json(dice, 0), json(dice, 0)),
+    };
+    Some(Properties::parse(&text).unwrap())
+}
+
+/// A history: sources, and the rows of all of them in the order of a block.
+fn history(kind: &Kind) -> (Vec<EventRows>, Vec<(u32, u32)>) {
+    let dice = Dice::new(kind.seed);
+    let mut sources = vec![EventRows::default(); kind.sources];
+    let mut rows = Vec::new();
+    for number in 0..kind.rows as u64 {
+        let name = format!("n{}", dice.below(kind.names));
+        let user = (!dice.one_in(5)).then(|| format!("user-{}", dice.below(kind.users)));
+        let value = (dice.below(2) < kind.values && name != "n1")
+            .then(|| dice.below(10_000) as f64 / if dice.one_in(40) { 7.0 } else { 100.0 });
+        let mut tags = vec![("zone".to_owned(), format!("z{}", dice.below(3)))];
+        if !dice.one_in(4) {
+            tags.push(("page".to_owned(), format!("/p/{}", dice.below(kind.tag_values))));
+        }
+        if kind.rare_tags > 0 && dice.one_in(3) {
+            tags.push((format!("rare{}", dice.below(kind.rare_tags)), "x".to_owned()));
+        }
+        let properties = properties(&dice, kind);
+        let time = i64::from(DAY) * DAY_MS + dice.below(5_000) as i64 * 17;
+        let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let source = dice.below(kind.sources as u64) as usize;
+        let received = TimestampMs(time + 5 + (number / 50) as i64);
+        sources[source].push(
+            EventId::new(received, number),
+            &NewEvent {
+                name: &name,
+                time: TimestampMs(time),
+                user: user.as_deref(),
+                value,
+                tags: &tags,
+                properties: properties.as_ref(),
+            },
+        );
+        rows.push((source as u32, sources[source].len() as u32 - 1));
+    }
+    let key = |(s, r): (u32, u32)| {
+        let source = &sources[s as usize];
+        (source.times()[r as usize], source.ids()[r as usize])
+    };
+    rows.sort_by_key(|row| key(*row));
+    (sources, rows)
+}
+
+struct Sample {
+    events: Vec<Event>,
+    bytes: Vec<u8>,
+    info: EventBlockInfo,
+}
+
+fn sample(kind: &Kind, effort: Effort) -> Sample {
+    let (sources, rows) = history(kind);
+    let borrowed: Vec<&EventRows> = sources.iter().collect();
+    let bytes = encode(&borrowed, &rows, effort).unwrap();
+    let event =
+        |(source, row): &(u32, u32)| sources[*source as usize].event(*row as usize).unwrap();
+    let info = describe(EventBlockKey { day: DAY, sequence: 3 }, &bytes).unwrap();
+    Sample { events: rows.iter().map(event).collect(), bytes, info }
+}
+
+fn positions(rows: Rows, of: usize) -> Vec<u32> {
+    if let Rows::Some(rows) = &rows {
+        assert!(rows.len() < of as u64, "all rows are said to be all");
+    }
+    rows.to_bitmap(of as u32).iter().collect()
+}
+
+fn number_at(event: &Event, field: &EventField) -> Option<f64> {
+    let path = match field {
+        EventField::Value => return event.value,
+        EventField::Property(path) => path,
+    };
+    let value: serde_json::Value = serde_json::from_str(event.properties.as_deref()?).unwrap();
+    path.iter().try_fold(&value, |value, key| value.as_object()?.get(key))?.as_f64()
+}
+
+/// The rows whose events match, by looking at each.
+fn matching(events: &[Event], matches: impl Fn(&Event) -> bool) -> Vec<u32> {
+    (0..).zip(events).filter(|(_, event)| matches(event)).map(|(row, _)| row).collect()
+}
+
+fn tag<'e>(event: &'e Event, key: &str) -> Option<&'e str> {
+    event.tags.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
+}
+
+fn check_source(sample: &Sample, block: &EventBlock<'_>) {
+    let events = &sample.events;
+    let all = events.len();
+    assert_eq!(block.rows() as usize, all);
+    assert_eq!(block.time_bounds(), (events[0].time.0, events[all - 1].time.0));
+    assert!(block.times().unwrap().iter().eq(events.iter().map(|e| &e.time.0)));
+    let some: Vec<u32> = (0..all as u32).rev().step_by(3).collect();
+    let chosen: Vec<Event> = some.iter().map(|row| events[*row as usize].clone()).collect();
+    assert_eq!(block.ids(&some).unwrap(), chosen.iter().map(|e| e.id).collect::<Vec<_>>());
+    assert_eq!(block.events(&some).unwrap(), chosen);
+    let hash = |e: &Event| e.user.as_deref().map_or(0, hash_member);
+    assert!(block.user_hashes().unwrap().iter().copied().eq(events.iter().map(hash)));
+    check_filters(events, block);
+    for by in [
+        EventGroupBy::Name,
+        EventGroupBy::User,
+        EventGroupBy::Tag("zone".into()),
+        EventGroupBy::Tag("page".into()),
+        EventGroupBy::Tag("rare0".into()),
+        EventGroupBy::Tag("none".into()),
+    ] {
+        check_groups(events, block, &by);
+    }
+    let paths: [&[&str]; 8] =
+        [&["a"], &["b"], &["a", "b"], &["a.b"], &["items"], &["total"], &["a", "a"], &["list"]];
+    let path = |keys: &[&str]| EventField::Property(keys.iter().map(|k| k.to_string()).collect());
+    let of_name = block.with_name(&NameFilter::Exactly(events[0].name.clone())).unwrap();
+    for field in paths.iter().map(|keys| path(keys)).chain([EventField::Value]) {
+        for rows in [&Rows::All, &of_name, &Rows::none()] {
+            let mut expected = Numbers::default();
+            for row in rows.to_bitmap(all as u32) {
+                if let Some(number) = number_at(&events[row as usize], &field) {
+                    expected.positions.push(row);
+                    expected.values.push(number);
+                }
+            }
+            assert_eq!(block.numbers(&field, rows).unwrap(), expected, "{field:?}");
+        }
+    }
+}
+
+fn check_filters(events: &[Event], block: &EventBlock<'_>) {
+    let all = events.len();
+    for name in ["n0", "n1", "n399", "none", "n", ""] {
+        let rows = block.with_name(&NameFilter::Exactly(name.into())).unwrap();
+        assert_eq!(positions(rows, all), matching(events, |e| e.name == name));
+    }
+    for prefix in ["n1", "n", "", "n25", "x", "\u{10ffff}"] {
+        let rows = block.with_name(&NameFilter::Prefix(prefix.into())).unwrap();
+        assert_eq!(positions(rows, all), matching(events, |e| e.name.starts_with(prefix)));
+    }
+    assert_eq!(block.with_name(&NameFilter::Any).unwrap(), Rows::All);
+    for user in ["user-0", "user-1", "user-77", "user-", "", "zz"] {
+        let rows = block.with_user(user).unwrap();
+        assert_eq!(positions(rows, all), matching(events, |e| e.user.as_deref() == Some(user)));
+    }
+    for key in ["zone", "page", "rare0", "none"] {
+        let filter = |condition| TagFilter { key: key.into(), condition };
+        for values in
+            [vec![], vec!["z0", "z1", "z2"], vec!["/p/0", "/p/11", "/p/11"], vec!["x", "z1"]]
+        {
+            let owned: Vec<String> = values.iter().map(|v| (*v).to_owned()).collect();
+            let any = block.with_tag(&filter(TagCondition::AnyOf(owned.clone()))).unwrap();
+            let is = |e: &Event| tag(e, key).is_some_and(|value| values.contains(&value));
+            assert_eq!(positions(any, all), matching(events, is));
+            let none = block.with_tag(&filter(TagCondition::NoneOf(owned))).unwrap();
+            assert_eq!(positions(none, all), matching(events, |e| !is(e)));
+        }
+        for prefix in ["", "z", "/p/1", "/p/55", "{"] {
+            let rows = block.with_tag(&filter(TagCondition::Prefix(prefix.into()))).unwrap();
+            let is = |e: &Event| tag(e, key).is_some_and(|value| value.starts_with(prefix));
+            assert_eq!(positions(rows, all), matching(events, is));
+        }
+    }
+}
+
+fn check_groups(events: &[Event], block: &EventBlock<'_>, by: &EventGroupBy) {
+    let text = |event: &Event| match by {
+        EventGroupBy::Name => Some(event.name.clone()),
+        EventGroupBy::User => event.user.clone(),
+        EventGroupBy::Tag(key) => tag(event, key).map(str::to_owned),
+    };
+    let groups = block.groups(by).unwrap();
+    let found = groups.codes.iter().map(|code| match *code {
+        NO_CODE => None,
+        code => Some(groups.texts[code as usize].to_string()),
+    });
+    assert!(found.eq(events.iter().map(text)));
+    let mut expected: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for (row, text) in (0..).zip(events.iter().map(text)) {
+        if let Some(text) = text {
+            expected.entry(text).or_default().push(row);
+        }
+    }
+    assert!(groups.texts.iter().map(|t| &**t).eq(expected.keys()), "each text once, sorted");
+    assert_eq!(groups.rows.is_some(), expected.len() <= crate::limits::EVENT_FEW_TEXTS_MAX);
+    let counts = block.counts(by).unwrap();
+    assert_eq!(counts.is_some(), groups.rows.is_some());
+    for (bitmap, rows) in groups.rows.iter().flatten().zip(expected.values()) {
+        assert!(bitmap.iter().eq(rows.iter().copied()));
+    }
+    let expected_counts = expected.iter().map(|(text, rows)| (text.as_str(), rows.len() as u32));
+    assert!(counts.is_none_or(|counts| counts.into_iter().eq(expected_counts)));
+}
+
+fn check_all(kind: &Kind, effort: Effort) {
+    let sample = sample(kind, effort);
+    assert_eq!(check(&sample.info, &sample.bytes), Ok(()));
+    let again = decode(&sample.bytes).unwrap();
+    assert_eq!(again.len(), sample.events.len());
+    for (row, event) in sample.events.iter().enumerate() {
+        assert_eq!(again.event(row).as_ref(), Some(event));
+    }
+    let order: Vec<(u32, u32)> = (0..again.len() as u32).map(|row| (0, row)).collect();
+    assert!(encode(&[&again], &order, effort).unwrap() == sample.bytes, "one form for one content");
+    let cache = PartsCache::new(64 << 20);
+    let reads = AtomicUsize::new(0);
+    let fetch = || {
+        reads.fetch_add(1, Ordering::Relaxed);
+        Ok(sample.bytes.as_slice())
+    };
+    for opened in 1..=2 {
+        let block = EventBlock::open(&sample.info, &cache, fetch).unwrap();
+        check_source(&sample, &block);
+        assert_eq!(reads.load(Ordering::Relaxed), 1, "opened {opened} times, read once");
+    }
+    let tiny = PartsCache::new(2_000);
+    check_source(&sample, &EventBlock::open(&sample.info, &tiny, fetch).unwrap());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn blocks_answer_as_a_look_at_every_row_does(kind in kinds(1..700), merge in any::<bool>()) {
+        check_all(&kind, if merge { Effort::Merge } else { Effort::Seal });
+    }
+
+    #[test]
+    fn a_changed_byte_is_an_error(kind in kinds(1..60), at in any::<prop::sample::Index>(), to in 1u8..=255) {
+        let sample = sample(&kind, Effort::Seal);
+        let mut bytes = sample.bytes.clone();
+        let at = at.index(bytes.len());
+        bytes[at] ^= to;
+        prop_assert!(check(&sample.info, &bytes).is_err());
+        prop_assert!(decode(&bytes).is_err());
+        let cache = PartsCache::new(1 << 20);
+        let opened = EventBlock::open(&sample.info, &cache, || Ok(bytes.as_slice()));
+        // A question is answered rightly, or not at all.
+        if let Ok(block) = opened {
+            right_or_corrupt(block.times().map(|t| t.to_vec()), sample.events.iter().map(|e| e.time.0).collect());
+            right_or_corrupt(block.events(&[0]), vec![sample.events[0].clone()]);
+            let values = block.numbers(&EventField::Value, &Rows::All).map(|n| n.values);
+            right_or_corrupt(values, sample.events.iter().filter_map(|e| e.value).collect());
+        }
+    }
+
+    #[test]
+    fn cut_blocks_and_any_bytes_are_an_error(kind in kinds(1..40), at in any::<prop::sample::Index>(), any in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let bytes = sample(&kind, Effort::Seal).bytes;
+        prop_assert!(decode(&bytes[..at.index(bytes.len())]).is_err());
+        prop_assert!(decode(&any).is_err());
+    }
+}
+
+fn right_or_corrupt<T: PartialEq + std::fmt::Debug>(answer: Result<T>, right: T) {
+    match answer {
+        Ok(answer) => assert_eq!(answer, right),
+        Err(error) => assert!(matches!(error, Error::Corrupt(_)), "{error}"),
+    }
+}
+
+#[test]
+fn large_blocks_have_many_pages() {
+    let kind = Kind {
+        seed: 1,
+        rows: 20_000,
+        sources: 2,
+        names: 30,
+        users: 9_000,
+        tag_values: 3_000,
+        rare_tags: 300,
+        odd_properties: 1,
+        values: 1,
+    };
+    check_all(&kind, Effort::Seal);
+    check_all(&Kind { names: 5_000, seed: 2, ..kind }, Effort::Merge);
+}
+
+#[test]
+fn properties_of_the_largest_size_come_back() {
+    let text = format!("{{\"a\":\"{}\"}}", "x".repeat(crate::limits::PROPERTIES_BYTES_MAX - 8));
+    let properties = Properties::parse(&text).unwrap();
+    let mut rows = EventRows::default();
+    for number in 0..5 {
+        let time = TimestampMs(i64::from(DAY) * DAY_MS);
+        let properties = Some(&properties);
+        let event = NewEvent { name: "n", time, user: None, value: None, tags: &[], properties };
+        rows.push(EventId::new(time, number), &event);
+    }
+    let order: Vec<(u32, u32)> = (0..5).map(|row| (0, row)).collect();
+    let again = decode(&encode(&[&rows], &order, Effort::Merge).unwrap()).unwrap();
+    assert_eq!(again.properties(4), text);
+}
+
+#[test]
+fn rows_that_make_no_block_are_refused() {
+    let kind = Kind {
+        seed: 5,
+        rows: 3,
+        sources: 1,
+        names: 2,
+        users: 2,
+        tag_values: 2,
+        rare_tags: 0,
+        odd_properties: 1,
+        values: 1,
+    };
+    let (sources, rows) = history(&kind);
+    let encoded = |rows: &[(u32, u32)]| encode(&[&sources[0]], rows, Effort::Seal);
+    assert!(encoded(&rows).is_ok());
+    assert!(encoded(&[rows[1], rows[0]]).is_err());
+    assert!(encoded(&[]).is_err());
+    assert!(encoded(&[(0, 3)]).is_err());
+    assert!(encoded(&[(1, 0)]).is_err());
+    let bytes = encoded(&rows).unwrap();
+    assert!(describe(EventBlockKey { day: DAY + 1, sequence: 3 }, &bytes).is_err());
+    let info = describe(EventBlockKey { day: DAY, sequence: 3 }, &bytes).unwrap();
+    assert!(check(&EventBlockInfo { rows: 4, ..info }, &bytes).is_err());
+    let cache = PartsCache::new(1 << 20);
+    let other = EventBlockInfo { bytes: info.bytes + 1, ..info };
+    assert!(EventBlock::open(&other, &cache, || Ok(bytes.as_slice())).is_err());
+}
