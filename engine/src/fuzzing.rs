@@ -2,8 +2,10 @@
 //! `--cfg fuzzing` only.
 
 use crate::codec::frame;
+use crate::events;
 use crate::log::Record;
 use crate::metrics::block;
+use crate::model::Properties;
 use crate::sketch::{Cardinality, Distribution};
 
 /// One record of the log.
@@ -40,5 +42,35 @@ pub fn sketch(bytes: &[u8]) {
     if let Ok(set) = Cardinality::decode(bytes) {
         set.encode(&mut again);
         assert_eq!(again, bytes, "a set has one stored form");
+    }
+}
+
+/// One block of events: the length of its header, the header, the sections. The frame around the header is made here, and
+/// the checksums of sections are not looked at: they would keep the fuzzer out.
+pub fn event_block(bytes: &[u8]) {
+    let Some((length, rest)) = bytes.split_first_chunk::<2>() else { return };
+    let Some((header, sections)) = rest.split_at_checked(u16::from_le_bytes(*length).into()) else {
+        return;
+    };
+    let mut framed = Vec::new();
+    let mark = frame::begin(&mut framed, frame::FrameKind::Events, 1);
+    framed.extend_from_slice(header);
+    frame::close(&mut framed, mark);
+    let mut whole = (framed.len() as u32).to_le_bytes().to_vec();
+    whole.extend_from_slice(&framed);
+    whole.extend_from_slice(sections);
+    events::read_block(&whole);
+}
+
+/// Properties of an event: what is taken is taken again as it is, and what is split into columns is joined to the same text.
+pub fn properties(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Some(joined) = events::split_and_join(text) {
+        assert_eq!(joined, text, "any text that is split comes back");
+    }
+    let Ok(properties) = Properties::parse(text) else { return };
+    assert_eq!(Properties::parse(properties.as_str()).as_ref(), Ok(&properties));
+    if let Some(joined) = events::split_and_join(properties.as_str()) {
+        assert_eq!(joined, properties.as_str(), "properties come back");
     }
 }

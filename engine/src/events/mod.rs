@@ -1,18 +1,19 @@
 //! The life of an event: from the batch into the head, into blocks, and into answers.
 
-#[allow(dead_code, reason = "the engine does not take events yet")]
-mod chunk;
-#[allow(dead_code, reason = "the engine does not take events yet")]
-mod path;
-#[allow(dead_code, reason = "the engine does not take events yet")]
-mod query;
-#[allow(dead_code, reason = "the engine does not take events yet")]
-#[allow(dead_code, unused_imports, reason = "the engine is yet to be wired to it")]
 mod block;
+mod chunk;
+mod head;
+mod keys;
+mod load;
+mod path;
+mod query;
+mod rooms;
+mod seal;
 mod source;
+mod upkeep;
+mod view;
 
-#[allow(unused_imports, reason = "the engine does not take events yet")]
-pub(crate) use chunk::Chunk;
-#[allow(unused_imports, reason = "the engine does not take events yet")]
-pub(crate) use query::{QueryContext, QueryLimits, aggregate, list};
+use chunk::Chunk;
+pub(crate) use rooms::Events;
+pub(crate) use seal::FrozenEvents;
 pub(crate) use source::{Codes, NO_CODE, Numbers, Rows, Source};

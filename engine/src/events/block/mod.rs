@@ -34,8 +34,9 @@
 //! order. Rows of one name resemble each other, and what concerns one name is a slice of few pages. A row finds what it has
 //! in there by its rank among the rows that have it.
 //!
-//! Bitmaps of the rows of each text are not stored. As roaring bitmaps they would take more than all else of an ordinary
-//! block together; they are made from the codes when they are first asked for, and then kept in memory.
+//! Bitmaps of the rows of each text are not stored. As roaring bitmaps they would take three times the bytes of the codes, and
+//! half as much again as the whole of an ordinary block; they are made from the codes when they are first asked for, and then kept
+//! in memory.
 //!
 //! A *shape* is the canonical text of properties with its scalars punched out: see [`properties`]. *Text pages*: see
 //! [`texts`].
@@ -59,12 +60,16 @@ mod terms;
 mod texts;
 
 #[cfg(test)]
+mod size_tests;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use cache::PartsCache;
 #[cfg(fuzzing)]
-pub(crate) use decode::read_all;
+pub(crate) use decode::read_all as read_block;
 pub(crate) use decode::{check, decode, describe};
 pub(crate) use encode::encode;
 pub(crate) use info::{EventBlockInfo, EventBlockKey};
 pub(crate) use open::EventBlock;
+#[cfg(fuzzing)]
+pub(crate) use properties::split_and_join;

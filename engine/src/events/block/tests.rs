@@ -23,14 +23,14 @@ const DAY_MS: i64 = 86_400_000;
 const DAY: u32 = 20_000;
 
 /// Numbers that look random and are the same in every run.
-struct Dice(Cell<u64>);
+pub(super) struct Dice(Cell<u64>);
 
 impl Dice {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(Cell::new(seed))
     }
 
-    fn below(&self, end: u64) -> u64 {
+    pub(super) fn below(&self, end: u64) -> u64 {
         let seed = self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.0.set(seed);
         let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

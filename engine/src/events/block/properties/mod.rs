@@ -24,4 +24,4 @@ mod split;
 pub(super) use encode::encode;
 pub(super) use read::PropertyReader;
 #[cfg(fuzzing)]
-pub(super) use shape::split_and_join;
+pub(crate) use shape::split_and_join;

@@ -191,8 +191,8 @@ impl<'t> Splitter<'t, '_> {
 
 fn is_digits(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
-    let first = digits.first();
-    digits.iter().all(u8::is_ascii_digit) && (first != Some(&b'0') || digits.len() == 1)
+    let plain = digits != b"" && digits.iter().all(u8::is_ascii_digit);
+    plain && (digits.first() != Some(&b'0') || digits.len() == 1)
 }
 
 /// The integer that is written like this and in no other way.
