@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
@@ -14,7 +13,7 @@ use crate::log::{self, Applied, Committer, Segments, Submission, encode_dropped,
 use crate::maintenance::{self, Alarm, BackupReport, Keeper, VerifyReport};
 use crate::metrics::{
     self, BatchBuilder, DefinitionFilter, DefinitionPage, ExpireReport, MergeReport,
-    MetricDefinition, Metrics, SealReport,
+    MetricDefinition,
 };
 use crate::model::{
     EventAnswer, EventBatch, EventListQuery, EventPage, EventQuery, Lsn, MetricQuery, MetricType,
@@ -24,6 +23,7 @@ use crate::options::Options;
 use crate::startup;
 use crate::stats::EngineStats;
 use crate::storage::Store;
+use crate::telemetry::{SealReport, Telemetry};
 
 /// A time-series engine on a directory of its own. Cheap to clone; the directory is released with the last clone.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct Engine {
 #[derive(Debug)]
 pub(crate) struct Rooms {
     pub(crate) dir: PathBuf,
-    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) documents: Arc<Documents>,
     pub(crate) store: Arc<Store>,
     pub(crate) segments: Segments,
@@ -43,8 +43,6 @@ pub(crate) struct Rooms {
     pub(crate) alarm: Arc<Alarm>,
     /// What could not be read when the engine was opened.
     pub(crate) damaged: Vec<String>,
-    /// The number of the next event.
-    pub(crate) event_numbers: Arc<AtomicU64>,
     pub(crate) thread: Mutex<Option<JoinHandle<()>>>,
     /// Keeps others out of the directory.
     pub(crate) _lock: File,
@@ -85,7 +83,7 @@ impl Engine {
 
     /// Begins a batch of points given by names and tags.
     pub fn batch(&self) -> BatchBuilder<'_> {
-        BatchBuilder::new(&self.rooms.metrics)
+        BatchBuilder::new(&self.rooms.telemetry.metrics)
     }
 
     /// Writes points and waits until they are durable as configured.
@@ -100,37 +98,33 @@ impl Engine {
 
     /// Begins a batch of events.
     pub fn event_batch(&self) -> EventBatch {
-        EventBatch::new(
-            self.rooms.metrics.options().clock.now(),
-            Arc::clone(&self.rooms.event_numbers),
-        )
+        self.rooms.telemetry.events.batch()
     }
 
     /// A page of events, newest first. Takes a core or more for as long as it takes: not for reactors.
     pub fn list_events(&self, query: &EventListQuery) -> Result<EventPage> {
-        let _query = query;
-        Err(Error::Unavailable("events cannot be read yet".into()))
+        self.rooms.telemetry.events.list(query)
     }
 
     /// Answers a question about events. Takes a core or more for as long as it takes: not for reactors.
     pub fn query_events(&self, query: &EventQuery) -> Result<EventAnswer> {
-        let _query = query;
-        Err(Error::Unavailable("events cannot be read yet".into()))
+        self.rooms.telemetry.events.query(query)
     }
 
     /// Writes points and calls `done` when they are durable as configured, from another thread. `done` must be quick.
     pub fn submit(&self, write: Write, done: impl FnOnce(Result<Written>) + Send + 'static) {
-        let Write { points, events: _, receipt } = write;
+        let Write { points, events, receipt } = write;
+        let events = events.map(EventBatch::into_rows).unwrap_or_default();
         self.rooms.committer.submit(Submission {
-            payload: encode_write(&points, receipt.as_ref()),
-            applied: Applied::Write(Box::new(log::Written { points, receipt })),
+            payload: encode_write(&points, &events, receipt.as_ref()),
+            applied: Applied::Write(Box::new(log::Written { points, events, receipt })),
             done: Box::new(move |outcome| done(outcome.map(|lsn| Written { lsn }))),
         });
     }
 
     /// The receipt of an earlier write or transaction; none when there is none or it has expired.
     pub fn receipt(&self, id: u128) -> Result<Option<Receipt>> {
-        match self.rooms.metrics.unsealed_receipt(id) {
+        match self.rooms.telemetry.unsealed_receipt(id) {
             Some(receipt) => Ok(Some(receipt)),
             None => self.rooms.documents.receipt(id),
         }
@@ -138,37 +132,37 @@ impl Engine {
 
     /// Answers a question about one metric. Takes a core or more for as long as it takes: not for reactors.
     pub fn query(&self, query: &MetricQuery) -> Result<QueryResult> {
-        metrics::query(&self.rooms.metrics, query)
+        metrics::query(&self.rooms.telemetry.metrics, query)
     }
 
     /// The metrics, sorted by name.
     pub fn metrics(&self, filter: &DefinitionFilter) -> DefinitionPage {
-        self.rooms.metrics.definitions(filter)
+        self.rooms.telemetry.metrics.definitions(filter)
     }
 
     /// What is known of a metric, if it has any points.
     pub fn metric(&self, name: &str) -> Option<MetricDefinition> {
-        self.rooms.metrics.definition(name)
+        self.rooms.telemetry.metrics.definition(name)
     }
 
     /// The type of a metric, if there is one of this name. Cheaper than [`Self::metric`].
     pub fn metric_type(&self, name: &str) -> Option<MetricType> {
-        self.rooms.metrics.kind_of(name)
+        self.rooms.telemetry.metrics.kind_of(name)
     }
 
     /// The tag keys of a metric with their numbers of values, sorted.
     pub fn tag_keys(&self, name: &str) -> Result<Vec<(String, u64)>> {
-        self.rooms.metrics.tag_keys(name)
+        self.rooms.telemetry.metrics.tag_keys(name)
     }
 
     /// The values of a tag with their numbers of series, sorted; none when the metric lacks the tag.
     pub fn tag_values(&self, name: &str, key: &str) -> Result<Vec<(String, u64)>> {
-        self.rooms.metrics.tag_values(name, key)
+        self.rooms.telemetry.metrics.tag_values(name, key)
     }
 
     /// Deletes a metric with all its points. Its name is free afterwards, also for another type.
     pub fn delete_metric(&self, name: &str) -> Result<()> {
-        let id = self.rooms.metrics.registry().with_metric(name, |metric| metric.id);
+        let id = self.rooms.telemetry.metrics.registry().with_metric(name, |metric| metric.id);
         let Some(id) = id else {
             return Err(Refusal::MetricNotFound(name.to_owned()).into());
         };
@@ -215,13 +209,14 @@ impl Engine {
     /// Reads everything that is on disk and checks it.
     pub fn verify(&self) -> Result<VerifyReport> {
         let rooms = &self.rooms;
-        maintenance::verify(&rooms.metrics, &rooms.documents, &rooms.segments)
+        maintenance::verify(&rooms.telemetry, &rooms.documents, &rooms.segments)
     }
 
     /// What is known to be damaged, one line each: found when the engine was opened, or since.
     pub fn damage(&self) -> Vec<String> {
         let mut lines = self.rooms.damaged.clone();
-        lines.extend(self.rooms.metrics.damage());
+        lines.extend(self.rooms.telemetry.metrics.damage());
+        lines.extend(self.rooms.telemetry.events.damage());
         lines.extend(self.rooms.documents.damaged());
         lines.extend(self.rooms.alarm.upkeep_failure().map(|reason| format!("upkeep: {reason}")));
         lines

@@ -48,6 +48,7 @@ mod sketch;
 mod startup;
 mod stats;
 mod storage;
+mod telemetry;
 
 pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
@@ -56,8 +57,8 @@ pub use error::{Error, Refusal, Result};
 pub use maintenance::{BackupReport, VerifyReport};
 pub use metrics::{
     BatchBuilder, DefinitionFilter, DefinitionPage, ExpireReport, MergeReport, MetricDefinition,
-    SealReport,
 };
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
 pub use stats::EngineStats;
+pub use telemetry::SealReport;

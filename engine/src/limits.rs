@@ -17,6 +17,8 @@ pub const PROPERTIES_BYTES_MAX: usize = 64 << 10;
 pub const PROPERTIES_NESTING_MAX: usize = 64;
 /// Events of a block: what 16-bit positions can name.
 pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
+/// Events in memory that are sealed whatever their bytes: the head is read row by row, so this bounds what a question costs.
+pub const EVENT_HEAD_ROWS_MAX: u64 = 1 << 20;
 /// Texts of a column of a block of events, such as a tag, that its header lists with their counts, and whose rows are
 /// kept as bitmaps while in memory; a column of more has a dictionary in pages.
 pub const EVENT_FEW_TEXTS_MAX: usize = 256;

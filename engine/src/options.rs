@@ -12,19 +12,23 @@ pub struct Options {
     pub durability: Durability,
     /// Where the time comes from.
     pub clock: Clock,
-    /// Bytes that the points in memory may take before they are sealed into blocks. Twice this is the most
+    /// Bytes that the points and events in memory may take before they are sealed into blocks. Twice this is the most
     /// that the head takes: one half being sealed, one being filled.
     pub head_bytes: usize,
     /// The oldest point in memory is sealed after this time, whatever the size.
     pub head_age: Duration,
     /// Bytes of the shared cache for blocks read from disk.
     pub cache_bytes: usize,
+    /// Bytes of the cache for columns of events that have been decoded.
+    pub event_cache_bytes: usize,
     /// Bytes that the accumulators of one query may take.
     pub query_bytes: usize,
     /// Raw points plus rollup cells that one query may read.
     pub query_points: u64,
     /// Buckets per series that one query may answer.
     pub query_buckets: u64,
+    /// Groups that one question about events may answer.
+    pub query_groups: usize,
     /// Threads that answer queries and merge blocks.
     pub threads: usize,
     /// Series of one metric.
@@ -35,6 +39,8 @@ pub struct Options {
     pub disk_free_bytes: u64,
     /// How long each tier is kept.
     pub retention: Retention,
+    /// How long events are kept.
+    pub event_retention: Duration,
     /// Whether blocks are merged, expired and sealed by age without being asked.
     pub maintenance: Maintenance,
 }
@@ -47,14 +53,17 @@ impl Default for Options {
             head_bytes: 256 << 20,
             head_age: Duration::from_secs(600),
             cache_bytes: 512 << 20,
+            event_cache_bytes: 512 << 20,
             query_bytes: 512 << 20,
             query_points: 2_000_000_000,
             query_buckets: 50_000,
+            query_groups: 100_000,
             threads: std::thread::available_parallelism().map_or(2, usize::from),
             series_per_metric: 1_000_000,
             series_total: 10_000_000,
             disk_free_bytes: 256 << 20,
             retention: Retention::default(),
+            event_retention: days(30),
             maintenance: Maintenance::Background,
         }
     }

@@ -16,12 +16,14 @@ use parking_lot::Mutex;
 use crate::documents::Documents;
 use crate::engine::Rooms;
 use crate::error::{Error, Result};
-use crate::log::{Applied, Committer, Record, Segments, Written, scan};
+use crate::events::Events;
+use crate::log::{Committer, Record, Segments, scan};
 use crate::maintenance::{Alarm, DB_DIR, Due, Keeper, LOCK_FILE, LOG_DIR};
-use crate::metrics::{HeadSink, Metrics, Opened, load};
+use crate::metrics::{Opened, load};
 use crate::model::Lsn;
 use crate::options::Options;
 use crate::storage::Store;
+use crate::telemetry::{self, HeadSink, Telemetry};
 
 pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
     let failed = |reason: String| Error::Open { path: dir.to_owned(), reason };
@@ -29,17 +31,23 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
     let lock = lock(dir)?;
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
     let documents = Arc::new(Documents::open(Arc::clone(&store), options.clock.clone())?);
-    let Opened { metrics, sealed, mut damaged } =
-        load::open(Arc::clone(&store), options.clone(), seed(dir))?;
+    let pool = Arc::new(query_threads(options.threads)?);
+    let Opened { metrics, mut damaged } =
+        load::open(Arc::clone(&store), options.clone(), Arc::clone(&pool), seed(dir))?;
+    let events = Events::open(Arc::clone(&store), options.clone(), pool, &mut damaged)?;
+    let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
     let segments = Segments::open(dir.join(LOG_DIR))?;
-    let next = replay(&metrics, &segments, sealed, &mut damaged)?;
-    let metrics = Arc::new(metrics);
+    let next = replay(&telemetry, &segments, telemetry::sealed(&store)?, &mut damaged)?;
+    let telemetry = Arc::new(telemetry);
     let alarm = Arc::new(Alarm::default());
-    let sink =
-        HeadSink { metrics: Arc::clone(&metrics), alarm: Arc::clone(&alarm), dir: dir.to_owned() };
+    let sink = HeadSink {
+        telemetry: Arc::clone(&telemetry),
+        alarm: Arc::clone(&alarm),
+        dir: dir.to_owned(),
+    };
     let committer = Arc::new(Committer::start(segments.clone(), next, options.durability, sink)?);
     let keeper = Arc::new(Keeper {
-        metrics: Arc::clone(&metrics),
+        telemetry: Arc::clone(&telemetry),
         documents: Arc::clone(&documents),
         committer: Arc::clone(&committer),
         segments: segments.clone(),
@@ -53,7 +61,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
     let thread = thread.map_err(|e| failed(format!("starting the keeper: {e}")))?;
     Ok(Rooms {
         dir: dir.to_owned(),
-        metrics,
+        telemetry,
         documents,
         store,
         segments,
@@ -61,10 +69,17 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
         keeper,
         alarm,
         damaged,
-        event_numbers: Arc::default(),
         thread: Mutex::new(Some(thread)),
         _lock: lock,
     })
+}
+
+fn query_threads(threads: usize) -> Result<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.max(1))
+        .thread_name(|i| format!("telltale-query-{i}"))
+        .build()
+        .map_err(|e| Error::Storage(format!("starting the query threads: {e}")))
 }
 
 fn lock(dir: &Path) -> Result<File> {
@@ -87,7 +102,7 @@ fn seed(dir: &Path) -> u64 {
 
 /// Applies what the log holds beyond `sealed`. Answers the number of the next record.
 fn replay(
-    metrics: &Metrics,
+    telemetry: &Telemetry,
     segments: &Segments,
     sealed: Lsn,
     damaged: &mut Vec<String>,
@@ -102,7 +117,7 @@ fn replay(
                 return Ok(());
             }
             match Record::decode(payload) {
-                Ok(record) => replay_record(metrics, lsn, record),
+                Ok(record) => telemetry.replay(lsn, record),
                 Err(error) => {
                     damaged.push(format!("log record {lsn:?}: {error}"));
                     Ok(())
@@ -113,18 +128,4 @@ fn replay(
         next = next.max(scanned.next);
     }
     Ok(next)
-}
-
-fn replay_record(metrics: &Metrics, lsn: Lsn, record: Record) -> Result<()> {
-    let Record { definitions, points, dropped, receipt } = record;
-    metrics.replay_definitions(definitions);
-    for metric in dropped {
-        metrics.apply(Applied::Dropped(metric));
-    }
-    let head_bytes = metrics.apply(Applied::Write(Box::new(Written { points, receipt })));
-    if head_bytes >= metrics.options().head_bytes {
-        metrics.freeze(lsn);
-        metrics.seal_frozen()?;
-    }
-    Ok(())
 }

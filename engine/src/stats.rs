@@ -12,16 +12,28 @@ pub struct EngineStats {
     pub metrics: u64,
     /// Series of all metrics.
     pub series: u64,
+    /// Events written since the engine was opened.
+    pub events_written: u64,
+    /// Events in memory.
+    pub events_head: u64,
+    /// Events in blocks.
+    pub events_stored: u64,
+    /// Blocks of events.
+    pub event_blocks: u64,
+    /// Bytes of the blocks of events.
+    pub event_block_bytes: u64,
     /// Points written since the engine was opened.
     pub points_written: u64,
     /// Points in memory.
     pub points_head: u64,
-    /// Bytes of the points in memory.
+    /// Bytes of the points and events in memory.
     pub head_bytes: u64,
     /// Bytes of the registry in memory.
     pub registry_bytes: u64,
     /// Bytes of the cache of the database, its memtables included.
     pub cache_bytes: u64,
+    /// Bytes of decoded columns of events in the cache for them.
+    pub event_cache_bytes: u64,
     /// Bytes of the memtables of the database.
     pub memtable_bytes: u64,
     /// Bytes that wait to be written to the log.
@@ -32,9 +44,9 @@ pub struct EngineStats {
     pub disk_bytes: u64,
     /// Bytes free on its disk.
     pub disk_free_bytes: u64,
-    /// Blocks.
+    /// Blocks of points.
     pub blocks: u64,
-    /// Bytes of the blocks.
+    /// Bytes of the blocks of points.
     pub block_bytes: u64,
     /// Blocks that are damaged and set aside.
     pub blocks_quarantined: u64,
@@ -48,20 +60,27 @@ pub struct EngineStats {
 
 impl EngineStats {
     pub(crate) fn of(rooms: &Rooms) -> Self {
-        let (metrics, series, registry_bytes) = rooms.metrics.registry().size();
-        let head = rooms.metrics.view().head_size();
-        let catalog = rooms.metrics.view().catalog();
-        let counters = &rooms.metrics.counters;
+        let (metrics, series, registry_bytes) = rooms.telemetry.metrics.registry().size();
+        let head = rooms.telemetry.metrics.view().head_size();
+        let catalog = rooms.telemetry.metrics.view().catalog();
+        let events = rooms.telemetry.events.sizes();
+        let counters = &rooms.telemetry.metrics.counters;
         // Figures that cannot be had read as zero: watching must not fail because the disk does.
         let figures = rooms.store.figures().unwrap_or_default();
         Self {
             metrics: metrics as u64,
             series: series as u64,
+            events_written: events.written,
+            events_head: events.head_rows,
+            events_stored: events.stored_rows,
+            event_blocks: events.blocks,
+            event_block_bytes: events.block_bytes,
             points_written: counters.points.load(Ordering::Relaxed),
             points_head: head.points,
-            head_bytes: head.bytes as u64,
+            head_bytes: head.bytes as u64 + events.head_bytes,
             registry_bytes: registry_bytes as u64,
             cache_bytes: figures.cache_bytes,
+            event_cache_bytes: events.cache_bytes,
             memtable_bytes: figures.memtable_bytes,
             queue_bytes: rooms.committer.queued_bytes() as u64,
             log_bytes: rooms.segments.bytes().unwrap_or_default(),
@@ -69,7 +88,7 @@ impl EngineStats {
             disk_free_bytes: disk_free(&rooms.dir).unwrap_or_default(),
             blocks: catalog.blocks(),
             block_bytes: catalog.bytes(),
-            blocks_quarantined: rooms.metrics.quarantined(),
+            blocks_quarantined: rooms.telemetry.metrics.quarantined() + events.quarantined,
             seals: counters.seals.load(Ordering::Relaxed),
             merges: counters.merges.load(Ordering::Relaxed),
             read_only: rooms.alarm.trouble().is_some(),

@@ -17,11 +17,11 @@ use crate::model::{
 use crate::sketch::hash_member;
 
 /// Rows of the head that do not change any more.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Chunk {
     rows: Arc<EventRows>,
     /// The rows, sorted by time and id: a position is an index in here.
-    order: Vec<u32>,
+    order: Arc<[u32]>,
     times: Arc<Vec<i64>>,
 }
 
@@ -35,13 +35,18 @@ impl Chunk {
             order.sort_unstable_by_key(key);
         }
         let times = order.iter().filter_map(|row| times.get(*row as usize).copied()).collect();
-        Self { order, times: Arc::new(times), rows }
+        Self { order: order.into(), times: Arc::new(times), rows }
+    }
+
+    /// The rows in the order they came.
+    pub(super) fn columns(&self) -> &EventRows {
+        &self.rows
     }
 
     /// The rows of which the test holds.
     fn rows_where(&self, mut test: impl FnMut(usize) -> bool) -> Rows {
         let mut some = RoaringBitmap::new();
-        for (position, row) in (0..).zip(&self.order) {
+        for (position, row) in (0..).zip(self.order.iter()) {
             if test(*row as usize) {
                 some.insert(position);
             }
@@ -70,7 +75,7 @@ impl Chunk {
     fn codes(&self, column: impl Fn(usize) -> Option<TextId>) -> Codes {
         let mut codes = Codes { codes: Vec::with_capacity(self.order.len()), ..Codes::default() };
         let mut code_of = vec![NO_CODE; self.rows.texts().len()];
-        for row in &self.order {
+        for row in self.order.iter() {
             let text = column(*row as usize);
             let code = text.and_then(|text| Some((text, code_of.get_mut(text.0 as usize)?)));
             let code = code.map_or(NO_CODE, |(text, code)| {

@@ -13,6 +13,8 @@ mod source;
 mod upkeep;
 mod view;
 
+#[cfg(fuzzing)]
+pub(crate) use block::{read_block, split_and_join};
 use chunk::Chunk;
 pub(crate) use rooms::Events;
 pub(crate) use seal::FrozenEvents;

@@ -75,7 +75,7 @@ pub(crate) struct Numbers {
 }
 
 /// Rows of events, sorted by time, then id. Row 0 is the oldest. All methods may read from disk.
-pub(crate) trait Source: Sync {
+pub(crate) trait Source: std::fmt::Debug + Sync {
     /// How many rows there are.
     fn rows(&self) -> u32;
 

@@ -21,7 +21,7 @@ use super::segment::{PAYLOAD_BYTES_MAX, Segments};
 use super::writer::LogWriter;
 use crate::documents::Receipt;
 use crate::error::{Error, Result};
-use crate::model::{Lsn, MetricId, PointBatch};
+use crate::model::{EventRows, Lsn, MetricId, PointBatch};
 use crate::options::Durability;
 
 /// Bytes that may wait to be written; beyond it writers are told to slow down.
@@ -29,17 +29,18 @@ const QUEUE_BYTES_MAX: usize = 64 << 20;
 /// A group is closed at this size.
 const GROUP_BYTES_MAX: usize = 8 << 20;
 
-/// Points, and how their write was answered.
+/// Points and events, and how their write was answered.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) points: PointBatch,
+    pub(crate) events: EventRows,
     pub(crate) receipt: Option<Receipt>,
 }
 
 /// What a record does once it is durable.
 #[derive(Debug)]
 pub(crate) enum Applied {
-    /// Adds points to the head and remembers the answer.
+    /// Adds points and events to the heads and remembers the answer.
     Write(Box<Written>),
     /// Forgets a metric.
     Dropped(MetricId),

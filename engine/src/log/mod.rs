@@ -6,6 +6,7 @@
 //! no second copy of the head sits in a memtable. What a seal has put into blocks is deleted a file at a time.
 
 mod commit;
+mod events;
 mod record;
 mod segment;
 mod writer;

@@ -9,17 +9,19 @@
 //!                  before: signed │ n × value: u64
 //!   3 dropped      metric: varint
 //!   4 receipt      id: u128 │ fingerprint: u64 │ expires at: signed │ answer: the rest
+//!   5 events       see `events.rs`
 //! ```
 //!
 //! Series and times mostly repeat or step by one from point to point, so a byte each is the rule; values are
 //! copied as they are, because the log is read once, after a crash, and written always.
 
+use super::events;
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::{CodecError, CodecResult};
 use crate::documents::Receipt;
 use crate::limits;
 use crate::model::{
-    Columns, MetricId, MetricName, MetricType, PointBatch, SeriesId, Tags, TimestampMs,
+    Columns, EventRows, MetricId, MetricName, MetricType, PointBatch, SeriesId, Tags, TimestampMs,
 };
 
 const VERSION: u8 = 1;
@@ -27,6 +29,7 @@ const DEFINITIONS: u8 = 1;
 const POINTS: u8 = 2;
 const DROPPED: u8 = 3;
 const RECEIPT: u8 = 4;
+const EVENTS: u8 = 5;
 
 /// A metric that a write created.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,10 +67,11 @@ impl Definitions {
 }
 
 /// A record, decoded.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) definitions: Definitions,
     pub(crate) points: PointBatch,
+    pub(crate) events: EventRows,
     pub(crate) dropped: Vec<MetricId>,
     pub(crate) receipt: Option<Receipt>,
 }
@@ -87,6 +91,7 @@ impl Record {
                 DEFINITIONS => record.definitions.append(decode_definitions(&mut body)?),
                 POINTS => decode_points(&mut body, &mut record.points)?,
                 DROPPED => record.dropped.push(MetricId(id(&mut body)?)),
+                EVENTS => record.events.append(&events::decode(&mut body)?),
                 RECEIPT => record.receipt = Some(decode_receipt(&mut body)?),
                 other => {
                     return Err(CodecError::new(format!("unknown section {other} of a record")));
@@ -120,9 +125,19 @@ pub(crate) fn encode_definitions(definitions: &Definitions) -> Vec<u8> {
     section(DEFINITIONS, &body)
 }
 
-/// A record with points, and with the receipt of the write if it has one.
-pub(crate) fn encode_write(batch: &PointBatch, receipt: Option<&Receipt>) -> Vec<u8> {
-    let mut out = encode_points(batch);
+/// A record with points and events, and with the receipt of the write if it has one.
+pub(crate) fn encode_write(
+    points: &PointBatch,
+    events: &EventRows,
+    receipt: Option<&Receipt>,
+) -> Vec<u8> {
+    let mut out = encode_points(points);
+    if events.len() > 0 {
+        let mut body = Vec::new();
+        events::encode(events, &mut body);
+        out.push(EVENTS);
+        put_bytes(&mut out, &body);
+    }
     if let Some(receipt) = receipt {
         let mut body = Vec::with_capacity(48 + receipt.answer.len());
         body.extend_from_slice(&receipt.id.to_le_bytes());
@@ -271,7 +286,12 @@ mod tests {
             answer: b"{}".to_vec(),
             expires_at: TimestampMs(123_456),
         };
-        let record = Record::decode(&encode_write(&PointBatch::default(), Some(&receipt))).unwrap();
+        let record = Record::decode(&encode_write(
+            &PointBatch::default(),
+            &EventRows::default(),
+            Some(&receipt),
+        ))
+        .unwrap();
         assert_eq!(record.receipt, Some(receipt));
     }
 

@@ -9,9 +9,10 @@ use super::Alarm;
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
-use crate::metrics::{Eagerness, ExpireReport, MergeReport, Metrics, SealReport};
+use crate::metrics::{Eagerness, ExpireReport, MergeReport};
 use crate::model::TimestampMs;
 use crate::options::Maintenance;
+use crate::telemetry::{SealReport, Telemetry};
 
 /// How often the keeper looks around.
 const ROUND: Duration = Duration::from_secs(1);
@@ -24,7 +25,7 @@ const EXPIRE_PERIOD_MS: i64 = 3_600_000;
 /// Does the upkeep of an engine.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) documents: Arc<Documents>,
     pub(crate) committer: Arc<Committer>,
     pub(crate) segments: Segments,
@@ -60,7 +61,7 @@ impl Keeper {
     /// Everything that is done in the background. Failures are kept by the [`Alarm`] for whoever asks; the next
     /// round tries again.
     fn round(&self, seal_wanted: bool) {
-        let options = self.metrics.options();
+        let options = self.telemetry.options();
         let now = options.clock.now();
         let own_pace = options.maintenance == Maintenance::Background;
         let age_ms = i64::try_from(options.head_age.as_millis()).unwrap_or(i64::MAX);
@@ -72,7 +73,7 @@ impl Keeper {
         }
         let mut failure = None;
         if own_pace && now >= due.merge {
-            let merged = self.metrics.merge_windows(Eagerness::Over, WINDOWS_PER_ROUND);
+            let merged = self.merge_step(Eagerness::Over, WINDOWS_PER_ROUND);
             let busy = merged.as_ref().is_ok_and(|report| report.windows > 0);
             due.merge = TimestampMs(now.0 + if busy { 0 } else { MERGE_PERIOD_MS });
             failure = merged.err();
@@ -81,21 +82,17 @@ impl Keeper {
             due.expire = TimestampMs(now.0 + EXPIRE_PERIOD_MS);
             failure = failure.or(self.expire_step().err());
         }
-        failure = failure.or(self.metrics.collect_garbage().err());
+        failure = failure.or(self.collect_garbage().err());
         self.alarm.upkept(failure.map(|error| error.to_string()));
     }
 
     /// Seals all that was written before.
     pub(crate) fn seal(&self) -> Result<SealReport> {
         let _turn = self.turn.lock();
-        let report = self.seal_step()?;
+        let mut report = self.seal_step()?;
         // A seal that failed before was finished first: what came since is next.
-        let more = self.seal_step()?;
-        Ok(SealReport {
-            points: report.points + more.points,
-            blocks: report.blocks + more.blocks,
-            bytes: report.bytes + more.bytes,
-        })
+        report += self.seal_step()?;
+        Ok(report)
     }
 
     fn seal_step(&self) -> Result<SealReport> {
@@ -105,14 +102,14 @@ impl Keeper {
     }
 
     fn try_seal(&self) -> Result<SealReport> {
-        if !self.metrics.is_frozen() {
+        if !self.telemetry.is_frozen() {
             let (tell, told) = mpsc::sync_channel(1);
             self.committer.rotate(move |boundary| {
                 let _heard = tell.send(boundary);
             });
             told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))??;
         }
-        let Some((boundary, report)) = self.metrics.seal_frozen()? else {
+        let Some((boundary, report)) = self.telemetry.seal_frozen()? else {
             return Ok(SealReport::default());
         };
         self.segments.delete_through(boundary)?;
@@ -122,10 +119,21 @@ impl Keeper {
     /// Brings all blocks to their final form and deletes what is not needed.
     pub(crate) fn merge(&self) -> Result<MergeReport> {
         let _turn = self.turn.lock();
-        let report = self.metrics.merge_windows(Eagerness::All, usize::MAX)?;
-        self.metrics.collect_garbage()?;
-        self.metrics.settle_disk()?;
+        let report = self.merge_step(Eagerness::All, usize::MAX)?;
+        self.collect_garbage()?;
+        self.telemetry.settle_disk()?;
         Ok(report)
+    }
+
+    fn merge_step(&self, eagerness: Eagerness, windows_max: usize) -> Result<MergeReport> {
+        let mut report = self.telemetry.metrics.merge_windows(eagerness, windows_max)?;
+        report += self.telemetry.events.merge_blocks(eagerness, windows_max)?;
+        Ok(report)
+    }
+
+    fn collect_garbage(&self) -> Result<()> {
+        self.telemetry.metrics.collect_garbage()?;
+        self.telemetry.events.collect_garbage()
     }
 
     /// Removes what is older than it is kept.
@@ -135,10 +143,12 @@ impl Keeper {
     }
 
     fn expire_step(&self) -> Result<ExpireReport> {
-        let report = self.metrics.expire_blocks()?;
-        let receipts = self.documents.expire_receipts(self.metrics.options().clock.now())?;
-        self.metrics.collect_garbage()?;
-        Ok(ExpireReport { receipts, ..report })
+        let metrics = self.telemetry.metrics.expire_blocks()?;
+        let events = self.telemetry.events.expire_blocks()?;
+        let receipts = self.documents.expire_receipts(self.telemetry.options().clock.now())?;
+        self.collect_garbage()?;
+        let blocks = metrics.blocks + events.blocks;
+        Ok(ExpireReport { blocks, bytes: metrics.bytes + events.bytes, receipts })
     }
 }
 

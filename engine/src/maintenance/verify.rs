@@ -3,7 +3,7 @@
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Record, Segments, scan};
-use crate::metrics::Metrics;
+use crate::telemetry::Telemetry;
 
 /// What was looked at, and what is damaged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,12 +22,13 @@ pub struct VerifyReport {
 
 /// Reads and checks everything that is on disk.
 pub(crate) fn verify(
-    metrics: &Metrics,
+    telemetry: &Telemetry,
     documents: &Documents,
     segments: &Segments,
 ) -> Result<VerifyReport> {
     let mut report = VerifyReport::default();
-    metrics.verify_blocks(&mut report)?;
+    telemetry.metrics.verify_blocks(&mut report)?;
+    telemetry.events.verify_blocks(&mut report)?;
     for (_, path) in segments.list()? {
         let scanned = scan(&path, |lsn, payload| {
             report.bytes += payload.len() as u64;

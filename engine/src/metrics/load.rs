@@ -9,13 +9,10 @@ use super::block::{BlockInfo, BlockKey};
 use super::catalog::Catalog;
 use super::registry::{Registry, load};
 use super::view::View;
-use crate::error::{Error, Result};
-use crate::model::Lsn;
+use crate::error::Result;
 use crate::options::Options;
 use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store};
 
-/// The last record of the log that is in blocks: u64, little-endian.
-pub(super) const SEALED_KEY: &[u8] = b"sealed";
 /// The next number of a block: u64, little-endian.
 pub(super) const SEQUENCE_KEY: &[u8] = b"sequence";
 
@@ -23,14 +20,17 @@ pub(super) const SEQUENCE_KEY: &[u8] = b"sequence";
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) metrics: Metrics,
-    /// The last record of the log that is in blocks.
-    pub(crate) sealed: Lsn,
     /// What could not be read, one line each.
     pub(crate) damaged: Vec<String>,
 }
 
-/// Reads registry, catalog and watermarks.
-pub(crate) fn open(store: Arc<Store>, options: Options, seed: u64) -> Result<Opened> {
+/// Reads registry and catalog.
+pub(crate) fn open(
+    store: Arc<Store>,
+    options: Options,
+    pool: Arc<rayon::ThreadPool>,
+    seed: u64,
+) -> Result<Opened> {
     let registry = Registry::new(seed, options.series_per_metric, options.series_total);
     let loaded = load(&store, &registry)?;
     let mut damaged = loaded.damaged;
@@ -40,7 +40,7 @@ pub(crate) fn open(store: Arc<Store>, options: Options, seed: u64) -> Result<Ope
     if !damaged.is_empty() {
         add_unlisted(&store, &garbage, &mut blocks)?;
     }
-    let stored = read_number(&store, SEQUENCE_KEY)?.unwrap_or(1);
+    let stored = store.number(SEQUENCE_KEY)?.unwrap_or(1);
     let past = |key: &BlockKey| key.sequence + 1;
     let sequence = blocks.keys().chain(&garbage).map(past).fold(stored.max(1), u64::max);
     // Blocks of a metric that is not there were written while it was dropped.
@@ -50,12 +50,11 @@ pub(crate) fn open(store: Arc<Store>, options: Options, seed: u64) -> Result<Ope
     let catalog = Catalog::default().changed(&known, &HashSet::new());
     let view = View::new(catalog, loaded.stats);
     view.define(registry.all_series().into_iter());
-    let sealed = Lsn(read_number(&store, SEALED_KEY)?.unwrap_or(0));
-    let metrics =
-        Metrics::new(store, options, registry, view, quarantined.into_iter().collect(), sequence)?;
+    let quarantined = quarantined.into_iter().collect();
+    let metrics = Metrics::new(store, options, pool, registry, view, quarantined, sequence);
     metrics.delete_garbage(&garbage)?;
     metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
-    Ok(Opened { metrics, sealed, damaged })
+    Ok(Opened { metrics, damaged })
 }
 
 fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<HashMap<BlockKey, BlockInfo>> {
@@ -103,11 +102,4 @@ fn read_keys(store: &Store, keyspace: Keyspace) -> Result<Vec<BlockKey>> {
         keys.push(BlockKey::decode(&key)?);
     }
     Ok(keys)
-}
-
-fn read_number(store: &Store, key: &[u8]) -> Result<Option<u64>> {
-    let Some(stored) = store.get(Keyspace::Meta, key)? else { return Ok(None) };
-    let bytes = <[u8; 8]>::try_from(&*stored);
-    let number = bytes.map_err(|_| Error::Corrupt(format!("{key:?} is not eight bytes")))?;
-    Ok(Some(u64::from_le_bytes(number)))
 }

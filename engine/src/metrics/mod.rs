@@ -19,9 +19,8 @@ mod writer;
 
 pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};
 pub use ingest::BatchBuilder;
-pub(crate) use ingest::HeadSink;
 pub(crate) use load::Opened;
 pub(crate) use query::query;
 pub(crate) use rooms::Metrics;
-pub(crate) use upkeep::Eagerness;
-pub use upkeep::{ExpireReport, MergeReport, SealReport};
+pub(crate) use upkeep::{Eagerness, FrozenMetrics};
+pub use upkeep::{ExpireReport, MergeReport};

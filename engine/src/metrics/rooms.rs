@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use parking_lot::{Mutex, RwLock};
 
 use super::block::BlockKey;
 use super::registry::Registry;
-use super::upkeep::Frozen;
 use super::view::View;
-use crate::documents::Receipt;
 use crate::error::{Error, Result};
 use crate::model::{MetricId, MetricType, TimestampMs};
 use crate::options::Options;
@@ -23,16 +21,12 @@ pub(crate) struct Metrics {
     pub(super) registry: Registry,
     pub(super) view: View,
     options: Options,
-    pool: rayon::ThreadPool,
+    pool: Arc<rayon::ThreadPool>,
     quarantined: RwLock<HashSet<BlockKey>>,
     /// The last part of the names of blocks, and the numbers of units.
     pub(super) sequence: AtomicU64,
-    /// Receipts that are in the log and not on disk yet.
-    pub(super) receipts: Mutex<HashMap<u128, Receipt>>,
     /// Metrics whose drop is in the log, with the blocks to be removed.
     pub(super) dropped: Mutex<Vec<(MetricId, Vec<BlockKey>)>>,
-    /// What was taken from the head and is not in blocks yet; kept when a seal fails.
-    pub(super) frozen: Mutex<Option<Arc<Frozen>>>,
     pub(crate) counters: Counters,
 }
 
@@ -49,17 +43,13 @@ impl Metrics {
     pub(super) fn new(
         store: Arc<Store>,
         options: Options,
+        pool: Arc<rayon::ThreadPool>,
         registry: Registry,
         view: View,
         quarantined: HashSet<BlockKey>,
         sequence: u64,
-    ) -> Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(options.threads.max(1))
-            .thread_name(|i| format!("telltale-query-{i}"))
-            .build()
-            .map_err(|e| Error::Storage(format!("starting the query threads: {e}")))?;
-        Ok(Self {
+    ) -> Self {
+        Self {
             store,
             registry,
             view,
@@ -67,11 +57,9 @@ impl Metrics {
             pool,
             quarantined: RwLock::new(quarantined),
             sequence: AtomicU64::new(sequence),
-            receipts: Mutex::default(),
             dropped: Mutex::default(),
-            frozen: Mutex::default(),
             counters: Counters::default(),
-        })
+        }
     }
 
     pub(crate) fn registry(&self) -> &Registry {
@@ -138,12 +126,6 @@ impl Metrics {
         }
         lines.sort_unstable();
         lines
-    }
-
-    /// The receipt of a write, if it has been stored and has not expired.
-    pub(crate) fn unsealed_receipt(&self, id: u128) -> Option<Receipt> {
-        let receipts = self.receipts.lock();
-        receipts.get(&id).filter(|receipt| !receipt.is_expired(self.now())).cloned()
     }
 
     /// The type of the metric called `name`.

@@ -227,18 +227,31 @@ impl EventRows {
         self.tags(row).iter().find_map(|(k, v)| (*k == key).then_some(*v))
     }
 
-    /// A row by itself.
+    /// A row.
+    pub(crate) fn row(&self, row: usize) -> Option<EventRow<'_>> {
+        let value = *self.values.get(row)?;
+        Some(EventRow {
+            id: *self.ids.get(row)?,
+            time: *self.times.get(row)?,
+            name: *self.names.get(row)?,
+            user: *self.users.get(row)?,
+            value: (!value.is_nan()).then_some(value),
+            tags: self.tags(row),
+            properties: self.properties(row),
+        })
+    }
+
+    /// A row with its texts.
     pub(crate) fn event(&self, row: usize) -> Option<Event> {
         let text = |id: TextId| self.texts.text(id).to_owned();
-        let value = *self.values.get(row)?;
-        let properties = self.properties(row);
+        let EventRow { id, time, name, user, value, tags, properties } = self.row(row)?;
         Some(Event {
-            id: *self.ids.get(row)?,
-            name: text(*self.names.get(row)?),
-            time: TimestampMs(*self.times.get(row)?),
-            user: self.users.get(row)?.map(text),
-            value: (!value.is_nan()).then_some(value),
-            tags: self.tags(row).iter().map(|(k, v)| (text(*k), text(*v))).collect(),
+            id,
+            name: text(name),
+            time: TimestampMs(time),
+            user: user.map(text),
+            value,
+            tags: tags.iter().map(|(k, v)| (text(*k), text(*v))).collect(),
             properties: (!properties.is_empty()).then(|| properties.to_owned()),
         })
     }

@@ -13,6 +13,10 @@ pub(crate) enum Keyspace {
     /// The blocks: 10 to 300 KB each, immutable, already packed. Keys begin with tier and day, so that a day
     /// of a tier is one range, and dropping it drops whole files.
     Blocks,
+    /// What is known of blocks of events, all read at open. One byte says what an entry is, a block key follows.
+    EventCatalog,
+    /// The blocks of events: up to 2 MB each, immutable, already packed. Keys begin with the day.
+    EventBlocks,
     /// Keys of blocks that nothing refers to any more, whose bytes may go once no reader needs them.
     Garbage,
     /// Keys of blocks that were found damaged, with the reason.
@@ -25,11 +29,13 @@ pub(crate) enum Keyspace {
 
 impl Keyspace {
     /// Every keyspace, in the order of the declaration.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Meta,
         Self::Registry,
         Self::Catalog,
         Self::Blocks,
+        Self::EventCatalog,
+        Self::EventBlocks,
         Self::Garbage,
         Self::Quarantine,
         Self::Receipts,
@@ -43,6 +49,8 @@ impl Keyspace {
             Self::Registry => "registry",
             Self::Catalog => "catalog",
             Self::Blocks => "blocks",
+            Self::EventCatalog => "event_catalog",
+            Self::EventBlocks => "event_blocks",
             Self::Garbage => "garbage",
             Self::Quarantine => "quarantine",
             Self::Receipts => "receipts",

@@ -63,6 +63,14 @@ impl Store {
         found.map(|value| value.map(Pinned)).map_err(|error| read_failure(keyspace, error))
     }
 
+    /// A number under `key` of [`Keyspace::Meta`]: u64, little-endian.
+    pub(crate) fn number(&self, key: &[u8]) -> Result<Option<u64>> {
+        let Some(stored) = self.get(Keyspace::Meta, key)? else { return Ok(None) };
+        let bytes = <[u8; 8]>::try_from(&*stored);
+        let number = bytes.map_err(|_| Error::Corrupt(format!("{key:?} is not eight bytes")))?;
+        Ok(Some(u64::from_le_bytes(number)))
+    }
+
     /// The values under `keys`, in their order, each with its own outcome. Ascending keys are read together,
     /// table by table, and need not be sorted again.
     pub(crate) fn multi_get<K: AsRef<[u8]>>(

@@ -155,14 +155,14 @@ fn shape(keyspace: Keyspace) -> Shape {
         // No blob files: a dropped table does not tell its blob files what they lost, so a blob file
         // with one living value would keep all its dead ones; and keys that begin with the day make
         // compaction move most tables instead of rewriting them.
-        Keyspace::Blocks => Shape {
+        Keyspace::Blocks | Keyspace::EventBlocks => Shape {
             memtable_part: 4,
             table_bytes: 32 << 20,
             page_bytes: 4 * KIB,
             compression: (None, None),
         },
         // Read from end to end, and text or sorted keys: large pages compress best.
-        Keyspace::Registry | Keyspace::Catalog => Shape {
+        Keyspace::Registry | Keyspace::Catalog | Keyspace::EventCatalog => Shape {
             memtable_part: 16,
             table_bytes: 16 << 20,
             page_bytes: 32 * KIB,
@@ -192,10 +192,11 @@ pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared) -> Options {
     let mut options = Options::default();
     options.set_write_buffer_size(memtable_bytes);
     // One filled, one being flushed, and for blocks one more, so that a seal does not wait for the flush.
-    options.set_max_write_buffer_number(if keyspace == Keyspace::Blocks { 3 } else { 2 });
+    let of_blocks = matches!(keyspace, Keyspace::Blocks | Keyspace::EventBlocks);
+    options.set_max_write_buffer_number(if of_blocks { 3 } else { 2 });
     options.set_min_write_buffer_number_to_merge(1);
     options.set_max_write_buffer_size_to_maintain(0);
-    // Memtables of eight keyspaces grow in steps of this; the default step is up to 1 MB for each.
+    // Memtables of ten keyspaces grow in steps of this; the default step is up to 1 MB for each.
     options.set_arena_block_size(64 * KIB);
 
     options.set_compaction_style(DBCompactionStyle::Level);
@@ -216,7 +217,7 @@ pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared) -> Options {
     options.set_bottommost_compression_type(bottom);
     options.set_enable_blob_files(false);
     let mut tables = tables(shape.page_bytes, &shared.cache);
-    if keyspace == Keyspace::Blocks {
+    if of_blocks {
         // Blocks carry checksums of their own. With RocksDB's, a flipped byte would cost every block of its
         // page, and stop all writes for good with the first compaction that came across it.
         tables.set_checksum_type(ChecksumType::NoChecksum);

@@ -20,7 +20,7 @@ impl<'a> EventBlock<'a> {
     /// is asked for is in the cache.
     pub(crate) fn open<F, B>(info: &EventBlockInfo, cache: &'a PartsCache, fetch: F) -> Result<Self>
     where
-        F: Fn() -> Result<B> + Sync + 'a,
+        F: Fn() -> Result<B> + Send + Sync + 'a,
         B: Deref<Target = [u8]> + Send + Sync + 'a,
     {
         let bytes = Fetched { fetch, bytes: OnceLock::new() };

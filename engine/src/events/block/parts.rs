@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::sketch::hash_member;
 
 /// Where the bytes of a block come from.
-pub(super) trait BlockBytes: Sync {
+pub(super) trait BlockBytes: Send + Sync {
     fn bytes(&self) -> Result<&[u8]>;
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Fetched<F, B> {
 
 impl<F, B> BlockBytes for Fetched<F, B>
 where
-    F: Fn() -> Result<B> + Sync,
+    F: Fn() -> Result<B> + Send + Sync,
     B: Deref<Target = [u8]> + Send + Sync,
 {
     fn bytes(&self) -> Result<&[u8]> {

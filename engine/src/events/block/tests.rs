@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
-use super::header::Header;
 use super::*;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};

@@ -34,6 +34,16 @@ pub struct MergeReport {
     pub bytes_written: u64,
 }
 
+impl std::ops::AddAssign for MergeReport {
+    fn add_assign(&mut self, other: Self) {
+        self.windows += other.windows;
+        self.blocks_read += other.blocks_read;
+        self.blocks_written += other.blocks_written;
+        self.bytes_read += other.bytes_read;
+        self.bytes_written += other.bytes_written;
+    }
+}
+
 /// Which windows are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Eagerness {
@@ -129,14 +139,14 @@ impl Metrics {
         report.bytes_read += loaded.iter().map(|(info, _)| u64::from(info.bytes)).sum::<u64>();
         drop(loaded);
         let mut batch = Batch::new();
-        let (infos, written) = self.stage(blocks, &mut batch);
+        let staged = self.stage(blocks, &mut batch);
         removed.iter().for_each(|key| retire(&mut batch, key));
         self.store.write(batch, Sync::Yes)?;
-        report.blocks_written += written.blocks;
-        report.bytes_written += written.bytes;
-        if !self.view.replace(&infos, &removed) {
+        report.blocks_written += staged.blocks();
+        report.bytes_written += staged.bytes();
+        if !self.view.replace(&staged.infos, &removed) {
             // The metric was dropped meanwhile: its new blocks go as well.
-            self.remove(&infos.iter().map(|info| info.key).collect::<Vec<_>>())?;
+            self.remove(&staged.infos.iter().map(|info| info.key).collect::<Vec<_>>())?;
         }
         self.counters.merges.fetch_add(1, Ordering::Relaxed);
         Ok(())

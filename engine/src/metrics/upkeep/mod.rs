@@ -12,5 +12,4 @@ mod verify;
 pub use expire::ExpireReport;
 pub(crate) use merge::Eagerness;
 pub use merge::MergeReport;
-pub(crate) use seal::Frozen;
-pub use seal::SealReport;
+pub(crate) use seal::FrozenMetrics;

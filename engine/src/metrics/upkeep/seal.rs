@@ -1,4 +1,4 @@
-//! One seal: the head of a position in the log becomes blocks, and the log before it is not needed any more.
+//! The metrics' part of a seal: the head becomes blocks.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,65 +10,61 @@ use super::super::seal;
 use super::super::writer::{BlockOrigin, NewBlock};
 use super::super::{Metrics, load};
 use crate::codec::integers::Effort;
-use crate::documents::Receipt;
 use crate::error::Result;
 use crate::model::{Lsn, MetricId};
 use crate::storage::{Batch, Keyspace, Sync};
 
-/// What a seal moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SealReport {
-    /// Points that went from memory to blocks.
-    pub points: u64,
-    /// Blocks that they became.
-    pub blocks: u64,
-    /// Bytes of the blocks.
-    pub bytes: u64,
-}
-
-/// Everything that the log holds up to a position and the disk does not: what a seal has to write.
+/// What the metrics of a seal are: everything that the log holds up to a position and the disk does not.
 #[derive(Debug)]
-pub(crate) struct Frozen {
-    pub(crate) boundary: Lsn,
+pub(crate) struct FrozenMetrics {
     head: Option<Arc<Head>>,
     news: Unsealed,
-    receipts: Vec<Receipt>,
     dropped: Vec<(MetricId, Vec<BlockKey>)>,
 }
 
+/// What is about to be on disk.
+#[derive(Debug)]
+pub(crate) struct StagedBlocks {
+    pub(super) infos: Vec<BlockInfo>,
+}
+
+impl FrozenMetrics {
+    /// How many points there are.
+    pub(crate) fn points(&self) -> u64 {
+        self.head.as_ref().map_or(0, |head| head.points())
+    }
+}
+
+impl StagedBlocks {
+    /// How many blocks there are.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.infos.len() as u64
+    }
+
+    /// Their bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.infos.iter().map(|info| u64::from(info.bytes)).sum()
+    }
+}
+
 impl Metrics {
-    /// Sets everything aside that came before the record after `boundary`. To be called between those two
-    /// records. Nothing happens while what was set aside before is not sealed.
-    pub(crate) fn freeze(&self, boundary: Lsn) {
-        let mut frozen = self.frozen.lock();
-        if frozen.is_some() {
-            return;
-        }
-        *frozen = Some(Arc::new(Frozen {
-            boundary,
+    /// Sets everything aside that was written before.
+    pub(crate) fn freeze(&self) -> FrozenMetrics {
+        FrozenMetrics {
             head: self.view.freeze(),
             news: self.registry.take_unsealed(),
-            receipts: self.receipts.lock().values().cloned().collect(),
             dropped: std::mem::take(&mut self.dropped.lock()),
-        }));
+        }
     }
 
-    /// Whether something is set aside and not sealed yet.
-    pub(crate) fn is_frozen(&self) -> bool {
-        self.frozen.lock().is_some()
-    }
-
-    /// Writes what was set aside. Answers the position up to which the log is not needed any more. After a
-    /// failure it stays set aside.
-    pub(crate) fn seal_frozen(&self) -> Result<Option<(Lsn, SealReport)>> {
-        let Some(frozen) = self.frozen.lock().clone() else { return Ok(None) };
-        let report = self.write_frozen(&frozen)?;
-        *self.frozen.lock() = None;
-        Ok(Some((frozen.boundary, report)))
-    }
-
-    fn write_frozen(&self, frozen: &Frozen) -> Result<SealReport> {
-        let order = WriteOrder(frozen.boundary.0);
+    /// Adds what was set aside to a batch, as blocks.
+    pub(crate) fn stage_seal(
+        &self,
+        frozen: &FrozenMetrics,
+        boundary: Lsn,
+        batch: &mut Batch,
+    ) -> Result<StagedBlocks> {
+        let order = WriteOrder(boundary.0);
         let origin = |metric, kind| BlockOrigin {
             metric,
             kind,
@@ -81,42 +77,30 @@ impl Metrics {
             Some(head) => seal::seal(head, self.now(), origin)?,
             None => Vec::new(),
         };
-        let mut batch = Batch::new();
-        let mut rows = RegistryRows(&mut batch);
+        let mut rows = RegistryRows(batch);
         rows.define(&self.registry, &frozen.news)?;
         for (metric, head) in frozen.head.iter().flat_map(|head| head.metrics()) {
             rows.stats(metric, self.view.stats_after(metric, head.stats));
         }
         for (metric, blocks) in &frozen.dropped {
-            RegistryRows(&mut batch).drop_metric(*metric);
-            blocks.iter().for_each(|key| retire(&mut batch, key));
+            RegistryRows(batch).drop_metric(*metric);
+            blocks.iter().for_each(|key| retire(batch, key));
         }
-        frozen.receipts.iter().for_each(|receipt| receipt.stage(&mut batch));
-        batch.put(Keyspace::Meta, load::SEALED_KEY, frozen.boundary.0.to_le_bytes().to_vec());
-        let (infos, report) = self.stage(blocks, &mut batch);
-        self.store.write(batch, Sync::Yes)?;
-        let unwanted = self.view.sealed(&infos);
+        Ok(self.stage(blocks, batch))
+    }
+
+    /// Shows the blocks that are on disk by now in the place of the head they were.
+    pub(crate) fn sealed(&self, staged: StagedBlocks) -> Result<()> {
+        let unwanted = self.view.sealed(&staged.infos);
         self.remove(&unwanted)?;
-        let mut receipts = self.receipts.lock();
-        frozen.receipts.iter().for_each(|receipt| {
-            receipts.remove(&receipt.id);
-        });
-        drop(receipts);
         self.counters.seals.fetch_add(1, Ordering::Relaxed);
-        Ok(SealReport { points: frozen.head.as_ref().map_or(0, |head| head.points()), ..report })
+        Ok(())
     }
 
     /// Adds new blocks and their names to a batch.
-    pub(super) fn stage(
-        &self,
-        blocks: Vec<NewBlock>,
-        batch: &mut Batch,
-    ) -> (Vec<BlockInfo>, SealReport) {
+    pub(super) fn stage(&self, blocks: Vec<NewBlock>, batch: &mut Batch) -> StagedBlocks {
         let mut infos = Vec::with_capacity(blocks.len());
-        let mut report = SealReport::default();
         for NewBlock { info, bytes } in blocks {
-            report.blocks += 1;
-            report.bytes += bytes.len() as u64;
             let key = info.key.encode();
             batch.put(Keyspace::Catalog, &key, info.to_catalog_entry());
             batch.put(Keyspace::Blocks, &key, bytes);
@@ -124,7 +108,7 @@ impl Metrics {
         }
         let sequence = self.sequence.load(Ordering::Relaxed);
         batch.put(Keyspace::Meta, load::SEQUENCE_KEY, sequence.to_le_bytes().to_vec());
-        (infos, report)
+        StagedBlocks { infos }
     }
 
     /// Removes blocks that no view has named.

@@ -1,10 +1,9 @@
-//! Checking every block, and settling the files of the database.
+//! Checking every block.
 
 use super::super::Metrics;
 use super::super::block;
 use crate::error::{Error, Result};
 use crate::maintenance::VerifyReport;
-use crate::storage::{KeyRange, Keyspace};
 
 impl Metrics {
     /// Reads every block of the catalog and checks it. Damaged ones are set aside.
@@ -26,11 +25,5 @@ impl Metrics {
             }
         }
         Ok(())
-    }
-
-    /// Writes memtables out and rewrites tables without what was deleted.
-    pub(crate) fn settle_disk(&self) -> Result<()> {
-        self.store.flush()?;
-        Keyspace::ALL.into_iter().try_for_each(|k| self.store.compact(k, &KeyRange::all()))
     }
 }

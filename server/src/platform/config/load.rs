@@ -83,9 +83,11 @@ impl Config {
             head_bytes: storage.head_bytes.bytes_usize(),
             head_age: storage.head_age.duration(),
             cache_bytes: storage.cache_bytes.bytes_usize(),
+            event_cache_bytes: storage.event_cache_bytes.bytes_usize(),
             query_bytes: metrics.query_bytes.bytes_usize(),
             query_points: metrics.query_points,
             query_buckets: metrics.query_buckets,
+            query_groups: usize::try_from(self.events.query_groups).unwrap_or(usize::MAX),
             threads: match storage.threads {
                 Threads::Auto => defaults.threads,
                 Threads::Count(n) => usize::from(n),
@@ -94,6 +96,7 @@ impl Config {
             series_total: usize::try_from(metrics.series_total).unwrap_or(usize::MAX),
             disk_free_bytes: storage.disk_free_bytes.bytes(),
             retention: self.retention(),
+            event_retention: self.retention.events.duration(),
             maintenance: defaults.maintenance,
         }
     }

@@ -179,6 +179,8 @@ settings! {
         head_age: Period = "10m";
         /// The shared cache of blocks read from disk.
         cache_bytes: ByteSize = "512MiB";
+        /// The cache of decoded columns of events.
+        event_cache_bytes: ByteSize = "512MiB";
         /// Free disk below which writes are refused and reads go on.
         disk_free_bytes: ByteSize = "256MiB";
         /// Threads that answer queries and merge blocks.
@@ -187,7 +189,7 @@ settings! {
         retention_override: Overrides = "";
     }
 
-    /// How long each tier of the metrics is kept.
+    /// How long each tier of the metrics is kept, and events.
     "storage.retention" retention: StorageRetention {
         /// Points as they came.
         raw: Period = "30d";
@@ -199,6 +201,8 @@ settings! {
         hour: Period = "2y";
         /// One-day cells.
         day: Period = "2y";
+        /// Events.
+        events: Period = "30d";
     }
 
     /// What metrics and their queries may cost.
@@ -213,6 +217,12 @@ settings! {
         query_buckets: u64 = "50_000";
         /// Memory that one query may take.
         query_bytes: ByteSize = "512MiB";
+    }
+
+    /// Events: what one question may take.
+    "events" events: EventLimits {
+        /// Groups that one question may answer.
+        query_groups: u64 = "100_000";
     }
 
     /// What the server may fetch on behalf of its users.

@@ -98,9 +98,11 @@ pub(super) fn chunk(events: &[Event]) -> Chunk {
 }
 
 /// A chunk that keeps a bitmap of every text, as blocks do while a column has few.
+#[derive(Debug)]
 pub(super) struct Indexed(pub(super) Chunk);
 
 /// A source some of whose columns cannot be read.
+#[derive(Debug)]
 pub(super) struct Broken {
     pub(super) inner: Chunk,
     pub(super) columns: &'static [&'static str],

@@ -1,0 +1,214 @@
+//! What the parts of this folder share, and the questions.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use rayon::prelude::*;
+
+use super::block::{EventBlock, EventBlockInfo, EventBlockKey, PartsCache};
+use super::keys;
+use super::query::{self, QueryContext, QueryLimits};
+use super::view::{EventSizes, View};
+use super::{Chunk, Source};
+use crate::error::{Error, Result};
+use crate::model::{
+    EventAnswer, EventBatch, EventListQuery, EventPage, EventQuery, EventRows, TimeRange,
+    TimestampMs,
+};
+use crate::options::Options;
+use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
+
+/// The events of one engine.
+#[derive(Debug)]
+pub(crate) struct Events {
+    pub(super) store: Arc<Store>,
+    pub(super) view: View,
+    pub(super) options: Options,
+    pool: Arc<rayon::ThreadPool>,
+    cache: PartsCache,
+    pub(super) quarantined: RwLock<HashSet<EventBlockKey>>,
+    /// The last part of the names of blocks.
+    pub(super) sequence: AtomicU64,
+    /// The number of the next event.
+    pub(super) numbers: Arc<AtomicU64>,
+    written: AtomicU64,
+}
+
+impl Events {
+    /// The events of a store, with nothing in the head: [`super::load`] has read the rest.
+    pub(super) fn new(
+        store: Arc<Store>,
+        options: Options,
+        pool: Arc<rayon::ThreadPool>,
+        view: View,
+        quarantined: HashSet<EventBlockKey>,
+        (sequence, number): (u64, u64),
+    ) -> Self {
+        Self {
+            store,
+            view,
+            pool,
+            cache: PartsCache::new(options.event_cache_bytes),
+            options,
+            quarantined: RwLock::new(quarantined),
+            sequence: AtomicU64::new(sequence),
+            numbers: Arc::new(AtomicU64::new(number)),
+            written: AtomicU64::new(0),
+        }
+    }
+
+    /// An empty batch whose events will be numbered by this engine.
+    pub(crate) fn batch(&self) -> EventBatch {
+        EventBatch::new(self.now(), Arc::clone(&self.numbers))
+    }
+
+    /// Adds events that are in the log to the head.
+    pub(crate) fn add(&self, rows: EventRows) {
+        if rows.len() > 0 {
+            self.written.fetch_add(rows.len() as u64, Ordering::Relaxed);
+            self.view.add(rows);
+        }
+    }
+
+    /// Learns from a record of the log which numbers are taken.
+    pub(crate) fn replayed(&self, rows: &EventRows) {
+        if let Some(last) = rows.ids().iter().map(|id| id.number()).max() {
+            self.numbers.fetch_max(last.saturating_add(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes of the active head.
+    pub(crate) fn active_bytes(&self) -> usize {
+        self.view.active().1
+    }
+
+    /// Whether the active head holds as many events as it may.
+    pub(crate) fn is_full(&self) -> bool {
+        self.view.active().0 >= crate::limits::EVENT_HEAD_ROWS_MAX
+    }
+
+    /// A page of events.
+    pub(crate) fn list(&self, query: &EventListQuery) -> Result<EventPage> {
+        self.ask(
+            query.filter.range,
+            |sources, context| query::list(sources, query, context),
+            |page| &mut page.stats.quarantined,
+        )
+    }
+
+    /// Answers a question.
+    pub(crate) fn query(&self, query: &EventQuery) -> Result<EventAnswer> {
+        self.ask(
+            query.filter.range,
+            |sources, context| query::aggregate(sources, query, context),
+            |answer| &mut answer.stats.quarantined,
+        )
+    }
+
+    /// Gathers the sources of a range and asks them. Damaged blocks are set aside, left out and counted.
+    fn ask<A>(
+        &self,
+        range: TimeRange,
+        answer: impl FnOnce(&[Box<dyn Source + '_>], &QueryContext<'_>) -> Result<A>,
+        quarantined: impl FnOnce(&mut A) -> &mut u64,
+    ) -> Result<A> {
+        let snapshot = self.view.snapshot(range);
+        let (wanted, set_aside): (Vec<_>, Vec<_>) =
+            snapshot.blocks.iter().partition(|info| !self.is_quarantined(&info.key));
+        let mut left_out = set_aside.len() as u64;
+        let opened: Vec<Result<EventBlock<'_>>> =
+            self.pool.install(|| wanted.par_iter().map(|info| self.open_block(info)).collect());
+        let mut sources: Vec<Box<dyn Source + '_>> = Vec::with_capacity(opened.len());
+        let mut keys = Vec::with_capacity(opened.len());
+        for (block, info) in opened.into_iter().zip(&wanted) {
+            match block {
+                Ok(block) => {
+                    sources.push(Box::new(block));
+                    keys.push(info.key);
+                }
+                Err(error @ Error::Corrupt(_)) => {
+                    self.quarantine(&info.key, &error.to_string());
+                    left_out += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        for head in &snapshot.heads {
+            sources.extend(head.chunks.iter().map(|c| Box::new(c.clone()) as Box<dyn Source>));
+            if head.tail.len() > 0 {
+                sources.push(Box::new(Chunk::new(Arc::clone(&head.tail))));
+            }
+        }
+        let damaged = |index: usize, error: &Error| {
+            if let Some(key) = keys.get(index) {
+                self.quarantine(key, &error.to_string());
+            }
+        };
+        let limits = QueryLimits {
+            groups_max: self.options.query_groups,
+            buckets_max: self.options.query_buckets,
+            bytes_max: self.options.query_bytes,
+        };
+        let context = QueryContext { pool: &self.pool, limits, damaged: &damaged };
+        let mut answer = answer(&sources, &context)?;
+        *quarantined(&mut answer) += left_out;
+        Ok(answer)
+    }
+
+    fn open_block(&self, info: &EventBlockInfo) -> Result<EventBlock<'_>> {
+        let key = info.key;
+        EventBlock::open(info, &self.cache, move || self.read_block(&key))
+    }
+
+    pub(super) fn read_block(&self, key: &EventBlockKey) -> Result<Pinned<'_>> {
+        let found = self.store.get(Keyspace::EventBlocks, &key.encode())?;
+        found.ok_or_else(|| Error::Corrupt(format!("{key:?} is in the catalog but not on disk")))
+    }
+
+    pub(super) fn now(&self) -> TimestampMs {
+        self.options.clock.now()
+    }
+
+    pub(super) fn is_quarantined(&self, key: &EventBlockKey) -> bool {
+        let quarantined = self.quarantined.read();
+        !quarantined.is_empty() && quarantined.contains(key)
+    }
+
+    /// Sets a damaged block aside: no question reads it again, and the operator is told. Its bytes stay where they are.
+    pub(super) fn quarantine(&self, key: &EventBlockKey, reason: &str) {
+        if !self.quarantined.write().insert(*key) {
+            return;
+        }
+        let mut batch = Batch::new();
+        batch.put(Keyspace::EventCatalog, &keys::quarantine(key), reason.as_bytes().to_vec());
+        // When this cannot be written the block is found damaged again after the next start.
+        let _written = self.store.write(batch, Sync::No);
+    }
+
+    /// The damaged blocks, one line each.
+    pub(crate) fn damage(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for key in self.quarantined.read().iter() {
+            let reason = self.store.get(Keyspace::EventCatalog, &keys::quarantine(key));
+            let reason = match &reason {
+                Ok(Some(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+                _ => "damaged".to_owned(),
+            };
+            lines.push(format!("block of events {key:?}: {reason}"));
+        }
+        lines.sort_unstable();
+        lines
+    }
+
+    /// How much there is.
+    pub(crate) fn sizes(&self) -> EventSizes {
+        EventSizes {
+            written: self.written.load(Ordering::Relaxed),
+            quarantined: self.quarantined.read().len() as u64,
+            cache_bytes: self.cache.bytes(),
+            ..self.view.sizes()
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What happens to blocks after the seal: merged, expired, deleted, verified.
+//!
+//! Every step is one atomic write to disk followed by one change of the view. A crash between the two is a crash before the
+//! change of the view: the next start reads what is on disk. Steps are done one at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Events;
+use super::block::{self, EventBlockInfo, EventBlockKey};
+use super::keys;
+use super::seal::day_of;
+use crate::codec::integers::Effort;
+use crate::error::{Error, Result};
+use crate::limits::EVENT_BLOCK_ROWS_MAX;
+use crate::maintenance::VerifyReport;
+use crate::metrics::{Eagerness, ExpireReport, MergeReport};
+use crate::model::{EventRows, Interval};
+use crate::storage::{Batch, KeyRange, Keyspace, Sync};
+
+/// Blocks that one merge reads at most: what bounds its memory.
+const MERGE_BLOCKS_MAX: usize = 16;
+/// Blocks of a day that is not over are merged once so many of them would make half as many or fewer.
+const MERGE_BLOCKS_MIN: usize = 8;
+
+impl Events {
+    /// Merges up to `windows_max` groups of blocks. Answers what was done; nothing when nothing is to do.
+    pub(crate) fn merge_blocks(
+        &self,
+        eagerness: Eagerness,
+        windows_max: usize,
+    ) -> Result<MergeReport> {
+        let mut report = MergeReport::default();
+        while report.windows < windows_max as u64 {
+            let Some(job) = self.merge_job(eagerness) else { break };
+            self.merge_one(&job, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    /// The blocks of the first group that is worth merging.
+    fn merge_job(&self, eagerness: Eagerness) -> Option<Vec<Arc<EventBlockInfo>>> {
+        let mut days: BTreeMap<u32, Vec<Arc<EventBlockInfo>>> = BTreeMap::new();
+        for info in self.view.blocks() {
+            if !self.is_quarantined(&info.key) {
+                days.entry(info.key.day).or_default().push(info);
+            }
+        }
+        let today = day_of(self.now().0);
+        days.into_iter().find_map(|(day, mut blocks)| {
+            blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
+            let least =
+                if eagerness == Eagerness::All || day < today { 2 } else { MERGE_BLOCKS_MIN };
+            group(&blocks, least)
+        })
+    }
+
+    fn merge_one(&self, job: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
+        let mut rows: Vec<EventRows> = Vec::with_capacity(job.len());
+        for info in job {
+            let read = self.read_block(&info.key).and_then(|bytes| {
+                block::check(info, &bytes)?;
+                Ok(block::decode(&bytes)?)
+            });
+            match read {
+                Ok(read) => rows.push(read),
+                Err(Error::Corrupt(reason)) => {
+                    // The others stay as they are; without the damaged block they are merged next.
+                    self.quarantine(&info.key, &reason);
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let mut batch = Batch::new();
+        let staged = self.stage(&rows.iter().collect::<Vec<_>>(), Effort::Merge, &mut batch)?;
+        let removed: Vec<EventBlockKey> = job.iter().map(|info| info.key).collect();
+        removed.iter().for_each(|key| retire(&mut batch, key));
+        self.store.write(batch, Sync::Yes)?;
+        report.windows += 1;
+        report.blocks_read += job.len() as u64;
+        report.bytes_read += job.iter().map(|info| u64::from(info.bytes)).sum::<u64>();
+        report.blocks_written += staged.blocks();
+        report.bytes_written += staged.bytes();
+        self.view.replace(staged.infos, &removed);
+        Ok(())
+    }
+
+    /// Removes days that are older than events are kept.
+    pub(crate) fn expire_blocks(&self) -> Result<ExpireReport> {
+        let kept = i64::try_from(self.options.event_retention.as_millis()).unwrap_or(i64::MAX);
+        let end_of = |day: u32| (i64::from(day) + 1).saturating_mul(Interval::DAY.ms());
+        let oldest = self.now().0.saturating_sub(kept);
+        let expired: Vec<_> =
+            self.view.blocks().into_iter().filter(|info| end_of(info.key.day) <= oldest).collect();
+        let bytes = expired.iter().map(|info| u64::from(info.bytes)).sum();
+        if !expired.is_empty() {
+            let keys: Vec<EventBlockKey> = expired.iter().map(|info| info.key).collect();
+            let mut batch = Batch::new();
+            keys.iter().for_each(|key| retire(&mut batch, key));
+            self.store.write(batch, Sync::Yes)?;
+            self.view.replace(Vec::new(), &keys);
+        }
+        Ok(ExpireReport { blocks: expired.len() as u64, bytes, receipts: 0 })
+    }
+
+    /// Deletes the bytes of blocks that nobody can come to any more.
+    pub(crate) fn collect_garbage(&self) -> Result<()> {
+        self.delete_blocks(&self.view.take_unreachable())
+    }
+
+    /// Deletes the bytes of blocks and takes them off the list of garbage. Days that are left empty are dropped as a range,
+    /// which gives their files back at once.
+    pub(super) fn delete_blocks(&self, garbage: &[EventBlockKey]) -> Result<()> {
+        if garbage.is_empty() {
+            return Ok(());
+        }
+        let mut batch = Batch::new();
+        for key in garbage {
+            batch.delete(Keyspace::EventBlocks, &key.encode());
+            batch.delete(Keyspace::EventCatalog, &keys::garbage(key));
+            batch.delete(Keyspace::EventCatalog, &keys::quarantine(key));
+        }
+        self.store.write(batch, Sync::No)?;
+        self.quarantined.write().retain(|key| !garbage.contains(key));
+        let used: BTreeSet<u32> = self.view.blocks().iter().map(|info| info.key.day).collect();
+        let days: BTreeSet<u32> = garbage.iter().map(|key| key.day).collect();
+        for day in days.difference(&used) {
+            let range = KeyRange::prefix(&day.to_be_bytes());
+            if let Some(to) = &range.to {
+                self.store.delete_range_now(Keyspace::EventBlocks, &range.from, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads every block and checks it. Damaged ones are set aside.
+    pub(crate) fn verify_blocks(&self, report: &mut VerifyReport) -> Result<()> {
+        for info in self.view.blocks() {
+            let checked = self.read_block(&info.key).and_then(|bytes| {
+                report.bytes += bytes.len() as u64;
+                block::check(&info, &bytes).map_err(Error::from)
+            });
+            report.blocks += 1;
+            match checked {
+                Ok(()) => {}
+                Err(Error::Corrupt(reason)) => {
+                    self.quarantine(&info.key, &reason);
+                    report.damaged.push(format!("block of events {:?}: {reason}", info.key));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes a block out of the catalog; its bytes stay until no reader needs them.
+fn retire(batch: &mut Batch, key: &EventBlockKey) {
+    batch.delete(Keyspace::EventCatalog, &keys::block(key));
+    batch.put(Keyspace::EventCatalog, &keys::garbage(key), Vec::new());
+}
+
+/// The first neighbours of a day, at least `least`, that would become fewer blocks: half as many where a minimum greater
+/// than two asks for it. Blocks are in the order of time.
+fn group(blocks: &[Arc<EventBlockInfo>], least: usize) -> Option<Vec<Arc<EventBlockInfo>>> {
+    let full = EVENT_BLOCK_ROWS_MAX as u64;
+    for start in 0..blocks.len() {
+        let group: Vec<_> =
+            blocks.iter().skip(start).take(MERGE_BLOCKS_MAX).map(Arc::clone).collect();
+        if group.first().is_some_and(|info| u64::from(info.rows) == full && !overlaps(&group)) {
+            continue;
+        }
+        let rows: u64 = group.iter().map(|info| u64::from(info.rows)).sum();
+        let after = rows.div_ceil(full) as usize;
+        let pays = if least > 2 { after * 2 <= group.len() } else { after < group.len() };
+        if group.len() >= least && pays {
+            return Some(group);
+        }
+    }
+    None
+}
+
+/// Whether the first block shares time with the next.
+fn overlaps(group: &[Arc<EventBlockInfo>]) -> bool {
+    matches!(group, [first, next, ..] if next.first_time <= first.last_time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(sequence: u64, rows: u32, first: i64, last: i64) -> Arc<EventBlockInfo> {
+        let key = EventBlockKey { day: 0, sequence };
+        Arc::new(EventBlockInfo { key, rows, first_time: first, last_time: last, bytes: 9 })
+    }
+
+    fn chosen(blocks: &[Arc<EventBlockInfo>], least: usize) -> Option<Vec<u64>> {
+        group(blocks, least).map(|group| group.iter().map(|info| info.key.sequence).collect())
+    }
+
+    #[test]
+    fn full_blocks_stay_and_small_neighbours_come_together() {
+        let full = EVENT_BLOCK_ROWS_MAX as u32;
+        let blocks = [
+            block(1, full, 0, 9),
+            block(2, 10, 10, 19),
+            block(3, full, 20, 29),
+            block(4, 10, 30, 39),
+        ];
+        assert_eq!(chosen(&blocks, 2), Some(vec![2, 3, 4]));
+        assert_eq!(chosen(&blocks[..1], 2), None);
+        assert_eq!(chosen(&blocks[..3], 2), None);
+        assert_eq!(chosen(&blocks, 8), None);
+    }
+
+    #[test]
+    fn a_day_that_goes_on_waits_for_enough_blocks() {
+        let blocks: Vec<_> =
+            (0..9).map(|i| block(i, 100, i as i64 * 10, i as i64 * 10 + 9)).collect();
+        assert_eq!(chosen(&blocks[..7], MERGE_BLOCKS_MIN), None);
+        assert_eq!(chosen(&blocks, MERGE_BLOCKS_MIN), Some((0..9).collect()));
+    }
+}

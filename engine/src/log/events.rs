@@ -1,0 +1,170 @@
+//! The section of a record that holds events.
+//!
+//! ```text
+//! texts: varint, each: text
+//! rows: varint, each:
+//!   has: u8           1 user, 2 value, 4 properties
+//!   received, number, time: signed, each less that of the row before
+//!   name: varint      which of the texts
+//!   user: varint      where it has one
+//!   value: u64        the bits, where it has one
+//!   tags: varint, each: key: varint │ value: varint
+//!   properties: text  where it has some
+//! ```
+
+use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
+use crate::codec::{CodecError, CodecResult};
+use crate::limits;
+use crate::model::{EventId, EventRow, EventRows, TextId, TimestampMs};
+
+const HAS_USER: u8 = 1;
+const HAS_VALUE: u8 = 2;
+const HAS_PROPERTIES: u8 = 4;
+
+/// Bytes of a row that has nothing but a name.
+const ROW_BYTES_MIN: usize = 6;
+
+/// Appends all rows.
+pub(super) fn encode(rows: &EventRows, out: &mut Vec<u8>) {
+    put_varint(out, rows.texts().len() as u64);
+    rows.texts().iter().for_each(|text| put_bytes(out, text.as_bytes()));
+    put_varint(out, rows.len() as u64);
+    let (mut received, mut number, mut time) = (0i64, 0u64, 0i64);
+    for row in (0..rows.len()).filter_map(|row| rows.row(row)) {
+        let has = row.user.map_or(0, |_| HAS_USER)
+            | row.value.map_or(0, |_| HAS_VALUE)
+            | if row.properties.is_empty() { 0 } else { HAS_PROPERTIES };
+        out.push(has);
+        put_signed(out, row.id.received().0.wrapping_sub(received));
+        put_signed(out, row.id.number().wrapping_sub(number) as i64);
+        put_signed(out, row.time.wrapping_sub(time));
+        (received, number, time) = (row.id.received().0, row.id.number(), row.time);
+        put_varint(out, u64::from(row.name.0));
+        if let Some(user) = row.user {
+            put_varint(out, u64::from(user.0));
+        }
+        if let Some(value) = row.value {
+            out.extend_from_slice(&value.to_bits().to_le_bytes());
+        }
+        put_varint(out, row.tags.len() as u64);
+        for (key, value) in row.tags {
+            put_varint(out, u64::from(key.0));
+            put_varint(out, u64::from(value.0));
+        }
+        if !row.properties.is_empty() {
+            put_bytes(out, row.properties.as_bytes());
+        }
+    }
+}
+
+/// Reads what [`encode`] wrote.
+pub(super) fn decode(reader: &mut Reader<'_>) -> CodecResult<EventRows> {
+    let mut rows = EventRows::default();
+    let texts = reader.count("texts", reader.rest().len())?;
+    for expected in 0..texts {
+        if rows.intern(reader.text()?).0 as usize != expected {
+            return Err(CodecError::new("a text stands twice"));
+        }
+    }
+    let text = |reader: &mut Reader<'_>| match u32::try_from(reader.varint()?) {
+        Ok(id) if (id as usize) < texts => Ok(TextId(id)),
+        _ => Err(CodecError::new("an event names a text that is not there")),
+    };
+    let (mut received, mut number, mut time) = (0i64, 0u64, 0i64);
+    let mut tags = Vec::new();
+    for _ in 0..reader.count("events", reader.rest().len() / ROW_BYTES_MIN)? {
+        let has = reader.u8()?;
+        if has > (HAS_USER | HAS_VALUE | HAS_PROPERTIES) {
+            return Err(CodecError::new("unknown field of an event"));
+        }
+        received = received.wrapping_add(reader.signed()?);
+        number = number.wrapping_add(reader.signed()? as u64);
+        time = time.wrapping_add(reader.signed()?);
+        let name = text(reader)?;
+        let user = if has & HAS_USER == 0 { None } else { Some(text(reader)?) };
+        let value = if has & HAS_VALUE == 0 { None } else { Some(reader.f64()?) };
+        if value.is_some_and(|value| !value.is_finite()) {
+            return Err(CodecError::new("the value of an event is not finite"));
+        }
+        tags.clear();
+        for _ in 0..reader.count("tags", limits::TAGS_MAX)? {
+            tags.push((text(reader)?, text(reader)?));
+        }
+        let properties = if has & HAS_PROPERTIES == 0 { "" } else { reader.text()? };
+        rows.push_row(&EventRow {
+            id: EventId::new(TimestampMs(received), number),
+            time,
+            name,
+            user,
+            value,
+            tags: &tags,
+            properties,
+        });
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{Event, NewEvent, Properties};
+
+    fn event() -> impl Strategy<Value = (Event, u64)> {
+        let tags = proptest::collection::btree_map("[a-d]", "[a-c]{0,2}", 0..4);
+        let value = proptest::option::of(-1e9f64..1e9);
+        let user = proptest::option::of("u[0-9]{1,2}");
+        (("[a-c.]{1,4}", 0i64..1 << 40, user, value), tags, any::<Option<i32>>(), any::<u64>())
+            .prop_map(|((name, time, user, value), tags, property, number)| {
+                let event = Event {
+                    id: EventId::new(TimestampMs(time / 2), number),
+                    name,
+                    time: TimestampMs(time),
+                    user,
+                    value,
+                    tags: tags.into_iter().collect(),
+                    properties: property.map(|p| format!("{{\"p\":{p}}}")),
+                };
+                (event, number)
+            })
+    }
+
+    fn rows_of(events: &[Event]) -> EventRows {
+        let mut rows = EventRows::default();
+        for event in events {
+            let tags: Vec<(&str, &str)> =
+                event.tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+            let properties = event.properties.as_deref().map(|p| Properties::parse(p).unwrap());
+            let new = NewEvent {
+                name: &event.name,
+                time: event.time,
+                user: event.user.as_deref(),
+                value: event.value,
+                tags: &tags,
+                properties: properties.as_ref(),
+            };
+            rows.push(event.id, &new);
+        }
+        rows
+    }
+
+    proptest! {
+        #[test]
+        fn any_events_round_trip(events in proptest::collection::vec(event(), 0..30)) {
+            let events: Vec<Event> = events.into_iter().map(|(event, _)| event).collect();
+            let mut bytes = Vec::new();
+            encode(&rows_of(&events), &mut bytes);
+            let mut reader = Reader::new(&bytes);
+            let rows = decode(&mut reader).unwrap();
+            prop_assert!(reader.finish().is_ok());
+            let read: Vec<Event> = (0..rows.len()).filter_map(|row| rows.event(row)).collect();
+            prop_assert_eq!(read, events);
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_events(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let _outcome = decode(&mut Reader::new(&bytes));
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What metrics and events share: the way of a write from the log into the heads, and the seal that moves both heads to disk
+//! together with the position of the log that they stand for.
+
+mod rooms;
+mod seal;
+mod sink;
+
+pub(crate) use rooms::Telemetry;
+pub use seal::SealReport;
+pub(crate) use seal::sealed;
+pub(crate) use sink::HeadSink;

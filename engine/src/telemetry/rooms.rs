@@ -1,0 +1,97 @@
+//! Metrics and events side by side, and what belongs to both.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+
+use super::seal::Frozen;
+use crate::documents::Receipt;
+use crate::error::Result;
+use crate::events::Events;
+use crate::log::{Applied, Record, Written};
+use crate::metrics::Metrics;
+use crate::model::Lsn;
+use crate::options::Options;
+use crate::storage::{KeyRange, Keyspace, Store};
+
+/// All telemetry of one engine.
+#[derive(Debug)]
+pub(crate) struct Telemetry {
+    pub(super) store: Arc<Store>,
+    pub(crate) metrics: Metrics,
+    pub(crate) events: Events,
+    pub(super) options: Options,
+    /// Receipts that are in the log and not on disk yet.
+    pub(super) receipts: Mutex<HashMap<u128, Receipt>>,
+    /// What was taken from the heads and is not in blocks yet; kept when a seal fails.
+    pub(super) frozen: Mutex<Option<Arc<Frozen>>>,
+}
+
+impl Telemetry {
+    pub(crate) fn new(
+        store: Arc<Store>,
+        options: Options,
+        metrics: Metrics,
+        events: Events,
+    ) -> Self {
+        let (receipts, frozen) = (Mutex::default(), Mutex::default());
+        Self { store, metrics, events, options, receipts, frozen }
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Does what a record in the log says.
+    pub(crate) fn apply(&self, applied: Applied) {
+        match applied {
+            Applied::Write(written) => {
+                let Written { points, events, receipt } = *written;
+                if let Some(receipt) = receipt {
+                    self.receipts.lock().insert(receipt.id, receipt);
+                }
+                self.metrics.add(&points);
+                self.events.add(events);
+            }
+            Applied::Dropped(metric) => self.metrics.drop_metric(metric),
+        }
+    }
+
+    /// Whether the active heads hold as much as they may.
+    pub(crate) fn is_full(&self) -> bool {
+        let bytes = self.metrics.view().head_size().active_bytes + self.events.active_bytes();
+        bytes >= self.options.head_bytes || self.events.is_full()
+    }
+
+    /// Learns again what a record of the log says, and makes room when the heads are full.
+    pub(crate) fn replay(&self, lsn: Lsn, record: Record) -> Result<()> {
+        let Record { definitions, points, events, dropped, receipt } = record;
+        if !definitions.is_empty() {
+            self.metrics.replay_definitions(&definitions);
+        }
+        for metric in dropped {
+            self.apply(Applied::Dropped(metric));
+        }
+        self.events.replayed(&events);
+        self.apply(Applied::Write(Box::new(Written { points, events, receipt })));
+        if self.is_full() {
+            self.freeze(lsn);
+            self.seal_frozen()?;
+        }
+        Ok(())
+    }
+
+    /// Writes memtables out and rewrites tables without what was deleted.
+    pub(crate) fn settle_disk(&self) -> Result<()> {
+        self.store.flush()?;
+        Keyspace::ALL.into_iter().try_for_each(|k| self.store.compact(k, &KeyRange::all()))
+    }
+
+    /// The receipt of a write that is not on disk yet, if it has not expired.
+    pub(crate) fn unsealed_receipt(&self, id: u128) -> Option<Receipt> {
+        let receipts = self.receipts.lock();
+        let now = self.options.clock.now();
+        receipts.get(&id).filter(|receipt| !receipt.is_expired(now)).cloned()
+    }
+}

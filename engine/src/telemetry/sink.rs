@@ -1,0 +1,86 @@
+//! The log's way into the registry and the heads.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Telemetry;
+use crate::error::{Error, Result};
+use crate::log::{Admission, Applied, Definitions, Sink};
+use crate::maintenance::Alarm;
+use crate::model::Lsn;
+use crate::storage::disk_free;
+
+/// How long a writer waits for a seal to make room before it is told to come back.
+const ROOM_WAIT: Duration = Duration::from_secs(10);
+
+/// What durable records go into.
+pub(crate) struct HeadSink {
+    pub(crate) telemetry: Arc<Telemetry>,
+    pub(crate) alarm: Arc<Alarm>,
+    /// The data directory, whose disk must keep some room.
+    pub(crate) dir: PathBuf,
+}
+
+impl HeadSink {
+    fn check_disk(&self) -> Result<()> {
+        let free = disk_free(&self.dir)?;
+        let least = self.telemetry.options().disk_free_bytes;
+        if free < least {
+            return Err(Error::Unavailable(format!(
+                "the disk has {free} bytes free, {least} are kept; free some space"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Sink for HeadSink {
+    fn admit(&mut self) -> Result<Admission> {
+        self.check_disk()?;
+        if !self.telemetry.is_full() {
+            return Ok(Admission::Go);
+        }
+        // The other half of the memory is free once what was set aside before is sealed.
+        let room = self.alarm.wait_for_room(ROOM_WAIT, || !self.telemetry.is_frozen());
+        room.map_err(|reason| match reason {
+            Some(failure) => Error::Unavailable(failure),
+            None => Error::Overloaded("memory for new data is full until a seal is done".into()),
+        })?;
+        self.alarm.ask_for_seal();
+        Ok(Admission::AfterRotation)
+    }
+
+    fn rotated(&mut self, boundary: Lsn) {
+        // Between two records: nothing is applied while the heads are set aside.
+        self.telemetry.freeze(boundary);
+    }
+
+    fn take_definitions(&mut self) -> Definitions {
+        self.telemetry.metrics.registry().take_unlogged()
+    }
+
+    fn logged(&mut self, definitions: Definitions) {
+        if !definitions.is_empty() {
+            self.telemetry.metrics.defined(&definitions);
+        }
+    }
+
+    fn not_logged(&mut self, definitions: Definitions) {
+        self.telemetry.metrics.registry().put_back_unlogged(definitions);
+    }
+
+    fn apply(&mut self, applied: Applied) {
+        self.telemetry.apply(applied);
+        self.alarm.set_read_only(None);
+        if self.telemetry.is_full() {
+            self.alarm.ask_for_seal();
+        }
+    }
+
+    fn failed(&mut self, error: &Error) {
+        if matches!(error, Error::Unavailable(_) | Error::Io { .. }) {
+            self.alarm.set_read_only(Some(error.to_string()));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Events through the engine's face: written, sealed, merged, restarted, expired, and always the same answers.
+
+use std::path::Path;
+
+use telltale_engine::{
+    Clock, Engine, EventAggregation, EventField, EventFilter, EventGroupBy, EventId,
+    EventListQuery, EventPage, EventQuery, Interval, Maintenance, MetricType, NameFilter, NewEvent,
+    Options, Properties, TimeRange, TimestampMs, Write,
+};
+
+const DAY: i64 = 86_400_000;
+const NOW: TimestampMs = TimestampMs(20_000 * DAY + DAY / 2);
+
+fn open(dir: &Path, clock: &Clock) -> Engine {
+    let options =
+        Options { maintenance: Maintenance::Manual, clock: clock.clone(), ..Options::default() };
+    Engine::open(dir, options).unwrap()
+}
+
+fn write(engine: &Engine, write: Write) {
+    let (tell, told) = std::sync::mpsc::channel();
+    engine.submit(write, move |outcome| tell.send(outcome).unwrap());
+    told.recv().unwrap().unwrap();
+}
+
+/// Writes `count` events from `first` on, a second apart; answers their ids.
+fn fill(engine: &Engine, first: TimestampMs, count: i64) -> Vec<EventId> {
+    let mut batch = engine.event_batch();
+    let mut ids = Vec::new();
+    for i in 0..count {
+        let properties =
+            Properties::parse(&format!("{{\"n\":{i},\"odd\":{}}}", i % 2 == 1)).unwrap();
+        let user = format!("user-{}", i % 7);
+        let new = NewEvent {
+            name: if i % 3 == 0 { "order.paid" } else { "order.seen" },
+            time: TimestampMs(first.0 + i * 1_000),
+            user: Some(&user),
+            value: (i % 2 == 0).then_some(i as f64 / 4.0),
+            tags: &[("zone", if i % 5 == 0 { "eu" } else { "us" })],
+            properties: Some(&properties),
+        };
+        ids.push(batch.push(&new).unwrap());
+    }
+    write(engine, Write { events: Some(batch), ..Write::default() });
+    ids
+}
+
+fn all() -> EventFilter {
+    EventFilter {
+        range: TimeRange::new(0, i64::MAX),
+        name: NameFilter::Any,
+        user: None,
+        tags: vec![],
+    }
+}
+
+fn list(engine: &Engine, offset: u64, limit: usize) -> EventPage {
+    engine.list_events(&EventListQuery { filter: all(), after: None, offset, limit }).unwrap()
+}
+
+fn by_zone(engine: &Engine) -> Vec<(String, Option<f64>, Option<f64>)> {
+    let query = EventQuery {
+        filter: EventFilter { name: NameFilter::Prefix("order.".into()), ..all() },
+        interval: None,
+        group_by: Some(EventGroupBy::Tag("zone".into())),
+        field: EventField::Property(vec!["n".into()]),
+        aggregations: vec![EventAggregation::Count, EventAggregation::Sum],
+    };
+    let answer = engine.query_events(&query).unwrap();
+    answer.groups.into_iter().map(|(key, group)| (key, group.whole[0], group.whole[1])).collect()
+}
+
+#[test]
+fn answers_stay_the_same_through_seal_merge_and_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Clock::manual(NOW);
+    let engine = open(dir.path(), &clock);
+    let mut ids = fill(&engine, TimestampMs(NOW.0 - DAY), 1_000);
+    let expected = (list(&engine, 10, 50), by_zone(&engine));
+    assert_eq!(expected.0.total, 1_000);
+    assert_eq!(expected.0.events[0].id, ids[989]);
+    assert_eq!(expected.0.events[0].properties.as_deref(), Some(r#"{"n":989,"odd":true}"#));
+    let same = |engine: &Engine, step: &str| {
+        let got = (list(engine, 10, 50), by_zone(engine));
+        assert_eq!((&got.0.events, got.0.total), (&expected.0.events, expected.0.total), "{step}");
+        assert_eq!(got.1, expected.1, "{step}");
+    };
+    let sealed = engine.seal().unwrap();
+    assert_eq!((sealed.events, sealed.points), (1_000, 0));
+    same(&engine, "sealed");
+    drop(engine);
+    let engine = open(dir.path(), &clock);
+    same(&engine, "restarted");
+    let later = fill(&engine, TimestampMs(NOW.0 - 2 * DAY), 3);
+    assert!(later[0] > ids[999], "numbers go on after a restart");
+    drop(engine);
+    let engine = open(dir.path(), &clock);
+    same_but_three_more(&engine, &expected.0);
+    engine.seal().unwrap();
+    fill(&engine, TimestampMs(NOW.0 - 2 * DAY + 10), 3);
+    engine.seal().unwrap();
+    let before = engine.stats();
+    engine.merge().unwrap();
+    let after = engine.stats();
+    assert!(after.event_blocks < before.event_blocks, "{before:?} {after:?}");
+    assert_eq!(after.events_stored, 1_006);
+    assert_eq!(list(&engine, 10, 50).events, expected.0.events);
+    assert_eq!(engine.verify().unwrap().damaged, Vec::<String>::new());
+    ids.extend(later);
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 1_003, "no id is given twice");
+}
+
+fn same_but_three_more(engine: &Engine, expected: &EventPage) {
+    let got = list(engine, 10, 50);
+    assert_eq!((got.total, &got.events), (expected.total + 3, &expected.events));
+}
+
+#[test]
+fn points_and_events_of_one_write_are_kept_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Clock::manual(NOW);
+    let engine = open(dir.path(), &clock);
+    let mut points = engine.batch();
+    let series = points.series("cpu", MetricType::Gauge, &[]).unwrap();
+    points.number(MetricType::Gauge, series, NOW, 1.0);
+    let points = points.finish();
+    let mut events = engine.event_batch();
+    let new =
+        NewEvent { name: "a", time: NOW, user: None, value: None, tags: &[], properties: None };
+    events.push(&new).unwrap();
+    write(&engine, Write { points, events: Some(events), receipt: None });
+    drop(engine);
+    let engine = open(dir.path(), &clock);
+    assert_eq!(engine.metric("cpu").unwrap().data_points, 1);
+    assert_eq!(list(&engine, 0, 9).total, 1);
+}
+
+#[test]
+fn old_days_expire_whole_and_their_disk_is_freed() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Clock::manual(NOW);
+    let engine = open(dir.path(), &clock);
+    fill(&engine, TimestampMs(NOW.0 - DAY / 4), 10);
+    engine.seal().unwrap();
+    clock.set(TimestampMs(NOW.0 + 29 * DAY));
+    fill(&engine, TimestampMs(NOW.0 + 29 * DAY), 10);
+    engine.seal().unwrap();
+    assert_eq!(engine.expire().unwrap().blocks, 0);
+    clock.set(TimestampMs(NOW.0 + 31 * DAY));
+    assert_eq!(engine.expire().unwrap().blocks, 1);
+    assert_eq!(list(&engine, 0, 100).total, 10);
+    assert_eq!(engine.verify().unwrap().damaged, Vec::<String>::new());
+}
+
+#[test]
+fn buckets_are_aligned_and_users_counted_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), &Clock::manual(NOW));
+    fill(&engine, TimestampMs(NOW.0 - 90_000), 120);
+    let query = EventQuery {
+        filter: all(),
+        interval: Some(Interval::MINUTE),
+        group_by: None,
+        field: EventField::Value,
+        aggregations: vec![EventAggregation::Count, EventAggregation::UniqueUsers],
+    };
+    for _ in 0..2 {
+        let all = engine.query_events(&query).unwrap().all;
+        assert_eq!(all.whole, [Some(120.0), Some(7.0)]);
+        let starts: Vec<i64> = all.starts.iter().map(|t| t.0 - NOW.0).collect();
+        assert_eq!(starts, [-120_000, -60_000, 0]);
+        assert_eq!(all.columns[0], [Some(30.0), Some(60.0), Some(30.0)]);
+        engine.seal().unwrap();
+    }
+}
