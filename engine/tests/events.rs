@@ -160,7 +160,7 @@ fn buckets_are_aligned_and_users_counted_once() {
     let engine = open(dir.path(), &Clock::manual(NOW));
     fill(&engine, TimestampMs(NOW.0 - 90_000), 120);
     let query = EventQuery {
-        filter: all(),
+        filter: EventFilter { range: TimeRange::new(NOW.0 - DAY, NOW.0 + DAY), ..all() },
         interval: Some(Interval::MINUTE),
         group_by: None,
         field: EventField::Value,
