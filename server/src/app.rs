@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use telltale_engine::{Clock, Engine, PointBatch, Receipt, TimestampMs, Write, Written};
+use telltale_engine::{Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::http::{ApiError, ApiResult, Settings};
@@ -67,12 +67,12 @@ impl App {
         self.ids.next(prefix)
     }
 
-    /// Stores points, and with them the receipt of an idempotent request. Returns when they are durable as
-    /// configured.
-    pub async fn write(&self, points: PointBatch, receipt: Option<Receipt>) -> ApiResult<Written> {
+    /// Stores points and events, and with them the receipt of an idempotent request. Returns when they are durable
+    /// as configured.
+    pub async fn write(&self, write: Write) -> ApiResult<Written> {
         let (done, answer) = oneshot::channel();
-        self.engine.submit(Write { points, receipt, ..Write::default() }, move |result| {
-            // Nobody listens when the caller has gone; the points are stored all the same.
+        self.engine.submit(write, move |result| {
+            // Nobody listens when the caller has gone; what was sent is stored all the same.
             drop(done.send(result));
         });
         match answer.await {

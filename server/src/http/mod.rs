@@ -2,6 +2,7 @@
 //!
 //! Knows no area: it is given tables of [`Route`]s. `pipeline` tells the way of a request.
 
+mod batch;
 mod doc;
 mod error;
 mod etag;
@@ -31,6 +32,7 @@ mod openapi;
 mod operational;
 mod telemetry;
 
+pub use batch::BatchAnswer;
 pub use doc::{Answer, Doc, Form, PAGING, Param, Place, SchemaOf};
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
 pub use etag::etag_of;

@@ -12,6 +12,8 @@ use percent_encoding::percent_decode;
 use super::error::{ApiError, ApiResult};
 use super::response::Meta;
 use crate::limits;
+use crate::platform::question;
+use crate::platform::time::Moment;
 
 /// The decoded pairs of a query string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,6 +93,11 @@ impl Query {
             Some("false") => Ok(Some(false)),
             Some(_) => Err(ApiError::parameter(key, "must be true or false")),
         }
+    }
+
+    /// A date with a time, or a date alone.
+    pub fn moment(&self, key: &'static str) -> ApiResult<Option<Moment>> {
+        Ok(self.one(key)?.map(|text| question::moment(key, text)).transpose()?)
     }
 
     /// `limit` and `offset`. A limit over `max` is taken as `max`; one below 1 is refused.

@@ -4,7 +4,10 @@ use telltale_engine::{Error, InvalidName, Refusal};
 
 use super::error::{ApiError, ErrorCode, Resource};
 use crate::limits;
+use crate::platform::batch::InvalidBatch;
+use crate::platform::json::InvalidJson;
 use crate::platform::keys::{InvalidKey, KeyError};
+use crate::platform::question::InvalidQuestion;
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
@@ -46,6 +49,48 @@ impl From<Refusal> for ApiError {
             Refusal::Conflict => return Self::new(ErrorCode::Conflict, refusal.to_string()),
         };
         Self::new(code, refusal.to_string()).field(field)
+    }
+}
+
+impl From<InvalidJson> for ApiError {
+    fn from(invalid: InvalidJson) -> Self {
+        let code = match invalid {
+            InvalidJson::TooManyValues => ErrorCode::PayloadTooLarge,
+            InvalidJson::Empty | InvalidJson::Malformed(_) | InvalidJson::TooDeep => {
+                ErrorCode::InvalidJson
+            }
+        };
+        Self::new(code, invalid.to_string())
+    }
+}
+
+impl From<InvalidBatch> for ApiError {
+    fn from(invalid: InvalidBatch) -> Self {
+        let message = invalid.to_string();
+        let (code, field) = match invalid {
+            InvalidBatch::NotAnObject | InvalidBatch::Twice(_) => {
+                return Self::new(ErrorCode::InvalidJson, message);
+            }
+            InvalidBatch::Missing(key) => (ErrorCode::MissingField, key),
+            InvalidBatch::NotAnArray(key) => (ErrorCode::InvalidParameter, key),
+            InvalidBatch::TooLong { key, .. } => (ErrorCode::BatchTooLarge, key),
+        };
+        Self::new(code, message).field(field)
+    }
+}
+
+impl From<InvalidQuestion> for ApiError {
+    fn from(invalid: InvalidQuestion) -> Self {
+        let message = invalid.to_string();
+        let (code, field) = match invalid {
+            InvalidQuestion::Time(field) => (ErrorCode::InvalidTimestamp, field.into()),
+            InvalidQuestion::RangeEmpty
+            | InvalidQuestion::RangeTooLong(_)
+            | InvalidQuestion::AnswerTooLong(_) => (ErrorCode::InvalidRange, "from".into()),
+            InvalidQuestion::Interval => (ErrorCode::InvalidInterval, "interval".into()),
+            InvalidQuestion::Parameter { field, .. } => (ErrorCode::InvalidParameter, field),
+        };
+        Self::new(code, message).field(field)
     }
 }
 

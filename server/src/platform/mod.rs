@@ -1,5 +1,6 @@
 //! What areas share and HTTP does not own: keys, ids, quotas, time, settings.
 
+pub mod batch;
 pub mod buckets;
 pub mod config;
 pub mod control;
@@ -7,6 +8,7 @@ pub mod ids;
 pub mod json;
 pub mod keys;
 pub mod logging;
+pub mod question;
 pub mod quota;
 mod random;
 pub mod self_metrics;

@@ -4,7 +4,9 @@ use telltale_engine::{Error, MetricType, Refusal};
 
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
+use crate::platform::batch::InvalidBatch;
 use crate::platform::json::InvalidJson;
+use crate::platform::question::InvalidQuestion;
 use crate::platform::time::InvalidTime;
 
 /// Why a request of this area failed.
@@ -16,18 +18,9 @@ pub enum MetricsError {
     /// The body is not an object.
     #[error("the body must be a JSON object")]
     NotAnObject,
-    /// The body of a batch has two lists of metrics.
-    #[error("the body has the key \"metrics\" twice")]
-    MetricsTwice,
-    /// The body of a batch has no metrics.
-    #[error("metrics is required")]
-    MetricsMissing,
-    /// The metrics of a batch are no list.
-    #[error("metrics must be an array")]
-    MetricsNotAnArray,
-    /// The batch is too long: this many items.
-    #[error("a batch has at most {max} metrics, this one has {0}", max = limits::BATCH_ITEMS_MAX)]
-    BatchTooLarge(usize),
+    /// The body is no batch.
+    #[error(transparent)]
+    Batch(#[from] InvalidBatch),
     /// A single point is refused.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -98,21 +91,9 @@ pub enum Field {
 /// Why a question cannot be answered as it is asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionError {
-    /// `from` or `to` is unreadable.
-    #[error("{0} must be an ISO 8601 date-time or date such as 2026-01-02T03:04:05Z or 2026-01-02")]
-    Time(&'static str),
-    /// The range is empty.
-    #[error("from must be before to")]
-    RangeEmpty,
-    /// The range gives too many buckets: this many.
-    #[error("the range has {0} buckets of this interval, more than {max}", max = limits::QUERY_BUCKETS_MAX)]
-    RangeTooLong(u64),
-    /// The answer would have too many points: this many.
-    #[error("the answer has {0} points over all groups, more than {max}", max = limits::ANSWER_POINTS_MAX)]
-    AnswerTooLong(u64),
-    /// The interval is unknown.
-    #[error("interval must be one of 1m, 5m, 1h, 1d")]
-    Interval,
+    /// The range, the interval, a condition or another parameter is wrong.
+    #[error(transparent)]
+    Asked(#[from] InvalidQuestion),
     /// The aggregation is unknown.
     #[error("there is no aggregation {0:?}")]
     Aggregation(String),
@@ -127,14 +108,6 @@ pub enum QuestionError {
     /// `type` is unknown.
     #[error("type must be one of gauge, counter, distribution, set")]
     Type,
-    /// Another parameter has the wrong form: which one, and what was expected.
-    #[error("{field} {expected}")]
-    Parameter {
-        /// The parameter.
-        field: String,
-        /// What was expected.
-        expected: &'static str,
-    },
 }
 
 impl Field {
@@ -170,21 +143,9 @@ impl From<MetricsError> for ApiError {
     fn from(error: MetricsError) -> Self {
         let message = error.to_string();
         match error {
-            MetricsError::Body(InvalidJson::TooManyValues) => {
-                Self::new(ErrorCode::PayloadTooLarge, message)
-            }
-            MetricsError::Body(_) | MetricsError::NotAnObject | MetricsError::MetricsTwice => {
-                Self::new(ErrorCode::InvalidJson, message)
-            }
-            MetricsError::MetricsMissing => {
-                Self::new(ErrorCode::MissingField, message).field("metrics")
-            }
-            MetricsError::MetricsNotAnArray => {
-                Self::new(ErrorCode::InvalidParameter, message).field("metrics")
-            }
-            MetricsError::BatchTooLarge(_) => {
-                Self::new(ErrorCode::BatchTooLarge, message).field("metrics")
-            }
+            MetricsError::Body(error) => error.into(),
+            MetricsError::NotAnObject => Self::new(ErrorCode::InvalidJson, message),
+            MetricsError::Batch(error) => error.into(),
             MetricsError::Input(error) => error.into(),
             MetricsError::Question(error) => error.into(),
             MetricsError::NotFound(name) => Self::missing(Resource::Metric, &name),
@@ -217,16 +178,11 @@ impl From<QuestionError> for ApiError {
     fn from(error: QuestionError) -> Self {
         let message = error.to_string();
         let (code, field) = match error {
-            QuestionError::Time(field) => (ErrorCode::InvalidTimestamp, field.into()),
-            QuestionError::RangeEmpty
-            | QuestionError::RangeTooLong(_)
-            | QuestionError::AnswerTooLong(_) => (ErrorCode::InvalidRange, "from".into()),
-            QuestionError::Interval => (ErrorCode::InvalidInterval, "interval".into()),
+            QuestionError::Asked(invalid) => return invalid.into(),
             QuestionError::Aggregation(_) | QuestionError::AggregationOfType { .. } => {
-                (ErrorCode::InvalidAggregation, "aggregation".into())
+                (ErrorCode::InvalidAggregation, "aggregation")
             }
-            QuestionError::Type => (ErrorCode::InvalidType, "type".into()),
-            QuestionError::Parameter { field, .. } => (ErrorCode::InvalidParameter, field),
+            QuestionError::Type => (ErrorCode::InvalidType, "type"),
         };
         Self::new(code, message).field(field)
     }

@@ -15,9 +15,10 @@ mod wire;
 
 pub use error::{InputError, MetricsError};
 pub use ingest::{read_batch, read_one};
-pub use model::{Measured, Outcome, Point, Rejected};
-pub use ops::{resolve_batch, resolve_one};
+pub use model::{Measured, Outcome, Point};
+pub use ops::{resolve_batch, resolve_items, resolve_one};
 pub use routes::ROUTES;
+pub use wire::MetricInput;
 
 #[cfg(test)]
 mod tests;

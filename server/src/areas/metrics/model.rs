@@ -3,6 +3,7 @@
 use telltale_engine::{MetricQuery, MetricType, TimestampMs};
 
 use super::error::InputError;
+use crate::platform::batch;
 use crate::platform::buckets::Width;
 
 /// A point that passed every rule but those of the engine: name, tags and type are not checked yet.
@@ -30,24 +31,7 @@ pub enum Measured<'a> {
 }
 
 /// What became of a batch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
-    /// Items taken.
-    pub accepted: usize,
-    /// Items refused.
-    pub rejected: usize,
-    /// The first refused items, at most [`crate::limits::BATCH_ERRORS_LISTED_MAX`].
-    pub errors: Vec<Rejected>,
-}
-
-/// A refused item of a batch.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rejected {
-    /// Its place in the batch, from 0.
-    pub index: usize,
-    /// Why it was refused.
-    pub error: InputError,
-}
+pub type Outcome = batch::Outcome<InputError>;
 
 /// A question about one metric, and how the answer shall look.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,11 +7,12 @@ use telltale_engine::{
 };
 
 use super::error::MetricsError;
-use super::ingest::{read_batch, read_one};
+use super::ingest::{read_batch, read_items, read_one};
 use super::model::{Measured, Outcome, Point};
 use super::{query, render};
 use crate::app::App;
 use crate::http::{ApiResult, Query};
+use crate::platform::json::Elements;
 
 /// Reads a body that is one point. Answers the batch to store, and what `echo` made of the point.
 pub fn resolve_one<T>(
@@ -34,6 +35,17 @@ pub fn resolve_batch(
     let mut batch = engine.batch();
     let outcome = read_batch(body, now, |point| push(&mut batch, point))?;
     Ok((batch.finish(), outcome))
+}
+
+/// Reads the items of a batch that stand among other things. Answers the batch to store, and what became of them.
+pub fn resolve_items(
+    engine: &Engine,
+    now: TimestampMs,
+    items: Elements<'_>,
+) -> (PointBatch, Outcome) {
+    let mut batch = engine.batch();
+    let outcome = read_items(items, now, |point| push(&mut batch, point));
+    (batch.finish(), outcome)
 }
 
 fn push(batch: &mut BatchBuilder<'_>, point: &Point<'_>) -> Result<(), Refusal> {

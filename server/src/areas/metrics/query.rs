@@ -1,21 +1,15 @@
 //! Query parameters to a question: defaults, forms and bounds of section "Metrics" of the contract.
 //!
-//! Parameters that nobody knows are passed over; a known one that stands twice is refused. `to` is now, this
-//! millisecond included, unless the caller says; so a point is seen by whoever queries after its answer.
+//! Parameters that nobody knows are passed over; a known one that stands twice is refused.
 
-use std::fmt;
-
-use telltale_engine::{
-    Aggregation, MetricName, MetricQuery, MetricType, TagCondition, TagFilter, TimeRange,
-    TimestampMs,
-};
+use telltale_engine::{Aggregation, MetricName, MetricQuery, MetricType, TimestampMs};
 
 use super::error::QuestionError;
 use super::model::{Fill, Question};
 use crate::http::{ApiResult, Query};
 use crate::limits;
-use crate::platform::buckets::Width;
-use crate::platform::time;
+use crate::platform::question::{self, InvalidQuestion, parameter};
+use crate::platform::time::Moment;
 
 /// Reads a question about a metric of type `kind`.
 pub(super) fn read(
@@ -24,8 +18,10 @@ pub(super) fn read(
     query: &Query,
     now: TimestampMs,
 ) -> ApiResult<Question> {
-    let range = range(query.one("from")?, query.one("to")?, now)?;
-    let width = width(query.one("interval")?, range)?;
+    let (from, to) =
+        (query.moment("from")?.map(Moment::start), query.moment("to")?.map(Moment::start));
+    let range = question::range(from, to, limits::QUERY_RANGE_DEFAULT_MS, now)?;
+    let width = question::width(query.one("interval")?, range)?;
     let aggregations = aggregations(query.one("aggregation")?, kind)?;
     let group_by = group_by(query.one("group_by")?)?;
     let fill = match query.one("fill")? {
@@ -33,40 +29,10 @@ pub(super) fn read(
         Some(text) => Fill::parse(text)
             .ok_or_else(|| parameter("fill", "must be one of none, null, zero, previous"))?,
     };
-    let filters = filters(query)?;
+    let filters = question::tag_filters(query.bracketed("tags"))?;
     let query =
         MetricQuery { metric, range, interval: width.interval(), aggregations, filters, group_by };
     Ok(Question { query, width, fill })
-}
-
-fn range(
-    from: Option<&str>,
-    to: Option<&str>,
-    now: TimestampMs,
-) -> Result<TimeRange, QuestionError> {
-    let moment = |field, text| {
-        time::parse_date_or_time(text).map(time::Moment::start).ok_or(QuestionError::Time(field))
-    };
-    let end = to.map(|text| moment("to", text)).transpose()?;
-    let before = end.unwrap_or(now);
-    let start = match from {
-        Some(text) => moment("from", text)?,
-        None => TimestampMs(before.0 - limits::QUERY_RANGE_DEFAULT_MS),
-    };
-    let range = TimeRange { start, end: end.unwrap_or(TimestampMs(now.0 + 1)) };
-    if range.is_empty() { Err(QuestionError::RangeEmpty) } else { Ok(range) }
-}
-
-fn width(text: Option<&str>, range: TimeRange) -> Result<Width, QuestionError> {
-    let width = match text {
-        Some(text) => Width::parse(text).ok_or(QuestionError::Interval)?,
-        None => Width::automatic(range),
-    };
-    let buckets = width.buckets(range);
-    if buckets > limits::QUERY_BUCKETS_MAX {
-        return Err(QuestionError::RangeTooLong(buckets));
-    }
-    Ok(width)
 }
 
 /// The aggregations of a comma-separated list, each once, in the order of the list.
@@ -90,7 +56,7 @@ fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>
     Ok(aggregations)
 }
 
-fn group_by(list: Option<&str>) -> Result<Vec<String>, QuestionError> {
+fn group_by(list: Option<&str>) -> Result<Vec<String>, InvalidQuestion> {
     let Some(list) = list else { return Ok(Vec::new()) };
     let mut keys: Vec<String> = Vec::new();
     for item in list.split(',') {
@@ -109,51 +75,15 @@ fn group_by(list: Option<&str>) -> Result<Vec<String>, QuestionError> {
     Ok(keys)
 }
 
-fn filters(query: &Query) -> Result<Vec<TagFilter>, QuestionError> {
-    let mut filters = Vec::new();
-    for (key, text) in query.bracketed("tags") {
-        if filters.len() == limits::QUERY_FILTERS_MAX {
-            return Err(parameter("tags", "has too many conditions"));
-        }
-        if key.is_empty() {
-            return Err(parameter("tags[]", "must name a tag"));
-        }
-        let condition = condition(text).ok_or_else(|| {
-            parameter(format_args!("tags[{key}]"), "must have its * alone and at the end")
-        })?;
-        filters.push(TagFilter { key: key.to_owned(), condition });
-    }
-    Ok(filters)
-}
-
-/// `v`, `a,b` (any of them), `!v` and `!a,b` (none of them), `v*` (begins so). A star among several values or
-/// after a `!` says something that no condition can.
-fn condition(text: &str) -> Option<TagCondition> {
-    let (negated, list) = match text.strip_prefix('!') {
-        Some(list) => (true, list),
-        None => (false, text),
-    };
-    let values: Vec<&str> = list.split(',').collect();
-    if let ([prefix], false) = (values.as_slice(), negated)
-        && let Some(prefix) = prefix.strip_suffix('*')
-    {
-        return Some(TagCondition::Prefix(prefix.to_owned()));
-    }
-    if values.iter().any(|value| value.ends_with('*')) {
-        return None;
-    }
-    let values = values.into_iter().map(str::to_owned).collect();
-    Some(if negated { TagCondition::NoneOf(values) } else { TagCondition::AnyOf(values) })
-}
-
-fn parameter(field: impl fmt::Display, expected: &'static str) -> QuestionError {
-    QuestionError::Parameter { field: field.to_string(), expected }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+
+    use telltale_engine::{TagCondition, TimeRange};
+
     use super::*;
     use crate::http::ErrorCode;
+    use crate::platform::time;
 
     /// 2026-01-02T03:04:05.678Z
     const NOW: TimestampMs = TimestampMs(1_767_323_045_678);

@@ -7,20 +7,23 @@
 
 use telltale_engine::{Aggregation, Group, QueryResult, TimeRange, TimestampMs};
 
-use super::error::QuestionError;
 use super::model::{Fill, Question};
 use crate::limits;
 use crate::platform::json;
+use crate::platform::question::InvalidQuestion;
 use crate::platform::time;
 
 /// Bytes of a point with one number, roughly: what to reserve for the answer.
 const POINT_BYTES: usize = 64;
 
 /// Writes the answer to `question`.
-pub(super) fn answer(question: &Question, result: &QueryResult) -> Result<Vec<u8>, QuestionError> {
+pub(super) fn answer(
+    question: &Question,
+    result: &QueryResult,
+) -> Result<Vec<u8>, InvalidQuestion> {
     let points = points(question, result);
     if points > limits::ANSWER_POINTS_MAX {
-        return Err(QuestionError::AnswerTooLong(points));
+        return Err(InvalidQuestion::AnswerTooLong(points));
     }
     let per_point = POINT_BYTES + 24 * (question.query.aggregations.len() - 1);
     let bytes = usize::try_from(points).unwrap_or(0).saturating_mul(per_point);
@@ -290,7 +293,7 @@ mod tests {
             groups,
             stats: QueryStats::default(),
         };
-        assert_eq!(answer(&question, &result), Err(QuestionError::AnswerTooLong(5_000_000)));
+        assert_eq!(answer(&question, &result), Err(InvalidQuestion::AnswerTooLong(5_000_000)));
     }
 
     proptest! {

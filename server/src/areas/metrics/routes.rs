@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use telltale_engine::{DefinitionFilter, MetricType};
+use telltale_engine::{DefinitionFilter, MetricType, Write};
 
 use super::error::QuestionError;
 use super::ops;
 use super::wire::{
-    BatchAnswer, BatchInput, DeletedMetric, Metric, MetricDetail, MetricInput, QueryAnswer, TagKey,
-    TagValue, Tracked, page,
+    BatchInput, DeletedMetric, Metric, MetricDetail, MetricInput, QueryAnswer, TagKey, TagValue,
+    Tracked, page,
 };
 use crate::app::App;
 use crate::http::{
-    ApiResult, BodyKind, Data, Doc, ErrorCode, Form, LimitClass, PAGING, Page, Param, Request,
-    Resource, Response, Route, Scope,
+    ApiResult, BatchAnswer, BodyKind, Data, Doc, ErrorCode, Form, LimitClass, PAGING, Page, Param,
+    Request, Resource, Response, Route, Scope,
 };
 use crate::limits::{JSON_SCRATCH_BYTES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -43,7 +43,7 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
         ops::resolve_one(app.engine(), app.now(), &body, |point| Tracked::from(point))?;
     let response = Response::created(&Data { data: tracked })?;
     let receipt = req.receipt(&response);
-    app.write(points, receipt).await?;
+    app.write(Write { points, receipt, events: None }).await?;
     Ok(response)
 }
 
@@ -57,7 +57,7 @@ async fn track_batch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let response = Response::ok(&Data { data: BatchAnswer::from(outcome) })?;
     let receipt = req.receipt(&response);
     if !points.is_empty() || receipt.is_some() {
-        app.write(points, receipt).await?;
+        app.write(Write { points, receipt, events: None }).await?;
     }
     Ok(response)
 }

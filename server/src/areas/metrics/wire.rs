@@ -7,8 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use telltale_engine::{MetricDefinition, MetricType};
 
-use super::model::{Measured, Outcome, Point, Rejected};
-use crate::http::{ApiError, Paging};
+use super::model::{Measured, Point};
+use crate::http::Paging;
 use crate::platform::json::Plain;
 use crate::platform::time::IsoTime;
 
@@ -27,24 +27,6 @@ pub(super) struct Tracked {
 enum TrackedValue {
     Number(Plain),
     Member(String),
-}
-
-/// What became of a batch.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct BatchAnswer {
-    accepted: usize,
-    rejected: usize,
-    /// The first 50 rejected items; absent when there are none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<ItemError>,
-}
-
-/// A rejected item of a batch.
-#[derive(Debug, Serialize, JsonSchema)]
-struct ItemError {
-    index: usize,
-    code: &'static str,
-    message: String,
 }
 
 /// A metric definition.
@@ -91,7 +73,8 @@ pub(super) struct DeletedMetric {
 }
 
 /// What a request to track one metric sends.
-pub(super) enum MetricInput {}
+#[derive(Debug)]
+pub enum MetricInput {}
 
 /// What a request to track a batch sends.
 pub(super) enum BatchInput {}
@@ -110,24 +93,6 @@ impl From<&Point<'_>> for Tracked {
             r#type: point.kind.as_str(),
             value,
             timestamp: IsoTime(point.time),
-        }
-    }
-}
-
-impl From<Outcome> for BatchAnswer {
-    fn from(outcome: Outcome) -> Self {
-        let errors = outcome.errors.into_iter().map(ItemError::from).collect();
-        Self { accepted: outcome.accepted, rejected: outcome.rejected, errors }
-    }
-}
-
-impl From<Rejected> for ItemError {
-    fn from(rejected: Rejected) -> Self {
-        let error = ApiError::from(rejected.error);
-        Self {
-            index: rejected.index,
-            code: error.code().as_str(),
-            message: error.message().to_owned(),
         }
     }
 }

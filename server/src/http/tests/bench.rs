@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::header::ETAG;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use telltale_engine::{Clock, Collection, Engine, Expect, Options, PointBatch, TimestampMs};
+use telltale_engine::{Clock, Collection, Engine, Expect, Options, TimestampMs, Write};
 use tempfile::TempDir;
 
 use crate::app::App;
@@ -84,7 +84,7 @@ async fn count(app: Arc<App>, _: Request) -> ApiResult<Response> {
 async fn batch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let bytes = req.take_json_body()?.len();
     let response = Response::ok(&json!({ "bytes": bytes, "at": app.now().0 }))?;
-    app.write(PointBatch::default(), req.receipt(&response)).await?;
+    app.write(Write { receipt: req.receipt(&response), ..Write::default() }).await?;
     Ok(response)
 }
 

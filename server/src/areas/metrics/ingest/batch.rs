@@ -2,11 +2,11 @@
 
 use telltale_engine::{Refusal, TimestampMs};
 
-use super::super::error::{InputError, MetricsError};
-use super::super::model::{Outcome, Point, Rejected};
+use super::super::error::MetricsError;
+use super::super::model::{Outcome, Point};
 use super::input::read_input;
-use crate::limits;
-use crate::platform::json::{Elements, Json, Value, with_document};
+use crate::platform::batch;
+use crate::platform::json::{Elements, Json, with_document};
 
 /// Reads a body that is one input and answers what `take` makes of its point.
 pub fn read_one<T>(
@@ -25,42 +25,16 @@ pub fn read_one<T>(
 pub fn read_batch(
     body: &[u8],
     now: TimestampMs,
-    mut take: impl FnMut(&Point<'_>) -> Result<(), Refusal>,
+    take: impl FnMut(&Point<'_>) -> Result<(), Refusal>,
 ) -> Result<Outcome, MetricsError> {
-    with_document(body, |document| {
-        let items = metrics_of(document)?;
-        if items.len() > limits::BATCH_ITEMS_MAX {
-            return Err(MetricsError::BatchTooLarge(items.len()));
-        }
-        let mut outcome = Outcome::default();
-        for (index, item) in items.enumerate() {
-            match read_input(item, now, &mut take) {
-                Ok(()) => outcome.accepted += 1,
-                Err(error) => outcome.reject(index, error),
-            }
-        }
-        Ok(outcome)
-    })?
+    with_document(body, |document| Ok(read_items(batch::items(document, "metrics")?, now, take)))?
 }
 
-fn metrics_of(document: Value<'_>) -> Result<Elements<'_>, MetricsError> {
-    let Json::Object(members) = document.json() else {
-        return Err(MetricsError::NotAnObject);
-    };
-    let mut found = members.filter(|(key, _)| *key == "metrics").map(|(_, value)| value);
-    match (found.next().map(Value::json), found.next()) {
-        (_, Some(_)) => Err(MetricsError::MetricsTwice),
-        (Some(Json::Array(items)), None) => Ok(items),
-        (None | Some(Json::Null), None) => Err(MetricsError::MetricsMissing),
-        (Some(_), None) => Err(MetricsError::MetricsNotAnArray),
-    }
-}
-
-impl Outcome {
-    fn reject(&mut self, index: usize, error: InputError) {
-        self.rejected += 1;
-        if self.errors.len() < limits::BATCH_ERRORS_LISTED_MAX {
-            self.errors.push(Rejected { index, error });
-        }
-    }
+/// Reads the items of a batch and hands the points of the good ones to `take`, in their order.
+pub(in super::super) fn read_items(
+    items: Elements<'_>,
+    now: TimestampMs,
+    mut take: impl FnMut(&Point<'_>) -> Result<(), Refusal>,
+) -> Outcome {
+    Outcome::of(items, |item| read_input(item, now, &mut take))
 }

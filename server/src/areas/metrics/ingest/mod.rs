@@ -3,6 +3,7 @@
 mod batch;
 mod input;
 
+pub(super) use batch::read_items;
 pub use batch::{read_batch, read_one};
 
 #[cfg(test)]

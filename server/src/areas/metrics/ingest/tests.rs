@@ -8,6 +8,7 @@ use super::super::error::MetricsError;
 use super::super::model::{Measured, Outcome, Point};
 use super::{read_batch, read_one};
 use crate::http::{ApiError, ErrorCode};
+use crate::platform::batch::InvalidBatch;
 use crate::platform::time;
 
 /// 2026-01-02T03:04:05.678Z
@@ -372,7 +373,10 @@ fn compare_to_model(body: &[u8]) -> Result<(), TestCaseError> {
     };
     let Some(Value::Array(items)) = document.get("metrics") else {
         // The damage hit the one key of the document.
-        prop_assert!(matches!(ours, Err(MetricsError::MetricsMissing)), "{ours:?}");
+        prop_assert!(
+            matches!(ours, Err(MetricsError::Batch(InvalidBatch::Missing(_)))),
+            "{ours:?}"
+        );
         return Ok(());
     };
     let (points, outcome) = ours.map_err(|error| TestCaseError::fail(error.to_string()))?;

@@ -1,0 +1,103 @@
+//! Batches of telemetry: where the list of items stands in a body, and what became of each item. The same for
+//! metrics, events and both together; what an item may be is the area's to know.
+
+use super::json::{Elements, Json, Value};
+use crate::limits;
+
+/// Why a body is no batch. Nothing of it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidBatch {
+    /// The body is not an object.
+    #[error("the body must be a JSON object")]
+    NotAnObject,
+    /// The body has two lists under this key.
+    #[error("the body has the key {0:?} twice")]
+    Twice(&'static str),
+    /// The body has no list under this key.
+    #[error("{0} is required")]
+    Missing(&'static str),
+    /// What stands under this key is no list.
+    #[error("{0} must be an array")]
+    NotAnArray(&'static str),
+    /// The list is too long.
+    #[error("a batch has at most {max} {key}, this one has {items}", max = limits::BATCH_ITEMS_MAX)]
+    TooLong {
+        /// The key of the list.
+        key: &'static str,
+        /// How many items it has.
+        items: usize,
+    },
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome<E> {
+    /// Items taken.
+    pub accepted: usize,
+    /// Items refused.
+    pub rejected: usize,
+    /// The first refused items, at most [`limits::BATCH_ERRORS_LISTED_MAX`].
+    pub errors: Vec<Rejected<E>>,
+}
+
+/// A refused item of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejected<E> {
+    /// Its place in the batch, from 0.
+    pub index: usize,
+    /// Why it was refused.
+    pub error: E,
+}
+
+/// The list under `key`, of any length; none when it is absent or null.
+pub fn list<'d>(
+    document: Value<'d>,
+    key: &'static str,
+) -> Result<Option<Elements<'d>>, InvalidBatch> {
+    let Json::Object(members) = document.json() else {
+        return Err(InvalidBatch::NotAnObject);
+    };
+    let mut found = members.filter(|(name, _)| *name == key).map(|(_, value)| value);
+    match (found.next().map(Value::json), found.next()) {
+        (_, Some(_)) => Err(InvalidBatch::Twice(key)),
+        (Some(Json::Array(items)), None) => Ok(Some(items)),
+        (None | Some(Json::Null), None) => Ok(None),
+        (Some(_), None) => Err(InvalidBatch::NotAnArray(key)),
+    }
+}
+
+/// The items under `key` of a batch that has no other list.
+pub fn items<'d>(document: Value<'d>, key: &'static str) -> Result<Elements<'d>, InvalidBatch> {
+    let items = list(document, key)?.ok_or(InvalidBatch::Missing(key))?;
+    if items.len() > limits::BATCH_ITEMS_MAX {
+        return Err(InvalidBatch::TooLong { key, items: items.len() });
+    }
+    Ok(items)
+}
+
+impl<E> Outcome<E> {
+    /// Reads the items one by one; what `read` refuses is counted, and the first of it remembered.
+    pub fn of<'d>(items: Elements<'d>, mut read: impl FnMut(Value<'d>) -> Result<(), E>) -> Self {
+        let mut outcome = Self::default();
+        for (index, item) in items.enumerate() {
+            match read(item) {
+                Ok(()) => outcome.accepted += 1,
+                Err(error) => outcome.reject(index, error),
+            }
+        }
+        outcome
+    }
+
+    fn reject(&mut self, index: usize, error: E) {
+        self.rejected += 1;
+        if self.errors.len() < limits::BATCH_ERRORS_LISTED_MAX {
+            self.errors.push(Rejected { index, error });
+        }
+    }
+}
+
+impl<E> Default for Outcome<E> {
+    fn default() -> Self {
+        Self { accepted: 0, rejected: 0, errors: Vec::new() }
+    }
+}
