@@ -47,9 +47,10 @@ impl Properties {
 
 /// Writes properties piece by piece, for those who have parsed JSON in a form of their own. What is written must make
 /// one JSON object; [`Self::finish`] refuses what does not.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PropertiesWriter {
-    text: String,
+    /// What is written so far; an object once it ends.
+    properties: Properties,
     /// What stands open: `}` or `]` each.
     open: Vec<u8>,
     deepest: usize,
@@ -61,13 +62,26 @@ pub struct PropertiesWriter {
     broken: bool,
 }
 
+impl Default for PropertiesWriter {
+    fn default() -> Self {
+        Self {
+            properties: Properties(String::new()),
+            open: Vec::new(),
+            deepest: 0,
+            after_value: false,
+            after_key: false,
+            broken: false,
+        }
+    }
+}
+
 impl PropertiesWriter {
     fn value(&mut self) {
         match self.open.last() {
             // Only one object may stand at the top.
-            None => self.broken |= !self.text.is_empty(),
+            None => self.broken |= !self.properties.0.is_empty(),
             Some(b'}') => self.broken |= !self.after_key,
-            Some(_) if self.after_value => self.text.push(','),
+            Some(_) if self.after_value => self.properties.0.push(','),
             Some(_) => {}
         }
         self.after_key = false;
@@ -77,7 +91,7 @@ impl PropertiesWriter {
     fn begin(&mut self, begin: char, end: u8) {
         self.broken |= self.open.is_empty() && begin != '{';
         self.value();
-        self.text.push(begin);
+        self.properties.0.push(begin);
         self.open.push(end);
         self.deepest = self.deepest.max(self.open.len());
         self.after_value = false;
@@ -85,7 +99,7 @@ impl PropertiesWriter {
 
     fn end(&mut self, end: u8) {
         self.broken |= self.open.pop() != Some(end) || self.after_key;
-        self.text.push(char::from(end));
+        self.properties.0.push(char::from(end));
         self.after_value = true;
     }
 
@@ -118,10 +132,10 @@ impl PropertiesWriter {
     pub fn key(&mut self, key: &str) {
         self.broken |= self.open.last() != Some(&b'}') || self.after_key;
         if self.after_value {
-            self.text.push(',');
+            self.properties.0.push(',');
         }
         self.quoted(key);
-        self.text.push(':');
+        self.properties.0.push(':');
         self.after_key = true;
     }
 
@@ -134,74 +148,103 @@ impl PropertiesWriter {
     /// An integer.
     pub fn integer(&mut self, value: i64) {
         self.scalar();
-        self.text.push_str(itoa::Buffer::new().format(value));
+        self.properties.0.push_str(itoa::Buffer::new().format(value));
     }
 
     /// An integer that may be beyond `i64`.
     pub fn unsigned(&mut self, value: u64) {
         self.scalar();
-        self.text.push_str(itoa::Buffer::new().format(value));
+        self.properties.0.push_str(itoa::Buffer::new().format(value));
     }
 
     /// A number; must be finite.
     pub fn float(&mut self, value: f64) {
         self.scalar();
         self.broken |= !value.is_finite();
-        self.text.push_str(&float_text(value));
+        if value.is_finite() {
+            self.properties.0.push_str(ryu::Buffer::new().format_finite(value));
+        }
     }
 
     /// `true` or `false`.
     pub fn boolean(&mut self, value: bool) {
         self.scalar();
-        self.text.push_str(if value { "true" } else { "false" });
+        self.properties.0.push_str(if value { "true" } else { "false" });
     }
 
     /// `null`.
     pub fn null(&mut self) {
         self.scalar();
-        self.text.push_str("null");
+        self.properties.0.push_str("null");
+    }
+
+    /// Forgets what was written and keeps the memory: one writer does for many events.
+    pub fn clear(&mut self) {
+        self.properties.0.clear();
+        self.open.clear();
+        self.deepest = 0;
+        self.after_value = false;
+        self.after_key = false;
+        self.broken = false;
+    }
+
+    /// The properties, lent until the writer goes on.
+    pub fn written(&self) -> Result<&Properties, InvalidProperties> {
+        if self.deepest > limits::PROPERTIES_NESTING_MAX {
+            return Err(InvalidProperties::TooDeep);
+        }
+        let text = &self.properties.0;
+        if text.len() > limits::PROPERTIES_BYTES_MAX {
+            return Err(InvalidProperties::TooLarge);
+        }
+        if self.broken || !self.open.is_empty() || text.is_empty() {
+            return Err(InvalidProperties::NotAnObject("the pieces make no object".into()));
+        }
+        Ok(&self.properties)
     }
 
     /// The properties.
     pub fn finish(self) -> Result<Properties, InvalidProperties> {
-        if self.deepest > limits::PROPERTIES_NESTING_MAX {
-            return Err(InvalidProperties::TooDeep);
-        }
-        if self.text.len() > limits::PROPERTIES_BYTES_MAX {
-            return Err(InvalidProperties::TooLarge);
-        }
-        if self.broken || !self.open.is_empty() || self.text.is_empty() {
-            return Err(InvalidProperties::NotAnObject("the pieces make no object".into()));
-        }
-        Ok(Properties(self.text))
+        self.written()?;
+        Ok(self.properties)
     }
 
     fn quoted(&mut self, text: &str) {
-        self.text.push('"');
-        let mut plain = 0;
-        for (at, byte) in text.bytes().enumerate() {
-            let escape = match byte {
-                b'"' => "\\\"",
-                b'\\' => "\\\\",
-                b'\n' => "\\n",
-                b'\r' => "\\r",
-                b'\t' => "\\t",
-                0x08 => "\\b",
-                0x0c => "\\f",
-                0..0x20 => "",
-                _ => continue,
-            };
-            self.text.push_str(text.get(plain..at).unwrap_or_default());
-            if escape.is_empty() {
-                self.text.push_str(&format!("\\u{byte:04x}"));
-            } else {
-                self.text.push_str(escape);
-            }
-            plain = at + 1;
+        let out = &mut self.properties.0;
+        out.push('"');
+        let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+        let mut rest = text;
+        // What needs an escape is one byte, so both sides of it are text.
+        while let Some(at) = rest.as_bytes().iter().position(special) {
+            let (plain, tail) = rest.split_at(at);
+            let (escaped, after) = tail.split_at(1);
+            out.push_str(plain);
+            escape(out, escaped);
+            rest = after;
         }
-        self.text.push_str(text.get(plain..).unwrap_or_default());
-        self.text.push('"');
+        out.push_str(rest);
+        out.push('"');
     }
+}
+
+/// Appends a character that cannot stand in JSON as it is.
+fn escape(out: &mut String, character: &str) {
+    let short = match character {
+        "\"" => "\\\"",
+        "\\" => "\\\\",
+        "\n" => "\\n",
+        "\r" => "\\r",
+        "\t" => "\\t",
+        "\u{8}" => "\\b",
+        "\u{c}" => "\\f",
+        other => {
+            for byte in other.bytes() {
+                out.push_str(&format!("\\u{byte:04x}"));
+            }
+            return;
+        }
+    };
+    out.push_str(short);
 }
 
 /// The shortest text that reads as this double.
@@ -310,6 +353,23 @@ mod tests {
         assert_eq!(Properties::parse(&deep), Err(InvalidProperties::TooDeep));
         let large = format!("{{\"a\":\"{}\"}}", "x".repeat(limits::PROPERTIES_BYTES_MAX));
         assert_eq!(Properties::parse(&large), Err(InvalidProperties::TooLarge));
+    }
+
+    #[test]
+    fn a_writer_does_for_many() {
+        let mut writer = PropertiesWriter::default();
+        for (number, expected) in
+            [(1.5, Some(r#"{"a":1.5}"#)), (f64::NAN, None), (2.0, Some(r#"{"a":2.0}"#))]
+        {
+            writer.clear();
+            writer.begin_object();
+            writer.key("a");
+            writer.float(number);
+            writer.end_object();
+            assert_eq!(writer.written().ok().map(Properties::as_str), expected);
+        }
+        writer.clear();
+        assert!(writer.written().is_err());
     }
 
     #[test]
