@@ -50,6 +50,9 @@ pub const BATCH_ERRORS_LISTED_MAX: usize = 50;
 pub const MEMBER_CHARS_MAX: usize = 500;
 /// Milliseconds before `to` at which a metric query begins when it has no `from`. Part of the HTTP contract.
 pub const QUERY_RANGE_DEFAULT_MS: i64 = 60 * 60 * 1_000;
+/// Milliseconds before `to` at which counts and statistics of events begin when there is no `from`. Part of the
+/// HTTP contract.
+pub const EVENT_RANGE_DEFAULT_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Buckets per series that an automatically chosen interval gives at most: what a screen can show. Part of
 /// the HTTP contract.
 pub const AUTO_BUCKETS_MAX: u64 = 1_500;

@@ -1,9 +1,11 @@
 //! The areas of the service, each with the same rooms.
 
 pub mod admin;
+pub mod events;
 pub mod keys;
 pub mod metrics;
 mod table;
+pub mod telemetry;
 
 pub use table::routes;
 

@@ -7,6 +7,21 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::random;
 
+/// Hands the 26 characters of a ULID to `use_text`.
+pub fn with_ulid_text<R>(id: u128, use_text: impl FnOnce(&str) -> R) -> R {
+    use_text(Ulid(id).array_to_str(&mut [0; ulid::ULID_LEN]))
+}
+
+/// The text of a ULID, after `prefix`.
+pub fn prefixed(prefix: &str, id: u128) -> String {
+    with_ulid_text(id, |text| [prefix, text].concat())
+}
+
+/// Reads what [`with_ulid_text`] writes.
+pub fn parse_ulid(text: &str) -> Option<u128> {
+    Ulid::from_string(text).ok().map(u128::from)
+}
+
 /// Makes ids. No two are equal, and each is greater than the one before, also when the clock steps back.
 #[derive(Debug)]
 pub struct Ids {
@@ -25,10 +40,7 @@ impl Ids {
 
     /// A new id that begins with `prefix`.
     pub fn next(&self, prefix: &str) -> String {
-        let mut text = String::with_capacity(prefix.len() + ulid::ULID_LEN);
-        text.push_str(prefix);
-        text.push_str(self.next_ulid().array_to_str(&mut [0; ulid::ULID_LEN]));
-        text
+        prefixed(prefix, self.next_ulid().into())
     }
 
     fn next_ulid(&self) -> Ulid {

@@ -1,0 +1,184 @@
+//! One event input: what each of its fields may be. The first field that breaks a rule, in the order of the
+//! contract's table, is the one that is told.
+//!
+//! Absent and `null` are the same; fields that nobody knows are passed over. Lengths and characters of names, users
+//! and tags are the engine's to check.
+
+use smallvec::SmallVec;
+use telltale_engine::{InvalidEvent, NewEvent, Properties, PropertiesWriter, TimestampMs};
+
+use super::super::error::{Field, InputError};
+use crate::platform::json::{Json, Members, Number, Value};
+use crate::platform::time;
+
+/// Tags of an event that need no allocation; events with more are rare.
+const TAGS_INLINE: usize = 8;
+
+/// Memory that goes from one item of a batch to the next.
+#[derive(Default)]
+pub(super) struct Buffers {
+    /// The properties of the item, in canonical form.
+    properties: PropertiesWriter,
+    /// The text of a user that was sent as a number.
+    user: String,
+}
+
+/// The fields of one input, not yet looked at; what is `None` is absent or null.
+#[derive(Default)]
+struct Fields<'d> {
+    name: Option<Value<'d>>,
+    timestamp: Option<Value<'d>>,
+    user: Option<Value<'d>>,
+    value: Option<Value<'d>>,
+    properties: Option<Value<'d>>,
+    tags: Option<Value<'d>>,
+}
+
+/// Reads one input and hands its event to `take`, whose refusal is passed on.
+pub(super) fn read_input<T>(
+    input: Value<'_>,
+    now: TimestampMs,
+    buffers: &mut Buffers,
+    take: impl FnOnce(&NewEvent<'_>) -> Result<T, InvalidEvent>,
+) -> Result<T, InputError> {
+    let Json::Object(members) = input.json() else {
+        return Err(InputError::NotAnObject);
+    };
+    let fields = Fields::sort(members)?;
+    let name = fields.name()?;
+    let time = fields.time(now)?;
+    let user = fields.user(&mut buffers.user)?;
+    let value = fields.value()?;
+    let properties = fields.properties(&mut buffers.properties)?;
+    let with_tags =
+        |tags: &[(&str, &str)]| Ok(take(&NewEvent { name, time, user, value, tags, properties })?);
+    match fields.tags.map(Value::json) {
+        None | Some(Json::Null) => with_tags(&[]),
+        Some(Json::Object(tags)) => with_tags(&pairs(tags)?),
+        Some(_) => Err(InputError::TagsForm),
+    }
+}
+
+impl<'d> Fields<'d> {
+    fn sort(members: Members<'d>) -> Result<Self, InputError> {
+        let mut fields = Self::default();
+        for (key, value) in members {
+            let (slot, field) = match key {
+                "name" => (&mut fields.name, Field::Name),
+                "timestamp" => (&mut fields.timestamp, Field::Timestamp),
+                "user_id" => (&mut fields.user, Field::User),
+                "value" => (&mut fields.value, Field::Value),
+                "properties" => (&mut fields.properties, Field::Properties),
+                "tags" => (&mut fields.tags, Field::Tags),
+                _ => continue,
+            };
+            if slot.replace(value).is_some() {
+                return Err(InputError::Twice(field));
+            }
+        }
+        Ok(fields)
+    }
+
+    fn name(&self) -> Result<&'d str, InputError> {
+        match self.name.map(Value::json) {
+            None | Some(Json::Null | Json::Text("")) => Err(InputError::NameMissing),
+            Some(Json::Text(name)) => Ok(name),
+            Some(_) => Err(InputError::NameForm),
+        }
+    }
+
+    fn time(&self, now: TimestampMs) -> Result<TimestampMs, InputError> {
+        match self.timestamp.map(Value::json) {
+            None | Some(Json::Null) => Ok(now),
+            Some(Json::Text(text)) => time::parse_recorded(text, now).map_err(InputError::Time),
+            Some(_) => Err(InputError::TimeForm),
+        }
+    }
+
+    /// The user; a number becomes text in `buffer`.
+    fn user<'b>(&self, buffer: &'b mut String) -> Result<Option<&'b str>, InputError>
+    where
+        'd: 'b,
+    {
+        match self.user.map(Value::json) {
+            None | Some(Json::Null) => Ok(None),
+            Some(Json::Text(text)) => Ok(Some(text)),
+            Some(Json::Number(number)) if number.as_f64().is_finite() => {
+                buffer.clear();
+                number.write_to(buffer);
+                Ok(Some(buffer))
+            }
+            Some(_) => Err(InputError::UserForm),
+        }
+    }
+
+    fn value(&self) -> Result<Option<f64>, InputError> {
+        match self.value.map(Value::json) {
+            None | Some(Json::Null) => Ok(None),
+            // Adding zero turns negative zero, which JSON writers disagree about, into zero.
+            Some(Json::Number(number)) if number.as_f64().is_finite() => {
+                Ok(Some(number.as_f64() + 0.0))
+            }
+            Some(_) => Err(InputError::Value),
+        }
+    }
+
+    fn properties<'b>(
+        &self,
+        writer: &'b mut PropertiesWriter,
+    ) -> Result<Option<&'b Properties>, InputError> {
+        match self.properties.map(Value::json) {
+            None | Some(Json::Null) => Ok(None),
+            Some(Json::Object(members)) => {
+                writer.clear();
+                write_object(writer, members)?;
+                Ok(Some(writer.written()?))
+            }
+            Some(_) => Err(InputError::PropertiesForm),
+        }
+    }
+}
+
+/// Copies an object; no deeper than documents go.
+fn write_object(writer: &mut PropertiesWriter, members: Members<'_>) -> Result<(), InputError> {
+    writer.begin_object();
+    for (key, value) in members {
+        writer.key(key);
+        write_value(writer, value)?;
+    }
+    writer.end_object();
+    Ok(())
+}
+
+fn write_value(writer: &mut PropertiesWriter, value: Value<'_>) -> Result<(), InputError> {
+    match value.json() {
+        Json::Null => writer.null(),
+        Json::Bool(value) => writer.boolean(value),
+        Json::Number(Number::Unsigned(value)) => writer.unsigned(value),
+        Json::Number(Number::Signed(value)) => writer.integer(value),
+        Json::Number(Number::Float(value)) if value.is_finite() => writer.float(value),
+        Json::Number(Number::Float(_)) => return Err(InputError::PropertyNumber),
+        Json::Text(text) => writer.string(text),
+        Json::Array(elements) => {
+            writer.begin_array();
+            for element in elements {
+                write_value(writer, element)?;
+            }
+            writer.end_array();
+        }
+        Json::Object(members) => write_object(writer, members)?,
+    }
+    Ok(())
+}
+
+/// The tags as pairs, in the order they were sent.
+fn pairs<'d>(tags: Members<'d>) -> Result<SmallVec<[(&'d str, &'d str); TAGS_INLINE]>, InputError> {
+    let mut pairs = SmallVec::new();
+    for (key, value) in tags {
+        let Json::Text(text) = value.json() else {
+            return Err(InputError::TagValue(key.to_owned()));
+        };
+        pairs.push((key, text));
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,270 @@
+//! Lists and counts as JSON, written straight from what the engine answers.
+//!
+//! A list: `{"data":[event…],"meta":{"total","limit","offset"}}`, with `next_cursor` in `meta` when events follow.
+//! A count: `{"data":{"total","series":[{"timestamp","count"}]}}`; by groups `groups` has the number of each, and
+//! `series`, where an interval was asked for, the list of each.
+
+use telltale_engine::{Event, EventAnswer, EventPage, EventQuery, EventSummary};
+
+use super::model::{Cursor, ID_PREFIX, Listing};
+use crate::limits;
+use crate::platform::question::InvalidQuestion;
+use crate::platform::{ids, json, time};
+
+/// Bytes of an event without its properties and tags, roughly: what to reserve for the answer.
+const EVENT_BYTES: usize = 200;
+/// Bytes of a point of a series.
+const POINT_BYTES: usize = 56;
+
+/// Writes a page of events.
+pub(super) fn list(listing: &Listing, page: &EventPage) -> Vec<u8> {
+    let shown = page.events.get(..listing.limit).unwrap_or(&page.events);
+    let properties: usize =
+        shown.iter().filter_map(|event| event.properties.as_ref().map(String::len)).sum();
+    let mut out = Vec::with_capacity(256 + shown.len() * EVENT_BYTES + properties);
+    out.extend_from_slice(br#"{"data":["#);
+    for (i, event) in shown.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        write_event(&mut out, event);
+    }
+    out.extend_from_slice(br#"],"meta":{"total":"#);
+    json::unsigned(&mut out, page.total);
+    out.extend_from_slice(br#","limit":"#);
+    json::unsigned(&mut out, listing.limit as u64);
+    out.extend_from_slice(br#","offset":"#);
+    json::unsigned(&mut out, listing.query.offset);
+    if let Some(last) = shown.last().filter(|_| page.events.len() > shown.len()) {
+        out.extend_from_slice(br#","next_cursor":"#);
+        json::string(&mut out, &Cursor { time: last.time, id: last.id }.text());
+    }
+    out.extend_from_slice(b"}}");
+    out
+}
+
+fn write_event(out: &mut Vec<u8>, event: &Event) {
+    out.extend_from_slice(br#"{"id":""#);
+    out.extend_from_slice(ID_PREFIX.as_bytes());
+    ids::with_ulid_text(event.id.0, |text| out.extend_from_slice(text.as_bytes()));
+    out.extend_from_slice(br#"","name":"#);
+    json::string(out, &event.name);
+    out.extend_from_slice(br#","timestamp":""#);
+    time::write(out, event.time);
+    out.extend_from_slice(br#"","user_id":"#);
+    match &event.user {
+        Some(user) => json::string(out, user),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.extend_from_slice(br#","value":"#);
+    match event.value {
+        Some(value) => json::number(out, value),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.extend_from_slice(br#","properties":"#);
+    // What was stored is a JSON object in canonical form, and goes out as it is.
+    out.extend_from_slice(event.properties.as_deref().unwrap_or("{}").as_bytes());
+    out.extend_from_slice(br#","tags":{"#);
+    for (i, (key, value)) in event.tags.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        json::string(out, key);
+        out.push(b':');
+        json::string(out, value);
+    }
+    out.extend_from_slice(b"}}");
+}
+
+/// Writes the answer to a count.
+pub(super) fn count(query: &EventQuery, answer: &EventAnswer) -> Result<Vec<u8>, InvalidQuestion> {
+    let grouped = query.group_by.is_some();
+    let points: usize = answer.groups.iter().map(|(_, group)| 1 + group.starts.len()).sum();
+    let points = points.max(answer.all.starts.len());
+    if points as u64 > limits::ANSWER_POINTS_MAX {
+        return Err(InvalidQuestion::AnswerTooLong(points as u64));
+    }
+    let mut out = Vec::with_capacity(128 + points * POINT_BYTES);
+    out.extend_from_slice(br#"{"data":{"total":"#);
+    write_number(&mut out, answer.all.whole.first());
+    if grouped {
+        out.extend_from_slice(br#","groups":"#);
+        write_groups(&mut out, answer, |out, group| write_number(out, group.whole.first()));
+    }
+    if query.interval.is_some() {
+        out.extend_from_slice(br#","series":"#);
+        if grouped {
+            write_groups(&mut out, answer, write_series);
+        } else {
+            write_series(&mut out, &answer.all);
+        }
+    }
+    out.extend_from_slice(b"}}");
+    Ok(out)
+}
+
+/// Writes an object with something of every group.
+fn write_groups(out: &mut Vec<u8>, answer: &EventAnswer, write: fn(&mut Vec<u8>, &EventSummary)) {
+    out.push(b'{');
+    for (i, (key, group)) in answer.groups.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        json::string(out, key);
+        out.push(b':');
+        write(out, group);
+    }
+    out.push(b'}');
+}
+
+fn write_series(out: &mut Vec<u8>, summary: &EventSummary) {
+    let counts = summary.columns.first().map_or(&[] as &[Option<f64>], Vec::as_slice);
+    out.push(b'[');
+    for (i, (start, count)) in summary.starts.iter().zip(counts).enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(br#"{"timestamp":""#);
+        time::write(out, *start);
+        out.extend_from_slice(br#"","count":"#);
+        write_number(out, Some(count));
+        out.push(b'}');
+    }
+    out.push(b']');
+}
+
+/// Writes a count; of nothing it is 0.
+fn write_number(out: &mut Vec<u8>, count: Option<&Option<f64>>) {
+    json::number(out, count.copied().flatten().unwrap_or(0.0));
+}
+
+#[cfg(test)]
+mod tests {
+    use telltale_engine::{
+        EventAggregation, EventField, EventFilter, EventGroupBy, EventId, EventListQuery,
+        EventQueryStats, Interval, NameFilter, TimeRange, TimestampMs,
+    };
+
+    use super::*;
+
+    fn filter() -> EventFilter {
+        let range = TimeRange::new(0, 1);
+        EventFilter { range, name: NameFilter::Any, user: None, tags: Vec::new() }
+    }
+
+    fn event(number: u64) -> Event {
+        Event {
+            id: EventId::new(TimestampMs(0), number),
+            name: "a".to_owned(),
+            time: TimestampMs(number as i64),
+            user: None,
+            value: None,
+            tags: Vec::new(),
+            properties: None,
+        }
+    }
+
+    #[track_caller]
+    fn check_list(limit: usize, events: Vec<Event>, expected: &str) {
+        let query = EventListQuery { filter: filter(), after: None, offset: 4, limit: limit + 1 };
+        let page = EventPage { total: 9, events, stats: EventQueryStats::default() };
+        let text = String::from_utf8(list(&Listing { query, limit }, &page)).unwrap();
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn events_are_written_with_all_their_fields() {
+        let full = Event {
+            name: "order \"paid\"".to_owned(),
+            user: Some("u\n1".to_owned()),
+            value: Some(2.5),
+            tags: vec![("a".to_owned(), "\\".to_owned()), ("b".to_owned(), String::new())],
+            properties: Some(r#"{"cart":{"total":3.0}}"#.to_owned()),
+            ..event(1)
+        };
+        check_list(
+            5,
+            vec![full, event(0)],
+            concat!(
+                r#"{"data":[{"id":"evt_00000000000000000000000001","name":"order \"paid\"","timestamp":"1970-01-01T00:00:00.001Z","#,
+                r#""user_id":"u\n1","value":2.5,"properties":{"cart":{"total":3.0}},"tags":{"a":"\\","b":""}},"#,
+                r#"{"id":"evt_00000000000000000000000000","name":"a","timestamp":"1970-01-01T00:00:00.000Z","#,
+                r#""user_id":null,"value":null,"properties":{},"tags":{}}],"meta":{"total":9,"limit":5,"offset":4}}"#,
+            ),
+        );
+        check_list(1, Vec::new(), r#"{"data":[],"meta":{"total":9,"limit":1,"offset":4}}"#);
+    }
+
+    #[test]
+    fn a_page_that_is_not_the_last_tells_where_the_next_begins() {
+        let query = EventListQuery { filter: filter(), after: None, offset: 0, limit: 2 };
+        let events = vec![event(17), event(16)];
+        let page = EventPage { total: 2, events, stats: EventQueryStats::default() };
+        let text = list(&Listing { query, limit: 1 }, &page);
+        let answer: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!(answer["data"].as_array().map(Vec::len), Some(1));
+        let cursor = answer["meta"]["next_cursor"].as_str().and_then(Cursor::parse);
+        assert_eq!(cursor, Some(Cursor { time: TimestampMs(17), id: event(17).id }));
+    }
+
+    fn summary(counts: &[(i64, f64)]) -> EventSummary {
+        EventSummary {
+            whole: vec![Some(counts.iter().map(|(_, count)| count).sum())],
+            starts: counts.iter().map(|(start, _)| TimestampMs(*start)).collect(),
+            columns: vec![counts.iter().map(|(_, count)| Some(*count)).collect()],
+        }
+    }
+
+    #[track_caller]
+    fn check_count(interval: bool, groups: Option<Vec<(&str, EventSummary)>>, expected: &str) {
+        let query = EventQuery {
+            filter: filter(),
+            interval: interval.then_some(Interval::MINUTE),
+            group_by: groups.as_ref().map(|_| EventGroupBy::Name),
+            field: EventField::Value,
+            aggregations: vec![EventAggregation::Count],
+        };
+        let groups =
+            groups.unwrap_or_default().into_iter().map(|(key, group)| (key.to_owned(), group));
+        let answer = EventAnswer {
+            all: summary(&[(0, 2.0), (60_000, 1.0)]),
+            groups: groups.collect(),
+            stats: EventQueryStats::default(),
+        };
+        let text = String::from_utf8(count(&query, &answer).unwrap()).unwrap();
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
+        assert_eq!(text.replace("\"1970-01-01T00:0", "").replace(":00.000Z\"", "'"), expected);
+    }
+
+    #[test]
+    fn counts_have_a_series_or_groups_or_a_series_each() {
+        check_count(
+            true,
+            None,
+            r#"{"data":{"total":3,"series":[{"timestamp":0',"count":2},{"timestamp":1',"count":1}]}}"#,
+        );
+        let groups = || vec![("", summary(&[(60_000, 1.0)])), ("\"b\"", summary(&[(0, 2.0)]))];
+        check_count(false, Some(groups()), r#"{"data":{"total":3,"groups":{"":1,"\"b\"":2}}}"#);
+        check_count(
+            true,
+            Some(groups()),
+            r#"{"data":{"total":3,"groups":{"":1,"\"b\"":2},"series":{"":[{"timestamp":1',"count":1}],"\"b\"":[{"timestamp":0',"count":2}]}}}"#,
+        );
+        check_count(true, Some(Vec::new()), r#"{"data":{"total":3,"groups":{},"series":{}}}"#);
+    }
+
+    #[test]
+    fn nothing_is_counted_as_nothing() {
+        let query = EventQuery {
+            filter: filter(),
+            interval: Some(Interval::MINUTE),
+            group_by: None,
+            field: EventField::Value,
+            aggregations: vec![EventAggregation::Count],
+        };
+        let (all, stats) = (EventSummary::default(), EventQueryStats::default());
+        let text = count(&query, &EventAnswer { all, groups: Vec::new(), stats }).unwrap();
+        assert_eq!(text, br#"{"data":{"total":0,"series":[]}}"#);
+    }
+}

@@ -1,0 +1,216 @@
+//! The JSON of the area: small answers as they are written, requests and the other answers as they are described.
+//! The bodies that carry events are read in [`super::ingest`], lists and counts written in [`super::render`].
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use telltale_engine::{EventId, NewEvent};
+
+use super::model::ID_PREFIX;
+use crate::platform::ids;
+use crate::platform::json::Plain;
+use crate::platform::time::IsoTime;
+
+/// An event that was stored.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Tracked {
+    id: String,
+    name: String,
+    timestamp: IsoTime,
+    user_id: Option<String>,
+    value: Option<Plain>,
+}
+
+/// Statistics of one number of many events.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Stats {
+    /// How many events have the number; 0 with everything else null when none has.
+    count: u64,
+    sum: Option<Plain>,
+    avg: Option<Plain>,
+    min: Option<Plain>,
+    max: Option<Plain>,
+    p50: Option<Plain>,
+    p95: Option<Plain>,
+    p99: Option<Plain>,
+}
+
+/// What a request to track one event sends.
+#[derive(Debug)]
+pub enum EventInput {}
+
+/// What a request to track a batch sends.
+pub(super) enum BatchInput {}
+
+/// What a list answers.
+pub(super) enum ListAnswer {}
+
+/// What a count answers.
+pub(super) enum CountAnswer {}
+
+impl Tracked {
+    /// The event that was stored under this id.
+    pub(super) fn new(id: EventId, event: &NewEvent<'_>) -> Self {
+        Self {
+            id: ids::prefixed(ID_PREFIX, id.0),
+            name: event.name.to_owned(),
+            timestamp: IsoTime(event.time),
+            user_id: event.user.map(str::to_owned),
+            value: event.value.map(Plain),
+        }
+    }
+}
+
+impl Stats {
+    /// The numbers in the order of [`super::query::STATISTICS`].
+    pub(super) fn new(numbers: &[Option<f64>]) -> Self {
+        let number = |at: usize| numbers.get(at).copied().flatten();
+        let count = number(0).unwrap_or(0.0) as u64;
+        let plain = |at: usize| number(at).filter(|_| count > 0).map(Plain);
+        Self {
+            count,
+            sum: plain(1),
+            avg: plain(2),
+            min: plain(3),
+            max: plain(4),
+            p50: plain(5),
+            p95: plain(6),
+            p99: plain(7),
+        }
+    }
+}
+
+impl JsonSchema for EventInput {
+    fn schema_name() -> Cow<'static, str> {
+        "EventInput".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "required": ["name"],
+            "properties": {
+                "name": { "type": "string", "minLength": 1, "maxLength": 200, "examples": ["order.paid"] },
+                "timestamp": {
+                    "type": ["string", "null"],
+                    "format": "date-time",
+                    "description": "The time of receipt when absent."
+                },
+                "user_id": {
+                    "type": ["string", "number", "null"],
+                    "minLength": 1,
+                    "maxLength": 200,
+                    "description": "A number is kept as its decimal text.",
+                    "examples": ["u-1"]
+                },
+                "value": { "type": ["number", "null"], "description": "Finite.", "examples": [49.9] },
+                "properties": {
+                    "type": ["object", "null"],
+                    "description": "Anything, up to 64 KiB and 64 levels. Key order stays, white space and the spelling of numbers may not.",
+                    "examples": [{ "cart": { "total": 49.9 } }]
+                },
+                "tags": {
+                    "type": ["object", "null"],
+                    "maxProperties": 32,
+                    "additionalProperties": { "type": "string" },
+                    "examples": [{ "region": "eu" }]
+                }
+            }
+        })
+    }
+}
+
+impl JsonSchema for BatchInput {
+    fn schema_name() -> Cow<'static, str> {
+        "EventBatchInput".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let item = generator.subschema_for::<EventInput>();
+        json_schema!({
+            "type": "object",
+            "required": ["events"],
+            "properties": { "events": { "type": "array", "maxItems": 500, "items": item } }
+        })
+    }
+}
+
+impl JsonSchema for ListAnswer {
+    fn schema_name() -> Cow<'static, str> {
+        "EventList".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let event = json_schema!({
+            "type": "object",
+            "required": ["id", "name", "timestamp", "user_id", "value", "properties", "tags"],
+            "properties": {
+                "id": { "type": "string", "examples": ["evt_01KDYH0GVE0000000000000001"] },
+                "name": { "type": "string" },
+                "timestamp": { "type": "string", "format": "date-time" },
+                "user_id": { "type": ["string", "null"] },
+                "value": { "type": ["number", "null"] },
+                "properties": { "type": "object" },
+                "tags": { "type": "object", "additionalProperties": { "type": "string" } }
+            }
+        });
+        json_schema!({
+            "type": "object",
+            "required": ["data", "meta"],
+            "properties": {
+                "data": { "type": "array", "items": event },
+                "meta": {
+                    "type": "object",
+                    "required": ["total", "limit", "offset"],
+                    "properties": {
+                        "total": { "type": "integer", "description": "Exact, wherever the page lies." },
+                        "limit": { "type": "integer" },
+                        "offset": { "type": "integer" },
+                        "next_cursor": { "type": "string", "description": "Absent on the last page." }
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl JsonSchema for CountAnswer {
+    fn schema_name() -> Cow<'static, str> {
+        "EventCount".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let series = json_schema!({
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["timestamp", "count"],
+                "properties": {
+                    "timestamp": { "type": "string", "format": "date-time" },
+                    "count": { "type": "integer" }
+                }
+            }
+        });
+        json_schema!({
+            "type": "object",
+            "required": ["data"],
+            "properties": { "data": {
+                "type": "object",
+                "required": ["total"],
+                "properties": {
+                    "total": { "type": "integer" },
+                    "series": {
+                        "description": "With `group_by` and `interval`: one series under the value of each group.",
+                        "anyOf": [series, { "type": "object", "additionalProperties": series }]
+                    },
+                    "groups": {
+                        "type": "object",
+                        "description": "With `group_by`: by the value of the tag or field.",
+                        "additionalProperties": { "type": "integer" }
+                    }
+                }
+            } }
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! The one route of the area: parse, act, answer.
+
+use std::sync::Arc;
+
+use super::ops;
+use super::wire::{CombinedAnswer, CombinedInput};
+use crate::app::App;
+use crate::http::{
+    ApiResult, BodyKind, Data, Doc, ErrorCode, LimitClass, Request, Response, Route, Scope,
+};
+use crate::limits::JSON_SCRATCH_BYTES_MAX;
+
+/// The routes of the area.
+pub static ROUTES: &[Route] = &[Route::post("/api/v1/telemetry/batch", &track)
+    .scope(Scope::Ingest)
+    .limit(LimitClass::Batch)
+    .body(BodyKind::Batch)
+    .doc(TRACK)];
+
+async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
+    let body = req.take_json_body()?;
+    let (mut write, outcomes) = if body.len() <= JSON_SCRATCH_BYTES_MAX {
+        ops::resolve(app.engine(), app.now(), &body)?
+    } else {
+        app.blocking(move |app| ops::resolve(app.engine(), app.now(), &body)).await?
+    };
+    let any_accepted = outcomes.any_accepted();
+    let response = Response::ok(&Data { data: CombinedAnswer::from(outcomes) })?;
+    write.receipt = req.receipt(&response);
+    if any_accepted || write.receipt.is_some() {
+        app.write(write).await?;
+    }
+    Ok(response)
+}
+
+const TRACK: Doc = Doc::new("Events", "Track up to 500 events and metrics together")
+    .about(
+        "Both lists are stored in one write: after a crash both are there, or neither. Each half tells its own bad \
+         items, by their index in its list. A body that is not JSON or has more than 500 items in all stores nothing.",
+    )
+    .request::<CombinedInput>()
+    .ok::<Data<CombinedAnswer>>()
+    .errors(&[ErrorCode::InvalidJson, ErrorCode::InvalidParameter, ErrorCode::BatchTooLarge]);
