@@ -128,6 +128,7 @@ pub fn masked(value: &Value) -> Value {
             Value::from("<time>")
         }
         Value::String(text) if text.starts_with("tt_") => Value::from("<key>"),
+        Value::String(text) if text.starts_with("evt_") => Value::from("<id>"),
         Value::Array(items) => items.iter().map(masked).collect(),
         Value::Object(fields) => {
             fields.iter().map(|(name, field)| (name.clone(), masked(field))).collect()

@@ -4,6 +4,7 @@ use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 use telltale_tests::{Answer, Server, iso, masked};
 
+use crate::events::{event, yesterday};
 use crate::points::{T0, point, send};
 
 /// Status and body, without what differs from run to run.
@@ -37,6 +38,42 @@ fn shapes_of_metrics() {
     assert_json_snapshot!("query_several", query("&aggregation=sum,rate"));
     assert_json_snapshot!("query_grouped", query("&group_by=tags.host&fill=null"));
     assert_json_snapshot!("delete", shape(&client.delete("/api/v1/metrics/app.hits")));
+}
+
+#[test]
+fn shapes_of_events() {
+    let server = Server::start();
+    let client = server.client();
+    let t0 = yesterday();
+    let one = event(
+        "order.paid",
+        t0,
+        json!({
+            "user_id": "ann", "value": 49.5, "properties": {"cart": {"items": 2}}, "tags": {"region": "eu"}
+        }),
+    );
+    let post = |path: &str, body: &Value| shape(&client.post(path, body));
+    assert_json_snapshot!("event_track", post("/api/v1/events", &one));
+    let batch = json!({"events": [event("visit", t0 + 60_000, json!({})), {"name": "a", "tags": {"k": 1}}]});
+    assert_json_snapshot!("event_track_batch", post("/api/v1/events/batch", &batch));
+    let halves = json!({"events": [], "metrics": [{"name": "a", "type": "gauge"}]});
+    assert_json_snapshot!("telemetry_batch", post("/api/v1/telemetry/batch", &halves));
+
+    let (from, to) = (iso(t0), iso(t0 + 120_000));
+    let get = |path: &str| shape(&client.get(&format!("/api/v1/events{path}from={from}&to={to}")));
+    assert_json_snapshot!("event_list", get("?"));
+    let mut page = get("?limit=1&");
+    assert!(page["body"]["meta"]["next_cursor"].is_string(), "{page}");
+    page["body"]["meta"]["next_cursor"] = json!("<cursor>");
+    assert_json_snapshot!("event_list_page", page);
+    assert_json_snapshot!("event_count", get("/count?"));
+    assert_json_snapshot!("event_count_grouped", get("/count?group_by=tags.region&"));
+    assert_json_snapshot!("event_count_both", get("/count?group_by=name&interval=1h&"));
+    assert_json_snapshot!("event_stats", get("/stats?"));
+    assert_json_snapshot!("event_stats_none", get("/stats?field=cart&"));
+    let refused = |body: &Value| post("/api/v1/events", body);
+    assert_json_snapshot!("refused_event_tags", refused(&json!({"name": "a", "tags": {"k": 1}})));
+    assert_json_snapshot!("refused_event_field", refused(&json!({"name": "a", "properties": []})));
 }
 
 #[test]
