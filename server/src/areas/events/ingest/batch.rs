@@ -31,7 +31,7 @@ pub fn read_batch(
 }
 
 /// Reads the items of a batch and hands the good ones to `take`, in their order.
-pub(in super::super) fn read_items(
+pub(in crate::areas::events) fn read_items(
     items: Elements<'_>,
     now: TimestampMs,
     mut take: impl FnMut(&NewEvent<'_>) -> Result<(), InvalidEvent>,
