@@ -46,7 +46,7 @@ impl Setup {
         for class in ["batch", "query", "single", "other"] {
             setup = setup.set(&format!("limits.{class}"), "\"unlimited\"");
         }
-        for tier in ["raw", "minute", "five_minutes", "hour", "day"] {
+        for tier in ["raw", "minute", "five_minutes", "hour", "day", "events"] {
             setup = setup.set(&format!("storage.retention.{tier}"), "\"100y\"");
         }
         setup

@@ -1,15 +1,20 @@
 //! Events for the other tests: how they are written as JSON, sent, and asked for.
 
+use std::sync::OnceLock;
+
 use serde_json::{Value, json};
 use telltale_tests::{Answer, Client, DAY_MS, iso, now_ms};
 
 use crate::points::BATCH_MAX;
 
 /// The midnight in UTC before the last one, in milliseconds: a whole day that is over, and so young that events of
-/// it are kept.
+/// it are kept. The same for as long as the tests run.
 pub(crate) fn yesterday() -> i64 {
-    let now = now_ms();
-    now - now.rem_euclid(DAY_MS) - DAY_MS
+    static FIRST: OnceLock<i64> = OnceLock::new();
+    *FIRST.get_or_init(|| {
+        let now = now_ms();
+        now - now.rem_euclid(DAY_MS) - DAY_MS
+    })
 }
 
 /// An event input of a name and a time, with further fields.

@@ -1,7 +1,9 @@
 //! Events out, many at once: `GET /api/v1/events/count` and `GET /api/v1/events/stats`.
 
 use serde_json::{Value, json};
-use telltale_tests::{Client, DAY_MS, HOUR_MS, MINUTE_MS, Server, covers, iso, now_ms, same};
+use telltale_tests::{
+    Client, DAY_MS, HOUR_MS, MINUTE_MS, Server, Setup, covers, iso, now_ms, same,
+};
 
 use crate::events::{event, send, yesterday};
 
@@ -215,6 +217,17 @@ fn a_count_that_cannot_be_is_refused() {
         let answer = client.get(&format!("/api/v1/events/count?{query}"));
         answer.refused_for(status, code, field);
     }
+}
+
+#[test]
+fn an_answer_has_so_many_groups_and_no_more() {
+    let server = Setup::new().set("events.query_groups", "2").start();
+    let client = server.client();
+    let of = |user: u32| event("e", yesterday(), json!({ "user_id": user, "tags": {"k": "v"} }));
+    send(&client, &[of(1), of(2), of(3)]);
+    let path = format!("/api/v1/events/count?{}&group_by=", day());
+    client.get(&format!("{path}user_id")).refused(422, "invalid_range");
+    client.get(&format!("{path}tags.k")).data(200);
 }
 
 #[test]
