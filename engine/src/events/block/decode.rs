@@ -18,8 +18,7 @@ pub(crate) fn decode(bytes: &[u8]) -> CodecResult<EventRows> {
 
 fn rows_of(key: EventBlockKey, bytes: &[u8]) -> Result<EventRows> {
     let parts = Parts::open(key, Box::new(Given(bytes)), None)?;
-    let rows = RowReader::open(&parts)?.all();
-    rows
+    RowReader::open(&parts)?.all()
 }
 
 /// What a block says of itself.

@@ -1,5 +1,4 @@
 //! What an event costs on disk, and the bytes of a small block, one by one.
-#![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 use super::header::Header;
 use super::tests::Dice;

@@ -89,6 +89,9 @@ impl Source for EventBlock<'_> {
     }
 
     fn events(&self, positions: &[u32]) -> Result<Vec<Event>> {
+        if positions.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut reader = RowReader::open(&self.parts)?;
         positions.iter().map(|row| reader.event(*row as usize)).collect()
     }

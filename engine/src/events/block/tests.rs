@@ -1,6 +1,5 @@
 //! What a block promises: what goes in comes out, every answer is the one a look at every row gives, and damage is an
 //! error.
-#![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -226,7 +226,7 @@ impl TextIndex {
         };
         let shared = lengths(self.sorted)?;
         let lengths = lengths(true)?;
-        let total = shared.iter().chain(&lengths).fold(0usize, |n, length| n + length);
+        let total = shared.iter().chain(&lengths).sum::<usize>();
         if total > UNPACKED_BYTES_MAX {
             return Err(CodecError::new("texts that are too long"));
         }
