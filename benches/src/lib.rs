@@ -1,4 +1,5 @@
 //! What the benches share: data that looks measured, and a server in this process.
 
 pub mod data;
+pub mod events;
 pub mod house;

@@ -1,5 +1,7 @@
 //! Events through the engine's face: written, sealed, merged, restarted, expired, and always the same answers.
 
+#![expect(clippy::unwrap_used, reason = "tests fail loudly")]
+
 use std::path::Path;
 
 use telltale_engine::{

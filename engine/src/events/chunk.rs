@@ -8,7 +8,7 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use super::path::PropertyPath;
-use super::{Codes, NO_CODE, Numbers, Rows, Source};
+use super::{Codes, Counts, NO_CODE, Numbers, Rows, Source};
 use crate::error::Result;
 use crate::model::{
     Event, EventField, EventGroupBy, EventId, EventRows, NameFilter, TagCondition, TagFilter,
@@ -179,6 +179,10 @@ impl Source for Chunk {
         let mut texts = Texts::new(&self.rows, &wanted);
         let mut has = |row| self.rows.tag(row, key).is_some_and(|value| texts.has(value));
         Ok(self.rows_where(|row| has(row) != none_of))
+    }
+
+    fn counts(&self, _: &EventGroupBy) -> Result<Option<Counts>> {
+        Ok(None)
     }
 
     fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {

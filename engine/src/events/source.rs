@@ -33,14 +33,6 @@ impl Rows {
         }
     }
 
-    /// How many rows of a source of `rows` rows these are.
-    pub(crate) fn len(&self, rows: u32) -> u64 {
-        match self {
-            Self::All => u64::from(rows),
-            Self::Some(bitmap) => bitmap.len(),
-        }
-    }
-
     /// The rows as a bitmap.
     pub(crate) fn to_bitmap(&self, rows: u32) -> RoaringBitmap {
         match self {
@@ -64,6 +56,9 @@ pub(crate) struct Codes {
     /// The rows of each text, where the source keeps them: for columns of few texts.
     pub(crate) rows: Option<Vec<RoaringBitmap>>,
 }
+
+/// Texts of a column and how many rows have each.
+pub(crate) type Counts = Vec<(Box<str>, u32)>;
 
 /// Numbers of some rows.
 #[derive(Debug, Default, PartialEq)]
@@ -96,6 +91,9 @@ pub(crate) trait Source: std::fmt::Debug + Sync {
 
     /// The rows whose tag matches. A row without the tag matches [`crate::TagCondition::NoneOf`] and nothing else.
     fn with_tag(&self, filter: &TagFilter) -> Result<Rows>;
+
+    /// How many rows have each text of the column that makes the groups, where that is known without reading rows.
+    fn counts(&self, by: &EventGroupBy) -> Result<Option<Counts>>;
 
     /// The column that makes the groups.
     fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>>;

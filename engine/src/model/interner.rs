@@ -1,6 +1,7 @@
 //! Texts as numbers: every text is kept once.
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A text of the interner.
@@ -23,16 +24,19 @@ impl Interner {
     }
 
     pub(crate) fn intern(&mut self, text: &str) -> TextId {
-        if let Some(id) = self.get(text) {
-            return id;
-        }
-        let id = self.ends.len() as u32;
-        self.buffer.push_str(text);
-        self.ends.push(self.buffer.len());
         let Self { buffer, ends, by_hash } = self;
-        by_hash.insert_unique(xxh3_64(text.as_bytes()), id, |id| {
-            xxh3_64(text_at(buffer, ends, *id).as_bytes())
-        });
+        let id = ends.len() as u32;
+        let entry = by_hash.entry(
+            xxh3_64(text.as_bytes()),
+            |id| text_at(buffer, ends, *id) == text,
+            |id| xxh3_64(text_at(buffer, ends, *id).as_bytes()),
+        );
+        match entry {
+            Entry::Occupied(known) => return TextId(*known.get()),
+            Entry::Vacant(place) => drop(place.insert(id)),
+        }
+        buffer.push_str(text);
+        ends.push(buffer.len());
         TextId(id)
     }
 

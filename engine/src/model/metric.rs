@@ -10,6 +10,12 @@ use crate::limits;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MetricName(Arc<str>);
 
+/// Whether a text holds a control character.
+pub(super) fn has_control(text: &str) -> bool {
+    // Most texts are plain ASCII, which is known byte by byte.
+    !text.bytes().all(|b| (0x20..0x7f).contains(&b)) && text.chars().any(char::is_control)
+}
+
 /// Why a text is not a metric name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidName {
@@ -40,7 +46,7 @@ impl MetricName {
         if text.len() > limits::NAME_CHARS_MAX && text.chars().count() > limits::NAME_CHARS_MAX {
             return Err(InvalidName::TooLong);
         }
-        if text.chars().any(char::is_control) {
+        if has_control(text) {
             return Err(InvalidName::ControlCharacter);
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::metric::has_control;
 use crate::limits;
 
 /// Tags in canonical form: sorted by key, each key once. Equal tags make equal series.
@@ -89,7 +90,7 @@ fn check_pair(key: &str, value: &str) -> Result<(), InvalidTags> {
     let key_ok = !key.is_empty()
         && (key.len() <= limits::TAG_KEY_CHARS_MAX
             || key.chars().count() <= limits::TAG_KEY_CHARS_MAX)
-        && !key.chars().any(char::is_control);
+        && !has_control(key);
     if !key_ok {
         return Err(InvalidTags::Key(key.to_owned()));
     }

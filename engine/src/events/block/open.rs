@@ -4,11 +4,9 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 use super::cache::PartsCache;
-use super::header::{ColumnTexts, NAME, USER};
 use super::info::EventBlockInfo;
 use super::parts::{Fetched, Parts};
 use crate::error::Result;
-use crate::model::EventGroupBy;
 
 /// An open block. Reads its bytes only for what is not in the cache.
 pub(crate) struct EventBlock<'a> {
@@ -29,23 +27,6 @@ impl<'a> EventBlock<'a> {
             return Err(parts.damaged("it is another one than the catalog says"));
         }
         Ok(Self { parts })
-    }
-
-    /// The texts of a column and how many rows have each, without reading any row. None when there are too many texts for the
-    /// header.
-    pub(crate) fn counts(&self, by: &EventGroupBy) -> Result<Option<Vec<(&str, u32)>>> {
-        let column = match by {
-            EventGroupBy::Name => NAME,
-            EventGroupBy::User => USER,
-            EventGroupBy::Tag(key) => match self.parts.header().tag(key) {
-                Some(column) => column,
-                None => return Ok(Some(Vec::new())),
-            },
-        };
-        Ok(match &self.parts.column(column)?.texts {
-            ColumnTexts::Few(texts) => Some(texts.iter().map(|(t, n)| (&**t, *n)).collect()),
-            ColumnTexts::Many { .. } => None,
-        })
     }
 }
 

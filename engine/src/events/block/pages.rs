@@ -70,11 +70,6 @@ impl<'p> Texts<'p> {
         Ok(Self { parts, section: (kind, number), index, pages })
     }
 
-    /// How many texts there are.
-    pub(super) fn len(&self) -> usize {
-        self.index.texts()
-    }
-
     /// The text of a rank.
     pub(super) fn get(&mut self, rank: usize) -> Result<&str> {
         let damaged = || self.parts.damaged("a text is missing in a column");

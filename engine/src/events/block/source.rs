@@ -12,7 +12,7 @@ use super::pages::Texts;
 use super::properties::PropertyReader;
 use super::rows::{RowReader, ValueReader};
 use crate::error::Result;
-use crate::events::{Codes, NO_CODE, Numbers, Rows, Source};
+use crate::events::{Codes, Counts, NO_CODE, Numbers, Rows, Source};
 use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagCondition, TagFilter};
 
 impl Source for EventBlock<'_> {
@@ -61,6 +61,21 @@ impl Source for EventBlock<'_> {
                 })
             }
         }
+    }
+
+    fn counts(&self, by: &EventGroupBy) -> Result<Option<Counts>> {
+        let column = match by {
+            EventGroupBy::Name => NAME,
+            EventGroupBy::User => USER,
+            EventGroupBy::Tag(key) => match self.parts.header().tag(key) {
+                Some(column) => column,
+                None => return Ok(Some(Vec::new())),
+            },
+        };
+        Ok(match &self.parts.column(column)?.texts {
+            ColumnTexts::Few(texts) => Some(texts.clone()),
+            ColumnTexts::Many { .. } => None,
+        })
     }
 
     fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {

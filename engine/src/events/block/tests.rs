@@ -307,7 +307,8 @@ fn check_groups(events: &[Event], block: &EventBlock<'_>, by: &EventGroupBy) {
     for (bitmap, rows) in groups.rows.iter().flatten().zip(expected.values()) {
         assert!(bitmap.iter().eq(rows.iter().copied()));
     }
-    let expected_counts = expected.iter().map(|(text, rows)| (text.as_str(), rows.len() as u32));
+    let expected_counts =
+        expected.iter().map(|(text, rows)| (Box::from(text.as_str()), rows.len() as u32));
     assert!(counts.is_none_or(|counts| counts.into_iter().eq(expected_counts)));
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Read {
     pub(super) segments: Vec<Segment>,
     /// What makes the groups.
     pub(super) codes: Option<Arc<Codes>>,
+    /// How many rows have each code, where that is all there is to know: then no row has been read.
+    pub(super) counts: Option<Vec<u32>>,
     pub(super) hashes: Option<Arc<Vec<u64>>>,
     /// Of selected rows only.
     pub(super) numbers: Numbers,
@@ -39,10 +41,24 @@ pub(super) fn read(
     }
     let width = query.interval.map(Interval::ms);
     let segments = segments(source, &selected, query.filter.range, width)?;
-    let codes = query.group_by.as_ref().map(|by| source.groups(by)).transpose()?;
-    if let Some(codes) = &codes {
-        check_len(codes.codes.len(), rows as usize)?;
-    }
+    let only_counted = !wanted.users && matches!(wanted.numbers, Keep::Nothing);
+    let in_one_piece = matched == u64::from(rows) && segments.len() == 1;
+    let counted = match &query.group_by {
+        Some(by) if only_counted && in_one_piece => source.counts(by)?,
+        _ => None,
+    };
+    let (codes, counts) = match (&query.group_by, counted) {
+        (None, _) => (None, None),
+        (Some(_), Some(counted)) => {
+            let (texts, counts) = counted.into_iter().unzip();
+            (Some(Arc::new(Codes { texts, ..Codes::default() })), Some(counts))
+        }
+        (Some(by), None) => {
+            let codes = source.groups(by)?;
+            check_len(codes.codes.len(), rows as usize)?;
+            (Some(codes), None)
+        }
+    };
     let hashes = wanted.users.then(|| source.user_hashes()).transpose()?;
     if let Some(hashes) = &hashes {
         check_len(hashes.len(), rows as usize)?;
@@ -52,5 +68,5 @@ pub(super) fn read(
         _ => source.numbers(&query.field, &selected.clipped(rows))?,
     };
     check_len(numbers.values.len(), numbers.positions.len())?;
-    Ok(Some(Read { selected, matched, rows, segments, codes, hashes, numbers }))
+    Ok(Some(Read { selected, matched, rows, segments, codes, counts, hashes, numbers }))
 }

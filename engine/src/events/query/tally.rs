@@ -39,6 +39,8 @@ pub(super) struct Code {
 enum Way<'r> {
     /// There are no codes.
     Whole,
+    /// The rows of every code, all of one segment.
+    Counts(&'r [u32]),
     /// The selected rows of every code.
     Ranks(Vec<Cow<'r, RoaringBitmap>>),
     Pass(&'r Codes),
@@ -47,9 +49,10 @@ enum Way<'r> {
 impl<'r> Tally<'r> {
     pub(super) fn new(read: &'r Read) -> Self {
         let codes = read.codes.as_deref();
-        let way = match codes {
-            None => Way::Whole,
-            Some(codes) => ranks(read, codes).map_or(Way::Pass(codes), Way::Ranks),
+        let way = match (codes, &read.counts) {
+            (None, _) => Way::Whole,
+            (Some(_), Some(counts)) => Way::Counts(counts),
+            (Some(codes), None) => ranks(read, codes).map_or(Way::Pass(codes), Way::Ranks),
         };
         let codes = vec![Code::default(); codes.map_or(0, |codes| codes.texts.len()) + 1];
         Self { read, way, touched: Vec::new(), codes }
@@ -66,6 +69,14 @@ impl<'r> Tally<'r> {
         match &self.way {
             Way::Whole => {
                 note(&mut self.codes, &mut self.touched, 0, self.read.selected.count(rows))
+            }
+            Way::Counts(counts) => {
+                let mut rest = u64::from(self.read.rows);
+                for (code, count) in counts.iter().enumerate() {
+                    note(&mut self.codes, &mut self.touched, code, u64::from(*count));
+                    rest = rest.saturating_sub(u64::from(*count));
+                }
+                note(&mut self.codes, &mut self.touched, counts.len(), rest);
             }
             Way::Ranks(of_codes) => {
                 let mut rest = self.read.selected.count(rows.clone());

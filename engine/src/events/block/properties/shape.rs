@@ -165,7 +165,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Splits and joins a text, for the fuzzer and the tests. None when the text is one to be left over.
-#[cfg(any(test, fuzzing))]
+#[cfg(fuzzing)]
 pub(crate) fn split_and_join(text: &str) -> Option<String> {
     let (mut shape, mut leaves) = (String::new(), Vec::new());
     if !super::split::split(text, &mut shape, &mut leaves) {

@@ -184,6 +184,9 @@ impl<'t> Splitter<'t, '_> {
         if is_digits(text) {
             return Some(Leaf::Json(text));
         }
+        if let Some(number) = short_decimal(text) {
+            return Some(Leaf::Number(number));
+        }
         let number: f64 = text.parse().ok()?;
         (number.is_finite() && float_text(number) == text).then_some(Leaf::Number(number))
     }
@@ -200,9 +203,62 @@ fn integer(text: &str) -> Option<i64> {
     (is_digits(text) && text != "-0").then(|| text.parse().ok())?
 }
 
+/// Digits that any decimal of so many keeps when it becomes a double and is written again.
+const DIGITS_KEPT: usize = 15;
+
+/// The number of a decimal that is surely written like this and in no other way: no more digits than a double keeps, none
+/// that could be left out, and not so small that it would be written with an exponent. Most numbers are such, and neither the
+/// division nor the text of one needs to be tried (W. Clinger, "How to read floating point numbers accurately", 1990).
+fn short_decimal(text: &str) -> Option<f64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1.0, digits),
+        None => (1.0, text),
+    };
+    let (whole, fraction) = digits.split_once('.')?;
+    let plain = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
+    let large_enough = whole != "0" && !whole.starts_with('0') && !whole.is_empty();
+    let needed = fraction == "0" || (!fraction.is_empty() && !fraction.ends_with('0'));
+    if !large_enough
+        || !needed
+        || whole.len() + fraction.len() > DIGITS_KEPT
+        || !plain(whole)
+        || !plain(fraction)
+    {
+        return None;
+    }
+    let digit = |m: u64, b: u8| m * 10 + u64::from(b - b'0');
+    let mantissa = whole.bytes().chain(fraction.bytes()).fold(0, digit);
+    let power = fraction.bytes().fold(1u64, |power, _| power * 10);
+    Some(sign * (mantissa as f64 / power as f64))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_short_decimal_is_what_reading_and_writing_says(
+            negative: bool, whole in "[0-9]{1,16}", fraction in "[0-9]{0,8}"
+        ) {
+            let text = format!("{}{whole}.{fraction}", if negative { "-" } else { "" });
+            if let Some(number) = short_decimal(&text) {
+                prop_assert_eq!(number.to_bits(), text.parse::<f64>().unwrap().to_bits());
+                prop_assert_eq!(float_text(number), text);
+            }
+        }
+    }
+
+    #[test]
+    fn ordinary_amounts_are_short_decimals() {
+        for text in ["12.5", "-199.99", "1.0", "123456789.25"] {
+            assert_eq!(short_decimal(text), text.parse().ok(), "{text}");
+        }
+        for text in ["1.50", "01.5", "0.5", "1.", ".5", "1e5", "12", "1234567890.1234567", "1.-5"] {
+            assert_eq!(short_decimal(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn leaves_are_punched_out() {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rayon::ThreadPool;
 use roaring::RoaringBitmap;
 
-use super::super::super::{Chunk, Codes, NO_CODE, Numbers, Rows, Source};
+use super::super::super::{Chunk, Codes, Counts, NO_CODE, Numbers, Rows, Source};
 use super::super::{QueryContext, QueryLimits, aggregate, list};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -151,6 +151,10 @@ impl Source for Broken {
         self.read("tags")?.with_tag(filter)
     }
 
+    fn counts(&self, by: &EventGroupBy) -> Result<Option<Counts>> {
+        self.inner.counts(by)
+    }
+
     fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {
         self.read("groups")?.groups(by)
     }
@@ -195,6 +199,12 @@ impl Source for Indexed {
 
     fn with_tag(&self, filter: &TagFilter) -> Result<Rows> {
         self.0.with_tag(filter)
+    }
+
+    fn counts(&self, by: &EventGroupBy) -> Result<Option<Counts>> {
+        let codes = self.groups(by)?;
+        let rows = codes.rows.iter().flatten().map(|rows| rows.len() as u32);
+        Ok(Some(codes.texts.iter().cloned().zip(rows).collect()))
     }
 
     fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {

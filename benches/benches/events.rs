@@ -1,0 +1,100 @@
+//! Events: from JSON to blocks, and the questions of dashboards over five million of them, through HTTP.
+//!
+//! `cargo bench -p telltale-benches --bench events`
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a failing bench may panic; one figure is a size"
+)]
+
+use std::hint::black_box;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use telltale_benches::data::{START, options};
+use telltale_benches::events::{Dice, EVENTS, day_of_events, json, write};
+use telltale_benches::house::House;
+use telltale_engine::{Engine, TimestampMs};
+use telltale_server::areas::events::resolve_batch;
+
+const DAY: &str = "from=2024-10-04T00:00:00Z&to=2024-10-05T00:00:00Z";
+
+/// Parse, log, head and seal, as `POST /api/v1/events/batch` does them.
+fn ingest(c: &mut Criterion) {
+    const BATCHES: u64 = 1_000;
+    let mut dice = Dice::new(2);
+    let bodies: Vec<Vec<u8>> = (0..BATCHES).map(|_| json(&mut dice, 500)).collect();
+    let bytes = bodies.iter().map(Vec::len).sum::<usize>() as f64 / (BATCHES * 500) as f64;
+    println!("a JSON event has {bytes:.0} bytes");
+    let now = TimestampMs(START + 2 * telltale_benches::data::DAY);
+    let mut group = c.benchmark_group("events");
+    group.sample_size(10);
+    group.throughput(Throughput::Elements(BATCHES * 500));
+    group.bench_function("JSON to blocks, durable by interval", |b| {
+        b.iter_batched(
+            || {
+                let dir = tempfile::tempdir().unwrap();
+                let engine = Engine::open(dir.path(), options()).unwrap();
+                (dir, engine)
+            },
+            |(dir, engine)| {
+                for body in &bodies {
+                    let (batch, outcome) = resolve_batch(&engine, now, body).unwrap();
+                    assert_eq!(outcome.accepted, 500);
+                    write(&engine, batch);
+                }
+                engine.seal().unwrap();
+                drop(engine);
+                dir
+            },
+            BatchSize::PerIteration,
+        );
+    });
+    group.finish();
+}
+
+fn questions(c: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = Engine::open(dir.path(), options()).unwrap();
+    day_of_events(&engine);
+    let stats = engine.stats();
+    assert_eq!(stats.events_stored, EVENTS);
+    let each = stats.event_block_bytes as f64 / EVENTS as f64;
+    println!("an event takes {each:.2} bytes on disk, in {} blocks", stats.event_blocks);
+    let house = House::open(engine);
+    let agent = ureq::Agent::new_with_defaults();
+    let ask = |path: &str| {
+        let url = format!("http://{}/api/v1/{path}", house.address);
+        let request = agent.get(url).header("Authorization", &house.authorization);
+        request.call().unwrap().body_mut().read_to_string().unwrap()
+    };
+    let mut group = c.benchmark_group("events over HTTP");
+    group.sample_size(30);
+    for (name, path) in [
+        (
+            "newest 100 by name prefix and tag",
+            format!("events?name=shop.event-1*&tags[page]=page-7&{DAY}"),
+        ),
+        (
+            "newest 100 from offset 100 000",
+            format!("events?name=shop.event-1*&offset=100000&{DAY}"),
+        ),
+        ("newest 100 of a user", format!("events?user_id=user-77&{DAY}")),
+        (
+            "count by 1h and a tag of 50 values",
+            format!("events/count?interval=1h&group_by=tags.page&{DAY}"),
+        ),
+        ("count by 1m", format!("events/count?interval=1m&{DAY}")),
+        ("stats of one name", format!("events/stats?name=shop.event-7&{DAY}")),
+        (
+            "stats of a property of one name",
+            format!("events/stats?name=shop.event-7&field=total&{DAY}"),
+        ),
+    ] {
+        assert!(ask(&path).starts_with("{\"data\":"), "{name}");
+        group.bench_function(name, |b| b.iter(|| black_box(ask(&path))));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, ingest, questions);
+criterion_main!(benches);
