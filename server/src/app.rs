@@ -4,6 +4,7 @@
 //! may compute for long: the methods here take them off the threads that serve connections.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use telltale_engine::{Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
@@ -20,7 +21,8 @@ pub struct App {
     clock: Clock,
     ids: Ids,
     keys: Keys,
-    query_slots: Semaphore,
+    query_slots: Arc<Semaphore>,
+    widget_timeout: Duration,
 }
 
 impl App {
@@ -35,7 +37,8 @@ impl App {
         let keys = Keys::load(engine.clone(), clock.clone(), ticks, settings.quotas)?;
         Ok(Arc::new(Self {
             ids: Ids::new(clock.clone())?,
-            query_slots: Semaphore::new(settings.queries_at_once_max.max(1)),
+            query_slots: Arc::new(Semaphore::new(settings.queries_at_once_max.max(1))),
+            widget_timeout: Duration::from_millis(settings.widget_timeout_ms),
             engine,
             clock,
             keys,
@@ -62,6 +65,11 @@ impl App {
         self.clock.now()
     }
 
+    /// How long a widget of a dashboard may take.
+    pub fn widget_timeout(&self) -> Duration {
+        self.widget_timeout
+    }
+
     /// A new id that begins with `prefix`.
     pub fn new_id(&self, prefix: &str) -> String {
         self.ids.next(prefix)
@@ -81,7 +89,8 @@ impl App {
         }
     }
 
-    /// Runs a query or another long computation; only so many run at once, the others wait.
+    /// Runs a query or another long computation; only so many run at once, the others wait. One whose caller has
+    /// gone, or has waited long enough, keeps its place until it ends.
     pub async fn query<T, E>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
@@ -90,8 +99,14 @@ impl App {
         T: Send + 'static,
         E: Into<ApiError> + Send + 'static,
     {
-        let _slot = self.query_slots.acquire().await.map_err(ApiError::internal)?;
-        self.blocking(work).await
+        let slots = Arc::clone(&self.query_slots);
+        let slot = slots.acquire_owned().await.map_err(ApiError::internal)?;
+        self.blocking(move |app| {
+            let outcome = work(app);
+            drop(slot);
+            outcome
+        })
+        .await
     }
 
     /// Runs something short that may wait for the disk, such as a change of documents.

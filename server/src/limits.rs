@@ -9,6 +9,9 @@ pub const REQUEST_ID_CHARS_MAX: usize = 128;
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
 /// Milliseconds that an answer is kept for a repeated request. Part of the HTTP contract.
 pub const IDEMPOTENCY_KEPT_MS: i64 = 24 * 60 * 60 * 1_000;
+/// Bytes of an answer that is kept for a repeated request: what the engine takes, less the headers.
+pub const IDEMPOTENT_BODY_BYTES_MAX: usize =
+    telltale_engine::limits::RECEIPT_ANSWER_BYTES_MAX - (64 << 10);
 /// Items of a list when the caller does not say. Part of the HTTP contract.
 pub const PAGE_LIMIT_DEFAULT: usize = 100;
 /// Items of a list at most. Part of the HTTP contract.
@@ -62,6 +65,43 @@ pub const QUERY_BUCKETS_MAX: u64 = 50_000;
 pub const QUERY_FILTERS_MAX: usize = telltale_engine::limits::TAGS_MAX;
 /// Points of one answer over all its groups, filled ones included: some 130 MB of text.
 pub const ANSWER_POINTS_MAX: u64 = 2_000_000;
+/// Dashboards in all: listing reads every one of them.
+pub const DASHBOARDS_MAX: usize = 10_000;
+/// Widgets of one dashboard: far more than a screen shows, and few enough to be computed at once.
+pub const WIDGETS_MAX: usize = 100;
+/// Characters of a dashboard's name and of a widget's title: one line.
+pub const DASHBOARD_NAME_CHARS_MAX: usize = 200;
+/// Characters of a dashboard's description: a paragraph.
+pub const DASHBOARD_DESCRIPTION_CHARS_MAX: usize = 2_000;
+/// Columns of the grid that widgets lie on. Part of the HTTP contract.
+pub const GRID_COLUMNS: u32 = 12;
+/// Columns of a widget that was given no position. Part of the HTTP contract.
+pub const WIDGET_WIDTH_DEFAULT: u32 = 4;
+/// Rows of a widget that was given no position. Part of the HTTP contract.
+pub const WIDGET_HEIGHT_DEFAULT: u32 = 3;
+/// Rows of the grid: a hundred widgets of a hundred rows each.
+pub const GRID_ROWS_MAX: u32 = 10_000;
+/// Milliseconds that a widget looks back when it does not say. Part of the HTTP contract.
+pub const WIDGET_RANGE_DEFAULT_MS: i64 = 24 * 60 * 60 * 1_000;
+/// Milliseconds that a widget may look back: ten years, longer than anything is kept.
+pub const WIDGET_RANGE_MS_MAX: i64 = 3_650 * 24 * 60 * 60 * 1_000;
+/// Items of a bar, a pie or a table that does not say. Part of the HTTP contract.
+pub const WIDGET_ITEMS_DEFAULT: usize = 10;
+/// Items of a bar, a pie or a table at most: a page.
+pub const WIDGET_ITEMS_MAX: usize = PAGE_LIMIT_MAX;
+/// Points of a graph over all its groups: more than any screen shows, some 6 MB of text.
+pub const WIDGET_POINTS_MAX: usize = 100_000;
+/// Columns of a table: more do not fit side by side.
+pub const WIDGET_COLUMNS_MAX: usize = 20;
+/// Characters of a text in a widget's query or options: the longest value of a tag.
+pub const WIDGET_TEXT_CHARS_MAX: usize = 500;
+/// Characters before or behind a widget's number: a unit.
+pub const WIDGET_FORMAT_CHARS_MAX: usize = 20;
+/// Digits behind the point of a widget's number: as many as a number has.
+pub const WIDGET_DECIMALS_MAX: u8 = 15;
+/// Times that a change of a dashboard is tried anew when another one came between: every other change at
+/// work may come first once.
+pub const DASHBOARD_TRIES_MAX: usize = 1_000;
 /// Milliseconds that a client may go on sending a body that was refused, so that it gets to read why.
 pub const LINGER_MS: u64 = 2_000;
 /// Milliseconds between two attempts to accept when the system has no more sockets to give.

@@ -1,11 +1,18 @@
 //! The routes of all areas, for the server, the documentation and the tests that walk them.
 
-use super::{admin, events, keys, metrics, telemetry};
+use super::{admin, dashboards, events, keys, metrics, telemetry};
 use crate::http::Route;
 
 /// All routes, area by area.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
-    [metrics::ROUTES, events::ROUTES, telemetry::ROUTES, keys::ROUTES, admin::ROUTES]
-        .into_iter()
-        .flatten()
+    [
+        metrics::ROUTES,
+        events::ROUTES,
+        telemetry::ROUTES,
+        dashboards::ROUTES,
+        keys::ROUTES,
+        admin::ROUTES,
+    ]
+    .into_iter()
+    .flatten()
 }

@@ -102,6 +102,12 @@ fn open(
     let engine = Engine::open(&config.server.data, config.engine_options(clock.clone()))?;
     let keys_failed = |error| CliError::failed("cannot read the keys", error);
     let app = App::new(engine, clock, ticks, server.settings()).map_err(keys_failed)?;
+    // Before the first key: should the start end between the two, the next one is the first once more.
+    if app.keys().list().is_empty() {
+        areas::dashboards::make_first(&app).map_err(|error| {
+            CliError::failed("cannot make the first dashboard", error.cause().unwrap_or(error.message()))
+        })?;
+    }
     match app.keys().first_start(admin_key).map_err(keys_failed)? {
         FirstStart::NotFirst => {}
         FirstStart::Given(key) => tracing::info!(key = key.id, "the given key is the admin key"),

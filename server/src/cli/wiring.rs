@@ -66,6 +66,7 @@ pub(super) fn http_settings(config: &Config) -> Settings {
             Threads::Auto => Settings::default().queries_at_once_max,
             Threads::Count(n) => usize::from(n),
         },
+        widget_timeout_ms: config.dashboards.widget_timeout_ms,
         connections_max: count(http.connections),
         header_bytes_max: http.header_bytes.bytes_usize(),
         headers_max: count(http.headers),

@@ -87,6 +87,10 @@ pub enum Resource {
     Metric,
     /// An API key, by id.
     Key,
+    /// A dashboard, by id.
+    Dashboard,
+    /// A widget of a dashboard, by id.
+    Widget,
 }
 
 impl ErrorCode {
@@ -100,6 +104,8 @@ impl ErrorCode {
             Self::NotFound => "not_found",
             Self::Missing(Resource::Metric) => "metric_not_found",
             Self::Missing(Resource::Key) => "key_not_found",
+            Self::Missing(Resource::Dashboard) => "dashboard_not_found",
+            Self::Missing(Resource::Widget) => "widget_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::InvalidState => "invalid_state",
@@ -217,6 +223,8 @@ impl ApiError {
         let what = match resource {
             Resource::Metric => "metric",
             Resource::Key => "key",
+            Resource::Dashboard => "dashboard",
+            Resource::Widget => "widget",
         };
         Self::new(ErrorCode::Missing(resource), format!("there is no {what} {id:?}"))
     }

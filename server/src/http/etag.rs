@@ -3,9 +3,14 @@
 //! A document's tag is its revision in quotes: strong, because a revision names one value. Compression makes
 //! other bytes of the same value, so a proxy may weaken the tag; `If-Match` compares strongly all the same,
 //! `If-None-Match` weakly (RFC 9110, section 8.8.3.2).
+//!
+//! An answer that tells more than the document, such as values computed now, has the revision and a hash of
+//! its bytes: `"7.0123456789abcdef"`. `If-None-Match` compares all of it, `If-Match` only asks which revision
+//! it names.
 
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::{ApiError, ApiResult, ErrorCode};
 
@@ -16,13 +21,20 @@ pub fn etag_of(revision: u64) -> HeaderValue {
         .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
+/// The entity tag of an answer made of this revision and of what else was found: `"7.0123456789abcdef"`.
+pub fn etag_of_answer(revision: u64, body: &[u8]) -> HeaderValue {
+    // Quotes, digits and a dot are always a valid header.
+    HeaderValue::try_from(format!("\"{revision}.{:016x}\"", xxh3_64(body)))
+        .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+}
+
 /// Refuses when `If-Match` is given and names neither the revision nor `*`.
 pub(super) fn check_if_match(headers: &HeaderMap, revision: u64) -> ApiResult<()> {
     if !headers.contains_key(IF_MATCH) {
         return Ok(());
     }
-    let wanted = format!("\"{revision}\"");
-    if tags(headers, IF_MATCH).any(|tag| tag == "*" || tag == wanted) {
+    let wanted = revision.to_string();
+    if tags(headers, IF_MATCH).any(|tag| tag == "*" || revision_in(tag) == Some(&wanted)) {
         return Ok(());
     }
     let message = "the resource has changed: If-Match does not name its current ETag";
@@ -41,6 +53,18 @@ pub(super) fn known_tags(method: &Method, headers: &HeaderMap) -> Vec<String> {
 pub(super) fn is_known(known: &[String], etag: Option<&HeaderValue>) -> bool {
     let Some(etag) = etag.and_then(|value| value.to_str().ok()) else { return false };
     known.iter().any(|tag| tag == "*" || tag == opaque(etag))
+}
+
+/// The revision that a strong tag names, of a document or of an answer.
+fn revision_in(tag: &str) -> Option<&str> {
+    let inner = tag.strip_prefix('"')?.strip_suffix('"')?;
+    match inner.split_once('.') {
+        None => Some(inner),
+        Some((revision, hash)) => {
+            let is_hash = hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
+            is_hash.then_some(revision)
+        }
+    }
 }
 
 /// The tag without the mark of weakness.
@@ -73,6 +97,12 @@ mod tests {
             (Some("\"6\""), false),
             (Some("W/\"7\""), false),
             (Some("7"), false),
+            (Some("\"7.0123456789abcdef\""), true),
+            (Some("\"6.0123456789abcdef\""), false),
+            (Some("W/\"7.0123456789abcdef\""), false),
+            (Some("\"7.\""), false),
+            (Some("\"7.0123456789abcdeg\""), false),
+            (Some("\"7.7\""), false),
             (Some(""), false),
         ] {
             let mut headers = HeaderMap::new();
@@ -82,6 +112,19 @@ mod tests {
             let outcome = check_if_match(&headers, 7).map_err(|error| error.code());
             assert_eq!(outcome.is_ok(), fits, "{given:?}");
             assert!(outcome.is_ok() || outcome == Err(ErrorCode::PreconditionFailed));
+        }
+    }
+
+    #[test]
+    fn an_answer_with_other_bytes_is_another_answer_of_the_same_revision() {
+        let (one, other) = (etag_of_answer(7, b"1"), etag_of_answer(7, b"2"));
+        assert_ne!(one, other);
+        for tag in [one, other] {
+            assert!(is_known(&[tag.to_str().unwrap().to_owned()], Some(&tag)));
+            assert!(!is_known(&["\"7\"".to_owned()], Some(&tag)));
+            let headers = HeaderMap::from_iter([(IF_MATCH, tag)]);
+            check_if_match(&headers, 7).unwrap();
+            check_if_match(&headers, 8).unwrap_err();
         }
     }
 

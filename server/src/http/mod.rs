@@ -35,7 +35,7 @@ mod telemetry;
 pub use batch::BatchAnswer;
 pub use doc::{Answer, Doc, Form, PAGING, Param, Place, SchemaOf};
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
-pub use etag::etag_of;
+pub use etag::{etag_of, etag_of_answer};
 pub use listener::{ControlListener, Listener};
 pub use pipeline::Origin;
 pub use query::{Paging, Query};

@@ -20,6 +20,8 @@ pub struct Settings {
     pub requests_in_flight_max: usize,
     /// Queries that run at once; more wait. Two per core: a query may wait for the disk.
     pub queries_at_once_max: usize,
+    /// Milliseconds that a widget of a dashboard may take, waiting included. 5000: who looks at a dashboard waits no longer.
+    pub widget_timeout_ms: u64,
     /// Open connections; further ones wait to be accepted. 16384: an idle one takes some kilobytes.
     pub connections_max: usize,
     /// Bytes of the request line and headers together. 32 KiB.
@@ -50,6 +52,7 @@ impl Default for Settings {
             body_bytes_in_flight_max: 256 << 20,
             requests_in_flight_max: 4_096,
             queries_at_once_max: 2 * cores,
+            widget_timeout_ms: 5_000,
             connections_max: 16_384,
             header_bytes_max: 32 << 10,
             headers_max: 100,

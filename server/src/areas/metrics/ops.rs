@@ -3,7 +3,7 @@
 
 use telltale_engine::{
     BatchBuilder, DefinitionFilter, DefinitionPage, Engine, MetricDefinition, MetricName,
-    PointBatch, Refusal, TimestampMs,
+    MetricQuery, MetricType, PointBatch, QueryResult, Refusal, TimestampMs,
 };
 
 use super::error::MetricsError;
@@ -85,6 +85,16 @@ pub(super) fn tag_values(
 /// Forgets a metric, its series and its points.
 pub(super) fn delete(app: &App, name: &str) -> Result<(), MetricsError> {
     Ok(app.engine().delete_metric(name)?)
+}
+
+/// The type of a metric, if there is one of this name.
+pub fn kind_of(app: &App, name: &str) -> Option<MetricType> {
+    app.engine().metric_type(name)
+}
+
+/// Answers a question of another area.
+pub fn ask(app: &App, query: &MetricQuery) -> Result<QueryResult, MetricsError> {
+    Ok(app.engine().query(query)?)
 }
 
 /// Answers a query as JSON.

@@ -23,7 +23,10 @@ pub(super) fn read(
     let range = question::range(from, to, limits::QUERY_RANGE_DEFAULT_MS, now)?;
     let width = question::width(query.one("interval")?, range)?;
     let aggregations = aggregations(query.one("aggregation")?, kind)?;
-    let group_by = group_by(query.one("group_by")?)?;
+    let group_by = match query.one("group_by")? {
+        None => Vec::new(),
+        Some(list) => group_keys(list)?,
+    };
     let fill = match query.one("fill")? {
         None => Fill::None,
         Some(text) => Fill::parse(text)
@@ -56,8 +59,8 @@ fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>
     Ok(aggregations)
 }
 
-fn group_by(list: Option<&str>) -> Result<Vec<String>, InvalidQuestion> {
-    let Some(list) = list else { return Ok(Vec::new()) };
+/// The tag keys in `tags.<key>`, or in up to four of them joined with `,`.
+pub fn group_keys(list: &str) -> Result<Vec<String>, InvalidQuestion> {
     let mut keys: Vec<String> = Vec::new();
     for item in list.split(',') {
         // A space may follow the comma; those at the end of a key are part of it.

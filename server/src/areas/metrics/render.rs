@@ -69,7 +69,7 @@ fn points(question: &Question, result: &QueryResult) -> u64 {
 }
 
 /// The values of a group's tags as one text.
-fn label(key: &[String]) -> String {
+pub fn label(key: &[String]) -> String {
     if let [alone] = key {
         return alone.clone();
     }

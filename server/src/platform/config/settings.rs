@@ -225,6 +225,12 @@ settings! {
         query_groups: u64 = "100_000";
     }
 
+    /// What dashboards may cost.
+    "dashboards" dashboards: Dashboards {
+        /// Milliseconds that a widget may take, waiting included; then it carries an error and the others are answered.
+        widget_timeout_ms: u64 = "5000";
+    }
+
     /// What the server may fetch on behalf of its users.
     "outbound" outbound: Outbound {
         /// Private, loopback and other special address ranges that may be reached all the same.

@@ -1,0 +1,9 @@
+//! The values of widgets: asked for, brought into the form of their type, all of a dashboard at once.
+
+mod ask;
+mod heatmap;
+mod render;
+mod shape;
+
+pub(super) use render::{Rendered, Span, render};
+pub(super) use shape::{Cell, Data, Item, Point, Text};

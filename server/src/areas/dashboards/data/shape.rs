@@ -1,0 +1,258 @@
+//! The values of one widget, in the form of its type. Blocks while the question is answered.
+
+use std::cmp::Ordering;
+
+use telltale_engine::{TimeRange, TimestampMs};
+
+use super::ask::{Buckets, Group, ask};
+use super::heatmap;
+use crate::app::App;
+use crate::areas::dashboards::definition::{Definition, WidgetType};
+use crate::areas::dashboards::error::DashboardsError;
+use crate::areas::dashboards::options::{Order, WidgetOptions};
+use crate::areas::dashboards::plan::{Column, Measure, Plan};
+use crate::areas::metrics;
+use crate::limits;
+use crate::platform::buckets::Width;
+
+/// What a widget shows.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::areas::dashboards) enum Data {
+    /// One number; none where there is nothing.
+    Number(Option<f64>),
+    /// One number, and the one before it.
+    Compared { value: Option<f64>, previous: Option<f64> },
+    /// A line.
+    Series(Vec<Point>),
+    /// A line for every group, by label.
+    Groups(Vec<(String, Vec<Point>)>),
+    /// Labels with numbers, the largest first.
+    Items(Vec<Item>),
+    /// Rows, each with all columns by name.
+    Rows(Vec<Vec<(String, Text)>>),
+    /// The cells of a heatmap that hold anything.
+    Cells(Vec<Cell>),
+}
+
+/// A number of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::areas::dashboards) struct Point {
+    pub(in crate::areas::dashboards) start: TimestampMs,
+    pub(in crate::areas::dashboards) value: f64,
+}
+
+/// A labelled number.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::areas::dashboards) struct Item {
+    pub(in crate::areas::dashboards) label: String,
+    pub(in crate::areas::dashboards) value: f64,
+}
+
+/// What stands in a row under a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::areas::dashboards) enum Text {
+    /// A key or a label.
+    Word(String),
+    /// A number; none where there is nothing.
+    Number(Option<f64>),
+}
+
+/// A cell of a heatmap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::areas::dashboards) struct Cell {
+    pub(in crate::areas::dashboards) x: u32,
+    pub(in crate::areas::dashboards) y: u32,
+    pub(in crate::areas::dashboards) value: f64,
+}
+
+/// Computes what a widget shows of `range`.
+pub(super) fn compute(
+    app: &App,
+    definition: &Definition,
+    range: TimeRange,
+) -> Result<Data, DashboardsError> {
+    let (query, options) = (&definition.query, &definition.options);
+    let kind = query.metric.as_deref().and_then(|name| metrics::kind_of(app, name));
+    // The metric may have come, or come anew as another type, since the widget was checked.
+    let plan = Plan::new(query, kind)?;
+    match definition.r#type {
+        WidgetType::Number => number(app, &plan, options, range),
+        WidgetType::Graph => graph(app, &plan, range),
+        WidgetType::Bar | WidgetType::Pie => {
+            let groups = ask(app, &plan, range, Buckets::One, &[plan.measure])?;
+            Ok(Data::Items(items(groups, options.items_max())))
+        }
+        WidgetType::Table => table(app, &plan, options, range),
+        WidgetType::Heatmap => {
+            if Width::Hour.buckets(range) > limits::QUERY_BUCKETS_MAX {
+                let max = limits::QUERY_BUCKETS_MAX;
+                let message = format!("the range has more than {max} hours");
+                return Err(DashboardsError::Unanswerable(message));
+            }
+            let (measures, fold) = heatmap::columns(&plan);
+            let groups = ask(app, &plan, range, Buckets::Of(Width::Hour), &measures)?;
+            Ok(Data::Cells(heatmap::cells(groups.first(), fold, options.axes())))
+        }
+    }
+}
+
+fn number(
+    app: &App,
+    plan: &Plan,
+    options: &WidgetOptions,
+    range: TimeRange,
+) -> Result<Data, DashboardsError> {
+    let whole = |range| -> Result<Option<f64>, DashboardsError> {
+        let groups = ask(app, plan, range, Buckets::One, &[plan.measure])?;
+        Ok(groups.first().and_then(|group| group.whole(0)))
+    };
+    let value = whole(range)?;
+    if options.comparison.is_none() {
+        return Ok(Data::Number(value));
+    }
+    let before = TimestampMs(range.start.0.saturating_sub(range.len_ms()));
+    let previous = whole(TimeRange { start: before, end: range.start })?;
+    Ok(Data::Compared { value, previous })
+}
+
+fn graph(app: &App, plan: &Plan, range: TimeRange) -> Result<Data, DashboardsError> {
+    let width = plan.width(range)?;
+    let groups = ask(app, plan, range, Buckets::Of(width), &[plan.measure])?;
+    let points: usize = groups.iter().map(|group| group.starts.len()).sum();
+    let max = limits::WIDGET_POINTS_MAX;
+    if points > max {
+        let message = format!("the graph has {points} points over all groups, more than {max}");
+        return Err(DashboardsError::Unanswerable(message));
+    }
+    if plan.group_names.is_empty() {
+        return Ok(Data::Series(groups.first().map(line).unwrap_or_default()));
+    }
+    Ok(Data::Groups(groups.iter().map(|group| (group.label.clone(), line(group))).collect()))
+}
+
+/// The buckets of a group that have a number.
+fn line(group: &Group) -> Vec<Point> {
+    let values = group.columns.first().map_or(&[] as &[Option<f64>], Vec::as_slice);
+    let points = group.starts.iter().zip(values);
+    points.filter_map(|(start, value)| Some(Point { start: *start, value: (*value)? })).collect()
+}
+
+/// The groups that have a number, the largest first, equal ones by label.
+fn items(groups: Vec<Group>, max: usize) -> Vec<Item> {
+    let item = |group: Group| group.whole(0).map(|value| Item { label: group.label, value });
+    let mut items: Vec<Item> = groups.into_iter().filter_map(item).collect();
+    items.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.label.cmp(&b.label)));
+    items.truncate(max);
+    items
+}
+
+fn table(
+    app: &App,
+    plan: &Plan,
+    options: &WidgetOptions,
+    range: TimeRange,
+) -> Result<Data, DashboardsError> {
+    let columns = plan.columns(options)?;
+    let order = plan.order(options)?;
+    let direction = options.sort.as_ref().map_or(Order::Desc, |sort| sort.order);
+    let mut measures: Vec<Measure> = Vec::new();
+    for column in columns.iter().map(|(_, column)| column).chain([&order]) {
+        if let Column::Measure(measure) = column
+            && !measures.contains(measure)
+        {
+            measures.push(*measure);
+        }
+    }
+    if measures.is_empty() {
+        measures.push(plan.measure);
+    }
+    let mut groups = ask(app, plan, range, Buckets::One, &measures)?;
+    groups.sort_by(|a, b| {
+        let (a_text, b_text) = (text(a, order, &measures), text(b, order, &measures));
+        compare(&a_text, &b_text, direction).then_with(|| a.keys.cmp(&b.keys))
+    });
+    groups.truncate(options.items_max());
+    let row = |group: &Group| {
+        let named = |(name, column): &(String, Column)| {
+            (name.clone(), text(group, *column, &measures))
+        };
+        columns.iter().map(named).collect()
+    };
+    Ok(Data::Rows(groups.iter().map(row).collect()))
+}
+
+/// What a group has in a column.
+fn text(group: &Group, column: Column, measures: &[Measure]) -> Text {
+    match column {
+        Column::Key(i) => Text::Word(group.keys.get(i).cloned().unwrap_or_default()),
+        Column::Label => Text::Word(group.label.clone()),
+        Column::Measure(measure) => {
+            let column = measures.iter().position(|asked| *asked == measure);
+            Text::Number(column.and_then(|column| group.whole(column)))
+        }
+    }
+}
+
+/// The order of two texts of one column; what has no number comes last, whichever way.
+fn compare(a: &Text, b: &Text, direction: Order) -> Ordering {
+    let ascending = match (a, b) {
+        (Text::Number(Some(a)), Text::Number(Some(b))) => a.total_cmp(b),
+        (Text::Number(a), Text::Number(b)) => return b.is_some().cmp(&a.is_some()),
+        (Text::Word(a), Text::Word(b)) => a.cmp(b),
+        _ => Ordering::Equal,
+    };
+    match direction {
+        Order::Asc => ascending,
+        Order::Desc => ascending.reverse(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(label: &str, value: Option<f64>) -> Group {
+        Group {
+            keys: vec![label.to_owned()],
+            label: label.to_owned(),
+            starts: vec![TimestampMs(0)],
+            columns: vec![vec![value]],
+        }
+    }
+
+    #[test]
+    fn items_are_the_largest_first_and_only_so_many() {
+        let groups = [("c", Some(2.0)), ("a", Some(-1.0)), ("b", Some(2.0)), ("d", None)];
+        let groups: Vec<Group> = groups.iter().map(|(l, v)| group(l, *v)).collect();
+        let labels = |max| -> Vec<String> {
+            items(groups.clone(), max).into_iter().map(|item| item.label).collect()
+        };
+        assert_eq!(labels(10), ["b", "c", "a"]);
+        assert_eq!(labels(2), ["b", "c"]);
+        assert_eq!(items(Vec::new(), 10), []);
+    }
+
+    #[test]
+    fn rows_without_a_number_come_last_whichever_way() {
+        let (one, two, none) =
+            (Text::Number(Some(1.0)), Text::Number(Some(2.0)), Text::Number(None));
+        for (direction, smaller) in [(Order::Asc, Ordering::Less), (Order::Desc, Ordering::Greater)]
+        {
+            assert_eq!(compare(&one, &two, direction), smaller);
+            assert_eq!(compare(&one, &none, direction), Ordering::Less);
+            assert_eq!(compare(&none, &one, direction), Ordering::Greater);
+            assert_eq!(compare(&none, &none, direction), Ordering::Equal);
+        }
+        let (a, b) = (Text::Word("a".to_owned()), Text::Word("b".to_owned()));
+        assert_eq!(compare(&a, &b, Order::Desc), Ordering::Greater);
+    }
+
+    #[test]
+    fn a_line_has_the_buckets_that_have_a_number() {
+        let mut group = group("a", Some(1.0));
+        group.starts = [0, 1, 2].map(TimestampMs).to_vec();
+        group.columns = vec![vec![Some(1.0), None, Some(3.0)]];
+        let points: Vec<(i64, f64)> = line(&group).iter().map(|p| (p.start.0, p.value)).collect();
+        assert_eq!(points, [(0, 1.0), (2, 3.0)]);
+    }
+}

@@ -1,0 +1,271 @@
+//! How a widget shows its answer: the options, which of them each type has, and what they may be.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::definition::WidgetType;
+use super::error::Invalid;
+use crate::limits;
+
+/// Options of a widget. All are optional; each belongs to some types only.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WidgetOptions {
+    /// How far back the widget looks: `<n>m`, `h`, `d` or `w`; 24h when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "24h")]
+    pub(super) time_range: Option<String>,
+    /// How numbers are written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) format: Option<Format>,
+    /// number: what the value is compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) comparison: Option<Comparison>,
+    /// graph: how it is drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) style: Option<Style>,
+    /// bar: which way the bars go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) orientation: Option<Orientation>,
+    /// graph, bar, pie: whether the labels are explained beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) show_legend: Option<bool>,
+    /// bar, pie, table: how many items or rows, 1 to 1000; 10 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) limit: Option<u32>,
+    /// table: what each row holds: keys of `group_by` (with or without `tags.`), `label`, `value`, or any
+    /// aggregation. Those of `group_by` and `value` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) columns: Option<Vec<String>>,
+    /// table: the order of the rows; by `value`, descending, when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sort: Option<Sort>,
+    /// heatmap: what goes to the right; the hour of the day when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) x_axis: Option<Axis>,
+    /// heatmap: what goes down; the day of the week when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) y_axis: Option<Axis>,
+}
+
+/// How numbers are written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WidgetFormat")]
+pub(super) struct Format {
+    /// Text before the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prefix: Option<String>,
+    /// Text behind the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    suffix: Option<String>,
+    /// Digits behind the point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decimals: Option<u8>,
+}
+
+/// What a number is compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WidgetComparison")]
+pub(super) struct Comparison {
+    /// `previous_period`: the same number over the range as long that ends where this one begins.
+    r#type: String,
+}
+
+/// How a graph is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "GraphStyle")]
+pub(super) enum Style {
+    Line,
+    Area,
+    Bar,
+}
+
+/// Which way bars go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "BarOrientation")]
+pub(super) enum Orientation {
+    Horizontal,
+    Vertical,
+}
+
+/// The order of a table's rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "TableSort")]
+pub(super) struct Sort {
+    /// What a column may be.
+    pub(super) field: String,
+    /// Descending when absent.
+    #[serde(default)]
+    pub(super) order: Order,
+}
+
+/// A direction of sorting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "SortOrder")]
+pub(super) enum Order {
+    Asc,
+    #[default]
+    Desc,
+}
+
+/// An axis of a heatmap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "HeatmapAxis")]
+pub(super) enum Axis {
+    /// 0 to 23, in UTC.
+    HourOfDay,
+    /// 1 (Monday) to 7, in UTC.
+    DayOfWeek,
+}
+
+impl WidgetOptions {
+    /// Refuses an option that the type does not have, and one that cannot be.
+    pub(super) fn check(&self, kind: WidgetType) -> Result<(), Invalid> {
+        use WidgetType::{Bar, Graph, Heatmap, Number, Pie, Table};
+        let owners: [(&str, bool, &[WidgetType]); 9] = [
+            ("comparison", self.comparison.is_some(), &[Number]),
+            ("style", self.style.is_some(), &[Graph]),
+            ("orientation", self.orientation.is_some(), &[Bar]),
+            ("show_legend", self.show_legend.is_some(), &[Graph, Bar, Pie]),
+            ("limit", self.limit.is_some(), &[Bar, Pie, Table]),
+            ("columns", self.columns.is_some(), &[Table]),
+            ("sort", self.sort.is_some(), &[Table]),
+            ("x_axis", self.x_axis.is_some(), &[Heatmap]),
+            ("y_axis", self.y_axis.is_some(), &[Heatmap]),
+        ];
+        for (name, is_given, kinds) in owners {
+            if is_given && !kinds.contains(&kind) {
+                let expected = format!("is no option of a widget of type {}", kind.as_str());
+                return Err(Invalid::field(format!("options.{name}"), expected));
+            }
+        }
+        self.check_values()
+    }
+
+    fn check_values(&self) -> Result<(), Invalid> {
+        self.range_ms()?;
+        if let Some(format) = &self.format {
+            format.check()?;
+        }
+        if self.comparison.as_ref().is_some_and(|given| given.r#type != "previous_period") {
+            return Err(Invalid::field("options.comparison.type", "must be previous_period"));
+        }
+        let max = limits::WIDGET_ITEMS_MAX;
+        if self.limit.is_some() && !(1..=max).contains(&self.items_max()) {
+            return Err(Invalid::field("options.limit", format!("must be between 1 and {max}")));
+        }
+        let (x, y) = self.axes();
+        if x == y {
+            let axis = if self.y_axis.is_some() { "options.y_axis" } else { "options.x_axis" };
+            return Err(Invalid::field(axis, "must not be that of the other axis"));
+        }
+        let max = limits::WIDGET_COLUMNS_MAX;
+        match &self.columns {
+            Some(columns) if !(1..=max).contains(&columns.len()) => {
+                Err(Invalid::field("options.columns", format!("must name 1 to {max} columns")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How far back the widget looks, in milliseconds.
+    pub(super) fn range_ms(&self) -> Result<i64, Invalid> {
+        let Some(text) = &self.time_range else { return Ok(limits::WIDGET_RANGE_DEFAULT_MS) };
+        period_ms(text).ok_or_else(|| {
+            let days = limits::WIDGET_RANGE_MS_MAX / DAY_MS;
+            let expected = format!(
+                "must be a whole number and m, h, d or w, such as 24h, and at most {days}d"
+            );
+            Invalid::field("options.time_range", expected)
+        })
+    }
+
+    /// How many items or rows there are at most.
+    pub(super) fn items_max(&self) -> usize {
+        self.limit.map_or(limits::WIDGET_ITEMS_DEFAULT, |limit| limit as usize)
+    }
+
+    /// What goes to the right and what down.
+    pub(super) fn axes(&self) -> (Axis, Axis) {
+        (self.x_axis.unwrap_or(Axis::HourOfDay), self.y_axis.unwrap_or(Axis::DayOfWeek))
+    }
+}
+
+impl Format {
+    fn check(&self) -> Result<(), Invalid> {
+        let max = limits::WIDGET_FORMAT_CHARS_MAX;
+        for (field, text) in [("prefix", &self.prefix), ("suffix", &self.suffix)] {
+            if text.as_deref().is_some_and(|text| text.chars().count() > max) {
+                let expected = format!("must have at most {max} characters");
+                return Err(Invalid::field(format!("options.format.{field}"), expected));
+            }
+        }
+        if self.decimals.is_some_and(|decimals| decimals > limits::WIDGET_DECIMALS_MAX) {
+            let expected = format!("must be at most {}", limits::WIDGET_DECIMALS_MAX);
+            return Err(Invalid::field("options.format.decimals", expected));
+        }
+        Ok(())
+    }
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+/// The milliseconds of `<n>m`, `h`, `d` or `w`, when it is none too long.
+fn period_ms(text: &str) -> Option<i64> {
+    let unit = text.chars().last()?;
+    let unit_ms = match unit {
+        'm' => 60_000,
+        'h' => 3_600_000,
+        'd' => DAY_MS,
+        'w' => 7 * DAY_MS,
+        _ => return None,
+    };
+    let digits = text.strip_suffix(unit)?;
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let ms = digits.parse::<i64>().ok()?.checked_mul(unit_ms)?;
+    (1..=limits::WIDGET_RANGE_MS_MAX).contains(&ms).then_some(ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_a_number_and_a_unit() {
+        for (text, minutes) in [
+            ("1m", Some(1)),
+            ("90m", Some(90)),
+            ("24h", Some(1_440)),
+            ("7d", Some(10_080)),
+            ("2w", Some(20_160)),
+            ("3650d", Some(3_650 * 1_440)),
+            ("3651d", None),
+            ("0h", None),
+            ("h", None),
+            ("", None),
+            ("24", None),
+            ("24H", None),
+            ("-1h", None),
+            ("+1h", None),
+            ("1.5h", None),
+            ("1 h", None),
+            ("1s", None),
+            ("1y", None),
+            ("1hé", None),
+            ("99999999999999999999w", None),
+            ("9223372036854775807w", None),
+        ] {
+            assert_eq!(period_ms(text), minutes.map(|m: i64| m * 60_000), "{text:?}");
+        }
+        assert_eq!(WidgetOptions::default().range_ms(), Ok(DAY_MS));
+    }
+}

@@ -1,0 +1,379 @@
+//! From a widget's query to what is asked: the texts parsed once, and refused here when no answer can come of them.
+
+use telltale_engine::{
+    Aggregation, EventAggregation, EventField, EventGroupBy, MetricName, MetricType, NameFilter,
+    TagFilter, TimeRange,
+};
+
+use super::definition::{WidgetQuery, WidgetType};
+use super::error::Invalid;
+use super::options::WidgetOptions;
+use crate::areas::metrics;
+use crate::limits;
+use crate::platform::buckets::Width;
+
+/// What a widget asks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plan {
+    pub(super) source: Source,
+    pub(super) filters: Vec<TagFilter>,
+    /// The width of a graph's buckets; chosen by the range when absent.
+    pub(super) interval: Option<Width>,
+    pub(super) measure: Measure,
+    /// What stands for the only group when there is no `group_by`: the metric or the events.
+    pub(super) label: String,
+    /// The keys of the groups, without `tags.`.
+    pub(super) group_names: Vec<String>,
+}
+
+/// Where the numbers come from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Source {
+    /// A metric; it has no type while it does not exist.
+    Metric { name: MetricName, kind: Option<MetricType>, group_by: Vec<String> },
+    /// Events.
+    Event { name: NameFilter, field: EventField, group_by: Option<EventGroupBy> },
+}
+
+/// Which number is made of a group and bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// Of a metric.
+    Metric(Aggregation),
+    /// Of events.
+    Event(EventAggregation),
+}
+
+/// What a table shows in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    /// The value of the n-th key of the groups.
+    Key(usize),
+    /// All keys of the group as one text.
+    Label,
+    /// A number.
+    Measure(Measure),
+}
+
+/// The aggregations of events, as users name them; the first is the default.
+const OF_EVENTS: [(&str, EventAggregation); 9] = [
+    ("count", EventAggregation::Count),
+    ("sum", EventAggregation::Sum),
+    ("avg", EventAggregation::Avg),
+    ("min", EventAggregation::Min),
+    ("max", EventAggregation::Max),
+    ("p50", EventAggregation::P50),
+    ("p95", EventAggregation::P95),
+    ("p99", EventAggregation::P99),
+    ("unique_users", EventAggregation::UniqueUsers),
+];
+
+impl Plan {
+    /// Reads `query`. `kind` is the type of its metric, where that exists.
+    pub(super) fn new(query: &WidgetQuery, kind: Option<MetricType>) -> Result<Self, Invalid> {
+        let (source, label) = match (&query.metric, &query.event) {
+            (Some(name), None) => (metric(query, name, kind)?, name),
+            (None, Some(name)) => (events(query, name)?, name),
+            _ => return Err(Invalid::query("", "must have exactly one of metric and event")),
+        };
+        let measure = match query.aggregation.as_deref() {
+            None => source.default_measure(),
+            Some(text) => source.measure(text).ok_or_else(|| {
+                Invalid::query("aggregation", format!("must be one of {}", source.measures()))
+            })?,
+        };
+        let interval = match query.interval.as_deref() {
+            None => None,
+            Some(text) => Some(Width::parse(text).ok_or_else(|| {
+                Invalid::query("interval", "must be one of 1m, 5m, 1h, 1d")
+            })?),
+        };
+        let filters = filters(query)?;
+        let (group_names, label) = (source.group_names(), label.clone());
+        Ok(Self { source, filters, interval, measure, label, group_names })
+    }
+
+    /// Refuses what a widget of this type and with these options cannot show.
+    pub(super) fn check_for(
+        &self,
+        kind: WidgetType,
+        options: &WidgetOptions,
+    ) -> Result<(), Invalid> {
+        match kind {
+            WidgetType::Number | WidgetType::Heatmap if !self.group_names.is_empty() => {
+                let expected = format!("cannot be shown by a widget of type {}", kind.as_str());
+                Err(Invalid::query("group_by", expected))
+            }
+            WidgetType::Graph => {
+                self.width(TimeRange::new(0, options.range_ms()?))?;
+                Ok(())
+            }
+            WidgetType::Table => {
+                self.columns(options)?;
+                self.order(options)?;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The width of a graph's buckets over `range`.
+    pub(super) fn width(&self, range: TimeRange) -> Result<Width, Invalid> {
+        let width = self.interval.unwrap_or_else(|| Width::automatic(range));
+        let max = limits::QUERY_BUCKETS_MAX;
+        if width.buckets(range) > max {
+            let expected = format!("must give at most {max} buckets over the range");
+            return Err(Invalid::query("interval", expected));
+        }
+        Ok(width)
+    }
+
+    /// The columns of a table by name.
+    pub(super) fn columns(
+        &self,
+        options: &WidgetOptions,
+    ) -> Result<Vec<(String, Column)>, Invalid> {
+        let Some(columns) = &options.columns else {
+            let keys = self.group_names.iter().enumerate();
+            let mut columns: Vec<(String, Column)> =
+                keys.map(|(i, name)| (name.clone(), Column::Key(i))).collect();
+            if columns.is_empty() {
+                columns.push(("label".to_owned(), Column::Label));
+            }
+            columns.push(("value".to_owned(), Column::Measure(self.measure)));
+            return Ok(columns);
+        };
+        let mut named: Vec<(String, Column)> = Vec::with_capacity(columns.len());
+        for (i, name) in columns.iter().enumerate() {
+            let field = format!("options.columns[{i}]");
+            if named.iter().any(|(known, _)| known == name) {
+                return Err(Invalid::field(field, "stands twice"));
+            }
+            let column = self.column(name).ok_or_else(|| self.no_column(field))?;
+            named.push((name.clone(), column));
+        }
+        Ok(named)
+    }
+
+    /// What orders the rows of a table; the value when the options do not say.
+    pub(super) fn order(&self, options: &WidgetOptions) -> Result<Column, Invalid> {
+        let Some(sort) = &options.sort else { return Ok(Column::Measure(self.measure)) };
+        let field = || self.no_column("options.sort.field".to_owned());
+        self.column(&sort.field).ok_or_else(field)
+    }
+
+    /// The column called `name`: a key of the groups before a number of the same name.
+    fn column(&self, name: &str) -> Option<Column> {
+        let is_key = |key: &str| name == key || name.strip_prefix("tags.") == Some(key);
+        if let Some(i) = self.group_names.iter().position(|key| is_key(key)) {
+            return Some(Column::Key(i));
+        }
+        match name {
+            "label" => Some(Column::Label),
+            "value" => Some(Column::Measure(self.measure)),
+            other => self.source.measure(other).map(Column::Measure),
+        }
+    }
+
+    fn no_column(&self, field: String) -> Invalid {
+        let keys: String = self.group_names.iter().map(|name| format!("{name}, ")).collect();
+        let expected = format!("must be one of {keys}label, value, {}", self.source.measures());
+        Invalid::field(field, expected)
+    }
+}
+
+impl Source {
+    /// The measure called `text`, if there is one.
+    fn measure(&self, text: &str) -> Option<Measure> {
+        match self {
+            Self::Metric { kind, .. } => Aggregation::parse(text)
+                .filter(|asked| kind.is_none_or(|kind| Aggregation::of(kind).contains(asked)))
+                .map(Measure::Metric),
+            Self::Event { .. } => {
+                let found = OF_EVENTS.iter().find(|(name, _)| *name == text);
+                found.map(|(_, asked)| Measure::Event(*asked))
+            }
+        }
+    }
+
+    /// The names of all measures.
+    fn measures(&self) -> String {
+        let names: Vec<&str> = match self {
+            Self::Metric { kind: None, .. } => Aggregation::ALL.map(Aggregation::as_str).into(),
+            Self::Metric { kind: Some(kind), .. } => {
+                Aggregation::of(*kind).iter().map(|asked| asked.as_str()).collect()
+            }
+            Self::Event { .. } => OF_EVENTS.map(|(name, _)| name).into(),
+        };
+        names.join(", ")
+    }
+
+    fn default_measure(&self) -> Measure {
+        match self {
+            Self::Metric { kind, .. } => {
+                let first = kind.and_then(|kind| Aggregation::of(kind).first().copied());
+                // A metric that does not exist has no numbers of any kind.
+                Measure::Metric(first.unwrap_or(Aggregation::Avg))
+            }
+            Self::Event { .. } => Measure::Event(EventAggregation::Count),
+        }
+    }
+
+    fn group_names(&self) -> Vec<String> {
+        match self {
+            Self::Metric { group_by, .. } => group_by.clone(),
+            Self::Event { group_by: None, .. } => Vec::new(),
+            Self::Event { group_by: Some(key), .. } => vec![match key {
+                EventGroupBy::Name => "name".to_owned(),
+                EventGroupBy::User => "user_id".to_owned(),
+                EventGroupBy::Tag(key) => key.clone(),
+            }],
+        }
+    }
+}
+
+fn metric(query: &WidgetQuery, name: &str, kind: Option<MetricType>) -> Result<Source, Invalid> {
+    let name = MetricName::new(name)
+        .map_err(|_| Invalid::query("metric", "must be the name of a metric"))?;
+    if query.field.is_some() {
+        return Err(Invalid::query("field", "is for events"));
+    }
+    let group_by = match query.group_by.as_deref() {
+        None => Vec::new(),
+        Some(list) => metrics::group_keys(list).map_err(|_| {
+            Invalid::query("group_by", "must be tags.<key>, or up to 4 of them joined with ,")
+        })?,
+    };
+    Ok(Source::Metric { name, kind, group_by })
+}
+
+fn events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
+    let max = telltale_engine::limits::NAME_CHARS_MAX;
+    let (text, is_prefix) = name.strip_suffix('*').map_or((name, false), |text| (text, true));
+    if name.is_empty() || text.chars().count() > max {
+        return Err(Invalid::query("event", format!("must be a name of 1 to {max} characters")));
+    }
+    let name = match is_prefix {
+        true => NameFilter::Prefix(text.to_owned()),
+        false => NameFilter::Exactly(text.to_owned()),
+    };
+    let group_by = match query.group_by.as_deref() {
+        None => None,
+        Some("name") => Some(EventGroupBy::Name),
+        Some("user_id") => Some(EventGroupBy::User),
+        Some(text) => match text.strip_prefix("tags.") {
+            Some(key) if !key.is_empty() => Some(EventGroupBy::Tag(key.to_owned())),
+            _ => {
+                let expected = "must be tags.<key>, user_id or name";
+                return Err(Invalid::query("group_by", expected));
+            }
+        },
+    };
+    let field = match query.field.as_deref() {
+        None => EventField::Value,
+        Some(text) => field(text)
+            .ok_or_else(|| Invalid::query("field", "must be value or a path such as cart.total"))?,
+    };
+    Ok(Source::Event { name, field, group_by })
+}
+
+/// `value`, or a path in the properties, with or without `properties.` before it.
+fn field(text: &str) -> Option<EventField> {
+    if text == "value" {
+        return Some(EventField::Value);
+    }
+    let path = text.strip_prefix("properties.").unwrap_or(text);
+    let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
+    parts.iter().all(|part| !part.is_empty()).then_some(EventField::Property(parts))
+}
+
+fn filters(query: &WidgetQuery) -> Result<Vec<TagFilter>, Invalid> {
+    let tags = query.tags.iter().flatten();
+    tags.map(|(key, text)| {
+        let condition = metrics::condition(text).ok_or_else(|| {
+            Invalid::query(&format!("tags.{key}"), "must have its * alone and at the end")
+        })?;
+        Ok(TagFilter { key: key.clone(), condition })
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(json: serde_json::Value) -> WidgetQuery {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[track_caller]
+    fn refused(json: serde_json::Value, kind: Option<MetricType>, field: &str) {
+        let told = json.to_string();
+        let invalid = Plan::new(&query(json), kind).unwrap_err();
+        assert_eq!(invalid.field, field, "{told}: {invalid}");
+    }
+
+    #[test]
+    fn a_query_asks_one_thing_that_can_be_answered() {
+        use serde_json::json;
+        let gauge = Some(MetricType::Gauge);
+        refused(json!({}), None, "query");
+        refused(json!({"metric": "a", "event": "b"}), None, "query");
+        refused(json!({"metric": ""}), None, "query.metric");
+        refused(json!({"event": ""}), None, "query.event");
+        refused(json!({"metric": "a", "aggregation": "sum"}), gauge, "query.aggregation");
+        refused(json!({"metric": "a", "aggregation": "avg,max"}), gauge, "query.aggregation");
+        refused(json!({"metric": "a", "aggregation": "mean"}), None, "query.aggregation");
+        refused(json!({"event": "a", "aggregation": "p90"}), None, "query.aggregation");
+        refused(json!({"metric": "a", "interval": "2m"}), None, "query.interval");
+        refused(json!({"metric": "a", "field": "value"}), None, "query.field");
+        refused(json!({"event": "a", "field": "cart..total"}), None, "query.field");
+        refused(json!({"metric": "a", "group_by": "user_id"}), None, "query.group_by");
+        refused(json!({"event": "a", "group_by": "host"}), None, "query.group_by");
+        refused(json!({"event": "a", "group_by": "tags."}), None, "query.group_by");
+        refused(json!({"event": "a", "tags": {"k": "a*,b"}}), None, "query.tags.k");
+        Plan::new(&query(json!({"metric": "a", "aggregation": "sum"})), None).unwrap();
+    }
+
+    #[test]
+    fn the_default_is_that_of_what_is_asked() {
+        use serde_json::json;
+        for (asked, kind, expected) in [
+            (json!({"metric": "a"}), Some(MetricType::Counter), Measure::Metric(Aggregation::Sum)),
+            (json!({"metric": "a"}), Some(MetricType::Set), Measure::Metric(Aggregation::Count)),
+            (json!({"event": "a"}), None, Measure::Event(EventAggregation::Count)),
+        ] {
+            assert_eq!(Plan::new(&query(asked), kind).unwrap().measure, expected);
+        }
+    }
+
+    #[test]
+    fn events_are_named_whole_or_by_their_beginning() {
+        use serde_json::json;
+        let name = |text: &str| match Plan::new(&query(json!({"event": text})), None) {
+            Ok(Plan { source: Source::Event { name, .. }, .. }) => name,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(name("order.paid"), NameFilter::Exactly("order.paid".to_owned()));
+        assert_eq!(name("order.*"), NameFilter::Prefix("order.".to_owned()));
+        assert_eq!(name("*"), NameFilter::Prefix(String::new()));
+        let path = |path: &[&str]| {
+            Some(EventField::Property(path.iter().map(|part| (*part).to_owned()).collect()))
+        };
+        assert_eq!(field("value"), Some(EventField::Value));
+        assert_eq!(field("properties.cart.total"), path(&["cart", "total"]));
+        assert_eq!(field("cart.total"), path(&["cart", "total"]));
+        assert_eq!(field("properties."), None);
+    }
+
+    #[test]
+    fn columns_are_keys_before_numbers() {
+        use serde_json::json;
+        let asked = query(json!({"metric": "a", "group_by": "tags.count,tags.host"}));
+        let plan = Plan::new(&asked, Some(MetricType::Distribution)).unwrap();
+        assert_eq!(plan.column("count"), Some(Column::Key(0)));
+        assert_eq!(plan.column("tags.host"), Some(Column::Key(1)));
+        assert_eq!(plan.column("p99"), Some(Column::Measure(Measure::Metric(Aggregation::P99))));
+        assert_eq!(plan.column("rate"), None);
+    }
+}

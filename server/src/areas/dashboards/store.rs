@@ -1,0 +1,146 @@
+//! The documents of the area.
+//!
+//! Collection `dashboards`, id = the dashboard's id; one document holds a dashboard with all its widgets.
+//!
+//! ```text
+//! {"name", "description"?, "created_at_ms", "updated_at_ms",
+//!  "widgets": [{"id", "created_at_ms", "definition": {"type", "title", "position", "query", "options"}}]}
+//! ```
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use telltale_engine::{
+    Collection, Engine, Error, Expect, Receipt, Refusal, Result, TimestampMs, Versioned,
+};
+
+use super::definition::Definition;
+use super::model::{Dashboard, Summary, Widget};
+
+const COLLECTION: Collection = Collection("dashboards");
+
+/// A dashboard as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredDashboard<Widgets> {
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    created_at_ms: i64,
+    updated_at_ms: i64,
+    widgets: Widgets,
+}
+
+/// A widget as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredWidget {
+    id: String,
+    created_at_ms: i64,
+    definition: Definition,
+}
+
+/// Whether a write took place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It did, with this revision.
+    Written(u64),
+    /// Another write came first: nothing was changed.
+    Outrun,
+}
+
+/// The dashboard called `id`, with its revision.
+pub(super) fn get(engine: &Engine, id: &str) -> Result<Option<Versioned<Dashboard>>> {
+    let stored = engine.documents().get::<StoredDashboard<Vec<StoredWidget>>>(COLLECTION, id)?;
+    Ok(stored.map(|found| {
+        let value = found.value.into_dashboard(id.to_owned());
+        Versioned { value, revision: found.revision }
+    }))
+}
+
+/// All dashboards without their widgets, the newest first.
+pub(super) fn list(engine: &Engine) -> Result<Vec<Summary>> {
+    let stored = engine.documents().list::<StoredDashboard<Vec<IgnoredAny>>>(COLLECTION, "")?;
+    let summary = |(id, found): (String, Versioned<StoredDashboard<Vec<IgnoredAny>>>)| Summary {
+        id,
+        name: found.value.name,
+        description: found.value.description,
+        created_at: TimestampMs(found.value.created_at_ms),
+        updated_at: TimestampMs(found.value.updated_at_ms),
+        widgets_count: found.value.widgets.len(),
+    };
+    // Ids sort by creation.
+    Ok(stored.into_iter().rev().map(summary).collect())
+}
+
+/// How many dashboards there are.
+pub(super) fn count(engine: &Engine) -> Result<usize> {
+    Ok(engine.documents().list::<IgnoredAny>(COLLECTION, "")?.len())
+}
+
+/// Stores a new dashboard, and with it the receipt of an idempotent request. Returns its revision.
+pub(super) fn insert(
+    engine: &Engine,
+    dashboard: &Dashboard,
+    receipt: Option<Receipt>,
+) -> Result<u64> {
+    let mut transaction = engine.documents().begin();
+    transaction.put(COLLECTION, &dashboard.id, &stored(dashboard), Expect::Absent)?;
+    if let Some(receipt) = receipt {
+        transaction.receipt(receipt)?;
+    }
+    transaction.commit()
+}
+
+/// Stores a dashboard in place of its revision `before`.
+pub(super) fn replace(engine: &Engine, dashboard: &Dashboard, before: u64) -> Result<Outcome> {
+    let mut transaction = engine.documents().begin();
+    let expected = Expect::Revision(before);
+    transaction.put(COLLECTION, &dashboard.id, &stored(dashboard), expected)?;
+    outcome(transaction.commit())
+}
+
+/// Deletes the revision `before` of a dashboard.
+pub(super) fn delete(engine: &Engine, id: &str, before: u64) -> Result<Outcome> {
+    let mut transaction = engine.documents().begin();
+    transaction.delete(COLLECTION, id, Expect::Revision(before))?;
+    outcome(transaction.commit())
+}
+
+fn outcome(committed: Result<u64>) -> Result<Outcome> {
+    match committed {
+        Ok(revision) => Ok(Outcome::Written(revision)),
+        Err(Error::Refused(Refusal::Conflict)) => Ok(Outcome::Outrun),
+        Err(error) => Err(error),
+    }
+}
+
+impl StoredDashboard<Vec<StoredWidget>> {
+    fn into_dashboard(self, id: String) -> Dashboard {
+        let widget = |stored: StoredWidget| Widget {
+            id: stored.id,
+            created_at: TimestampMs(stored.created_at_ms),
+            definition: stored.definition,
+        };
+        Dashboard {
+            id,
+            name: self.name,
+            description: self.description,
+            created_at: TimestampMs(self.created_at_ms),
+            updated_at: TimestampMs(self.updated_at_ms),
+            widgets: self.widgets.into_iter().map(widget).collect(),
+        }
+    }
+}
+
+fn stored(dashboard: &Dashboard) -> StoredDashboard<Vec<StoredWidget>> {
+    let widget = |widget: &Widget| StoredWidget {
+        id: widget.id.clone(),
+        created_at_ms: widget.created_at.0,
+        definition: widget.definition.clone(),
+    };
+    StoredDashboard {
+        name: dashboard.name.clone(),
+        description: dashboard.description.clone(),
+        created_at_ms: dashboard.created_at.0,
+        updated_at_ms: dashboard.updated_at.0,
+        widgets: dashboard.widgets.iter().map(widget).collect(),
+    }
+}
