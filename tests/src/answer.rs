@@ -129,10 +129,17 @@ pub fn masked(value: &Value) -> Value {
         }
         Value::String(text) if text.starts_with("tt_") => Value::from("<key>"),
         Value::String(text) if text.starts_with("evt_") => Value::from("<id>"),
+        Value::String(text) if is_id(text) => Value::from("<id>"),
         Value::Array(items) => items.iter().map(masked).collect(),
         Value::Object(fields) => {
             fields.iter().map(|(name, field)| (name.clone(), masked(field))).collect()
         }
         other => other.clone(),
     }
+}
+
+/// Whether a text is a prefix and a ULID.
+fn is_id(text: &str) -> bool {
+    let ulid = text.split_once('_').map(|(_, ulid)| ulid).unwrap_or_default();
+    ulid.len() == 26 && ulid.chars().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase())
 }

@@ -20,6 +20,7 @@ pub(super) const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 /// A service that nobody else knows.
 pub(super) struct House {
     pub(super) dir: tempfile::TempDir,
+    app: Arc<App>,
     server: Arc<Server>,
     runtime: Runtime,
 }
@@ -46,8 +47,13 @@ impl House {
         let (ticks, settings) = (Ticks::following(clock.clone()), Settings::default());
         let app = App::new(engine, clock.clone(), ticks.clone(), &settings).unwrap();
         let server = Server::new(settings, clock, ticks, super::routes()).unwrap();
-        server.open(app).unwrap();
-        Self { dir, server, runtime: Runtime::new().unwrap() }
+        server.open(Arc::clone(&app)).unwrap();
+        Self { dir, app, server, runtime: Runtime::new().unwrap() }
+    }
+
+    /// What the handlers work with.
+    pub(super) fn app(&self) -> &Arc<App> {
+        &self.app
     }
 
     pub(super) fn get(&self, path: &str) -> Answer {

@@ -105,7 +105,10 @@ fn open(
     // Before the first key: should the start end between the two, the next one is the first once more.
     if app.keys().list().is_empty() {
         areas::dashboards::make_first(&app).map_err(|error| {
-            CliError::failed("cannot make the first dashboard", error.cause().unwrap_or(error.message()))
+            CliError::failed(
+                "cannot make the first dashboard",
+                error.cause().unwrap_or(error.message()),
+            )
         })?;
     }
     match app.keys().first_start(admin_key).map_err(keys_failed)? {

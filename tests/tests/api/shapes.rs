@@ -4,7 +4,9 @@ use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 use telltale_tests::{Answer, Server, iso, masked};
 
+use crate::dashboards::{PATH, add, make, patch, widget};
 use crate::events::{event, yesterday};
+use crate::keys::text;
 use crate::points::{T0, point, send};
 
 /// Status and body, without what differs from run to run.
@@ -97,6 +99,65 @@ fn shapes_of_operation() {
     assert_json_snapshot!("keys", without_id(&client.get("/api/v1/keys")));
     assert_json_snapshot!("healthz", shape(&client.get("/healthz")));
     assert_json_snapshot!("readyz", shape(&client.get("/readyz")));
+}
+
+#[test]
+fn shapes_of_dashboards() {
+    let server = Server::start();
+    let client = server.client();
+    let hits = |minute: i64, value: u32, host: &str| {
+        point("app.hits", "counter", T0 + minute * 60_000, value, json!({"host": host}))
+    };
+    send(&client, &[hits(0, 2, "a"), hits(0, 3, "b"), hits(1, 4, "a"), hits(90, 8, "b")]);
+    let made = client.post(PATH, &json!({"name": "Web", "description": "All of it"}));
+    assert_json_snapshot!("create_dashboard", shape(&made));
+    let path = format!("{PATH}/{}", text(&made.data(201)["id"]));
+    let (plain, by_host) =
+        (json!({"metric": "app.hits"}), json!({"metric": "app.hits", "group_by": "tags.host"}));
+    let compared = json!({"format": {"suffix": "/h"}, "comparison": {"type": "previous_period"}});
+    let number = widget("number", plain.clone(), json!({}));
+    assert_json_snapshot!("add_widget", shape(&client.post(&format!("{path}/widgets"), &number)));
+    let columns =
+        json!({"columns": ["host", "sum", "rate"], "sort": {"field": "sum", "order": "asc"}});
+    for (kind, query, options) in [
+        ("number", &plain, compared),
+        ("graph", &plain, json!({"style": "line"})),
+        ("graph", &by_host, json!({"show_legend": true})),
+        ("bar", &by_host, json!({"orientation": "horizontal", "limit": 1})),
+        ("pie", &by_host, json!({})),
+        ("table", &by_host, columns),
+        ("heatmap", &plain, json!({"x_axis": "hour_of_day", "y_axis": "day_of_week"})),
+    ] {
+        add(&client, &path, &widget(kind, query.clone(), options));
+    }
+    let late = json!({"metric": "app.late", "aggregation": "rate"});
+    let late = add(&client, &path, &widget("number", late, json!({})));
+    let gauge = json!({"name": "app.late", "type": "gauge", "value": 1});
+    client.post("/api/v1/metrics", &gauge).data(201);
+    let span = format!("from={}&to={}", iso(T0), iso(T0 + 7_200_000));
+    assert_json_snapshot!("dashboard", shape(&client.get(&format!("{path}?{span}"))));
+    let one = format!("{path}/widgets/{}", text(&late["id"]));
+    assert_json_snapshot!("widget_data", shape(&client.get(&format!("{one}/data?{span}"))));
+    let retitled = patch(&client, &one, &json!({"title": "late", "query": plain}));
+    assert_json_snapshot!("update_widget", shape(&retitled));
+    let listed = client.get(&format!("{PATH}?limit=1"));
+    assert_json_snapshot!("dashboards", shape(&listed));
+    assert_json_snapshot!("delete_widget", shape(&client.delete(&one)));
+
+    let small = make(&client, "small");
+    let id = add(&client, &small, &number)["id"].clone();
+    let moved = json!({"widgets": [{"id": id, "x": 6, "y": 0, "width": 6, "height": 2}]});
+    assert_json_snapshot!("layout", shape(&patch(&client, &format!("{small}/layout"), &moved)));
+    let renamed = patch(&client, &small, &json!({"name": "smaller"}));
+    assert_json_snapshot!("update_dashboard", shape(&renamed));
+    assert_json_snapshot!("export_dashboard", shape(&client.get(&format!("{small}/export"))));
+    let copied = client.post(&format!("{small}/duplicate"), &json!({"name": "copy"}));
+    assert_json_snapshot!("duplicate_dashboard", shape(&copied));
+    assert_json_snapshot!("delete_dashboard", shape(&client.delete(&small)));
+    assert_json_snapshot!("refused_dashboard", shape(&client.get(&small)));
+    let bad = widget("number", json!({}), json!({}));
+    let refused = client.post(&format!("{path}/widgets"), &bad);
+    assert_json_snapshot!("refused_widget", shape(&refused));
 }
 
 #[test]

@@ -170,14 +170,11 @@ pub(super) fn name(text: Option<String>) -> Result<String, Invalid> {
     let text = text.unwrap_or_default();
     let (field, max) = ("name".to_owned(), limits::DASHBOARD_NAME_CHARS_MAX);
     if text.is_empty() {
-        return Err(Invalid {
-            rule: Rule::NameMissing,
-            field,
-            expected: "is required".to_owned(),
-        });
+        return Err(Invalid { rule: Rule::NameMissing, field, expected: "is required".to_owned() });
     }
     if text.chars().count() > max || text.chars().any(char::is_control) {
-        let expected = format!("must have at most {max} characters, none of them a control character");
+        let expected =
+            format!("must have at most {max} characters, none of them a control character");
         return Err(Invalid { rule: Rule::Name, field, expected });
     }
     Ok(text)

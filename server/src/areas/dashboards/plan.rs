@@ -84,9 +84,10 @@ impl Plan {
         };
         let interval = match query.interval.as_deref() {
             None => None,
-            Some(text) => Some(Width::parse(text).ok_or_else(|| {
-                Invalid::query("interval", "must be one of 1m, 5m, 1h, 1d")
-            })?),
+            Some(text) => Some(
+                Width::parse(text)
+                    .ok_or_else(|| Invalid::query("interval", "must be one of 1m, 5m, 1h, 1d"))?,
+            ),
         };
         let filters = filters(query)?;
         let (group_names, label) = (source.group_names(), label.clone());
@@ -250,7 +251,11 @@ fn metric(query: &WidgetQuery, name: &str, kind: Option<MetricType>) -> Result<S
 fn events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
     let max = telltale_engine::limits::NAME_CHARS_MAX;
     let (text, is_prefix) = name.strip_suffix('*').map_or((name, false), |text| (text, true));
-    if name.is_empty() || text.chars().count() > max {
+    let is_name = match is_prefix {
+        true => text.chars().count() <= max,
+        false => MetricName::check(text).is_ok(),
+    };
+    if !is_name {
         return Err(Invalid::query("event", format!("must be a name of 1 to {max} characters")));
     }
     let name = match is_prefix {

@@ -235,7 +235,9 @@ const EXPORT: Doc = Doc::new(TAG, "Export a dashboard")
     .ext();
 
 const IMPORT: Doc = Doc::new(TAG, "Import a dashboard")
-    .about("Makes a new dashboard with new widgets. All of it, or nothing when a widget is refused.")
+    .about(
+        "Makes a new dashboard with new widgets. All of it, or nothing when a widget is refused.",
+    )
     .request::<ImportInput>()
     .created::<Data<DashboardView>>()
     .errors(&[

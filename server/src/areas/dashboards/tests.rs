@@ -1,1 +1,285 @@
 //! The area through its routes.
+
+use std::sync::Arc;
+
+use http::Method;
+use serde_json::{Value, json};
+use telltale_engine::{Engine, Options};
+
+use crate::areas::testing::{Answer, House, NOW};
+use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
+
+const PATH: &str = "/api/v1/dashboards";
+
+fn make(house: &House) -> String {
+    let made = house.post(PATH, &json!({"name": "n"})).data(201);
+    format!("{PATH}/{}", made["id"].as_str().unwrap())
+}
+
+fn patch(house: &House, path: &str, body: &Value) -> Answer {
+    house.call(Method::PATCH, path, &[], &body.to_string())
+}
+
+fn widget(house: &House, dashboard: &str, change: &Value) -> Answer {
+    let mut body = json!({"type": "number", "title": "t", "query": {"metric": "m"}});
+    if let (Some(body), Some(change)) = (body.as_object_mut(), change.as_object()) {
+        body.extend(change.clone());
+    }
+    house.post(&format!("{dashboard}/widgets"), &body)
+}
+
+#[test]
+fn a_dashboard_is_made_changed_and_deleted() {
+    let house = House::open();
+    let made = house.post(PATH, &json!({"name": "n", "description": "d"})).data(201);
+    let now = "2026-01-02T03:04:05.678Z";
+    let expected = json!({
+        "id": made["id"], "name": "n", "description": "d", "created_at": now, "updated_at": now, "widgets": []
+    });
+    assert_eq!(made, expected);
+    let path = format!("{PATH}/{}", made["id"].as_str().unwrap());
+    assert_eq!(house.get(&path).data(200), expected);
+    let changed = patch(&house, &path, &json!({"name": "o", "description": null})).data(200);
+    assert_eq!((&changed["name"], &changed["description"]), (&json!("o"), &Value::Null));
+    assert_eq!(patch(&house, &path, &json!({})).data(200)["name"], "o");
+    let list = house.get(PATH).body;
+    assert_eq!(list["data"][0]["widgets_count"], 0);
+    assert_eq!(list["meta"], json!({"total": 1, "limit": 100, "offset": 0}));
+    assert_eq!(house.delete(&path).data(200), json!({"id": made["id"], "deleted": true}));
+    house.get(&path).refused(404, "dashboard_not_found", "");
+}
+
+#[test]
+fn a_widget_that_cannot_be_is_refused() {
+    let house = House::open();
+    house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 1})).data(201);
+    let path = make(&house);
+    for (change, code, field) in [
+        (json!({"type": null}), "missing_field", "type"),
+        (json!({"type": "gauge"}), "invalid_widget_type", "type"),
+        (json!({"type": 1}), "invalid_widget_type", "type"),
+        (json!({"title": null}), "missing_field", "title"),
+        (json!({"title": ""}), "missing_field", "title"),
+        (json!({"title": "x".repeat(201)}), "invalid_field", "title"),
+        (json!({"query": null}), "missing_field", "query"),
+        (json!({"query": []}), "invalid_query", "query"),
+        (json!({"query": {}}), "invalid_query", "query"),
+        (json!({"query": {"metric": "m", "event": "e"}}), "invalid_query", "query"),
+        (json!({"query": {"metric": 1}}), "invalid_query", "query.metric"),
+        (json!({"query": {"metric": "m", "unit": 1}}), "invalid_query", "query.unit"),
+        (
+            json!({"query": {"metric": "m", "aggregation": "sum"}}),
+            "invalid_query",
+            "query.aggregation",
+        ),
+        (
+            json!({"query": {"metric": "m", "group_by": "tags.a"}}),
+            "invalid_query",
+            "query.group_by",
+        ),
+        (
+            json!({"query": {"metric": "m", "tags": {"a": "x".repeat(501)}}}),
+            "invalid_query",
+            "query.tags",
+        ),
+        (
+            json!({"type": "graph", "query": {"metric": "m", "interval": "1m"}, "options": {"time_range": "52w"}}),
+            "invalid_query",
+            "query.interval",
+        ),
+        (json!({"options": {"time_range": "1y"}}), "invalid_field", "options.time_range"),
+        (json!({"options": {"limit": 3}}), "invalid_field", "options.limit"),
+        (json!({"type": "bar", "options": {"limit": 0}}), "invalid_field", "options.limit"),
+        (json!({"type": "bar", "options": {"limit": 1001}}), "invalid_field", "options.limit"),
+        (
+            json!({"options": {"comparison": {"type": "last_year"}}}),
+            "invalid_field",
+            "options.comparison.type",
+        ),
+        (
+            json!({"options": {"format": {"suffix": "x".repeat(21)}}}),
+            "invalid_field",
+            "options.format.suffix",
+        ),
+        (
+            json!({"type": "heatmap", "options": {"y_axis": "hour_of_day"}}),
+            "invalid_field",
+            "options.y_axis",
+        ),
+        (json!({"type": "table", "options": {"columns": []}}), "invalid_field", "options.columns"),
+        (
+            json!({"type": "table", "options": {"columns": ["host"]}}),
+            "invalid_field",
+            "options.columns[0]",
+        ),
+        (
+            json!({"type": "table", "options": {"columns": ["value", "value"]}}),
+            "invalid_field",
+            "options.columns[1]",
+        ),
+        (
+            json!({"type": "table", "options": {"sort": {"field": "sum"}}}),
+            "invalid_field",
+            "options.sort.field",
+        ),
+    ] {
+        let told = change.to_string();
+        let answer = widget(&house, &path, &change);
+        assert_eq!(answer.body["error"]["code"], code, "{told}: {}", answer.body);
+        answer.refused(422, code, field);
+    }
+    for (change, field) in [
+        (json!({"colour": 1}), "colour"),
+        (json!({"options": {"colour": 1}}), "options.colour"),
+        (json!({"type": "graph", "options": {"style": "dots"}}), "options.style"),
+        (json!({"position": {"x": -1, "y": 0, "width": 1, "height": 1}}), "position.x"),
+    ] {
+        widget(&house, &path, &change).refused(400, "invalid_parameter", field);
+    }
+    assert_eq!(house.get(&path).data(200)["widgets"], json!([]));
+}
+
+#[test]
+fn a_place_off_the_grid_is_refused() {
+    let house = House::open();
+    let path = make(&house);
+    for (x, y, width, height, field) in [
+        (0_u32, 0_u32, 0_u32, 1_u32, "width"),
+        (0, 0, 13, 1, "width"),
+        (0, 0, 1, 0, "height"),
+        (12, 0, 1, 1, "x"),
+        (9, 0, 4, 3, "x"),
+        (u32::MAX, 0, 1, 1, "x"),
+        (0, 10_000, 1, 1, "y"),
+    ] {
+        let position = json!({"x": x, "y": y, "width": width, "height": height});
+        let answer = widget(&house, &path, &json!({ "position": position }));
+        answer.refused(422, "invalid_field", &format!("position.{field}"));
+    }
+    let partial = json!({"position": {"x": 0, "y": 0, "width": 1}});
+    widget(&house, &path, &partial).refused(422, "missing_field", "position.height");
+}
+
+#[test]
+fn a_lying_if_match_changes_nothing() {
+    let house = House::open();
+    let path = make(&house);
+    let id = widget(&house, &path, &json!({})).data(201)["id"].as_str().unwrap().to_owned();
+    let before = house.get(&path);
+    let etag = before.headers["etag"].to_str().unwrap().to_owned();
+    let one = format!("{path}/widgets/{id}");
+    let layout =
+        json!({"widgets": [{"id": id, "x": 1, "y": 1, "width": 1, "height": 1}]}).to_string();
+    for lie in ["\"1\"", "W/\"7\"", "nonsense", "\"\""] {
+        for (method, path, body) in [
+            (Method::PATCH, &path, r#"{"name": "lie"}"#),
+            (Method::PATCH, &format!("{path}/layout"), layout.as_str()),
+            (Method::PATCH, &one, r#"{"title": "lie"}"#),
+            (Method::DELETE, &one, ""),
+            (Method::DELETE, &path, ""),
+        ] {
+            let answer = house.call(method, path, &[("if-match", lie)], body);
+            answer.refused(412, "precondition_failed", "");
+        }
+    }
+    assert_eq!(house.get(&path).body, before.body);
+    let renamed = house.call(Method::PATCH, &path, &[("if-match", &etag)], r#"{"name": "o"}"#);
+    let next = renamed.headers["etag"].to_str().unwrap().to_owned();
+    renamed.data(200);
+    let stale = house.call(Method::PATCH, &path, &[("if-match", &etag)], r#"{"name": "p"}"#);
+    stale.refused(412, "precondition_failed", "");
+    house.call(Method::DELETE, &one, &[("if-match", &next)], "").data(200);
+}
+
+#[test]
+fn what_is_shown_is_not_called_unchanged_when_only_the_values_changed() {
+    let house = House::open();
+    let path = make(&house);
+    widget(&house, &path, &json!({})).data(201);
+    let first = house.get(&path);
+    let etag = first.headers["etag"].to_str().unwrap();
+    let again = || house.call(Method::GET, &path, &[("if-none-match", etag)], "");
+    assert_eq!(again().status, 304);
+    house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 7})).data(201);
+    assert_eq!(again().data(200)["widgets"][0]["value"], 7);
+}
+
+/// One minute of a server's life, in its own metrics.
+fn live(engine: &Engine) {
+    static BOUNDS_US: [u64; 2] = [1_000, 10_000];
+    let route = |method, path| RouteCount {
+        method,
+        path,
+        statuses: [0, 0, 9, 0, 1, 0],
+        latencies: vec![8, 1, 1],
+        bounds_us: &BOUNDS_US,
+        latency_sum_us: 30_000,
+    };
+    let counts = RequestCounts {
+        routes: vec![route("GET", "/api/v1/metrics"), route("POST", "/api/v1/metrics")],
+        connections: 3,
+        body_bytes: 1_000,
+        refused_quota: 2,
+        refused_load: 1,
+    };
+    SelfMetrics::new(engine.clone(), move || counts.clone()).write(NOW).unwrap();
+}
+
+#[test]
+fn the_first_dashboard_shows_the_server_s_own_metrics() {
+    let house = House::open();
+    let app = Arc::clone(house.app());
+    live(app.engine());
+    super::make_first(&app).unwrap();
+    super::make_first(&app).unwrap();
+    let list = house.get(PATH).data(200);
+    assert_eq!(list.as_array().map(Vec::len), Some(1), "{list}");
+    let path = format!("{PATH}/{}", list[0]["id"].as_str().unwrap());
+    let shown = house.get(&path).data(200);
+    let widgets = shown["widgets"].as_array().unwrap();
+    assert!((12..=16).contains(&widgets.len()), "{} widgets", widgets.len());
+    for widget in widgets {
+        let values = ["value", "series", "groups", "items", "rows", "cells"];
+        let found = values.iter().find_map(|name| widget.get(name)).unwrap_or(&Value::Null);
+        let is_empty = found.is_null()
+            || found.as_array().is_some_and(Vec::is_empty)
+            || found.as_object().is_some_and(serde_json::Map::is_empty);
+        assert!(!is_empty, "the names are those that the server writes: {widget}");
+    }
+    let kinds: std::collections::BTreeSet<&str> =
+        widgets.iter().filter_map(|widget| widget["type"].as_str()).collect();
+    assert_eq!(kinds.len(), 6, "every type is shown: {kinds:?}");
+    let places = widgets.iter().map(|widget| &widget["position"]);
+    let cells: Vec<(u64, u64)> = places
+        .flat_map(|at| {
+            let n = |name: &str| at[name].as_u64().unwrap();
+            let (x, y, width, height) = (n("x"), n("y"), n("width"), n("height"));
+            (0..width).flat_map(move |dx| (0..height).map(move |dy| (x + dx, y + dy)))
+        })
+        .collect();
+    let distinct: std::collections::BTreeSet<&(u64, u64)> = cells.iter().collect();
+    assert_eq!(distinct.len(), cells.len(), "no widget lies on another");
+}
+
+#[test]
+fn a_widget_that_fails_stands_among_those_that_do_not() {
+    let house = House::with(Options { query_points: 50, ..Options::default() });
+    let points: Vec<Value> = (0..100)
+        .map(|i| {
+            json!({"name": "many", "type": "counter", "value": 1, "timestamp": format!("2026-01-02T02:00:{:02}.{:03}Z", i / 10, i % 10)})
+        })
+        .chain([json!({"name": "m", "type": "gauge", "value": 5})])
+        .collect();
+    house.post("/api/v1/metrics/batch", &json!({ "metrics": points })).data(200);
+    let path = make(&house);
+    widget(&house, &path, &json!({})).data(201);
+    widget(&house, &path, &json!({"query": {"metric": "many"}})).data(201);
+    widget(&house, &path, &json!({"query": {"metric": "none"}})).data(201);
+    let shown = house.get(&path).data(200);
+    let widgets = &shown["widgets"];
+    assert_eq!(widgets[0]["value"], 5);
+    assert_eq!(widgets[1]["error"]["code"], "invalid_range", "{}", widgets[1]);
+    assert!(widgets[1]["error"]["message"].is_string() && widgets[1].get("value").is_none());
+    assert_eq!(widgets[2]["value"], Value::Null);
+    assert!(widgets[2].get("error").is_none());
+}

@@ -10,9 +10,7 @@ use serde_json::Value;
 use super::data::{Cell, Data, Item, Point, Rendered, Text};
 use super::definition::{Definition, Position, WidgetQuery, WidgetType};
 use super::error::Invalid;
-use super::model::{
-    self, Change, Dashboard, Draft, Move, Sketch, Summary, Widget, WidgetChange,
-};
+use super::model::{self, Change, Dashboard, Draft, Move, Sketch, Summary, Widget, WidgetChange};
 use super::options::WidgetOptions;
 use crate::http::{ApiError, Paging};
 use crate::limits;

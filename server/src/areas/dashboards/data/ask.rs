@@ -108,8 +108,7 @@ fn ask_events(
     measures: &[Measure],
 ) -> Result<Vec<Group>, DashboardsError> {
     let Source::Event { name, field, group_by } = &plan.source else { return Ok(Vec::new()) };
-    let filter =
-        EventFilter { range, name: name.clone(), user: None, tags: plan.filters.clone() };
+    let filter = EventFilter { range, name: name.clone(), user: None, tags: plan.filters.clone() };
     let query = EventQuery {
         filter,
         interval: match buckets {
@@ -128,9 +127,7 @@ fn ask_events(
             starts: vec![range.start],
             columns: summary.whole.into_iter().map(|value| vec![value]).collect(),
         },
-        Buckets::Of(_) => {
-            Group { keys, label, starts: summary.starts, columns: summary.columns }
-        }
+        Buckets::Of(_) => Group { keys, label, starts: summary.starts, columns: summary.columns },
     };
     Ok(match group_by {
         None => vec![group(Vec::new(), plan.label.clone(), found.all)],

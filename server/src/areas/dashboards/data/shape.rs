@@ -173,9 +173,8 @@ fn table(
     });
     groups.truncate(options.items_max());
     let row = |group: &Group| {
-        let named = |(name, column): &(String, Column)| {
-            (name.clone(), text(group, *column, &measures))
-        };
+        let named =
+            |(name, column): &(String, Column)| (name.clone(), text(group, *column, &measures));
         columns.iter().map(named).collect()
     };
     Ok(Data::Rows(groups.iter().map(row).collect()))
