@@ -100,7 +100,7 @@ pub(super) fn replace(engine: &Engine, dashboard: &Dashboard, before: u64) -> Re
 /// Deletes the revision `before` of a dashboard.
 pub(super) fn delete(engine: &Engine, id: &str, before: u64) -> Result<Outcome> {
     let mut transaction = engine.documents().begin();
-    transaction.delete(COLLECTION, id, Expect::Revision(before))?;
+    transaction.delete(COLLECTION, id, Expect::Revision(before));
     outcome(transaction.commit())
 }
 

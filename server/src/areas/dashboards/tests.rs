@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::Method;
 use serde_json::{Value, json};
-use telltale_engine::{Engine, Options};
+use telltale_engine::{Engine, NewEvent, Options, Properties, TimestampMs, Write};
 
 use crate::areas::testing::{Answer, House, NOW};
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
@@ -87,6 +87,25 @@ fn a_widget_that_cannot_be_is_refused() {
             "invalid_query",
             "query.interval",
         ),
+    ] {
+        refused(&house, &path, &change, code, field);
+    }
+}
+
+/// Fails unless a widget with this change is refused so.
+#[track_caller]
+fn refused(house: &House, dashboard: &str, change: &Value, code: &str, field: &str) {
+    let answer = widget(house, dashboard, change);
+    assert_eq!(answer.body["error"]["code"], code, "{change}: {}", answer.body);
+    answer.refused(422, code, field);
+}
+
+#[test]
+fn options_that_cannot_be_are_refused() {
+    let house = House::open();
+    house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 1})).data(201);
+    let path = make(&house);
+    for (change, code, field) in [
         (json!({"options": {"time_range": "1y"}}), "invalid_field", "options.time_range"),
         (json!({"options": {"limit": 3}}), "invalid_field", "options.limit"),
         (json!({"type": "bar", "options": {"limit": 0}}), "invalid_field", "options.limit"),
@@ -123,10 +142,7 @@ fn a_widget_that_cannot_be_is_refused() {
             "options.sort.field",
         ),
     ] {
-        let told = change.to_string();
-        let answer = widget(&house, &path, &change);
-        assert_eq!(answer.body["error"]["code"], code, "{told}: {}", answer.body);
-        answer.refused(422, code, field);
+        refused(&house, &path, &change, code, field);
     }
     for (change, field) in [
         (json!({"colour": 1}), "colour"),
@@ -282,4 +298,92 @@ fn a_widget_that_fails_stands_among_those_that_do_not() {
     assert!(widgets[1]["error"]["message"].is_string() && widgets[1].get("value").is_none());
     assert_eq!(widgets[2]["value"], Value::Null);
     assert!(widgets[2].get("error").is_none());
+}
+
+/// Stores orders of two shops, a minute apart, the newest a minute ago.
+fn orders(house: &House) {
+    let engine = house.app().engine();
+    let mut batch = engine.event_batch();
+    for (n, (shop, user, value)) in
+        [("a", "ann", 10.0), ("b", "bob", 30.0), ("b", "ann", 5.0), ("a", "bob", 2.0)]
+            .into_iter()
+            .enumerate()
+    {
+        let time = TimestampMs(NOW.0 - (n as i64 + 1) * 60_000);
+        let properties = Properties::parse(&format!("{{\"cart\":{{\"items\":{n}}}}}")).unwrap();
+        let event = NewEvent {
+            name: "order.paid",
+            time,
+            user: Some(user),
+            value: Some(value),
+            tags: &[("shop", shop)],
+            properties: Some(&properties),
+        };
+        batch.push(&event).unwrap();
+    }
+    let (tell, told) = std::sync::mpsc::channel();
+    let write = Write { events: Some(batch), ..Write::default() };
+    engine.submit(write, move |outcome| tell.send(outcome).unwrap());
+    told.recv().unwrap().unwrap();
+}
+
+#[test]
+fn events_are_shown_by_every_type() {
+    let house = House::open();
+    orders(&house);
+    let path = make(&house);
+    let by_shop = json!({"event": "order.paid", "aggregation": "sum", "group_by": "tags.shop"});
+    let table =
+        json!({"columns": ["shop", "sum", "count", "unique_users"], "sort": {"field": "sum"}});
+    for (kind, query, options) in [
+        ("number", json!({"event": "order.*"}), json!({"comparison": {"type": "previous_period"}})),
+        ("number", json!({"event": "order.paid", "aggregation": "avg"}), json!({})),
+        (
+            "number",
+            json!({"event": "order.paid", "aggregation": "max", "field": "cart.items"}),
+            json!({}),
+        ),
+        ("number", json!({"event": "order.paid", "aggregation": "unique_users"}), json!({})),
+        ("number", json!({"event": "order.paid", "tags": {"shop": "b"}}), json!({})),
+        ("number", json!({"event": "none", "aggregation": "avg"}), json!({})),
+        ("graph", json!({"event": "order.paid", "interval": "1h"}), json!({})),
+        (
+            "graph",
+            json!({"event": "order.paid", "interval": "1h", "group_by": "user_id"}),
+            json!({}),
+        ),
+        ("bar", by_shop.clone(), json!({})),
+        ("pie", json!({"event": "order.paid", "group_by": "name"}), json!({})),
+        ("table", by_shop, table),
+        ("heatmap", json!({"event": "order.paid", "aggregation": "avg"}), json!({})),
+    ] {
+        let change = json!({"type": kind, "query": query, "options": options});
+        widget(&house, &path, &change).data(201);
+    }
+    let span = "from=2026-01-02T00:00Z&to=2026-01-03T00:00Z";
+    let shown = house.get(&format!("{path}?{span}")).data(200);
+    let widgets = &shown["widgets"];
+    assert_eq!((&widgets[0]["value"], &widgets[0]["previous_value"]), (&json!(4), &json!(0)));
+    assert_eq!(widgets[1]["value"], 11.75);
+    assert_eq!(widgets[2]["value"], 3);
+    assert_eq!(widgets[3]["value"], 2);
+    assert_eq!(widgets[4]["value"], 2);
+    assert_eq!(widgets[5]["value"], Value::Null);
+    let hour = "2026-01-02T03:00:00.000Z";
+    assert_eq!(widgets[6]["series"], json!([{"timestamp": hour, "value": 4}]));
+    let two = json!([{"timestamp": hour, "value": 2}]);
+    assert_eq!(widgets[7]["groups"], json!({"ann": two, "bob": two}));
+    assert_eq!(
+        widgets[8]["items"],
+        json!([{"label": "b", "value": 35}, {"label": "a", "value": 12}])
+    );
+    assert_eq!(widgets[9]["items"], json!([{"label": "order.paid", "value": 4}]));
+    assert_eq!(
+        widgets[10]["rows"],
+        json!([
+            {"shop": "b", "sum": 35, "count": 2, "unique_users": 2},
+            {"shop": "a", "sum": 12, "count": 2, "unique_users": 2},
+        ])
+    );
+    assert_eq!(widgets[11]["cells"], json!([{"x": 3, "y": 5, "value": 11.75}]));
 }

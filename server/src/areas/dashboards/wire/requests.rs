@@ -1,0 +1,243 @@
+//! What the area is sent: bodies of requests, and the way to the model.
+//!
+//! Whatever is wrong with the form of a widget's question is a wrong question (`invalid_query`), not a field of the
+//! wrong form, so questions arrive as any JSON and are read here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::areas::dashboards::definition::{Definition, Position, WidgetQuery, WidgetType};
+use crate::areas::dashboards::error::Invalid;
+use crate::areas::dashboards::model::{self, Change, Draft, Move, Sketch, WidgetChange};
+use crate::areas::dashboards::options::WidgetOptions;
+use crate::limits;
+
+/// The version of exports that is written and read.
+pub(super) const EXPORT_VERSION: u32 = 1;
+
+/// What a new dashboard shall be.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::dashboards) struct DashboardInput {
+    /// Required.
+    name: Option<String>,
+    description: Option<String>,
+}
+
+/// What shall change of a dashboard; absent fields stay.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::dashboards) struct DashboardPatch {
+    #[serde(default, deserialize_with = "given")]
+    name: Option<Option<String>>,
+    /// `null` clears it.
+    #[serde(default, deserialize_with = "given")]
+    description: Option<Option<String>>,
+}
+
+/// What a new widget shall be.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::dashboards) struct WidgetInput {
+    /// Required.
+    #[schemars(with = "Option<WidgetType>")]
+    r#type: Option<Value>,
+    /// Required.
+    title: Option<String>,
+    /// The start of the next free row, 4 columns and 3 rows, when absent.
+    position: Option<Position>,
+    /// Required.
+    #[schemars(with = "Option<WidgetQuery>")]
+    query: Option<Value>,
+    options: Option<WidgetOptions>,
+}
+
+/// What shall change of a widget; absent fields stay, `query` and `options` are replaced whole.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::dashboards) struct WidgetPatch {
+    #[serde(default, deserialize_with = "given")]
+    title: Option<Option<String>>,
+    /// `null` puts the widget into the next free row.
+    #[serde(default, deserialize_with = "given")]
+    position: Option<Option<Position>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<WidgetQuery>")]
+    query: Option<Option<Value>>,
+    /// `null` clears all of them.
+    #[serde(default, deserialize_with = "given")]
+    options: Option<Option<WidgetOptions>>,
+}
+
+/// Where widgets shall lie; those that are not named stay.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::dashboards) struct LayoutInput {
+    widgets: Vec<MoveInput>,
+}
+
+/// Where one widget shall lie.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MoveInput {
+    id: String,
+    x: u32,
+    y: u32,
+    width: u32,
+    height: u32,
+}
+
+/// What a copy shall be called.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::dashboards) struct CopyInput {
+    /// The name of the original and `(copy)` when absent.
+    name: Option<String>,
+}
+
+/// A dashboard as it was exported; the answer of the export with its `data` will do as well.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::dashboards) struct ImportInput {
+    /// 1, which is also meant when absent.
+    version: Option<u32>,
+    /// Required.
+    name: Option<String>,
+    description: Option<String>,
+    widgets: Option<Vec<WidgetInput>>,
+    /// All of the above, instead of them.
+    data: Option<Box<Self>>,
+}
+
+/// Tells `null` from an absent field.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl DashboardInput {
+    pub(in crate::areas::dashboards) fn into_draft(self) -> Result<Draft, Invalid> {
+        Ok(Draft {
+            name: model::name(self.name)?,
+            description: model::description(self.description)?,
+            widgets: Vec::new(),
+        })
+    }
+}
+
+impl DashboardPatch {
+    pub(in crate::areas::dashboards) fn into_change(self) -> Result<Change, Invalid> {
+        Ok(Change {
+            name: self.name.map(model::name).transpose()?,
+            description: self.description.map(model::description).transpose()?,
+        })
+    }
+}
+
+impl WidgetInput {
+    /// The widget, of which type, title and question are there; the rest is checked with the metric at hand.
+    pub(in crate::areas::dashboards) fn into_sketch(self) -> Result<Sketch, Invalid> {
+        let kind = match self.r#type {
+            None | Some(Value::Null) => return Err(Invalid::missing("type")),
+            Some(Value::String(text)) => WidgetType::parse(&text)?,
+            Some(_) => WidgetType::parse("")?,
+        };
+        let title = required_title(self.title)?;
+        let query = required_query(self.query)?;
+        // A place that is replaced before anybody sees it.
+        let anywhere = Position { x: 0, y: 0, width: 1, height: 1 };
+        let definition = Definition {
+            r#type: kind,
+            title,
+            position: self.position.unwrap_or(anywhere),
+            query,
+            options: self.options.unwrap_or_default(),
+        };
+        Ok(Sketch { definition, is_placed: self.position.is_some() })
+    }
+}
+
+impl WidgetPatch {
+    pub(in crate::areas::dashboards) fn into_change(self) -> Result<WidgetChange, Invalid> {
+        Ok(WidgetChange {
+            title: self.title.map(required_title).transpose()?,
+            position: self.position,
+            query: self.query.map(required_query).transpose()?,
+            options: self.options.map(Option::unwrap_or_default),
+        })
+    }
+}
+
+impl LayoutInput {
+    pub(in crate::areas::dashboards) fn into_moves(self) -> Result<Vec<Move>, Invalid> {
+        let mut moves = Vec::with_capacity(self.widgets.len());
+        for (i, one) in self.widgets.into_iter().enumerate() {
+            let MoveInput { id, x, y, width, height } = one;
+            let position = Position { x, y, width, height };
+            position.check().map_err(|invalid| Invalid {
+                field: invalid.field.replace("position", &format!("widgets[{i}]")),
+                ..invalid
+            })?;
+            moves.push(Move { id, position });
+        }
+        model::check_moves(&moves)?;
+        Ok(moves)
+    }
+}
+
+impl CopyInput {
+    pub(in crate::areas::dashboards) fn into_name(self) -> Result<Option<String>, Invalid> {
+        self.name.map(|name| model::name(Some(name))).transpose()
+    }
+}
+
+impl ImportInput {
+    pub(in crate::areas::dashboards) fn into_draft(self) -> Result<Draft, Invalid> {
+        let Self { version, name, description, widgets, data } = self;
+        if let Some(inner) = data {
+            if name.is_some() || version.is_some() || description.is_some() || widgets.is_some() {
+                return Err(Invalid::field("data", "must stand alone"));
+            }
+            if inner.data.is_some() {
+                return Err(Invalid::field("data.data", "must not be"));
+            }
+            return inner.into_draft().map_err(|invalid| invalid.within("data"));
+        }
+        if version.is_some_and(|version| version != EXPORT_VERSION) {
+            return Err(Invalid::field("version", format!("must be {EXPORT_VERSION}")));
+        }
+        let (name, description) = (model::name(name)?, model::description(description)?);
+        let inputs = widgets.unwrap_or_default();
+        let max = limits::WIDGETS_MAX;
+        if inputs.len() > max {
+            return Err(Invalid::field("widgets", format!("must have at most {max} widgets")));
+        }
+        let mut widgets = Vec::with_capacity(inputs.len());
+        for (i, input) in inputs.into_iter().enumerate() {
+            let outer = format!("widgets[{i}]");
+            widgets.push(input.into_sketch().map_err(|invalid| invalid.within(&outer))?);
+        }
+        Ok(Draft { name, description, widgets })
+    }
+}
+
+fn required_title(title: Option<String>) -> Result<String, Invalid> {
+    title.filter(|title| !title.is_empty()).ok_or_else(|| Invalid::missing("title"))
+}
+
+/// A widget's question; whatever is wrong with its form, it is a wrong question.
+fn required_query(value: Option<Value>) -> Result<WidgetQuery, Invalid> {
+    match value {
+        None | Some(Value::Null) => Err(Invalid::missing("query")),
+        Some(value @ Value::Object(_)) => {
+            serde_path_to_error::deserialize(value).map_err(|error| {
+                let path = error.path().to_string();
+                let field = if path == "." { "" } else { &path };
+                Invalid::query(field, format!("is wrong: {}", error.inner()))
+            })
+        }
+        Some(_) => Err(Invalid::query("", "must be an object")),
+    }
+}
