@@ -154,7 +154,7 @@ fn shapes_of_dashboards() {
     let copied = client.post(&format!("{small}/duplicate"), &json!({"name": "copy"}));
     assert_json_snapshot!("duplicate_dashboard", shape(&copied));
     assert_json_snapshot!("delete_dashboard", shape(&client.delete(&small)));
-    assert_json_snapshot!("refused_dashboard", shape(&client.get(&small)));
+    assert_json_snapshot!("refused_dashboard", shape(&client.get(&format!("{PATH}/none"))));
     let bad = widget("number", json!({}), json!({}));
     let refused = client.post(&format!("{path}/widgets"), &bad);
     assert_json_snapshot!("refused_widget", shape(&refused));
