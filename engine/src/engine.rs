@@ -10,11 +10,10 @@ use parking_lot::Mutex;
 use crate::documents::{Documents, Receipt};
 use crate::error::{Error, Refusal, Result};
 use crate::log::{self, Applied, Committer, Segments, Submission, encode_dropped, encode_write};
-use crate::maintenance::{self, Alarm, BackupReport, Keeper, VerifyReport};
-use crate::metrics::{
-    self, BatchBuilder, DefinitionFilter, DefinitionPage, ExpireReport, MergeReport,
-    MetricDefinition,
+use crate::maintenance::{
+    self, Alarm, BackupReport, ExpireReport, Keeper, MergeReport, VerifyReport,
 };
+use crate::metrics::{self, BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition};
 use crate::model::{
     EventAnswer, EventBatch, EventListQuery, EventPage, EventQuery, Lsn, MetricQuery, MetricType,
     PointBatch, QueryResult,

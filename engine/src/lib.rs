@@ -54,10 +54,8 @@ pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
-pub use maintenance::{BackupReport, VerifyReport};
-pub use metrics::{
-    BatchBuilder, DefinitionFilter, DefinitionPage, ExpireReport, MergeReport, MetricDefinition,
-};
+pub use maintenance::{BackupReport, ExpireReport, MergeReport, VerifyReport};
+pub use metrics::{BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition};
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
 pub use stats::EngineStats;

@@ -13,8 +13,7 @@ use super::seal::day_of;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
 use crate::limits::EVENT_BLOCK_ROWS_MAX;
-use crate::maintenance::VerifyReport;
-use crate::metrics::{Eagerness, ExpireReport, MergeReport};
+use crate::maintenance::{Eagerness, ExpireReport, MergeReport, VerifyReport};
 use crate::model::{EventRows, Interval};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 

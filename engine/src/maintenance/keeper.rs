@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::Alarm;
+use super::{Alarm, Eagerness, ExpireReport, MergeReport};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
-use crate::metrics::{Eagerness, ExpireReport, MergeReport};
 use crate::model::TimestampMs;
 use crate::options::Maintenance;
 use crate::telemetry::{SealReport, Telemetry};

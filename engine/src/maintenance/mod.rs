@@ -6,11 +6,14 @@
 mod alarm;
 mod backup;
 mod keeper;
+mod reports;
 mod verify;
 
 pub(crate) use alarm::Alarm;
 pub use backup::BackupReport;
 pub(crate) use backup::{DB_DIR, LOCK_FILE, LOG_DIR, backup, restore};
 pub(crate) use keeper::{Due, Keeper};
+pub(crate) use reports::Eagerness;
+pub use reports::{ExpireReport, MergeReport};
 pub use verify::VerifyReport;
 pub(crate) use verify::verify;

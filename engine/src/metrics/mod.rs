@@ -22,5 +22,4 @@ pub use ingest::BatchBuilder;
 pub(crate) use load::Opened;
 pub(crate) use query::query;
 pub(crate) use rooms::Metrics;
-pub(crate) use upkeep::{Eagerness, FrozenMetrics};
-pub use upkeep::{ExpireReport, MergeReport};
+pub(crate) use upkeep::FrozenMetrics;

@@ -10,20 +10,10 @@ use super::super::block::{BlockInfo, BlockKey, Tier};
 use super::super::catalog::Cluster;
 use super::seal::retire;
 use crate::error::Result;
+use crate::maintenance::ExpireReport;
 use crate::model::{Interval, MetricType, TimeRange};
 use crate::options::TierRetention;
 use crate::storage::{Batch, Sync};
-
-/// What expiry removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ExpireReport {
-    /// Blocks.
-    pub blocks: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Idempotency receipts.
-    pub receipts: u64,
-}
 
 /// How long a tier is kept, in milliseconds.
 pub(super) fn kept_ms(retention: &TierRetention, tier: Tier) -> i64 {

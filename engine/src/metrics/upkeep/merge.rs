@@ -13,45 +13,12 @@ use super::super::writer::BlockOrigin;
 use super::seal::retire;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
+use crate::maintenance::{Eagerness, MergeReport};
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::storage::{Batch, Sync};
 
 /// A day with more rows than this stays in windows of two hours: it is large enough as it is.
 const DAY_ROWS_MAX: u64 = 1 << 28;
-
-/// What merging moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MergeReport {
-    /// Windows that were merged.
-    pub windows: u64,
-    /// Blocks that were read.
-    pub blocks_read: u64,
-    /// Blocks that were written.
-    pub blocks_written: u64,
-    /// Bytes of the blocks that were read.
-    pub bytes_read: u64,
-    /// Bytes of the blocks that were written.
-    pub bytes_written: u64,
-}
-
-impl std::ops::AddAssign for MergeReport {
-    fn add_assign(&mut self, other: Self) {
-        self.windows += other.windows;
-        self.blocks_read += other.blocks_read;
-        self.blocks_written += other.blocks_written;
-        self.bytes_read += other.bytes_read;
-        self.bytes_written += other.bytes_written;
-    }
-}
-
-/// Which windows are merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Eagerness {
-    /// Those that are over.
-    Over,
-    /// All, also those that are still being written.
-    All,
-}
 
 /// Blocks that are to become one unit.
 #[derive(Debug)]

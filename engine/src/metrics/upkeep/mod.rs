@@ -9,7 +9,4 @@ mod merge;
 mod seal;
 mod verify;
 
-pub use expire::ExpireReport;
-pub(crate) use merge::Eagerness;
-pub use merge::MergeReport;
 pub(crate) use seal::FrozenMetrics;

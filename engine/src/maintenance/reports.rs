@@ -1,0 +1,46 @@
+//! What the steps of upkeep are told and what they tell, whosever blocks they work on.
+
+/// What merging moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MergeReport {
+    /// Groups of blocks that were merged: windows of metrics, neighbours of a day of events.
+    pub windows: u64,
+    /// Blocks that were read.
+    pub blocks_read: u64,
+    /// Blocks that were written.
+    pub blocks_written: u64,
+    /// Bytes of the blocks that were read.
+    pub bytes_read: u64,
+    /// Bytes of the blocks that were written.
+    pub bytes_written: u64,
+}
+
+impl std::ops::AddAssign for MergeReport {
+    fn add_assign(&mut self, other: Self) {
+        self.windows += other.windows;
+        self.blocks_read += other.blocks_read;
+        self.blocks_written += other.blocks_written;
+        self.bytes_read += other.bytes_read;
+        self.bytes_written += other.bytes_written;
+    }
+}
+
+/// What expiry removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExpireReport {
+    /// Blocks.
+    pub blocks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Idempotency receipts.
+    pub receipts: u64,
+}
+
+/// What is merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Eagerness {
+    /// Time that is over.
+    Over,
+    /// All, also what is still being written.
+    All,
+}
