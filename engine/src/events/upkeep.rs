@@ -108,8 +108,8 @@ impl Events {
         self.delete_blocks(&self.view.take_unreachable())
     }
 
-    /// Deletes the bytes of blocks and takes them off the list of garbage. Days that are left empty are dropped as a range,
-    /// which gives their files back at once.
+    /// Deletes the bytes of blocks and takes them off the list of garbage. Days that are left empty, and of which no reader
+    /// holds a block, are dropped as a range, which gives their files back at once.
     pub(super) fn delete_blocks(&self, garbage: &[EventBlockKey]) -> Result<()> {
         if garbage.is_empty() {
             return Ok(());
@@ -122,7 +122,7 @@ impl Events {
         }
         self.store.write(batch, Sync::No)?;
         self.quarantined.write().retain(|key| !garbage.contains(key));
-        let used: BTreeSet<u32> = self.view.blocks().iter().map(|info| info.key.day).collect();
+        let used = self.view.days();
         let days: BTreeSet<u32> = garbage.iter().map(|key| key.day).collect();
         for day in days.difference(&used) {
             let range = KeyRange::prefix(&day.to_be_bytes());
@@ -188,6 +188,9 @@ fn overlaps(group: &[Arc<EventBlockInfo>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{NewEvent, TimeRange, TimestampMs};
+    use crate::options::{Maintenance, Options};
+    use crate::{Clock, Engine, Write};
 
     fn block(sequence: u64, rows: u32, first: i64, last: i64) -> Arc<EventBlockInfo> {
         let key = EventBlockKey { day: 0, sequence };
@@ -219,5 +222,35 @@ mod tests {
             (0..9).map(|i| block(i, 100, i as i64 * 10, i as i64 * 10 + 9)).collect();
         assert_eq!(chosen(&blocks[..7], MERGE_BLOCKS_MIN), None);
         assert_eq!(chosen(&blocks, MERGE_BLOCKS_MIN), Some((0..9).collect()));
+    }
+
+    #[test]
+    fn a_day_that_a_reader_still_reads_is_not_dropped_with_its_other_blocks() {
+        let dir = tempfile::tempdir().unwrap();
+        let start = TimestampMs(20_000 * Interval::DAY.ms());
+        let clock = Clock::manual(start);
+        let (maintenance, own) = (Maintenance::Manual, clock.clone());
+        let options = Options { maintenance, clock: own, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        for time in [0, 1_000] {
+            let mut batch = engine.event_batch();
+            let time = TimestampMs(start.0 + time);
+            let (name, tags) = ("a", &[][..]);
+            let new = NewEvent { name, time, user: None, value: None, tags, properties: None };
+            batch.push(&new).unwrap();
+            engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
+            engine.seal().unwrap();
+        }
+        let events = &engine.rooms().telemetry.events;
+        let held = events.view.snapshot(TimeRange::new(start.0, start.0 + 1));
+        let [block] = &held.blocks[..] else { panic!("{held:?}") };
+        clock.set(TimestampMs(start.0 + 40 * Interval::DAY.ms()));
+        assert_eq!(engine.expire().unwrap().blocks, 2);
+        events.collect_garbage().unwrap();
+        assert!(events.read_block(&block.key).is_ok());
+        let key = block.key;
+        drop(held);
+        events.collect_garbage().unwrap();
+        assert!(events.read_block(&key).is_err());
     }
 }

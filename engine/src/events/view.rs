@@ -4,7 +4,7 @@
 //! one lock. A reader takes what it needs under that lock and then reads without it. What is known of a block is shared by
 //! all who may read it, so a block that the view has let go is free once nobody else holds it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
@@ -85,9 +85,8 @@ impl View {
     /// Puts blocks in the place of others.
     pub(super) fn replace(&self, added: Vec<EventBlockInfo>, removed: &[EventBlockKey]) {
         let mut state = self.state.write();
-        let gone: Vec<_> = removed.iter().filter_map(|key| state.blocks.remove(key)).collect();
+        let gone = removed.iter().filter_map(|key| state.blocks.remove(key)).collect::<Vec<_>>();
         state.blocks.extend(added.into_iter().map(|info| (info.key, Arc::new(info))));
-        drop(state);
         self.retired.lock().extend(gone);
     }
 
@@ -95,6 +94,14 @@ impl View {
     pub(super) fn take_unreachable(&self) -> Vec<EventBlockKey> {
         let mut retired = self.retired.lock();
         retired.extract_if(.., |info| Arc::strong_count(info) == 1).map(|info| info.key).collect()
+    }
+
+    /// The days that have blocks, in the view or in the hands of readers.
+    pub(super) fn days(&self) -> BTreeSet<u32> {
+        // In this order: a block that is let go meanwhile is seen twice and not missed.
+        let mut days: BTreeSet<u32> = self.state.read().blocks.keys().map(|key| key.day).collect();
+        days.extend(self.retired.lock().iter().map(|info| info.key.day));
+        days
     }
 
     pub(super) fn blocks(&self) -> Vec<Arc<EventBlockInfo>> {

@@ -5,12 +5,13 @@
 //! without it: runs and catalogs are immutable. Blocks that a newer catalog does not name are deleted when nobody
 //! holds an older one.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
 use hashbrown::{HashMap, HashSet};
 use parking_lot::{Mutex, RwLock};
 
-use super::block::{BlockInfo, BlockKey};
+use super::block::{BlockInfo, BlockKey, Tier};
 use super::catalog::{Catalog, MetricBlocks};
 use super::head::{Head, Run};
 use super::registry::MetricStats;
@@ -169,6 +170,17 @@ impl View {
         // Readers of a catalog hold it or an older one: blocks are free in the order in which they went.
         let free = retired.iter().take_while(|r| r.catalog.strong_count() == 0).count();
         retired.drain(..free).flat_map(|r| r.blocks).collect()
+    }
+
+    /// The days of tiers that have blocks, in the catalog or in the hands of readers.
+    pub(crate) fn days(&self) -> BTreeSet<(Tier, u32)> {
+        // In this order: a block that is let go meanwhile is seen twice and not missed.
+        let catalog = self.catalog();
+        let present = catalog.metrics().flat_map(|(_, blocks)| blocks.iter().map(|b| b.key));
+        let mut days: BTreeSet<(Tier, u32)> = present.map(|key| (key.tier, key.day)).collect();
+        let retired = self.retired.lock();
+        days.extend(retired.iter().flat_map(|r| &r.blocks).map(|key| (key.tier, key.day)));
+        days
     }
 
     /// What a query needs.

@@ -1,6 +1,6 @@
 //! Deleting the bytes of blocks that the catalog does not name any more, once no reader can come to them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::super::Metrics;
 use super::super::block::{BlockKey, Tier};
@@ -14,28 +14,23 @@ impl Metrics {
         self.delete_garbage(&keys)
     }
 
-    /// Deletes the bytes of blocks and takes them off the list of garbage. Days of a tier that are left empty
-    /// are dropped as a range, which gives their files back at once.
+    /// Deletes the bytes of blocks and takes them off the list of garbage. Days of a tier that are left empty, and
+    /// of which no reader holds a block, are dropped as a range, which gives their files back at once.
     pub(crate) fn delete_garbage(&self, keys: &[BlockKey]) -> Result<u64> {
         if keys.is_empty() {
             return Ok(0);
         }
-        let mut days: BTreeMap<(Tier, u32), usize> = BTreeMap::new();
         let mut batch = Batch::new();
         for key in keys {
             batch.delete(Keyspace::Blocks, &key.encode());
             batch.delete(Keyspace::Garbage, &key.encode());
             batch.delete(Keyspace::Quarantine, &key.encode());
-            *days.entry((key.tier, key.day)).or_default() += 1;
         }
         self.store.write(batch, Sync::No)?;
-        let catalog = self.view.catalog();
-        let used: BTreeSet<(Tier, u32)> = catalog
-            .metrics()
-            .flat_map(|(_, blocks)| blocks.iter().map(|b| (b.key.tier, b.key.day)))
-            .collect();
-        for (tier, day) in days.into_keys().filter(|d| !used.contains(d)) {
-            let range = day_range(tier, day);
+        let used = self.view.days();
+        let days: BTreeSet<(Tier, u32)> = keys.iter().map(|key| (key.tier, key.day)).collect();
+        for (tier, day) in days.difference(&used) {
+            let range = day_range(*tier, *day);
             if let Some(to) = &range.to {
                 self.store.delete_range_now(Keyspace::Blocks, &range.from, to)?;
             }
@@ -47,4 +42,40 @@ impl Metrics {
 fn day_range(tier: Tier, day: u32) -> KeyRange {
     let [a, b, c, d] = day.to_be_bytes();
     KeyRange::prefix(&[tier as u8, a, b, c, d])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{MetricType, TimeRange, TimestampMs};
+    use crate::options::{Maintenance, Options};
+    use crate::{Clock, Engine};
+
+    #[test]
+    fn a_day_that_a_reader_still_reads_is_not_dropped_with_its_other_blocks() {
+        let dir = tempfile::tempdir().unwrap();
+        let now = TimestampMs(1_700_000_000_000);
+        let clock = Clock::manual(now);
+        let options = Options { maintenance: Maintenance::Manual, clock, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let mut batch = engine.batch();
+        for name in ["first", "second"] {
+            let series = batch.series(name, MetricType::Gauge, &[]).unwrap();
+            batch.number(MetricType::Gauge, series, now, 1.0);
+        }
+        let points = batch.finish();
+        engine.write(points).unwrap();
+        engine.seal().unwrap();
+        engine.delete_metric("first").unwrap();
+        let metrics = &engine.rooms().telemetry.metrics;
+        let second = metrics.registry().with_metric("second", |metric| metric.id).unwrap();
+        let held = metrics.view.metric(second, TimeRange::new(0, i64::MAX));
+        engine.delete_metric("second").unwrap();
+        metrics.collect_garbage().unwrap();
+        let block = held.blocks.iter().next().unwrap();
+        assert!(metrics.read_block(&block.key).is_ok());
+        let key = block.key;
+        drop(held);
+        metrics.collect_garbage().unwrap();
+        assert!(metrics.store.get(super::Keyspace::Blocks, &key.encode()).unwrap().is_none());
+    }
 }
