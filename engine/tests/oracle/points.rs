@@ -1,25 +1,14 @@
-//! The engine against a model that keeps every point in a list: random histories of writes, seals, merges and
-//! restarts, with late and out-of-order points, and after each the same questions to both.
-//!
-//! `TELLTALE_ORACLE_CASES` sets the number of histories (default 200, each with about 25 questions).
-#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the test reads its own switches and waits for processes"
-)]
+//! Points against a list of points.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use telltale_engine::{
-    Aggregation, Clock, Durability, Engine, Interval, Maintenance, MetricName, MetricQuery,
-    MetricType, Options, TagCondition, TagFilter, TimeRange, TimestampMs,
+    Aggregation, Clock, Engine, Interval, MetricName, MetricQuery, MetricType, TagCondition,
+    TagFilter, TimeRange, TimestampMs,
 };
 
-const MINUTE: i64 = 60_000;
-const DAY: i64 = 86_400_000;
-/// The day on which histories begin.
-const START: i64 = 20_000 * DAY;
+use super::{DAY, MINUTE, START, cases, memory_dir, open, reopen, run};
 
 /// One step of a history.
 #[derive(Clone, Debug)]
@@ -172,10 +161,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        // What a sync costs is not the question here: memory is quick where there is some.
-        let memory = std::path::Path::new("/dev/shm");
-        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        let dir = dir.unwrap();
+        let dir = memory_dir();
         let clock = Clock::manual(TimestampMs(START));
         let engine = open(&dir, &clock);
         Self { dir, clock, engine, model: Model::default() }
@@ -190,12 +176,7 @@ impl World {
             Step::Merge => {
                 self.engine.merge().unwrap();
             }
-            Step::Restart => {
-                // No close: the log has to bring everything back.
-                let placeholder = tempfile::tempdir().unwrap();
-                self.engine = open(&placeholder, &self.clock);
-                self.engine = open(&self.dir, &self.clock);
-            }
+            Step::Restart => reopen(&mut self.engine, &self.dir, &self.clock),
             Step::Pass(ms) => self.clock.set(TimestampMs(self.clock.now().0 + ms)),
             Step::Ask(question) => self.ask(question),
         }
@@ -280,19 +261,6 @@ impl World {
     }
 }
 
-fn open(dir: &tempfile::TempDir, clock: &Clock) -> Engine {
-    let options = Options {
-        clock: clock.clone(),
-        durability: Durability::Os,
-        maintenance: Maintenance::Manual,
-        cache_bytes: 8 << 20,
-        disk_free_bytes: 0,
-        threads: 2,
-        ..Options::default()
-    };
-    Engine::open(dir.path(), options).unwrap()
-}
-
 fn kinds() -> impl Strategy<Value = MetricType> {
     prop::sample::select(MetricType::ALL.to_vec())
 }
@@ -351,22 +319,10 @@ fn histories() -> impl Strategy<Value = Vec<Step>> {
 
 #[test]
 fn answers_are_those_of_a_list_of_points() {
-    let cases =
-        std::env::var("TELLTALE_ORACLE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
-    let config = ProptestConfig {
-        cases,
-        max_shrink_iters: 200,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
-    let mut runner = proptest::test_runner::TestRunner::new(config);
-    runner
-        .run(&histories(), |history| {
-            let mut world = World::new();
-            history.iter().for_each(|step| world.step(step));
-            Ok(())
-        })
-        .unwrap();
+    run(cases(), &histories(), |history| {
+        let mut world = World::new();
+        history.iter().for_each(|step| world.step(step));
+    });
 }
 
 #[test]

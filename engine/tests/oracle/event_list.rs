@@ -1,0 +1,128 @@
+//! Every event in a list, and the answers found by reading it from end to end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use telltale_engine::{
+    Event, EventAggregation, EventField, EventFilter, EventGroupBy, EventListQuery, EventQuery,
+    EventSummary, NameFilter, TagCondition, TimestampMs,
+};
+
+/// An event with its properties read.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) event: Event,
+    tree: serde_json::Value,
+}
+
+impl Listed {
+    pub(crate) fn new(event: Event) -> Self {
+        let tree = event.properties.as_deref().map(|text| serde_json::from_str(text).unwrap());
+        Self { event, tree: tree.unwrap_or_default() }
+    }
+
+    fn tag(&self, key: &str) -> Option<&str> {
+        self.event.tags.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
+    }
+
+    fn number(&self, field: &EventField) -> Option<f64> {
+        let EventField::Property(path) = field else { return self.event.value };
+        path.iter().try_fold(&self.tree, |at, key| at.as_object()?.get(key))?.as_f64()
+    }
+
+    fn group(&self, by: &EventGroupBy) -> &str {
+        match by {
+            EventGroupBy::Name => &self.event.name,
+            EventGroupBy::User => self.event.user.as_deref().unwrap_or_default(),
+            EventGroupBy::Tag(key) => self.tag(key).unwrap_or_default(),
+        }
+    }
+
+    fn matches(&self, filter: &EventFilter) -> bool {
+        let name = match &filter.name {
+            NameFilter::Any => true,
+            NameFilter::Exactly(name) => self.event.name == *name,
+            NameFilter::Prefix(prefix) => self.event.name.starts_with(prefix.as_str()),
+        };
+        let tags = filter.tags.iter().all(|filter| {
+            let value = self.tag(&filter.key);
+            match &filter.condition {
+                TagCondition::AnyOf(any) => value.is_some_and(|v| any.iter().any(|a| a == v)),
+                TagCondition::NoneOf(none) => value.is_none_or(|v| none.iter().all(|n| n != v)),
+                TagCondition::Prefix(prefix) => {
+                    value.is_some_and(|v| v.starts_with(prefix.as_str()))
+                }
+            }
+        });
+        let user = filter.user.is_none() || filter.user == self.event.user;
+        filter.range.contains(self.event.time) && name && tags && user
+    }
+}
+
+fn matching<'a>(events: &'a [Listed], filter: &EventFilter) -> Vec<&'a Listed> {
+    events.iter().filter(|event| event.matches(filter)).collect()
+}
+
+/// How many match, and the page.
+pub(crate) fn page(events: &[Listed], query: &EventListQuery) -> (u64, Vec<Event>) {
+    let mut matching = matching(events, &query.filter);
+    matching.sort_by_key(|listed| std::cmp::Reverse((listed.event.time, listed.event.id)));
+    let total = matching.len() as u64;
+    let follows = |event: &Event| query.after.is_none_or(|after| (event.time, event.id) < after);
+    let rest = matching.into_iter().map(|listed| &listed.event).filter(|event| follows(event));
+    (total, rest.skip(query.offset as usize).take(query.limit).cloned().collect())
+}
+
+/// The summary of everything, and those of the groups.
+pub(crate) fn answer(
+    events: &[Listed],
+    query: &EventQuery,
+) -> (EventSummary, Vec<(String, EventSummary)>) {
+    let matching = matching(events, &query.filter);
+    let mut groups: BTreeMap<&str, Vec<&Listed>> = BTreeMap::new();
+    if let Some(by) = &query.group_by {
+        for event in &matching {
+            groups.entry(event.group(by)).or_default().push(event);
+        }
+    }
+    let groups = groups.into_iter().map(|(key, events)| (key.to_owned(), summary(&events, query)));
+    (summary(&matching, query), groups.collect())
+}
+
+fn summary(events: &[&Listed], query: &EventQuery) -> EventSummary {
+    let mut summary = EventSummary { whole: evaluate(events, query), ..EventSummary::default() };
+    let Some(interval) = query.interval else { return summary };
+    let mut buckets: BTreeMap<TimestampMs, Vec<&Listed>> = BTreeMap::new();
+    for listed in events {
+        buckets.entry(listed.event.time.floor_to(interval)).or_default().push(listed);
+    }
+    summary.columns.resize_with(query.aggregations.len(), Vec::new);
+    for (start, events) in buckets {
+        summary.starts.push(start);
+        for (column, value) in summary.columns.iter_mut().zip(evaluate(&events, query)) {
+            column.push(value);
+        }
+    }
+    summary
+}
+
+/// One number per aggregation. Those of the histories are quarters, so plain sums are exact.
+fn evaluate(events: &[&Listed], query: &EventQuery) -> Vec<Option<f64>> {
+    let mut numbers: Vec<f64> = events.iter().filter_map(|e| e.number(&query.field)).collect();
+    numbers.sort_by(f64::total_cmp);
+    let rank = |percent: usize| numbers.get((numbers.len() * percent).div_ceil(100).max(1) - 1);
+    let sum = || (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() + 0.0);
+    let users = || events.iter().filter_map(|listed| listed.event.user.as_deref());
+    let value = |aggregation: &EventAggregation| match aggregation {
+        EventAggregation::Count => Some(events.len() as f64),
+        EventAggregation::UniqueUsers => Some(users().collect::<BTreeSet<_>>().len() as f64),
+        EventAggregation::Numbers => Some(numbers.len() as f64),
+        EventAggregation::Sum => sum(),
+        EventAggregation::Avg => sum().map(|sum| sum / numbers.len() as f64),
+        EventAggregation::Min => numbers.first().copied(),
+        EventAggregation::Max => numbers.last().copied(),
+        EventAggregation::P50 => rank(50).copied(),
+        EventAggregation::P95 => rank(95).copied(),
+        EventAggregation::P99 => rank(99).copied(),
+    };
+    query.aggregations.iter().map(value).collect()
+}
