@@ -1,0 +1,225 @@
+//! Flipped bytes: each costs one record or one block, and is told.
+
+use std::path::{Path, PathBuf};
+
+use telltale_engine::{
+    Aggregation, Engine, EventFilter, EventListQuery, Interval, MetricName, MetricQuery,
+    MetricType, NewEvent, Properties, TimeRange, TimestampMs, Write,
+};
+
+use super::batch::{BATCH_MS, all, counted, present, write, write_batch};
+use super::{DAY, START, memory_dir, open};
+
+fn log_files(dir: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(dir.join("log")).unwrap().map(|e| e.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn flip(path: &Path, at: usize) {
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[at] ^= 0x40;
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// Writes batches, flips a byte of the log that `place` finds in it, and answers which batches are lost.
+fn lost_by_a_flip(place: impl FnOnce(&[u8]) -> usize) -> Vec<u64> {
+    let dir = memory_dir();
+    let engine = open(dir.path());
+    (0..50).for_each(|id| write_batch(&engine, id).unwrap());
+    drop(engine);
+    let segment =
+        log_files(dir.path()).into_iter().max_by_key(|p| p.metadata().unwrap().len()).unwrap();
+    flip(&segment, place(&std::fs::read(&segment).unwrap()));
+    let engine = open(dir.path());
+    let there = present(&engine, 49);
+    assert_eq!(engine.damage().len(), 1, "{:?}", engine.damage());
+    // What was damaged does not come back to hurt: the engine goes on.
+    write_batch(&engine, 60).unwrap();
+    drop(engine);
+    let engine = open(dir.path());
+    assert!(present(&engine, 60).contains(&60));
+    (0..50).filter(|id| !there.contains(id)).collect()
+}
+
+#[test]
+fn a_flipped_byte_in_the_log_costs_one_record_and_is_told() {
+    let lost = lost_by_a_flip(|segment| segment.len() / 2);
+    assert_eq!(lost.len(), 1, "{lost:?}");
+}
+
+#[test]
+fn a_flipped_byte_in_an_event_of_the_log_costs_its_points_too() {
+    let text = b"{\"batch\":25,";
+    let found = |segment: &[u8]| segment.windows(text.len()).position(|bytes| bytes == text);
+    assert_eq!(lost_by_a_flip(|segment| found(segment).unwrap() + 3), [25]);
+}
+
+/// Writes values that nothing compresses, enough for a block that shares its place on disk with no other.
+fn write_noise(engine: &Engine, metric: &str) {
+    let mut batch = engine.batch();
+    let series = batch.series(metric, MetricType::Gauge, &[]).unwrap();
+    for n in 0..10_000i64 {
+        let noise = (n as f64 * 0.7).sin() * 1e3;
+        batch.number(MetricType::Gauge, series, TimestampMs(START + n * BATCH_MS), noise);
+    }
+    let points = batch.finish();
+    engine.write(points).unwrap();
+}
+
+/// Buckets of a minute that hold anything, and how many blocks could not be read for them.
+fn minutes_of_noise(engine: &Engine, metric: &str) -> (usize, u64) {
+    let query = MetricQuery {
+        metric: MetricName::new(metric).unwrap(),
+        range: TimeRange::new(START, START + 10_000 * BATCH_MS),
+        interval: Interval::MINUTE,
+        aggregations: vec![Aggregation::Avg],
+        filters: vec![],
+        group_by: vec![],
+    };
+    let answer = engine.query(&query).unwrap();
+    (answer.groups.iter().map(|g| g.starts.len()).sum(), answer.stats.quarantined)
+}
+
+/// Flips a byte in the first third of the largest table, far from its index.
+fn flip_in_largest_table(dir: &Path) {
+    let tables = std::fs::read_dir(dir.join("db")).unwrap().map(|e| e.unwrap().path());
+    let tables = tables.filter(|p: &PathBuf| p.extension().is_some_and(|e| e == "sst"));
+    let blocks = tables.max_by_key(|p| p.metadata().unwrap().len()).unwrap();
+    let length = blocks.metadata().unwrap().len() as usize;
+    assert!(length > 100_000, "the blocks lie in this table: {length} bytes");
+    flip(&blocks, length / 3);
+}
+
+#[test]
+fn a_flipped_byte_in_a_block_costs_one_block_and_is_told() {
+    let dir = memory_dir();
+    let engine = open(dir.path());
+    write_noise(&engine, "left");
+    write_noise(&engine, "right");
+    engine.close().unwrap();
+    drop(engine);
+    flip_in_largest_table(dir.path());
+    let engine = open(dir.path());
+    let (left, right) = (minutes_of_noise(&engine, "left"), minutes_of_noise(&engine, "right"));
+    let whole = (167, 0);
+    assert!(
+        (left == (0, 1) && right == whole) || (right == (0, 1) && left == whole),
+        "one of them is set aside and the other whole: {left:?} {right:?}"
+    );
+    assert_eq!(engine.damage().len(), 1, "{:?}", engine.damage());
+    assert_eq!(engine.stats().blocks_quarantined, 1);
+    write_batch(&engine, 1).unwrap();
+    drop(engine);
+    // It is known from the start the next time, and seals and merges go around it.
+    let engine = open(dir.path());
+    assert_eq!(engine.damage().len(), 1);
+    engine.seal().unwrap();
+    engine.merge().unwrap();
+    assert!(present(&engine, 1).contains(&1));
+}
+
+/// Events of each of the two days that [`write_noisy_days`] fills.
+const NOISY_EVENTS: u64 = 10_000;
+
+/// Writes a block of events for each of two days.
+fn write_noisy_days(engine: &Engine) {
+    for day in 1..=2 {
+        let mut batch = engine.event_batch();
+        let mut noise = 0x2545_f491_4f6c_dd1d_u64;
+        for n in 0..NOISY_EVENTS as i64 {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(day);
+            let (user, tag) = (format!("{noise:x}"), (n % 5).to_string());
+            let text = format!("{{\"noise\":\"{:x}\"}}", noise.rotate_left(17));
+            let new = NewEvent {
+                name: "noise",
+                time: TimestampMs(START - day as i64 * DAY + n * BATCH_MS),
+                user: Some(&user),
+                value: Some((n as f64 * 0.7).sin()),
+                tags: &[("n", &tag)],
+                properties: Some(&Properties::parse(&text).unwrap()),
+            };
+            batch.push(&new).unwrap();
+        }
+        write(engine, Write { events: Some(batch), ..Write::default() }).unwrap();
+    }
+}
+
+/// Reads all events: how many there are, and blocks that could not be read.
+fn read_all(engine: &Engine) -> (u64, u64) {
+    let query = EventListQuery { filter: all(), after: None, offset: 0, limit: usize::MAX };
+    let page = engine.list_events(&query).unwrap();
+    assert_eq!(page.events.len() as u64, page.total);
+    (page.total, page.stats.quarantined)
+}
+
+/// `find` reads the damaged block, whichever way.
+fn a_flip_in_a_block_of_events(find: impl FnOnce(&Engine)) {
+    let dir = memory_dir();
+    let engine = open(dir.path());
+    write_noisy_days(&engine);
+    engine.close().unwrap();
+    drop(engine);
+    flip_in_largest_table(dir.path());
+    let engine = open(dir.path());
+    assert_eq!(engine.stats().event_blocks, 2);
+    find(&engine);
+    for _ in 0..2 {
+        assert_eq!(read_all(&engine), (NOISY_EVENTS, 1));
+        assert_eq!(counted(&engine, all()), (NOISY_EVENTS, 1));
+    }
+    // Days are asked alone: only one of them lacks anything.
+    let day = |day: i64| {
+        let range = TimeRange::new(START - day * DAY, START - (day - 1) * DAY);
+        counted(&engine, EventFilter { range, ..all() })
+    };
+    let mut days = [day(1), day(2)];
+    days.sort_unstable();
+    assert_eq!(days, [(0, 1), (NOISY_EVENTS, 0)]);
+    assert_eq!(engine.damage().len(), 1, "{:?}", engine.damage());
+    assert_eq!(engine.stats().blocks_quarantined, 1);
+    drop(engine);
+    // It is known from the start the next time, and seals and merges go around it.
+    let engine = open(dir.path());
+    assert_eq!(engine.damage().len(), 1);
+    write_noisy_days(&engine);
+    engine.seal().unwrap();
+    engine.merge().unwrap();
+    // The damaged block, and one for each day.
+    assert_eq!(engine.stats().event_blocks, 3);
+    assert_eq!(read_all(&engine), (3 * NOISY_EVENTS, 1));
+    assert_eq!(engine.verify().unwrap().damaged.len(), 1);
+}
+
+#[test]
+fn a_flipped_byte_in_a_block_of_events_is_met_by_who_reads_it() {
+    a_flip_in_a_block_of_events(|engine| assert_eq!(read_all(engine), (NOISY_EVENTS, 1)));
+}
+
+#[test]
+fn a_flipped_byte_in_a_block_of_events_is_found_by_verification() {
+    a_flip_in_a_block_of_events(|engine| {
+        assert_eq!(engine.verify().unwrap().damaged.len(), 1);
+    });
+}
+
+#[test]
+fn a_merge_that_meets_a_damaged_block_of_events_goes_around_it() {
+    let dir = memory_dir();
+    let engine = open(dir.path());
+    write_noisy_days(&engine);
+    engine.close().unwrap();
+    drop(engine);
+    flip_in_largest_table(dir.path());
+    let engine = open(dir.path());
+    for _ in 0..2 {
+        write_noisy_days(&engine);
+        engine.seal().unwrap();
+    }
+    assert_eq!(engine.damage(), [""; 0]);
+    engine.merge().unwrap();
+    assert_eq!(engine.damage().len(), 1, "{:?}", engine.damage());
+    assert_eq!(engine.stats().event_blocks, 3);
+    assert_eq!(read_all(&engine), (5 * NOISY_EVENTS, 1));
+}

@@ -1,0 +1,45 @@
+//! What is acknowledged survives, points and events of a write together: SIGKILL at random moments, a full disk,
+//! flipped bytes.
+//!
+//! The writer is this test binary again, as a process of its own. `TELLTALE_CRASH_ROUNDS` sets the number of
+//! kills (default 200).
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+#![allow(clippy::print_stdout, reason = "the child tells its parent so")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the test reads its own switches and waits for processes"
+)]
+
+mod batch;
+mod damage;
+mod full_disk;
+mod kill;
+
+use std::path::Path;
+
+use telltale_engine::{Clock, Durability, Engine, Maintenance, Options, TimestampMs};
+
+const START: i64 = 20_000 * DAY;
+const DAY: i64 = 86_400_000;
+
+fn options(durability: Durability) -> Options {
+    Options {
+        durability,
+        clock: Clock::manual(TimestampMs(START + 3 * DAY)),
+        // Small, so that a round sees many seals.
+        head_bytes: 64 << 10,
+        cache_bytes: 16 << 20,
+        disk_free_bytes: 0,
+        maintenance: Maintenance::Manual,
+        ..Options::default()
+    }
+}
+
+fn memory_dir() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
+}
+
+fn open(dir: &Path) -> Engine {
+    Engine::open(dir, options(Durability::Os)).unwrap()
+}
