@@ -45,3 +45,23 @@ pub(super) fn read(key: &[u8]) -> CodecResult<Entry> {
         _ => Err(CodecError::new(format!("{key:02x?} is no key of the catalog of events"))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_entry_is_comes_before_the_key_of_its_block() {
+        let key = EventBlockKey { day: 0x0102, sequence: 3 };
+        let bytes = |kind| [kind, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 3];
+        for (kind, written, entry) in [
+            (0, block(&key), Entry::Block(key)),
+            (1, garbage(&key), Entry::Garbage(key)),
+            (2, quarantine(&key), Entry::Quarantine(key)),
+        ] {
+            assert_eq!(written, bytes(kind));
+            assert_eq!(read(&written), Ok(entry));
+        }
+        assert!(read(&bytes(3)).is_err() && read(&bytes(0)[..12]).is_err() && read(&[]).is_err());
+    }
+}

@@ -149,6 +149,35 @@ mod tests {
         rows
     }
 
+    #[test]
+    fn the_bytes_are_those_of_the_format() {
+        let plain = Event {
+            id: EventId::new(TimestampMs(1_000), 7),
+            name: "b".into(),
+            time: TimestampMs(900),
+            user: None,
+            value: None,
+            tags: vec![],
+            properties: None,
+        };
+        let full = Event {
+            id: EventId::new(TimestampMs(1_000), 8),
+            time: TimestampMs(903),
+            user: Some("u".into()),
+            value: Some(1.0),
+            tags: vec![("k".into(), "b".into())],
+            properties: Some("{}".into()),
+            ..plain.clone()
+        };
+        let mut bytes = Vec::new();
+        encode(&rows_of(&[plain, full]), &mut bytes);
+        let texts = [3, 1, b'b', 1, b'u', 1, b'k'];
+        // Less the event before: 1000, 7, 900, then 0, 1, 3; signed numbers stand doubled.
+        let plain = [0, 0xd0, 0x0f, 14, 0x88, 0x0e, 0, 0];
+        let full = [7, 0, 2, 6, 0, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 1, 2, 0, 2, b'{', b'}'];
+        assert_eq!(bytes, [&texts[..], &[2], &plain, &full].concat());
+    }
+
     proptest! {
         #[test]
         fn any_events_round_trip(events in proptest::collection::vec(event(), 0..30)) {
