@@ -5,6 +5,7 @@ use telltale_engine::Error;
 use crate::areas::metrics::MetricsError;
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
+use crate::platform::question::InvalidQuestion;
 
 /// Why a request of this area failed.
 #[derive(Debug, thiserror::Error)]
@@ -30,12 +31,9 @@ pub enum DashboardsError {
     /// A field breaks a rule.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// `from` or `to` is unreadable.
-    #[error("{0} must be an ISO 8601 date-time or date such as 2026-01-02T03:04:05Z or 2026-01-02")]
-    Time(&'static str),
-    /// The range is empty.
-    #[error("from must be before to")]
-    RangeEmpty,
+    /// The range that is asked for cannot be.
+    #[error(transparent)]
+    Question(#[from] InvalidQuestion),
     /// A widget cannot be computed as it is asked.
     #[error("{0}")]
     Unanswerable(String),
@@ -127,12 +125,7 @@ impl From<DashboardsError> for ApiError {
                 Self::new(ErrorCode::Conflict, message)
             }
             DashboardsError::Invalid(invalid) => invalid.into(),
-            DashboardsError::Time(field) => {
-                Self::new(ErrorCode::InvalidTimestamp, message).field(field)
-            }
-            DashboardsError::RangeEmpty => {
-                Self::new(ErrorCode::InvalidRange, message).field("from")
-            }
+            DashboardsError::Question(invalid) => invalid.into(),
             DashboardsError::Unanswerable(_) => Self::new(ErrorCode::InvalidQuery, message),
             DashboardsError::Metrics(error) => error.into(),
             DashboardsError::Engine(error) => error.into(),

@@ -8,9 +8,10 @@ use telltale_engine::{
 use super::definition::{WidgetQuery, WidgetType};
 use super::error::Invalid;
 use super::options::WidgetOptions;
-use crate::areas::metrics;
+use crate::areas::{events, metrics};
 use crate::limits;
 use crate::platform::buckets::Width;
+use crate::platform::question;
 
 /// What a widget asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,8 +73,8 @@ impl Plan {
     /// Reads `query`. `kind` is the type of its metric, where that exists.
     pub(super) fn new(query: &WidgetQuery, kind: Option<MetricType>) -> Result<Self, Invalid> {
         let (source, label) = match (&query.metric, &query.event) {
-            (Some(name), None) => (metric(query, name, kind)?, name),
-            (None, Some(name)) => (events(query, name)?, name),
+            (Some(name), None) => (of_metric(query, name, kind)?, name),
+            (None, Some(name)) => (of_events(query, name)?, name),
             _ => return Err(Invalid::query("", "must have exactly one of metric and event")),
         };
         let measure = match query.aggregation.as_deref() {
@@ -233,7 +234,7 @@ impl Source {
     }
 }
 
-fn metric(query: &WidgetQuery, name: &str, kind: Option<MetricType>) -> Result<Source, Invalid> {
+fn of_metric(query: &WidgetQuery, name: &str, kind: Option<MetricType>) -> Result<Source, Invalid> {
     let name = MetricName::new(name)
         .map_err(|_| Invalid::query("metric", "must be the name of a metric"))?;
     if query.field.is_some() {
@@ -248,54 +249,31 @@ fn metric(query: &WidgetQuery, name: &str, kind: Option<MetricType>) -> Result<S
     Ok(Source::Metric { name, kind, group_by })
 }
 
-fn events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
+fn of_events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
     let max = telltale_engine::limits::NAME_CHARS_MAX;
-    let (text, is_prefix) = name.strip_suffix('*').map_or((name, false), |text| (text, true));
-    let is_name = match is_prefix {
-        true => text.chars().count() <= max,
-        false => MetricName::check(text).is_ok(),
+    let expected = || format!("must be a name of 1 to {max} characters, or how it begins and *");
+    let name = events::name(name).map_err(|_| Invalid::query("event", expected()))?;
+    let fits = match &name {
+        NameFilter::Any => true,
+        NameFilter::Prefix(text) => text.chars().count() <= max,
+        NameFilter::Exactly(text) => MetricName::check(text).is_ok(),
     };
-    if !is_name {
-        return Err(Invalid::query("event", format!("must be a name of 1 to {max} characters")));
+    if !fits {
+        return Err(Invalid::query("event", expected()));
     }
-    let name = match is_prefix {
-        true => NameFilter::Prefix(text.to_owned()),
-        false => NameFilter::Exactly(text.to_owned()),
-    };
-    let group_by = match query.group_by.as_deref() {
-        None => None,
-        Some("name") => Some(EventGroupBy::Name),
-        Some("user_id") => Some(EventGroupBy::User),
-        Some(text) => match text.strip_prefix("tags.") {
-            Some(key) if !key.is_empty() => Some(EventGroupBy::Tag(key.to_owned())),
-            _ => {
-                let expected = "must be tags.<key>, user_id or name";
-                return Err(Invalid::query("group_by", expected));
-            }
-        },
-    };
-    let field = match query.field.as_deref() {
-        None => EventField::Value,
-        Some(text) => field(text)
-            .ok_or_else(|| Invalid::query("field", "must be value or a path such as cart.total"))?,
-    };
-    Ok(Source::Event { name, field, group_by })
-}
-
-/// `value`, or a path in the properties, with or without `properties.` before it.
-fn field(text: &str) -> Option<EventField> {
-    if text == "value" {
-        return Some(EventField::Value);
-    }
-    let path = text.strip_prefix("properties.").unwrap_or(text);
-    let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
-    parts.iter().all(|part| !part.is_empty()).then_some(EventField::Property(parts))
+    let group_by = query.group_by.as_deref().map(events::group_by).transpose();
+    let group_by =
+        group_by.map_err(|_| Invalid::query("group_by", "must be tags.<key>, user_id or name"))?;
+    let field = query.field.as_deref().map(events::field).transpose();
+    let field =
+        field.map_err(|_| Invalid::query("field", "must be value or a path such as cart.total"))?;
+    Ok(Source::Event { name, field: field.unwrap_or_default(), group_by })
 }
 
 fn filters(query: &WidgetQuery) -> Result<Vec<TagFilter>, Invalid> {
     let tags = query.tags.iter().flatten();
     tags.map(|(key, text)| {
-        let condition = metrics::condition(text).ok_or_else(|| {
+        let condition = question::tag_condition(text).ok_or_else(|| {
             Invalid::query(&format!("tags.{key}"), "must have its * alone and at the end")
         })?;
         Ok(TagFilter { key: key.clone(), condition })
@@ -326,6 +304,7 @@ mod tests {
         refused(json!({"metric": "a", "event": "b"}), None, "query");
         refused(json!({"metric": ""}), None, "query.metric");
         refused(json!({"event": ""}), None, "query.event");
+        refused(json!({"event": "a\n"}), None, "query.event");
         refused(json!({"metric": "a", "aggregation": "sum"}), gauge, "query.aggregation");
         refused(json!({"metric": "a", "aggregation": "avg,max"}), gauge, "query.aggregation");
         refused(json!({"metric": "a", "aggregation": "mean"}), None, "query.aggregation");
@@ -361,14 +340,7 @@ mod tests {
         };
         assert_eq!(name("order.paid"), NameFilter::Exactly("order.paid".to_owned()));
         assert_eq!(name("order.*"), NameFilter::Prefix("order.".to_owned()));
-        assert_eq!(name("*"), NameFilter::Prefix(String::new()));
-        let path = |path: &[&str]| {
-            Some(EventField::Property(path.iter().map(|part| (*part).to_owned()).collect()))
-        };
-        assert_eq!(field("value"), Some(EventField::Value));
-        assert_eq!(field("properties.cart.total"), path(&["cart", "total"]));
-        assert_eq!(field("cart.total"), path(&["cart", "total"]));
-        assert_eq!(field("properties."), None);
+        assert_eq!(name("*"), NameFilter::Any);
     }
 
     #[test]

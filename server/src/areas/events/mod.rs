@@ -17,6 +17,7 @@ pub use error::{EventsError, InputError};
 pub use ingest::{read_batch, read_one};
 pub use model::Outcome;
 pub use ops::{resolve_batch, resolve_items, resolve_one};
+pub use query::{field, group_by, name};
 pub use routes::ROUTES;
 pub use wire::EventInput;
 

@@ -101,7 +101,7 @@ fn filter(query: &Query, range: TimeRange) -> ApiResult<EventFilter> {
 }
 
 /// `order.paid` is this name, `order.*` and `order*` all that begin so, `*` all.
-fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
+pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
     match text.strip_suffix('*') {
         Some("") => Ok(NameFilter::Any),
         Some(prefix) => Ok(NameFilter::Prefix(prefix.to_owned())),
@@ -112,7 +112,8 @@ fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
     }
 }
 
-fn group_by(text: &str) -> Result<EventGroupBy, InvalidQuestion> {
+/// `tags.<key>`, `user_id` or `name`.
+pub fn group_by(text: &str) -> Result<EventGroupBy, InvalidQuestion> {
     match text {
         "name" => Ok(EventGroupBy::Name),
         "user_id" => Ok(EventGroupBy::User),
@@ -124,7 +125,7 @@ fn group_by(text: &str) -> Result<EventGroupBy, InvalidQuestion> {
 }
 
 /// `value`, or a path of keys in the properties: `properties.cart.total`, or `cart.total` for short.
-fn field(text: &str) -> Result<EventField, InvalidQuestion> {
+pub fn field(text: &str) -> Result<EventField, InvalidQuestion> {
     if text == "value" {
         return Ok(EventField::Value);
     }

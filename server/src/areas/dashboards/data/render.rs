@@ -17,7 +17,8 @@ use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::model::Widget;
 use crate::areas::dashboards::options::WidgetOptions;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::platform::time::{Moment, parse_date_or_time};
+use crate::platform::question::InvalidQuestion;
+use crate::platform::time::Moment;
 
 /// What became of a widget.
 pub(in crate::areas::dashboards) type Rendered = Result<Data, ApiError>;
@@ -38,14 +39,10 @@ impl Span {
 
     /// Reads `from` and `to`. A date is its midnight in UTC, as in queries of metrics.
     pub(in crate::areas::dashboards) fn read(query: &Query, now: TimestampMs) -> ApiResult<Self> {
-        let moment = |field| -> ApiResult<Option<TimestampMs>> {
-            let Some(text) = query.one(field)? else { return Ok(None) };
-            let read = parse_date_or_time(text).map(Moment::start);
-            Ok(Some(read.ok_or(DashboardsError::Time(field))?))
-        };
+        let moment = |field| query.moment(field).map(|read| read.map(Moment::start));
         let span = Self { from: moment("from")?, to: moment("to")?, now };
         if span.from.is_some_and(|from| from >= span.end()) {
-            return Err(DashboardsError::RangeEmpty.into());
+            return Err(InvalidQuestion::RangeEmpty.into());
         }
         Ok(span)
     }
