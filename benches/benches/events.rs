@@ -10,7 +10,7 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use telltale_benches::data::{START, options};
+use telltale_benches::data::{START, day_of_points, options};
 use telltale_benches::events::{Dice, EVENTS, day_of_events, json, write};
 use telltale_benches::house::House;
 use telltale_engine::{Engine, TimestampMs};
@@ -96,5 +96,50 @@ fn questions(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, ingest, questions);
+/// A dashboard of twelve widgets over a day of 8.6 million points and five million events.
+fn dashboard(c: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = Engine::open(dir.path(), options()).unwrap();
+    day_of_points(&engine);
+    day_of_events(&engine);
+    let house = House::open(engine);
+    let agent = ureq::Agent::new_with_defaults();
+    let post = |path: &str, body: &str| {
+        let url = format!("http://{}/api/v1/{path}", house.address);
+        let request = agent.post(url).header("Authorization", &house.authorization);
+        let request = request.header("Content-Type", "application/json");
+        request.send(body).unwrap().body_mut().read_to_string().unwrap()
+    };
+    let made = post("dashboards", r#"{"name":"bench"}"#);
+    let id = made.split('"').find(|part| part.starts_with("dash_")).unwrap();
+    for widget in [
+        r#"{"type":"number","title":"1","query":{"metric":"cpu","aggregation":"avg"},"options":{"comparison":{"type":"previous_period"}}}"#,
+        r#"{"type":"number","title":"2","query":{"event":"shop.event-3","aggregation":"count"}}"#,
+        r#"{"type":"number","title":"3","query":{"event":"shop.event-4","aggregation":"unique_users"}}"#,
+        r#"{"type":"graph","title":"4","query":{"metric":"cpu","aggregation":"avg","interval":"5m"}}"#,
+        r#"{"type":"graph","title":"5","query":{"metric":"cpu","aggregation":"max","interval":"5m","group_by":"tags.zone"}}"#,
+        r#"{"type":"graph","title":"6","query":{"event":"shop.event-5","aggregation":"count","interval":"5m"}}"#,
+        r#"{"type":"graph","title":"7","query":{"event":"shop.event-6","aggregation":"sum","interval":"1h"}}"#,
+        r#"{"type":"bar","title":"8","query":{"event":"shop.event-7","aggregation":"count","group_by":"tags.page"}}"#,
+        r#"{"type":"pie","title":"9","query":{"event":"shop.event-8","aggregation":"count","group_by":"tags.country"}}"#,
+        r#"{"type":"table","title":"10","query":{"metric":"cpu","aggregation":"avg","group_by":"tags.zone"}}"#,
+        r#"{"type":"heatmap","title":"11","query":{"event":"shop.event-9","aggregation":"count"}}"#,
+        r#"{"type":"number","title":"12","query":{"event":"shop.event-10","aggregation":"p95","field":"total"}}"#,
+    ] {
+        post(&format!("dashboards/{id}/widgets"), widget);
+    }
+    let url = format!("http://{}/api/v1/dashboards/{id}?{DAY}", house.address);
+    let ask = || {
+        let request = agent.get(&url).header("Authorization", &house.authorization);
+        request.call().unwrap().body_mut().read_to_string().unwrap()
+    };
+    let answer = ask();
+    assert!(!answer.contains("\"error\"") && answer.matches("widget_").count() == 12, "{answer}");
+    let mut group = c.benchmark_group("dashboard over HTTP");
+    group.sample_size(30);
+    group.bench_function("12 widgets over 24 h", |b| b.iter(|| black_box(ask())));
+    group.finish();
+}
+
+criterion_group!(benches, ingest, questions, dashboard);
 criterion_main!(benches);
