@@ -86,6 +86,11 @@ pub(crate) trait Source: std::fmt::Debug + Sync {
     /// The rows whose name matches.
     fn with_name(&self, filter: &NameFilter) -> Result<Rows>;
 
+    /// Those of `rows` whose name matches.
+    fn named_among(&self, filter: &NameFilter, rows: Rows) -> Result<Rows> {
+        Ok(rows.and(self.with_name(filter)?))
+    }
+
     /// The rows of a user.
     fn with_user(&self, user: &str) -> Result<Rows>;
 

@@ -15,6 +15,9 @@ use crate::error::Result;
 use crate::events::{Codes, Counts, NO_CODE, Numbers, Rows, Source};
 use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagCondition, TagFilter};
 
+/// One row in so many is few: then their codes are looked at one by one, rather than that bitmaps are put together.
+const ROWS_AMONG: u64 = 16;
+
 impl Source for EventBlock<'_> {
     fn rows(&self) -> u32 {
         self.parts.header().rows
@@ -40,6 +43,25 @@ impl Source for EventBlock<'_> {
             NameFilter::Exactly(name) => self.with_texts(NAME, std::slice::from_ref(name)),
             NameFilter::Prefix(prefix) => self.with_prefix(NAME, prefix),
         }
+    }
+
+    fn named_among(&self, filter: &NameFilter, rows: Rows) -> Result<Rows> {
+        let few = |rows: &RoaringBitmap| rows.len() * ROWS_AMONG < u64::from(self.rows());
+        let Rows::Some(some) = &rows else { return self.with_name(filter) };
+        if !few(some) {
+            return Ok(rows.and(self.with_name(filter)?));
+        }
+        let wanted = match filter {
+            NameFilter::Any => return Ok(rows),
+            NameFilter::Exactly(name) => self.codes_of(NAME, &[name])?,
+            NameFilter::Prefix(prefix) => vec![self.codes_of_prefix(NAME, prefix)?],
+        };
+        let codes = self.parts.codes(NAME)?;
+        let named = some.iter().filter(|row| {
+            let code = codes.code(*row as usize);
+            wanted.iter().any(|range| range.contains(&code))
+        });
+        Ok(Rows::Some(RoaringBitmap::from_sorted_iter(named).unwrap_or_default()))
     }
 
     fn with_user(&self, user: &str) -> Result<Rows> {
@@ -119,6 +141,16 @@ impl EventBlock<'_> {
 
     /// The rows with one of these texts.
     fn with_texts<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Rows> {
+        self.with_codes(column, self.codes_of(column, wanted)?)
+    }
+
+    /// The rows with a text that begins like this.
+    fn with_prefix(&self, column: u32, prefix: &str) -> Result<Rows> {
+        self.with_codes(column, vec![self.codes_of_prefix(column, prefix)?])
+    }
+
+    /// The codes of texts; an empty range for one that no row has.
+    fn codes_of<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Vec<Range<u32>>> {
         let mut codes = Vec::new();
         match &self.parts.column(column)?.texts {
             ColumnTexts::Few(texts) => {
@@ -136,14 +168,13 @@ impl EventBlock<'_> {
                 }
             }
         }
-        self.with_codes(column, codes)
+        Ok(codes)
     }
 
-    /// The rows with a text that begins like this.
-    fn with_prefix(&self, column: u32, prefix: &str) -> Result<Rows> {
+    fn codes_of_prefix(&self, column: u32, prefix: &str) -> Result<Range<u32>> {
         let before = |text: &str| text < prefix;
         let until = |text: &str| text < prefix || text.starts_with(prefix);
-        let range = match &self.parts.column(column)?.texts {
+        Ok(match &self.parts.column(column)?.texts {
             ColumnTexts::Few(texts) => {
                 let from = texts.partition_point(|(text, _)| before(text));
                 code_range(from, texts.partition_point(|(text, _)| until(text)))
@@ -153,8 +184,7 @@ impl EventBlock<'_> {
                 let from = texts.partition_point(before)?;
                 code_range(from, texts.partition_point(until)?)
             }
-        };
-        self.with_codes(column, vec![range])
+        })
     }
 
     fn with_codes(&self, column: u32, mut codes: Vec<Range<u32>>) -> Result<Rows> {

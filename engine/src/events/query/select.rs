@@ -28,22 +28,23 @@ pub(super) fn select(source: &dyn Source, filter: &EventFilter) -> Result<Select
 }
 
 fn matching(source: &dyn Source, filter: &EventFilter) -> Result<Rows> {
-    let mut rows = match &filter.name {
-        NameFilter::Any => Rows::All,
-        name => source.with_name(name)?,
+    let mut rows = match &filter.user {
+        Some(user) => source.with_user(user)?,
+        None => Rows::All,
     };
-    if let Some(user) = &filter.user
-        && rows != Rows::none()
-    {
-        rows = rows.and(source.with_user(user)?);
-    }
     for tag in &filter.tags {
         if rows == Rows::none() {
-            break;
+            return Ok(rows);
         }
         rows = rows.and(source.with_tag(tag)?);
     }
-    Ok(rows)
+    match (&filter.name, rows) {
+        (NameFilter::Any, rows) => Ok(rows),
+        (name, Rows::All) => source.with_name(name),
+        (_, rows) if rows == Rows::none() => Ok(rows),
+        // A prefix may stand for many names: few rows are quicker looked at one by one.
+        (name, rows) => source.named_among(name, rows),
+    }
 }
 
 fn span(source: &dyn Source, range: TimeRange) -> Result<Range<u32>> {
