@@ -152,8 +152,8 @@ pub struct EventSummary {
 pub struct EventQueryStats {
     /// Events that matched.
     pub matched: u64,
-    /// Blocks that the range touches.
-    pub blocks: u64,
+    /// Blocks and parts of the head that the range touches.
+    pub sources: u64,
     /// Blocks in the range that could not be read because they are quarantined.
     pub quarantined: u64,
 }

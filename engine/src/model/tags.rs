@@ -13,7 +13,7 @@ pub struct Tags(Box<[(Box<str>, Box<str>)]>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTags {
     /// More than [`limits::TAGS_MAX`] pairs.
-    #[error("a series has at most {} tags", limits::TAGS_MAX)]
+    #[error("there are at most {} tags", limits::TAGS_MAX)]
     TooMany,
     /// A key is empty, longer than [`limits::TAG_KEY_CHARS_MAX`] characters or holds a control character.
     #[error(

@@ -31,7 +31,7 @@ pub(crate) fn aggregate(
     let gathered = Gathered::merge(workers)?.unwrap_or_else(new);
     let stats = EventQueryStats {
         matched: gathered.matched,
-        blocks: touched.len() as u64,
+        sources: touched.len() as u64,
         quarantined: asked.quarantined(),
     };
     let (all, groups) = assemble(query, gathered);

@@ -29,7 +29,7 @@ pub(crate) fn list(
     };
     let total = counted.iter().map(|source| source.matched).sum();
     let quarantined = asked.quarantined();
-    let stats = EventQueryStats { matched: total, blocks: touched.len() as u64, quarantined };
+    let stats = EventQueryStats { matched: total, sources: touched.len() as u64, quarantined };
     Ok(EventPage { total, events, stats })
 }
 

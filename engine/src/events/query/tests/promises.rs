@@ -160,7 +160,7 @@ fn damaged_sources_are_left_out_and_told() {
         let (page, heard) = told(LIMITS, |context| list(&sources, &query, context));
         let page = page.unwrap();
         assert_eq!((page.total, page.events.len()), (800, 800), "{column}");
-        assert_eq!((page.stats.quarantined, page.stats.blocks), (2, 10), "{column}");
+        assert_eq!((page.stats.quarantined, page.stats.sources), (2, 10), "{column}");
         assert_eq!(heard, broken, "{column}");
     }
     let query = EventQuery {
@@ -211,7 +211,7 @@ fn what_the_answer_does_not_need_is_not_read() {
     cut.filter.name = NameFilter::Exactly("a".into());
     cut.filter.range = TimeRange::new(4 * 3_600_000 + 10_000, 4 * 3_600_000 + 20_000);
     let answer = answer(&sources, &cut);
-    assert_eq!((answer.all.whole, answer.stats.blocks), (vec![Some(10.0)], 1));
+    assert_eq!((answer.all.whole, answer.stats.sources), (vec![Some(10.0)], 1));
     // What lies before and after a page.
     let mut deep = newest(10);
     deep.offset = 550;
