@@ -7,6 +7,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 
 use super::header::SectionKind;
 use super::info::EventBlockKey;
+use super::memory::InMemory;
 
 /// A guess, to begin with: parts are from some hundred bytes to half a megabyte.
 const PART_BYTES: usize = 32 << 10;
@@ -44,17 +45,6 @@ pub(super) enum Part {
     TextIndex(SectionKind, u32),
     /// A page of a section.
     Page(SectionKind, u32, u32),
-}
-
-/// What knows its size in memory.
-pub(super) trait InMemory {
-    fn bytes(&self) -> usize;
-}
-
-impl<T> InMemory for Vec<T> {
-    fn bytes(&self) -> usize {
-        self.capacity() * size_of::<T>()
-    }
 }
 
 #[derive(Clone)]

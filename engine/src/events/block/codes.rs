@@ -2,7 +2,7 @@
 
 use roaring::RoaringBitmap;
 
-use super::cache::InMemory;
+use super::memory::InMemory;
 use crate::codec::bytes::Reader;
 use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};

@@ -2,8 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cache::InMemory;
 use super::info::{EventBlockInfo, EventBlockKey, VERSION, read_extent};
+use super::memory::InMemory;
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};

@@ -1,6 +1,6 @@
 //! Ids of events: a number that counts up, and a time of receipt that many of them share. Layout: see [`super`].
 
-use super::cache::InMemory;
+use super::memory::InMemory;
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};

@@ -49,6 +49,7 @@ mod encode;
 mod header;
 mod ids;
 mod info;
+mod memory;
 mod open;
 mod pages;
 mod parts;

@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use roaring::RoaringBitmap;
 
-use super::cache::{InMemory, Part, PartsCache};
+use super::cache::{Part, PartsCache};
 use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
 use super::header::{ColumnTexts, Header, NAME, SectionKind, USER};
 use super::ids::{self, Ids};
 use super::info::EventBlockKey;
+use super::memory::InMemory;
 use super::ranks::{RankedBits, decode_runs};
 use super::texts::{TextIndex, TextPage};
 use crate::codec::bytes::Reader;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use roaring::{MultiOps, RoaringBitmap};
 
-use super::cache::{InMemory, Part};
+use super::cache::Part;
 use super::header::{ColumnTexts, NAME, SectionKind, USER};
+use super::memory::InMemory;
 use super::open::EventBlock;
 use super::pages::Texts;
 use super::properties::PropertyReader;

@@ -12,7 +12,7 @@
 //!
 //! The first text of a page stands in the index, so a text is looked up by unpacking the one page that may have it.
 
-use super::cache::InMemory;
+use super::memory::InMemory;
 use crate::codec::bytes::{Reader, put_bytes, put_varint};
 use crate::codec::integers::Effort;
 use crate::codec::{CodecError, CodecResult};

@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::split::{Leaf, LeafKind};
 use crate::codec::{CodecError, CodecResult};
-use crate::events::block::cache::InMemory;
+use crate::events::block::memory::InMemory;
 use crate::limits::{EVENT_PROPERTY_COLUMNS_MAX, PROPERTIES_NESTING_MAX};
 use crate::model::float_text;
 

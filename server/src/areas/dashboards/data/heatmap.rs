@@ -15,9 +15,16 @@ use std::collections::BTreeMap;
 use telltale_engine::{Aggregation, EventAggregation, MetricType, TimestampMs};
 
 use super::ask::Group;
-use super::shape::Cell;
 use crate::areas::dashboards::options::Axis;
 use crate::areas::dashboards::plan::{Measure, Plan, Source};
+
+/// A cell of a heatmap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::areas::dashboards) struct Cell {
+    pub(in crate::areas::dashboards) x: u32,
+    pub(in crate::areas::dashboards) y: u32,
+    pub(in crate::areas::dashboards) value: f64,
+}
 
 const HOUR_MS: i64 = 3_600_000;
 

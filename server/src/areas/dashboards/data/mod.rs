@@ -5,5 +5,6 @@ mod heatmap;
 mod render;
 mod shape;
 
+pub(super) use heatmap::Cell;
 pub(super) use render::{Rendered, Span, render};
-pub(super) use shape::{Cell, Data, Item, Point, Text};
+pub(super) use shape::{Data, Item, Point, Text};

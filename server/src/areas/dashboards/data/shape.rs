@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use telltale_engine::{TimeRange, TimestampMs};
 
 use super::ask::{Buckets, Group, ask};
-use super::heatmap;
+use super::heatmap::{self, Cell};
 use crate::app::App;
 use crate::areas::dashboards::definition::{Definition, WidgetType};
 use crate::areas::dashboards::error::DashboardsError;
@@ -55,14 +55,6 @@ pub(in crate::areas::dashboards) enum Text {
     Word(String),
     /// A number; none where there is nothing.
     Number(Option<f64>),
-}
-
-/// A cell of a heatmap.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::areas::dashboards) struct Cell {
-    pub(in crate::areas::dashboards) x: u32,
-    pub(in crate::areas::dashboards) y: u32,
-    pub(in crate::areas::dashboards) value: f64,
 }
 
 /// Computes what a widget shows of `range`.
