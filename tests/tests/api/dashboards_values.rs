@@ -331,6 +331,7 @@ fn a_widget_that_fails_carries_its_error_and_the_others_answer() {
 
 #[test]
 fn a_widget_that_has_no_time_is_late_and_nothing_else_suffers() {
+    // Twenty widgets, each the percentiles of 20 000 points in 200 groups: no machine does all of them in a millisecond.
     let server = Setup::new().set("dashboards.widget_timeout_ms", "1").start();
     let client = server.client();
     let points: Vec<Value> = (0..20_000)
@@ -339,7 +340,7 @@ fn a_widget_that_has_no_time_is_late_and_nothing_else_suffers() {
     send(&client, &points);
     let path = make(&client, "d");
     let query =
-        json!({"metric": "heavy", "aggregation": "p99", "group_by": "tags.k", "interval": "1m"});
+        json!({"metric": "heavy", "aggregation": "p99", "group_by": "tags.k", "interval": "1h"});
     for _ in 0..20 {
         add(&client, &path, &widget("graph", query.clone(), json!({})));
     }
