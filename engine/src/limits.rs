@@ -17,6 +17,13 @@ pub const PROPERTIES_BYTES_MAX: usize = 64 << 10;
 pub const PROPERTIES_NESTING_MAX: usize = 64;
 /// Events of a block: what 16-bit positions can name.
 pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
+/// Bytes of the texts of a block's events, each counted where it stands: what merging a block takes in memory, however well it
+/// is packed. A block that reaches it is full.
+pub const EVENT_BLOCK_TEXT_BYTES_MAX: usize = 64 << 20;
+/// Bytes of all texts of one event, at four bytes a character: name, user, tags and properties.
+pub const EVENT_TEXT_BYTES_MAX: usize = 4 * (NAME_CHARS_MAX + USER_CHARS_MAX)
+    + 4 * TAGS_MAX * (TAG_KEY_CHARS_MAX + TAG_VALUE_CHARS_MAX)
+    + PROPERTIES_BYTES_MAX;
 /// Events in memory that are sealed whatever their bytes: the head is read row by row, so this bounds what a question costs.
 pub const EVENT_HEAD_ROWS_MAX: u64 = 1 << 20;
 /// Texts of a column of a block of events, such as a tag, that its header lists with their counts, and whose rows are

@@ -9,7 +9,7 @@ use super::keys;
 use super::load::{NUMBER_KEY, SEQUENCE_KEY};
 use crate::codec::integers::Effort;
 use crate::error::Result;
-use crate::limits::EVENT_BLOCK_ROWS_MAX;
+use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TEXT_BYTES_MAX};
 use crate::model::{EventId, EventRows, Interval};
 use crate::storage::{Batch, Keyspace};
 
@@ -79,21 +79,17 @@ impl Events {
         let mut staged = StagedEvents::default();
         let sorted = sorted(pieces);
         for day in sorted.chunk_by(|a, b| day_of(a.time) == day_of(b.time)) {
-            for rows in day.chunks(EVENT_BLOCK_ROWS_MAX) {
-                let (Some(first), Some(last)) = (rows.first(), rows.last()) else { continue };
+            let mut rest = day;
+            while let Some(first) = rest.first() {
+                let (rows, later) = rest.split_at(block_rows(pieces, rest));
+                rest = later;
                 let places: Vec<(u32, u32)> = rows.iter().map(|row| row.place).collect();
                 let bytes = block::encode(pieces, &places, effort)?;
                 let key = EventBlockKey {
                     day: day_of(first.time),
                     sequence: self.sequence.fetch_add(1, Ordering::Relaxed),
                 };
-                let info = EventBlockInfo {
-                    key,
-                    rows: rows.len() as u32,
-                    first_time: first.time,
-                    last_time: last.time,
-                    bytes: bytes.len() as u32,
-                };
+                let info = block::describe(key, &bytes)?;
                 batch.put(Keyspace::EventCatalog, &keys::block(&key), info.to_catalog_entry());
                 batch.put(Keyspace::EventBlocks, &key.encode(), bytes);
                 staged.infos.push(info);
@@ -111,6 +107,18 @@ struct Row {
     id: EventId,
     /// Which piece, and where in it.
     place: (u32, u32),
+}
+
+/// How many of the first rows make a block: as many as it may hold, and no more than its texts may take.
+fn block_rows(pieces: &[&EventRows], rows: &[Row]) -> usize {
+    let mut text_bytes = 0;
+    let fits = |row: &&Row| {
+        let (piece, at) = row.place;
+        let rows = pieces.get(piece as usize);
+        text_bytes += rows.map_or(0, |rows| rows.text_bytes(at as usize));
+        text_bytes <= EVENT_BLOCK_TEXT_BYTES_MAX
+    };
+    rows.iter().take(EVENT_BLOCK_ROWS_MAX).take_while(fits).count().max(1)
 }
 
 fn sorted(pieces: &[&EventRows]) -> Vec<Row> {

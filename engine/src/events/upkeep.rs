@@ -12,7 +12,7 @@ use super::keys;
 use super::seal::day_of;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
-use crate::limits::EVENT_BLOCK_ROWS_MAX;
+use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TEXT_BYTES_MAX, EVENT_TEXT_BYTES_MAX};
 use crate::maintenance::{Eagerness, ExpireReport, MergeReport, VerifyReport};
 use crate::model::{EventRows, Interval};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
@@ -21,6 +21,11 @@ use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 const MERGE_BLOCKS_MAX: usize = 16;
 /// Blocks of a day that is not over are merged once so many of them would make half as many or fewer.
 const MERGE_BLOCKS_MIN: usize = 8;
+
+/// Bytes of texts that one merge reads at most: the other bound of its memory.
+const MERGE_TEXT_BYTES_MAX: usize = 4 * EVENT_BLOCK_TEXT_BYTES_MAX;
+/// A block with so many bytes of texts was closed because of them: no event has more than the difference.
+const FULL_TEXT_BYTES: usize = EVENT_BLOCK_TEXT_BYTES_MAX - EVENT_TEXT_BYTES_MAX;
 
 impl Events {
     /// Merges up to `windows_max` groups of blocks. Answers what was done; nothing when nothing is to do.
@@ -160,24 +165,40 @@ fn retire(batch: &mut Batch, key: &EventBlockKey) {
     batch.put(Keyspace::EventCatalog, &keys::garbage(key), Vec::new());
 }
 
-/// The first neighbours of a day, at least `least`, that would become fewer blocks: half as many where a minimum greater
+/// The first neighbours of a day, at least `least`, that surely become fewer blocks: half as many where a minimum greater
 /// than two asks for it. Blocks are in the order of time.
 fn group(blocks: &[Arc<EventBlockInfo>], least: usize) -> Option<Vec<Arc<EventBlockInfo>>> {
-    let full = EVENT_BLOCK_ROWS_MAX as u64;
     for start in 0..blocks.len() {
-        let group: Vec<_> =
-            blocks.iter().skip(start).take(MERGE_BLOCKS_MAX).map(Arc::clone).collect();
-        if group.first().is_some_and(|info| u64::from(info.rows) == full && !overlaps(&group)) {
+        let rest = blocks.get(start..).unwrap_or_default();
+        if rest.first().is_some_and(|info| is_full(info)) && !overlaps(rest) {
             continue;
         }
-        let rows: u64 = group.iter().map(|info| u64::from(info.rows)).sum();
-        let after = rows.div_ceil(full) as usize;
+        let mut text_bytes = 0;
+        let fits = |info: &&Arc<EventBlockInfo>| {
+            text_bytes += info.text_bytes as usize;
+            text_bytes <= MERGE_TEXT_BYTES_MAX
+        };
+        let group: Vec<_> =
+            rest.iter().take(MERGE_BLOCKS_MAX).take_while(fits).map(Arc::clone).collect();
+        let after = blocks_after(&group);
         let pays = if least > 2 { after * 2 <= group.len() } else { after < group.len() };
         if group.len() >= least && pays {
             return Some(group);
         }
     }
     None
+}
+
+/// Whether nothing more goes into a block.
+fn is_full(info: &EventBlockInfo) -> bool {
+    info.rows as usize == EVENT_BLOCK_ROWS_MAX || info.text_bytes as usize >= FULL_TEXT_BYTES
+}
+
+/// The most blocks that the rows of these can become. Every block but the last is full, of rows or of texts.
+fn blocks_after(group: &[Arc<EventBlockInfo>]) -> usize {
+    let rows: usize = group.iter().map(|info| info.rows as usize).sum();
+    let text_bytes: usize = group.iter().map(|info| info.text_bytes as usize).sum();
+    rows.saturating_sub(1) / EVENT_BLOCK_ROWS_MAX + text_bytes / FULL_TEXT_BYTES + 1
 }
 
 /// Whether the first block shares time with the next.
@@ -194,7 +215,14 @@ mod tests {
 
     fn block(sequence: u64, rows: u32, first: i64, last: i64) -> Arc<EventBlockInfo> {
         let key = EventBlockKey { day: 0, sequence };
-        Arc::new(EventBlockInfo { key, rows, first_time: first, last_time: last, bytes: 9 })
+        Arc::new(EventBlockInfo {
+            key,
+            rows,
+            first_time: first,
+            last_time: last,
+            text_bytes: 9,
+            bytes: 9,
+        })
     }
 
     fn chosen(blocks: &[Arc<EventBlockInfo>], least: usize) -> Option<Vec<u64>> {
@@ -214,6 +242,24 @@ mod tests {
         assert_eq!(chosen(&blocks[..1], 2), None);
         assert_eq!(chosen(&blocks[..3], 2), None);
         assert_eq!(chosen(&blocks, 8), None);
+    }
+
+    #[test]
+    fn blocks_that_are_full_of_text_stay_and_a_merge_reads_no_more_than_it_may() {
+        let of_text = |sequence, rows, text_bytes: usize| {
+            let first = sequence as i64 * 10;
+            let block = EventBlockInfo::clone(&block(sequence, rows, first, first + 9));
+            Arc::new(EventBlockInfo { text_bytes: text_bytes as u32, ..block })
+        };
+        let full: Vec<_> = (0..4).map(|i| of_text(i, 1_000, FULL_TEXT_BYTES + 5)).collect();
+        assert_eq!(chosen(&full, 2), None);
+        // Two of rows and two of texts can become three blocks: not surely fewer.
+        let rows = EVENT_BLOCK_ROWS_MAX as u32 - 1;
+        let mixed = [of_text(0, rows, 10), of_text(1, 10, FULL_TEXT_BYTES - 5), of_text(2, 9, 6)];
+        assert_eq!(chosen(&mixed, 2), None);
+        let half = EVENT_BLOCK_TEXT_BYTES_MAX / 2;
+        let halves: Vec<_> = (0..12).map(|i| of_text(i, 10, half)).collect();
+        assert_eq!(chosen(&halves, 2), Some((0..8).collect()));
     }
 
     #[test]

@@ -222,6 +222,14 @@ impl EventRows {
         self.properties.get(span(&self.property_ends, row)).unwrap_or_default()
     }
 
+    /// Bytes of all texts of a row, each counted although rows share them.
+    pub(crate) fn text_bytes(&self, row: usize) -> usize {
+        let text = |id: &TextId| self.texts.text(*id).len();
+        let tags = self.tags(row).iter().map(|(key, value)| text(key) + text(value)).sum::<usize>();
+        let user = self.users.get(row).and_then(Option::as_ref).map_or(0, text);
+        self.names.get(row).map_or(0, text) + user + tags + self.properties(row).len()
+    }
+
     /// The value of a tag of a row.
     pub(crate) fn tag(&self, row: usize, key: TextId) -> Option<TextId> {
         self.tags(row).iter().find_map(|(k, v)| (*k == key).then_some(*v))

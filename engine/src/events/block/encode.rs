@@ -4,6 +4,7 @@ use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
 use super::header::{ColumnTexts, FIRST_TAG, NAME, SectionKind, Sections, USER};
 use super::ids;
+use super::info::Extent;
 use super::properties;
 use super::ranks::encode_runs;
 use super::terms::{Ranks, Terms, TextColumn};
@@ -57,7 +58,15 @@ pub(crate) fn encode(
     let texts: Vec<&str> =
         order.iter().map(|row| chosen.row(*row).map_or("", |(s, i)| s.properties(i))).collect();
     properties::encode(&texts, effort, &mut encoder.packer, &mut encoder.sections)?;
-    encoder.sections.finish((rows.len() as u32, *first, *last), &columns)
+    let text_bytes: usize = chosen.each(EventRows::text_bytes).into_iter().sum();
+    let text_bytes = u32::try_from(text_bytes);
+    let extent = Extent {
+        rows: rows.len() as u32,
+        first_time: *first,
+        last_time: *last,
+        text_bytes: text_bytes.map_err(|_| CodecError::new("too many texts for a block"))?,
+    };
+    encoder.sections.finish(extent, &columns)
 }
 
 const NO_ID: EventId = EventId(0);

@@ -2,9 +2,9 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::info::{EventBlockInfo, EventBlockKey, VERSION, read_extent};
+use super::info::{EventBlockInfo, EventBlockKey, Extent, VERSION};
 use super::memory::InMemory;
-use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
+use crate::codec::bytes::{Reader, put_bytes, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
 
@@ -144,9 +144,7 @@ pub(super) struct Section {
 /// What a block says of itself.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Header {
-    pub(super) rows: u32,
-    pub(super) first_time: i64,
-    pub(super) last_time: i64,
+    pub(super) extent: Extent,
     pub(super) columns: Vec<Column>,
     sections: Vec<Section>,
     /// The length of the block.
@@ -173,10 +171,10 @@ impl Header {
 
     fn decode(payload: &[u8], sections_at: usize) -> CodecResult<Self> {
         let mut reader = Reader::new(payload);
-        let (rows, first_time, last_time) = read_extent(&mut reader)?;
+        let extent = Extent::read(&mut reader)?;
         let columns = reader.count("columns", reader.rest().len())?;
         let columns = (0..columns)
-            .map(|_| Column::decode(&mut reader, rows as usize))
+            .map(|_| Column::decode(&mut reader, extent.rows as usize))
             .collect::<CodecResult<Vec<_>>>()?;
         let tags = columns.get(FIRST_TAG as usize..);
         if !tags.is_some_and(|tags| tags.is_sorted_by(|a, b| a.key < b.key)) {
@@ -195,7 +193,7 @@ impl Header {
             sections.push(section);
         }
         reader.finish()?;
-        Ok(Self { rows, first_time, last_time, columns, sections, bytes: offset })
+        Ok(Self { extent, columns, sections, bytes: offset })
     }
 
     fn decode_section(reader: &mut Reader<'_>, offset: usize) -> CodecResult<Section> {
@@ -254,9 +252,7 @@ impl Header {
 
     /// What the catalog keeps of the block.
     pub(super) fn info(&self, key: EventBlockKey) -> EventBlockInfo {
-        let Self { rows, first_time, last_time, .. } = *self;
-        let bytes = u32::try_from(self.bytes).unwrap_or(u32::MAX);
-        EventBlockInfo { key, rows, first_time, last_time, bytes }
+        self.extent.info(key, u32::try_from(self.bytes).unwrap_or(u32::MAX))
     }
 }
 
@@ -297,19 +293,13 @@ impl Sections {
     }
 
     /// The block.
-    pub(super) fn finish(
-        mut self,
-        (rows, first_time, last_time): (u32, i64, i64),
-        columns: &[Column],
-    ) -> CodecResult<Vec<u8>> {
+    pub(super) fn finish(mut self, extent: Extent, columns: &[Column]) -> CodecResult<Vec<u8>> {
         self.parts.sort_unstable_by_key(|(kind, number, _)| (*kind, *number));
         let total: usize = self.parts.iter().map(|(_, _, bytes)| bytes.len()).sum();
         let mut out = Vec::with_capacity(total + 4096);
         out.extend_from_slice(&[0; LENGTH_BYTES]);
         let mark = frame::begin(&mut out, FrameKind::Events, VERSION);
-        put_varint(&mut out, u64::from(rows));
-        put_signed(&mut out, first_time);
-        put_varint(&mut out, last_time.wrapping_sub(first_time) as u64);
+        extent.write(&mut out);
         put_varint(&mut out, columns.len() as u64);
         columns.iter().for_each(|column| column.encode(&mut out));
         put_varint(&mut out, self.parts.len() as u64);

@@ -52,6 +52,8 @@ pub(crate) struct EventBlockInfo {
     pub(crate) first_time: i64,
     /// The time of the last row, milliseconds.
     pub(crate) last_time: i64,
+    /// Bytes of the texts of all rows, each counted where it stands.
+    pub(crate) text_bytes: u32,
     /// The length of the block.
     pub(crate) bytes: u32,
 }
@@ -61,9 +63,7 @@ impl EventBlockInfo {
     pub(crate) fn to_catalog_entry(self) -> Vec<u8> {
         let mut out = Vec::with_capacity(32);
         let mark = frame::begin(&mut out, FrameKind::EventCatalogEntry, VERSION);
-        put_varint(&mut out, u64::from(self.rows));
-        put_signed(&mut out, self.first_time);
-        put_varint(&mut out, self.last_time.wrapping_sub(self.first_time) as u64);
+        self.extent().write(&mut out);
         put_varint(&mut out, u64::from(self.bytes));
         frame::close(&mut out, mark);
         out
@@ -73,24 +73,52 @@ impl EventBlockInfo {
         let (_, payload) = frame::open(entry, FrameKind::EventCatalogEntry, VERSION)?;
         let mut reader = Reader::new(payload);
         let key = EventBlockKey::decode(key)?;
-        let (rows, first_time, last_time) = read_extent(&mut reader)?;
+        let extent = Extent::read(&mut reader)?;
         let bytes = reader.count("bytes", u32::MAX as usize)? as u32;
         reader.finish()?;
-        Ok(Self { key, rows, first_time, last_time, bytes })
+        Ok(extent.info(key, bytes))
+    }
+
+    fn extent(&self) -> Extent {
+        let Self { rows, first_time, last_time, text_bytes, .. } = *self;
+        Extent { rows, first_time, last_time, text_bytes }
     }
 }
 
-/// Rows, first and last time, as the catalog and the header of a block write them.
-pub(super) fn read_extent(reader: &mut Reader<'_>) -> CodecResult<(u32, i64, i64)> {
-    let rows = reader.count("rows", EVENT_BLOCK_ROWS_MAX)? as u32;
-    let first = reader.signed()?;
-    let length = i64::try_from(reader.varint()?).ok();
-    let last = length.and_then(|length| first.checked_add(length));
-    let last = last.ok_or_else(|| CodecError::new("a block ends after all time"))?;
-    if rows == 0 {
-        return Err(CodecError::new("a block without rows"));
+/// How much a block holds, as the catalog and the header of a block write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) rows: u32,
+    pub(super) first_time: i64,
+    pub(super) last_time: i64,
+    pub(super) text_bytes: u32,
+}
+
+impl Extent {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        put_varint(out, u64::from(self.rows));
+        put_signed(out, self.first_time);
+        put_varint(out, self.last_time.wrapping_sub(self.first_time) as u64);
+        put_varint(out, u64::from(self.text_bytes));
     }
-    Ok((rows, first, last))
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> CodecResult<Self> {
+        let rows = reader.count("rows", EVENT_BLOCK_ROWS_MAX)? as u32;
+        let first_time = reader.signed()?;
+        let length = i64::try_from(reader.varint()?).ok();
+        let last_time = length.and_then(|length| first_time.checked_add(length));
+        let last_time = last_time.ok_or_else(|| CodecError::new("a block ends after all time"))?;
+        let text_bytes = reader.count("bytes of texts", u32::MAX as usize)? as u32;
+        if rows == 0 {
+            return Err(CodecError::new("a block without rows"));
+        }
+        Ok(Self { rows, first_time, last_time, text_bytes })
+    }
+
+    pub(super) fn info(&self, key: EventBlockKey, bytes: u32) -> EventBlockInfo {
+        let Self { rows, first_time, last_time, text_bytes } = *self;
+        EventBlockInfo { key, rows, first_time, last_time, text_bytes, bytes }
+    }
 }
 
 #[cfg(test)]
@@ -109,7 +137,14 @@ mod tests {
     #[test]
     fn an_entry_of_the_catalog_round_trips() {
         let key = EventBlockKey { day: 20_000, sequence: 5 };
-        let info = EventBlockInfo { key, rows: 9, first_time: -4, last_time: 1 << 41, bytes: 700 };
+        let info = EventBlockInfo {
+            key,
+            rows: 9,
+            first_time: -4,
+            last_time: 1 << 41,
+            text_bytes: 80,
+            bytes: 700,
+        };
         let entry = info.to_catalog_entry();
         assert_eq!(EventBlockInfo::from_catalog_entry(&key.encode(), &entry), Ok(info));
         assert_eq!(

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! block    header length: u32 │ frame(Events) { header } │ sections
-//! header   rows: varint │ first time: signed │ last less first: varint
+//! header   rows: varint │ first time: signed │ last less first: varint │ bytes of texts: varint
 //!          columns: varint, each: key: text │ texts
 //!            texts   0 few:   n: varint, each: text │ rows: varint
 //!                    1 many:  n: varint │ rows: varint

@@ -10,7 +10,7 @@ use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
 use super::header::{ColumnTexts, Header, NAME, SectionKind, USER};
 use super::ids::{self, Ids};
-use super::info::EventBlockKey;
+use super::info::{EventBlockKey, Extent};
 use super::memory::InMemory;
 use super::ranks::{RankedBits, decode_runs};
 use super::texts::{TextIndex, TextPage};
@@ -89,7 +89,7 @@ impl<'a> Parts<'a> {
     }
 
     pub(super) fn rows(&self) -> usize {
-        self.header.rows as usize
+        self.header.extent.rows as usize
     }
 
     /// The block is not what it should be.
@@ -141,7 +141,7 @@ impl<'a> Parts<'a> {
     }
 
     pub(super) fn times(&self) -> Result<Arc<Vec<i64>>> {
-        let Header { first_time, last_time, .. } = *self.header;
+        let Extent { first_time, last_time, .. } = self.header.extent;
         self.decoded(Part::Times, (SectionKind::Times, 0), |section| {
             let gaps = integers_of(section, self.rows() - 1)?;
             let mut time = first_time;

@@ -21,11 +21,11 @@ const ROWS_AMONG: u64 = 16;
 
 impl Source for EventBlock<'_> {
     fn rows(&self) -> u32 {
-        self.parts.header().rows
+        self.parts.header().extent.rows
     }
 
     fn time_bounds(&self) -> (i64, i64) {
-        (self.parts.header().first_time, self.parts.header().last_time)
+        (self.parts.header().extent.first_time, self.parts.header().extent.last_time)
     }
 
     fn times(&self) -> Result<Arc<Vec<i64>>> {
