@@ -55,7 +55,7 @@ pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Version
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
 pub use maintenance::{BackupReport, ExpireReport, MergeReport, VerifyReport};
-pub use metrics::{BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition};
+pub use metrics::{BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, Spelling};
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
 pub use stats::EngineStats;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::Metrics;
-use super::registry::Lookup;
+use super::registry::{Lookup, Spelling};
 use crate::error::{Refusal, Result};
 use crate::log::Definitions;
 use crate::model::{MetricId, MetricType, PointBatch, SeriesId, TimestampMs};
@@ -31,6 +31,35 @@ impl<'a> BatchBuilder<'a> {
         tags: &[(&str, &str)],
     ) -> Result<SeriesId, Refusal> {
         self.lookup.series(metric, kind, tags)
+    }
+
+    /// What a client sent for a series, or for what several of them begin with, whatever the protocol; see [`Self::known`].
+    /// Spellings of different protocols must not be the same bytes with another meaning.
+    #[inline]
+    pub fn spelling(&mut self, bytes: &[u8]) -> Spelling {
+        self.lookup.spelling(bytes)
+    }
+
+    /// The series that this spelling was [given](Self::spelled) for, and its type: nothing is parsed or checked twice.
+    #[inline]
+    pub fn known(&mut self, spelling: Spelling) -> Option<(SeriesId, MetricType)> {
+        self.lookup.known(spelling)
+    }
+
+    /// [`Self::series`], for a spelling that is not known; from now on it is.
+    pub fn spelled(
+        &mut self,
+        spelling: Spelling,
+        metric: &str,
+        kind: MetricType,
+        tags: &[(&str, &str)],
+    ) -> Result<SeriesId, Refusal> {
+        self.lookup.create(spelling, metric, kind, tags)
+    }
+
+    /// The type of a metric that exists.
+    pub fn kind_of(&mut self, metric: &str) -> Option<MetricType> {
+        self.lookup.kind_of(metric)
     }
 
     /// Adds a finite number to a gauge, counter or distribution. Minus zero is zero.

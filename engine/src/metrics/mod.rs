@@ -21,5 +21,6 @@ pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};
 pub use ingest::BatchBuilder;
 pub(crate) use load::Opened;
 pub(crate) use query::query;
+pub use registry::Spelling;
 pub(crate) use rooms::Metrics;
 pub(crate) use upkeep::FrozenMetrics;

@@ -1,27 +1,157 @@
 //! From what an agent sends to the series it means, without looking at a single tag.
 //!
 //! The key is a 128-bit hash with a seed of this process, so that nobody outside can make two spellings
-//! collide; a table of them needs no texts to compare with.
+//! collide; a table of them needs no texts to compare with. Agents send their series in the same order again and
+//! again: each alias remembers which one followed it, so that the next is mostly found where it was guessed,
+//! and not by a probe into a table larger than the caches.
+
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use crate::model::MetricType;
+use crate::model::{MetricType, SeriesId};
 
 /// Spellings that are remembered. Past it the table starts anew: one that is asked for again costs one slow
 /// lookup.
 const SPELLINGS_MAX: usize = 16 << 20;
 
-/// One way to write a series: type, name and tags in the order they were sent.
-#[derive(Debug, Default)]
-pub(crate) struct Spelling {
-    bytes: Vec<u8>,
+/// One way to write a series, hashed: the bytes that a client sends for it, whatever the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    low: u64,
+    high: u64,
 }
 
 impl Spelling {
-    /// Takes the place of what was spelled before. Lengths go in too, so that no two spellings are one text.
+    pub(super) fn of(bytes: &[u8], seed: u64) -> Self {
+        let hash = xxh3_128_with_seed(bytes, seed);
+        Self { low: hash as u64, high: (hash >> 64) as u64 }
+    }
+
+    /// What is spelled by these bytes and then by `more`: what many series have in common is hashed once.
     #[inline]
-    pub(crate) fn set(&mut self, metric: &str, kind: MetricType, tags: &[(&str, &str)]) {
+    #[must_use]
+    pub fn with(self, more: &[u8]) -> Self {
+        let hash = xxh3_128_with_seed(more, self.low);
+        Self { low: hash as u64 ^ self.high, high: ((hash >> 64) as u64).wrapping_add(self.low) }
+    }
+}
+
+/// A series that is known, and the type of its metric.
+pub(super) type Known = (SeriesId, MetricType);
+
+/// The series of known spellings.
+#[derive(Debug)]
+pub(super) struct Aliases {
+    seed: u64,
+    /// In the order in which they were first seen.
+    aliases: Vec<Alias>,
+    /// The place of each in the list.
+    table: HashTable<u32>,
+}
+
+#[derive(Debug)]
+struct Alias {
+    low: u64,
+    /// The lowest two bits are the type of the metric.
+    high: u64,
+    series: u32,
+    /// Which alias was asked for after this one, last time.
+    next: AtomicU32,
+}
+
+const TYPE_BITS: u64 = 0b11;
+
+impl Alias {
+    #[inline]
+    fn is(&self, spelling: Spelling) -> bool {
+        self.low == spelling.low && (self.high ^ spelling.high) & !TYPE_BITS == 0
+    }
+
+    fn known(&self) -> Option<Known> {
+        let kind = MetricType::from_code((self.high & TYPE_BITS) as u8)?;
+        Some((SeriesId(self.series), kind))
+    }
+}
+
+/// Where in the order of aliases somebody reads.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place(u32);
+
+impl Aliases {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { seed, aliases: Vec::new(), table: HashTable::new() }
+    }
+
+    pub(super) fn spelling(&self, bytes: &[u8]) -> Spelling {
+        Spelling::of(bytes, self.seed)
+    }
+
+    /// The series of a spelling. `place` is where the reader found the one before, and then this one.
+    #[inline]
+    pub(super) fn get(&self, spelling: Spelling, place: &mut Place) -> Option<Known> {
+        let before = self.aliases.get(place.0 as usize).or_else(|| self.aliases.first())?;
+        let guess = before.next.load(Ordering::Relaxed);
+        if let Some(alias) = self.aliases.get(guess as usize)
+            && alias.is(spelling)
+        {
+            place.0 = guess;
+            return alias.known();
+        }
+        let found = *self.table.find(spelling.low, |at| self.is(*at, spelling))?;
+        before.next.store(found, Ordering::Relaxed);
+        place.0 = found;
+        self.aliases.get(found as usize)?.known()
+    }
+
+    pub(super) fn insert(&mut self, spelling: Spelling, (series, kind): Known) {
+        if self.aliases.len() >= SPELLINGS_MAX {
+            self.aliases.clear();
+            self.table.clear();
+        }
+        let high = spelling.high & !TYPE_BITS | u64::from(kind.code());
+        let at = self.aliases.len() as u32;
+        let next = AtomicU32::new(at + 1);
+        self.aliases.push(Alias { low: spelling.low, high, series: series.0, next });
+        self.index(at);
+    }
+
+    /// Forgets the spellings of the series for which `forget` holds.
+    pub(super) fn forget(&mut self, forget: impl Fn(u32) -> bool) {
+        self.aliases.retain(|alias| !forget(alias.series));
+        self.table.clear();
+        (0..self.aliases.len() as u32).for_each(|at| self.index(at));
+    }
+
+    fn index(&mut self, at: u32) {
+        let Self { aliases, table, .. } = self;
+        let hash = |at: &u32| aliases.get(*at as usize).map_or(0, |alias| alias.low);
+        table.insert_unique(hash(&at), at, hash);
+    }
+
+    #[inline]
+    fn is(&self, at: u32, spelling: Spelling) -> bool {
+        self.aliases.get(at as usize).is_some_and(|alias| alias.is(spelling))
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.aliases.capacity() * size_of::<Alias>()
+            + self.table.capacity() * (size_of::<u32>() + 1)
+    }
+}
+
+/// The bytes of a series given as texts: type, name and tags in the order they were sent.
+#[derive(Debug, Default)]
+pub(super) struct Speller {
+    bytes: Vec<u8>,
+}
+
+impl Speller {
+    /// Takes the place of what was spelled before. Lengths go in too, so that no two series are one text.
+    #[inline]
+    pub(super) fn spell(&mut self, metric: &str, kind: MetricType, tags: &[(&str, &str)]) -> &[u8] {
         self.bytes.clear();
         self.bytes.push(kind.code());
         self.text(metric);
@@ -29,6 +159,7 @@ impl Spelling {
             self.text(key);
             self.text(value);
         }
+        &self.bytes
     }
 
     #[inline]
@@ -38,51 +169,53 @@ impl Spelling {
     }
 }
 
-/// The series of known spellings.
-#[derive(Debug)]
-pub(super) struct Aliases {
-    seed: u64,
-    table: HashTable<Alias>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[derive(Clone, Copy, Debug)]
-struct Alias {
-    low: u64,
-    high: u64,
-    series: u32,
-}
-
-impl Aliases {
-    pub(super) fn new(seed: u64) -> Self {
-        Self { seed, table: HashTable::new() }
-    }
-
-    #[inline]
-    pub(super) fn get(&self, spelling: &Spelling) -> Option<u32> {
-        let (low, high) = self.hash(spelling);
-        self.table.find(low, |a| a.low == low && a.high == high).map(|a| a.series)
-    }
-
-    pub(super) fn insert(&mut self, spelling: &Spelling, series: u32) {
-        let (low, high) = self.hash(spelling);
-        if self.table.len() >= SPELLINGS_MAX {
-            self.table.clear();
+    fn filled(count: u32) -> (Aliases, Vec<Spelling>) {
+        let mut aliases = Aliases::new(7);
+        let host = aliases.spelling(b"cpu,host=a");
+        let spellings: Vec<Spelling> = (0..count).map(|i| host.with(&i.to_le_bytes())).collect();
+        for (i, spelling) in (0..).zip(&spellings) {
+            aliases.insert(*spelling, (SeriesId(i), MetricType::ALL[i as usize % 4]));
         }
-        self.table.insert_unique(low, Alias { low, high, series }, |a| a.low);
+        (aliases, spellings)
     }
 
-    /// Forgets the spellings of the series for which `forget` holds.
-    pub(super) fn forget(&mut self, forget: impl Fn(u32) -> bool) {
-        self.table.retain(|a| !forget(a.series));
+    #[test]
+    fn spellings_are_found_in_any_order() {
+        let (aliases, spellings) = filled(1_000);
+        let mut place = Place::default();
+        for step in [1, 1, 7, 993] {
+            for i in (0..1_000).map(|i| i * step % 1_000) {
+                let known = aliases.get(spellings[i], &mut place);
+                assert_eq!(known, Some((SeriesId(i as u32), MetricType::ALL[i % 4])));
+            }
+        }
+        assert_eq!(aliases.get(aliases.spelling(b"no"), &mut place), None);
     }
 
-    fn hash(&self, spelling: &Spelling) -> (u64, u64) {
-        let hash = xxh3_128_with_seed(&spelling.bytes, self.seed);
-        (hash as u64, (hash >> 64) as u64)
+    #[test]
+    fn what_is_forgotten_is_not_found_and_the_rest_is() {
+        let (mut aliases, spellings) = filled(100);
+        let mut place = Place::default();
+        assert!(aliases.get(spellings[99], &mut place).is_some());
+        aliases.forget(|series| series % 2 == 1);
+        for (i, spelling) in spellings.iter().enumerate() {
+            assert_eq!(aliases.get(*spelling, &mut place).is_some(), i % 2 == 0, "{i}");
+        }
+        aliases.forget(|_| true);
+        assert_eq!(aliases.get(spellings[0], &mut place), None);
     }
 
-    /// Bytes in memory.
-    pub(super) fn bytes(&self) -> usize {
-        self.table.capacity() * (size_of::<Alias>() + 1)
+    #[test]
+    fn what_is_spelled_in_parts_differs_from_part_to_part() {
+        let aliases = Aliases::new(7);
+        let [a, b] = [aliases.spelling(b"a"), aliases.spelling(b"b")];
+        let all = [a, b, a.with(b"a"), a.with(b"b"), b.with(b"a"), b.with(b""), a.with(b"")];
+        for (i, one) in all.iter().enumerate() {
+            assert!(all.iter().skip(i + 1).all(|other| other != one), "{i}");
+        }
     }
 }

@@ -12,6 +12,7 @@ mod persist;
 mod postings;
 mod store;
 
+pub use aliases::Spelling;
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
 pub(crate) use persist::{RegistryRows, load};
 pub(crate) use store::{Lookup, Registry, Unsealed};

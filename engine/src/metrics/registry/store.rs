@@ -2,7 +2,7 @@
 
 use parking_lot::{RwLock, RwLockReadGuard};
 
-use super::aliases::Spelling;
+use super::aliases::{Known, Place, Speller, Spelling};
 use super::index::{Index, MetricEntry, Selection};
 use crate::error::Refusal;
 use crate::log::{Definitions, MetricDefined, SeriesDefined};
@@ -15,6 +15,9 @@ pub(crate) struct Registry {
     news: parking_lot::Mutex<News>,
     limits: CardinalityLimits,
 }
+
+/// A reader of many series lets go of the lock after so many.
+const PATIENCE: u32 = 1 << 14;
 
 /// How many series there may be.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +48,10 @@ pub(crate) struct Unsealed {
 pub(crate) struct Lookup<'a> {
     registry: &'a Registry,
     index: Option<RwLockReadGuard<'a, Index>>,
-    spelling: Spelling,
+    place: Place,
+    speller: Speller,
+    /// Series that are looked up before those who wait to create one get their turn.
+    patience: u32,
 }
 
 impl Registry {
@@ -58,7 +64,8 @@ impl Registry {
     }
 
     pub(crate) fn lookup(&self) -> Lookup<'_> {
-        Lookup { registry: self, index: None, spelling: Spelling::default() }
+        let (place, speller) = (Place::default(), Speller::default());
+        Lookup { registry: self, index: None, place, speller, patience: PATIENCE }
     }
 
     /// Runs `read` on the metric called `name`.
@@ -182,7 +189,7 @@ impl Registry {
         name: &str,
         kind: MetricType,
         tags: &[(&str, &str)],
-        spelling: &Spelling,
+        spelling: Spelling,
     ) -> Result<SeriesId, Refusal> {
         let mut index = self.index.write();
         let metric = index.metric_named(name).map(|m| (m.id, m.kind, m.series()));
@@ -193,7 +200,7 @@ impl Registry {
         }
         let tags = Tags::new(tags)?;
         if let Some(series) = metric.and_then(|(id, ..)| index.find(id, &tags)) {
-            index.aliases.insert(spelling, series.0);
+            index.aliases.insert(spelling, (series, kind));
             return Ok(series);
         }
         self.check_limits(name, metric.map_or(0, |(.., series)| series), index.live_series())?;
@@ -213,7 +220,7 @@ impl Registry {
         };
         let defined = SeriesDefined { id: index.next_series(), metric: id, tags };
         index.define_series(&defined);
-        index.aliases.insert(spelling, defined.id.0);
+        index.aliases.insert(spelling, (defined.id, kind));
         let series = defined.id;
         news.unlogged.series.push(defined);
         Ok(series)
@@ -235,7 +242,7 @@ impl Registry {
     }
 }
 
-impl Lookup<'_> {
+impl<'a> Lookup<'a> {
     /// The series of a metric with these tags, in any order; created when there is none.
     pub(crate) fn series(
         &mut self,
@@ -243,15 +250,57 @@ impl Lookup<'_> {
         kind: MetricType,
         tags: &[(&str, &str)],
     ) -> Result<SeriesId, Refusal> {
-        self.spelling.set(metric, kind, tags);
-        let index = self.index.get_or_insert_with(|| self.registry.index.read());
-        if let Some(series) = index.aliases.get(&self.spelling) {
-            return Ok(SeriesId(series));
+        let bytes = self.speller.spell(metric, kind, tags);
+        let spelling =
+            self.index.get_or_insert_with(|| self.registry.index.read()).aliases.spelling(bytes);
+        match self.known(spelling) {
+            Some((series, _)) => Ok(series),
+            None => self.create(spelling, metric, kind, tags),
         }
+    }
+
+    /// What these bytes spell, whatever they are.
+    #[inline]
+    pub(crate) fn spelling(&mut self, bytes: &[u8]) -> Spelling {
+        self.index().aliases.spelling(bytes)
+    }
+
+    /// The series that a spelling was given for, and its type.
+    #[inline]
+    pub(crate) fn known(&mut self, spelling: Spelling) -> Option<Known> {
+        let mut place = self.place;
+        let known = self.index().aliases.get(spelling, &mut place);
+        self.place = place;
+        known
+    }
+
+    /// Finds or creates the series of a spelling that is not known.
+    pub(crate) fn create(
+        &mut self,
+        spelling: Spelling,
+        metric: &str,
+        kind: MetricType,
+        tags: &[(&str, &str)],
+    ) -> Result<SeriesId, Refusal> {
         MetricName::check(metric)?;
         // The read lock has to go before the write lock can come.
         self.index = None;
-        self.registry.create(metric, kind, tags, &self.spelling)
+        self.registry.create(metric, kind, tags, spelling)
+    }
+
+    /// The type of a metric that exists.
+    pub(crate) fn kind_of(&mut self, metric: &str) -> Option<MetricType> {
+        self.index().metric_named(metric).map(|entry| entry.kind)
+    }
+
+    #[inline]
+    fn index(&mut self) -> &RwLockReadGuard<'a, Index> {
+        self.patience = self.patience.wrapping_sub(1);
+        if self.patience == 0 {
+            self.patience = PATIENCE;
+            self.index = None;
+        }
+        self.index.get_or_insert_with(|| self.registry.index.read())
     }
 }
 
