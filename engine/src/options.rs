@@ -39,6 +39,9 @@ pub struct Options {
     pub disk_free_bytes: u64,
     /// How long each tier is kept.
     pub retention: Retention,
+    /// Points that a cell of a rollup must stand for, on average, to be written beside them. Cells make long ranges quick and
+    /// cost disk; points of a window that expire leave every rollup behind that is kept longer than they.
+    pub rollup_points_min: u64,
     /// How long events are kept.
     pub event_retention: Duration,
     /// Whether blocks are merged, expired and sealed by age without being asked.
@@ -63,6 +66,7 @@ impl Default for Options {
             series_total: 10_000_000,
             disk_free_bytes: 256 << 20,
             retention: Retention::default(),
+            rollup_points_min: 60,
             event_retention: days(30),
             maintenance: Maintenance::Background,
         }

@@ -1,8 +1,9 @@
 //! From many blocks of a window to one unit: the same rows once, in blocks of full size, with their rollups.
 //!
 //! A tier of rollups is kept only where it has at most a quarter of the rows of the next finer one that is kept: a
-//! tier that hardly shrinks costs more than it saves. When the points of a window have expired and points still arrive
-//! for it, they go into the tiers that are left.
+//! tier that hardly shrinks costs more than it saves. Beside points it must shrink more, since points are read quickly and a
+//! cell takes as much disk as six of them; see [`Rollups`]. When the points of a window have expired and points still
+//! arrive for it, they go into the tiers that are left.
 
 use super::block::{
     CellBlock, CellBlockBuilder, CellColumn, CellSketch, PointBlock, PointBlockBuilder,
@@ -22,6 +23,25 @@ use crate::storage::Pinned;
 const ROWS_PER_CELL_MIN: usize = 4;
 const ALL: (i64, i64) = (i64::MIN, i64::MAX);
 
+/// Which rollups of gauges and counters are worth their disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rollups {
+    /// The points stay: those whose cells stand for so many points or more.
+    BesidePoints { points_per_cell: u64 },
+    /// The points are about to expire: all that shrink.
+    InsteadOfPoints,
+}
+
+impl Rollups {
+    /// The most rows that a tier may have beside so many points.
+    pub(crate) fn rows_max(self, points: u64) -> u64 {
+        match self {
+            Self::BesidePoints { points_per_cell } => points / points_per_cell.max(1),
+            Self::InsteadOfPoints => points / ROWS_PER_CELL_MIN as u64,
+        }
+    }
+}
+
 /// A block that was read: its description and its bytes.
 pub(crate) type Loaded<'s> = (super::block::BlockInfo, Pinned<'s>);
 
@@ -31,7 +51,7 @@ pub(crate) fn consolidate(
     clusters: &[Cluster],
     loaded: &[Loaded<'_>],
     window: TimeRange,
-    wanted: &[Tier],
+    (wanted, rollups): (&[Tier], Rollups),
     origin: BlockOrigin<'_>,
 ) -> Result<Vec<NewBlock>> {
     let tiers = match origin.kind {
@@ -39,7 +59,7 @@ pub(crate) fn consolidate(
             let units = clusters.iter().flat_map(|c| &c.units);
             let pointless: Vec<UnitId> =
                 units.filter(|u| u.of_tier(Tier::Raw).next().is_none()).map(|u| u.id).collect();
-            numbers(loaded, window, &pointless, origin)?
+            numbers(loaded, window, &pointless, rollups, origin)?
         }
         MetricType::Distribution => sketches::<Distribution>(loaded, window, origin)?,
         MetricType::Set => sketches::<Cardinality>(loaded, window, origin)?,
@@ -74,6 +94,7 @@ fn numbers(
     loaded: &[Loaded<'_>],
     window: TimeRange,
     pointless: &[UnitId],
+    rollups: Rollups,
     origin: BlockOrigin<'_>,
 ) -> Result<Vec<TierBlocks>> {
     let old: Vec<&Loaded<'_>> = loaded
@@ -85,13 +106,15 @@ fn numbers(
     let mut ordered: Vec<_> =
         loaded.iter().filter(|(info, _)| info.key.tier == Tier::Raw).collect();
     ordered.sort_by_key(|(info, _)| (info.order, info.key));
-    for (info, bytes) in ordered {
+    for (info, bytes) in &ordered {
         let (_, block) = PointBlock::open(info.key, bytes)?;
         sources.push(Source::Block(Box::new(block)));
     }
     let mut points: BlockWriter<'_, PointBlockBuilder> =
         BlockWriter::new(origin, Tier::Raw, window);
-    let mut tiers = CellTiers::new(origin, window, &old)?;
+    let rows = ordered.iter().map(|(info, _)| u64::from(info.rows)).sum();
+    let rows_max = if pointless { u64::MAX } else { rollups.rows_max(rows) };
+    let mut tiers = CellTiers::new(origin, window, &old, rows_max)?;
     merge_scan(&mut sources, origin.kind, None, ALL, |series, times, values| {
         if !pointless {
             points.push(series, times, values)?;
@@ -109,18 +132,26 @@ fn numbers(
 /// The rollups of numbers, one writer a tier.
 struct CellTiers<'s> {
     tiers: Vec<CellTier<'s>>,
+    /// A tier with more rows is given up at once.
+    rows_max: u64,
 }
 
 struct CellTier<'s> {
     tier: Tier,
     width: Interval,
     writer: BlockWriter<'s, CellBlockBuilder>,
+    rows: u64,
     /// Cells whose points have expired, by series; they take in what still arrives.
     old: std::collections::BTreeMap<u32, Vec<(i64, NumberCell)>>,
 }
 
 impl<'s> CellTiers<'s> {
-    fn new(origin: BlockOrigin<'s>, window: TimeRange, old: &[&Loaded<'_>]) -> CodecResult<Self> {
+    fn new(
+        origin: BlockOrigin<'s>,
+        window: TimeRange,
+        old: &[&Loaded<'_>],
+        rows_max: u64,
+    ) -> CodecResult<Self> {
         let mut tiers = Vec::new();
         for tier in Tier::ALL {
             let Some(width) = tier.width() else { continue };
@@ -128,6 +159,7 @@ impl<'s> CellTiers<'s> {
                 tier,
                 width,
                 writer: BlockWriter::new(origin, tier, window),
+                rows: 0,
                 old: std::collections::BTreeMap::new(),
             };
             for (info, bytes) in old.iter().filter(|(info, _)| info.key.tier == tier) {
@@ -135,7 +167,7 @@ impl<'s> CellTiers<'s> {
             }
             tiers.push(cells);
         }
-        Ok(Self { tiers })
+        Ok(Self { tiers, rows_max })
     }
 
     fn push(&mut self, series: SeriesId, times: &[i64], values: &[f64]) -> CodecResult<()> {
@@ -148,6 +180,8 @@ impl<'s> CellTiers<'s> {
             tier.push(series, &next.0, &next.1)?;
             finer = Some(next);
         }
+        let rows_max = self.rows_max;
+        self.tiers.retain(|tier| tier.rows <= rows_max);
         Ok(())
     }
 
@@ -176,6 +210,7 @@ impl CellTier<'_> {
     }
 
     fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[NumberCell]) -> CodecResult<()> {
+        self.rows += cells.len() as u64;
         if self.old.is_empty() {
             return self.writer.push(series, starts, cells);
         }

@@ -29,7 +29,8 @@
 
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ChecksumType, CompactionPri, DBCompactionStyle,
-    DBCompressionType, DBRecoveryMode, DataBlockIndexType, LogLevel, Options, WriteBufferManager,
+    DBCompressionType, DBRecoveryMode, DataBlockIndexType, InfoLogger, LogLevel, Options,
+    WriteBufferManager,
 };
 
 use super::keyspace::Keyspace;
@@ -95,14 +96,20 @@ pub(super) fn database(shared: &Shared) -> Options {
     // Files are deleted in the background, not by the reader that drops the last reference.
     options.set_avoid_unnecessary_blocking_io(true);
 
-    // The log of RocksDB's doings is for post-mortems: warnings only, four files of 1 MB at most, and no
-    // statistics, which are written into the database otherwise.
-    options.set_log_level(LogLevel::Warn);
-    options.set_max_log_file_size(MIB);
-    options.set_keep_log_file_num(4);
+    // What RocksDB warns of goes into the log of the program. A file of its own would begin with 100 KB of settings each
+    // time; and no statistics, which are written into the database otherwise.
+    options.set_info_logger(InfoLogger::new_callback_logger(LogLevel::Warn, tell));
     options.set_stats_dump_period_sec(0);
     options.set_stats_persist_period_sec(0);
     options
+}
+
+fn tell(level: LogLevel, message: &str) {
+    match level {
+        LogLevel::Error | LogLevel::Fatal => tracing::error!(target: "rocksdb", "{message}"),
+        LogLevel::Warn => tracing::warn!(target: "rocksdb", "{message}"),
+        LogLevel::Debug | LogLevel::Info | LogLevel::Header => {}
+    }
 }
 
 fn set_durability(options: &mut Options) {

@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(EventBlockInfo::from_catalog_entry(&key.encode(), &entry), Ok(info));
         assert_eq!(
             entry[crate::codec::frame::HEADER_BYTES..],
-            [9, 7, 132, 128, 128, 128, 128, 64, 188, 5]
+            [9, 7, 132, 128, 128, 128, 128, 64, 80, 188, 5]
         );
     }
 }

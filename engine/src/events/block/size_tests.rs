@@ -75,8 +75,8 @@ fn the_stored_form_does_not_change() {
     let bytes = encode(&[&rows], &[(0, 0), (0, 1)], Effort::Merge).unwrap();
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let stored = [
-        "70000000090124372d6d2e94af2d", // length of the header, frame
-        "028a809ccdca6400",             // rows, first time, last less first
+        "7100000009016fc1c8b9ed2bd677", // length of the header, frame
+        "028a809ccdca64000c",           // rows, first time, last less first, bytes of texts
         "03000002016101016201000001017501016b0001017601", // columns
         "0a",                           // sections
         "010003040e8115",               // times

@@ -6,10 +6,11 @@ use hashbrown::HashSet;
 
 use super::super::Metrics;
 use super::super::block::{BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
-use super::super::catalog::Cluster;
-use super::super::consolidate::{Loaded, consolidate};
+use super::super::catalog::{Cluster, Unit};
+use super::super::consolidate::{Loaded, Rollups, consolidate};
 use super::super::seal::is_over;
 use super::super::writer::BlockOrigin;
+use super::expire::kept_ms;
 use super::seal::retire;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
@@ -64,7 +65,8 @@ impl Metrics {
                     clusters.iter().position(|c| day_of(c) != day).unwrap_or(clusters.len());
                 let rest = clusters.split_off(later);
                 let of_day = std::mem::replace(&mut clusters, rest);
-                jobs.extend(jobs_of_day(metric, day, of_day, now, eagerness));
+                let plan = |day| self.rollups(metric, day);
+                jobs.extend(jobs_of_day(metric, day, of_day, (now, eagerness), plan));
             }
         }
         jobs.truncate(windows_max);
@@ -92,14 +94,8 @@ impl Metrics {
             effort: Effort::Merge,
             sequence: &self.sequence,
         };
-        let name = self.registry.name_of(job.metric);
-        let retention = self.options().retention.of(name.as_ref().map_or("", |n| n.as_str()));
-        let age = self.now().0.saturating_sub(job.window.end.0);
-        let wanted: Vec<Tier> = Tier::ALL
-            .into_iter()
-            .filter(|t| super::expire::kept_ms(&retention, *t) > age)
-            .collect();
-        let blocks = consolidate(&job.clusters, &loaded, job.window, &wanted, origin)?;
+        let (wanted, rollups) = self.rollups(job.metric, job.window);
+        let blocks = consolidate(&job.clusters, &loaded, job.window, (&wanted, rollups), origin)?;
         let removed: HashSet<BlockKey> = loaded.iter().map(|(info, _)| info.key).collect();
         report.windows += 1;
         report.blocks_read += loaded.len() as u64;
@@ -119,6 +115,20 @@ impl Metrics {
         Ok(())
     }
 
+    /// The tiers that have not expired in a window, and which of them are worth their disk.
+    fn rollups(&self, metric: MetricId, window: TimeRange) -> (Vec<Tier>, Rollups) {
+        let name = self.registry.name_of(metric);
+        let retention = self.options().retention.of(name.as_ref().map_or("", |n| n.as_str()));
+        let day_end = window.start.floor_to(Interval::DAY).0 + Interval::DAY.ms();
+        let age = self.now().0.saturating_sub(day_end);
+        let rollups = if kept_ms(&retention, Tier::Raw) <= age {
+            Rollups::InsteadOfPoints
+        } else {
+            Rollups::BesidePoints { points_per_cell: self.options().rollup_points_min }
+        };
+        (Tier::ALL.into_iter().filter(|t| kept_ms(&retention, *t) > age).collect(), rollups)
+    }
+
     fn checked(&self, info: &BlockInfo) -> Result<crate::storage::Pinned<'_>> {
         let bytes = self.read_block(&info.key)?;
         super::super::block::check(info, &bytes)?;
@@ -126,29 +136,53 @@ impl Metrics {
     }
 }
 
-/// What is to merge of one day of one metric.
+/// What is to merge of one day of one metric. `rollups` tells which tiers a window should have.
 fn jobs_of_day(
     metric: MetricId,
     day: TimestampMs,
     clusters: Vec<Cluster>,
-    now: TimestampMs,
-    eagerness: Eagerness,
+    (now, eagerness): (TimestampMs, Eagerness),
+    rollups: impl Fn(TimeRange) -> (Vec<Tier>, Rollups),
 ) -> Vec<Job> {
     let window = TimeRange { start: day, end: TimestampMs(day.0 + Interval::DAY.ms()) };
     let Some(kind) = clusters.iter().flat_map(Cluster::blocks).map(|b| b.kind).next() else {
         return Vec::new();
     };
+    let (wanted, rollups) = rollups(window);
+    let is_one = |c: &Cluster| c.loose.is_empty() && c.units.len() == 1;
+    let summarise = |c: &Cluster| {
+        rollups == Rollups::InsteadOfPoints && c.units.iter().any(|u| lacks_rollups(u, &wanted))
+    };
     let rows: u64 = clusters.iter().flat_map(Cluster::blocks).map(|b| u64::from(b.rows)).sum();
     if is_over(window.end, now) && rows <= DAY_ROWS_MAX {
         let done = matches!(clusters.as_slice(), [only]
-            if only.loose.is_empty() && matches!(only.units.as_slice(), [unit] if unit.window == window));
+            if is_one(only) && only.window == window && !summarise(only));
         let job = Job { metric, kind, window, clusters };
         return if done { Vec::new() } else { vec![job] };
     }
     clusters
         .into_iter()
-        .filter(|c| !c.loose.is_empty() || c.units.len() > 1)
+        .filter(|c| !is_one(c) || summarise(c))
         .filter(|c| eagerness == Eagerness::All || is_over(c.window.end, now))
         .map(|cluster| Job { metric, kind, window: cluster.window, clusters: vec![cluster] })
         .collect()
+}
+
+/// Whether the points of a unit stand in for a tier that would surely be kept if it were written now, so that this is
+/// not tried again and again.
+fn lacks_rollups(unit: &Unit, wanted: &[Tier]) -> bool {
+    let points: u64 = unit.of_tier(Tier::Raw).map(|b| u64::from(b.rows)).sum();
+    let present = unit.tiers();
+    let next = present.iter().copied().find(|t| *t > Tier::Raw);
+    let absent = wanted.iter().filter(|t| **t > Tier::Raw && next.is_none_or(|next| **t < next));
+    let cells = |width: Interval| -> u64 {
+        let of_block = |b: &BlockInfo| {
+            let first = b.first_time.floor_to(width).0;
+            let buckets = (b.last_time.0 - first) / width.ms() + 1;
+            u64::from(b.series).saturating_mul(buckets as u64).min(u64::from(b.rows))
+        };
+        unit.of_tier(Tier::Raw).map(of_block).sum()
+    };
+    let rows_max = Rollups::InsteadOfPoints.rows_max(points);
+    points > 0 && absent.filter_map(|t| t.width()).any(|width| cells(width) <= rows_max)
 }

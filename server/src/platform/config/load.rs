@@ -96,6 +96,7 @@ impl Config {
             series_total: usize::try_from(metrics.series_total).unwrap_or(usize::MAX),
             disk_free_bytes: storage.disk_free_bytes.bytes(),
             retention: self.retention(),
+            rollup_points_min: self.storage.rollup_points_min,
             event_retention: self.retention.events.duration(),
             maintenance: defaults.maintenance,
         }

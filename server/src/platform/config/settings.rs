@@ -181,6 +181,8 @@ settings! {
         cache_bytes: ByteSize = "512MiB";
         /// The cache of decoded columns of events.
         event_cache_bytes: ByteSize = "512MiB";
+        /// Points that a cell of a rollup stands for, on average, where the rollup is written beside the points. Less makes long ranges quicker and takes more disk; points that expire leave their rollups behind in any case.
+        rollup_points_min: u64 = "60";
         /// Free disk below which writes are refused and reads go on.
         disk_free_bytes: ByteSize = "256MiB";
         /// Threads that answer queries and merge blocks.
