@@ -40,6 +40,8 @@ pub(crate) enum FrameKind {
     Events = 9,
     /// The description of a block of events in the catalog.
     EventCatalogEntry = 10,
+    /// A page of times that blocks share.
+    Times = 11,
 }
 
 impl FrameKind {

@@ -2,7 +2,7 @@
 //!
 //! A tier of rollups is kept only where it has at most a quarter of the rows of the next finer one that is kept: a
 //! tier that hardly shrinks costs more than it saves. Beside points it must shrink more, since points are read quickly and a
-//! cell takes as much disk as six of them; see [`Rollups`]. When the points of a window have expired and points still
+//! cell takes as much disk as six of them; the one-minute cells of distributions and sets are their points. See [`Rollups`]. When the points of a window have expired and points still
 //! arrive for it, they go into the tiers that are left.
 
 use super::block::{
@@ -12,6 +12,7 @@ use super::block::{
 use super::catalog::Cluster;
 use super::cell::NumberCell;
 use super::merge_scan::{Source, merge_scan};
+use super::times::TimePages;
 use super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use crate::codec::CodecResult;
 use crate::error::{Error, Result};
@@ -23,7 +24,7 @@ use crate::storage::Pinned;
 const ROWS_PER_CELL_MIN: usize = 4;
 const ALL: (i64, i64) = (i64::MIN, i64::MAX);
 
-/// Which rollups of gauges and counters are worth their disk.
+/// Which rollups are worth their disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rollups {
     /// The points stay: those whose cells stand for so many points or more.
@@ -50,7 +51,7 @@ pub(crate) type Loaded<'s> = (super::block::BlockInfo, Pinned<'s>);
 pub(crate) fn consolidate(
     clusters: &[Cluster],
     loaded: &[Loaded<'_>],
-    window: TimeRange,
+    (window, pages): (TimeRange, &TimePages),
     (wanted, rollups): (&[Tier], Rollups),
     origin: BlockOrigin<'_>,
 ) -> Result<Vec<NewBlock>> {
@@ -59,10 +60,10 @@ pub(crate) fn consolidate(
             let units = clusters.iter().flat_map(|c| &c.units);
             let pointless: Vec<UnitId> =
                 units.filter(|u| u.of_tier(Tier::Raw).next().is_none()).map(|u| u.id).collect();
-            numbers(loaded, window, &pointless, rollups, origin)?
+            numbers(loaded, (window, pages), &pointless, rollups, origin)?
         }
-        MetricType::Distribution => sketches::<Distribution>(loaded, window, origin)?,
-        MetricType::Set => sketches::<Cardinality>(loaded, window, origin)?,
+        MetricType::Distribution => sketches::<Distribution>(loaded, window, rollups, origin)?,
+        MetricType::Set => sketches::<Cardinality>(loaded, window, rollups, origin)?,
     };
     Ok(keep_what_pays(tiers, wanted))
 }
@@ -92,7 +93,7 @@ fn keep_what_pays(tiers: Vec<TierBlocks>, wanted: &[Tier]) -> Vec<NewBlock> {
 /// `pointless` are the units whose points have expired.
 fn numbers(
     loaded: &[Loaded<'_>],
-    window: TimeRange,
+    (window, pages): (TimeRange, &TimePages),
     pointless: &[UnitId],
     rollups: Rollups,
     origin: BlockOrigin<'_>,
@@ -107,7 +108,7 @@ fn numbers(
         loaded.iter().filter(|(info, _)| info.key.tier == Tier::Raw).collect();
     ordered.sort_by_key(|(info, _)| (info.order, info.key));
     for (info, bytes) in &ordered {
-        let (_, block) = PointBlock::open(info.key, bytes)?;
+        let (_, block) = PointBlock::open(info.key, bytes, |at, page| pages.find(at, page))?;
         sources.push(Source::Block(Box::new(block)));
     }
     let mut points: BlockWriter<'_, PointBlockBuilder> =
@@ -275,6 +276,7 @@ fn cells_of_cells(
 fn sketches<S: CellSketch>(
     loaded: &[Loaded<'_>],
     window: TimeRange,
+    rollups: Rollups,
     origin: BlockOrigin<'_>,
 ) -> Result<Vec<TierBlocks>> {
     let finest = loaded.iter().map(|(info, _)| info.key.tier).min().unwrap_or(Tier::Minute);
@@ -295,9 +297,11 @@ fn sketches<S: CellSketch>(
         found.extend(block.series().iter().enumerate().map(|(index, s)| (*s, at, index)));
     }
     found.sort_unstable();
-    let tiers = Tier::ALL.into_iter().filter(|t| *t >= base && t.width().is_some());
-    let mut writers: Vec<(Interval, Tier, BlockWriter<'_, SketchBlockBuilder<S>>)> =
-        tiers.filter_map(|t| Some((t.width()?, t, BlockWriter::new(origin, t, window)))).collect();
+    let of_base = loaded.iter().filter(|(info, _)| info.key.tier == base);
+    let rows_max = rollups.rows_max(of_base.map(|(info, _)| u64::from(info.rows)).sum());
+    let tiers = Tier::ALL.into_iter().filter(|t| *t >= base);
+    let mut tiers: Vec<SketchTier<'_, S>> =
+        tiers.filter_map(|tier| SketchTier::new(origin, tier, window)).collect();
     for same in found.chunk_by(|a, b| a.0 == b.0) {
         let mut cells: Vec<(i64, S)> = Vec::new();
         for (_, at, index) in same {
@@ -308,19 +312,33 @@ fn sketches<S: CellSketch>(
         }
         cells.sort_by_key(|(start, _)| *start);
         let series = SeriesId(same.first().map_or(0, |(series, ..)| *series));
-        for (width, _, writer) in &mut writers {
-            cells = widen(cells, *width);
+        for tier in &mut tiers {
+            cells = widen(cells, tier.width);
             let (starts, column): (Vec<i64>, Vec<S>) = cells.iter().cloned().unzip();
-            writer.push(series, &starts, &column)?;
+            tier.rows += cells.len() as u64;
+            tier.writer.push(series, &starts, &column)?;
         }
+        tiers.retain(|t| t.tier == base || t.rows <= rows_max);
     }
-    writers
-        .into_iter()
-        .map(|(_, tier, writer)| {
-            let blocks = writer.finish().map_err(Error::from)?;
-            Ok(TierBlocks { tier, always: tier == base, blocks })
-        })
-        .collect()
+    let blocks_of = |SketchTier { tier, writer, .. }| {
+        let blocks = writer.finish().map_err(Error::from)?;
+        Ok(TierBlocks { tier, always: tier == base, blocks })
+    };
+    tiers.into_iter().map(blocks_of).collect()
+}
+
+struct SketchTier<'s, S> {
+    tier: Tier,
+    width: Interval,
+    rows: u64,
+    writer: BlockWriter<'s, SketchBlockBuilder<S>>,
+}
+
+impl<'s, S: CellSketch> SketchTier<'s, S> {
+    fn new(origin: BlockOrigin<'s>, tier: Tier, window: TimeRange) -> Option<Self> {
+        let writer = BlockWriter::new(origin, tier, window);
+        Some(Self { tier, width: tier.width()?, rows: 0, writer })
+    }
 }
 
 /// Merges neighbouring cells that fall into one wider cell.

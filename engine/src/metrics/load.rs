@@ -8,6 +8,7 @@ use super::Metrics;
 use super::block::{BlockInfo, BlockKey};
 use super::catalog::Catalog;
 use super::registry::{Registry, load};
+use super::times::TimePages;
 use super::view::View;
 use crate::error::Result;
 use crate::options::Options;
@@ -15,6 +16,9 @@ use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store};
 
 /// The next number of a block: u64, little-endian.
 pub(super) const SEQUENCE_KEY: &[u8] = b"sequence";
+
+/// One part in so many of the cache for blocks is for decoded times beside it.
+const TIMES_CACHE_SHARE: usize = 8;
 
 /// The metrics of a store, before the log is replayed.
 #[derive(Debug)]
@@ -51,7 +55,10 @@ pub(crate) fn open(
     let view = View::new(catalog, loaded.stats);
     view.define(registry.all_series().into_iter());
     let quarantined = quarantined.into_iter().collect();
-    let metrics = Metrics::new(store, options, pool, registry, view, quarantined, sequence);
+    let times_bytes = options.cache_bytes / TIMES_CACHE_SHARE;
+    let times = TimePages::open(Arc::clone(&store), seed, times_bytes)?;
+    let rooms = (view, times);
+    let metrics = Metrics::new(store, options, pool, registry, rooms, quarantined, sequence);
     metrics.delete_garbage(&garbage)?;
     metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
     Ok(Opened { metrics, damaged })

@@ -13,6 +13,7 @@ mod query;
 pub(crate) mod registry;
 mod rooms;
 pub(crate) mod seal;
+pub(crate) mod times;
 mod upkeep;
 mod view;
 mod writer;

@@ -8,6 +8,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::block::BlockKey;
 use super::registry::Registry;
+use super::times::TimePages;
 use super::view::View;
 use crate::error::{Error, Result};
 use crate::model::{MetricId, MetricType, TimestampMs};
@@ -20,6 +21,7 @@ pub(crate) struct Metrics {
     pub(super) store: Arc<Store>,
     pub(super) registry: Registry,
     pub(super) view: View,
+    pub(super) times: TimePages,
     options: Options,
     pool: Arc<rayon::ThreadPool>,
     quarantined: RwLock<HashSet<BlockKey>>,
@@ -45,7 +47,7 @@ impl Metrics {
         options: Options,
         pool: Arc<rayon::ThreadPool>,
         registry: Registry,
-        view: View,
+        (view, times): (View, TimePages),
         quarantined: HashSet<BlockKey>,
         sequence: u64,
     ) -> Self {
@@ -53,6 +55,7 @@ impl Metrics {
             store,
             registry,
             view,
+            times,
             options,
             pool,
             quarantined: RwLock::new(quarantined),
@@ -68,6 +71,10 @@ impl Metrics {
 
     pub(crate) fn view(&self) -> &View {
         &self.view
+    }
+
+    pub(crate) fn times(&self) -> &TimePages {
+        &self.times
     }
 
     pub(crate) fn options(&self) -> &Options {

@@ -15,6 +15,7 @@ use super::block::{BlockInfo, BlockKey, Tier};
 use super::catalog::{Catalog, MetricBlocks};
 use super::head::{Head, Run};
 use super::registry::MetricStats;
+use super::times::Shelf;
 use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
 
 /// The points, wherever they are.
@@ -181,6 +182,16 @@ impl View {
         let retired = self.retired.lock();
         days.extend(retired.iter().flat_map(|r| &r.blocks).map(|key| (key.tier, key.day)));
         days
+    }
+
+    /// The shelves of times that blocks refer to; none while a reader may have a block that is not in the catalog.
+    pub(crate) fn shelves(&self) -> Option<HashSet<Shelf>> {
+        let catalog = self.catalog();
+        if !self.retired.lock().is_empty() {
+            return None;
+        }
+        let blocks = catalog.metrics().flat_map(|(_, blocks)| blocks.iter());
+        Some(blocks.filter(|b| b.key.tier == Tier::Raw).map(BlockInfo::shelf).collect())
     }
 
     /// What a query needs.

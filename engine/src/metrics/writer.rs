@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{BlockBuilder, BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
+use super::times::TimesWriter;
 use crate::codec::CodecResult;
 use crate::codec::integers::Effort;
 use crate::model::{Interval, MetricId, MetricType, SeriesId, TimeRange, TimestampMs};
@@ -24,6 +25,8 @@ pub(crate) struct BlockOrigin<'s> {
     pub(crate) effort: Effort,
     /// Hands out the last part of block names.
     pub(crate) sequence: &'s AtomicU64,
+    /// Takes the times that the blocks of several metrics have.
+    pub(crate) times: &'s TimesWriter<'s>,
 }
 
 /// Writes the blocks of one tier and window. Series come in ascending order.
@@ -74,7 +77,7 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
         else {
             return Ok(());
         };
-        let BlockOrigin { metric, kind, unit, order, effort, sequence } = self.origin;
+        let BlockOrigin { metric, kind, unit, order, effort, sequence, times } = self.origin;
         let day = self.window.start.floor_to(Interval::DAY).0 / Interval::DAY.ms();
         let mut info = BlockInfo {
             key: BlockKey {
@@ -95,7 +98,7 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
             last_time: TimestampMs(last),
             bytes: 0,
         };
-        let bytes = builder.finish(&info, effort)?;
+        let bytes = builder.finish(&info, times, effort)?;
         info.bytes = bytes.len() as u32;
         self.blocks.push(NewBlock { info, bytes });
         Ok(())

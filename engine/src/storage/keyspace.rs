@@ -13,6 +13,8 @@ pub(crate) enum Keyspace {
     /// The blocks: 10 to 300 KB each, immutable, already packed. Keys begin with tier and day, so that a day
     /// of a tier is one range, and dropping it drops whole files.
     Blocks,
+    /// Times that the blocks of several metrics share, in pages. Keys begin with the window.
+    Times,
     /// What is known of blocks of events, all read at open. One byte says what an entry is, a block key follows.
     EventCatalog,
     /// The blocks of events: up to 2 MB each, immutable, already packed. Keys begin with the day.
@@ -29,11 +31,12 @@ pub(crate) enum Keyspace {
 
 impl Keyspace {
     /// Every keyspace, in the order of the declaration.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Meta,
         Self::Registry,
         Self::Catalog,
         Self::Blocks,
+        Self::Times,
         Self::EventCatalog,
         Self::EventBlocks,
         Self::Garbage,
@@ -49,6 +52,7 @@ impl Keyspace {
             Self::Registry => "registry",
             Self::Catalog => "catalog",
             Self::Blocks => "blocks",
+            Self::Times => "times",
             Self::EventCatalog => "event_catalog",
             Self::EventBlocks => "event_blocks",
             Self::Garbage => "garbage",

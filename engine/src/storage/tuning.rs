@@ -162,7 +162,7 @@ fn shape(keyspace: Keyspace) -> Shape {
         // No blob files: a dropped table does not tell its blob files what they lost, so a blob file
         // with one living value would keep all its dead ones; and keys that begin with the day make
         // compaction move most tables instead of rewriting them.
-        Keyspace::Blocks | Keyspace::EventBlocks => Shape {
+        Keyspace::Blocks | Keyspace::Times | Keyspace::EventBlocks => Shape {
             memtable_part: 4,
             table_bytes: 32 << 20,
             page_bytes: 4 * KIB,
@@ -199,7 +199,7 @@ pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared) -> Options {
     let mut options = Options::default();
     options.set_write_buffer_size(memtable_bytes);
     // One filled, one being flushed, and for blocks one more, so that a seal does not wait for the flush.
-    let of_blocks = matches!(keyspace, Keyspace::Blocks | Keyspace::EventBlocks);
+    let of_blocks = matches!(keyspace, Keyspace::Blocks | Keyspace::Times | Keyspace::EventBlocks);
     options.set_max_write_buffer_number(if of_blocks { 3 } else { 2 });
     options.set_min_write_buffer_number_to_merge(1);
     options.set_max_write_buffer_size_to_maintain(0);

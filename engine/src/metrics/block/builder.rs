@@ -4,6 +4,7 @@ use super::info::BlockInfo;
 use super::rows::RowsBuilder;
 use crate::codec::CodecResult;
 use crate::codec::integers::Effort;
+use crate::metrics::times::TimesWriter;
 use crate::model::SeriesId;
 
 /// A block is closed at this many rows: what pco needs to come near its best.
@@ -30,6 +31,12 @@ pub(crate) trait BlockBuilder: Default {
         rows.len().clamp(1, BLOCK_ROWS)
     }
 
-    /// The block as bytes. `info` must describe what was pushed. Fails when a column cannot be compressed.
-    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>>;
+    /// The block as bytes. `info` must describe what was pushed; `times` takes the times that other blocks may have too.
+    /// Fails when a column cannot be compressed.
+    fn finish(
+        &self,
+        info: &BlockInfo,
+        times: &TimesWriter<'_>,
+        effort: Effort,
+    ) -> CodecResult<Vec<u8>>;
 }

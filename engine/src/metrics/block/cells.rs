@@ -15,13 +15,15 @@
 use super::builder::BlockBuilder;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
-use super::rows::{Rows, RowsBuilder, TimesCache};
+use super::rows::{Rows, RowsBuilder};
+use super::vectors::TimesCache;
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn, FloatPage, Runs, SCALE_MAX, power_of_ten};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
 use crate::codec::{CodecError, CodecResult};
 pub(crate) use crate::metrics::cell::{NumberCell, units_value};
+use crate::metrics::times::TimesWriter;
 use crate::model::{MetricType, SeriesId};
 use crate::sketch::decimal_units_of;
 
@@ -64,8 +66,13 @@ impl BlockBuilder for CellBlockBuilder {
         &self.rows
     }
 
-    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
-        envelope::build(FrameKind::Cells, info, &self.rows, effort, |out| {
+    fn finish(
+        &self,
+        info: &BlockInfo,
+        _: &TimesWriter<'_>,
+        effort: Effort,
+    ) -> CodecResult<Vec<u8>> {
+        envelope::build(FrameKind::Cells, info, (&self.rows, |_: &[i64]| None), effort, |out| {
             self.encode(info.kind, effort, out)
         })
     }
@@ -334,6 +341,8 @@ fn each_value(page: &FloatPage, mut set: impl FnMut(usize, f64)) {
 #[cfg(test)]
 mod tests {
     use super::super::info::{Tier, sample_info};
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -377,7 +386,7 @@ mod tests {
             for (id, (starts, cells)) in &series {
                 builder.push(SeriesId(*id), starts, cells);
             }
-            let bytes = builder.finish(&info, Effort::Merge).unwrap();
+            let bytes = builder.finish(&info, &TimesWriter::new(0, &AtomicU64::new(0)), Effort::Merge).unwrap();
             let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
             for (i, (_, (starts, cells))) in series.iter().enumerate() {
                 let mut at = 0;
@@ -404,7 +413,8 @@ mod tests {
             let (starts, cells) = cells(&points, id);
             builder.push(SeriesId(id), &starts, &cells);
         }
-        let bytes = builder.finish(&info, Effort::Seal).unwrap();
+        let bytes =
+            builder.finish(&info, &TimesWriter::new(0, &AtomicU64::new(0)), Effort::Seal).unwrap();
         let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
         let mut seen = Vec::new();
         let wanted = CellColumn { sum: true, ..CellColumn::default() };

@@ -6,22 +6,23 @@ use crate::codec::CodecResult;
 use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::Effort;
+use crate::metrics::times::PlaceInPage;
 
 /// The version of every block format written today.
 pub(super) const BLOCK_VERSION: u8 = 1;
 
-/// A block as bytes, whose columns `columns` appends behind its rows.
+/// A block as bytes, whose columns `columns` appends behind its rows. `share` may take times into a page.
 pub(super) fn build(
     kind: FrameKind,
     info: &BlockInfo,
-    rows: &RowsBuilder,
+    (rows, share): (&RowsBuilder, impl FnMut(&[i64]) -> Option<PlaceInPage>),
     effort: Effort,
     columns: impl FnOnce(&mut Vec<u8>) -> CodecResult<()>,
 ) -> CodecResult<Vec<u8>> {
     let mut out = Vec::new();
     let mark = frame::begin(&mut out, kind, BLOCK_VERSION);
     info.encode(&mut out);
-    rows.encode(effort, &mut out)?;
+    rows.encode(effort, share, &mut out)?;
     columns(&mut out)?;
     frame::close(&mut out, mark);
     Ok(out)

@@ -12,6 +12,7 @@
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
+use crate::metrics::times::Shelf;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 
 /// How coarse the rows of a block are. The numbers are on disk.
@@ -125,6 +126,11 @@ pub(crate) struct BlockInfo {
 }
 
 impl BlockInfo {
+    /// Where the times are that the block shares with others.
+    pub(crate) fn shelf(&self) -> Shelf {
+        Shelf { window: self.window, of_unit: self.unit.is_some() }
+    }
+
     /// The instants that rows of the block can belong to, cell widths included.
     pub(crate) fn extent(&self) -> TimeRange {
         let width = self.key.tier.width().map_or(1, Interval::ms);

@@ -13,6 +13,7 @@ mod info;
 mod points;
 mod rows;
 mod sketches;
+mod vectors;
 
 pub(crate) use builder::BlockBuilder;
 pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
@@ -22,5 +23,6 @@ pub(crate) use check::{check, describe};
 use envelope::BLOCK_VERSION;
 pub(crate) use info::{BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder};
-pub(crate) use rows::Times;
+pub(crate) use rows::BLOCK_ROWS_MAX;
 pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder};
+pub(crate) use vectors::{Times, TimesCache, Vectors, encode as encode_vectors};

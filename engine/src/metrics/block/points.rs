@@ -4,14 +4,19 @@
 //! frame(Points) { info │ rows │ values: floats, runs = the rows of a series within a page }
 //! ```
 
+use std::sync::Arc;
+
 use super::builder::BlockBuilder;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
-use super::rows::{Rows, RowsBuilder, Times, TimesCache};
+use super::rows::{Rows, RowsBuilder};
+use super::vectors::{Times, TimesCache};
 use crate::codec::CodecResult;
 use crate::codec::floats::{self, FloatColumn, FloatPage, Runs};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{Effort, PAGE_ROWS};
+use crate::error::Result;
+use crate::metrics::times::{PageNumber, Shelf, TimePage, TimesWriter};
 use crate::model::SeriesId;
 
 /// Collects the points of a block, series by series.
@@ -34,8 +39,14 @@ impl BlockBuilder for PointBlockBuilder {
         &self.rows
     }
 
-    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
-        envelope::build(FrameKind::Points, info, &self.rows, effort, |out| {
+    fn finish(
+        &self,
+        info: &BlockInfo,
+        times: &TimesWriter<'_>,
+        effort: Effort,
+    ) -> CodecResult<Vec<u8>> {
+        let share = |vector: &[i64]| Some(times.place(info.shelf(), vector));
+        envelope::build(FrameKind::Points, info, (&self.rows, share), effort, |out| {
             let runs = Runs::new(self.rows.counts().iter().map(|n| *n as usize));
             floats::encode(&self.values, &runs, effort, out)
         })
@@ -67,11 +78,17 @@ pub(crate) struct Piece<'p> {
 }
 
 impl<'a> PointBlock<'a> {
-    pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
-        let (info, rows, values) =
+    /// Opens a block; `find` has the pages of times that it refers to.
+    pub(crate) fn open(
+        key: BlockKey,
+        bytes: &'a [u8],
+        mut find: impl FnMut(Shelf, PageNumber) -> Result<Arc<TimePage>>,
+    ) -> Result<(BlockInfo, Self)> {
+        let (info, mut rows, values) =
             envelope::open(FrameKind::Points, key, bytes, |_, rows, reader| {
                 FloatColumn::read_exactly(reader, rows.len())
             })?;
+        rows.find_pages(|number| find(info.shelf(), number))?;
         let runs = Runs::new(rows.counts());
         let block = Self {
             rows,
@@ -143,7 +160,10 @@ impl<'a> PointBlock<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::info::{Tier, sample_info};
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
+    use crate::metrics::times::find_new;
     use crate::model::MetricType;
     use proptest::prelude::*;
 
@@ -154,8 +174,12 @@ mod tests {
             builder.push(SeriesId(*id), &times, &values);
         }
         let info = sample_info(MetricType::Gauge, Tier::Raw);
-        let bytes = builder.finish(&info, Effort::Seal).unwrap();
-        let (read, mut block) = PointBlock::open(info.key, &bytes).unwrap();
+        let sequence = AtomicU64::new(3);
+        let times = TimesWriter::new(0, &sequence);
+        let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
+        let pages = times.pages(Effort::Seal).unwrap();
+        let find = |shelf, number| find_new(&pages, shelf, number);
+        let (read, mut block) = PointBlock::open(info.key, &bytes, find).unwrap();
         assert_eq!(read, info);
         for (i, (_, points)) in series.iter().enumerate() {
             for (start, end) in [(i64::MIN, i64::MAX), (200, 900), (500, 500)] {
@@ -169,6 +193,25 @@ mod tests {
     }
 
     #[test]
+    fn times_that_metrics_share_are_in_a_page_and_not_in_their_blocks() {
+        let mut builder = PointBlockBuilder::default();
+        for series in 0..20 {
+            let times: Vec<i64> =
+                (0..500).map(|i| i * 10_000 + i * i * (series + 7) % 911).collect();
+            builder.push(SeriesId(series as u32), &times, &vec![1.0; times.len()]);
+        }
+        let info = sample_info(MetricType::Gauge, Tier::Raw);
+        let sequence = AtomicU64::new(3);
+        let times = TimesWriter::new(0, &sequence);
+        let blocks = [(); 2].map(|()| builder.finish(&info, &times, Effort::Merge).unwrap());
+        assert!(blocks.iter().all(|bytes| bytes.len() < 200), "{}", blocks[0].len());
+        let pages = times.pages(Effort::Merge).unwrap();
+        assert_eq!(pages.len(), 1);
+        let lost = PointBlock::open(info.key, &blocks[1], |at, page| find_new(&[], at, page));
+        assert!(matches!(lost, Err(crate::error::Error::Corrupt(_))));
+    }
+
+    #[test]
     fn series_longer_than_a_page_round_trip() {
         let long: Vec<_> = (0..10_000).map(|i| (i * 10, i as f64 / 10.0)).collect();
         check(&[(1, vec![(5, 1.5)]), (2, long.clone()), (9, long)]);
@@ -179,7 +222,7 @@ mod tests {
         fn any_points_round_trip(
             series in proptest::collection::btree_map(
                 any::<u32>(),
-                proptest::collection::btree_map(0i64..1000, -1e9..1e9, 1..50),
+                proptest::collection::btree_map(0i64..1000, -1e9..1e9, 1..90),
                 1..30,
             )
         ) {
@@ -193,10 +236,13 @@ mod tests {
             let mut builder = PointBlockBuilder::default();
             builder.push(SeriesId(1), &[1, 2, 3], &[0.5, 1.5, 2.5]);
             let info = sample_info(MetricType::Gauge, Tier::Raw);
-            let mut bytes = builder.finish(&info, Effort::Seal).unwrap();
+            let times = AtomicU64::new(3);
+            let times = TimesWriter::new(0, &times);
+            let mut bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
             let at = at.index(bytes.len());
             bytes[at] ^= 1 << bit;
-            prop_assert!(PointBlock::open(info.key, &bytes).is_err());
+            let find = |shelf, number| find_new(&[], shelf, number);
+            prop_assert!(PointBlock::open(info.key, &bytes, find).is_err());
         }
     }
 }

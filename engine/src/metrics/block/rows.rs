@@ -1,36 +1,41 @@
 //! Which rows of a block belong to which series, and when they happened.
 //!
 //! Rows are ordered by series id, within a series by time; increments of a counter may share a time. The
-//! series of one agent share their times, so times are kept as a table of distinct *vectors* to which
-//! the series refer; a regular vector is a start and a step, others are what is left of each time after
-//! a step is taken away.
+//! series of one agent share their times, so times are kept as a table of distinct [`vectors`] to which
+//! the series refer. The metrics of one agent share them too: blocks of points leave vectors that are no start and step
+//! to the pages of [`crate::metrics::times`], which all metrics of a window refer to.
 //!
 //! ```text
 //! series count: varint
 //! series ids: integers, each less the one before      row counts: integers
 //! vector count: varint
 //! vector of each series: integers
-//! starts: integers, each less the one before          steps: integers        shapes: integers
-//!   shape 0 regular   start + i·step
-//!   shape 1 grid      start + i·step + residual[i]
-//!   shape 2 walk      time before + step + residual[i]
-//! residuals: integers, one per row of every vector that is not regular
+//! pages: varint, each: number of the page: varint
+//! with pages only: where each vector is: integers     0 here, n in the nth page
+//!                  place in its page of each vector that is in one: integers
+//! the vectors that are here, see `vectors`
 //! ```
+//!
+//! [`vectors`]: super::vectors
+
+use std::sync::Arc;
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::vectors::{self, Times, TimesCache, Vectors, differences, is_regular, read_column};
 use crate::codec::bytes::{Reader, put_varint};
-use crate::codec::integers::{self, Effort, IntegerColumn};
+use crate::codec::integers::{self, Effort};
 use crate::codec::{CodecError, CodecResult};
+use crate::error::Result;
+use crate::metrics::times::{PageNumber, PlaceInPage, TimePage};
 use crate::model::SeriesId;
 
 /// Rows of a block: what a pco chunk wants, and little enough to build and read in one piece.
 pub(crate) const BLOCK_ROWS_MAX: usize = 1 << 17;
 
-const REGULAR: i64 = 0;
-const GRID: i64 = 1;
-const WALK: i64 = 2;
+/// A vector shorter than this stays in its block: it is not worth a look elsewhere.
+const SHARED_ROWS_MIN: usize = 32;
 
 /// Collects the rows of a block, series by series.
 #[derive(Debug, Default)]
@@ -109,8 +114,13 @@ impl RowsBuilder {
         ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// Appends the directory and the times.
-    pub(crate) fn encode(&self, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+    /// Appends the directory and the times. `share` may take a vector into a page that other blocks refer to.
+    pub(crate) fn encode(
+        &self,
+        effort: Effort,
+        mut share: impl FnMut(&[i64]) -> Option<PlaceInPage>,
+        out: &mut Vec<u8>,
+    ) -> CodecResult<()> {
         put_varint(out, self.series.len() as u64);
         integers::encode(&differences(self.series.iter().map(|s| i64::from(*s))), effort, out)?;
         let counts: Vec<i64> = self.counts.iter().map(|n| i64::from(*n)).collect();
@@ -118,48 +128,32 @@ impl RowsBuilder {
         put_varint(out, self.vectors.len() as u64);
         let vector_of: Vec<i64> = self.vector_of.iter().map(|v| i64::from(*v)).collect();
         integers::encode(&vector_of, effort, out)?;
-        let (mut starts, mut steps, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut residuals = Vec::new();
+        let (mut pages, mut homes, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let mut here = Vec::new();
         for (start, end) in &self.vectors {
             let vector = self.times.get(*start..*end).unwrap_or_default();
-            let (step, shape) = fit(vector, &mut residuals);
-            starts.push(vector.first().copied().unwrap_or_default());
-            steps.push(step);
-            shapes.push(shape);
+            let shared = (vector.len() >= SHARED_ROWS_MIN && !is_regular(vector))
+                .then(|| share(vector))
+                .flatten();
+            let Some(PlaceInPage { page, place }) = shared else {
+                homes.push(0);
+                here.push(vector);
+                continue;
+            };
+            let known = pages.iter().rposition(|p| *p == page).unwrap_or_else(|| {
+                pages.push(page);
+                pages.len() - 1
+            });
+            homes.push(known as i64 + 1);
+            places.push(i64::from(place));
         }
-        integers::encode(&differences(starts.into_iter()), effort, out)?;
-        integers::encode(&steps, effort, out)?;
-        integers::encode(&shapes, effort, out)?;
-        integers::encode(&residuals, effort, out)
-    }
-}
-
-fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {
-    let mut before = 0;
-    values.map(|v| v - std::mem::replace(&mut before, v)).collect()
-}
-
-/// Chooses step and shape of a vector and appends its residuals, none when it is regular.
-fn fit(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
-    let [first, second, ..] = *times else { return (0, REGULAR) };
-    let step = second - first;
-    if times.windows(2).all(|w| w[1] - w[0] == step) {
-        return (step, REGULAR);
-    }
-    let last = times.last().copied().unwrap_or(first);
-    let grid_step = (last - first) / (times.len() as i64 - 1);
-    let grid = || times.iter().enumerate().map(|(i, t)| t - first - i as i64 * grid_step);
-    let mut gaps: Vec<i64> = times.windows(2).map(|w| w[1] - w[0]).collect();
-    let middle = gaps.len() / 2;
-    let walk_step = *gaps.select_nth_unstable(middle).1;
-    let walk = || std::iter::once(0).chain(times.windows(2).map(|w| w[1] - w[0] - walk_step));
-    let bits = |v: i64| 64 - v.unsigned_abs().leading_zeros();
-    if grid().map(bits).sum::<u32>() < walk().map(bits).sum::<u32>() {
-        residuals.extend(grid());
-        (grid_step, GRID)
-    } else {
-        residuals.extend(walk());
-        (walk_step, WALK)
+        put_varint(out, pages.len() as u64);
+        pages.iter().for_each(|page| put_varint(out, page.0));
+        if !pages.is_empty() {
+            integers::encode(&homes, effort, out)?;
+            integers::encode(&places, effort, out)?;
+        }
+        vectors::encode(here.into_iter(), effort, out)
     }
 }
 
@@ -170,33 +164,24 @@ pub(crate) struct Rows<'a> {
     /// Where the rows of each series begin, and after them the number of rows.
     row_starts: Vec<u32>,
     vector_of: Vec<u32>,
-    vectors: Vec<Vector>,
-    residuals: IntegerColumn<'a>,
+    homes: Vec<Home>,
+    pages: Vec<Page>,
+    here: Vectors<'a>,
 }
 
+/// Where a vector is.
 #[derive(Clone, Copy, Debug)]
-struct Vector {
-    start: i64,
-    step: i64,
-    shape: i64,
-    len: usize,
-    residuals_from: usize,
+enum Home {
+    Here { number: usize },
+    Page { page: usize, place: u32, len: usize },
 }
 
-/// The times of the rows of one series.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Times<'a> {
-    /// `start + i·step` for `i` below `len`.
-    Regular { start: i64, step: i64, len: usize },
-    /// Any ascending times.
-    List(&'a [i64]),
-}
-
-/// Keeps the vector decoded last, so that series that share it decode it once.
-#[derive(Debug, Default)]
-pub(crate) struct TimesCache {
-    vector: Option<u32>,
-    times: Vec<i64>,
+/// A page that the block refers to.
+#[derive(Debug)]
+struct Page {
+    number: PageNumber,
+    /// Set by [`Rows::find_pages`].
+    times: Option<Arc<TimePage>>,
 }
 
 impl<'a> Rows<'a> {
@@ -218,29 +203,27 @@ impl<'a> Rows<'a> {
         }
         let vector_count = reader.count("time vectors", count)?;
         let vector_of = read_column(reader, count)?;
-        let starts = read_column(reader, vector_count)?;
-        let steps = read_column(reader, vector_count)?;
-        let shapes = read_column(reader, vector_count)?;
-        let residuals = IntegerColumn::read(reader, BLOCK_ROWS_MAX)?;
-        let mut vectors = Vec::with_capacity(vector_count);
-        let mut start = 0i64;
-        for ((delta, step), shape) in starts.iter().zip(&steps).zip(&shapes) {
-            start = start.wrapping_add(*delta);
-            vectors.push(Vector { start, step: *step, shape: *shape, len: 0, residuals_from: 0 });
+        let mut lengths = vec![0; vector_count];
+        let vector_of = assign_vectors(&vector_of, &counts, &mut lengths)?;
+        let (pages, homes) = read_homes(reader, &lengths)?;
+        let here: Vec<usize> = homes
+            .iter()
+            .zip(&lengths)
+            .filter_map(|(home, len)| matches!(home, Home::Here { .. }).then_some(*len))
+            .collect();
+        let here = Vectors::read(reader, &here, BLOCK_ROWS_MAX)?;
+        Ok(Self { series, row_starts, vector_of, homes, pages, here })
+    }
+
+    /// Looks up the pages that the block refers to. Without them only the times that are here can be read.
+    pub(crate) fn find_pages(
+        &mut self,
+        mut find: impl FnMut(PageNumber) -> Result<Arc<TimePage>>,
+    ) -> Result<()> {
+        for page in &mut self.pages {
+            page.times = Some(find(page.number)?);
         }
-        let vector_of = assign_vectors(&vector_of, &counts, &mut vectors)?;
-        let mut residuals_from = 0;
-        for vector in vectors.iter_mut().filter(|v| v.shape != REGULAR) {
-            vector.residuals_from = residuals_from;
-            residuals_from += vector.len;
-        }
-        if residuals_from != residuals.rows() {
-            return Err(CodecError::new(format!(
-                "{residuals_from} residuals of times wanted, {} there",
-                residuals.rows()
-            )));
-        }
-        Ok(Self { series, row_starts, vector_of, vectors, residuals })
+        Ok(())
     }
 
     pub(crate) fn series(&self) -> &[u32] {
@@ -280,64 +263,52 @@ impl<'a> Rows<'a> {
 
     /// The times of the series at `index` of [`Self::series`].
     pub(crate) fn times<'c>(
-        &self,
+        &'c self,
         index: usize,
         cache: &'c mut TimesCache,
     ) -> CodecResult<Times<'c>> {
-        let number = self.vector_of.get(index).copied();
-        let found = number.and_then(|n| self.vectors.get(n as usize));
-        let Some(vector) = found else {
-            return Err(CodecError::new(format!("no series {index} in the block")));
-        };
-        let Vector { start, step, len, .. } = *vector;
-        if vector.shape == REGULAR {
-            return Ok(Times::Regular { start, step, len });
-        }
-        if cache.vector != number {
-            cache.vector = None;
-            self.decode_times(vector, &mut cache.times)?;
-            cache.vector = number;
-        }
-        Ok(Times::List(&cache.times))
-    }
-
-    fn decode_times(&self, vector: &Vector, out: &mut Vec<i64>) -> CodecResult<()> {
-        out.clear();
-        let mut page = Vec::new();
-        let (from, to) = (vector.residuals_from, vector.residuals_from + vector.len);
-        let page_rows = integers::PAGE_ROWS;
-        for index in from / page_rows..to.div_ceil(page_rows) {
-            self.residuals.page(index, &mut page)?;
-            let first = index * page_rows;
-            let slice = page.get(from.max(first) - first..(to - first).min(page.len()));
-            out.extend_from_slice(slice.unwrap_or_default());
-        }
-        match vector.shape {
-            GRID => {
-                let mut at = vector.start;
-                for time in out.iter_mut() {
-                    *time = time.wrapping_add(at);
-                    at = at.wrapping_add(vector.step);
-                }
+        let vector = self.vector_of.get(index).and_then(|n| self.homes.get(*n as usize));
+        match vector {
+            Some(Home::Here { number }) => self.here.times(*number, cache),
+            Some(Home::Page { page, place, len }) => {
+                let page = self.pages.get(*page).and_then(|page| page.times.as_deref());
+                let times = page.and_then(|page| page.vector(*place)).filter(|t| t.len() == *len);
+                let missing = || CodecError::new("a page of times does not hold what it should");
+                times.map(Times::List).ok_or_else(missing)
             }
-            WALK => {
-                // The first residual is zero and has no gap before it.
-                let mut at = vector.start.wrapping_sub(vector.step);
-                for time in out.iter_mut() {
-                    at = at.wrapping_add(vector.step).wrapping_add(*time);
-                    *time = at;
-                }
-            }
-            shape => return Err(CodecError::new(format!("time vector of shape {shape}"))),
+            None => Err(CodecError::new(format!("no series {index} in the block"))),
         }
-        if out.is_sorted() { Ok(()) } else { Err(CodecError::new("times do not ascend")) }
     }
 }
 
-fn read_column(reader: &mut Reader<'_>, rows: usize) -> CodecResult<Vec<i64>> {
-    let mut out = Vec::new();
-    IntegerColumn::read_exactly(reader, rows)?.all(&mut out)?;
-    Ok(out)
+/// Where each vector of these lengths is.
+fn read_homes(reader: &mut Reader<'_>, lengths: &[usize]) -> CodecResult<(Vec<Page>, Vec<Home>)> {
+    let count = reader.count("pages of times", lengths.len())?;
+    if count == 0 {
+        return Ok((Vec::new(), (0..lengths.len()).map(|number| Home::Here { number }).collect()));
+    }
+    let pages = (0..count)
+        .map(|_| Ok(Page { number: PageNumber(reader.varint()?), times: None }))
+        .collect::<CodecResult<Vec<_>>>()?;
+    let homes = read_column(reader, lengths.len())?;
+    let mut places =
+        read_column(reader, homes.iter().filter(|home| **home != 0).count())?.into_iter();
+    let mut here = 0..;
+    let homes = homes.iter().zip(lengths).map(|(home, len)| {
+        let Some(page) = usize::try_from(*home).ok().filter(|home| *home <= count) else {
+            return Err(CodecError::new(format!("a vector in page {home} of {count}")));
+        };
+        match page.checked_sub(1) {
+            None => Ok(Home::Here { number: here.next().unwrap_or_default() }),
+            Some(page) => {
+                let place = places.next().and_then(|place| u32::try_from(place).ok());
+                let place = place.ok_or_else(|| CodecError::new("a place outside of all pages"))?;
+                Ok(Home::Page { page, place, len: *len })
+            }
+        }
+    });
+    let homes = homes.collect::<CodecResult<Vec<_>>>()?;
+    Ok((pages, homes))
 }
 
 fn read_ids(reader: &mut Reader<'_>, count: usize) -> CodecResult<Vec<u32>> {
@@ -356,63 +327,20 @@ fn read_ids(reader: &mut Reader<'_>, count: usize) -> CodecResult<Vec<u32>> {
 }
 
 /// Checks the vector of each series and learns from the series how long each vector is.
-fn assign_vectors(of: &[i64], counts: &[i64], vectors: &mut [Vector]) -> CodecResult<Vec<u32>> {
+fn assign_vectors(of: &[i64], counts: &[i64], lengths: &mut [usize]) -> CodecResult<Vec<u32>> {
     of.iter()
         .zip(counts)
         .map(|(number, rows)| {
-            let vector = usize::try_from(*number).ok().and_then(|n| vectors.get_mut(n));
-            match vector {
-                Some(v) if v.len == 0 || v.len == *rows as usize => {
-                    v.len = *rows as usize;
+            let length = usize::try_from(*number).ok().and_then(|n| lengths.get_mut(n));
+            match length {
+                Some(length) if *length == 0 || *length == *rows as usize => {
+                    *length = *rows as usize;
                     Ok(*number as u32)
                 }
                 _ => Err(CodecError::new("a series and its time vector do not fit")),
             }
         })
         .collect()
-}
-
-impl Times<'_> {
-    /// The time of row `i`.
-    #[inline]
-    pub(crate) fn at(&self, i: usize) -> i64 {
-        match *self {
-            Times::Regular { start, step, .. } => start.wrapping_add(step.wrapping_mul(i as i64)),
-            Times::List(times) => times.get(i).copied().unwrap_or(i64::MAX),
-        }
-    }
-
-    /// The first row at or after `time`.
-    #[inline]
-    pub(crate) fn lower_bound(&self, time: i64) -> usize {
-        match *self {
-            Times::Regular { start, step, len } => {
-                if time <= start {
-                    0
-                } else if step <= 0 {
-                    len
-                } else {
-                    // Both are milliseconds within the accepted range, so the sum cannot overflow.
-                    let rows = (time.wrapping_sub(start).wrapping_add(step - 1)) / step;
-                    usize::try_from(rows).map_or(len, |rows| rows.min(len))
-                }
-            }
-            Times::List(times) => times.partition_point(|t| *t < time),
-        }
-    }
-
-    /// The first row at or after `time`, which is not before row `from`. Cheap when it is near.
-    #[inline]
-    pub(crate) fn lower_bound_from(&self, from: usize, time: i64) -> usize {
-        let Times::List(times) = *self else { return self.lower_bound(time) };
-        let rest = times.get(from..).unwrap_or_default();
-        let mut reach = 1;
-        while rest.get(reach).is_some_and(|t| *t < time) {
-            reach *= 2;
-        }
-        let near = rest.get(..(reach + 1).min(rest.len())).unwrap_or_default();
-        from + near.partition_point(|t| *t < time)
-    }
 }
 
 #[cfg(test)]
@@ -426,7 +354,7 @@ mod tests {
             builder.push(SeriesId(*id), times);
         }
         let mut bytes = Vec::new();
-        builder.encode(Effort::Seal, &mut bytes).unwrap();
+        builder.encode(Effort::Seal, |_| None, &mut bytes).unwrap();
         let mut reader = Reader::new(&bytes);
         let rows = Rows::read(&mut reader).unwrap();
         reader.finish().unwrap();

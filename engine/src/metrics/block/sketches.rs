@@ -15,13 +15,15 @@ use std::borrow::Cow;
 use super::builder::{BLOCK_ROWS, BlockBuilder};
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
-use super::rows::{Rows, RowsBuilder, TimesCache};
+use super::rows::{Rows, RowsBuilder};
+use super::vectors::TimesCache;
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn, Runs};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::EXACT_VALUES_MAX;
+use crate::metrics::times::TimesWriter;
 use crate::model::SeriesId;
 use crate::sketch::{Cardinality, Distribution, Entries, ExactSum, Parts};
 
@@ -89,8 +91,13 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
         fits.count().clamp(1, BLOCK_ROWS)
     }
 
-    fn finish(&self, info: &BlockInfo, effort: Effort) -> CodecResult<Vec<u8>> {
-        envelope::build(S::FRAME, info, &self.rows, effort, |out| {
+    fn finish(
+        &self,
+        info: &BlockInfo,
+        _: &TimesWriter<'_>,
+        effort: Effort,
+    ) -> CodecResult<Vec<u8>> {
+        envelope::build(S::FRAME, info, (&self.rows, |_: &[i64]| None), effort, |out| {
             S::encode(&self.cells, effort, out)
         })
     }
@@ -362,6 +369,8 @@ impl CellSketch for Cardinality {
 #[cfg(test)]
 mod tests {
     use super::super::info::{Tier, sample_info};
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
     use crate::model::MetricType;
     use proptest::prelude::*;
@@ -377,7 +386,8 @@ mod tests {
             builder.push(SeriesId(*id), &starts, &cells);
         }
         let info = sample_info(kind, Tier::Minute);
-        let bytes = builder.finish(&info, Effort::Merge).unwrap();
+        let bytes =
+            builder.finish(&info, &TimesWriter::new(0, &AtomicU64::new(0)), Effort::Merge).unwrap();
         let (_, mut block) = SketchBlock::<S>::open(info.key, &bytes).unwrap();
         for (i, (_, cells)) in series.iter().enumerate() {
             let mut expected = cells.iter();

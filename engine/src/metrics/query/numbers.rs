@@ -5,7 +5,6 @@ use super::ask::{columns_for, group_of};
 use super::plan::Plan;
 use super::run::{Accumulator, Settled, Work, run};
 use super::slots::Slots;
-use crate::codec::CodecResult;
 use crate::codec::floats::{FloatPage, SCALE_MAX, power_of_ten};
 use crate::error::Result;
 use crate::metrics::Metrics;
@@ -14,6 +13,7 @@ use crate::metrics::cell::{NumberCell, Sum};
 use crate::metrics::head::Run;
 use crate::metrics::merge_scan::{Source, each_wanted, merge_scan};
 use crate::metrics::registry::Selection;
+use crate::metrics::times::TimePages;
 use crate::model::{Aggregation, MetricType, QueryResult, TimeRange};
 
 /// Integers below 2⁵¹ that can be added in an `i64`.
@@ -23,7 +23,7 @@ const INTEGERS_PER_SUM: usize = 2048;
 pub(super) fn answer(metrics: &Metrics, plan: &Plan, asked: &Asked<'_>) -> Result<QueryResult> {
     let wanted = columns_for(&asked.query.aggregations);
     let workers = asked.slots.workers(Numbers::slot_bytes(wanted), metrics.options())?;
-    let new = || Numbers::new(asked.kind, asked.selection, asked.slots, wanted);
+    let new = || Numbers::new(metrics.times(), asked, wanted);
     let (numbers, stats) = run(metrics, plan, workers, new)?;
     let slots = asked.slots;
     Ok(answer::assemble(asked, stats, |group, bucket| {
@@ -36,6 +36,7 @@ pub(super) fn answer(metrics: &Metrics, plan: &Plan, asked: &Asked<'_>) -> Resul
 }
 
 struct Numbers<'a> {
+    pages: &'a TimePages,
     kind: MetricType,
     selection: &'a Selection,
     slots: Slots,
@@ -65,9 +66,11 @@ impl<'a> Numbers<'a> {
             + if wanted.last { size_of::<Last>() } else { 0 }
     }
 
-    fn new(kind: MetricType, selection: &'a Selection, slots: Slots, wanted: CellColumn) -> Self {
+    fn new(pages: &'a TimePages, asked: &'a Asked<'_>, wanted: CellColumn) -> Self {
+        let Asked { kind, selection, slots, .. } = *asked;
         let n = |wanted: bool| if wanted { slots.len() } else { 0 };
         Self {
+            pages,
             kind,
             selection,
             slots,
@@ -219,8 +222,9 @@ fn extremes(values: &[f64]) -> (f64, f64) {
 }
 
 impl Accumulator for Numbers<'_> {
-    fn points(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> CodecResult<Work> {
-        let (_, mut points) = PointBlock::open(block.key, bytes)?;
+    fn points(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work> {
+        let (_, mut points) =
+            PointBlock::open(block.key, bytes, |at, page| self.pages.find(at, page))?;
         let mut work = Work::default();
         for (index, series) in selected(points.series(), self.selection) {
             let group = group_of(self.selection, series);
@@ -234,7 +238,7 @@ impl Accumulator for Numbers<'_> {
         Ok(work)
     }
 
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> CodecResult<Work> {
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work> {
         let (_, mut cells) = CellBlock::open(block.key, bytes)?;
         let mut work = Work::default();
         let wanted = CellColumn { count: true, ..self.wanted };
@@ -264,10 +268,11 @@ impl Accumulator for Numbers<'_> {
         work
     }
 
-    fn settled(&mut self, settled: &mut Settled<'_>) -> CodecResult<Work> {
+    fn settled(&mut self, settled: &mut Settled<'_>) -> Result<Work> {
         let mut sources = Vec::new();
         for (info, bytes) in &settled.blocks {
-            sources.push(Source::Block(Box::new(PointBlock::open(info.key, bytes)?.1)));
+            let open = PointBlock::open(info.key, bytes, |at, page| self.pages.find(at, page))?;
+            sources.push(Source::Block(Box::new(open.1)));
         }
         sources.extend(settled.runs.iter().map(|run| Source::Run(std::sync::Arc::clone(run))));
         let mut work = Work::default();

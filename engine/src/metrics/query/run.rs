@@ -6,7 +6,6 @@ use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::plan::{Plan, Task};
-use crate::codec::CodecResult;
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, BlockKey};
@@ -16,13 +15,13 @@ use crate::model::{QueryStats, TimeRange};
 /// What tasks are added up in.
 pub(super) trait Accumulator: Send {
     /// Adds points of a block that replace no others.
-    fn points(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> CodecResult<Work>;
+    fn points(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work>;
     /// Adds cells of a block.
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> CodecResult<Work>;
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work>;
     /// Adds points of a run that replace no others.
     fn run(&mut self, run: &Run, range: TimeRange) -> Work;
     /// Adds points that may replace each other.
-    fn settled(&mut self, settled: &mut Settled<'_>) -> CodecResult<Work>;
+    fn settled(&mut self, settled: &mut Settled<'_>) -> Result<Work>;
     /// Adds what another worker has.
     fn merge(&mut self, other: Self);
 }
@@ -130,7 +129,7 @@ fn first_damaged(sources: &mut Settled<'_>) -> Option<(BlockKey, crate::codec::C
 fn with_block(
     metrics: &Metrics,
     block: &BlockInfo,
-    read: impl FnOnce(&[u8]) -> CodecResult<Work>,
+    read: impl FnOnce(&[u8]) -> Result<Work>,
 ) -> Result<QueryStats> {
     let mut stats = QueryStats::default();
     let outcome = metrics.read_block(&block.key).and_then(|bytes| {

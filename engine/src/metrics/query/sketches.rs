@@ -6,7 +6,7 @@ use super::numbers::selected;
 use super::plan::Plan;
 use super::run::{Accumulator, Settled, Work, run};
 use super::slots::Slots;
-use crate::codec::{CodecError, CodecResult};
+use crate::codec::CodecError;
 use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, CellSketch, SketchBlock};
@@ -75,11 +75,11 @@ impl<'a, S: CellSketch> Sketches<'a, S> {
 }
 
 impl<S: CellSketch> Accumulator for Sketches<'_, S> {
-    fn points(&mut self, _: &BlockInfo, _: &[u8], _: TimeRange) -> CodecResult<Work> {
-        Err(CodecError::new("a block of points of a metric that is kept in cells"))
+    fn points(&mut self, _: &BlockInfo, _: &[u8], _: TimeRange) -> Result<Work> {
+        Err(CodecError::new("a block of points of a metric that is kept in cells").into())
     }
 
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> CodecResult<Work> {
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work> {
         let (_, mut cells) = SketchBlock::<S>::open(block.key, bytes)?;
         let mut work = Work::default();
         for (index, series) in selected(cells.series(), self.selection) {
@@ -111,8 +111,8 @@ impl<S: CellSketch> Accumulator for Sketches<'_, S> {
         work
     }
 
-    fn settled(&mut self, _: &mut Settled<'_>) -> CodecResult<Work> {
-        Err(CodecError::new("values of a distribution or set never replace each other"))
+    fn settled(&mut self, _: &mut Settled<'_>) -> Result<Work> {
+        Err(CodecError::new("values of a distribution or set never replace each other").into())
     }
 
     fn merge(&mut self, other: Self) {

@@ -11,7 +11,14 @@ impl Metrics {
     /// Deletes what is free to go. Answers how many blocks that were.
     pub(crate) fn collect_garbage(&self) -> Result<u64> {
         let keys = self.view.take_unreachable();
-        self.delete_garbage(&keys)
+        let deleted = self.delete_garbage(&keys)?;
+        if let Some(used) = self.view.shelves() {
+            let mut batch = Batch::new();
+            if self.times.stage_deletion(&used, &mut batch) {
+                self.store.write(batch, Sync::No)?;
+            }
+        }
+        Ok(deleted)
     }
 
     /// Deletes the bytes of blocks and takes them off the list of garbage. Days of a tier that are left empty, and

@@ -9,6 +9,7 @@ use super::super::block::{BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
 use super::super::catalog::{Cluster, Unit};
 use super::super::consolidate::{Loaded, Rollups, consolidate};
 use super::super::seal::is_over;
+use super::super::times::Shelf;
 use super::super::writer::BlockOrigin;
 use super::expire::kept_ms;
 use super::seal::retire;
@@ -86,6 +87,8 @@ impl Metrics {
                 Err(error) => return Err(error),
             }
         }
+        let shelf = Shelf { window: job.window, of_unit: true };
+        let times = self.times.writer_of(shelf, &self.sequence)?;
         let origin = BlockOrigin {
             metric: job.metric,
             kind: job.kind,
@@ -93,18 +96,28 @@ impl Metrics {
             order: job.blocks().map(|b| b.order).max().unwrap_or(WriteOrder(0)),
             effort: Effort::Merge,
             sequence: &self.sequence,
+            times: &times,
         };
         let (wanted, rollups) = self.rollups(job.metric, job.window);
-        let blocks = consolidate(&job.clusters, &loaded, job.window, (&wanted, rollups), origin)?;
+        let blocks = consolidate(
+            &job.clusters,
+            &loaded,
+            (job.window, &self.times),
+            (&wanted, rollups),
+            origin,
+        )?;
         let removed: HashSet<BlockKey> = loaded.iter().map(|(info, _)| info.key).collect();
         report.windows += 1;
         report.blocks_read += loaded.len() as u64;
         report.bytes_read += loaded.iter().map(|(info, _)| u64::from(info.bytes)).sum::<u64>();
         drop(loaded);
         let mut batch = Batch::new();
+        let pages = times.pages(Effort::Merge)?;
+        report.bytes_written += self.times.stage(pages, &mut batch);
         let staged = self.stage(blocks, &mut batch);
         removed.iter().for_each(|key| retire(&mut batch, key));
         self.store.write(batch, Sync::Yes)?;
+        self.times.written(times);
         report.blocks_written += staged.blocks();
         report.bytes_written += staged.bytes();
         if !self.view.replace(&staged.infos, &removed) {
@@ -171,17 +184,18 @@ fn jobs_of_day(
 /// Whether the points of a unit stand in for a tier that would surely be kept if it were written now, so that this is
 /// not tried again and again.
 fn lacks_rollups(unit: &Unit, wanted: &[Tier]) -> bool {
-    let points: u64 = unit.of_tier(Tier::Raw).map(|b| u64::from(b.rows)).sum();
+    let Some(finest) = unit.blocks.first().map(|b| Tier::finest(b.kind)) else { return false };
+    let points: u64 = unit.of_tier(finest).map(|b| u64::from(b.rows)).sum();
     let present = unit.tiers();
-    let next = present.iter().copied().find(|t| *t > Tier::Raw);
-    let absent = wanted.iter().filter(|t| **t > Tier::Raw && next.is_none_or(|next| **t < next));
+    let next = present.iter().copied().find(|t| *t > finest);
+    let absent = wanted.iter().filter(|t| **t > finest && next.is_none_or(|next| **t < next));
     let cells = |width: Interval| -> u64 {
         let of_block = |b: &BlockInfo| {
             let first = b.first_time.floor_to(width).0;
             let buckets = (b.last_time.0 - first) / width.ms() + 1;
             u64::from(b.series).saturating_mul(buckets as u64).min(u64::from(b.rows))
         };
-        unit.of_tier(Tier::Raw).map(of_block).sum()
+        unit.of_tier(finest).map(of_block).sum()
     };
     let rows_max = Rollups::InsteadOfPoints.rows_max(points);
     points > 0 && absent.filter_map(|t| t.width()).any(|width| cells(width) <= rows_max)

@@ -65,6 +65,7 @@ impl Metrics {
         batch: &mut Batch,
     ) -> Result<StagedBlocks> {
         let order = WriteOrder(boundary.0);
+        let times = self.times.writer(&self.sequence);
         let origin = |metric, kind| BlockOrigin {
             metric,
             kind,
@@ -72,11 +73,13 @@ impl Metrics {
             order,
             effort: Effort::Seal,
             sequence: &self.sequence,
+            times: &times,
         };
         let blocks = match &frozen.head {
             Some(head) => seal::seal(head, self.now(), origin)?,
             None => Vec::new(),
         };
+        self.times.stage(times.pages(Effort::Seal)?, batch);
         let mut rows = RegistryRows(batch);
         rows.define(&self.registry, &frozen.news)?;
         for (metric, head) in frozen.head.iter().flat_map(|head| head.metrics()) {

@@ -24,6 +24,9 @@ impl Metrics {
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        self.times.verify(|key, bytes, damage| {
+            report.bytes += bytes as u64;
+            report.damaged.extend(damage.map(|reason| format!("times {key:02x?}: {reason}")));
+        })
     }
 }

@@ -1,0 +1,250 @@
+//! Time vectors: the ascending times of the rows of a series, and how a list of distinct ones is stored.
+//!
+//! A regular vector is a start and a step, others are what is left of each time after a step is taken away.
+//!
+//! ```text
+//! starts: integers, each less the one before          steps: integers        shapes: integers
+//!   shape 0 regular   start + i·step
+//!   shape 1 grid      start + i·step + residual[i]
+//!   shape 2 walk      time before + step + residual[i]
+//! residuals: integers, one per row of every vector that is not regular
+//! ```
+
+use crate::codec::bytes::Reader;
+use crate::codec::integers::{self, Effort, IntegerColumn};
+use crate::codec::{CodecError, CodecResult};
+
+const REGULAR: i64 = 0;
+const GRID: i64 = 1;
+const WALK: i64 = 2;
+
+/// Whether a vector is a start and a step.
+pub(crate) fn is_regular(times: &[i64]) -> bool {
+    let [first, second, ..] = *times else { return true };
+    let step = second - first;
+    times.windows(2).all(|w| w[1] - w[0] == step)
+}
+
+/// Appends vectors.
+pub(crate) fn encode<'v>(
+    vectors: impl Iterator<Item = &'v [i64]>,
+    effort: Effort,
+    out: &mut Vec<u8>,
+) -> CodecResult<()> {
+    let (mut starts, mut steps, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut residuals = Vec::new();
+    for vector in vectors {
+        let (step, shape) = fit(vector, &mut residuals);
+        starts.push(vector.first().copied().unwrap_or_default());
+        steps.push(step);
+        shapes.push(shape);
+    }
+    integers::encode(&differences(starts.into_iter()), effort, out)?;
+    integers::encode(&steps, effort, out)?;
+    integers::encode(&shapes, effort, out)?;
+    integers::encode(&residuals, effort, out)
+}
+
+/// Each value less the one before.
+pub(super) fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut before = 0;
+    values.map(|v| v - std::mem::replace(&mut before, v)).collect()
+}
+
+/// Chooses step and shape of a vector and appends its residuals, none when it is regular.
+fn fit(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
+    let [first, second, ..] = *times else { return (0, REGULAR) };
+    if is_regular(times) {
+        return (second - first, REGULAR);
+    }
+    let last = times.last().copied().unwrap_or(first);
+    // To the nearest, so that the jitter of two ends does not tilt the grid.
+    let gaps = times.len() as i64 - 1;
+    let grid_step = (last - first + gaps / 2) / gaps;
+    let grid = || times.iter().enumerate().map(|(i, t)| t - first - i as i64 * grid_step);
+    let mut gaps: Vec<i64> = times.windows(2).map(|w| w[1] - w[0]).collect();
+    let middle = gaps.len() / 2;
+    let walk_step = *gaps.select_nth_unstable(middle).1;
+    let walk = || std::iter::once(0).chain(times.windows(2).map(|w| w[1] - w[0] - walk_step));
+    let bits = |v: i64| 64 - v.unsigned_abs().leading_zeros();
+    if grid().map(bits).sum::<u32>() < walk().map(bits).sum::<u32>() {
+        residuals.extend(grid());
+        (grid_step, GRID)
+    } else {
+        residuals.extend(walk());
+        (walk_step, WALK)
+    }
+}
+
+/// Vectors, opened but not decoded.
+#[derive(Debug)]
+pub(crate) struct Vectors<'a> {
+    vectors: Vec<Vector>,
+    residuals: IntegerColumn<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Vector {
+    start: i64,
+    step: i64,
+    shape: i64,
+    len: usize,
+    residuals_from: usize,
+}
+
+/// The times of the rows of one series.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Times<'a> {
+    /// `start + i·step` for `i` below `len`.
+    Regular { start: i64, step: i64, len: usize },
+    /// Any ascending times.
+    List(&'a [i64]),
+}
+
+/// Keeps what was decoded last, so that a vector that series share, and a page that vectors share, are decoded once.
+#[derive(Debug, Default)]
+pub(crate) struct TimesCache {
+    vector: Option<usize>,
+    times: Vec<i64>,
+    page: Option<usize>,
+    residuals: Vec<i64>,
+}
+
+impl<'a> Vectors<'a> {
+    /// Reads vectors of these lengths, `rows_max` rows at most.
+    pub(crate) fn read(
+        reader: &mut Reader<'a>,
+        lengths: &[usize],
+        rows_max: usize,
+    ) -> CodecResult<Self> {
+        let starts = read_column(reader, lengths.len())?;
+        let steps = read_column(reader, lengths.len())?;
+        let shapes = read_column(reader, lengths.len())?;
+        let residuals = IntegerColumn::read(reader, rows_max)?;
+        let mut vectors = Vec::with_capacity(lengths.len());
+        let (mut start, mut residuals_from) = (0i64, 0);
+        let columns = starts.iter().zip(&steps).zip(&shapes).zip(lengths);
+        for (((delta, step), shape), len) in columns {
+            start = start.wrapping_add(*delta);
+            let (step, shape, len) = (*step, *shape, *len);
+            vectors.push(Vector { start, step, shape, len, residuals_from });
+            if shape != REGULAR {
+                residuals_from = usize::saturating_add(residuals_from, len);
+            }
+        }
+        if residuals_from != residuals.rows() {
+            return Err(CodecError::new(format!(
+                "{residuals_from} residuals of times wanted, {} there",
+                residuals.rows()
+            )));
+        }
+        Ok(Self { vectors, residuals })
+    }
+
+    /// The times of a vector.
+    pub(crate) fn times<'c>(
+        &self,
+        number: usize,
+        cache: &'c mut TimesCache,
+    ) -> CodecResult<Times<'c>> {
+        let Some(vector) = self.vectors.get(number) else {
+            return Err(CodecError::new(format!("no time vector {number}")));
+        };
+        let Vector { start, step, len, .. } = *vector;
+        if vector.shape == REGULAR {
+            return Ok(Times::Regular { start, step, len });
+        }
+        if cache.vector != Some(number) {
+            cache.vector = None;
+            self.decode(vector, cache)?;
+            cache.vector = Some(number);
+        }
+        Ok(Times::List(&cache.times))
+    }
+
+    fn decode(&self, vector: &Vector, cache: &mut TimesCache) -> CodecResult<()> {
+        let TimesCache { times: out, page: decoded, residuals, .. } = cache;
+        out.clear();
+        let (from, to) = (vector.residuals_from, vector.residuals_from + vector.len);
+        let page_rows = integers::PAGE_ROWS;
+        for index in from / page_rows..to.div_ceil(page_rows) {
+            if *decoded != Some(index) {
+                *decoded = None;
+                self.residuals.page(index, residuals)?;
+                *decoded = Some(index);
+            }
+            let first = index * page_rows;
+            let slice = residuals.get(from.max(first) - first..(to - first).min(residuals.len()));
+            out.extend_from_slice(slice.unwrap_or_default());
+        }
+        match vector.shape {
+            GRID => {
+                let mut at = vector.start;
+                for time in out.iter_mut() {
+                    *time = time.wrapping_add(at);
+                    at = at.wrapping_add(vector.step);
+                }
+            }
+            WALK => {
+                // The first residual is zero and has no gap before it.
+                let mut at = vector.start.wrapping_sub(vector.step);
+                for time in out.iter_mut() {
+                    at = at.wrapping_add(vector.step).wrapping_add(*time);
+                    *time = at;
+                }
+            }
+            shape => return Err(CodecError::new(format!("time vector of shape {shape}"))),
+        }
+        if out.is_sorted() { Ok(()) } else { Err(CodecError::new("times do not ascend")) }
+    }
+}
+
+/// The column of integers that `reader` stands at.
+pub(super) fn read_column(reader: &mut Reader<'_>, rows: usize) -> CodecResult<Vec<i64>> {
+    let mut out = Vec::new();
+    IntegerColumn::read_exactly(reader, rows)?.all(&mut out)?;
+    Ok(out)
+}
+
+impl Times<'_> {
+    /// The time of row `i`.
+    #[inline]
+    pub(crate) fn at(&self, i: usize) -> i64 {
+        match *self {
+            Times::Regular { start, step, .. } => start.wrapping_add(step.wrapping_mul(i as i64)),
+            Times::List(times) => times.get(i).copied().unwrap_or(i64::MAX),
+        }
+    }
+
+    /// The first row at or after `time`.
+    #[inline]
+    pub(crate) fn lower_bound(&self, time: i64) -> usize {
+        match *self {
+            Times::Regular { start, step, len } => {
+                if time <= start {
+                    0
+                } else if step <= 0 {
+                    len
+                } else {
+                    // Both are milliseconds within the accepted range, so the sum cannot overflow.
+                    let rows = (time.wrapping_sub(start).wrapping_add(step - 1)) / step;
+                    usize::try_from(rows).map_or(len, |rows| rows.min(len))
+                }
+            }
+            Times::List(times) => times.partition_point(|t| *t < time),
+        }
+    }
+
+    /// The first row at or after `time`, which is not before row `from`. Cheap when it is near.
+    #[inline]
+    pub(crate) fn lower_bound_from(&self, from: usize, time: i64) -> usize {
+        let Times::List(times) = *self else { return self.lower_bound(time) };
+        let rest = times.get(from..).unwrap_or_default();
+        let mut reach = 1;
+        while rest.get(reach).is_some_and(|t| *t < time) {
+            reach *= 2;
+        }
+        let near = rest.get(..(reach + 1).min(rest.len())).unwrap_or_default();
+        from + near.partition_point(|t| *t < time)
+    }
+}

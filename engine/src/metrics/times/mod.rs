@@ -1,0 +1,27 @@
+//! Times that the blocks of many metrics share.
+//!
+//! An agent reports all its metrics at once, so the rows of all of them have the same times, and those jitter: kept with
+//! each metric they would take more disk than the values. Vectors of times that are no start and step therefore go into
+//! *pages* ([`page`]), once for each window (and *shelf* of it), and the blocks of points there refer to them. Whoever writes blocks
+//! finds the page of a vector or begins one ([`writer`]); readers keep decoded pages in a cache ([`pages`]). Pages are
+//! written in the same batch as the first block that refers to them, and go when no block of their shelf is left.
+
+mod page;
+mod pages;
+mod writer;
+
+pub(crate) use page::{PageNumber, PlaceInPage, Shelf, TimePage};
+pub(crate) use pages::TimePages;
+pub(crate) use writer::TimesWriter;
+
+/// A page that is not on disk yet, for the tests of blocks.
+#[cfg(test)]
+pub(crate) fn find_new(
+    pages: &[writer::NewPage],
+    shelf: Shelf,
+    number: PageNumber,
+) -> crate::error::Result<std::sync::Arc<TimePage>> {
+    let found = pages.iter().find(|page| page.key == page::key(shelf, number));
+    let missing = || crate::codec::CodecError::new("no such page");
+    Ok(TimePage::decode(&found.ok_or_else(missing)?.bytes)?.into())
+}

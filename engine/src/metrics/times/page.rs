@@ -1,0 +1,198 @@
+//! A page: distinct vectors of times of one window, decoded as a whole.
+//!
+//! ```text
+//! key, 18 bytes:  window start: i64 BE │ window length in hours: u8 │ 0 loose, 1 unit: u8 │ number: u64 BE
+//! frame(Times) { vectors: varint │ their lengths: integers │ the vectors, see `block/vectors.rs` }
+//! ```
+
+use crate::codec::bytes::{Reader, put_varint};
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::integers::{self, Effort, IntegerColumn};
+use crate::codec::{CodecError, CodecResult};
+use crate::metrics::block::{Times, TimesCache, Vectors, encode_vectors};
+use crate::model::{Interval, TimeRange};
+
+const VERSION: u8 = 1;
+/// Times of a page beyond which it is closed: what pco wants, and half a megabyte decoded.
+pub(super) const PAGE_TIMES: usize = 1 << 16;
+/// The most times of a page: a full one, and the vector that closed it.
+const PAGE_TIMES_MAX: usize = PAGE_TIMES + crate::metrics::block::BLOCK_ROWS_MAX;
+
+/// The number of a page, unique for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct PageNumber(pub(crate) u64);
+
+/// Where a vector is: the page, and which of its vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlaceInPage {
+    pub(crate) page: PageNumber,
+    pub(crate) place: u32,
+}
+
+/// The blocks that refer to a page: those of a window that came from the head, or those that a merge wrote. The pages of a
+/// shelf go together, when there is none of its blocks any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Shelf {
+    pub(crate) window: TimeRange,
+    pub(crate) of_unit: bool,
+}
+
+/// The key of a page.
+pub(super) fn key(shelf: Shelf, number: PageNumber) -> Vec<u8> {
+    let mut key = prefix(shelf).to_vec();
+    key.extend_from_slice(&number.0.to_be_bytes());
+    key
+}
+
+/// What the keys of all pages of a shelf begin with.
+pub(super) fn prefix(Shelf { window, of_unit }: Shelf) -> [u8; 10] {
+    let mut prefix = [0; 10];
+    let (start, rest) = prefix.split_at_mut(8);
+    start.copy_from_slice(&window.start.0.to_be_bytes());
+    let hours = (window.len_ms() / Interval::HOUR.ms()) as u8;
+    rest.copy_from_slice(&[hours, u8::from(of_unit)]);
+    prefix
+}
+
+/// The shelf and number that a key names.
+pub(super) fn parse_key(key: &[u8]) -> Option<(Shelf, PageNumber)> {
+    let (start, rest) = key.split_first_chunk()?;
+    let ([hours, of_unit], number) = rest.split_first_chunk()?;
+    let start = i64::from_be_bytes(*start);
+    let end = start.checked_add(i64::from(*hours) * Interval::HOUR.ms())?;
+    let number = PageNumber(u64::from_be_bytes(number.try_into().ok()?));
+    Some((Shelf { window: TimeRange::new(start, end), of_unit: *of_unit == 1 }, number))
+}
+
+/// A page, decoded.
+#[derive(Debug, Default)]
+pub(crate) struct TimePage {
+    /// Where each vector ends in `times`.
+    ends: Vec<u32>,
+    times: Vec<i64>,
+}
+
+impl TimePage {
+    /// Adds a vector; answers its place.
+    pub(super) fn push(&mut self, times: &[i64]) -> u32 {
+        self.times.extend_from_slice(times);
+        self.ends.push(self.times.len() as u32);
+        self.ends.len() as u32 - 1
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.times.len() >= PAGE_TIMES
+    }
+
+    /// The vector at a place.
+    pub(crate) fn vector(&self, place: u32) -> Option<&[i64]> {
+        let end = *self.ends.get(place as usize)?;
+        let start = match place.checked_sub(1) {
+            Some(before) => *self.ends.get(before as usize)?,
+            None => 0,
+        };
+        self.times.get(start as usize..end as usize)
+    }
+
+    /// The vectors with their places.
+    pub(super) fn vectors(&self) -> impl Iterator<Item = (u32, &[i64])> {
+        (0..self.ends.len() as u32).filter_map(|place| Some((place, self.vector(place)?)))
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.ends.capacity() * size_of::<u32>() + self.times.capacity() * size_of::<i64>()
+    }
+
+    pub(super) fn encode(&self, effort: Effort) -> CodecResult<Vec<u8>> {
+        let mut out = Vec::new();
+        let mark = frame::begin(&mut out, FrameKind::Times, VERSION);
+        put_varint(&mut out, self.ends.len() as u64);
+        let lengths: Vec<i64> = self.vectors().map(|(_, times)| times.len() as i64).collect();
+        integers::encode(&lengths, effort, &mut out)?;
+        encode_vectors(self.vectors().map(|(_, times)| times), effort, &mut out)?;
+        frame::close(&mut out, mark);
+        Ok(out)
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> CodecResult<Self> {
+        let (_, payload) = frame::open(bytes, FrameKind::Times, VERSION)?;
+        let mut reader = Reader::new(payload);
+        let count = reader.count("time vectors", PAGE_TIMES_MAX)?;
+        let mut lengths = Vec::new();
+        IntegerColumn::read_exactly(&mut reader, count)?.all(&mut lengths)?;
+        let mut left = PAGE_TIMES_MAX;
+        let mut fits = |len: i64| {
+            let len = usize::try_from(len).ok().filter(|len| (1..=left).contains(len));
+            left -= len.unwrap_or(0);
+            len.ok_or_else(|| CodecError::new("time vectors longer than a page"))
+        };
+        let lengths = lengths.into_iter().map(&mut fits).collect::<CodecResult<Vec<_>>>()?;
+        let vectors = Vectors::read(&mut reader, &lengths, PAGE_TIMES_MAX)?;
+        reader.finish()?;
+        let mut page = Self { ends: Vec::with_capacity(count), times: Vec::new() };
+        page.times.reserve_exact(lengths.iter().sum());
+        let mut cache = TimesCache::default();
+        for number in 0..count {
+            match vectors.times(number, &mut cache)? {
+                Times::List(times) => page.times.extend_from_slice(times),
+                regular @ Times::Regular { len, .. } => {
+                    page.times.extend((0..len).map(|row| regular.at(row)));
+                }
+            }
+            page.ends.push(page.times.len() as u32);
+        }
+        Ok(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keys_read_back_and_order_by_window() {
+        let day = TimeRange::new(86_400_000, 2 * 86_400_000);
+        let hours = TimeRange::new(86_400_000, 86_400_000 + 7_200_000);
+        let [day, hours] =
+            [(day, true), (hours, false)].map(|(window, of_unit)| Shelf { window, of_unit });
+        for shelf in [day, hours] {
+            let key = key(shelf, PageNumber(7));
+            assert_eq!(parse_key(&key), Some((shelf, PageNumber(7))));
+            assert!(key.starts_with(&prefix(shelf)));
+        }
+        assert!(key(hours, PageNumber(9)) < key(day, PageNumber(1)));
+        assert_eq!(parse_key(b"short"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_vectors_round_trip(
+            vectors in proptest::collection::vec(
+                proptest::collection::btree_set(0i64..100_000, 1..60), 1..20,
+            )
+        ) {
+            let mut page = TimePage::default();
+            let vectors: Vec<Vec<i64>> =
+                vectors.into_iter().map(|v| v.into_iter().collect()).collect();
+            let places: Vec<u32> = vectors.iter().map(|vector| page.push(vector)).collect();
+            let read = TimePage::decode(&page.encode(Effort::Seal).unwrap()).unwrap();
+            for (place, vector) in places.iter().zip(&vectors) {
+                prop_assert_eq!(read.vector(*place), Some(vector.as_slice()));
+            }
+            prop_assert_eq!(read.vector(places.len() as u32), None);
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_a_page(bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
+            let mut framed = Vec::new();
+            let mark = frame::begin(&mut framed, FrameKind::Times, VERSION);
+            framed.extend_from_slice(&bytes);
+            frame::close(&mut framed, mark);
+            if let Ok(page) = TimePage::decode(&framed) {
+                prop_assert!(page.vectors().all(|(_, times)| times.is_sorted()));
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The pages on disk: reading them, remembering for the next merge what they hold, and deleting them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use hashbrown::HashSet;
+use parking_lot::Mutex;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+
+use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key, parse_key, prefix};
+use super::writer::{NewPage, Places, TimesWriter, hash};
+use crate::error::{Error, Result};
+use crate::storage::{Batch, Caching, Direction, KeyRange, Keyspace, Store};
+
+/// Shelves whose vectors are remembered for the next merge: the windows of a backlog come one after the other for each metric.
+const SHELVES_REMEMBERED: usize = 4;
+/// Bytes of a decoded page, as a guess for the size of the table of the cache.
+const PAGE_BYTES: usize = 512 << 10;
+
+/// All pages of one engine.
+pub(crate) struct TimePages {
+    store: Arc<Store>,
+    seed: u64,
+    decoded: Cache<PageNumber, Arc<TimePage>, Weighter, hashbrown::DefaultHashBuilder>,
+    /// The shelves that have pages.
+    shelves: Mutex<HashSet<Shelf>>,
+    /// The vectors of the shelves that were written last, by the turn in which they were.
+    remembered: Mutex<BTreeMap<u64, (Shelf, Places)>>,
+}
+
+#[derive(Clone)]
+struct Weighter;
+
+impl quick_cache::Weighter<PageNumber, Arc<TimePage>> for Weighter {
+    fn weight(&self, _: &PageNumber, page: &Arc<TimePage>) -> u64 {
+        page.bytes() as u64
+    }
+}
+
+impl TimePages {
+    /// The pages of a store, of which `cache_bytes` are kept decoded.
+    pub(crate) fn open(store: Arc<Store>, seed: u64, cache_bytes: usize) -> Result<Self> {
+        let mut shelves = HashSet::new();
+        let all = KeyRange::all();
+        for entry in store.scan(Keyspace::Times, &all, Direction::Forward, Caching::Bypass) {
+            shelves.extend(parse_key(&entry?.0).map(|(shelf, _)| shelf));
+        }
+        let hasher = hashbrown::DefaultHashBuilder::default();
+        let items = cache_bytes / PAGE_BYTES + 1;
+        let lifecycle = DefaultLifecycle::default();
+        let decoded = Cache::with(items, cache_bytes as u64, Weighter, hasher, lifecycle);
+        let (shelves, remembered) = (Mutex::new(shelves), Mutex::default());
+        Ok(Self { store, seed, decoded, shelves, remembered })
+    }
+
+    /// A page of a shelf.
+    pub(crate) fn find(&self, shelf: Shelf, number: PageNumber) -> Result<Arc<TimePage>> {
+        if let Some(page) = self.decoded.get(&number) {
+            return Ok(page);
+        }
+        let bytes = self.store.get(Keyspace::Times, &key(shelf, number))?;
+        let missing = || Error::Corrupt(format!("page {} of times is not on disk", number.0));
+        let page = Arc::new(TimePage::decode(&bytes.ok_or_else(missing)?)?);
+        self.decoded.insert(number, Arc::clone(&page));
+        Ok(page)
+    }
+
+    /// A writer for blocks of any shelves: it begins its own pages.
+    pub(crate) fn writer<'m>(&self, sequence: &'m AtomicU64) -> TimesWriter<'m> {
+        TimesWriter::new(self.seed, sequence)
+    }
+
+    /// A writer for blocks of a shelf; it knows the vectors that are on disk.
+    pub(crate) fn writer_of<'m>(
+        &self,
+        shelf: Shelf,
+        sequence: &'m AtomicU64,
+    ) -> Result<TimesWriter<'m>> {
+        let writer = self.writer(sequence);
+        if self.shelves.lock().contains(&shelf) {
+            let remembered = {
+                let mut remembered = self.remembered.lock();
+                let turn = remembered.iter().find(|(_, (s, _))| *s == shelf).map(|(t, _)| *t);
+                turn.and_then(|turn| remembered.remove(&turn))
+            };
+            let places = match remembered {
+                Some((_, places)) => places,
+                None => self.read_places(shelf)?,
+            };
+            writer.know(shelf, places);
+        }
+        Ok(writer)
+    }
+
+    fn read_places(&self, shelf: Shelf) -> Result<Places> {
+        let mut places = Places::new();
+        let range = KeyRange::prefix(&prefix(shelf));
+        for entry in self.store.scan(Keyspace::Times, &range, Direction::Forward, Caching::Bypass) {
+            let (key, bytes) = entry?;
+            // A damaged page is told by the blocks that refer to it; new blocks refer to another.
+            if let (Some((_, page)), Ok(vectors)) = (parse_key(&key), TimePage::decode(&bytes)) {
+                for (place, times) in vectors.vectors() {
+                    places.insert(hash(self.seed, times), PlaceInPage { page, place });
+                }
+            }
+        }
+        Ok(places)
+    }
+
+    /// Adds the new pages to the batch of the blocks that refer to them. Answers their bytes.
+    pub(crate) fn stage(&self, pages: Vec<NewPage>, batch: &mut Batch) -> u64 {
+        let mut shelves = self.shelves.lock();
+        let mut bytes = 0;
+        for NewPage { key, bytes: page } in pages {
+            shelves.extend(parse_key(&key).map(|(shelf, _)| shelf));
+            bytes += page.len() as u64;
+            batch.put(Keyspace::Times, &key, page);
+        }
+        bytes
+    }
+
+    /// Remembers what a writer knew, once its batch is on disk.
+    pub(crate) fn written(&self, writer: TimesWriter<'_>) {
+        let mut remembered = self.remembered.lock();
+        for (shelf, places) in writer.into_places().filter(|(_, places)| !places.is_empty()) {
+            let turn = remembered.last_key_value().map_or(0, |(turn, _)| turn + 1);
+            remembered.insert(turn, (shelf, places));
+        }
+        while remembered.len() > SHELVES_REMEMBERED {
+            remembered.pop_first();
+        }
+    }
+
+    /// Adds the deletion of pages to a batch: of all shelves but those that have blocks. To be called when no reader has a
+    /// block that is not in the catalog. Answers whether there is anything to delete.
+    pub(crate) fn stage_deletion(&self, used: &HashSet<Shelf>, batch: &mut Batch) -> bool {
+        let mut shelves = self.shelves.lock();
+        let unused: Vec<Shelf> = shelves.difference(used).copied().collect();
+        for shelf in &unused {
+            shelves.remove(shelf);
+            self.remembered.lock().retain(|_, (remembered, _)| remembered != shelf);
+            batch.delete_range(Keyspace::Times, KeyRange::prefix(&prefix(*shelf)));
+        }
+        !unused.is_empty()
+    }
+
+    /// Visits all pages: the key of each, its bytes, and what is wrong with it.
+    pub(crate) fn verify(&self, mut visit: impl FnMut(&[u8], usize, Option<String>)) -> Result<()> {
+        let all = KeyRange::all();
+        for entry in self.store.scan(Keyspace::Times, &all, Direction::Forward, Caching::Bypass) {
+            let (key, bytes) = entry?;
+            let damage = TimePage::decode(&bytes).err().map(|error| error.to_string());
+            visit(&key, bytes.len(), damage);
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for TimePages {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TimePages").field("bytes", &self.decoded.weight()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Clock;
+    use crate::engine::Engine;
+    use crate::model::{
+        Aggregation, Interval, MetricName, MetricQuery, MetricType, TimeRange, TimestampMs,
+    };
+    use crate::options::{Maintenance, Options};
+
+    const DAY: i64 = 86_400_000;
+    const START: i64 = 20_000 * DAY;
+    const METRICS: [&str; 3] = ["cpu", "load", "memory"];
+
+    fn open(dir: &std::path::Path, clock: &Clock) -> Engine {
+        let (maintenance, clock) = (Maintenance::Manual, clock.clone());
+        Engine::open(dir, Options { maintenance, clock, ..Options::default() }).unwrap()
+    }
+
+    /// Two hours of two agents, each of which reports three metrics at once, late by its own jitter.
+    fn fill(engine: &Engine, hour: i64) {
+        let mut batch = engine.batch();
+        for host in ["a", "b"] {
+            for metric in METRICS {
+                let series = batch.series(metric, MetricType::Gauge, &[("host", host)]).unwrap();
+                for i in hour * 360..(hour + 2) * 360 {
+                    let late = i * i % if host == "a" { 97 } else { 89 };
+                    let time = TimestampMs(START + i * 10_000 + late);
+                    batch.number(MetricType::Gauge, series, time, (i % 7) as f64);
+                }
+            }
+        }
+        engine.write(batch.finish()).unwrap();
+        engine.seal().unwrap();
+    }
+
+    fn ask(engine: &Engine, metric: &str) -> Vec<f64> {
+        let query = MetricQuery {
+            metric: MetricName::new(metric).unwrap(),
+            range: TimeRange::new(START, START + DAY),
+            interval: Interval::MINUTE,
+            aggregations: vec![Aggregation::Avg],
+            filters: vec![],
+            group_by: vec![],
+        };
+        let mut answer = engine.query(&query).unwrap();
+        answer.groups.pop().and_then(|mut group| group.columns.pop()).unwrap_or_default()
+    }
+
+    /// Pages on disk, those of loose blocks first.
+    fn pages(engine: &Engine) -> (usize, usize) {
+        let times = engine.rooms().telemetry.metrics.times();
+        let (mut loose, mut of_units) = (0, 0);
+        times
+            .verify(|key, _, damage| {
+                assert_eq!(damage, None);
+                let (shelf, _) = super::parse_key(key).unwrap();
+                *(if shelf.of_unit { &mut of_units } else { &mut loose }) += 1;
+            })
+            .unwrap();
+        (loose, of_units)
+    }
+
+    #[test]
+    fn metrics_of_an_agent_share_pages_and_pages_go_with_the_last_block() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(START + DAY / 2));
+        let engine = open(dir.path(), &clock);
+        (0..6).step_by(2).for_each(|hour| fill(&engine, hour));
+        assert_eq!(pages(&engine), (3, 0));
+        let before = METRICS.map(|metric| ask(&engine, metric));
+        engine.merge().unwrap();
+        assert_eq!(pages(&engine), (0, 3), "a page for each window, whatever the metrics");
+        drop(engine);
+        clock.set(TimestampMs(START + 2 * DAY));
+        let engine = open(dir.path(), &clock);
+        engine.merge().unwrap();
+        assert_eq!(pages(&engine), (0, 1), "the day has one");
+        assert_eq!(METRICS.map(|metric| ask(&engine, metric)), before);
+        assert!(engine.verify().unwrap().damaged.is_empty());
+        fill(&engine, 8);
+        drop(engine);
+        let engine = open(dir.path(), &clock);
+        engine.merge().unwrap();
+        assert_eq!(pages(&engine).0, 0);
+        METRICS.iter().for_each(|metric| engine.delete_metric(metric).unwrap());
+        engine.seal().unwrap();
+        engine.merge().unwrap();
+        assert_eq!(pages(&engine), (0, 0));
+        assert_eq!(engine.stats().blocks, 0);
+    }
+}

@@ -1,0 +1,129 @@
+//! From the times of a block that is being written to a page that holds them already, or a new one.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key};
+use crate::codec::CodecResult;
+use crate::codec::integers::Effort;
+
+/// Where the vectors of a shelf are, by the hash of their times.
+pub(super) type Places = HashMap<u128, PlaceInPage>;
+
+/// A page that is not on disk yet.
+#[derive(Debug)]
+pub(crate) struct NewPage {
+    pub(crate) key: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Finds or makes the pages for the blocks of one seal or merge.
+#[derive(Debug)]
+pub(crate) struct TimesWriter<'m> {
+    /// Of this process, so that nobody outside can make two vectors look alike.
+    seed: u64,
+    /// Hands out the numbers of pages.
+    sequence: &'m AtomicU64,
+    shelves: Mutex<HashMap<Shelf, Pages>>,
+}
+
+#[derive(Debug, Default)]
+struct Pages {
+    places: Places,
+    open: Option<(PageNumber, TimePage)>,
+    closed: Vec<(PageNumber, TimePage)>,
+}
+
+impl<'m> TimesWriter<'m> {
+    /// A writer that knows no vectors.
+    pub(crate) fn new(seed: u64, sequence: &'m AtomicU64) -> Self {
+        Self { seed, sequence, shelves: Mutex::default() }
+    }
+
+    /// Makes vectors known that are on disk already.
+    pub(super) fn know(&self, shelf: Shelf, places: Places) {
+        self.shelves.lock().entry(shelf).or_default().places = places;
+    }
+
+    /// Where the blocks of a shelf find these times.
+    pub(crate) fn place(&self, shelf: Shelf, times: &[i64]) -> PlaceInPage {
+        let hash = hash(self.seed, times);
+        let mut shelves = self.shelves.lock();
+        let Pages { places, open, closed } = shelves.entry(shelf).or_default();
+        if let Some(place) = places.get(&hash) {
+            return *place;
+        }
+        let (page, vectors) = open.get_or_insert_with(|| {
+            (PageNumber(self.sequence.fetch_add(1, Ordering::Relaxed)), TimePage::default())
+        });
+        let place = PlaceInPage { page: *page, place: vectors.push(times) };
+        places.insert(hash, place);
+        if vectors.is_full() {
+            closed.extend(open.take());
+        }
+        place
+    }
+
+    /// The new pages, to be written with the blocks that refer to them.
+    pub(crate) fn pages(&self, effort: Effort) -> CodecResult<Vec<NewPage>> {
+        let mut pages = Vec::new();
+        for (shelf, Pages { open, closed, .. }) in self.shelves.lock().iter_mut() {
+            for (number, page) in closed.drain(..).chain(open.take()) {
+                pages.push(NewPage { key: key(*shelf, number), bytes: page.encode(effort)? });
+            }
+        }
+        Ok(pages)
+    }
+
+    /// What is known of the shelves, once it is on disk.
+    pub(super) fn into_places(self) -> impl Iterator<Item = (Shelf, Places)> {
+        self.shelves.into_inner().into_iter().map(|(shelf, pages)| (shelf, pages.places))
+    }
+}
+
+/// The hash by which a vector is known: 128 bits, so that equal ones are not compared.
+pub(super) fn hash(seed: u64, times: &[i64]) -> u128 {
+    let mut hasher = Xxh3::with_seed(seed);
+    let mut bytes = [0; 512];
+    for chunk in times.chunks(bytes.len() / 8) {
+        for (slot, time) in bytes.as_chunks_mut().0.iter_mut().zip(chunk) {
+            *slot = time.to_le_bytes();
+        }
+        hasher.update(bytes.get(..chunk.len() * 8).unwrap_or_default());
+    }
+    hasher.digest128()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::TimeRange;
+
+    #[test]
+    fn equal_vectors_share_a_place_and_full_pages_are_closed() {
+        let sequence = AtomicU64::new(5);
+        let writer = TimesWriter::new(1, &sequence);
+        let shelf = Shelf { window: TimeRange::new(0, 7_200_000), of_unit: false };
+        let long: Vec<i64> = (0..50_000).map(|i| i * i).collect();
+        let first = writer.place(shelf, &long);
+        assert_eq!(first, PlaceInPage { page: PageNumber(5), place: 0 });
+        assert_eq!(writer.place(shelf, &long), first);
+        let second = writer.place(shelf, &long[1..]);
+        assert_eq!(second, PlaceInPage { page: PageNumber(5), place: 1 });
+        assert_eq!(writer.place(shelf, &long[2..]).page, PageNumber(6));
+        assert_eq!(writer.place(Shelf { of_unit: true, ..shelf }, &long).page, PageNumber(7));
+        assert_eq!(writer.pages(Effort::Seal).unwrap().len(), 3);
+        assert_eq!(writer.pages(Effort::Seal).unwrap().len(), 0);
+        assert_eq!(writer.place(shelf, &long), first);
+    }
+
+    #[test]
+    fn vectors_that_differ_have_other_hashes() {
+        let times: Vec<i64> = (0..200).collect();
+        let hashes = [0, 1, 64, 65, 128, 200].map(|n| hash(3, &times[..n]));
+        assert!(hashes.iter().enumerate().all(|(i, h)| !hashes[..i].contains(h)));
+    }
+}
