@@ -45,6 +45,15 @@ pub const JSON_VALUES_MAX: usize = 2_000_000;
 /// batch of ordinary points is half of it.
 pub const JSON_SCRATCH_BYTES_MAX: usize = 256 << 10;
 
+/// Bytes of one line of a bulk body: what a body of one metric may have.
+pub const BULK_LINE_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a bulk body up to which it is read where the request is answered: a fraction of a millisecond of work. A
+/// larger one is read beside, so that others do not wait for it.
+pub const BULK_INLINE_BYTES_MAX: usize = 256 << 10;
+/// Points of a bulk body that go to the log in one write: some 20 MB in memory. A body of more is several writes.
+pub const BULK_WRITE_POINTS_MAX: usize = 1 << 20;
+/// Characters of the message about one rejected line: the rest of it only repeats what was sent.
+pub const BULK_MESSAGE_CHARS_MAX: usize = 300;
 /// Items of one batch. Part of the HTTP contract.
 pub const BATCH_ITEMS_MAX: usize = 500;
 /// Rejected items of a batch that are listed one by one. Part of the HTTP contract.

@@ -1,6 +1,7 @@
 //! The areas of the service, each with the same rooms.
 
 pub mod admin;
+pub mod bulk;
 pub mod dashboards;
 pub mod events;
 pub mod keys;

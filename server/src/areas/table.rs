@@ -1,6 +1,6 @@
 //! The routes of all areas, for the server, the documentation and the tests that walk them.
 
-use super::{admin, dashboards, events, keys, metrics, telemetry};
+use super::{admin, bulk, dashboards, events, keys, metrics, telemetry};
 use crate::http::Route;
 
 /// All routes, area by area.
@@ -9,6 +9,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         metrics::ROUTES,
         events::ROUTES,
         telemetry::ROUTES,
+        bulk::IMPORT_ROUTES,
         dashboards::ROUTES,
         keys::ROUTES,
         admin::ROUTES,

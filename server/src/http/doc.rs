@@ -20,6 +20,8 @@ pub struct Doc {
     pub parameters: &'static [Param],
     /// The schema of the request body.
     pub request: Option<SchemaOf>,
+    /// The media type of the request body.
+    pub request_media: &'static str,
     /// The successful answer.
     pub answer: Answer,
     /// The codes of the area that the route refuses with; the codes every route has are added.
@@ -35,7 +37,7 @@ pub struct Doc {
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
-    /// The media type.
+    /// The media type; empty where there is no body.
     pub media: &'static str,
     /// The schema of the body, where it is JSON.
     pub schema: Option<SchemaOf>,
@@ -53,6 +55,7 @@ impl Doc {
             description: "",
             parameters: &[],
             request: None,
+            request_media: "application/json",
             answer: Answer { status: 200, media: "application/json", schema: None },
             errors: &[],
             versioned: false,
@@ -81,6 +84,13 @@ impl Doc {
         self
     }
 
+    /// The media type of the request body, where it is not JSON.
+    #[must_use]
+    pub const fn request_media(mut self, media: &'static str) -> Self {
+        self.request_media = media;
+        self
+    }
+
     /// Answers 200 with this body.
     #[must_use]
     pub const fn ok<T: JsonSchema>(self) -> Self {
@@ -97,6 +107,13 @@ impl Doc {
     #[must_use]
     pub const fn accepted<T: JsonSchema>(self) -> Self {
         self.answers::<T>(202)
+    }
+
+    /// Answers 204, which has no body.
+    #[must_use]
+    pub const fn no_content(mut self) -> Self {
+        self.answer = Answer { status: 204, media: "", schema: None };
+        self
     }
 
     /// Answers 200 with something that is not JSON.

@@ -9,6 +9,8 @@ use std::fmt;
 use http::StatusCode;
 use serde::Serialize;
 
+use super::batch::BulkOutcome;
+
 /// What a caller can be told has gone wrong. The text of the code is part of the HTTP contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
@@ -180,6 +182,9 @@ pub struct Details {
     /// The index of the item in a batch, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
+    /// What became of a bulk body whose good part was stored.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub bulk: Option<BulkOutcome>,
 }
 
 /// A request that failed: what the caller is told, and apart from it what the log is told.
@@ -240,6 +245,13 @@ impl ApiError {
     #[must_use]
     pub fn index(mut self, index: usize) -> Self {
         self.details.get_or_insert_default().index = Some(index);
+        self
+    }
+
+    /// Tells what became of a bulk body whose good part was stored.
+    #[must_use]
+    pub fn bulk(mut self, outcome: BulkOutcome) -> Self {
+        self.details.get_or_insert_default().bulk = Some(outcome);
         self
     }
 

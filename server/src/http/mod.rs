@@ -32,7 +32,7 @@ mod openapi;
 mod operational;
 mod telemetry;
 
-pub use batch::BatchAnswer;
+pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};
 pub use doc::{Answer, Doc, Form, PAGING, Param, Place, SchemaOf};
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
 pub use etag::{etag_of, etag_of_answer};

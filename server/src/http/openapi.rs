@@ -9,6 +9,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::batch::BulkOutcome;
 use super::doc::{Form, Param, Place};
 use super::error::ErrorCode;
 use super::route::{Access, BodyKind, LimitClass, Method, Route};
@@ -42,6 +43,9 @@ struct ErrorDetails {
     field: Option<String>,
     /// The index of the item in a batch, from 0.
     index: Option<u64>,
+    /// What became of a bulk body whose good part was stored.
+    #[serde(flatten)]
+    bulk: Option<BulkOutcome>,
 }
 
 /// The document of these routes, as JSON.
@@ -122,7 +126,7 @@ fn operation(
     if let Some(request) = doc.request {
         operation["requestBody"] = json!({
             "required": true,
-            "content": { "application/json": { "schema": request(generator) } },
+            "content": { doc.request_media: { "schema": request(generator) } },
         });
     }
     operation
@@ -219,9 +223,12 @@ fn form(form: Form) -> Value {
 /// The success, and one response per status of refusal with the codes that it may carry.
 fn responses(route: &Route, generator: &mut SchemaGenerator, error: &Value) -> Map<String, Value> {
     let answer = &route.doc.answer;
-    let schema = answer.schema.map(|schema| schema(generator));
-    let content = schema.map_or_else(|| json!({}), |schema| json!({ "schema": schema }));
-    let success = json!({ "description": "Success", "content": { answer.media: content } });
+    let mut success = json!({ "description": "Success" });
+    if !answer.media.is_empty() {
+        let schema = answer.schema.map(|schema| schema(generator));
+        let content = schema.map_or_else(|| json!({}), |schema| json!({ "schema": schema }));
+        success["content"] = json!({ answer.media: content });
+    }
     let mut responses = Map::new();
     responses.insert(answer.status.to_string(), success);
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();

@@ -75,6 +75,12 @@ impl Response {
         Self::json(StatusCode::ACCEPTED, body)
     }
 
+    /// 204, which has no body.
+    pub fn no_content() -> Self {
+        let (status, headers) = (StatusCode::NO_CONTENT, HeaderMap::new());
+        Self { status, headers, body: Bytes::new() }
+    }
+
     /// Any status with this JSON.
     pub fn json<T: Serialize>(status: StatusCode, body: &T) -> ApiResult<Self> {
         let bytes = serde_json::to_vec(body).map_err(ApiError::internal)?;

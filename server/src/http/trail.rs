@@ -148,7 +148,8 @@ impl Trail {
     /// A `HEAD` gets the length of the body that a `GET` would have got, and no body.
     fn into_http(self, response: Response) -> http::Response<Full<Bytes>> {
         let Response { status, mut headers, mut body } = response;
-        if self.method == http::Method::HEAD && status != StatusCode::NOT_MODIFIED {
+        let has_body = !matches!(status, StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
+        if self.method == http::Method::HEAD && has_body {
             headers.insert(CONTENT_LENGTH, body.len().into());
             body = Bytes::new();
         }

@@ -26,6 +26,15 @@ pub fn resolve_one<T>(
     Ok((batch.finish(), echoed))
 }
 
+/// Reads a text that is one point, and adds it to a batch of many.
+pub fn resolve_into(
+    batch: &mut BatchBuilder<'_>,
+    now: TimestampMs,
+    text: &[u8],
+) -> Result<(), MetricsError> {
+    read_one(text, now, |point| push(batch, point))
+}
+
 /// Reads a body that is a batch of points. Answers the batch to store, and what became of the items.
 pub fn resolve_batch(
     engine: &Engine,

@@ -1,0 +1,6 @@
+//! NDJSON: one metric input on each line, as `POST /api/v1/metrics` takes them.
+
+mod lines;
+mod routes;
+
+pub use routes::ROUTES;

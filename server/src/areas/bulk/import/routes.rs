@@ -1,0 +1,36 @@
+//! The route of the protocol: parse, act, answer.
+
+use std::sync::Arc;
+
+use super::lines::Lines;
+use crate::app::App;
+use crate::areas::bulk::intake;
+use crate::areas::metrics::MetricInput;
+use crate::http::{
+    ApiResult, BodyKind, BulkOutcome, Data, Doc, LimitClass, Request, Response, Route, Scope,
+};
+
+/// The routes of the protocol.
+pub static ROUTES: &[Route] = &[Route::post("/api/v1/import", &import)
+    .scope(Scope::Ingest)
+    .limit(LimitClass::Unlimited)
+    .body(BodyKind::Bulk)
+    .doc(IMPORT)];
+
+async fn import(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
+    let body = req.take_body();
+    let bytes = body.len();
+    let lines = Lines::new(body, app.now());
+    intake::store(&app, &req, bytes, lines, |outcome| Response::ok(&Data { data: outcome })).await
+}
+
+const IMPORT: Doc = Doc::new("Bulk protocols", "Import metrics as NDJSON")
+    .about(
+        "One metric input on each line, any number of lines, whatever the content type. Good lines are stored; bad \
+         ones, also those that are not JSON, are counted and the first 50 told by their number from 1 and their \
+         index among those that are not empty. A body of more than a million points is stored in several writes.",
+    )
+    .request::<MetricInput>()
+    .request_media("application/x-ndjson")
+    .ok::<Data<BulkOutcome>>()
+    .ext();

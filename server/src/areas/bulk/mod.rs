@@ -1,0 +1,10 @@
+//! The protocols that agents speak: any number of points in a body, and as many bodies as admission control lets in.
+//!
+//! Each protocol is a room of its own that knows how its bytes are read; the way from there into the engine is
+//! the same for all of them, and stands in `intake`. The good part of a body is stored and its bad part told,
+//! first of all with where it stands. What a point may be is known to the engine and the metrics area.
+
+mod import;
+mod intake;
+
+pub use import::ROUTES as IMPORT_ROUTES;
