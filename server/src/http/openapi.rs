@@ -261,10 +261,9 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
         if route.limit == LimitClass::Unlimited { &[] } else { &[RateLimited] };
     let bodied: &[ErrorCode] = match route.body {
         BodyKind::None => &[],
-        BodyKind::Json | BodyKind::Batch => {
+        BodyKind::Json | BodyKind::Batch | BodyKind::Bulk => {
             &[InvalidJson, InvalidParameter, RequestTimeout, PayloadTooLarge, UnsupportedMediaType]
         }
-        BodyKind::Bulk => &[RequestTimeout, PayloadTooLarge, UnsupportedMediaType],
     };
     let conditional: &[ErrorCode] = match route.method {
         Method::Post => &[Conflict],

@@ -5,6 +5,8 @@
 //! first of all with where it stands. What a point may be is known to the engine and the metrics area.
 
 mod import;
+mod influx;
 mod intake;
 
 pub use import::ROUTES as IMPORT_ROUTES;
+pub use influx::{LineError, Precision, ROUTES as INFLUX_ROUTES, read_lines, resolve_lines};

@@ -1,0 +1,269 @@
+//! Where a line and its parts begin and end.
+//!
+//! ```text
+//! measurement,tag=value,… field=value,… timestamp⏎
+//! └────── series ───────┘
+//! ```
+//!
+//! Measurement and tags are one piece here, and keys of fields are not looked into: who knows them as they are need not
+//! know more. Bytes are passed over once, so a body takes time that grows with its length, whatever it holds.
+//! After an error the next line begins behind the next line break. A line break in a string is part of it; when a string
+//! does not end in the whole body, the line is lost that it begins on.
+
+use super::error::LineError;
+use super::number::{boolean, ends, number, whole};
+use super::series::field_key;
+use super::timestamp::Timestamp;
+use crate::limits::BULK_LINE_BYTES_MAX;
+
+/// Characters of a field's key that an error tells.
+const TOLD_CHARS_MAX: usize = 100;
+
+/// A line without its fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Line<'b> {
+    /// Measurement and tags, as they were sent.
+    pub(super) series: &'b [u8],
+    pub(super) time: Timestamp,
+    /// Fields that are text.
+    pub(super) strings: u32,
+}
+
+/// A field that is a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Field<'b> {
+    /// As it was sent.
+    pub(super) key: &'b [u8],
+    pub(super) value: f64,
+}
+
+/// Where a reader of lines is in a body.
+#[derive(Debug)]
+pub(super) struct Scanner<'b> {
+    body: &'b [u8],
+    at: usize,
+    /// Line breaks before it.
+    lines: usize,
+}
+
+impl<'b> Scanner<'b> {
+    /// Goes on where another scanner [was](Self::place).
+    pub(super) fn new(body: &'b [u8], (at, lines): (usize, usize)) -> Self {
+        Self { body, at, lines }
+    }
+
+    /// The byte where the next line begins, and how many lines are before it.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.at, self.lines)
+    }
+
+    /// The next line that is neither empty nor a comment, and its number from 1. Its fields that are numbers take the
+    /// place of what is in `fields`. None at the end of the body.
+    #[inline]
+    pub(super) fn next(
+        &mut self,
+        fields: &mut Vec<Field<'b>>,
+    ) -> Option<(usize, Result<Line<'b>, LineError>)> {
+        loop {
+            match self.peek()? {
+                b'\n' => {
+                    self.at += 1;
+                    self.lines += 1;
+                }
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'#' => self.skip_line(),
+                _ => break,
+            }
+        }
+        let number = self.lines + 1;
+        fields.clear();
+        let line = self.line(fields);
+        if line.is_err() {
+            self.skip_line();
+        }
+        Some((number, line))
+    }
+
+    #[inline]
+    fn line(&mut self, fields: &mut Vec<Field<'b>>) -> Result<Line<'b>, LineError> {
+        let start = self.at;
+        let series = self.series()?;
+        self.spaces();
+        if matches!(self.peek(), None | Some(b'\n' | b'\r')) {
+            return Err(LineError::FieldsMissing);
+        }
+        let mut strings = 0;
+        loop {
+            let key = self.key()?;
+            match self.peek() {
+                Some(b'"') => {
+                    field_key(key)?;
+                    self.string(key)?;
+                    strings += 1;
+                }
+                _ => fields.push(Field { key, value: self.value(key)? }),
+            }
+            if self.at - start > BULK_LINE_BYTES_MAX {
+                return Err(LineError::TooLong);
+            }
+            if self.peek() != Some(b',') {
+                break;
+            }
+            self.at += 1;
+        }
+        let time = self.timestamp()?;
+        self.line_break()?;
+        Ok(Line { series, time, strings })
+    }
+
+    /// Everything before the first space that is not escaped.
+    #[inline]
+    fn series(&mut self) -> Result<&'b [u8], LineError> {
+        let rest = self.rest();
+        let mut from = 0;
+        loop {
+            let searched = rest.get(from..).unwrap_or_default();
+            let found = memchr::memchr2(b' ', b'\n', searched).map(|found| from + found);
+            let (series, after) = rest.split_at(found.unwrap_or(rest.len()));
+            if after.first() != Some(&b' ') {
+                return Err(LineError::FieldsMissing);
+            }
+            if series.last() == Some(&b'\\') {
+                from = series.len() + 1;
+                continue;
+            }
+            self.at += series.len();
+            return Ok(series);
+        }
+    }
+
+    /// Everything before the first equals sign that is not escaped.
+    #[inline]
+    fn key(&mut self) -> Result<&'b [u8], LineError> {
+        let rest = self.rest();
+        let mut from = 0;
+        loop {
+            let searched = rest.get(from..).unwrap_or_default();
+            let found = memchr::memchr2(b'=', b'\n', searched).map(|found| from + found);
+            let (key, after) = rest.split_at(found.unwrap_or(rest.len()));
+            if after.first() != Some(&b'=') {
+                return Err(LineError::FieldForm);
+            }
+            if key.last() == Some(&b'\\') {
+                from = key.len() + 1;
+                continue;
+            }
+            self.at += key.len() + 1;
+            return Ok(key);
+        }
+    }
+
+    #[inline]
+    fn value(&mut self, key: &[u8]) -> Result<f64, LineError> {
+        let rest = self.rest();
+        let read = match rest.first() {
+            Some(b'0'..=b'9' | b'-' | b'.') => number(rest),
+            Some(b',' | b' ' | b'\n' | b'\r') | None => return Err(LineError::FieldForm),
+            Some(_) => boolean(rest),
+        };
+        let (value, length) = read.ok_or_else(|| LineError::Value(told(key)))?;
+        self.at += length;
+        Ok(value)
+    }
+
+    /// Passes over a string, whose opening quote is next.
+    fn string(&mut self, key: &[u8]) -> Result<(), LineError> {
+        let inside = self.rest().get(1..).unwrap_or_default();
+        let mut quotes = memchr::memchr_iter(b'"', inside);
+        let closes = |end: &usize| {
+            let before = inside.get(..*end).unwrap_or_default();
+            before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+        };
+        let Some(end) = quotes.find(closes) else {
+            return Err(LineError::Unterminated(told(key)));
+        };
+        let text = inside.get(..end).unwrap_or_default();
+        self.at += end + 2;
+        self.lines += memchr::memchr_iter(b'\n', text).count();
+        if std::str::from_utf8(text).is_err() {
+            return Err(LineError::NotUtf8);
+        }
+        if ends(self.rest().first()) { Ok(()) } else { Err(LineError::Value(told(key))) }
+    }
+
+    #[inline]
+    fn timestamp(&mut self) -> Result<Timestamp, LineError> {
+        self.spaces();
+        let rest = self.rest();
+        let (negative, digits) = match rest.split_first() {
+            None | Some((b'\n' | b'\r', _)) => return Ok(Timestamp::Absent),
+            Some((b'-', digits)) => (true, digits),
+            Some(_) => (false, rest),
+        };
+        let (time, length) = match whole(digits) {
+            Some((units, length)) if !negative || units == 0 => (Timestamp::Units(units), length),
+            Some((_, length)) => (Timestamp::Beyond, length),
+            None => {
+                let length = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                (Timestamp::Beyond, length)
+            }
+        };
+        if length == 0 {
+            return Err(LineError::TimeForm);
+        }
+        self.at += usize::from(negative) + length;
+        self.spaces();
+        Ok(time)
+    }
+
+    #[inline]
+    fn line_break(&mut self) -> Result<(), LineError> {
+        if self.peek() == Some(b'\r') {
+            self.at += 1;
+        }
+        match self.peek() {
+            None => Ok(()),
+            Some(b'\n') => {
+                self.at += 1;
+                self.lines += 1;
+                Ok(())
+            }
+            Some(_) => Err(LineError::TimeForm),
+        }
+    }
+
+    /// Goes behind the next line break.
+    fn skip_line(&mut self) {
+        match memchr::memchr(b'\n', self.rest()) {
+            Some(end) => {
+                self.at += end + 1;
+                self.lines += 1;
+            }
+            None => self.at = self.body.len(),
+        }
+    }
+
+    #[inline]
+    fn spaces(&mut self) {
+        while self.peek() == Some(b' ') {
+            self.at += 1;
+        }
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.body.get(self.at).copied()
+    }
+
+    #[inline]
+    fn rest(&self) -> &'b [u8] {
+        self.body.get(self.at..).unwrap_or_default()
+    }
+}
+
+/// A key as an error shows it.
+#[cold]
+fn told(key: &[u8]) -> String {
+    let some = key.get(..4 * TOLD_CHARS_MAX).unwrap_or(key);
+    String::from_utf8_lossy(some).chars().take(TOLD_CHARS_MAX).collect()
+}

@@ -1,0 +1,121 @@
+//! The routes of the protocol: what agents and clients of InfluxDB ask for, in both of its versions. Databases,
+//! buckets and organisations that they name are not looked at.
+
+use std::sync::Arc;
+
+use http::{HeaderName, HeaderValue};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::lines::Lines;
+use super::timestamp::Precision;
+use crate::app::App;
+use crate::areas::bulk::intake;
+use crate::http::{
+    ApiError, ApiResult, BodyKind, BulkOutcome, Doc, Form, LimitClass, Param, Request, Response,
+    Route, Scope,
+};
+
+/// The routes of the protocol.
+pub static ROUTES: &[Route] = &[
+    Route::post("/api/v1/influx/write", &write)
+        .scope(Scope::Ingest)
+        .limit(LimitClass::Unlimited)
+        .body(BodyKind::Bulk)
+        .doc(WRITE),
+    Route::post("/api/v1/influx/api/v2/write", &write_v2)
+        .scope(Scope::Ingest)
+        .limit(LimitClass::Unlimited)
+        .body(BodyKind::Bulk)
+        .doc(WRITE_V2),
+    Route::get("/api/v1/influx/ping", &ping).public().limit(LimitClass::Unlimited).doc(PING),
+    Route::get("/api/v1/influx/health", &health).public().limit(LimitClass::Unlimited).doc(HEALTH),
+];
+
+async fn write(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let precision = precision(&req, Precision::parse, "n, ns, u, us, ms, s, m or h")?;
+    store(&app, req, precision).await
+}
+
+async fn write_v2(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let precision = precision(&req, Precision::parse_v2, "ns, us, ms or s")?;
+    store(&app, req, precision).await
+}
+
+async fn store(app: &Arc<App>, mut req: Request, precision: Precision) -> ApiResult<Response> {
+    let body = req.take_body();
+    let bytes = body.len();
+    let lines = Lines::new(body, precision, app.now());
+    let answer = |outcome: BulkOutcome| outcome.refusal("lines").map(|()| Response::no_content());
+    intake::store(app, &req, bytes, lines, answer).await
+}
+
+async fn ping(_: Arc<App>, _: Request) -> ApiResult<Response> {
+    Ok(Response::no_content().header(VERSION_HEADER, HeaderValue::from_static(VERSION)))
+}
+
+async fn health(_: Arc<App>, _: Request) -> ApiResult<Response> {
+    let message = "ready for writes";
+    let health = Health { name: "telltale", message, status: "pass", version: VERSION };
+    Response::ok(&health)
+}
+
+fn precision(
+    req: &Request,
+    parse: fn(&str) -> Option<Precision>,
+    expected: &str,
+) -> ApiResult<Precision> {
+    match req.query().one("precision")? {
+        None | Some("") => Ok(Precision::default()),
+        Some(text) => parse(text).ok_or_else(|| {
+            ApiError::parameter("precision", format_args!("must be one of {expected}"))
+        }),
+    }
+}
+
+/// What clients read the version of the server from.
+const VERSION_HEADER: HeaderName = HeaderName::from_static("x-influxdb-version");
+const VERSION: &str = concat!("telltale-", env!("CARGO_PKG_VERSION"));
+
+/// How the server is.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Health {
+    name: &'static str,
+    message: &'static str,
+    /// Always `pass`: a server that does not serve does not answer so.
+    status: &'static str,
+    version: &'static str,
+}
+
+const TAG: &str = "Bulk protocols";
+
+const WRITE: Doc = Doc::new(TAG, "Write Influx line protocol")
+    .about(
+        "`measurement,tag=value field=1.5,other=2i 1767323045678000000`, a line each, any number of them, whatever the \
+         content type. A field becomes a point of the gauge `measurement.field`, one called `value` of the gauge \
+         `measurement`; booleans are 1 and 0; strings are passed over. Without a timestamp a line has the time of receipt. \
+         Good lines are stored, also when others are bad: those are `invalid_parameter`, with `details.accepted`, \
+         `rejected`, `skipped` and the first 50 `errors`, each with its `line`. Databases, buckets and organisations are \
+         not looked at. A key may also be sent as `Authorization: Token <key>` or as the password of `Basic`.",
+    )
+    .parameters(&[Param::query("precision", "The unit of timestamps; nanoseconds when absent.")
+        .form(Form::OneOf(&["n", "ns", "u", "us", "ms", "s", "m", "h"]))])
+    .request::<String>()
+    .request_media("text/plain")
+    .no_content()
+    .ext();
+
+const WRITE_V2: Doc = Doc::new(TAG, "Write Influx line protocol, as clients of version 2 do")
+    .about("The same as `POST /api/v1/influx/write`, for clients whose URL is `/api/v1/influx`.")
+    .parameters(&[Param::query("precision", "The unit of timestamps; nanoseconds when absent.")
+        .form(Form::OneOf(&["ns", "us", "ms", "s"]))])
+    .request::<String>()
+    .request_media("text/plain")
+    .no_content()
+    .ext();
+
+const PING: Doc =
+    Doc::new(TAG, "Tell clients of InfluxDB that the server is there").no_content().ext();
+
+const HEALTH: Doc =
+    Doc::new(TAG, "Tell clients of InfluxDB how the server is").ok::<Health>().ext();
