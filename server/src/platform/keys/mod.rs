@@ -3,6 +3,7 @@
 //! The engine's documents hold the keys; [`Keys`] is the only writer, and answers every request from memory.
 //! Of a secret only its SHA-256 is kept. A revoked key stays listed and never works again.
 
+mod authorization;
 mod identity;
 mod key;
 mod service;

@@ -8,6 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use subtle::ConstantTimeEq;
 use telltale_engine::{Clock, Engine, Expect, TimestampMs};
 
+use super::authorization::presented_key;
 use super::key::{ApiKey, InvalidKey, NewKey, Scope};
 use super::stored::{COLLECTION, StoredKey};
 use super::text::{KeyText, SecretHash};
@@ -160,7 +161,7 @@ impl Keys {
     /// Who owns the key in an `Authorization` header, if it is a key that works. Whatever is wrong with the
     /// header, the answer is the same and takes the same work.
     pub fn authenticate(&self, authorization: &str) -> Option<Arc<LiveKey>> {
-        let text: KeyText = bearer_token(authorization)?.parse().ok()?;
+        let text: KeyText = presented_key(authorization)?.parse().ok()?;
         let presented = text.secret_hash();
         let live = self.live.read().get(text.id()).map(Arc::clone);
         let stored = live.as_ref().map_or([0; 32], |live| live.secret);
@@ -262,10 +263,4 @@ impl Instant {
     fn set(&self, time: Option<TimestampMs>) {
         self.0.store(time.map_or(Self::NEVER, |t| t.0), Ordering::Relaxed);
     }
-}
-
-/// The token of `Bearer <token>`; the scheme's case does not matter.
-fn bearer_token(authorization: &str) -> Option<&str> {
-    let (scheme, token) = authorization.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
