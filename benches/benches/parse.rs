@@ -1,6 +1,7 @@
 //! How fast a batch in JSON becomes columns: 500 metric inputs of some 197 bytes, with ISO times and four tags
 //! each, the way `POST /api/v1/metrics/batch` takes them; and 500 events of some 300 bytes, with four tags and small
-//! properties. One core.
+//! properties. One core. Then what agents send in bulk: lines of Influx with ten tags and one field, 200 bytes each; lines of ten
+//! tags and ten fields; and metric inputs a line each. 5 000 lines to a body.
 //!
 //! `columns` is the whole way, texts and series resolved by the engine; `points` and `events` stop before the engine.
 
@@ -11,7 +12,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use telltale_engine::{Engine, Maintenance, Options, TimestampMs};
-use telltale_server::areas::{events, metrics};
+use telltale_server::areas::{bulk, events, metrics};
 
 /// 2026-01-02T04:00:00Z, later than all points of the batch.
 const NOW: TimestampMs = TimestampMs(1_767_326_400_000);
@@ -108,5 +109,107 @@ fn parse_events(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, parse, parse_events);
+/// Lines of a body in bulk.
+const LINES: usize = 5_000;
+
+/// Ten tags, as the agents of a fleet have them.
+fn tags(host: usize) -> String {
+    format!(
+        ",hostname=host_{host:04},region=eu-west-1,datacenter=eu-west-1b,rack=67,os=Ubuntu16.10,arch=x86,team=CHI,\
+         service=7,service_version=1,service_environment=test"
+    )
+}
+
+/// Lines of some 200 bytes with one field each.
+fn narrow_lines() -> Vec<u8> {
+    let mut text = String::new();
+    for i in 0..LINES {
+        let (tags, value, cent) = (tags(i % 1_000), i * 7 % 100, i % 100);
+        let tick = 1_767_312_000_000_000_000 + (i / 1_000) as u64 * 10_000_000_000;
+        writeln!(text, "cpu_total{tags} usage={value}.{cent:02} {tick}").unwrap();
+    }
+    text.into_bytes()
+}
+
+/// Lines of ten fields each, as the Time Series Benchmark Suite makes them.
+fn wide_lines() -> Vec<u8> {
+    const FIELDS: [&str; 10] = [
+        "usage_user",
+        "usage_system",
+        "usage_idle",
+        "usage_nice",
+        "usage_iowait",
+        "usage_irq",
+        "usage_softirq",
+        "usage_steal",
+        "usage_guest",
+        "usage_guest_nice",
+    ];
+    let mut text = String::new();
+    for i in 0..LINES {
+        write!(text, "cpu{}", tags(i % 1_000)).unwrap();
+        for (field, name) in FIELDS.iter().enumerate() {
+            let separator = if field == 0 { ' ' } else { ',' };
+            write!(text, "{separator}{name}={}i", (i * 7 + field * 13) % 101).unwrap();
+        }
+        let tick = 1_767_312_000_000_000_000 + (i / 1_000) as u64 * 10_000_000_000;
+        writeln!(text, " {tick}").unwrap();
+    }
+    text.into_bytes()
+}
+
+fn parse_influx(c: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+    let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+    let precision = bulk::Precision::default();
+    let mut group = c.benchmark_group("parse_influx");
+    for (name, body, fields) in
+        [("one field a line", narrow_lines(), 1), ("ten fields a line", wide_lines(), 10)]
+    {
+        let (points, outcome) = bulk::resolve_influx(&engine, &body, precision, NOW);
+        assert_eq!((outcome.accepted(), points.len()), (LINES, LINES * fields));
+        group.throughput(Throughput::Elements(LINES as u64));
+        group.bench_function(format!("{name}, {} B, columns", body.len() / LINES), |b| {
+            b.iter(|| bulk::resolve_influx(&engine, black_box(&body), precision, NOW));
+        });
+    }
+    let body = narrow_lines();
+    group.bench_function("one field a line, names and tags read each time", |b| {
+        b.iter(|| {
+            bulk::read_influx(black_box(&body), precision, NOW, |point| {
+                black_box(point);
+            })
+        });
+    });
+    group.finish();
+}
+
+fn parse_ndjson(c: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+    let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+    let mut text = String::new();
+    for i in 0..LINES {
+        let (host, second, ms, value) = (i % 1_000, i % 60, i * 2 % 1_000, i * 7);
+        writeln!(
+            text,
+            "{{\"name\":\"http.server.requests\",\"type\":\"gauge\",\"value\":{value}.{ms:03},\
+             \"timestamp\":\"2026-01-02T03:04:{second:02}.{ms:03}Z\",\
+             \"tags\":{{\"host\":\"web-{host:03}\",\"region\":\"eu-west-1\",\"service\":\"checkout\",\"status\":\"200\"}}}}"
+        )
+        .unwrap();
+    }
+    let body = text.into_bytes();
+    let (points, outcome) = bulk::resolve_import(&engine, &body, NOW);
+    assert_eq!((outcome.accepted(), points.len()), (LINES, LINES));
+    let mut group = c.benchmark_group("parse_ndjson");
+    group.throughput(Throughput::Elements(LINES as u64));
+    group.bench_function(format!("{} B, columns", body.len() / LINES), |b| {
+        b.iter(|| bulk::resolve_import(&engine, black_box(&body), NOW));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, parse, parse_events, parse_influx, parse_ndjson);
 criterion_main!(benches);

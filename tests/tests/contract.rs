@@ -112,7 +112,12 @@ fn every_route_that_is_not_public_is_closed_to_strangers() {
         if operation.scope.is_some() {
             answer.refused(401, "unauthorized");
         } else {
-            assert_eq!(answer.status, 200, "{}: {}", operation.told(), answer.summary());
+            assert!(
+                matches!(answer.status, 200 | 204),
+                "{}: {}",
+                operation.told(),
+                answer.summary()
+            );
         }
     }
 }
@@ -156,7 +161,8 @@ fn every_route_with_a_body_refuses_what_is_no_json() {
     for operation in operations(&client) {
         let method = operation.method.to_lowercase();
         let described = &document["paths"][operation.path.as_str()][method.as_str()]["requestBody"];
-        if *described == Value::Null {
+        // The bulk protocols have bodies of other kinds, of which the good part is taken.
+        if described["content"]["application/json"] == Value::Null {
             continue;
         }
         let request = client.request(&operation.method, &operation.path);

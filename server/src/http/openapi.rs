@@ -80,7 +80,7 @@ pub(super) fn document(routes: &[&'static Route], settings: &Settings) -> Bytes 
                     "type": "http",
                     "scheme": "bearer",
                     "bearerFormat": "tt_<id>_<secret>",
-                    "description": "An API key, made with `telltale keys create` or `POST /api/v1/keys`.",
+                    "description": "An API key, made with `telltale keys create` or `POST /api/v1/keys`. Also taken as `Token <key>`, and as the password of `Basic`.",
                 }
             },
         },

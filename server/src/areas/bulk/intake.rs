@@ -16,8 +16,13 @@ use crate::limits::{BULK_INLINE_BYTES_MAX, BULK_WRITE_POINTS_MAX};
 
 /// A body on its way to be read, from its beginning to its end. One implementation for each protocol.
 pub(super) trait Reading: Send + 'static {
-    /// Reads on until [`is_full`] says that the batch is, or the body ends. Counts what became of each line or item.
-    fn read_on(&mut self, batch: &mut BatchBuilder<'_>, outcome: &mut BulkOutcome) -> Progress;
+    /// Reads on until the batch has so many points, or the body ends. Counts what became of each line or item.
+    fn read_on(
+        &mut self,
+        batch: &mut BatchBuilder<'_>,
+        points_max: usize,
+        outcome: &mut BulkOutcome,
+    ) -> Progress;
 }
 
 /// How far a reading came.
@@ -27,12 +32,6 @@ pub(super) enum Progress {
     Paused,
     /// The body is read.
     Ended,
-}
-
-/// Whether a batch has as many points as go into one write.
-#[inline]
-pub(super) fn is_full(batch: &BatchBuilder<'_>) -> bool {
-    batch.len() >= BULK_WRITE_POINTS_MAX
 }
 
 /// Stores what `reading` finds in a body of so many bytes, then answers what `answer` makes of the outcome. A refusal
@@ -77,7 +76,7 @@ struct Body<R> {
 impl<R: Reading> Body<R> {
     fn part(mut self, engine: &Engine) -> (Self, PointBatch, Progress) {
         let mut batch = engine.batch();
-        let progress = self.reading.read_on(&mut batch, &mut self.outcome);
+        let progress = self.reading.read_on(&mut batch, BULK_WRITE_POINTS_MAX, &mut self.outcome);
         let points = batch.finish();
         (self, points, progress)
     }

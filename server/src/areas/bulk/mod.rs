@@ -8,5 +8,8 @@ mod import;
 mod influx;
 mod intake;
 
-pub use import::ROUTES as IMPORT_ROUTES;
-pub use influx::{LineError, Precision, ROUTES as INFLUX_ROUTES, read_lines, resolve_lines};
+pub use import::{ROUTES as IMPORT_ROUTES, resolve_lines as resolve_import};
+pub use influx::{
+    LineError, Precision, ROUTES as INFLUX_ROUTES, read_lines as read_influx,
+    resolve_lines as resolve_influx,
+};

@@ -2,16 +2,16 @@
 //!
 //! Lines are told by their number from 1, and by their index among those that are not empty from 0.
 
-use telltale_engine::{BatchBuilder, TimestampMs};
+use telltale_engine::{BatchBuilder, Engine, PointBatch, TimestampMs};
 
-use crate::areas::bulk::intake::{Progress, Reading, is_full};
+use crate::areas::bulk::intake::{Progress, Reading};
 use crate::areas::metrics;
 use crate::http::{ApiError, BulkOutcome, BulkPlace, ErrorCode};
 use crate::limits::BULK_LINE_BYTES_MAX;
 
 /// The lines of a body that are not read yet.
-pub(super) struct Lines {
-    body: Vec<u8>,
+pub(super) struct Lines<B> {
+    body: B,
     /// Where the next line begins.
     at: usize,
     /// Lines before it.
@@ -21,17 +21,20 @@ pub(super) struct Lines {
     now: TimestampMs,
 }
 
-impl Lines {
+impl<B: AsRef<[u8]>> Lines<B> {
     /// `now` is the time of points that have none.
-    pub(super) fn new(body: Vec<u8>, now: TimestampMs) -> Self {
+    pub(super) fn new(body: B, now: TimestampMs) -> Self {
         Self { body, at: 0, lines: 0, items: 0, now }
     }
-}
 
-impl Reading for Lines {
-    fn read_on(&mut self, batch: &mut BatchBuilder<'_>, outcome: &mut BulkOutcome) -> Progress {
-        while !is_full(batch) {
-            let rest = self.body.get(self.at..).unwrap_or_default();
+    fn add_to(
+        &mut self,
+        batch: &mut BatchBuilder<'_>,
+        points_max: usize,
+        outcome: &mut BulkOutcome,
+    ) -> Progress {
+        while batch.len() < points_max {
+            let rest = self.body.as_ref().get(self.at..).unwrap_or_default();
             if rest.is_empty() {
                 return Progress::Ended;
             }
@@ -51,6 +54,24 @@ impl Reading for Lines {
         }
         Progress::Paused
     }
+}
+
+impl<B: AsRef<[u8]> + Send + 'static> Reading for Lines<B> {
+    fn read_on(
+        &mut self,
+        batch: &mut BatchBuilder<'_>,
+        points_max: usize,
+        outcome: &mut BulkOutcome,
+    ) -> Progress {
+        self.add_to(batch, points_max, outcome)
+    }
+}
+
+/// The points of a body, and what became of its lines. The series of the points are found, or made.
+pub fn resolve_lines(engine: &Engine, body: &[u8], now: TimestampMs) -> (PointBatch, BulkOutcome) {
+    let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
+    Lines::new(body, now).add_to(&mut batch, usize::MAX, &mut outcome);
+    (batch.finish(), outcome)
 }
 
 fn read(batch: &mut BatchBuilder<'_>, now: TimestampMs, line: &[u8]) -> Result<(), ApiError> {

@@ -3,4 +3,5 @@
 mod lines;
 mod routes;
 
+pub use lines::resolve_lines;
 pub use routes::ROUTES;

@@ -8,7 +8,7 @@ use super::error::LineError;
 use super::line::{Field, Line, Scanner};
 use super::series::Series;
 use super::timestamp::{Precision, Times};
-use crate::areas::bulk::intake::{Progress, Reading, is_full};
+use crate::areas::bulk::intake::{Progress, Reading};
 use crate::areas::metrics::{Measured, Point};
 use crate::http::{BulkOutcome, BulkPlace};
 
@@ -29,14 +29,40 @@ impl<B: AsRef<[u8]>> Lines<B> {
     pub(super) fn new(body: B, precision: Precision, now: TimestampMs) -> Self {
         Self { body, place: (0, 0), times: Times::new(precision, now) }
     }
+
+    fn add_to(
+        &mut self,
+        batch: &mut BatchBuilder<'_>,
+        points_max: usize,
+        outcome: &mut BulkOutcome,
+    ) -> Progress {
+        let mut scanner = Scanner::new(self.body.as_ref(), self.place);
+        let (mut fields, mut series) = (Vec::new(), Vec::new());
+        let mut progress = Progress::Paused;
+        while batch.len() < points_max {
+            let Some((number, line)) = scanner.next(&mut fields) else {
+                progress = Progress::Ended;
+                break;
+            };
+            let added = line.and_then(|line| {
+                add(batch, &self.times, &line, &fields, &mut series)?;
+                Ok(line.strings)
+            });
+            tell(outcome, number, added);
+        }
+        self.place = scanner.place();
+        progress
+    }
 }
 
 impl<B: AsRef<[u8]> + Send + 'static> Reading for Lines<B> {
-    fn read_on(&mut self, batch: &mut BatchBuilder<'_>, outcome: &mut BulkOutcome) -> Progress {
-        let mut scanner = Scanner::new(self.body.as_ref(), self.place);
-        let progress = add_lines(&mut scanner, &self.times, batch, outcome);
-        self.place = scanner.place();
-        progress
+    fn read_on(
+        &mut self,
+        batch: &mut BatchBuilder<'_>,
+        points_max: usize,
+        outcome: &mut BulkOutcome,
+    ) -> Progress {
+        self.add_to(batch, points_max, outcome)
     }
 }
 
@@ -48,8 +74,7 @@ pub fn resolve_lines(
     now: TimestampMs,
 ) -> (PointBatch, BulkOutcome) {
     let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
-    let (mut scanner, times) = (Scanner::new(body, (0, 0)), Times::new(precision, now));
-    while add_lines(&mut scanner, &times, &mut batch, &mut outcome) == Progress::Paused {}
+    Lines::new(body, precision, now).add_to(&mut batch, usize::MAX, &mut outcome);
     (batch.finish(), outcome)
 }
 
@@ -79,24 +104,6 @@ pub fn read_lines(
         tell(&mut outcome, number, taken);
     }
     outcome
-}
-
-fn add_lines<'b>(
-    scanner: &mut Scanner<'b>,
-    times: &Times,
-    batch: &mut BatchBuilder<'_>,
-    outcome: &mut BulkOutcome,
-) -> Progress {
-    let (mut fields, mut series): (Vec<Field<'b>>, Vec<SeriesId>) = (Vec::new(), Vec::new());
-    while !is_full(batch) {
-        let Some((number, line)) = scanner.next(&mut fields) else { return Progress::Ended };
-        let added = line.and_then(|line| {
-            add(batch, times, &line, &fields, &mut series)?;
-            Ok(line.strings)
-        });
-        tell(outcome, number, added);
-    }
-    Progress::Paused
 }
 
 #[inline]
