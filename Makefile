@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test setup fmt lint bench fuzz deny
+.PHONY: help run test setup fmt lint bench compare fuzz deny
 
 # The build stays outside the tree: RocksDB alone takes minutes, and every clone can share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -13,6 +13,10 @@ LISTEN ?= 127.0.0.1:8080
 DATA ?= ./data
 SECONDS ?= 60
 TARGETS ?=
+SCALE ?= small
+PARTS ?=
+PEERS ?=
+RUNS ?= 3
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -39,6 +43,12 @@ lint: ## Run clippy as the checks do
 bench: ## Run the benchmarks (ARGS= for criterion)
 	@tools/setup build
 	cargo bench --locked --workspace --bench '*' -- $(ARGS)
+
+compare: ## Measure Telltale beside its peers (SCALE=full PARTS= PEERS= RUNS=); writes docs/benchmarks
+	cargo build --release --locked -p telltale-compare
+	@test -n "$$TELLTALE_BIN" || { tools/setup build && cargo build --release --locked --workspace --bin telltale; }
+	TELLTALE_BIN="$${TELLTALE_BIN:-$$CARGO_TARGET_DIR/release/telltale}" "$$CARGO_TARGET_DIR/release/compare" \
+	  --scale "$(SCALE)" --parts "$(PARTS)" --peers "$(PEERS)" --runs "$(RUNS)"
 
 fuzz: ## Run every fuzz target for SECONDS=60 each (TARGETS= to choose)
 	@tools/setup build

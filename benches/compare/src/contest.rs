@@ -1,0 +1,135 @@
+//! Every part with every peer. A peer that cannot be had, or fails half-way, leaves a row that says why.
+
+use std::process::Command;
+
+use crate::clock::Stopwatch;
+use crate::data::Format;
+use crate::outcome::Outcome;
+use crate::parts::{Context, PARTS, Part};
+use crate::peers::{
+    Durability, Engine, InfluxDb, Peer, Telltale, VictoriaMetrics, debian_program, python,
+};
+use crate::results::{Cell, Row};
+
+/// Names of all peers, in the order of the report.
+pub(crate) const PEERS: [&str; 6] =
+    ["telltale", "telltale-interval", "victoria-metrics", "influxdb", "clickhouse", "duckdb"];
+
+/// A peer that is there.
+enum Contestant {
+    Server(Box<dyn Peer>),
+    Embedded(Engine),
+}
+
+/// Runs what the options ask for.
+pub(crate) fn run(context: &Context) -> Outcome<()> {
+    let parts = chosen(&context.options.parts, PARTS.iter().collect(), |part| part.name)?;
+    let peers = chosen(&context.options.peers, PEERS.to_vec(), |peer| peer)?;
+    let mut contestants = Vec::new();
+    for peer in peers {
+        contestants.push((peer, contestant(context, peer)));
+    }
+    for part in parts {
+        for (peer, contestant) in &contestants {
+            if is_asked(part, peer) {
+                measure(context, part, peer, contestant)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The chosen ones of all; an unknown name is an error.
+fn chosen<T>(names: &[String], all: Vec<T>, name: impl Fn(&T) -> &str) -> Outcome<Vec<T>> {
+    for wanted in names {
+        if !all.iter().any(|one| name(one) == wanted) {
+            let known: Vec<&str> = all.iter().map(&name).collect();
+            return Err(format!("there is no {wanted}; there are {}", known.join(", ")).into());
+        }
+    }
+    let is_chosen = |one: &T| names.is_empty() || names.iter().any(|n| n == name(one));
+    Ok(all.into_iter().filter(is_chosen).collect())
+}
+
+/// Another acknowledgement changes loads alone.
+pub(crate) fn is_asked(part: &Part, peer: &str) -> bool {
+    match peer {
+        "telltale-interval" => part.name == "tsbs-small",
+        "clickhouse" | "duckdb" => part.embedded,
+        _ => true,
+    }
+}
+
+fn measure(
+    context: &Context,
+    part: &Part,
+    peer: &str,
+    contestant: &Outcome<Contestant>,
+) -> Outcome<()> {
+    crate::say(&format!("{} · {peer}", part.name));
+    let clock = Stopwatch::start();
+    let mut cell = Cell::new(&context.results(), part.name, peer)?;
+    let set = (part.set)(context.options.scale);
+    let done = match contestant {
+        Err(error) => Err(format!("not installed: {error}").into()),
+        Ok(Contestant::Server(server)) => introduce(server.as_ref(), &mut cell)
+            .and_then(|()| (part.serve)(context, server.as_ref(), set, &mut cell)),
+        Ok(Contestant::Embedded(engine)) => {
+            let scale = context.options.scale;
+            set.ensure(&context.data(), &[Format::Columns]).and_then(|folder| {
+                engine.run(part.name, scale, &folder, &context.scratch(), &mut cell)
+            })
+        }
+    };
+    if let Err(error) = done {
+        cell.add(Row::Missing { reason: error.to_string() })?;
+    }
+    crate::say(&format!("  {:.0} s", clock.seconds()));
+    cell.keep()
+}
+
+fn introduce(peer: &dyn Peer, cell: &mut Cell) -> Outcome<()> {
+    let load = std::fs::read_to_string("/proc/loadavg")?;
+    let load_average = load.split(' ').next().unwrap_or_default().parse()?;
+    cell.add(Row::Peer {
+        version: peer.version()?,
+        durability: peer.durability().to_owned(),
+        day: today()?,
+        load_average,
+    })
+}
+
+fn today() -> Outcome<String> {
+    let told = Command::new("date").args(["-u", "+%F"]).output()?;
+    Ok(String::from_utf8_lossy(&told.stdout).trim().to_owned())
+}
+
+fn contestant(context: &Context, peer: &str) -> Outcome<Contestant> {
+    let options = &context.options;
+    let server = |peer| Ok(Contestant::Server(peer));
+    let telltale = |durability| match &options.telltale {
+        Some(program) if program.is_file() => {
+            server(Box::new(Telltale { program: program.clone(), durability }))
+        }
+        Some(program) => Err(format!("{} is no file", program.display()).into()),
+        None => Err("TELLTALE_BIN names no program".into()),
+    };
+    let debian = |named, package, program| debian_program(&options.home, named, package, program);
+    match peer {
+        "telltale" => telltale(Durability::Sync),
+        "telltale-interval" => telltale(Durability::Interval),
+        "victoria-metrics" => {
+            let named = options.victoria_metrics.as_deref();
+            let program = debian(named, "victoria-metrics", "victoria-metrics")?;
+            server(Box::new(VictoriaMetrics { program }))
+        }
+        "influxdb" => server(Box::new(InfluxDb { program: debian(None, "influxdb", "influxd")? })),
+        "clickhouse" => embedded(context, "clickhouse"),
+        _ => embedded(context, "duckdb"),
+    }
+}
+
+fn embedded(context: &Context, name: &'static str) -> Outcome<Contestant> {
+    let python = python(&context.options.home)?;
+    Ok(Contestant::Embedded(Engine { name, python }))
+}

@@ -1,0 +1,121 @@
+//! The sets by name: what each is made of, how large it is, and where its files lie. A file is made once and kept.
+
+use std::path::{Path, PathBuf};
+
+use super::cpu::{Cpu, METRICS, STEPS_PER_HOUR, Walk};
+use super::format::Format;
+use super::latencies::{self, Latencies};
+use super::mix::Mix;
+use super::point::{DAY_MS, Numbers, Source};
+use super::{events, write};
+use crate::outcome::Outcome;
+
+/// Raised when the same name comes to mean other data.
+const EDITION: u32 = 1;
+
+/// Data that can be made again from what stands here.
+#[derive(Clone, Copy)]
+pub(crate) enum Set {
+    Cpu(Walk),
+    Mix { agents: usize, steps: usize },
+    Latencies { steps: usize },
+    Events { count: u64 },
+}
+
+impl Set {
+    /// Hosts over hours, as the benchmark suite sends them.
+    pub(crate) fn cpu(hosts: usize, hours: usize) -> Self {
+        Self::Cpu(Walk {
+            hosts,
+            steps: hours * STEPS_PER_HOUR,
+            numbers: Numbers::Integers,
+            from_ms: 0,
+            late_one_in: None,
+        })
+    }
+
+    /// The same with full doubles.
+    pub(crate) fn doubles(hosts: usize, hours: usize) -> Self {
+        match Self::cpu(hosts, hours) {
+            Self::Cpu(walk) => Self::Cpu(Walk { numbers: Numbers::Doubles, ..walk }),
+            other => other,
+        }
+    }
+
+    /// The day after, of which one point in `late_one_in` comes a day late.
+    pub(crate) fn next_day(hosts: usize, hours: usize, late_one_in: Option<u64>) -> Self {
+        match Self::cpu(hosts, hours) {
+            Self::Cpu(walk) => Self::Cpu(Walk { from_ms: DAY_MS, late_one_in, ..walk }),
+            other => other,
+        }
+    }
+
+    /// So many readings of so many series, beginning `from_step` readings after the first instant.
+    pub(crate) fn series(series: usize, from_step: usize, steps: usize) -> Self {
+        Self::Cpu(Walk {
+            hosts: series / METRICS.len(),
+            steps,
+            numbers: Numbers::Integers,
+            from_ms: from_step as i64 * 10_000,
+            late_one_in: None,
+        })
+    }
+
+    pub(crate) fn points(self) -> u64 {
+        match self {
+            Self::Cpu(walk) => (walk.hosts * METRICS.len() * walk.steps) as u64,
+            Self::Mix { agents, steps } => (agents * 100 * steps) as u64,
+            Self::Latencies { steps } => (latencies::SERIES * steps) as u64,
+            Self::Events { count } => count,
+        }
+    }
+
+    /// The folder of the set in `data`.
+    pub(crate) fn folder(self, data: &Path) -> PathBuf {
+        let name = match self {
+            Self::Cpu(walk) => {
+                let Walk { hosts, steps, from_ms, .. } = walk;
+                let numbers = if walk.numbers == Numbers::Doubles { "-doubles" } else { "" };
+                let late = walk.late_one_in.map_or(String::new(), |n| format!("-late{n}"));
+                format!("cpu-{hosts}x{steps}-at{}{numbers}{late}", from_ms / 1_000)
+            }
+            Self::Mix { agents, steps } => format!("mix-{agents}x{steps}"),
+            Self::Latencies { steps } => format!("latencies-{steps}"),
+            Self::Events { count } => format!("events-{count}"),
+        };
+        data.join(format!("{name}.{EDITION}"))
+    }
+
+    /// Makes what is missing of these formats; events have all of theirs at once. Gives the folder.
+    pub(crate) fn ensure(self, data: &Path, formats: &[Format]) -> Outcome<PathBuf> {
+        let folder = self.folder(data);
+        std::fs::create_dir_all(&folder)?;
+        let missing: Vec<Format> = match self {
+            Self::Events { .. } if folder.join(events::TABLE).exists() => Vec::new(),
+            Self::Events { .. } => vec![Format::Columns],
+            _ => formats.iter().copied().filter(|f| !folder.join(f.file()).exists()).collect(),
+        };
+        if missing.is_empty() {
+            return Ok(folder);
+        }
+        crate::say(&format!("generating {}: {missing:?}", folder.display()));
+        let written = match self.source() {
+            Some(mut source) => write::write_all(source.as_mut(), &folder, &missing)?,
+            None => events::write_all(self.points(), &folder)?,
+        };
+        if written != self.points() {
+            return Err(format!("{written} points were made of {}", self.points()).into());
+        }
+        Ok(folder)
+    }
+
+    /// The points; none of events, which are no points.
+    fn source(self) -> Option<Box<dyn Source>> {
+        match self {
+            Self::Cpu(walk) => Some(Box::new(Cpu::new(walk))),
+            Self::Mix { agents, steps } => Some(Box::new(Mix::new(agents, steps))),
+            Self::Latencies { steps } => Some(Box::new(Latencies::new(steps))),
+            Self::Events { .. } => None,
+        }
+    }
+}

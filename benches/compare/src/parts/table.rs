@@ -1,0 +1,80 @@
+//! The table of the parts.
+
+use super::house::Context;
+use super::{bulk, cardinality, events, late, tsbs};
+use crate::data::Set;
+use crate::options::Scale;
+use crate::outcome::Outcome;
+use crate::peers::Peer;
+use crate::results::Cell;
+
+/// A part: its set, and what is done with it.
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
+    /// What its set is, for the report.
+    pub(crate) about: &'static str,
+    pub(crate) set: fn(Scale) -> Set,
+    pub(crate) serve: fn(&Context, &dyn Peer, Set, &mut Cell) -> Outcome<()>,
+    /// Whether the engines without a server can take part.
+    pub(crate) embedded: bool,
+}
+
+/// All parts, in the order of the report.
+pub(crate) const PARTS: &[Part] = &[
+    Part {
+        name: "tsbs-small",
+        about: "100 hosts × 10 metrics × 12 h at 10 s, integers: 4.32 M points, 1 000 series",
+        set: |_| Set::cpu(100, 12),
+        serve: tsbs::small,
+        embedded: true,
+    },
+    Part {
+        name: "tsbs-medium",
+        about: "1 000 hosts × 10 metrics at 10 s, integers, 10 000 series: 2 h (7.2 M points), at full scale 6 h (21.6 M)",
+        set: |scale| Set::cpu(1_000, scale.pick(2, 6)),
+        serve: tsbs::medium,
+        embedded: true,
+    },
+    Part {
+        name: "doubles",
+        about: "tsbs-small as full doubles, the worst case of every codec",
+        set: |scale| Set::doubles(100, scale.pick(4, 12)),
+        serve: bulk::serve,
+        embedded: true,
+    },
+    Part {
+        name: "mix",
+        about: "100 agents × 100 metrics at 10 s with millisecond jitter: a quarter constant, a quarter slow counters, 30 % walks and 20 % noise in hundredths",
+        set: |scale| Set::Mix { agents: 100, steps: scale.pick(360, 6 * 360) },
+        serve: bulk::serve,
+        embedded: true,
+    },
+    Part {
+        name: "latencies",
+        about: "log-normal latencies with 3 decimals of 200 series over 6 h: 4 M, at full scale 20 M",
+        set: |scale| Set::Latencies { steps: scale.pick(20_000, 100_000) },
+        serve: bulk::latencies,
+        embedded: true,
+    },
+    Part {
+        name: "events",
+        about: "events over 6 h: 20 names, 100 000 users, 50 countries, a small object: 1 M, at full scale 5 M",
+        set: |scale| Set::Events { count: scale.pick(1_000_000, 5_000_000) },
+        serve: events::serve,
+        embedded: true,
+    },
+    Part {
+        name: "late",
+        about: "a day of tsbs-small on top of the day before, on time, and with 10 % of the points a day late",
+        set: |scale| Set::cpu(100, scale.pick(6, 12)),
+        serve: late::serve,
+        embedded: false,
+    },
+    Part {
+        name: "cardinality",
+        about: "the same number of points in 1 000, 10 000, 100 000 and a million series",
+        set: |scale| Set::series(1_000, 1, scale.pick(1_000, 4_000)),
+        serve: cardinality::serve,
+        embedded: false,
+    },
+];

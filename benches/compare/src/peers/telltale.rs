@@ -1,0 +1,241 @@
+//! Telltale: the release that was just built, with the limits on requests and the expiry of old points out of the way.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::peer::{Feed, Mode, Peer, Write};
+use super::text::{escaped, query};
+use crate::ask::{Aggregate, Digest, EventQuestion, MetricQuestion, Question};
+use crate::data::{EVENTS_JSON, Format, HOUR_MS, T0_MS, USERS_JSON, iso};
+use crate::feed::Wrap;
+use crate::outcome::Outcome;
+use crate::server::{Launch, Server};
+
+const ADMIN_KEY: &str = "tt_compare0_0123456789abcdefghijABCDEFGHIJ0123456789abc";
+const JSON: &str = "Content-Type: application/json\r\n";
+const PROTOBUF: &str = "Content-Type: application/x-protobuf\r\nContent-Encoding: snappy\r\n\
+    X-Prometheus-Remote-Write-Version: 0.1.0\r\n";
+/// The comma behind the last item of a batch, and the end of its line.
+const COMMA_AND_END: usize = 2;
+
+/// When a write is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    Sync,
+    Interval,
+}
+
+/// The program at a path, with one durability.
+pub(crate) struct Telltale {
+    pub(crate) program: PathBuf,
+    pub(crate) durability: Durability,
+}
+
+impl Peer for Telltale {
+    fn name(&self) -> &'static str {
+        match self.durability {
+            Durability::Sync => "telltale",
+            Durability::Interval => "telltale-interval",
+        }
+    }
+
+    fn version(&self) -> Outcome<String> {
+        let told = Command::new(&self.program).arg("--version").output()?;
+        Ok(String::from_utf8_lossy(&told.stdout).trim().to_owned())
+    }
+
+    fn durability(&self) -> &'static str {
+        match self.durability {
+            Durability::Sync => "in the log, synced to disk",
+            Durability::Interval => "in the log, synced every 250 ms",
+        }
+    }
+
+    fn launch(&self, folder: &Path, address: SocketAddr, _: Mode) -> Outcome<Launch> {
+        let durability = match self.durability {
+            Durability::Sync => "sync",
+            Durability::Interval => "interval:250",
+        };
+        let mut settings = vec![format!("storage.durability={durability}")];
+        for tier in ["raw", "minute", "five_minutes", "hour", "day", "events"] {
+            settings.push(format!("storage.retention.{tier}=100y"));
+        }
+        for class in ["batch", "query", "single", "other"] {
+            settings.push(format!("limits.{class}=unlimited"));
+        }
+        settings.push("metrics.series_per_metric=10000000".to_owned());
+        let mut arguments = vec!["serve".to_owned(), "--listen".to_owned(), address.to_string()];
+        arguments.extend(["--data".to_owned(), folder.display().to_string()]);
+        arguments.extend(settings.into_iter().flat_map(|s| ["--set".to_owned(), s]));
+        Ok(Launch {
+            program: self.program.clone(),
+            arguments,
+            environment: vec![("TELLTALE_ADMIN_KEY".to_owned(), ADMIN_KEY.to_owned())],
+            ready: "/readyz",
+            headers: format!("Authorization: Bearer {ADMIN_KEY}\r\n"),
+        })
+    }
+
+    fn write(&self, feed: Feed) -> Option<Write> {
+        let metrics = Wrap { before: r#"{"metrics":["#, after: "]}", cut: COMMA_AND_END };
+        let events = Wrap { before: r#"{"events":["#, ..metrics };
+        let (path, headers, wrap, file) = match feed {
+            Feed::Metrics(Format::Lines | Format::Wide) => {
+                ("/api/v1/influx/write?precision=ns", "", Wrap::NOTHING, "")
+            }
+            Feed::Metrics(Format::RemoteWrite(_)) => ("/api/v1/write", PROTOBUF, Wrap::NOTHING, ""),
+            Feed::Metrics(Format::Json) => ("/api/v1/metrics/batch", JSON, metrics, ""),
+            Feed::Metrics(Format::Columns) => return None,
+            Feed::Events => ("/api/v1/events/batch", JSON, events, EVENTS_JSON),
+            Feed::EventUsers => ("/api/v1/metrics/batch", JSON, metrics, USERS_JSON),
+        };
+        Some(Write { path, headers, wrap, file })
+    }
+
+    fn flush(&self, server: &mut Server) -> Outcome<()> {
+        server.good("POST", "/api/v1/admin/seal").map(drop)
+    }
+
+    fn merge(&self, server: &mut Server) -> Outcome<Option<()>> {
+        server.good("POST", "/api/v1/admin/merge").map(|_| Some(()))
+    }
+
+    /// Rollups come with the merge.
+    fn answers_change_path(&self) -> bool {
+        true
+    }
+
+    fn count(&self, server: &mut Server, feed: Feed) -> Outcome<u64> {
+        if feed == Feed::Events {
+            let (from, to) = six_hours();
+            let path = format!("/api/v1/events/count?from={from}&to={to}&interval=1d");
+            let answer: Value = serde_json::from_slice(&server.good("GET", &path)?)?;
+            return answer["data"]["total"].as_u64().ok_or_else(|| "no total".into());
+        }
+        let listed = server.good("GET", "/api/v1/metrics?limit=1000")?;
+        let listed: Value = serde_json::from_slice(&listed)?;
+        let names = listed["data"].as_array().into_iter().flatten();
+        let names = names.filter_map(|metric| metric["name"].as_str());
+        let mut points = 0;
+        // Of itself it measures a few things, which nobody sent.
+        for name in names.filter(|name| !name.starts_with("telltale.")) {
+            let answer = server.good("GET", &format!("/api/v1/metrics/{}", escaped(name)))?;
+            let answer: Value = serde_json::from_slice(&answer)?;
+            points += answer["data"]["data_points"].as_u64().unwrap_or(0);
+        }
+        Ok(points)
+    }
+
+    fn requests(&self, question: &Question) -> Option<Vec<String>> {
+        Some(match question {
+            Question::Metric(question) => {
+                question.metrics.iter().map(|metric| metric_query(metric, question)).collect()
+            }
+            Question::Event(question) => event_queries(question),
+        })
+    }
+
+    fn digest(&self, question: &Question, bodies: &[Vec<u8>]) -> Outcome<Digest> {
+        let mut digest = Digest::default();
+        for body in bodies {
+            let answer: Value = serde_json::from_slice(body)?;
+            let data = &answer["data"];
+            match question {
+                Question::Event(EventQuestion::UsersByHour) => {
+                    digest.add(data["groups"].as_object().map_or(0.0, |users| users.len() as f64));
+                }
+                Question::Event(EventQuestion::Newest { .. }) => {
+                    let events = data.as_array().into_iter().flatten();
+                    events.for_each(|event| digest.add_value(&event["value"]));
+                }
+                Question::Event(EventQuestion::CountsByCountryAndHour) => {
+                    add_points(&mut digest, &data["series"]);
+                }
+                Question::Event(EventQuestion::Statistics { .. }) => {
+                    let numbers = data.as_object().into_iter().flatten();
+                    numbers.for_each(|(_, number)| digest.add_value(number));
+                }
+                Question::Metric(_) => {
+                    add_points(&mut digest, &data["series"]);
+                    add_points(&mut digest, &data["groups"]);
+                }
+            }
+        }
+        Ok(digest)
+    }
+}
+
+/// Adds the numbers of a series, or of every series of an object of them.
+fn add_points(digest: &mut Digest, series: &Value) {
+    if let Some(groups) = series.as_object() {
+        groups.values().for_each(|series| add_points(digest, series));
+    }
+    for point in series.as_array().into_iter().flatten() {
+        let fields = point.as_object().into_iter().flatten();
+        fields.filter(|(_, value)| value.is_number()).for_each(|(_, v)| digest.add_value(v));
+    }
+}
+
+fn metric_query(metric: &str, question: &MetricQuestion) -> String {
+    let aggregation = match question.aggregate {
+        Aggregate::Average => "avg",
+        Aggregate::Maximum => "max",
+        Aggregate::Percentiles => "p50,p95,p99",
+        Aggregate::Distinct => "count",
+    };
+    let (from, to) = (iso(question.from_ms), iso(question.to_ms));
+    let interval = interval(question.step_s);
+    let mut fields = vec![
+        ("from", from.as_str()),
+        ("to", to.as_str()),
+        ("aggregation", aggregation),
+        ("interval", interval),
+    ];
+    let group = question.group_by.map(|key| format!("tags.{key}"));
+    if let Some(group) = &group {
+        fields.push(("group_by", group));
+    }
+    if let Some(host) = &question.host {
+        fields.push(("tags[hostname]", host));
+    }
+    format!("/api/v1/metrics/{}/query?{}", escaped(metric), query(&fields))
+}
+
+fn interval(step_s: i64) -> &'static str {
+    match step_s {
+        60 => "1m",
+        300 => "5m",
+        _ => "1h",
+    }
+}
+
+/// As many users as each hour has groups: there is no question that counts them alone.
+fn event_queries(question: &EventQuestion) -> Vec<String> {
+    let (from, to) = six_hours();
+    match question {
+        EventQuestion::UsersByHour => {
+            let hours = (0..6).map(|hour| T0_MS + hour * HOUR_MS);
+            let hour = |from_ms| (iso(from_ms), iso(from_ms + HOUR_MS));
+            let hours = hours.map(hour);
+            let path =
+                |(from, to)| format!("/api/v1/events/count?from={from}&to={to}&group_by=user_id");
+            hours.map(path).collect()
+        }
+        EventQuestion::Newest { prefix, country } => vec![format!(
+            "/api/v1/events?name={prefix}*&from={from}&to={to}&limit=100&tags%5Bcountry%5D={country}"
+        )],
+        EventQuestion::CountsByCountryAndHour => vec![format!(
+            "/api/v1/events/count?from={from}&to={to}&interval=1h&group_by=tags.country"
+        )],
+        EventQuestion::Statistics { name } => {
+            vec![format!("/api/v1/events/stats?name={name}&from={from}&to={to}")]
+        }
+    }
+}
+
+fn six_hours() -> (String, String) {
+    (iso(T0_MS), iso(T0_MS + 6 * HOUR_MS))
+}

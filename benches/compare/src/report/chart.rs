@@ -1,0 +1,131 @@
+//! Bars as SVG: groups of one bar a peer, from a linear or a logarithmic scale. Nothing but shapes and text, so that they show
+//! wherever Markdown does.
+
+use super::markdown::number;
+
+const WIDTH: f64 = 880.0;
+const LABEL_WIDTH: f64 = 190.0;
+const VALUE_WIDTH: f64 = 70.0;
+const BAR_HEIGHT: f64 = 15.0;
+const GROUP_GAP: f64 = 14.0;
+const TOP: f64 = 64.0;
+
+/// How lengths follow from values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Axis {
+    Linear,
+    Logarithmic,
+}
+
+/// A bar: whose, and how much.
+pub(crate) struct Bar {
+    pub(crate) peer: &'static str,
+    pub(crate) value: f64,
+}
+
+/// Bars that are compared with each other.
+pub(crate) struct Group {
+    pub(crate) label: String,
+    pub(crate) bars: Vec<Bar>,
+}
+
+/// The picture; nothing when there is nothing to show.
+pub(crate) fn draw(title: &str, axis: Axis, groups: &[Group]) -> Option<String> {
+    let values = || groups.iter().flat_map(|group| &group.bars).map(|bar| bar.value);
+    let (least, most) = values().fold((f64::MAX, 0.0), |(least, most): (f64, f64), value| {
+        (least.min(value), most.max(value))
+    });
+    if most <= 0.0 {
+        return None;
+    }
+    let room = WIDTH - LABEL_WIDTH - VALUE_WIDTH;
+    let length = |value: f64| match axis {
+        Axis::Linear => room * value / most,
+        Axis::Logarithmic => {
+            // The least bar still shows.
+            let floor = (least * 0.5).log10();
+            room * (value.log10() - floor) / (most.log10() - floor)
+        }
+    };
+    let mut body = String::new();
+    let mut y = TOP;
+    for group in groups {
+        let height = group.bars.len() as f64 * BAR_HEIGHT;
+        let middle = y + height / 2.0 + 4.0;
+        let x = LABEL_WIDTH - 10.0;
+        text(&mut body, x, middle, "end", "#222", &group.label);
+        for bar in &group.bars {
+            let (length, colour) = (length(bar.value).max(1.0), colour(bar.peer));
+            rectangle(&mut body, LABEL_WIDTH, y + 1.0, length, BAR_HEIGHT - 2.0, colour);
+            let x = LABEL_WIDTH + length + 5.0;
+            text(&mut body, x, y + 11.5, "start", "#444", &number(bar.value));
+            y += BAR_HEIGHT;
+        }
+        y += GROUP_GAP;
+    }
+    let scale = if axis == Axis::Logarithmic { ", logarithmic" } else { "" };
+    let mut head = String::new();
+    text(&mut head, 16.0, 24.0, "start", "#111", &format!("{title} (less is better{scale})"));
+    legend(&mut head, groups);
+    Some(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {y}\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" height=\"{y}\" fill=\"#fff\"/>\n{head}{body}</svg>\n"
+    ))
+}
+
+fn legend(out: &mut String, groups: &[Group]) {
+    let mut peers: Vec<&'static str> = Vec::new();
+    for bar in groups.iter().flat_map(|group| &group.bars) {
+        if !peers.contains(&bar.peer) {
+            peers.push(bar.peer);
+        }
+    }
+    let mut x = 16.0;
+    for peer in peers {
+        rectangle(out, x, 38.0, 11.0, 11.0, colour(peer));
+        text(out, x + 16.0, 48.0, "start", "#222", peer);
+        x += 36.0 + 7.0 * peer.len() as f64;
+    }
+}
+
+fn colour(peer: &str) -> &'static str {
+    match peer {
+        "telltale" => "#0b6e4f",
+        "telltale raw" => "#6fb98f",
+        "victoria-metrics" => "#6a4c93",
+        "influxdb" => "#1982c4",
+        "clickhouse" => "#e0a100",
+        _ => "#8a8a8a",
+    }
+}
+
+fn rectangle(out: &mut String, x: f64, y: f64, width: f64, height: f64, colour: &str) {
+    out.push_str(&format!(
+        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{colour}\"/>\n"
+    ));
+}
+
+fn text(out: &mut String, x: f64, y: f64, anchor: &str, colour: &str, words: &str) {
+    let words = words.replace('&', "&amp;").replace('<', "&lt;");
+    out.push_str(&format!(
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{colour}\">{words}</text>\n"
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_has_the_length_of_its_value() {
+        let bar = |peer, value| Bar { peer, value };
+        let group = Group {
+            label: "a < b".to_owned(),
+            bars: vec![bar("telltale", 1.0), bar("duckdb", 2.0)],
+        };
+        let drawn = draw("Size", Axis::Linear, &[group]).unwrap_or_default();
+        assert!(drawn.contains("width=\"310.0\""), "half of the room: {drawn}");
+        assert!(drawn.contains("width=\"620.0\""), "all of the room: {drawn}");
+        assert!(drawn.contains("a &lt; b"), "{drawn}");
+        assert!(draw("Nothing", Axis::Logarithmic, &[]).is_none());
+    }
+}

@@ -1,0 +1,148 @@
+//! What was measured, looked up by part and peer. Repeated loads are told by the median of each of their numbers.
+
+use crate::contest::{PEERS, is_asked};
+use crate::outcome::Outcome;
+use crate::parts::{Context, PARTS};
+use crate::results::{self, Load, Query, Row};
+
+/// Everything that was measured at a scale.
+pub(crate) struct Facts {
+    cells: Vec<Found>,
+}
+
+struct Found {
+    part: &'static str,
+    peer: &'static str,
+    rows: Vec<Row>,
+}
+
+impl Facts {
+    pub(crate) fn read(context: &Context) -> Outcome<Self> {
+        let mut cells = Vec::new();
+        for part in PARTS {
+            for peer in PEERS.into_iter().filter(|peer| is_asked(part, peer)) {
+                let rows = results::load(&context.results(), part.name, peer)?;
+                cells.push(Found { part: part.name, peer, rows });
+            }
+        }
+        Ok(Self { cells })
+    }
+
+    pub(crate) fn rows(&self, part: &str, peer: &str) -> &[Row] {
+        let found = self.cells.iter().find(|cell| cell.part == part && cell.peer == peer);
+        found.map_or(&[], |cell| &cell.rows)
+    }
+
+    /// The loads of a part, those of one set, format and size told as one.
+    pub(crate) fn loads(&self, part: &str, peer: &str) -> Vec<(Load, usize)> {
+        let mut groups: Vec<Vec<&Load>> = Vec::new();
+        for row in self.rows(part, peer) {
+            let Row::Load(load) = row else { continue };
+            match groups.iter_mut().find(|group| group.first().is_some_and(|l| alike(l, load))) {
+                Some(group) => group.push(load),
+                None => groups.push(vec![load]),
+            }
+        }
+        groups.iter().filter_map(|group| Some((median_load(group)?, group.len()))).collect()
+    }
+
+    /// The load of a set in a format and size.
+    pub(crate) fn load(
+        &self,
+        part: &str,
+        peer: &str,
+        set: &str,
+        format: &str,
+        per_request: usize,
+    ) -> Option<Load> {
+        let loads = self.loads(part, peer).into_iter().map(|(load, _)| load);
+        let is_it = |l: &Load| l.set == set && l.format == format && l.per_request == per_request;
+        loads.into_iter().find(is_it)
+    }
+
+    /// Bytes of a point on disk; of a part with several sets, of the last one.
+    pub(crate) fn bytes_per_point(&self, part: &str, peer: &str) -> Option<f64> {
+        self.rows(part, peer).iter().rev().find_map(|row| match row {
+            Row::Disk(disk) => Some(disk.bytes as f64 / disk.points as f64),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn query(&self, part: &str, peer: &str, shape: &str, state: &str) -> Option<&Query> {
+        self.rows(part, peer).iter().find_map(|row| match row {
+            Row::Query(query) if query.shape == shape && query.state == state => Some(query),
+            _ => None,
+        })
+    }
+
+    /// Questions that a second brings.
+    pub(crate) fn throughput(&self, part: &str, peer: &str) -> Option<f64> {
+        self.rows(part, peer).iter().find_map(|row| match row {
+            Row::Throughput { per_second, .. } => Some(*per_second),
+            _ => None,
+        })
+    }
+
+    /// The least that a peer other than Telltale needs.
+    pub(crate) fn least(&self, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+        rivals().filter_map(value).min_by(f64::total_cmp)
+    }
+
+    /// The most that a peer other than Telltale reaches.
+    pub(crate) fn most(&self, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+        rivals().filter_map(value).max_by(f64::total_cmp)
+    }
+}
+
+/// Everybody but Telltale.
+pub(crate) fn rivals() -> impl Iterator<Item = &'static str> {
+    PEERS.into_iter().filter(|peer| !peer.starts_with("telltale"))
+}
+
+impl Load {
+    /// Points in a second of the wall clock.
+    pub(crate) fn per_second(&self) -> f64 {
+        self.points as f64 / self.seconds
+    }
+
+    /// Seconds of a core for a million points.
+    pub(crate) fn cpu(&self, seconds: f64) -> f64 {
+        seconds / self.points as f64 * 1e6
+    }
+
+    /// The same, everything included that was measured.
+    pub(crate) fn cpu_all(&self) -> Option<f64> {
+        self.cpu_merge.map(|seconds| self.cpu(seconds))
+    }
+}
+
+fn alike(a: &Load, b: &Load) -> bool {
+    a.set == b.set && a.format == b.format && a.per_request == b.per_request
+}
+
+fn median_load(group: &[&Load]) -> Option<Load> {
+    let first = (*group.first()?).clone();
+    let of = |value: fn(&Load) -> f64| median(group.iter().map(|load| value(load)).collect());
+    let maybe = |value: fn(&Load) -> Option<f64>| {
+        let values: Vec<f64> = group.iter().filter_map(|load| value(load)).collect();
+        (!values.is_empty()).then(|| median(values))
+    };
+    Some(Load {
+        seconds: of(|load| load.seconds),
+        cpu_ack: of(|load| load.cpu_ack),
+        cpu_flush: maybe(|load| load.cpu_flush),
+        cpu_merge: maybe(|load| load.cpu_merge),
+        p50_ms: of(|load| load.p50_ms),
+        p99_ms: of(|load| load.p99_ms),
+        memory_mb: of(|load| load.memory_mb),
+        memory_merge_mb: maybe(|load| load.memory_merge_mb),
+        refused: group.iter().map(|load| load.refused).sum(),
+        stored: group.iter().filter_map(|load| load.stored).min(),
+        ..first
+    })
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    results::quantile(&values, 0.5)
+}

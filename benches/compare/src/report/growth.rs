@@ -1,0 +1,84 @@
+//! What late points and many series cost.
+
+use super::facts::Facts;
+use super::markdown::{Table, maybe, number};
+use crate::contest::PEERS;
+use crate::results::{Load, Row};
+
+/// Late points: each load, and what is kept of the rate on time.
+pub(crate) fn late(facts: &Facts) -> String {
+    let mut table = Table::new(&[
+        "peer",
+        "points",
+        "points/s",
+        "rate kept",
+        "CPU s/M at ack",
+        "merged",
+        "bytes/point of both days",
+    ]);
+    for peer in PEERS {
+        let loads = facts.loads("late", peer);
+        let on_time = loads.first().map(|(load, _)| load.per_second());
+        for (load, _) in &loads {
+            let kept = on_time.map(|rate| load.per_second() / rate);
+            table.row([
+                format!("{peer}{}", lost(load)),
+                load.set.clone(),
+                number(load.per_second()),
+                kept.map_or("–".to_owned(), |kept| format!("{:.0} %", kept * 100.0)),
+                number(load.cpu(load.cpu_ack)),
+                maybe(load.cpu_all()),
+                maybe(disk(facts, "late", peer, &load.set)),
+            ]);
+        }
+    }
+    table.finish()
+}
+
+/// The same points in more and more series.
+pub(crate) fn cardinality(facts: &Facts) -> String {
+    let mut table = Table::new(&[
+        "peer",
+        "load",
+        "points/s",
+        "CPU s/M at ack",
+        "merged",
+        "× 1 000 series",
+        "peak MB",
+        "bytes/point",
+    ]);
+    for peer in PEERS {
+        let loads = facts.loads("cardinality", peer);
+        let few = loads.iter().find(|(load, _)| load.set == "1000 series");
+        let few = few.map(|(load, _)| load.cpu(load.cpu_ack));
+        for (load, _) in &loads {
+            let cpu = load.cpu(load.cpu_ack);
+            table.row([
+                format!("{peer}{}", lost(load)),
+                load.set.clone(),
+                number(load.per_second()),
+                number(cpu),
+                maybe(load.cpu_all()),
+                few.map_or("–".to_owned(), |few| format!("{:.2}×", cpu / few)),
+                number(load.memory_mb),
+                maybe(disk(facts, "cardinality", peer, &load.set)),
+            ]);
+        }
+    }
+    table.finish()
+}
+
+/// Bytes that a load left for each of its points.
+fn disk(facts: &Facts, part: &str, peer: &str, set: &str) -> Option<f64> {
+    facts.rows(part, peer).iter().find_map(|row| match row {
+        Row::Disk(disk) if disk.set == set => Some(disk.bytes as f64 / disk.points as f64),
+        _ => None,
+    })
+}
+
+fn lost(load: &Load) -> String {
+    match load.stored {
+        Some(stored) if stored != load.points => format!(" (stored {stored} of {})", load.points),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,131 @@
+//! How long answers take, and whether they are the same.
+
+use super::facts::Facts;
+use super::markdown::{Table, number, ratio};
+use crate::contest::PEERS;
+use crate::parts::PARTS;
+use crate::results::Row;
+
+/// Answers of approximate methods may differ by this share, those of exact ones by [`EXACT`].
+const APPROXIMATE: f64 = 0.02;
+const EXACT: f64 = 1e-6;
+
+/// A question as it is found in the rows of somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Asked {
+    part: &'static str,
+    shape: String,
+}
+
+fn asked(facts: &Facts) -> Vec<Asked> {
+    let mut all = Vec::new();
+    for part in PARTS {
+        for peer in PEERS {
+            for row in facts.rows(part.name, peer) {
+                let Row::Query(query) = row else { continue };
+                let asked = Asked { part: part.name, shape: query.shape.clone() };
+                if !all.contains(&asked) {
+                    all.push(asked);
+                }
+            }
+        }
+    }
+    all.sort_by(|a, b| (place(a.part), &a.shape).cmp(&(place(b.part), &b.shape)));
+    all
+}
+
+fn place(part: &str) -> usize {
+    PARTS.iter().position(|known| known.name == part).unwrap_or(PARTS.len())
+}
+
+fn peers() -> Vec<&'static str> {
+    PEERS.into_iter().filter(|peer| *peer != "telltale-interval").collect()
+}
+
+/// Times by question and peer; Telltale's before its merge apart from those after it.
+pub(crate) fn times(facts: &Facts) -> String {
+    let mut heads = vec!["set", "query", "telltale raw"];
+    heads.extend(peers());
+    heads.extend(["raw × best peer", "× best peer"]);
+    let mut table = Table::new(&heads);
+    for Asked { part, shape } in asked(facts) {
+        let found = |peer: &str, state: &str| facts.query(part, peer, &shape, state);
+        let told = |peer: &str, state: &str| {
+            found(peer, state).map_or("–".to_owned(), |query| {
+                let (first, p50) = (number(query.first_ms), number(query.p50_ms));
+                format!("{first} / {p50} / {} ({})", number(query.p99_ms), number(query.cpu_ms))
+            })
+        };
+        let p50 = |peer: &str, state: &str| found(peer, state).map(|query| query.p50_ms);
+        let best = facts.least(|peer| p50(peer, "final"));
+        let mut row = vec![part.to_owned(), shape.clone(), told("telltale", "raw")];
+        row.extend(peers().into_iter().map(|peer| told(peer, "final")));
+        row.push(ratio(p50("telltale", "raw"), best));
+        row.push(ratio(p50("telltale", "final"), best));
+        table.row(row);
+    }
+    table.finish()
+}
+
+/// How many questions about single series are answered in a second.
+pub(crate) fn throughput(facts: &Facts) -> String {
+    let mut table = Table::new(&["set", "peer", "queries/s", "p50 ms", "p99 ms", "× best peer"]);
+    for part in PARTS {
+        let best = facts.most(|peer| facts.throughput(part.name, peer));
+        for peer in PEERS {
+            for row in facts.rows(part.name, peer) {
+                let Row::Throughput { per_second, p50_ms, p99_ms, .. } = row else { continue };
+                table.row([
+                    part.name.to_owned(),
+                    peer.to_owned(),
+                    number(*per_second),
+                    number(*p50_ms),
+                    number(*p99_ms),
+                    ratio(Some(*per_second), best),
+                ]);
+            }
+        }
+    }
+    table.finish()
+}
+
+/// How many numbers each answer had and their sum, and whether all agree with the first.
+pub(crate) fn answers(facts: &Facts) -> String {
+    let mut heads = vec!["set", "query"];
+    heads.extend(peers());
+    heads.push("agree");
+    let mut table = Table::new(&heads);
+    for Asked { part, shape } in asked(facts) {
+        let states = |peer| ["raw", "final"].map(|state| facts.query(part, peer, &shape, state));
+        let all: Vec<(u64, f64)> = peers()
+            .into_iter()
+            .flat_map(states)
+            .flatten()
+            .map(|query| (query.numbers, query.sum))
+            .collect();
+        let tolerance = if is_exact(&shape) { EXACT } else { APPROXIMATE };
+        let differ = all.first().is_some_and(|(numbers, sum)| {
+            let differs =
+                |(n, s): &(u64, f64)| n != numbers || (s - sum).abs() > tolerance * sum.abs();
+            all.iter().any(differs)
+        });
+        let mut row = vec![part.to_owned(), shape.clone()];
+        row.extend(peers().into_iter().map(|peer| {
+            let query = facts.query(part, peer, &shape, "final");
+            query.map_or("–".to_owned(), |query| format!("{}, {:.3}", query.numbers, query.sum))
+        }));
+        row.push(if differ { "**no**" } else { "yes" }.to_owned());
+        table.row(row);
+    }
+    table.finish()
+}
+
+/// Whether every peer answers this with the exact numbers.
+fn is_exact(shape: &str) -> bool {
+    matches!(shape, "q1" | "q2" | "q3" | "q4" | "q6" | "q7" | "q8")
+}
+
+/// The median time of a question, in milliseconds.
+pub(crate) fn p50(facts: &Facts, part: &str, peer: &str, shape: &str) -> Option<f64> {
+    facts.query(part, peer, shape, "final").map(|query| query.p50_ms)
+}

@@ -1,0 +1,255 @@
+//! What Telltale means to reach beside its peers, and whether it does.
+
+use super::facts::Facts;
+use super::markdown::{Table, number, ratio};
+use super::queries;
+use super::space::WEIGHED;
+use crate::results::Load;
+
+const US: &str = "telltale";
+
+/// Which side of the bounds is the good one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Good {
+    AtMost,
+    AtLeast,
+}
+
+/// What is compared with the bounds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// The ratio to the best peer.
+    Ratio,
+    /// The number itself.
+    Number,
+    /// The ratio must keep its bound, the number itself reaches the aim.
+    RatioThenNumber,
+}
+
+/// A line of the table.
+struct Target {
+    what: String,
+    must: f64,
+    aim: f64,
+    good: Good,
+    bound: Bound,
+    us: Option<f64>,
+    best: Option<f64>,
+}
+
+/// The table of all targets.
+pub(crate) fn table(facts: &Facts) -> String {
+    let mut table = Table::new(&[
+        "what",
+        "must",
+        "aim",
+        "telltale",
+        "best peer",
+        "ratio",
+        "must met",
+        "aim met",
+    ]);
+    let mut targets = ingest(facts);
+    targets.extend(space(facts));
+    targets.extend(questions(facts));
+    targets.extend(growth(facts));
+    for target in targets {
+        table.row(target.row());
+    }
+    table.finish()
+}
+
+fn ingest(facts: &Facts) -> Vec<Target> {
+    let load =
+        |peer: &str, format: &str, per: usize| facts.load("tsbs-small", peer, "", format, per);
+    let cpu = |what: &str, format: &str, per: usize, must: f64, aim: f64| {
+        let cpu = |peer: &str| load(peer, format, per).and_then(|load| load.cpu_all());
+        Target {
+            what: format!("{what}: CPU s/M, flush and merge included"),
+            must,
+            aim,
+            good: Good::AtMost,
+            bound: Bound::Ratio,
+            us: cpu(US),
+            best: facts.least(cpu),
+        }
+    };
+    let rate = |peer: &str| load(peer, "lines", 5_000).map(|load| load.per_second());
+    let json = load(US, "JSON", 500).and_then(|load| load.cpu_all());
+    vec![
+        cpu("lines of one field, 5 000 a request", "lines", 5_000, 0.7, 0.35),
+        cpu("lines of ten fields, 5 000 points a request", "wide lines", 500, 0.7, 0.4),
+        cpu("remote write, 5 000 samples a request", "remote write", 5_000, 0.8, 0.4),
+        Target {
+            what: "JSON batches of 500: items in a CPU second".to_owned(),
+            must: 1e6,
+            aim: 2e6,
+            good: Good::AtLeast,
+            bound: Bound::Number,
+            us: json.map(|cpu| 1e6 / cpu),
+            best: None,
+        },
+        Target {
+            what: "lines of one field, synced before the answer: points/s".to_owned(),
+            must: 1.0,
+            aim: 2.0,
+            good: Good::AtLeast,
+            bound: Bound::Ratio,
+            us: rate(US),
+            best: facts.most(rate),
+        },
+    ]
+}
+
+fn space(facts: &Facts) -> Vec<Target> {
+    let bytes = |part: &'static str, must: f64, aim: f64, bound: Bound| {
+        let bytes = |peer: &str| facts.bytes_per_point(part, peer);
+        let (us, best) = (bytes(US), facts.least(bytes));
+        let what = format!("{part}: bytes per point, every file counted");
+        Target { what, must, aim, good: Good::AtMost, bound, us, best }
+    };
+    let memory = |peer: &str| {
+        let load = facts.load("tsbs-small", peer, "", "lines", 5_000);
+        load.map(|load: Load| load.memory_mb)
+    };
+    let [small, medium, doubles, mix, latencies, _] = WEIGHED;
+    vec![
+        bytes(small, 1.0, 0.30, Bound::RatioThenNumber),
+        bytes(medium, 1.0, 0.30, Bound::RatioThenNumber),
+        bytes(doubles, 1.0, 0.95, Bound::Ratio),
+        bytes(mix, 0.8, 0.5, Bound::Number),
+        bytes(latencies, 0.5, 0.1, Bound::Number),
+        Target {
+            what: "peak memory of a load of lines, MB".to_owned(),
+            must: 1.0,
+            aim: 0.6,
+            good: Good::AtMost,
+            bound: Bound::Ratio,
+            us: memory(US),
+            best: facts.least(memory),
+        },
+    ]
+}
+
+fn questions(facts: &Facts) -> Vec<Target> {
+    let asked = [
+        ("tsbs-medium", "q1"),
+        ("tsbs-medium", "q2"),
+        ("tsbs-medium", "q3"),
+        ("tsbs-medium", "q4"),
+        ("latencies", "q5"),
+        ("events", "q6"),
+        ("events", "q7"),
+        ("events", "q8"),
+        ("events", "q9"),
+    ];
+    let mut targets: Vec<Target> = Vec::new();
+    for (part, shape) in asked {
+        let p50 = |peer: &str| queries::p50(facts, part, peer, shape);
+        targets.push(Target {
+            what: format!("{shape} of {part}: p50 ms"),
+            must: 1.0,
+            aim: 0.3,
+            good: Good::AtMost,
+            bound: Bound::Ratio,
+            us: p50(US),
+            best: facts.least(p50),
+        });
+    }
+    let throughput = |peer: &str| facts.throughput("tsbs-small", peer);
+    targets.push(Target {
+        what: "queries of single series, two connections: a second".to_owned(),
+        must: 3e3,
+        aim: 15e3,
+        good: Good::AtLeast,
+        bound: Bound::Number,
+        us: throughput(US),
+        best: facts.most(throughput),
+    });
+    targets
+}
+
+fn growth(facts: &Facts) -> Vec<Target> {
+    let series = |peer: &str, set: &str| {
+        let loads = facts.loads("cardinality", peer).into_iter().map(|(load, _)| load);
+        loads.into_iter().find(|load| load.set == set)
+    };
+    let bytes_per_series = |peer: &str| {
+        let (few, many) = (series(peer, "1000 series")?, series(peer, "1000000 series")?);
+        Some((many.memory_mb - few.memory_mb) * f64::from(1 << 20) / 999_000.0)
+    };
+    let growth = |peer: &str| {
+        let (few, many) = (series(peer, "1000 series")?, series(peer, "1000000 series")?);
+        Some(many.cpu(many.cpu_ack) / few.cpu(few.cpu_ack))
+    };
+    let kept = |peer: &str| {
+        let loads = facts.loads("late", peer);
+        let rate =
+            |set: &str| loads.iter().find(|(l, _)| l.set == set).map(|(l, _)| l.per_second());
+        Some(rate("10 % late")? / rate("on time")?)
+    };
+    let number = |what: &str, must, aim, good, us, best| Target {
+        what: what.to_owned(),
+        must,
+        aim,
+        good,
+        bound: Bound::Number,
+        us,
+        best,
+    };
+    vec![
+        number(
+            "peak memory of a million series over that of a thousand, bytes a series",
+            500.0,
+            300.0,
+            Good::AtMost,
+            bytes_per_series(US),
+            facts.least(bytes_per_series),
+        ),
+        number(
+            "a tenth of the points a day late: share of the rate kept",
+            0.75,
+            0.9,
+            Good::AtLeast,
+            kept(US),
+            facts.most(kept),
+        ),
+        number(
+            "CPU of a point in a million series over that in a thousand",
+            2.0,
+            1.3,
+            Good::AtMost,
+            growth(US),
+            facts.least(growth),
+        ),
+    ]
+}
+
+impl Target {
+    fn row(&self) -> Vec<String> {
+        let sign = if self.good == Good::AtMost { "≤" } else { "≥" };
+        let told = |bound: f64, is_ratio: bool| {
+            format!("{sign} {}{}", number(bound), if is_ratio { "×" } else { "" })
+        };
+        let ratio_to_best = self.us.zip(self.best).map(|(us, best)| us / best);
+        let must = if self.bound == Bound::Number { self.us } else { ratio_to_best };
+        let aim = if self.bound == Bound::Ratio { ratio_to_best } else { self.us };
+        let maybe = |value: Option<f64>| value.map_or("–".to_owned(), number);
+        vec![
+            self.what.clone(),
+            told(self.must, self.bound != Bound::Number),
+            told(self.aim, self.bound == Bound::Ratio),
+            maybe(self.us),
+            maybe(self.best),
+            ratio(self.us, self.best),
+            self.met(must, self.must),
+            self.met(aim, self.aim),
+        ]
+    }
+
+    fn met(&self, value: Option<f64>, bound: f64) -> String {
+        let Some(value) = value else { return "–".to_owned() };
+        let met = if self.good == Good::AtMost { value <= bound } else { value >= bound };
+        if met { "yes" } else { "**no**" }.to_owned()
+    }
+}
