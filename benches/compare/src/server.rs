@@ -159,11 +159,6 @@ impl Server {
         Ok(())
     }
 
-    /// Bytes allocated to every file of its data directory.
-    pub(crate) fn disk_bytes(&self) -> Outcome<u64> {
-        allocated_bytes(&self.folder)
-    }
-
     /// Tells it to end, and waits until it has; gives the seconds that took.
     pub(crate) fn stop(&mut self, signal: Signal) -> Outcome<f64> {
         let clock = Stopwatch::start();

@@ -8,6 +8,7 @@ use crate::clock::{Stopwatch, pause};
 use crate::outcome::Outcome;
 use crate::peers::{Feed, Mode};
 use crate::results::{Cell, Disk, Restart, Row, quantile};
+use crate::server::allocated_bytes;
 
 /// How long a restarted server is asked for a whole answer before points count as lost.
 const WHOLE_SECONDS_MAX: f64 = 10.0;
@@ -39,12 +40,10 @@ pub(crate) fn keep(
 
 /// Tells what lies on disk.
 pub(crate) fn weigh(house: &House<'_>, name: &str, points: u64, cell: &mut Cell) -> Outcome<()> {
-    cell.add(Row::Disk(Disk {
-        set: name.to_owned(),
-        points,
-        bytes: house.server.disk_bytes()?,
-        counted: None,
-    }))
+    let (folder, counted) = house.peer.weighed().unzip();
+    let bytes = allocated_bytes(&house.server.folder.join(folder.unwrap_or_default()))?;
+    let counted = counted.map(str::to_owned);
+    cell.add(Row::Disk(Disk { set: name.to_owned(), points, bytes, counted }))
 }
 
 /// Asks every question that the peer can be asked.

@@ -83,6 +83,13 @@ impl Peer for InfluxDb {
         Ok(None)
     }
 
+    fn weighed(&self) -> Option<(&'static str, &'static str)> {
+        Some((
+            "data",
+            "its data without its log, which keeps up to 10 MB that are in the data already",
+        ))
+    }
+
     fn count(&self, server: &mut Server, feed: Feed) -> Outcome<u64> {
         let fields = if feed == Feed::Events { "value" } else { "*" };
         let path = select(&format!("SELECT count({fields}) FROM /.*/"));

@@ -10,9 +10,20 @@ use crate::results::Row;
 pub(crate) const WEIGHED: [&str; 6] =
     ["tsbs-small", "tsbs-medium", "doubles", "mix", "latencies", "events"];
 
-/// Bytes of a point, by set and peer.
+/// Bytes of a point, by set and peer, and of whom not everything is counted.
 pub(crate) fn disk(facts: &Facts) -> String {
-    by_peer(facts, |facts, part, peer| facts.bytes_per_point(part, peer))
+    let mut text = by_peer(facts, |facts, part, peer| facts.bytes_per_point(part, peer));
+    for peer in PEERS {
+        let mut rows = PARTS.iter().flat_map(|part| facts.rows(part.name, peer));
+        let counted = rows.find_map(|row| match row {
+            Row::Disk(disk) => disk.counted.as_ref(),
+            _ => None,
+        });
+        if let Some(counted) = counted {
+            text.push_str(&format!("Of {peer}: {counted}.\n"));
+        }
+    }
+    text
 }
 
 /// The most memory that the load of a set took until it was flushed, by set and peer.
