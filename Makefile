@@ -16,7 +16,7 @@ TARGETS ?=
 SCALE ?= small
 PARTS ?=
 PEERS ?=
-RUNS ?= 3
+RUNS ?= 2
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10

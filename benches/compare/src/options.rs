@@ -9,7 +9,7 @@ pub(crate) const USAGE: &str = "usage: compare [--scale small|full] [--parts a,b
   --scale   how large the sets are (small)
   --parts   tsbs-small tsbs-medium doubles mix latencies events late cardinality (all)
   --peers   telltale telltale-interval victoria-metrics influxdb clickhouse duckdb (all)
-  --runs    repetitions of each load of tsbs-small, of which the median counts (3)
+  --runs    repetitions of each load of tsbs-small, of which the median counts (2)
   --report  write the tables of what was measured before, and measure nothing
 
 Environment: TELLTALE_BIN and VICTORIA_METRICS_BIN name programs to measure; COMPARE_DIR is where data, peers and results
@@ -65,7 +65,7 @@ impl Options {
             scale: Scale::Small,
             parts: Vec::new(),
             peers: Vec::new(),
-            runs: 3,
+            runs: 2,
             report_only: false,
             home,
             telltale: variable("TELLTALE_BIN").map(PathBuf::from),

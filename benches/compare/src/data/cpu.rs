@@ -59,7 +59,10 @@ impl Cpu {
         let series = tags.iter().flat_map(|tags| {
             METRICS.map(|metric| Series { metric: metric.to_owned(), tags: tags.clone() })
         });
-        Self { walk, series: series.collect(), state, random, step: 0 }
+        let series = series.collect();
+        // Another day is another walk of the same hosts: a repetition would compress to nothing.
+        let random = if walk.from_ms == 0 { random } else { Random::new(walk.from_ms as u64) };
+        Self { walk, series, state, random, step: 0 }
     }
 }
 

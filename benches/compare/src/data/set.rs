@@ -119,3 +119,52 @@ impl Set {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::point::Point;
+    use super::*;
+
+    /// The points of a set and the sum of their values.
+    fn told(set: Set) -> (usize, f64) {
+        let mut points: Vec<Point> = Vec::new();
+        let mut source = set.source();
+        while let Some(source) = &mut source {
+            let before = points.len();
+            source.next_into(&mut points);
+            if points.len() == before {
+                break;
+            }
+        }
+        (points.len(), points.iter().map(|point| point.value).sum())
+    }
+
+    /// Figures of other days are compared with figures of today: the data behind a name must not change unnoticed.
+    #[test]
+    fn a_set_is_the_same_every_time() {
+        for (set, sum) in [
+            (Set::cpu(10, 1), 1778293.0),
+            (Set::doubles(10, 1), 1795990.2101072753),
+            (Set::next_day(10, 1, Some(10)), 1754449.0),
+            (Set::Mix { agents: 2, steps: 50 }, 12651916.12000005),
+            (Set::Latencies { steps: 50 }, 809814.6980000006),
+        ] {
+            let (points, told) = told(set);
+            assert_eq!(points as u64, set.points());
+            assert!((told - sum).abs() < 1e-3, "the values sum up to {told}");
+        }
+    }
+
+    #[test]
+    fn a_tenth_is_late() {
+        let mut points = Vec::new();
+        let mut source = Cpu::new(match Set::next_day(10, 1, Some(10)) {
+            Set::Cpu(walk) => walk,
+            _ => return,
+        });
+        (0..STEPS_PER_HOUR).for_each(|_| source.next_into(&mut points));
+        let late = points.iter().filter(|p| p.time_ms < super::super::point::T0_MS + DAY_MS);
+        let share = late.count() as f64 / points.len() as f64;
+        assert!((share - 0.1).abs() < 0.005, "{share}");
+    }
+}

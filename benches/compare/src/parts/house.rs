@@ -119,9 +119,11 @@ impl<'a> House<'a> {
     /// Sends it all and measures up to the last answer; `cpu_ack` is what the server had spent before.
     pub(crate) fn send(&self, cargo: &Cargo<'_>) -> Outcome<Load> {
         let write = self.peer.write(cargo.feed).ok_or("the peer does not take this")?;
+        let json = write.headers.contains("json");
         let (format, file) = match cargo.feed {
             Feed::Metrics(format) => (format, format.file()),
-            Feed::Events | Feed::EventUsers => (Format::Json, write.file.to_owned()),
+            _ if json => (Format::Json, write.file.to_owned()),
+            _ => (Format::Lines, write.file.to_owned()),
         };
         let path = cargo.set.ensure(&self.context.data(), &[format])?.join(file);
         let batches = match format {
@@ -135,9 +137,7 @@ impl<'a> House<'a> {
         );
         let cpu = self.server.cpu_seconds()?;
         let sent = send(self.server.address, &head, &path, write.wrap, &batches)?;
-        let json = write.headers.contains("json");
-        let format = if json { "JSON".to_owned() } else { format.to_string() };
-        Ok(told(cargo, format, &sent, cpu))
+        Ok(told(cargo, format.to_string(), &sent, cpu))
     }
 
     /// Brings its files to their final form and gives what that cost; where that needs a mode of its own, it is in it then.

@@ -54,8 +54,10 @@ pub(crate) fn ask(
     cell: &mut Cell,
 ) -> Outcome<()> {
     for shape in shapes(asked) {
-        if let Some(query) = measure(house.peer, &mut house.server, shape, state)? {
-            cell.add(Row::Query(query))?;
+        match measure(house.peer, &mut house.server, shape, state) {
+            Ok(None) => {}
+            Ok(Some(query)) => cell.add(Row::Query(query))?,
+            Err(error) => cell.add(Row::Missing { reason: format!("{}: {error}", shape.name) })?,
         }
     }
     Ok(())

@@ -19,8 +19,11 @@ pub(crate) fn serve(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cel
         let cargo = cargo(name, Set::next_day(100, hours, late_one_in), format);
         let mut load = house.load(&cargo, Until::Merged)?;
         load.stored = Some(peer.count(&mut house.server, cargo.feed)?.saturating_sub(set.points()));
+        let merged = load.cpu_merge.is_some();
         cell.add(Row::Load(load))?;
-        weigh(&house, name, set.points() + cargo.set.points(), cell)?;
+        if merged {
+            weigh(&house, name, set.points() + cargo.set.points(), cell)?;
+        }
         house.leave()?;
     }
     Ok(())

@@ -7,31 +7,37 @@ use super::kept::{ask_fast, cargo, keep, restart};
 use crate::ask::Asked;
 use crate::data::{Format, Set};
 use crate::outcome::Outcome;
-use crate::peers::{Durability, Feed, Peer, Telltale};
+use crate::peers::{Feed, Peer};
 use crate::results::{Cell, Row};
 
 /// A format, and how many lines, samples or items a request of it has.
 type Way = (Format, usize);
 
-const WAYS_SMALL: [Way; 7] = [
+const WAYS_SMALL: [Way; 6] = [
     (Format::Lines, 500),
     (Format::Lines, 5_000),
     (Format::Lines, 50_000),
     (Format::Wide, 500),
-    (Format::Wide, 5_000),
-    (Format::RemoteWrite(500), 500),
     (Format::RemoteWrite(5_000), 5_000),
+    (Format::Json, 500),
 ];
-const JSON: Way = (Format::Json, 500);
+/// What the small scale has no time for.
+const WAYS_MORE: [Way; 4] = [
+    (Format::Wide, 5_000),
+    (Format::Wide, 50_000),
+    (Format::RemoteWrite(500), 500),
+    (Format::RemoteWrite(50_000), 50_000),
+];
 const WAYS_MEDIUM: [Way; 2] = [(Format::Wide, 500), (Format::RemoteWrite(5_000), 5_000)];
 
 /// A thousand series: every way, again and again.
 pub(crate) fn small(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cell) -> Outcome<()> {
     // A slow one is not worth the wait.
     let runs = if peer.name() == "influxdb" { 1 } else { context.options.runs };
-    for way in WAYS_SMALL.into_iter().chain([JSON]) {
+    let more: &[Way] = context.options.scale.pick(&[], &WAYS_MORE);
+    for way in WAYS_SMALL.iter().chain(more) {
         for _ in 0..runs {
-            load(context, peer, set, way, cell)?;
+            load(context, peer, set, *way, cell)?;
         }
     }
     let asked = Asked::Cpu { hosts: 100, hours: 12 };
@@ -80,8 +86,7 @@ fn load(
 
 /// One load that is weighed and asked.
 fn all(context: &Context, peer: &dyn Peer, set: Set, asked: Asked, cell: &mut Cell) -> Outcome<()> {
-    // Nothing but the acknowledgement differs there.
-    if peer.name() == (Telltale { program: "".into(), durability: Durability::Interval }).name() {
+    if peer.differs_in_acknowledgement_alone() {
         return Ok(());
     }
     let mut house = House::new(context, peer)?;

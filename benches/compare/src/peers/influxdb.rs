@@ -156,13 +156,13 @@ fn event_query(question: &EventQuestion) -> String {
             format!("SELECT count(distinct(user_id)) FROM events WHERE {within} GROUP BY time(1h)")
         }
         EventQuestion::Newest { prefix, country } => format!(
-            "SELECT id,user_id,value,props FROM events WHERE name =~ /^{prefix}/ AND country='{country}' AND {within} ORDER BY time DESC LIMIT 100"
+            "SELECT id,user_id,value,props FROM events WHERE \"name\" =~ /^{prefix}/ AND country='{country}' AND {within} ORDER BY time DESC LIMIT 100"
         ),
         EventQuestion::CountsByCountryAndHour => {
             format!("SELECT count(value) FROM events WHERE {within} GROUP BY time(1h),country")
         }
         EventQuestion::Statistics { name } => format!(
-            "SELECT count(value),sum(value),mean(value),min(value),max(value),percentile(value,50),percentile(value,95),percentile(value,99) FROM events WHERE name='{name}' AND {within}"
+            "SELECT count(value),sum(value),mean(value),min(value),max(value),percentile(value,50),percentile(value,95),percentile(value,99) FROM events WHERE \"name\"='{name}' AND {within}"
         ),
     })
 }

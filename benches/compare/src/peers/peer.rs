@@ -61,6 +61,11 @@ pub(crate) trait Peer: Sync {
     /// Brings what is on disk to its final form; nothing when that needs a start in [`Mode::Merge`].
     fn merge(&self, server: &mut Server) -> Outcome<Option<()>>;
 
+    /// Whether it is another peer once more but for when it acknowledges.
+    fn differs_in_acknowledgement_alone(&self) -> bool {
+        false
+    }
+
     /// The folder of its data directory that is weighed, and why not all of it; everything where nothing is said.
     fn weighed(&self) -> Option<(&'static str, &'static str)> {
         None

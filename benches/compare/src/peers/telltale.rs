@@ -103,6 +103,10 @@ impl Peer for Telltale {
         server.good("POST", "/api/v1/admin/merge").map(|_| Some(()))
     }
 
+    fn differs_in_acknowledgement_alone(&self) -> bool {
+        self.durability == Durability::Interval
+    }
+
     /// Rollups come with the merge.
     fn answers_change_path(&self) -> bool {
         true

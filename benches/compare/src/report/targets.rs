@@ -139,6 +139,7 @@ fn questions(facts: &Facts) -> Vec<Target> {
         ("tsbs-medium", "q4"),
         ("latencies", "q5"),
         ("events", "q6"),
+        ("events", "q6 approximate"),
         ("events", "q7"),
         ("events", "q8"),
         ("events", "q9"),
