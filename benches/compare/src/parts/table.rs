@@ -23,7 +23,7 @@ pub(crate) struct Part {
 pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "tsbs-small",
-        about: "100 hosts × 10 metrics × 12 h at 10 s, integers: 4.32 M points, 1 000 series",
+        about: "100 hosts × 10 metrics × 12 h at 10 s, integers (entropy of their changes 0.27 bytes a point): 4.32 M points, 1 000 series",
         set: |_| Set::cpu(100, 12),
         serve: tsbs::small,
         embedded: true,
@@ -37,14 +37,14 @@ pub(crate) const PARTS: &[Part] = &[
     },
     Part {
         name: "doubles",
-        about: "tsbs-small as full doubles, the worst case of every codec",
+        about: "the hosts of tsbs-small as full doubles, the worst case of every codec: 4 h (1.44 M points), at full scale 12 h (4.32 M)",
         set: |scale| Set::doubles(100, scale.pick(4, 12)),
         serve: bulk::serve,
         embedded: true,
     },
     Part {
         name: "mix",
-        about: "100 agents × 100 metrics at 10 s with millisecond jitter: a quarter constant, a quarter slow counters, 30 % walks and 20 % noise in hundredths",
+        about: "100 agents × 100 metrics at 10 s with millisecond jitter: a quarter constant, a quarter slow counters, 30 % walks and 20 % noise in hundredths (entropy of the values 0.37 bytes a point): 1 h (3.6 M points), at full scale 6 h (21.6 M)",
         set: |scale| Set::Mix { agents: 100, steps: scale.pick(360, 6 * 360) },
         serve: bulk::serve,
         embedded: true,

@@ -10,6 +10,16 @@ const BAR_HEIGHT: f64 = 15.0;
 const GROUP_GAP: f64 = 14.0;
 const TOP: f64 = 64.0;
 
+/// Who may have a bar, in the order of the legend.
+const COLOURS: [(&str, &str); 6] = [
+    ("telltale raw", "#6fb98f"),
+    ("telltale", "#0b6e4f"),
+    ("victoria-metrics", "#6a4c93"),
+    ("influxdb", "#1982c4"),
+    ("clickhouse", "#e0a100"),
+    ("duckdb", "#8a8a8a"),
+];
+
 /// How lengths follow from values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Axis {
@@ -73,14 +83,9 @@ pub(crate) fn draw(title: &str, axis: Axis, groups: &[Group]) -> Option<String> 
 }
 
 fn legend(out: &mut String, groups: &[Group]) {
-    let mut peers: Vec<&'static str> = Vec::new();
-    for bar in groups.iter().flat_map(|group| &group.bars) {
-        if !peers.contains(&bar.peer) {
-            peers.push(bar.peer);
-        }
-    }
+    let shown = |peer: &str| groups.iter().flat_map(|g| &g.bars).any(|bar| bar.peer == peer);
     let mut x = 16.0;
-    for peer in peers {
+    for peer in COLOURS.iter().map(|(peer, _)| *peer).filter(|peer| shown(peer)) {
         rectangle(out, x, 38.0, 11.0, 11.0, colour(peer));
         text(out, x + 16.0, 48.0, "start", "#222", peer);
         x += 36.0 + 7.0 * peer.len() as f64;
@@ -88,14 +93,7 @@ fn legend(out: &mut String, groups: &[Group]) {
 }
 
 fn colour(peer: &str) -> &'static str {
-    match peer {
-        "telltale" => "#0b6e4f",
-        "telltale raw" => "#6fb98f",
-        "victoria-metrics" => "#6a4c93",
-        "influxdb" => "#1982c4",
-        "clickhouse" => "#e0a100",
-        _ => "#8a8a8a",
-    }
+    COLOURS.iter().find(|(name, _)| *name == peer).map_or("#8a8a8a", |(_, colour)| colour)
 }
 
 fn rectangle(out: &mut String, x: f64, y: f64, width: f64, height: f64, colour: &str) {

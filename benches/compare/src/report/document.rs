@@ -14,7 +14,7 @@ use crate::results::Row;
 
 const HOW_TO_READ: &str = "\
 Client and server share the cores; all traffic is on loopback; one peer runs at a time, on the same data. *Best peer* is the best of the
-others. Servers are fed over two keep-alive connections, each request sent when the one before it is answered; the engines in a process
+others: of times and bytes less than 1× is better than it, of rates more than 1×. Servers are fed over two keep-alive connections, each request sent when the one before it is answered; the engines in a process
 (ClickHouse, DuckDB) take Arrow batches without network or text, so their loads are not of the same kind. CPU is what the kernel counts
 for the server, user and system, per million points: until the last answer, until it had flushed and was idle, and until it had merged.
 Medians of the runs. Differences below a fifth mean little.";
@@ -33,6 +33,7 @@ pub(crate) fn write(context: &Context) -> Outcome<()> {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/benchmarks"));
     std::fs::create_dir_all(&folder)?;
     let pictures = pictures(&facts, &folder)?;
+    let reached = targets::table(&facts);
     let scale = context.options.scale.name();
     let command = if scale == "full" {
         "make compare SCALE=full".to_owned()
@@ -44,7 +45,7 @@ pub(crate) fn write(context: &Context) -> Outcome<()> {
         machine()?
     );
     for (title, about, body) in [
-        ("Targets", "", targets::table(&facts)),
+        ("Targets", "", reached.clone()),
         ("Pictures", "", pictures),
         ("Peers", "", peers(&facts)),
         ("Ingest", "", ingest::section(&facts)),
@@ -66,7 +67,7 @@ pub(crate) fn write(context: &Context) -> Outcome<()> {
         ),
         (
             "Restart",
-            "SIGTERM after everything above; SIGKILL right behind the last answer of a load of lines. Whole is an answer to q1 over the last hour.",
+            "SIGTERM after everything above; SIGKILL right behind the last answer of a load of lines. Whole is an answer to q1 over the last hour. *close*: an engine in a process, opened again after it was closed.",
             space::restarts(&facts),
         ),
         ("Late points", "", growth::late(&facts)),
@@ -85,7 +86,7 @@ pub(crate) fn write(context: &Context) -> Outcome<()> {
     }
     let path = folder.join("RESULTS.md");
     std::fs::write(&path, format!("{}\n", text.trim_end()))?;
-    crate::say(&format!("written: {}", path.display()));
+    crate::say(&format!("\n{reached}\nall of it: {}", path.canonicalize()?.display()));
     Ok(())
 }
 

@@ -35,7 +35,8 @@ impl Table {
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         v if v >= 1e6 => format!("{:.2} M", value / 1e6),
-        v if v >= 1e4 => format!("{:.0} k", value / 1e3),
+        v if v >= 1e5 => format!("{:.0} k", value / 1e3),
+        v if v >= 1e4 => format!("{:.1} k", value / 1e3),
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),
         v if v >= 1.0 => format!("{value:.2}"),

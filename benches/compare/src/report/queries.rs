@@ -89,35 +89,38 @@ pub(crate) fn throughput(facts: &Facts) -> String {
     table.finish()
 }
 
-/// How many numbers each answer had and their sum, and whether all agree with the first.
+/// How many numbers each answer had and their sum, and whether all agree.
 pub(crate) fn answers(facts: &Facts) -> String {
     let mut heads = vec!["set", "query"];
     heads.extend(peers());
     heads.push("agree");
     let mut table = Table::new(&heads);
     for Asked { part, shape } in asked(facts) {
-        let states = |peer| ["raw", "final"].map(|state| facts.query(part, peer, &shape, state));
-        let all: Vec<(u64, f64)> = peers()
-            .into_iter()
-            .flat_map(states)
-            .flatten()
-            .map(|query| (query.numbers, query.sum))
-            .collect();
-        let tolerance = if is_exact(&shape) { EXACT } else { APPROXIMATE };
-        let differ = all.first().is_some_and(|(numbers, sum)| {
-            let differs =
-                |(n, s): &(u64, f64)| n != numbers || (s - sum).abs() > tolerance * sum.abs();
-            all.iter().any(differs)
-        });
         let mut row = vec![part.to_owned(), shape.clone()];
         row.extend(peers().into_iter().map(|peer| {
             let query = facts.query(part, peer, &shape, "final");
             query.map_or("–".to_owned(), |query| format!("{}, {:.3}", query.numbers, query.sum))
         }));
-        row.push(if differ { "**no**" } else { "yes" }.to_owned());
+        row.push(if agree(facts, part, &shape) { "yes" } else { "**no**" }.to_owned());
         table.row(row);
     }
     table.finish()
+}
+
+/// Whether all answers to a question are those of the most exact method that anybody has for it.
+fn agree(facts: &Facts, part: &str, shape: &str) -> bool {
+    let told = |shape: &str| -> Vec<(u64, f64)> {
+        let states = |peer| ["final", "raw"].map(|state| facts.query(part, peer, shape, state));
+        let all = peers().into_iter().flat_map(states).flatten();
+        all.map(|query| (query.numbers, query.sum)).collect()
+    };
+    let plain = shape.split(' ').next().unwrap_or_default();
+    let ways = [format!("{plain} exact"), plain.to_owned(), shape.to_owned()];
+    let exact = ways.iter().find_map(|shape| told(shape).first().copied());
+    let Some((numbers, sum)) = exact else { return true };
+    let tolerance = if is_exact(shape) { EXACT } else { APPROXIMATE };
+    let agrees = |(n, s): (u64, f64)| n == numbers && (s - sum).abs() <= tolerance * sum.abs();
+    told(shape).into_iter().all(agrees)
 }
 
 /// Whether every peer answers this with the exact numbers.

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::markdown::{Table, maybe, number, ratio};
 use crate::contest::PEERS;
 use crate::parts::PARTS;
-use crate::results::Row;
+use crate::results::{Load, Row};
 
 /// Sets that are weighed as a whole.
 pub(crate) const WEIGHED: [&str; 6] =
@@ -29,11 +29,11 @@ pub(crate) fn disk(facts: &Facts) -> String {
 /// The most memory that the load of a set took until it was flushed, by set and peer.
 pub(crate) fn memory(facts: &Facts) -> String {
     by_peer(facts, |facts, part, peer| {
-        let loads = facts.loads(part, peer);
+        let loads = facts.loads(part, peer).into_iter().map(|(load, _)| load);
+        let loads: Vec<Load> = loads.filter(|load| load.set != "users as a set").collect();
         // Of several ways, the one that all servers were kept with.
-        let kept =
-            loads.iter().rfind(|(load, _)| load.format == "lines" && load.per_request == 5_000);
-        kept.or_else(|| loads.first()).map(|(load, _)| load.memory_mb)
+        let kept = loads.iter().rfind(|load| load.format == "lines" && load.per_request == 5_000);
+        kept.or_else(|| loads.last()).map(|load| load.memory_mb)
     })
 }
 

@@ -230,7 +230,8 @@ impl Target {
     fn row(&self) -> Vec<String> {
         let sign = if self.good == Good::AtMost { "≤" } else { "≥" };
         let told = |bound: f64, is_ratio: bool| {
-            format!("{sign} {}{}", number(bound), if is_ratio { "×" } else { "" })
+            let bound = if bound < 1e3 { bound.to_string() } else { number(bound) };
+            format!("{sign} {bound}{}", if is_ratio { "×" } else { "" })
         };
         let ratio_to_best = self.us.zip(self.best).map(|(us, best)| us / best);
         let must = if self.bound == Bound::Number { self.us } else { ratio_to_best };
