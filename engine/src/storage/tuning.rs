@@ -96,6 +96,8 @@ pub(super) fn database(shared: &Shared) -> Options {
     // Files are deleted in the background, not by the reader that drops the last reference.
     options.set_avoid_unnecessary_blocking_io(true);
 
+    // The list of tables grows by a line a seal; four megabytes set aside for it would be more than a small database.
+    options.set_manifest_preallocation_size(64 * KIB);
     // What RocksDB warns of goes into the log of the program. A file of its own would begin with 100 KB of settings each
     // time; and no statistics, which are written into the database otherwise.
     options.set_info_logger(InfoLogger::new_callback_logger(LogLevel::Warn, tell));

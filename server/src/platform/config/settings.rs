@@ -174,7 +174,7 @@ settings! {
         /// When a write is answered: after a sync to disk, after the operating system has it with a sync at least every so many milliseconds, or after the operating system has it.
         durability: Durability = "sync";
         /// Points in memory before they are sealed into blocks. At most twice this is taken.
-        head_bytes: ByteSize = "256MiB";
+        head_bytes: ByteSize = "64MiB";
         /// The oldest point in memory is sealed after this time.
         head_age: Period = "10m";
         /// The shared cache of blocks read from disk.
