@@ -4,6 +4,9 @@
 //! histograms, one of each sign (see [`super::histogram`]); zero counts as positive. Which form it is
 //! depends on the count alone and what the histogram holds does not depend on the order, so merging
 //! distributions and building one of all their values give the same state and the same bytes.
+//!
+//! Values that somebody else counted into buckets come as the values that stand for them, and perhaps with a sum that
+//! was *told*: it is the true one, and another than that of the values that stand there.
 
 use std::borrow::Cow;
 
@@ -16,6 +19,10 @@ use crate::limits::EXACT_VALUES_MAX;
 /// Parts of one that a quantile is rounded to, so that 0.55 of 100 values is the 55th in spite of binary
 /// fractions.
 const QUANTILE_PARTS: u64 = 1_000_000_000;
+/// The count stops here, so that it is never negative as the signed integer that columns are made of.
+pub(super) const COUNT_MAX: u64 = i64::MAX as u64;
+/// More than what rounding a sum and dividing it makes of an average, as a part of it.
+const AVERAGE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// The summary of a multiset of finite values.
 #[derive(Clone, Debug)]
@@ -26,6 +33,8 @@ pub(crate) struct Distribution {
     min: f64,
     /// Negative infinity while there are no values.
     max: f64,
+    /// Whether any part of the sum was told. Asked for only while the values are kept.
+    told: bool,
     body: Body,
 }
 
@@ -49,6 +58,7 @@ impl Default for Distribution {
             sum: ExactSum::default(),
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
+            told: false,
             body: Body::Exact(Vec::new()),
         }
     }
@@ -61,20 +71,38 @@ impl Distribution {
         self.add_n(value, 1);
     }
 
-    /// Adds one value `n` times. The count stops at `u64::MAX`.
+    /// Adds one value `n` times. The count stops at [`COUNT_MAX`].
     #[inline]
     pub(crate) fn add_n(&mut self, value: f64, n: u64) {
         if n == 0 {
             return;
         }
-        // Makes zero of minus zero and nothing of the rest.
-        let value = value + 0.0;
-        self.count = self.count.saturating_add(n);
         if n == 1 {
             self.sum.add(value);
         } else {
             self.sum.add_n(value, n);
         }
+        self.count_n(value, n);
+    }
+
+    /// Adds values with how often each stands there, all finite, and the sum of what they stand for. Nothing when
+    /// there are none.
+    pub(crate) fn add_told(&mut self, values: &[(f64, u64)], sum: &ExactSum) {
+        let values = values.iter().filter(|(_, n)| *n > 0);
+        if values.clone().next().is_none() {
+            return;
+        }
+        values.for_each(|(value, n)| self.count_n(*value, *n));
+        self.sum.merge(sum);
+        self.told = true;
+    }
+
+    /// Counts a value without adding it to the sum.
+    #[inline]
+    fn count_n(&mut self, value: f64, n: u64) {
+        // Makes zero of minus zero and nothing of the rest.
+        let value = value + 0.0;
+        self.count = self.count.saturating_add(n).min(COUNT_MAX);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         match &mut self.body {
@@ -89,6 +117,7 @@ impl Distribution {
     /// Adds all values of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.merge_moments(other.count, &other.sum, other.min, other.max);
+        self.told |= other.told;
         match &other.body {
             Body::Exact(values) => self.append(values),
             Body::Histogram(theirs) => {
@@ -107,6 +136,7 @@ impl Distribution {
                 check_moments(parts, values)?;
                 if let (Some(&min), Some(&max)) = (values.first(), values.last()) {
                     self.merge_moments(parts.count, &parts.sum, min, max);
+                    self.told |= parts.told;
                     self.append(values);
                 }
             }
@@ -137,6 +167,7 @@ impl Distribution {
     /// The distribution taken apart.
     pub(crate) fn parts(&self) -> Parts<'static> {
         let (min, max) = if self.count == 0 { (0.0, 0.0) } else { (self.min, self.max) };
+        let told = self.told && matches!(self.body, Body::Exact(_));
         let entries = match &self.body {
             Body::Exact(values) => Entries::Exact(Cow::Owned(sorted(values))),
             Body::Histogram(halves) => {
@@ -151,7 +182,7 @@ impl Distribution {
                 Entries::Buckets { indices: Cow::Owned(indices), counts: Cow::Owned(counts) }
             }
         };
-        Parts { count: self.count, sum: self.sum.clone(), min, max, entries }
+        Parts { count: self.count, sum: self.sum.clone(), told, min, max, entries }
     }
 
     /// How many values there are.
@@ -175,9 +206,16 @@ impl Distribution {
     }
 
     /// The sum divided by the count. Rounding, or a sum beyond `f64::MAX`, never takes it out of the range
-    /// of the values.
+    /// of the values; a told sum may.
     pub(crate) fn avg(&self) -> Option<f64> {
-        (self.count > 0).then(|| (self.sum.value() / self.count as f64).clamp(self.min, self.max))
+        if self.count == 0 {
+            return None;
+        }
+        let sum = self.sum.value();
+        let average = sum / self.count as f64;
+        let inside = average.clamp(self.min, self.max);
+        let rounded = (inside - average).abs() <= inside.abs() * AVERAGE_ROUNDING;
+        Some(if rounded || sum.abs() == f64::MAX { inside } else { average })
     }
 
     /// The ⌈q·count⌉-th smallest value, `q` from 0 to 1 and rounded to nine decimals. Exact while the values
@@ -215,7 +253,7 @@ impl Distribution {
     }
 
     fn merge_moments(&mut self, count: u64, sum: &ExactSum, min: f64, max: f64) {
-        self.count = self.count.saturating_add(count);
+        self.count = self.count.saturating_add(count).min(COUNT_MAX);
         self.sum.merge(sum);
         self.min = self.min.min(min);
         self.max = self.max.max(max);

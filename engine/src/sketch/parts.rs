@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 
+use super::distribution::COUNT_MAX;
 use super::histogram;
 use super::sum::ExactSum;
 use super::{SketchError, SketchResult};
@@ -19,6 +20,8 @@ use crate::limits::EXACT_VALUES_MAX;
 pub(crate) struct Parts<'a> {
     pub(crate) count: u64,
     pub(crate) sum: ExactSum,
+    /// Whether the sum need not be that of the exact values. Never set for buckets, whose sum stands by itself anyway.
+    pub(crate) told: bool,
     /// Zero when there are no values.
     pub(crate) min: f64,
     /// Zero when there are no values.
@@ -64,14 +67,18 @@ pub(super) fn check_values(values: &[f64]) -> SketchResult<()> {
     Ok(())
 }
 
-/// Checks that the moments are those of the exact values.
+/// Checks that the moments are those of the exact values, but for a sum that was told.
 pub(super) fn check_moments(parts: &Parts<'_>, values: &[f64]) -> SketchResult<()> {
-    let mut sum = ExactSum::default();
-    values.iter().for_each(|&value| sum.add(value));
     let min = values.first().copied().unwrap_or_default();
     let max = values.last().copied().unwrap_or_default();
     let agree = (parts.count, parts.min, parts.max) == (values.len() as u64, min, max);
-    if !agree || parts.sum != sum {
+    let sums_agree = || {
+        let mut sum = ExactSum::default();
+        values.iter().for_each(|&value| sum.add(value));
+        parts.sum == sum
+    };
+    let fits = if parts.told { !values.is_empty() } else { sums_agree() };
+    if !agree || !fits {
         return Err(SketchError::Inconsistent("values and moments do not agree"));
     }
     Ok(())
@@ -94,8 +101,9 @@ pub(super) fn check_buckets(
     if first < -buckets || last >= buckets || !indices.is_sorted_by(|a, b| a < b) {
         return refuse("bucket indices are out of range or not ascending");
     }
-    let total = counts.iter().try_fold(0u64, |sum, &n| sum.checked_add(n));
-    if total != Some(parts.count) || parts.count <= EXACT_VALUES_MAX as u64 {
+    // Counts stop at their limits, each bucket by itself.
+    let total = counts.iter().fold(0u64, |sum, &n| sum.saturating_add(n)).min(COUNT_MAX);
+    if total != parts.count || parts.count <= EXACT_VALUES_MAX as u64 || parts.told {
         return refuse("counts do not add up");
     }
     if !is_value(parts.min) || !is_value(parts.max) || parts.min > parts.max {

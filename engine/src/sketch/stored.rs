@@ -11,14 +11,17 @@
 //!   units, components: the sum, see super::sum
 //!   halves: the negative, then the positive one, each as
 //!     n: varint, n × (buckets skipped since the one before: varint, count: varint)
+//! ┌────────────┬─────────┬────────────────────────────────┬─────────────┬───────┬─────────┐
+//! │ version: 1 │ form: 2 │ n: u8 (1..=64) │ n × f64, as 0 │ units: i128 │ c: u8 │ c × f64 │
+//! └────────────┴─────────┴────────────────────────────────┴─────────────┴───────┴─────────┘
 //! ```
 //!
 //! Fixed-width numbers are little-endian. In form 0 everything else follows from the values; in form 1 the
-//! count is the sum of the counts.
+//! count is the sum of the counts; form 2 is form 0 with a sum that was told.
 
 use std::borrow::Cow;
 
-use super::distribution::Distribution;
+use super::distribution::{COUNT_MAX, Distribution};
 use super::histogram;
 use super::parts::{Entries, Parts};
 use super::sum::ExactSum;
@@ -29,6 +32,7 @@ use crate::limits::EXACT_VALUES_MAX;
 const VERSION: u8 = 1;
 const FORM_EXACT: u8 = 0;
 const FORM_HISTOGRAM: u8 = 1;
+const FORM_TOLD: u8 = 2;
 
 impl Distribution {
     /// Appends the stored form to `out`.
@@ -37,16 +41,17 @@ impl Distribution {
         let parts = self.parts();
         match &parts.entries {
             Entries::Exact(values) => {
-                out.extend_from_slice(&[FORM_EXACT, values.len() as u8]);
+                let form = if parts.told { FORM_TOLD } else { FORM_EXACT };
+                out.extend_from_slice(&[form, values.len() as u8]);
                 put_floats(out, values);
+                if parts.told {
+                    put_sum(out, &parts.sum);
+                }
             }
             Entries::Buckets { indices, counts } => {
                 out.push(FORM_HISTOGRAM);
                 put_floats(out, &[parts.min, parts.max]);
-                out.extend_from_slice(&parts.sum.decimal_units().to_le_bytes());
-                let components = parts.sum.components();
-                out.push(components.len() as u8);
-                put_floats(out, &components);
+                put_sum(out, &parts.sum);
                 let below = indices.iter().zip(counts.iter()).filter(|(i, _)| **i < 0);
                 put_half(out, below.rev().map(|(i, n)| ((-i - 1) as u16, *n)));
                 let above = indices.iter().zip(counts.iter()).filter(|(i, _)| **i >= 0);
@@ -64,6 +69,11 @@ impl Distribution {
         }
         let distribution = match reader.u8()? {
             FORM_EXACT => Self::from_parts(&take_values(&mut reader)?)?,
+            FORM_TOLD => {
+                let mut parts = take_values(&mut reader)?;
+                (parts.sum, parts.told) = (take_sum(&mut reader)?, true);
+                Self::from_parts(&parts)?
+            }
             FORM_HISTOGRAM => Self::from_parts(&take_histogram(&mut reader)?)?,
             _ => return Err(SketchError::Inconsistent("unknown form of a distribution")),
         };
@@ -87,6 +97,7 @@ fn take_values(reader: &mut Reader<'_>) -> SketchResult<Parts<'static>> {
     Ok(Parts {
         count: values.len() as u64,
         sum,
+        told: false,
         min: min.unwrap_or_default(),
         max: max.unwrap_or_default(),
         entries: Entries::Exact(Cow::Owned(values)),
@@ -101,6 +112,19 @@ fn put_floats(out: &mut Vec<u8>, values: &[f64]) {
 
 fn take_floats(reader: &mut Reader<'_>, n: usize) -> SketchResult<Vec<f64>> {
     Ok((0..n).map(|_| reader.f64()).collect::<Result<_, _>>()?)
+}
+
+fn put_sum(out: &mut Vec<u8>, sum: &ExactSum) {
+    out.extend_from_slice(&sum.decimal_units().to_le_bytes());
+    let components = sum.components();
+    out.push(components.len() as u8);
+    put_floats(out, &components);
+}
+
+fn take_sum(reader: &mut Reader<'_>) -> SketchResult<ExactSum> {
+    let units = reader.u128()? as i128;
+    let components = usize::from(reader.u8()?);
+    ExactSum::from_parts(units, &take_floats(reader, components)?)
 }
 
 fn put_half(out: &mut Vec<u8>, half: impl Iterator<Item = (u16, u64)> + Clone) {
@@ -129,13 +153,11 @@ fn take_half(reader: &mut Reader<'_>) -> SketchResult<Vec<(i32, u64)>> {
 
 fn take_histogram(reader: &mut Reader<'_>) -> SketchResult<Parts<'static>> {
     let (min, max) = (reader.f64()?, reader.f64()?);
-    let units = reader.u128()? as i128;
-    let components = usize::from(reader.u8()?);
-    let sum = ExactSum::from_parts(units, &take_floats(reader, components)?)?;
+    let sum = take_sum(reader)?;
     let below = take_half(reader)?.into_iter().rev().map(|(i, n)| (-i - 1, n));
     let from_zero = take_half(reader)?;
     let (indices, counts): (Vec<i32>, Vec<u64>) = below.chain(from_zero).unzip();
     let count = counts.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
     let entries = Entries::Buckets { indices: Cow::Owned(indices), counts: Cow::Owned(counts) };
-    Ok(Parts { count, sum, min, max, entries })
+    Ok(Parts { count: count.min(COUNT_MAX), sum, told: false, min, max, entries })
 }

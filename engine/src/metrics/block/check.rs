@@ -1,6 +1,6 @@
 //! Telling what a block is without decoding its rows.
 
-use super::envelope::BLOCK_VERSION;
+use super::envelope::version_of;
 use super::info::{BlockInfo, BlockKey, Tier};
 use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
@@ -15,7 +15,7 @@ pub(crate) fn check(info: &BlockInfo, bytes: &[u8]) -> CodecResult<()> {
         (_, Tier::Raw) => FrameKind::Points,
         _ => FrameKind::Cells,
     };
-    frame::open(bytes, kind, BLOCK_VERSION).map(|_| ())
+    frame::open(bytes, kind, version_of(kind)).map(|_| ())
 }
 
 /// What a block says of itself.
@@ -23,7 +23,7 @@ pub(crate) fn describe(key: BlockKey, bytes: &[u8]) -> CodecResult<BlockInfo> {
     let Some(kind) = bytes.first().and_then(|code| FrameKind::of_block(*code)) else {
         return Err(CodecError::new("the bytes are no block"));
     };
-    let (_, payload) = frame::open(bytes, kind, BLOCK_VERSION)?;
+    let (_, payload) = frame::open(bytes, kind, version_of(kind))?;
     let mut info = BlockInfo::decode(key, &mut Reader::new(payload))?;
     info.bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     Ok(info)

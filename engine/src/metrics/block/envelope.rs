@@ -8,8 +8,14 @@ use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::Effort;
 use crate::metrics::times::PlaceInPage;
 
-/// The version of every block format written today.
-pub(super) const BLOCK_VERSION: u8 = 1;
+/// The version of a format that is written today.
+pub(super) fn version_of(kind: FrameKind) -> u8 {
+    match kind {
+        // 2: cells of few values whose sum was told.
+        FrameKind::Distributions => 2,
+        _ => 1,
+    }
+}
 
 /// A block as bytes, whose columns `columns` appends behind its rows. `share` may take times into a page.
 pub(super) fn build(
@@ -20,7 +26,7 @@ pub(super) fn build(
     columns: impl FnOnce(&mut Vec<u8>) -> CodecResult<()>,
 ) -> CodecResult<Vec<u8>> {
     let mut out = Vec::new();
-    let mark = frame::begin(&mut out, kind, BLOCK_VERSION);
+    let mark = frame::begin(&mut out, kind, version_of(kind));
     info.encode(&mut out);
     rows.encode(effort, share, &mut out)?;
     columns(&mut out)?;
@@ -35,7 +41,7 @@ pub(super) fn open<'a, C>(
     bytes: &'a [u8],
     columns: impl FnOnce(&BlockInfo, &Rows<'a>, &mut Reader<'a>) -> CodecResult<C>,
 ) -> CodecResult<(BlockInfo, Rows<'a>, C)> {
-    let (_, payload) = frame::open(bytes, kind, BLOCK_VERSION)?;
+    let (_, payload) = frame::open(bytes, kind, version_of(kind))?;
     let mut reader = Reader::new(payload);
     let info = BlockInfo::decode(key, &mut reader)?;
     let rows = Rows::read(&mut reader)?;

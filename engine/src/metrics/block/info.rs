@@ -15,6 +15,9 @@ use crate::codec::{CodecError, CodecResult};
 use crate::metrics::times::Shelf;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 
+/// The version of an entry of the catalog.
+const ENTRY_VERSION: u8 = 1;
+
 /// How coarse the rows of a block are. The numbers are on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -185,14 +188,14 @@ impl BlockInfo {
     /// The entry of the catalog, to be kept under the block's key.
     pub(crate) fn to_catalog_entry(self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64);
-        let mark = frame::begin(&mut out, FrameKind::CatalogEntry, super::BLOCK_VERSION);
+        let mark = frame::begin(&mut out, FrameKind::CatalogEntry, ENTRY_VERSION);
         self.encode(&mut out);
         frame::close(&mut out, mark);
         out
     }
 
     pub(crate) fn from_catalog_entry(key: &[u8], entry: &[u8]) -> CodecResult<Self> {
-        let (_, payload) = frame::open(entry, FrameKind::CatalogEntry, super::BLOCK_VERSION)?;
+        let (_, payload) = frame::open(entry, FrameKind::CatalogEntry, ENTRY_VERSION)?;
         let mut reader = Reader::new(payload);
         let info = Self::decode(BlockKey::decode(key)?, &mut reader)?;
         reader.finish()?;

@@ -20,7 +20,6 @@ pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 #[cfg(fuzzing)]
 pub(crate) use check::read_all;
 pub(crate) use check::{check, describe};
-use envelope::BLOCK_VERSION;
 pub(crate) use info::{BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder};
 pub(crate) use rows::BLOCK_ROWS_MAX;

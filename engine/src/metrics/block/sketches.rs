@@ -1,12 +1,13 @@
 //! A block of one kind of sketches: the cells of a distribution or a set, at one minute or coarser.
 //!
 //! ```text
-//! frame(Distributions) { info │ rows, the times are the starts of the cells │ counts: integers
+//! frame(Distributions) { info │ rows, the times are the starts of the cells
+//!                        │ counts, the negative of it for up to 64 values with a told sum: integers
 //!                        │ of cells with up to 64 values: the values: floats, a run is one cell
 //!                        │ of the others: buckets per cell │ indices, each less the one before in its cell
 //!                        │   │ bucket counts: integers │ min: floats │ max: floats
-//!                        │   │ sums: low 64 bits of the units │ high 64 bits │ components per cell: integers
-//!                        │   │ components: floats }
+//!                        │ of the others and of those with a told sum: low 64 bits of the units │ high 64 bits
+//!                        │   │ components per cell: integers │ components: floats }
 //! frame(Sets)          { info │ rows │ bytes per cell: integers │ the cells behind each other }
 //! ```
 
@@ -188,31 +189,41 @@ struct DistributionColumns {
 
 impl DistributionColumns {
     fn push(&mut self, parts: &Parts<'_>) {
-        self.counts.push(parts.count as i64);
-        let (indices, counts) = match &parts.entries {
-            Entries::Exact(values) => return self.values.extend_from_slice(values),
-            Entries::Buckets { indices, counts } => (indices, counts),
-        };
-        self.buckets.push(indices.len() as i64);
-        let mut before = 0;
-        self.indices.extend(indices.iter().map(|i| {
-            let index = i64::from(*i);
-            index - std::mem::replace(&mut before, index)
-        }));
-        self.bucket_counts.extend(counts.iter().map(|n| *n as i64));
-        self.min.push(parts.min);
-        self.max.push(parts.max);
-        let units = parts.sum.decimal_units();
+        let count = parts.count as i64;
+        self.counts.push(if parts.told { -count } else { count });
+        match &parts.entries {
+            Entries::Exact(values) => {
+                self.values.extend_from_slice(values);
+                if parts.told {
+                    self.push_sum(&parts.sum);
+                }
+            }
+            Entries::Buckets { indices, counts } => {
+                self.buckets.push(indices.len() as i64);
+                let mut before = 0;
+                self.indices.extend(indices.iter().map(|i| {
+                    let index = i64::from(*i);
+                    index - std::mem::replace(&mut before, index)
+                }));
+                self.bucket_counts.extend(counts.iter().map(|n| *n as i64));
+                self.min.push(parts.min);
+                self.max.push(parts.max);
+                self.push_sum(&parts.sum);
+            }
+        }
+    }
+
+    fn push_sum(&mut self, sum: &ExactSum) {
+        let units = sum.decimal_units();
         self.units_low.push(units as i64);
         self.units_high.push((units >> 64) as i64);
-        let components = parts.sum.components();
+        let components = sum.components();
         self.components_of.push(components.len() as i64);
         self.components.extend(components);
     }
 
     fn exact_runs(counts: &[i64]) -> Runs {
-        let exact = |n: &i64| usize::try_from(*n).ok().filter(|n| *n <= EXACT_VALUES_MAX);
-        Runs::new(counts.iter().filter_map(exact))
+        Runs::new(counts.iter().filter_map(|n| exact_values(*n)))
     }
 
     fn encode(&self, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
@@ -256,41 +267,64 @@ impl DistributionColumns {
 
     fn cells(&self) -> CodecResult<Vec<Distribution>> {
         let mut values = self.values.as_slice();
-        let mut histograms = Histograms { columns: self, at: 0, buckets_at: 0, components_at: 0 };
+        let mut rest = Rest { columns: self, at: 0, buckets_at: 0, sums_at: 0, components_at: 0 };
         self.counts
             .iter()
-            .map(|count| match usize::try_from(*count) {
-                Ok(n) if n <= EXACT_VALUES_MAX => {
+            .map(|count| match exact_values(*count) {
+                Some(n) => {
                     let short = || CodecError::new("fewer values than cells count");
-                    let (cell, rest) = values.split_at_checked(n).ok_or_else(short)?;
-                    values = rest;
+                    let (cell, later) = values.split_at_checked(n).ok_or_else(short)?;
+                    values = later;
                     if cell.iter().any(|v| !v.is_finite()) {
                         return Err(CodecError::new("a value of a distribution is not finite"));
+                    }
+                    if *count < 0 {
+                        return rest.told(cell);
                     }
                     let mut distribution = Distribution::default();
                     cell.iter().for_each(|v| distribution.add(*v));
                     Ok(distribution)
                 }
-                _ => histograms.next(*count as u64),
+                None => rest.histogram(*count as u64),
             })
             .collect()
     }
 }
 
-/// Walks the cells that are histograms.
-struct Histograms<'a> {
+/// How many values a cell of this count keeps, if it keeps them.
+fn exact_values(count: i64) -> Option<usize> {
+    usize::try_from(count.unsigned_abs()).ok().filter(|n| *n <= EXACT_VALUES_MAX)
+}
+
+/// Walks what columns hold of cells besides their values.
+struct Rest<'a> {
     columns: &'a DistributionColumns,
     at: usize,
     buckets_at: usize,
+    sums_at: usize,
     components_at: usize,
 }
 
-impl Histograms<'_> {
-    fn next(&mut self, count: u64) -> CodecResult<Distribution> {
-        self.take(count).ok_or_else(|| CodecError::new("fewer histograms than cells count"))?
+impl Rest<'_> {
+    /// The next cell that is a histogram.
+    fn histogram(&mut self, count: u64) -> CodecResult<Distribution> {
+        self.buckets(count).ok_or_else(|| CodecError::new("fewer histograms than cells count"))?
     }
 
-    fn take(&mut self, count: u64) -> Option<CodecResult<Distribution>> {
+    /// The next cell with a told sum.
+    fn told(&mut self, values: &[f64]) -> CodecResult<Distribution> {
+        let sum = self.sum()?;
+        built(&Parts {
+            count: values.len() as u64,
+            sum,
+            told: true,
+            min: values.first().copied().unwrap_or_default(),
+            max: values.last().copied().unwrap_or_default(),
+            entries: Entries::Exact(Cow::Borrowed(values)),
+        })
+    }
+
+    fn buckets(&mut self, count: u64) -> Option<CodecResult<Distribution>> {
         let columns = self.columns;
         let buckets = usize::try_from(*columns.buckets.get(self.at)?).ok()?;
         let range = self.buckets_at..self.buckets_at.checked_add(buckets)?;
@@ -306,23 +340,39 @@ impl Histograms<'_> {
             .collect();
         let counts: Vec<u64> =
             columns.bucket_counts.get(range)?.iter().map(|n| *n as u64).collect();
-        let components = usize::try_from(*columns.components_of.get(self.at)?).ok()?;
-        let end = self.components_at.checked_add(components)?;
-        let components = columns.components.get(self.components_at..end)?;
-        let low = i128::from(*columns.units_low.get(self.at)? as u64);
-        let units = (i128::from(*columns.units_high.get(self.at)?) << 64) | low;
         let (min, max) = (*columns.min.get(self.at)?, *columns.max.get(self.at)?);
         self.at += 1;
         self.buckets_at += buckets;
-        self.components_at = end;
         let indices = indices?;
-        let built = ExactSum::from_parts(units, components).and_then(|sum| {
-            let entries =
-                Entries::Buckets { indices: Cow::Owned(indices), counts: Cow::Owned(counts) };
-            Distribution::from_parts(&Parts { count, sum, min, max, entries })
-        });
-        Some(built.map_err(|e| CodecError::new(e.to_string())))
+        let entries = Entries::Buckets { indices: Cow::Owned(indices), counts: Cow::Owned(counts) };
+        let sum = match self.sum() {
+            Ok(sum) => sum,
+            Err(error) => return Some(Err(error)),
+        };
+        Some(built(&Parts { count, sum, told: false, min, max, entries }))
     }
+
+    fn sum(&mut self) -> CodecResult<ExactSum> {
+        let (units, components) =
+            self.sum_parts().ok_or_else(|| CodecError::new("fewer sums than cells count"))?;
+        ExactSum::from_parts(units, components).map_err(|e| CodecError::new(e.to_string()))
+    }
+
+    fn sum_parts(&mut self) -> Option<(i128, &[f64])> {
+        let columns = self.columns;
+        let components = usize::try_from(*columns.components_of.get(self.sums_at)?).ok()?;
+        let end = self.components_at.checked_add(components)?;
+        let components = columns.components.get(self.components_at..end)?;
+        let low = i128::from(*columns.units_low.get(self.sums_at)? as u64);
+        let units = (i128::from(*columns.units_high.get(self.sums_at)?) << 64) | low;
+        self.sums_at += 1;
+        self.components_at = end;
+        Some((units, components))
+    }
+}
+
+fn built(parts: &Parts<'_>) -> CodecResult<Distribution> {
+    Distribution::from_parts(parts).map_err(|e| CodecError::new(e.to_string()))
 }
 
 impl CellSketch for Cardinality {
@@ -416,15 +466,23 @@ mod tests {
                 any::<u32>(),
                 proptest::collection::btree_map(
                     0i64..100,
-                    proptest::collection::vec(prop_oneof![-1e6..1e6f64, Just(2.5)], 1..200),
+                    (
+                        proptest::collection::vec(prop_oneof![-1e6..1e6f64, Just(2.5)], 1..200),
+                        proptest::option::of(-1e6..1e6f64),
+                    ),
                     1..8,
                 ),
                 1..5,
             )
         ) {
-            let sketch = |values: Vec<f64>| {
+            let sketch = |(values, told): (Vec<f64>, Option<f64>)| {
                 let mut distribution = Distribution::default();
-                values.into_iter().for_each(|v| distribution.add(v));
+                values.iter().for_each(|v| distribution.add(*v));
+                if let Some(told) = told {
+                    let mut sum = ExactSum::default();
+                    sum.add(told);
+                    distribution.add_told(&[(values[0], 1)], &sum);
+                }
                 distribution
             };
             let series: Vec<_> = series

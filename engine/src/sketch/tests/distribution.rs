@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use crate::limits::EXACT_VALUES_MAX;
 use crate::sketch::distribution::{Distribution, rank_of};
 use crate::sketch::parts::{Entries, Parts, signed_index};
+use crate::sketch::sum::ExactSum;
 
 fn of(values: &[f64]) -> Distribution {
     let mut distribution = Distribution::default();
@@ -71,6 +72,38 @@ fn moments_are_exact() {
 fn the_average_stays_in_the_range_of_the_values() {
     assert_eq!(of(&[0.1; 3]).avg(), Some(0.1));
     assert_eq!(of(&[1.7e308; 5]).avg(), Some(1.7e308));
+}
+
+#[test]
+fn a_told_sum_is_the_sum_whatever_stands_for_the_values() {
+    let mut distribution = Distribution::default();
+    let told = |sum: f64| {
+        let mut told = ExactSum::default();
+        told.add(sum);
+        told
+    };
+    distribution.add_told(&[], &told(7.0));
+    assert_eq!((distribution.count(), distribution.sum().value()), (0, 0.0));
+    distribution.add_told(&[(1.0, 0), (5.5, 3)], &told(6.3));
+    assert_eq!((distribution.count(), distribution.sum().value()), (3, 6.3));
+    assert_eq!(distribution.avg(), Some(2.1));
+    assert_eq!(distribution.quantile(0.5), Some(5.5));
+    distribution.add(0.7);
+    assert_eq!(distribution.sum().value(), 7.0);
+    distribution.add_told(&[(0.25, 1_000)], &told(100.0));
+    assert_eq!((distribution.count(), distribution.sum().value()), (1_004, 107.0));
+    assert_eq!((distribution.min(), distribution.max()), (Some(0.25), Some(5.5)));
+}
+
+#[test]
+fn counts_stop_at_their_limit_and_can_still_be_stored() {
+    let mut distribution = Distribution::default();
+    for value in [1.0, 2.0, 2.0] {
+        distribution.add_told(&[(value, u64::MAX / 2), (3.0, 9)], &ExactSum::default());
+    }
+    let bytes = encoded(&distribution);
+    assert_eq!(distribution.count(), i64::MAX as u64);
+    assert_eq!(encoded(&Distribution::decode(&bytes).unwrap()), bytes);
 }
 
 #[test]
@@ -174,6 +207,24 @@ fn stored_content_that_contradicts_itself_is_refused() {
     refused(&|p| p.entries = buckets(&[i32::MIN], &[100]));
     refused(&|p| p.entries = buckets(&[i32::MAX], &[100]));
     refused(&|p| p.entries = Entries::Exact(Cow::Owned(vec![-3.0])));
+    refused(&|p| p.told = true);
+}
+
+/// Values, and values that somebody counted and told the sum of.
+fn mixed(parts: &[(Vec<f64>, Option<f64>)]) -> Distribution {
+    let mut distribution = Distribution::default();
+    for (values, told) in parts {
+        match told {
+            None => values.iter().for_each(|v| distribution.add(*v)),
+            Some(told) => {
+                let counted: Vec<(f64, u64)> = values.iter().map(|v| (*v, 1)).collect();
+                let mut sum = ExactSum::default();
+                sum.add(*told);
+                distribution.add_told(&counted, &sum);
+            }
+        }
+    }
+    distribution
 }
 
 proptest! {
@@ -200,6 +251,26 @@ proptest! {
         let mut descending = values;
         descending.sort_by(|a, b| b.total_cmp(a));
         prop_assert_eq!(encoded(&of(&descending)), encoded(&whole));
+    }
+
+    #[test]
+    fn told_sums_merge_in_any_order_and_come_back(
+        parts in proptest::collection::vec(
+            (proptest::collection::vec(any_value(), 0..40), proptest::option::of(any_value())), 1..5,
+        ),
+        first in any::<prop::sample::Index>(),
+    ) {
+        let whole = mixed(&parts);
+        let bytes = encoded(&whole);
+        prop_assert_eq!(encoded(&Distribution::decode(&bytes).unwrap()), bytes.clone());
+        let mut merged = Distribution::default();
+        let (late, early) = parts.split_at(first.index(parts.len()));
+        for part in early.iter().chain(late) {
+            merged.merge(&mixed(std::slice::from_ref(part)));
+        }
+        prop_assert_eq!(encoded(&merged), bytes.clone());
+        let again = Distribution::from_parts(&whole.parts()).unwrap();
+        prop_assert_eq!(encoded(&again), bytes);
     }
 
     #[test]
