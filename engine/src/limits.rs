@@ -41,6 +41,11 @@ pub const EVENT_PROPERTY_COLUMNS_MAX: usize = 256;
 pub const EVENT_VALUES_EXACT_MAX: usize = 100_000;
 /// Tag keys of one `group_by`. Part of the HTTP contract.
 pub const GROUP_KEYS_MAX: usize = 4;
+/// Buckets of a histogram of an agent that hold values: what a cell keeps as columns, so that no histogram takes more than ten
+/// times its bytes of the log.
+pub const HISTOGRAM_BUCKETS_MAX: usize = 512;
+/// Buckets that an exponential histogram spells out on one side of zero, empty ones included: as wide as any that agents make.
+pub const HISTOGRAM_SPAN_MAX: usize = 1 << 14;
 /// Values of one percentile bucket that are kept exactly; beyond it the HDR histogram takes over.
 pub const EXACT_VALUES_MAX: usize = 64;
 /// Distinct members of a set that are kept exactly; beyond it HyperLogLog takes over.

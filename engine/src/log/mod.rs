@@ -7,6 +7,7 @@
 
 mod commit;
 mod events;
+mod readings;
 mod record;
 mod segment;
 mod writer;

@@ -10,18 +10,20 @@
 //!   3 dropped      metric: varint
 //!   4 receipt      id: u128 │ fingerprint: u64 │ expires at: signed │ answer: the rest
 //!   5 events       see `events.rs`
+//!   6 readings of counters, 7 histograms       see `readings.rs`
 //! ```
 //!
 //! Series and times mostly repeat or step by one from point to point, so a byte each is the rule; values are
 //! copied as they are, because the log is read once, after a crash, and written always.
 
-use super::events;
+use super::{events, readings};
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::{CodecError, CodecResult};
 use crate::documents::Receipt;
 use crate::limits;
 use crate::model::{
-    Columns, EventRows, MetricId, MetricName, MetricType, PointBatch, SeriesId, Tags, TimestampMs,
+    Columns, EventRows, MetricId, MetricName, MetricType, PointBatch, Readings, SeriesId, Tags,
+    TimestampMs,
 };
 
 const VERSION: u8 = 1;
@@ -30,6 +32,8 @@ const POINTS: u8 = 2;
 const DROPPED: u8 = 3;
 const RECEIPT: u8 = 4;
 const EVENTS: u8 = 5;
+const READINGS: u8 = 6;
+const HISTOGRAMS: u8 = 7;
 
 /// A metric that a write created.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +95,14 @@ impl Record {
                 DEFINITIONS => record.definitions.append(decode_definitions(&mut body)?),
                 POINTS => decode_points(&mut body, &mut record.points)?,
                 DROPPED => record.dropped.push(MetricId(id(&mut body)?)),
+                READINGS => {
+                    let counters = &mut record.points.readings_mut().counters;
+                    readings::decode_counters(&mut body, counters)?;
+                }
+                HISTOGRAMS => {
+                    let histograms = &mut record.points.readings_mut().histograms;
+                    readings::decode_histograms(&mut body, histograms)?;
+                }
                 EVENTS => record.events.append(&events::decode(&mut body)?),
                 RECEIPT => record.receipt = Some(decode_receipt(&mut body)?),
                 other => {
@@ -132,6 +144,9 @@ pub(crate) fn encode_write(
     receipt: Option<&Receipt>,
 ) -> Vec<u8> {
     let mut out = encode_points(points);
+    if let Some(readings) = points.readings() {
+        encode_readings(readings, &mut out);
+    }
     if events.len() > 0 {
         let mut body = Vec::new();
         events::encode(events, &mut body);
@@ -177,6 +192,21 @@ fn encode_points(batch: &PointBatch) -> Vec<u8> {
         put_bytes(&mut out, &body);
     }
     out
+}
+
+fn encode_readings(readings: &Readings, out: &mut Vec<u8>) {
+    let mut body = Vec::new();
+    if readings.counters.len() > 0 {
+        readings::encode_counters(&readings.counters, &mut body);
+        out.push(READINGS);
+        put_bytes(out, &body);
+    }
+    if !readings.histograms.is_empty() {
+        body.clear();
+        readings::encode_histograms(&readings.histograms, &mut body);
+        out.push(HISTOGRAMS);
+        put_bytes(out, &body);
+    }
 }
 
 /// A record that drops a metric.

@@ -6,12 +6,14 @@
 mod event;
 mod event_batch;
 mod event_query;
+mod histogram;
 mod ids;
 mod interner;
 mod metric;
 mod point;
 mod properties;
 mod query;
+mod reading;
 mod tags;
 mod time;
 
@@ -22,6 +24,7 @@ pub use event_query::{
     EventAggregation, EventAnswer, EventField, EventFilter, EventGroupBy, EventListQuery,
     EventPage, EventQuery, EventQueryStats, EventSummary, NameFilter,
 };
+pub use histogram::{Buckets, Histogram, InvalidHistogram, Span};
 pub use ids::{Lsn, MetricId, SeriesId};
 pub(crate) use interner::{Interner, TextId};
 pub use metric::{InvalidName, MetricName, MetricType};
@@ -31,5 +34,7 @@ pub use properties::{InvalidProperties, Properties, PropertiesWriter};
 pub use query::{
     Aggregation, Group, MetricQuery, QueryResult, QueryStats, TagCondition, TagFilter,
 };
+pub use reading::Begins;
+pub(crate) use reading::{CounterReadings, HistogramReading, Readings, Temporality};
 pub use tags::{InvalidTags, Tags};
 pub use time::{Interval, TimeRange, TimestampMs};

@@ -1,6 +1,8 @@
 //! A batch of points as columns: what a write carries from the parser to the log and the head.
 
-use super::{MetricType, SeriesId, TimestampMs};
+use super::{
+    Begins, Histogram, HistogramReading, MetricType, Readings, SeriesId, Temporality, TimestampMs,
+};
 
 /// Points of one metric type, one column per field. All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,10 +41,12 @@ impl Columns {
     }
 }
 
-/// Resolved points, by metric type, in the order they were sent.
+/// Resolved points, by metric type, in the order they were sent, and readings, which become points where they are applied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointBatch {
     columns: [Columns; 4],
+    /// Most batches have none.
+    readings: Option<Box<Readings>>,
 }
 
 impl PointBatch {
@@ -86,18 +90,65 @@ impl PointBatch {
         self.of_mut(MetricType::Set).push(series, time, hash);
     }
 
-    /// How many points there are in all.
+    /// Appends a reading of a counter that only grows; `total` is finite. See [`crate::BatchBuilder::reading`].
+    pub fn push_reading(
+        &mut self,
+        series: SeriesId,
+        time: TimestampMs,
+        total: f64,
+        begins: Begins,
+    ) {
+        debug_assert!(total.is_finite(), "totals are finite");
+        self.readings_mut().counters.push(series, time, total, begins);
+    }
+
+    /// Appends values that were counted since the histogram before. See [`crate::BatchBuilder::histogram`].
+    pub fn push_histogram(&mut self, series: SeriesId, time: TimestampMs, histogram: Histogram) {
+        let temporality = Temporality::Delta;
+        let reading = HistogramReading { series, time, temporality, histogram };
+        self.readings_mut().histograms.push(reading);
+    }
+
+    /// Appends a histogram that only grows. See [`crate::BatchBuilder::histogram_reading`].
+    pub fn push_histogram_reading(
+        &mut self,
+        series: SeriesId,
+        time: TimestampMs,
+        histogram: Histogram,
+        begins: Begins,
+    ) {
+        let temporality = Temporality::Cumulative(begins);
+        let reading = HistogramReading { series, time, temporality, histogram };
+        self.readings_mut().histograms.push(reading);
+    }
+
+    /// How many points and readings there are in all.
     pub fn len(&self) -> usize {
-        self.columns.iter().map(Columns::len).sum()
+        let readings = self.readings.as_ref().map_or(0, |readings| readings.len());
+        self.columns.iter().map(Columns::len).sum::<usize>() + readings
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.columns.iter().all(Columns::is_empty)
+        self.columns.iter().all(Columns::is_empty) && self.readings.is_none()
     }
 
-    /// Forgets the points and keeps the memory.
+    /// Forgets the points and keeps their memory.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(Columns::clear);
+        self.readings = None;
+    }
+
+    pub(crate) fn readings(&self) -> Option<&Readings> {
+        self.readings.as_deref()
+    }
+
+    pub(crate) fn readings_mut(&mut self) -> &mut Readings {
+        self.readings.get_or_insert_default()
+    }
+
+    /// Takes the readings out and leaves the points.
+    pub(crate) fn take_readings(&mut self) -> Option<Readings> {
+        self.readings.take().map(|readings| *readings)
     }
 }

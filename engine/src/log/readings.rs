@@ -1,0 +1,353 @@
+//! The sections of a record that hold readings, as agents told them: what they add is found out when they are applied.
+//!
+//! ```text
+//! counters    n: varint │ n × series less the one before: signed │ n × time less the one before: signed
+//!             runs: varint, each: readings: varint │ begins: u8 │ unless 0: start less that of the run before: signed
+//!             n × total: f64
+//! histograms  n: varint, each:
+//!               has: u8    1 sum, 2 min, 4 max, 8 exponential buckets, 16 cumulative
+//!               series, time: signed, each less that of the one before
+//!               begins: u8 │ unless 0: start less time: signed      where it is cumulative
+//!               sum, min, max: f64                                  where it has them
+//!               explicit     bounds: varint, 0 those of the explicit histogram before, else 1 more than there are,
+//!                            each: f64 │ for each and one more: count: varint
+//!               exponential  scale: signed │ zero threshold: f64 │ zero: varint
+//!                            positive, negative: offset: signed │ counts: varint, each: varint
+//! begins      0 unknown, 1 at its start, 2 at its start and the first counts
+//! ```
+
+use crate::codec::bytes::{Reader, put_signed, put_varint};
+use crate::codec::{CodecError, CodecResult};
+use crate::limits::{HISTOGRAM_BUCKETS_MAX, HISTOGRAM_SPAN_MAX};
+use crate::model::{
+    Begins, Buckets, CounterReadings, Histogram, HistogramReading, SeriesId, Span, Temporality,
+    TimestampMs,
+};
+
+const HAS_SUM: u8 = 1;
+const HAS_MIN: u8 = 2;
+const HAS_MAX: u8 = 4;
+const EXPONENTIAL: u8 = 8;
+const CUMULATIVE: u8 = 16;
+
+const UNKNOWN: u8 = 0;
+const AT: u8 = 1;
+const AT_AND_COUNTS: u8 = 2;
+
+pub(super) fn encode_counters(readings: &CounterReadings, out: &mut Vec<u8>) {
+    out.reserve(16 + readings.len() * 11);
+    put_varint(out, readings.len() as u64);
+    let mut before = 0;
+    for series in &readings.series {
+        put_signed(out, i64::from(series.0) - before);
+        before = i64::from(series.0);
+    }
+    let mut before = 0i64;
+    for time in &readings.times {
+        put_signed(out, time.wrapping_sub(before));
+        before = *time;
+    }
+    put_varint(out, readings.begins.len() as u64);
+    let mut before = TimestampMs(0);
+    for (begins, count) in &readings.begins {
+        put_varint(out, *count as u64);
+        before = put_begins(out, *begins, before);
+    }
+    out.extend(readings.totals.iter().flat_map(|total| total.to_le_bytes()));
+}
+
+/// Writes where a stream begins, and answers its start, or `near` where there is none.
+fn put_begins(out: &mut Vec<u8>, begins: Begins, near: TimestampMs) -> TimestampMs {
+    match begins {
+        Begins::Unknown => {
+            out.push(UNKNOWN);
+            near
+        }
+        Begins::At { start, counts } => {
+            out.push(if counts { AT_AND_COUNTS } else { AT });
+            put_signed(out, start.0.wrapping_sub(near.0));
+            start
+        }
+    }
+}
+
+pub(super) fn encode_histograms(readings: &[HistogramReading], out: &mut Vec<u8>) {
+    put_varint(out, readings.len() as u64);
+    let (mut series, mut time) = (0, 0i64);
+    let mut bounds: &[f64] = &[];
+    for reading in readings {
+        let histogram = &reading.histogram;
+        let has = |bit: u8, there: bool| if there { bit } else { 0 };
+        out.push(
+            has(HAS_SUM, histogram.sum().is_some())
+                | has(HAS_MIN, histogram.min().is_some())
+                | has(HAS_MAX, histogram.max().is_some())
+                | has(EXPONENTIAL, matches!(histogram.buckets(), Buckets::Exponential { .. }))
+                | has(CUMULATIVE, reading.temporality != Temporality::Delta),
+        );
+        put_signed(out, i64::from(reading.series.0) - series);
+        put_signed(out, reading.time.0.wrapping_sub(time));
+        (series, time) = (i64::from(reading.series.0), reading.time.0);
+        if let Temporality::Cumulative(begins) = reading.temporality {
+            put_begins(out, begins, reading.time);
+        }
+        let told = [histogram.sum(), histogram.min(), histogram.max()];
+        out.extend(told.into_iter().flatten().flat_map(f64::to_le_bytes));
+        match histogram.buckets() {
+            Buckets::Explicit { bounds: own, counts } => {
+                put_bounds(out, own, bounds);
+                counts.iter().for_each(|n| put_varint(out, *n));
+                bounds = own;
+            }
+            Buckets::Exponential { scale, zero_threshold, zero, positive, negative } => {
+                put_signed(out, i64::from(*scale));
+                out.extend_from_slice(&zero_threshold.to_le_bytes());
+                put_varint(out, *zero);
+                for span in [positive, negative] {
+                    put_signed(out, i64::from(span.offset));
+                    put_varint(out, span.counts.len() as u64);
+                    span.counts.iter().for_each(|n| put_varint(out, *n));
+                }
+            }
+        }
+    }
+}
+
+fn put_bounds(out: &mut Vec<u8>, bounds: &[f64], before: &[f64]) {
+    let same = bounds.iter().map(|b| b.to_bits()).eq(before.iter().map(|b| b.to_bits()));
+    if same {
+        return put_varint(out, 0);
+    }
+    put_varint(out, bounds.len() as u64 + 1);
+    out.extend(bounds.iter().flat_map(|bound| bound.to_le_bytes()));
+}
+
+pub(super) fn decode_counters(
+    reader: &mut Reader<'_>,
+    into: &mut CounterReadings,
+) -> CodecResult<()> {
+    // Every reading takes ten bytes or more.
+    let n = reader.count("readings", reader.rest().len() / 10)?;
+    let mut series = Vec::with_capacity(n);
+    let mut id = 0i64;
+    for _ in 0..n {
+        id = id.wrapping_add(reader.signed()?);
+        series.push(series_id(id)?);
+    }
+    let mut times = Vec::with_capacity(n);
+    let mut time = 0i64;
+    for _ in 0..n {
+        time = time.wrapping_add(reader.signed()?);
+        times.push(TimestampMs(time));
+    }
+    let mut begins = Vec::with_capacity(n);
+    let mut near = TimestampMs(0);
+    for _ in 0..reader.count("runs of readings", n)? {
+        let count = reader.count("readings", n - begins.len())?;
+        let run = take_begins(reader, near)?;
+        if let Begins::At { start, .. } = run {
+            near = start;
+        }
+        begins.resize(begins.len() + count, run);
+    }
+    if begins.len() != n {
+        return Err(CodecError::new("readings that begin nowhere"));
+    }
+    for ((series, time), begins) in series.into_iter().zip(times).zip(begins) {
+        let total = finite(reader)?;
+        into.push(series, time, total, begins);
+    }
+    Ok(())
+}
+
+fn take_begins(reader: &mut Reader<'_>, near: TimestampMs) -> CodecResult<Begins> {
+    let code = reader.u8()?;
+    if code == UNKNOWN {
+        return Ok(Begins::Unknown);
+    }
+    if code > AT_AND_COUNTS {
+        return Err(CodecError::new(format!("unknown beginning {code} of a reading")));
+    }
+    let start = TimestampMs(near.0.wrapping_add(reader.signed()?));
+    Ok(Begins::At { start, counts: code == AT_AND_COUNTS })
+}
+
+pub(super) fn decode_histograms(
+    reader: &mut Reader<'_>,
+    into: &mut Vec<HistogramReading>,
+) -> CodecResult<()> {
+    let (mut series, mut time) = (0i64, 0i64);
+    let mut bounds = Vec::new();
+    // Every histogram takes five bytes or more.
+    for _ in 0..reader.count("histograms", reader.rest().len() / 5)? {
+        let has = reader.u8()?;
+        if has > 31 {
+            return Err(CodecError::new(format!("a histogram has {has}")));
+        }
+        series = series.wrapping_add(reader.signed()?);
+        time = time.wrapping_add(reader.signed()?);
+        let (series, time) = (series_id(series)?, TimestampMs(time));
+        let temporality = if has & CUMULATIVE == 0 {
+            Temporality::Delta
+        } else {
+            Temporality::Cumulative(take_begins(reader, time)?)
+        };
+        let mut told = |bit: u8| (has & bit != 0).then(|| finite(reader)).transpose();
+        let (sum, min, max) = (told(HAS_SUM)?, told(HAS_MIN)?, told(HAS_MAX)?);
+        let buckets = if has & EXPONENTIAL == 0 {
+            take_explicit(reader, &mut bounds)?
+        } else {
+            Buckets::Exponential {
+                scale: small(reader.signed()?)?,
+                zero_threshold: reader.f64()?,
+                zero: reader.varint()?,
+                positive: take_span(reader)?,
+                negative: take_span(reader)?,
+            }
+        };
+        let count = buckets.counts().fold(0u64, |sum, n| sum.saturating_add(n));
+        let histogram = Histogram::new(count, sum, min, max, buckets)
+            .map_err(|error| CodecError::new(error.to_string()))?;
+        into.push(HistogramReading { series, time, temporality, histogram });
+    }
+    Ok(())
+}
+
+fn take_explicit(reader: &mut Reader<'_>, bounds: &mut Vec<f64>) -> CodecResult<Buckets> {
+    if let Some(n) = reader.count("bounds", HISTOGRAM_BUCKETS_MAX)?.checked_sub(1) {
+        *bounds = (0..n).map(|_| reader.f64()).collect::<CodecResult<_>>()?;
+    }
+    let counts = (0..=bounds.len()).map(|_| reader.varint()).collect::<CodecResult<_>>()?;
+    Ok(Buckets::Explicit { bounds: bounds.clone(), counts })
+}
+
+fn take_span(reader: &mut Reader<'_>) -> CodecResult<Span> {
+    let offset = small(reader.signed()?)?;
+    let n = reader.count("buckets of a span", HISTOGRAM_SPAN_MAX)?;
+    let counts = (0..n).map(|_| reader.varint()).collect::<CodecResult<_>>()?;
+    Ok(Span { offset, counts })
+}
+
+fn series_id(id: i64) -> CodecResult<SeriesId> {
+    u32::try_from(id).map(SeriesId).map_err(|_| CodecError::new("series id over 32 bits"))
+}
+
+fn small(value: i64) -> CodecResult<i32> {
+    i32::try_from(value).map_err(|_| CodecError::new(format!("{value} is over 32 bits")))
+}
+
+fn finite(reader: &mut Reader<'_>) -> CodecResult<f64> {
+    let value = reader.f64()?;
+    if value.is_finite() { Ok(value) } else { Err(CodecError::new("a total that is not finite")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::{Record, encode_write};
+    use crate::model::{EventRows, MetricType, PointBatch};
+    use proptest::prelude::*;
+
+    fn round_trip(batch: &PointBatch) -> PointBatch {
+        Record::decode(&encode_write(batch, &EventRows::default(), None)).unwrap().points
+    }
+
+    #[test]
+    fn the_bytes_of_readings_stay_what_they_are() {
+        let at = |start, counts| Begins::At { start: TimestampMs(start), counts };
+        let mut batch = PointBatch::default();
+        batch.push_reading(SeriesId(5), TimestampMs(1000), 1.5, Begins::Unknown);
+        batch.push_reading(SeriesId(6), TimestampMs(1000), 2.0, at(900, true));
+        let buckets =
+            |counts: &[u64]| Buckets::Explicit { bounds: vec![1.0], counts: counts.to_vec() };
+        let first = Histogram::new(3, Some(2.5), None, None, buckets(&[1, 2])).unwrap();
+        batch.push_histogram(SeriesId(7), TimestampMs(1000), first);
+        let second = Histogram::new(4, None, Some(0.5), Some(1.5), buckets(&[1, 3])).unwrap();
+        batch.push_histogram_reading(SeriesId(7), TimestampMs(1001), second, at(900, false));
+        let span = |offset, counts: &[u64]| Span { offset, counts: counts.to_vec() };
+        let exponential = Buckets::Exponential {
+            scale: 3,
+            zero_threshold: 0.25,
+            zero: 1,
+            positive: span(-2, &[1, 0, 1]),
+            negative: span(0, &[]),
+        };
+        let third = Histogram::new(3, None, None, None, exponential).unwrap();
+        batch.push_histogram_reading(SeriesId(8), TimestampMs(1001), third, Begins::Unknown);
+        let golden = "01 06 1d 02 0a 02 d0 0f 00 02 01 00 01 02 88 0e 00 00 00 00 00 00 f8 3f \
+                      00 00 00 00 00 00 00 40 07 46 03 01 0e d0 0f 00 00 00 00 00 00 04 40 02 \
+                      00 00 00 00 00 00 f0 3f 01 02 16 00 02 01 c9 01 00 00 00 00 00 00 e0 3f \
+                      00 00 00 00 00 00 f8 3f 00 01 03 18 02 00 00 06 00 00 00 00 00 00 d0 3f 01 \
+                      03 03 01 00 01 00 00";
+        let bytes = encode_write(&batch, &EventRows::default(), None);
+        let hex: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
+        assert_eq!(hex.join(" "), golden);
+        assert_eq!(round_trip(&batch), batch);
+    }
+
+    fn begins() -> impl Strategy<Value = Begins> {
+        prop_oneof![
+            Just(Begins::Unknown),
+            (any::<i64>(), any::<bool>())
+                .prop_map(|(start, counts)| Begins::At { start: TimestampMs(start), counts }),
+        ]
+    }
+
+    fn counts(max: usize) -> impl Strategy<Value = Vec<u64>> {
+        let count = prop_oneof![0u64..300, 0u64..1 << 50];
+        prop::collection::vec(count, 0..max)
+    }
+
+    fn buckets() -> impl Strategy<Value = Buckets> {
+        let span =
+            || (-1000i32..1000, counts(20)).prop_map(|(offset, counts)| Span { offset, counts });
+        let explicit = (0usize..3, counts(6)).prop_map(|(shape, mut counts)| {
+            counts.push(1);
+            let bounds = (1..counts.len()).map(|b| (b * (shape + 1)) as f64 / 4.0).collect();
+            Buckets::Explicit { bounds, counts }
+        });
+        let exponential = (-11i32..=20, 0.0..1.0f64, any::<u32>(), span(), span()).prop_map(
+            |(scale, zero_threshold, zero, positive, negative)| Buckets::Exponential {
+                scale,
+                zero_threshold,
+                zero: zero.into(),
+                positive,
+                negative,
+            },
+        );
+        prop_oneof![explicit, exponential]
+    }
+
+    proptest! {
+        #[test]
+        fn any_readings_round_trip(
+            counters in prop::collection::vec((any::<u32>(), any::<i64>(), -1e9..1e9f64, begins()), 0..60),
+            histograms in prop::collection::vec(
+                (any::<u32>(), any::<i64>(), buckets(), prop::option::of(0.0..9.0f64), prop::option::of(begins())),
+                0..12,
+            ),
+        ) {
+            let mut batch = PointBatch::default();
+            batch.push_number(MetricType::Gauge, SeriesId(1), TimestampMs(1), 1.0);
+            for (series, time, total, begins) in counters {
+                batch.push_reading(SeriesId(series), TimestampMs(time), total, begins);
+            }
+            for (series, time, buckets, told, begins) in histograms {
+                let count = buckets.counts().sum();
+                let histogram = Histogram::new(count, told, told, told, buckets).unwrap();
+                let (series, time) = (SeriesId(series), TimestampMs(time));
+                match begins {
+                    None => batch.push_histogram(series, time, histogram),
+                    Some(begins) => batch.push_histogram_reading(series, time, histogram, begins),
+                }
+            }
+            prop_assert_eq!(round_trip(&batch), batch);
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_readings(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _outcome = decode_counters(&mut Reader::new(&bytes), &mut CounterReadings::default());
+            let _outcome = decode_histograms(&mut Reader::new(&bytes), &mut Vec::new());
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! A histogram as agents make it: values that were counted into buckets where they were measured.
+//!
+//! ```text
+//! explicit      (−∞, b0] (b0, b1] ... (bn, ∞)
+//! exponential   ... [−base^(i+1), −base^i) ... [−threshold, threshold] ... (base^i, base^(i+1)] ...
+//!               base = 2^(2^−scale)
+//! ```
+//!
+//! Checked once, in the constructor: what is a [`Histogram`] can be added, compared and stored without another look.
+
+use crate::limits::{HISTOGRAM_BUCKETS_MAX, HISTOGRAM_SPAN_MAX};
+
+/// Scales of exponential buckets: from one bucket for all values over one to far finer than cells keep.
+const SCALES: std::ops::RangeInclusive<i32> = -11..=20;
+
+/// Values that were counted elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    count: u64,
+    sum: Option<f64>,
+    min: Option<f64>,
+    max: Option<f64>,
+    buckets: Buckets,
+}
+
+/// How many values fell between which bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Buckets {
+    /// Bounds that somebody chose, as in OTLP histograms.
+    Explicit {
+        /// Ascending; each is the last value of its bucket.
+        bounds: Vec<f64>,
+        /// One more than the bounds.
+        counts: Vec<u64>,
+    },
+    /// Bounds that are powers of a base, as in OTLP exponential and Prometheus native histograms.
+    Exponential {
+        /// The base is 2 to the power of 2^−scale.
+        scale: i32,
+        /// Values up to this magnitude are in the bucket of zero.
+        zero_threshold: f64,
+        /// The count of the bucket of zero.
+        zero: u64,
+        /// The values over zero.
+        positive: Span,
+        /// The values below zero, by magnitude.
+        negative: Span,
+    },
+}
+
+/// Exponential buckets that lie side by side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The index of the first bucket, which holds magnitudes from base^offset, that one left out, to base^(offset + 1).
+    /// The schema of Prometheus names a bucket by its upper bound: its offset is one more.
+    pub offset: i32,
+    /// The counts.
+    pub counts: Vec<u64>,
+}
+
+/// Why numbers are not a histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidHistogram {
+    /// A bound is not finite, or not above the one before.
+    #[error("bounds of a histogram must be finite and ascend")]
+    Bounds,
+    /// There is not one count more than there are bounds.
+    #[error("a histogram has one bucket more than it has bounds")]
+    Counts,
+    /// More buckets hold values, or a span is longer, than is kept.
+    #[error(
+        "a histogram has at most {HISTOGRAM_BUCKETS_MAX} buckets with values, in spans of at most {HISTOGRAM_SPAN_MAX}"
+    )]
+    TooManyBuckets,
+    /// The scale is beyond what doubles need.
+    #[error("the scale of a histogram must be from {} to {}", SCALES.start(), SCALES.end())]
+    Scale,
+    /// A bucket has an index over 32 bits.
+    #[error("a bucket of a histogram lies beyond all numbers")]
+    Offset,
+    /// The threshold of zero is negative or not finite.
+    #[error("the zero threshold of a histogram must be finite and not negative")]
+    ZeroThreshold,
+    /// The counts do not add up.
+    #[error("the count of a histogram must be the sum of those of its buckets")]
+    Count,
+    /// The smallest value is above the largest.
+    #[error("the smallest value of a histogram is above the largest")]
+    Extremes,
+}
+
+impl Histogram {
+    /// Checks numbers and makes them a histogram. A sum or an extreme that is not finite says nothing and is left out, as
+    /// are the extremes of no values.
+    pub fn new(
+        count: u64,
+        sum: Option<f64>,
+        min: Option<f64>,
+        max: Option<f64>,
+        buckets: Buckets,
+    ) -> Result<Self, InvalidHistogram> {
+        if buckets.checked_count()? != count {
+            return Err(InvalidHistogram::Count);
+        }
+        // Makes zero of minus zero and nothing of the rest.
+        let finite = |v: Option<f64>| v.filter(|v| v.is_finite()).map(|v| v + 0.0);
+        let extreme = |v: Option<f64>| finite(v).filter(|_| count > 0);
+        let (sum, min, max) = (finite(sum), extreme(min), extreme(max));
+        if let (Some(min), Some(max)) = (min, max)
+            && min > max
+        {
+            return Err(InvalidHistogram::Extremes);
+        }
+        Ok(Self { count, sum, min, max, buckets })
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their sum, where it is known.
+    pub fn sum(&self) -> Option<f64> {
+        self.sum
+    }
+
+    /// The smallest, where it is known.
+    pub fn min(&self) -> Option<f64> {
+        self.min
+    }
+
+    /// The largest, where it is known.
+    pub fn max(&self) -> Option<f64> {
+        self.max
+    }
+
+    /// Where they fell.
+    pub fn buckets(&self) -> &Buckets {
+        &self.buckets
+    }
+
+    /// Where they fell, without the rest.
+    pub fn into_buckets(self) -> Buckets {
+        self.buckets
+    }
+}
+
+impl Buckets {
+    /// All counts, in no order that matters.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = u64> {
+        let (zero, first, second): (u64, &[u64], &[u64]) = match self {
+            Self::Explicit { counts, .. } => (0, counts, &[]),
+            Self::Exponential { zero, positive, negative, .. } => {
+                (*zero, &positive.counts, &negative.counts)
+            }
+        };
+        std::iter::once(zero).chain(first.iter().chain(second).copied())
+    }
+
+    /// Checks everything and adds up.
+    fn checked_count(&self) -> Result<u64, InvalidHistogram> {
+        match self {
+            Self::Explicit { bounds, counts } => {
+                if !bounds.iter().all(|b| b.is_finite()) || !bounds.is_sorted_by(|a, b| a < b) {
+                    return Err(InvalidHistogram::Bounds);
+                }
+                if counts.len() != bounds.len() + 1 {
+                    return Err(InvalidHistogram::Counts);
+                }
+                if counts.len() > HISTOGRAM_BUCKETS_MAX {
+                    return Err(InvalidHistogram::TooManyBuckets);
+                }
+            }
+            Self::Exponential { scale, zero_threshold, positive, negative, .. } => {
+                if !SCALES.contains(scale) {
+                    return Err(InvalidHistogram::Scale);
+                }
+                if !zero_threshold.is_finite() || *zero_threshold < 0.0 {
+                    return Err(InvalidHistogram::ZeroThreshold);
+                }
+                positive.check()?;
+                negative.check()?;
+                if self.counts().filter(|n| *n > 0).count() > HISTOGRAM_BUCKETS_MAX {
+                    return Err(InvalidHistogram::TooManyBuckets);
+                }
+            }
+        }
+        let total = self.counts().try_fold(0, u64::checked_add);
+        total.ok_or(InvalidHistogram::Count)
+    }
+}
+
+impl Span {
+    fn check(&self) -> Result<(), InvalidHistogram> {
+        if self.counts.len() > HISTOGRAM_SPAN_MAX {
+            return Err(InvalidHistogram::TooManyBuckets);
+        }
+        let length = i32::try_from(self.counts.len()).map_err(|_| InvalidHistogram::Offset)?;
+        self.offset.checked_add(length).map(|_| ()).ok_or(InvalidHistogram::Offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn explicit(bounds: &[f64], counts: &[u64]) -> Buckets {
+        Buckets::Explicit { bounds: bounds.to_vec(), counts: counts.to_vec() }
+    }
+
+    fn exponential(scale: i32, zero_threshold: f64, positive: Span) -> Buckets {
+        Buckets::Exponential { scale, zero_threshold, zero: 0, positive, negative: Span::default() }
+    }
+
+    fn span(offset: i32, counts: &[u64]) -> Span {
+        Span { offset, counts: counts.to_vec() }
+    }
+
+    #[test]
+    fn what_is_not_a_histogram_is_refused() {
+        use InvalidHistogram::*;
+        let many = vec![1; HISTOGRAM_BUCKETS_MAX + 1];
+        let bounds: Vec<f64> = (0..HISTOGRAM_BUCKETS_MAX).map(|b| b as f64).collect();
+        for (count, buckets, refusal) in [
+            (0, explicit(&[1.0, 1.0], &[0, 0, 0]), Bounds),
+            (0, explicit(&[1.0, f64::INFINITY], &[0, 0, 0]), Bounds),
+            (0, explicit(&[f64::NAN], &[0, 0]), Bounds),
+            (0, explicit(&[1.0], &[0]), Counts),
+            (0, explicit(&[], &[]), Counts),
+            (4, explicit(&[1.0], &[1, 2]), Count),
+            (0, explicit(&[1.0], &[u64::MAX, 1]), Count),
+            (many.len() as u64, explicit(&bounds, &many), TooManyBuckets),
+            (many.len() as u64, exponential(0, 0.0, span(0, &many)), TooManyBuckets),
+            (0, exponential(0, 0.0, span(0, &vec![0; HISTOGRAM_SPAN_MAX + 1])), TooManyBuckets),
+            (0, exponential(21, 0.0, Span::default()), Scale),
+            (0, exponential(-12, 0.0, Span::default()), Scale),
+            (0, exponential(0, -1.0, Span::default()), ZeroThreshold),
+            (0, exponential(0, f64::NAN, Span::default()), ZeroThreshold),
+            (1, exponential(0, 0.0, span(i32::MAX, &[1])), Offset),
+            (2, exponential(0, 0.0, span(0, &[1])), Count),
+        ] {
+            assert_eq!(
+                Histogram::new(count, None, None, None, buckets.clone()),
+                Err(refusal),
+                "{buckets:?}"
+            );
+        }
+        let crossed = Histogram::new(1, None, Some(2.0), Some(1.0), explicit(&[], &[1]));
+        assert_eq!(crossed, Err(Extremes));
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        let buckets = explicit(&[1.0], &[1, 2]);
+        let of = |sum, min, max| {
+            let histogram = Histogram::new(3, Some(sum), Some(min), Some(max), buckets.clone());
+            histogram.map(|h| (h.sum(), h.min(), h.max())).unwrap()
+        };
+        assert_eq!(of(2.5, 0.5, 1.5), (Some(2.5), Some(0.5), Some(1.5)));
+        assert_eq!(of(f64::NAN, f64::NEG_INFINITY, f64::INFINITY), (None, None, None));
+        let empty = Histogram::new(0, Some(0.0), Some(0.0), Some(0.0), explicit(&[], &[0]));
+        assert_eq!(empty.map(|h| (h.sum(), h.min())), Ok((Some(0.0), None)));
+    }
+}
