@@ -24,11 +24,13 @@ pub struct EngineStats {
     pub event_block_bytes: u64,
     /// Points written since the engine was opened.
     pub points_written: u64,
+    /// Readings of cumulative series that were no news: not later than the one before, as a batch that is sent again.
+    pub readings_late: u64,
     /// Points in memory.
     pub points_head: u64,
     /// Bytes of the points and events in memory.
     pub head_bytes: u64,
-    /// Bytes of the registry in memory.
+    /// Bytes of the registry in memory, the last readings of cumulative series included.
     pub registry_bytes: u64,
     /// Bytes of the cache of the database, its memtables included.
     pub cache_bytes: u64,
@@ -76,9 +78,10 @@ impl EngineStats {
             event_blocks: events.blocks,
             event_block_bytes: events.block_bytes,
             points_written: counters.points.load(Ordering::Relaxed),
+            readings_late: counters.readings_late.load(Ordering::Relaxed),
             points_head: head.points,
             head_bytes: head.bytes as u64 + events.head_bytes,
-            registry_bytes: registry_bytes as u64,
+            registry_bytes: (registry_bytes + rooms.telemetry.metrics.baseline_bytes()) as u64,
             cache_bytes: figures.cache_bytes,
             event_cache_bytes: events.cache_bytes,
             memtable_bytes: figures.memtable_bytes,

@@ -40,8 +40,12 @@ pub(crate) enum FrameKind {
     Events = 9,
     /// The description of a block of events in the catalog.
     EventCatalogEntry = 10,
+    /// The last readings of a page of counters.
+    CounterBaselines = 11,
+    /// The last readings of a page of histograms.
+    HistogramBaselines = 12,
     /// A page of times that blocks share.
-    Times = 11,
+    Times = 13,
 }
 
 impl FrameKind {

@@ -28,6 +28,7 @@ pub(crate) fn verify(
 ) -> Result<VerifyReport> {
     let mut report = VerifyReport::default();
     telemetry.metrics.verify_blocks(&mut report)?;
+    telemetry.metrics.verify_readings(&mut report)?;
     telemetry.events.verify_blocks(&mut report)?;
     for (_, path) in segments.list()? {
         let scanned = scan(&path, |lsn, payload| {

@@ -6,7 +6,7 @@ use super::Metrics;
 use super::registry::{Lookup, Spelling};
 use crate::error::{Refusal, Result};
 use crate::log::Definitions;
-use crate::model::{MetricId, MetricType, PointBatch, SeriesId, TimestampMs};
+use crate::model::{Begins, Histogram, MetricId, MetricType, PointBatch, SeriesId, TimestampMs};
 use crate::sketch::hash_member;
 
 /// Gathers points for one write and finds their series on the way. An error concerns one point; the builder
@@ -73,7 +73,35 @@ impl<'a> BatchBuilder<'a> {
         self.points.push_member(series, time, hash_member(member));
     }
 
-    /// How many points there are.
+    /// Reads a counter that only grows until its process starts anew. What is stored is a counter point: the increase
+    /// since the reading before. `total` is finite.
+    ///
+    /// The first reading of a series stores nothing, unless its beginning says that it counts. A lower total, or a
+    /// beginning later than the reading before, is a new start: all of it is an increase. A reading that is not later than
+    /// the one before changes nothing and is counted in [`crate::EngineStats::readings_late`].
+    pub fn reading(&mut self, series: SeriesId, time: TimestampMs, total: f64, begins: Begins) {
+        self.points.push_reading(series, time, total + 0.0, begins);
+    }
+
+    /// Adds values that were counted into buckets elsewhere, since the histogram before, to a distribution.
+    pub fn histogram(&mut self, series: SeriesId, time: TimestampMs, histogram: &Histogram) {
+        self.points.push_histogram(series, time, histogram.clone());
+    }
+
+    /// Adds to a distribution from a histogram that only grows: what is stored is what came since the reading before, by
+    /// the rules of [`Self::reading`]. Fewer values in a bucket, or other bounds, are a new start; a change of the scale of
+    /// exponential buckets is not.
+    pub fn histogram_reading(
+        &mut self,
+        series: SeriesId,
+        time: TimestampMs,
+        histogram: Histogram,
+        begins: Begins,
+    ) {
+        self.points.push_histogram_reading(series, time, histogram, begins);
+    }
+
+    /// How many points and readings there are.
     pub fn len(&self) -> usize {
         self.points.len()
     }
@@ -102,16 +130,29 @@ impl Metrics {
         self.defined(definitions);
     }
 
-    /// Adds the points of a record to the head.
-    pub(crate) fn add(&self, points: &PointBatch) {
-        self.counters.points.fetch_add(points.len() as u64, Ordering::Relaxed);
-        self.view.add(points);
+    /// Adds the points of a record to the head, and those that its readings come to.
+    pub(crate) fn add(&self, mut points: PointBatch) {
+        let mut cells = Vec::new();
+        if let Some(readings) = points.take_readings() {
+            let counters = points.of_mut(MetricType::Counter);
+            let mut baselines = self.baselines.lock();
+            let increases =
+                self.view.with_known(|known| baselines.compare(readings, known, counters));
+            self.counters.readings_late.fetch_add(increases.late, Ordering::Relaxed);
+            cells = increases.cells;
+        }
+        let added = points.len() + cells.len();
+        self.counters.points.fetch_add(added as u64, Ordering::Relaxed);
+        self.view.add(&points, cells);
     }
 
     /// Forgets a metric, as a record says.
     pub(crate) fn drop_metric(&self, metric: MetricId) {
         if self.registry.drop_metric(metric) {
             let blocks = self.view.drop_metric(metric);
+            let mut baselines = self.baselines.lock();
+            self.view.with_known(|known| baselines.retain(known));
+            drop(baselines);
             self.dropped.lock().push((metric, blocks));
         }
     }

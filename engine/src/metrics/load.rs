@@ -7,10 +7,12 @@ use hashbrown::{HashMap, HashSet};
 use super::Metrics;
 use super::block::{BlockInfo, BlockKey};
 use super::catalog::Catalog;
+use super::readings;
 use super::registry::{Registry, load};
 use super::times::TimePages;
 use super::view::View;
 use crate::error::Result;
+use crate::model::SeriesId;
 use crate::options::Options;
 use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store};
 
@@ -28,7 +30,7 @@ pub(crate) struct Opened {
     pub(crate) damaged: Vec<String>,
 }
 
-/// Reads registry and catalog.
+/// Reads registry, catalog and last readings.
 pub(crate) fn open(
     store: Arc<Store>,
     options: Options,
@@ -53,12 +55,15 @@ pub(crate) fn open(
         blocks.into_values().partition(|info| known(info) || !damaged.is_empty());
     let catalog = Catalog::default().changed(&known, &HashSet::new());
     let view = View::new(catalog, loaded.stats);
-    view.define(registry.all_series().into_iter());
+    let series = registry.all_series();
+    let series_end = series.iter().map(|(series, _)| series.0 + 1).max().unwrap_or(0);
+    view.define(series.into_iter());
     let quarantined = quarantined.into_iter().collect();
     let times_bytes = options.cache_bytes / TIMES_CACHE_SHARE;
     let times = TimePages::open(Arc::clone(&store), seed, times_bytes)?;
     let rooms = (view, times);
     let metrics = Metrics::new(store, options, pool, registry, rooms, quarantined, sequence);
+    *metrics.baselines.lock() = readings::load(&metrics.store, SeriesId(series_end), &mut damaged)?;
     metrics.delete_garbage(&garbage)?;
     metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
     Ok(Opened { metrics, damaged })

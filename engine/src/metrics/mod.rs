@@ -10,6 +10,7 @@ mod ingest;
 pub(crate) mod load;
 mod merge_scan;
 mod query;
+mod readings;
 pub(crate) mod registry;
 mod rooms;
 pub(crate) mod seal;

@@ -7,6 +7,7 @@ use hashbrown::HashSet;
 use parking_lot::{Mutex, RwLock};
 
 use super::block::BlockKey;
+use super::readings::Baselines;
 use super::registry::Registry;
 use super::times::TimePages;
 use super::view::View;
@@ -27,6 +28,8 @@ pub(crate) struct Metrics {
     quarantined: RwLock<HashSet<BlockKey>>,
     /// The last part of the names of blocks, and the numbers of units.
     pub(super) sequence: AtomicU64,
+    /// What readings are compared with. Changed by the thread that applies records, and by no other.
+    pub(super) baselines: Mutex<Baselines>,
     /// Metrics whose drop is in the log, with the blocks to be removed.
     pub(super) dropped: Mutex<Vec<(MetricId, Vec<BlockKey>)>>,
     pub(crate) counters: Counters,
@@ -36,6 +39,8 @@ pub(crate) struct Metrics {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) points: AtomicU64,
+    /// Readings that were not later than the one before.
+    pub(crate) readings_late: AtomicU64,
     pub(crate) seals: AtomicU64,
     pub(crate) merges: AtomicU64,
 }
@@ -60,6 +65,7 @@ impl Metrics {
             pool,
             quarantined: RwLock::new(quarantined),
             sequence: AtomicU64::new(sequence),
+            baselines: Mutex::default(),
             dropped: Mutex::default(),
             counters: Counters::default(),
         }
@@ -98,6 +104,11 @@ impl Metrics {
     pub(crate) fn read_block(&self, key: &BlockKey) -> Result<Pinned<'_>> {
         let found = self.store.get(Keyspace::Blocks, &key.encode())?;
         found.ok_or_else(|| Error::Corrupt(format!("{key:?} is in the catalog but not on disk")))
+    }
+
+    /// Bytes of the last readings in memory.
+    pub(crate) fn baseline_bytes(&self) -> usize {
+        self.baselines.lock().bytes()
     }
 
     pub(crate) fn is_quarantined(&self, key: &BlockKey) -> bool {

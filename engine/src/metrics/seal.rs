@@ -5,9 +5,10 @@
 //! the next merge takes in.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::block::{BlockBuilder, CellSketch, PointBlockBuilder, SketchBlockBuilder, Tier};
-use super::head::{Head, MetricHead, Run};
+use super::head::{CellRun, Head, MetricHead, Run};
 use super::merge_scan::{Source, merge_scan};
 use super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use crate::codec::CodecResult;
@@ -68,13 +69,16 @@ fn seal_metric(
             })?;
             windows.finish()
         }
-        MetricType::Distribution => seal_sketches::<Distribution>(&runs, now, origin),
-        MetricType::Set => seal_sketches::<Cardinality>(&runs, now, origin),
+        MetricType::Distribution => {
+            seal_sketches::<Distribution>(&runs, &head.cells(ALL_TIME), now, origin)
+        }
+        MetricType::Set => seal_sketches::<Cardinality>(&runs, &[], now, origin),
     }
 }
 
 fn seal_sketches<S: CellSketch>(
-    runs: &[std::sync::Arc<Run>],
+    runs: &[Arc<Run>],
+    counted: &[Arc<CellRun>],
     now: TimestampMs,
     origin: BlockOrigin<'_>,
 ) -> CodecResult<Vec<NewBlock>> {
@@ -82,15 +86,23 @@ fn seal_sketches<S: CellSketch>(
     for (at, run) in runs.iter().enumerate() {
         found.extend(run.series().iter().enumerate().map(|(index, series)| (*series, at, index)));
     }
+    for (at, cells) in (runs.len()..).zip(counted) {
+        found.extend(cells.series().iter().enumerate().map(|(index, series)| (*series, at, index)));
+    }
     found.sort_unstable();
     let mut windows: Windows<'_, SketchBlockBuilder<S>> = Windows::new(origin, now);
     for same in found.chunk_by(|a, b| a.0 == b.0) {
         let mut cells: BTreeMap<i64, S> = BTreeMap::new();
-        for (_, run, index) in same {
-            let Some(rows) = runs.get(*run).map(|run| run.rows(*index)) else { continue };
-            for (time, bits) in rows.times.iter().zip(rows.values) {
-                let minute = TimestampMs(*time).floor_to(Interval::MINUTE).0;
-                cells.entry(minute).or_default().add_bits(*bits);
+        for (_, at, index) in same {
+            if let Some(rows) = runs.get(*at).map(|run| run.rows(*index)) {
+                for (time, bits) in rows.times.iter().zip(rows.values) {
+                    let minute = TimestampMs(*time).floor_to(Interval::MINUTE).0;
+                    cells.entry(minute).or_default().add_bits(*bits);
+                }
+            } else if let Some(run) = counted.get(*at - runs.len()) {
+                for (minute, cell) in run.cells(*index, ALL_TIME.start.0, ALL_TIME.end.0) {
+                    cells.entry(minute).or_default().merge_counted(cell)?;
+                }
             }
         }
         let (starts, cells): (Vec<i64>, Vec<S>) = cells.into_iter().unzip();

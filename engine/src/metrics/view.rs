@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::block::{BlockInfo, BlockKey, Tier};
 use super::catalog::{Catalog, MetricBlocks};
-use super::head::{Head, Run};
+use super::head::{CellRun, Head, NewCell, Run};
 use super::registry::MetricStats;
 use super::times::Shelf;
 use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
@@ -51,6 +51,8 @@ pub(crate) struct MetricView {
     pub(crate) blocks: Arc<MetricBlocks>,
     /// Runs of both heads, in the order of writing.
     pub(crate) runs: Vec<Arc<Run>>,
+    /// Cells of both heads.
+    pub(crate) cells: Vec<Arc<CellRun>>,
     /// Keeps the blocks from being deleted.
     _catalog: Arc<Catalog>,
 }
@@ -83,12 +85,18 @@ impl View {
         }
     }
 
-    /// Adds the points of a record. Answers the bytes of the active head.
-    pub(crate) fn add(&self, batch: &PointBatch) -> usize {
+    /// Adds the points of a record, and the values that its histograms came to.
+    pub(crate) fn add(&self, batch: &PointBatch, cells: Vec<NewCell>) {
         let mut state = self.state.write();
         let State { active, metric_of, .. } = &mut *state;
         active.add(batch, metric_of);
-        active.bytes()
+        active.add_cells(cells, metric_of);
+    }
+
+    /// Runs `read` with what tells whether a series has a metric.
+    pub(crate) fn with_known<T>(&self, read: impl FnOnce(&dyn Fn(SeriesId) -> bool) -> T) -> T {
+        let state = self.state.read();
+        read(&|series| state.metric_of.get(series.0 as usize).is_some_and(Option::is_some))
     }
 
     /// Forgets a metric: its points in the active head and its blocks, which are answered. What is being sealed of
@@ -197,10 +205,12 @@ impl View {
     /// What a query needs.
     pub(crate) fn metric(&self, metric: MetricId, range: TimeRange) -> MetricView {
         let state = self.state.read();
-        let heads = state.sealing.as_deref().into_iter().chain([&state.active]);
-        let runs = heads.filter_map(|h| h.metric(metric)).flat_map(|h| h.runs(range)).collect();
+        let heads = || state.sealing.as_deref().into_iter().chain([&state.active]);
+        let of_metric = || heads().filter_map(|h| h.metric(metric));
+        let runs = of_metric().flat_map(|h| h.runs(range)).collect();
+        let cells = of_metric().flat_map(|h| h.cells(range)).collect();
         let catalog = Arc::clone(&state.catalog);
-        MetricView { blocks: catalog.metric(metric), runs, _catalog: catalog }
+        MetricView { blocks: catalog.metric(metric), runs, cells, _catalog: catalog }
     }
 
     pub(crate) fn catalog(&self) -> Arc<Catalog> {

@@ -19,6 +19,9 @@ pub(crate) enum Keyspace {
     EventCatalog,
     /// The blocks of events: up to 2 MB each, immutable, already packed. Keys begin with the day.
     EventBlocks,
+    /// The last readings of cumulative series, page by page of neighbouring series, already packed. Written with the seals, all
+    /// read at open.
+    Baselines,
     /// Keys of blocks that nothing refers to any more, whose bytes may go once no reader needs them.
     Garbage,
     /// Keys of blocks that were found damaged, with the reason.
@@ -31,7 +34,7 @@ pub(crate) enum Keyspace {
 
 impl Keyspace {
     /// Every keyspace, in the order of the declaration.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Meta,
         Self::Registry,
         Self::Catalog,
@@ -39,6 +42,7 @@ impl Keyspace {
         Self::Times,
         Self::EventCatalog,
         Self::EventBlocks,
+        Self::Baselines,
         Self::Garbage,
         Self::Quarantine,
         Self::Receipts,
@@ -55,6 +59,7 @@ impl Keyspace {
             Self::Times => "times",
             Self::EventCatalog => "event_catalog",
             Self::EventBlocks => "event_blocks",
+            Self::Baselines => "baselines",
             Self::Garbage => "garbage",
             Self::Quarantine => "quarantine",
             Self::Receipts => "receipts",

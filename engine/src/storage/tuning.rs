@@ -177,6 +177,13 @@ fn shape(keyspace: Keyspace) -> Shape {
             page_bytes: 32 * KIB,
             compression: (Lz4, Zstd),
         },
+        // Values of a few KB, written over and over: young tables are small and soon merged away.
+        Keyspace::Baselines => Shape {
+            memtable_part: 16,
+            table_bytes: 8 << 20,
+            page_bytes: 4 * KIB,
+            compression: (None, None),
+        },
         // Small values, read one by one and by prefix.
         Keyspace::Documents | Keyspace::Receipts => Shape {
             memtable_part: 16,
@@ -205,7 +212,7 @@ pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared) -> Options {
     options.set_max_write_buffer_number(if of_blocks { 3 } else { 2 });
     options.set_min_write_buffer_number_to_merge(1);
     options.set_max_write_buffer_size_to_maintain(0);
-    // Memtables of ten keyspaces grow in steps of this; the default step is up to 1 MB for each.
+    // Memtables of many keyspaces grow in steps of this; the default step is up to 1 MB for each.
     options.set_arena_block_size(64 * KIB);
 
     options.set_compaction_style(DBCompactionStyle::Level);
@@ -226,8 +233,8 @@ pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared) -> Options {
     options.set_bottommost_compression_type(bottom);
     options.set_enable_blob_files(false);
     let mut tables = tables(shape.page_bytes, &shared.cache);
-    if of_blocks {
-        // Blocks carry checksums of their own. With RocksDB's, a flipped byte would cost every block of its
+    if of_blocks || keyspace == Keyspace::Baselines {
+        // These carry checksums of their own. With RocksDB's, a flipped byte would cost every value of its
         // page, and stop all writes for good with the first compaction that came across it.
         tables.set_checksum_type(ChecksumType::NoChecksum);
     }

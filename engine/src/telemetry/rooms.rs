@@ -51,7 +51,7 @@ impl Telemetry {
                 if let Some(receipt) = receipt {
                     self.receipts.lock().insert(receipt.id, receipt);
                 }
-                self.metrics.add(&points);
+                self.metrics.add(points);
                 self.events.add(events);
             }
             Applied::Dropped(metric) => self.metrics.drop_metric(metric),

@@ -42,6 +42,9 @@ pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {
 
     fn merge(&mut self, other: &Self);
 
+    /// Adds values that were counted elsewhere. Fails when the metric type has none.
+    fn merge_counted(&mut self, counted: &Distribution) -> CodecResult<()>;
+
     /// How much of a block the cell fills.
     fn entries(&self) -> usize;
 
@@ -154,6 +157,11 @@ impl CellSketch for Distribution {
 
     fn merge(&mut self, other: &Self) {
         Distribution::merge(self, other);
+    }
+
+    fn merge_counted(&mut self, counted: &Distribution) -> CodecResult<()> {
+        Distribution::merge(self, counted);
+        Ok(())
     }
 
     fn entries(&self) -> usize {
@@ -384,6 +392,10 @@ impl CellSketch for Cardinality {
 
     fn merge(&mut self, other: &Self) {
         Cardinality::merge(self, other);
+    }
+
+    fn merge_counted(&mut self, _: &Distribution) -> CodecResult<()> {
+        Err(CodecError::new("values of a histogram are no members of a set"))
     }
 
     fn entries(&self) -> usize {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::cells::{CellRun, Cells, NewCell};
 use super::run::Run;
 use crate::metrics::registry::MetricStats;
 use crate::model::{Columns, MetricId, MetricType, PointBatch, SeriesId, TimeRange, TimestampMs};
@@ -20,6 +21,7 @@ const METRIC_BYTES: usize = 256;
 pub(crate) struct Head {
     metrics: HashMap<MetricId, MetricHead>,
     points: u64,
+    cell_bytes: usize,
 }
 
 /// Points of one metric.
@@ -29,6 +31,8 @@ pub(crate) struct MetricHead {
     pub(crate) stats: MetricStats,
     runs: Vec<Arc<Run>>,
     tail: Columns,
+    /// Of distributions only.
+    cells: Cells,
 }
 
 impl Head {
@@ -53,6 +57,21 @@ impl Head {
         }
     }
 
+    /// Adds values of distributions that were counted elsewhere; each counts as a point.
+    pub(crate) fn add_cells(&mut self, cells: Vec<NewCell>, metric_of: &[Option<MetricId>]) {
+        for cell in cells {
+            let Some(metric) = metric_at(metric_of, cell.series) else { continue };
+            let kind = MetricType::Distribution;
+            let head = self.metrics.entry(metric).or_insert_with(|| MetricHead::new(kind));
+            let (first, last) = (cell.time, cell.time);
+            head.stats.merge(MetricStats { first, last, points: 1 });
+            self.points += 1;
+            let before = head.cells.bytes();
+            head.cells.add(cell);
+            self.cell_bytes = self.cell_bytes + head.cells.bytes() - before;
+        }
+    }
+
     pub(crate) fn metric(&self, metric: MetricId) -> Option<&MetricHead> {
         self.metrics.get(&metric)
     }
@@ -65,6 +84,7 @@ impl Head {
     pub(crate) fn drop_metric(&mut self, metric: MetricId) {
         if let Some(dropped) = self.metrics.remove(&metric) {
             self.points -= dropped.stats.points;
+            self.cell_bytes -= dropped.cells.bytes();
         }
     }
 
@@ -78,7 +98,7 @@ impl Head {
 
     /// Bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.points as usize * POINT_BYTES + self.metrics.len() * METRIC_BYTES
+        self.points as usize * POINT_BYTES + self.metrics.len() * METRIC_BYTES + self.cell_bytes
     }
 }
 
@@ -88,7 +108,13 @@ fn metric_at(metric_of: &[Option<MetricId>], series: SeriesId) -> Option<MetricI
 
 impl MetricHead {
     fn new(kind: MetricType) -> Self {
-        Self { kind, stats: MetricStats::EMPTY, runs: Vec::new(), tail: Columns::default() }
+        Self {
+            kind,
+            stats: MetricStats::EMPTY,
+            runs: Vec::new(),
+            tail: Columns::default(),
+            cells: Cells::default(),
+        }
     }
 
     fn append(&mut self, columns: &Columns, rows: std::ops::Range<usize>) {
@@ -131,6 +157,12 @@ impl MetricHead {
             runs.push(Arc::new(Run::sort(&tail)));
         }
         runs
+    }
+
+    /// The cells within `range` of values that were counted elsewhere, as runs. Whole runs are shared and may hold
+    /// cells outside.
+    pub(crate) fn cells(&self, range: TimeRange) -> Vec<Arc<CellRun>> {
+        self.cells.runs(range)
     }
 }
 

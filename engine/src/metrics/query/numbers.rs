@@ -5,12 +5,13 @@ use super::ask::{columns_for, group_of};
 use super::plan::Plan;
 use super::run::{Accumulator, Settled, Work, run};
 use super::slots::Slots;
+use crate::codec::CodecError;
 use crate::codec::floats::{FloatPage, SCALE_MAX, power_of_ten};
 use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, Piece, PointBlock, Times};
 use crate::metrics::cell::{NumberCell, Sum};
-use crate::metrics::head::Run;
+use crate::metrics::head::{CellRun, Run};
 use crate::metrics::merge_scan::{Source, each_wanted, merge_scan};
 use crate::metrics::registry::Selection;
 use crate::metrics::times::TimePages;
@@ -251,6 +252,10 @@ impl Accumulator for Numbers<'_> {
             })?;
         }
         Ok(work)
+    }
+
+    fn head_cells(&mut self, _: &CellRun, _: TimeRange) -> Result<Work> {
+        Err(CodecError::new("cells in the head of a metric that is kept in points").into())
     }
 
     fn run(&mut self, run: &Run, range: TimeRange) -> Work {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::block::{BlockInfo, Tier};
 use super::super::catalog::{Cluster, Unit};
-use super::super::head::Run;
+use super::super::head::{CellRun, Run};
 use super::super::registry::Selection;
 use super::super::seal::SHORT_WINDOW_MS;
 use super::super::view::MetricView;
@@ -20,6 +20,8 @@ pub(super) enum Task {
     Cells { block: BlockInfo, range: TimeRange },
     /// Points of a run of the head, of which none replaces another.
     Run { run: Arc<Run>, range: TimeRange },
+    /// Cells of the head.
+    HeadCells { cells: Arc<CellRun>, range: TimeRange },
     /// Gauge points from several places, later ones replacing earlier ones. Blocks in the order of writing,
     /// then runs; one share of `shares` of the series.
     Settled {
@@ -93,6 +95,7 @@ pub(super) fn plan(
         }
     }
     planner.head(&covered);
+    planner.head_cells(&view.cells);
     planner.plan
 }
 
@@ -206,6 +209,13 @@ impl Planner<'_> {
                 self.plan.tasks.extend(runs.into_iter().map(|run| Task::Run { run, range: gap }));
             }
         }
+    }
+
+    fn head_cells(&mut self, cells: &[Arc<CellRun>]) {
+        let range = self.range;
+        self.plan.rows += cells.iter().map(|cells| cells.len() as u64).sum::<u64>();
+        let task = |cells: &Arc<CellRun>| Task::HeadCells { cells: Arc::clone(cells), range };
+        self.plan.tasks.extend(cells.iter().map(task));
     }
 }
 

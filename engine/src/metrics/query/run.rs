@@ -9,7 +9,7 @@ use super::plan::{Plan, Task};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, BlockKey};
-use crate::metrics::head::Run;
+use crate::metrics::head::{CellRun, Run};
 use crate::model::{QueryStats, TimeRange};
 
 /// What tasks are added up in.
@@ -20,6 +20,8 @@ pub(super) trait Accumulator: Send {
     fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work>;
     /// Adds points of a run that replace no others.
     fn run(&mut self, run: &Run, range: TimeRange) -> Work;
+    /// Adds cells of the head.
+    fn head_cells(&mut self, cells: &CellRun, range: TimeRange) -> Result<Work>;
     /// Adds points that may replace each other.
     fn settled(&mut self, settled: &mut Settled<'_>) -> Result<Work>;
     /// Adds what another worker has.
@@ -82,6 +84,10 @@ fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<Qu
     match task {
         Task::Run { run, range } => {
             let work = into.run(run, *range);
+            Ok(QueryStats { points: work.points, cells: work.cells, ..QueryStats::default() })
+        }
+        Task::HeadCells { cells, range } => {
+            let work = into.head_cells(cells, *range)?;
             Ok(QueryStats { points: work.points, cells: work.cells, ..QueryStats::default() })
         }
         Task::Points { block, range } => {

@@ -10,7 +10,7 @@ use crate::codec::CodecError;
 use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, CellSketch, SketchBlock};
-use crate::metrics::head::Run;
+use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
 use crate::model::{Aggregation, Interval, QueryResult, TimeRange, TimestampMs};
 use crate::sketch::{Cardinality, Distribution};
@@ -109,6 +109,20 @@ impl<S: CellSketch> Accumulator for Sketches<'_, S> {
             }
         }
         work
+    }
+
+    fn head_cells(&mut self, cells: &CellRun, range: TimeRange) -> Result<Work> {
+        let mut work = Work::default();
+        for (index, series) in selected(cells.series(), self.selection) {
+            let group = group_of(self.selection, series);
+            for (start, cell) in cells.cells(index, range.start.0, range.end.0) {
+                work.cells += 1;
+                if let Some(sketch) = self.at(group, start) {
+                    sketch.merge_counted(cell)?;
+                }
+            }
+        }
+        Ok(work)
     }
 
     fn settled(&mut self, _: &mut Settled<'_>) -> Result<Work> {

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::super::block::{BlockInfo, BlockKey, WriteOrder};
 use super::super::head::Head;
+use super::super::readings::ChangedBaselines;
 use super::super::registry::{RegistryRows, Unsealed};
 use super::super::seal;
 use super::super::writer::{BlockOrigin, NewBlock};
@@ -19,6 +20,7 @@ use crate::storage::{Batch, Keyspace, Sync};
 pub(crate) struct FrozenMetrics {
     head: Option<Arc<Head>>,
     news: Unsealed,
+    baselines: ChangedBaselines,
     dropped: Vec<(MetricId, Vec<BlockKey>)>,
 }
 
@@ -53,6 +55,7 @@ impl Metrics {
         FrozenMetrics {
             head: self.view.freeze(),
             news: self.registry.take_unsealed(),
+            baselines: self.baselines.lock().freeze(),
             dropped: std::mem::take(&mut self.dropped.lock()),
         }
     }
@@ -85,6 +88,7 @@ impl Metrics {
         for (metric, head) in frozen.head.iter().flat_map(|head| head.metrics()) {
             rows.stats(metric, self.view.stats_after(metric, head.stats));
         }
+        frozen.baselines.stage(batch)?;
         for (metric, blocks) in &frozen.dropped {
             RegistryRows(batch).drop_metric(*metric);
             blocks.iter().for_each(|key| retire(batch, key));

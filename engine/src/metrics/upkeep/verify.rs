@@ -1,11 +1,16 @@
-//! Checking every block.
+//! Checking every block, and what readings are compared with.
 
 use super::super::Metrics;
-use super::super::block;
+use super::super::{block, readings};
 use crate::error::{Error, Result};
 use crate::maintenance::VerifyReport;
 
 impl Metrics {
+    /// Reads the last readings on disk and checks them.
+    pub(crate) fn verify_readings(&self, report: &mut VerifyReport) -> Result<()> {
+        readings::check_rows(&self.store, report)
+    }
+
     /// Reads every block of the catalog and checks it. Damaged ones are set aside.
     pub(crate) fn verify_blocks(&self, report: &mut VerifyReport) -> Result<()> {
         let catalog = self.view.catalog();

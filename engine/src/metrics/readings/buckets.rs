@@ -1,0 +1,296 @@
+//! The buckets of a histogram as they are kept and compared: those that hold values.
+
+use std::sync::Arc;
+
+use crate::model::{Buckets, Span};
+
+/// How far apart two ways to compute a bound may come out, as a part of it: far less than the finest bucket is wide.
+const BOUND_ROUNDING: f64 = 1e-9;
+
+/// How many values fell where.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Counts {
+    Explicit {
+        /// Shared with the series around, which mostly have the same.
+        bounds: Arc<[f64]>,
+        /// One more than the bounds.
+        counts: Box<[u64]>,
+    },
+    Exponential(Exponential),
+}
+
+/// Counts between powers of 2^(2^−scale).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Exponential {
+    pub(super) scale: i32,
+    pub(super) zero_threshold: f64,
+    pub(super) zero: u64,
+    pub(super) positive: Side,
+    pub(super) negative: Side,
+}
+
+/// Buckets of one sign: index and count, ascending, none empty.
+pub(super) type Side = Box<[(i32, u64)]>;
+
+impl Counts {
+    /// Takes buckets apart. Bounds that are the same as those of `near` are shared with it; else it becomes these.
+    pub(super) fn new(buckets: Buckets, near: &mut Arc<[f64]>) -> Self {
+        match buckets {
+            Buckets::Explicit { bounds, counts } => {
+                if **near != *bounds {
+                    *near = bounds.into();
+                }
+                Self::Explicit { bounds: Arc::clone(near), counts: counts.into() }
+            }
+            Buckets::Exponential { scale, zero_threshold, zero, positive, negative } => {
+                let (positive, negative) = (side(&positive), side(&negative));
+                Self::Exponential(Exponential { scale, zero_threshold, zero, positive, negative })
+            }
+        }
+    }
+
+    /// How many values there are, unless they are too many to be counted.
+    pub(super) fn checked_total(&self) -> Option<u64> {
+        let add = |sum: u64, n: &u64| sum.checked_add(*n);
+        match self {
+            Self::Explicit { counts, .. } => counts.iter().try_fold(0, add),
+            Self::Exponential(Exponential { zero, positive, negative, .. }) => {
+                positive.iter().chain(negative).map(|(_, n)| n).try_fold(*zero, add)
+            }
+        }
+    }
+
+    /// What these have more than `before`, at the coarser scale of the two; none when they do not go on from there,
+    /// because a bucket has less or the bounds are others: the histogram began anew.
+    pub(super) fn since(&self, before: &Self) -> Option<Self> {
+        match (self, before) {
+            (
+                Self::Explicit { bounds, counts },
+                Self::Explicit { bounds: old, counts: earlier },
+            ) => {
+                if !Arc::ptr_eq(bounds, old) && bounds != old {
+                    return None;
+                }
+                let pairs = counts.iter().zip(earlier);
+                let counts: Option<_> = pairs.map(|(n, earlier)| n.checked_sub(*earlier)).collect();
+                Some(Self::Explicit { bounds: Arc::clone(bounds), counts: counts? })
+            }
+            (Self::Exponential(now), Self::Exponential(before)) => {
+                now.since(before).map(Self::Exponential)
+            }
+            _ => None,
+        }
+    }
+
+    /// Bytes in memory besides the counts themselves; bounds are shared and left out.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Explicit { counts, .. } => size_of_val(&**counts),
+            Self::Exponential(Exponential { positive, negative, .. }) => {
+                size_of_val(&**positive) + size_of_val(&**negative)
+            }
+        }
+    }
+}
+
+fn side(span: &Span) -> Side {
+    (span.offset..).zip(&span.counts).filter(|(_, n)| **n > 0).map(|(i, n)| (i, *n)).collect()
+}
+
+impl Exponential {
+    fn since(&self, before: &Self) -> Option<Self> {
+        let scale = self.scale.min(before.scale);
+        let now = self.at_scale(scale);
+        let before = before.at_scale(scale).with_threshold(now.zero_threshold)?;
+        Some(Self {
+            zero: now.zero.checked_sub(before.zero)?,
+            positive: less(&now.positive, &before.positive)?,
+            negative: less(&now.negative, &before.negative)?,
+            ..now
+        })
+    }
+
+    /// The same values in buckets of this scale, which is not finer.
+    fn at_scale(&self, scale: i32) -> Self {
+        let halvings = (self.scale - scale).min(i32::BITS as i32 - 1);
+        let fold = |side: &Side| {
+            let mut folded: Vec<(i32, u64)> = Vec::with_capacity(side.len());
+            for (index, n) in side {
+                let index = index >> halvings;
+                match folded.last_mut() {
+                    Some((last, into)) if *last == index => *into += n,
+                    _ => folded.push((index, *n)),
+                }
+            }
+            folded.into_boxed_slice()
+        };
+        Self { scale, positive: fold(&self.positive), negative: fold(&self.negative), ..*self }
+    }
+
+    /// The same values with a wider bucket of zero; none when it is narrower, or ends within a bucket that holds values.
+    fn with_threshold(self, zero_threshold: f64) -> Option<Self> {
+        if zero_threshold == self.zero_threshold {
+            return Some(self);
+        }
+        if zero_threshold < self.zero_threshold {
+            return None;
+        }
+        let within = |(index, _): &&(i32, u64)| {
+            power(self.scale, f64::from(*index) + 1.0) <= zero_threshold * (1.0 + BOUND_ROUNDING)
+        };
+        let outside = |side: &Side| {
+            let inside = side.iter().take_while(within).count();
+            let (swallowed, rest) = side.split_at(inside);
+            let begins = |(index, _): &(i32, u64)| power(self.scale, f64::from(*index));
+            let cut = rest
+                .first()
+                .map(begins)
+                .is_some_and(|b| b < zero_threshold * (1.0 - BOUND_ROUNDING));
+            let zeros: u64 = swallowed.iter().map(|(_, n)| n).sum();
+            (!cut).then(|| (zeros, Side::from(rest)))
+        };
+        let (above, positive) = outside(&self.positive)?;
+        let (below, negative) = outside(&self.negative)?;
+        let zero = self.zero + above + below;
+        Some(Self { zero_threshold, zero, positive, negative, ..self })
+    }
+}
+
+/// The bases of exponential buckets to the power of `exponent`.
+pub(super) fn power(scale: i32, exponent: f64) -> f64 {
+    (exponent * f64::from(-scale).exp2()).exp2()
+}
+
+/// What `now` has more than `before`.
+fn less(now: &Side, before: &Side) -> Option<Side> {
+    let mut earlier = before.iter().peekable();
+    let mut left = Vec::with_capacity(now.len());
+    for (index, n) in now {
+        let mut n = *n;
+        if let Some((_, before)) = earlier.next_if(|(before, _)| before == index) {
+            n = n.checked_sub(*before)?;
+        }
+        if n > 0 {
+            left.push((*index, n));
+        }
+    }
+    // What is left over has no bucket any more.
+    earlier.next().is_none().then(|| left.into_boxed_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn explicit(bounds: &[f64], counts: &[u64]) -> Counts {
+        let buckets = Buckets::Explicit { bounds: bounds.to_vec(), counts: counts.to_vec() };
+        Counts::new(buckets, &mut Arc::default())
+    }
+
+    fn exponential(scale: i32, zero_threshold: f64, zero: u64, positive: &[(i32, u64)]) -> Counts {
+        let (positive, negative) = (positive.into(), positive.into());
+        Counts::Exponential(Exponential { scale, zero_threshold, zero, positive, negative })
+    }
+
+    #[test]
+    fn buckets_without_values_are_left_out_and_bounds_shared() {
+        let span = |offset, counts: &[u64]| Span { offset, counts: counts.to_vec() };
+        let buckets = Buckets::Exponential {
+            scale: 2,
+            zero_threshold: 0.5,
+            zero: 4,
+            positive: span(-1, &[0, 3, 0, 5]),
+            negative: span(7, &[0, 0]),
+        };
+        let Counts::Exponential(counts) = Counts::new(buckets, &mut Arc::default()) else {
+            panic!("the buckets are exponential")
+        };
+        assert_eq!(*counts.positive, [(0, 3), (2, 5)]);
+        assert_eq!((counts.negative.len(), counts.zero), (0, 4));
+        let mut near = Arc::default();
+        let buckets = || Buckets::Explicit { bounds: vec![1.0, 2.0], counts: vec![1, 2, 3] };
+        let (first, second) =
+            (Counts::new(buckets(), &mut near), Counts::new(buckets(), &mut near));
+        assert_eq!(first, second);
+        assert_eq!(Arc::strong_count(&near), 3);
+        assert_eq!(first.checked_total(), Some(6));
+    }
+
+    #[test]
+    fn explicit_buckets_go_on_or_begin_anew() {
+        let before = explicit(&[1.0, 2.0], &[1, 0, 5]);
+        let since = |bounds: &[f64], counts: &[u64]| explicit(bounds, counts).since(&before);
+        assert_eq!(since(&[1.0, 2.0], &[3, 0, 5]), Some(explicit(&[1.0, 2.0], &[2, 0, 0])));
+        assert_eq!(since(&[1.0, 2.0], &[9, 9, 4]), None);
+        assert_eq!(since(&[1.0, 2.5], &[3, 0, 5]), None);
+        assert_eq!(exponential(0, 0.0, 9, &[]).since(&before), None);
+    }
+
+    #[test]
+    fn exponential_buckets_go_on_or_begin_anew() {
+        let before = exponential(1, 0.0, 2, &[(-3, 1), (4, 5)]);
+        let since =
+            |zero, positive: &[(i32, u64)]| exponential(1, 0.0, zero, positive).since(&before);
+        let more = since(3, &[(-3, 1), (0, 2), (4, 6)]);
+        assert_eq!(more, Some(exponential(1, 0.0, 1, &[(0, 2), (4, 1)])));
+        assert_eq!(since(1, &[(-3, 1), (4, 5)]), None);
+        assert_eq!(since(2, &[(-3, 1), (4, 4)]), None);
+        assert_eq!(since(2, &[(4, 9)]), None);
+        assert_eq!(since(2, &[(-3, 9)]), None);
+    }
+
+    #[test]
+    fn a_change_of_scale_is_folded_to_the_coarser() {
+        let fine = |n| exponential(2, 0.0, 0, &[(-5, n), (-4, n), (3, n), (4, n)]);
+        let coarse = |a, b, c| exponential(1, 0.0, 0, &[(-3, a), (-2, b), (1, c), (2, c)]);
+        assert_eq!(coarse(2, 3, 4).since(&fine(1)), Some(coarse(1, 2, 3)));
+        assert_eq!(coarse(2, 1, 4).since(&fine(2)), None);
+        let at_once = exponential(-1, 0.0, 0, &[(-1, 5), (0, 4)]);
+        assert_eq!(at_once.since(&fine(2)), Some(exponential(-1, 0.0, 0, &[(-1, 1)])));
+        // An agent that began anew with finer buckets and has not less in any is taken to go on.
+        assert_eq!(
+            fine(3).since(&coarse(1, 1, 2)),
+            Some(exponential(1, 0.0, 0, &[(-3, 2), (-2, 2), (1, 1), (2, 1)]))
+        );
+    }
+
+    #[test]
+    fn a_wider_zero_swallows_buckets() {
+        // Buckets of scale 0: (1/8, 1/4] is -3.
+        let before = exponential(0, 0.125, 1, &[(-3, 2), (0, 3)]);
+        let since = |threshold, zero, positive: &[(i32, u64)]| {
+            exponential(0, threshold, zero, positive).since(&before)
+        };
+        let (none, wider) = (exponential(0, 0.25, 0, &[]), since(0.25, 5, &[(0, 3)]));
+        assert_eq!(wider, Some(none));
+        assert_eq!(
+            since(0.25 * (1.0 - 1e-15), 5, &[(0, 3)]).and_then(|c| c.checked_total()),
+            Some(0)
+        );
+        assert_eq!(since(0.2, 9, &[(0, 9)]), None, "the bucket is cut");
+        assert_eq!(since(0.0625, 9, &[(-3, 9), (0, 9)]), None, "narrower");
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_added_is_what_came_since(
+            before in prop::collection::btree_map(-2_000i32..2_000, 1u64..9, 0..30),
+            added in prop::collection::btree_map(-2_000i32..2_000, 1u64..9, 0..30),
+            (scale, coarser) in (-11i32..=20).prop_flat_map(|scale| (Just(scale), -11..=scale)),
+        ) {
+            let counts = |scale, all: &std::collections::BTreeMap<i32, u64>| {
+                let all: Vec<(i32, u64)> = all.iter().map(|(i, n)| (*i, *n)).collect();
+                exponential(scale, 0.0, 0, &all)
+            };
+            let mut both = before.clone();
+            added.iter().for_each(|(i, n)| *both.entry(*i).or_default() += n);
+            let fold = |counts: Counts| match counts {
+                Counts::Exponential(counts) => Counts::Exponential(counts.at_scale(coarser)),
+                other => other,
+            };
+            let now = fold(counts(scale, &both));
+            prop_assert_eq!(now.since(&counts(scale, &before)), Some(fold(counts(scale, &added))));
+        }
+    }
+}

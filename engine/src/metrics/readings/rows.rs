@@ -1,0 +1,162 @@
+//! The last readings on disk: a row of the keyspace of baselines for every page, written with each seal that finds it changed, read
+//! when the engine is opened.
+//!
+//! ```text
+//! 'c' page: u32 BE   frame(CounterBaselines), see `stored.rs`
+//! 'h' page: u32 BE   frame(HistogramBaselines)
+//! ```
+//!
+//! A row that cannot be read costs its series what their next reading is compared with, which is told, and nothing else: that
+//! reading adds nothing, since nobody knows how much of it was counted already.
+
+use std::sync::Arc;
+
+use super::baselines::{Baselines, HistogramTotal};
+use super::counter::CounterTotal;
+use super::pages::{Changed, PAGE_SERIES, page_of};
+use super::stored;
+use crate::codec::{CodecError, CodecResult};
+use crate::error::Result;
+use crate::maintenance::VerifyReport;
+use crate::model::SeriesId;
+use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
+
+const COUNTERS: u8 = b'c';
+const HISTOGRAMS: u8 = b'h';
+
+/// Kind of readings and number of the page.
+type Key = (u8, u32);
+
+/// What a seal has to write.
+#[derive(Debug)]
+pub(crate) struct ChangedBaselines {
+    pub(super) counters: Vec<Changed<CounterTotal>>,
+    pub(super) histograms: Vec<Changed<Arc<HistogramTotal>>>,
+}
+
+impl ChangedBaselines {
+    /// Adds the rows to a batch.
+    pub(crate) fn stage(&self, batch: &mut Batch) -> Result<()> {
+        for (number, page) in &self.counters {
+            let row =
+                page.as_ref().map(|page| stored::encode_counters(*number, page)).transpose()?;
+            put(batch, (COUNTERS, *number), row);
+        }
+        for (number, page) in &self.histograms {
+            let row =
+                page.as_ref().map(|page| stored::encode_histograms(*number, page)).transpose()?;
+            put(batch, (HISTOGRAMS, *number), row);
+        }
+        Ok(())
+    }
+}
+
+fn put(batch: &mut Batch, key: Key, row: Option<Vec<u8>>) {
+    match row {
+        Some(row) => batch.put(Keyspace::Baselines, &encode_key(key), row),
+        None => batch.delete(Keyspace::Baselines, &encode_key(key)),
+    }
+}
+
+/// Reads all last readings. `end` is the first id that no series has; what cannot be read is added to `damaged`.
+pub(crate) fn load(store: &Store, end: SeriesId, damaged: &mut Vec<String>) -> Result<Baselines> {
+    let mut baselines = Baselines::default();
+    let mut seen: Vec<Key> = Vec::new();
+    let mut lost: Vec<Key> = Vec::new();
+    let gap = read_rows(store, |key, row| match decode_key(key) {
+        Ok(key) => {
+            seen.push(key);
+            if let Err(error) = restore(&mut baselines, key, row) {
+                damaged.push(told(key, &error));
+                lost.push(key);
+            }
+        }
+        Err(error) => damaged.push(format!("last readings {key:02x?}: {error}")),
+    })?;
+    if let Some((after, error)) = gap {
+        damaged.push(format!("last readings: {error}"));
+        lost.extend(keys_between(after, &seen, end));
+    }
+    for (kind, number) in lost {
+        match kind {
+            COUNTERS => baselines.lose_counters(number, end),
+            _ => baselines.lose_histograms(number, end),
+        }
+    }
+    Ok(baselines)
+}
+
+/// Reads and checks all rows.
+pub(crate) fn check(store: &Store, report: &mut VerifyReport) -> Result<()> {
+    let VerifyReport { bytes, damaged, .. } = report;
+    let gap = read_rows(store, |key, row| {
+        *bytes += row.len() as u64;
+        let checked =
+            decode_key(key).map(|key| (key, restore(&mut Baselines::default(), key, row)));
+        match checked {
+            Ok((_, Ok(()))) => {}
+            Ok((key, Err(error))) => damaged.push(told(key, &error)),
+            Err(error) => damaged.push(format!("last readings {key:02x?}: {error}")),
+        }
+    })?;
+    damaged.extend(gap.map(|(_, error)| format!("last readings: {error}")));
+    Ok(())
+}
+
+/// Visits all rows that can be read. Answers the last key before those that cannot, and why.
+fn read_rows(
+    store: &Store,
+    mut visit: impl FnMut(&[u8], &[u8]),
+) -> Result<Option<(Option<Key>, String)>> {
+    let visit = |key: Box<[u8]>, row: Box<[u8]>| visit(&key, &row);
+    let range = KeyRange::all();
+    let gap = store.read_around_damage(Keyspace::Baselines, &range, Caching::Bypass, visit)?;
+    Ok(gap.map(|gap| {
+        let after = gap.after.and_then(|key| decode_key(&key).ok());
+        (after, gap.error.to_string())
+    }))
+}
+
+fn restore(baselines: &mut Baselines, (kind, number): Key, row: &[u8]) -> CodecResult<()> {
+    match kind {
+        COUNTERS => baselines.restore_counters(number, stored::decode_counters(number, row)?),
+        _ => baselines.restore_histograms(number, stored::decode_histograms(number, row)?),
+    }
+    Ok(())
+}
+
+/// The keys that pages of series below `end` have and that lie between `after` and the next that was seen.
+fn keys_between(after: Option<Key>, seen: &[Key], end: SeriesId) -> Vec<Key> {
+    let next = seen.iter().copied().filter(|key| after.is_none_or(|after| *key > after)).min();
+    let pages = if end == SeriesId(0) { 0 } else { page_of(SeriesId(end.0 - 1)) + 1 };
+    let all =
+        [COUNTERS, HISTOGRAMS].into_iter().flat_map(|kind| (0..pages).map(move |n| (kind, n)));
+    all.filter(|key| after.is_none_or(|after| *key > after) && next.is_none_or(|next| *key < next))
+        .collect()
+}
+
+fn told((kind, number): Key, error: &CodecError) -> String {
+    let of = if kind == COUNTERS { "counters" } else { "histograms" };
+    let first = number.saturating_mul(PAGE_SERIES);
+    let last = first.saturating_add(PAGE_SERIES - 1);
+    format!("last readings of {of}, series {first} to {last}: {error}")
+}
+
+fn encode_key((kind, number): Key) -> [u8; 5] {
+    let [a, b, c, d] = number.to_be_bytes();
+    [kind, a, b, c, d]
+}
+
+fn decode_key(key: &[u8]) -> CodecResult<Key> {
+    match key {
+        [kind @ (COUNTERS | HISTOGRAMS), number @ ..] => {
+            let number = number.try_into().map(u32::from_be_bytes);
+            let number = number.map_err(|_| CodecError::new("key of the wrong length"))?;
+            if number > page_of(SeriesId(u32::MAX)) {
+                return Err(CodecError::new("a page beyond all series"));
+            }
+            Ok((*kind, number))
+        }
+        _ => Err(CodecError::new("unknown kind of row")),
+    }
+}

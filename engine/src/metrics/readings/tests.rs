@@ -1,0 +1,337 @@
+//! Readings through random lives: what is stored is what a list of readings says, however often it is sealed and killed.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::baselines::Baselines;
+use super::stored;
+use crate::model::{
+    Aggregation, Begins, Buckets, Columns, Histogram, HistogramReading, Interval, MetricName,
+    MetricQuery, MetricType, Readings, SeriesId, Temporality, TimeRange, TimestampMs,
+};
+use crate::options::{Maintenance, Options};
+use crate::storage::{Batch, Keyspace, Sync};
+use crate::{Clock, Engine};
+
+const START: i64 = 1_700_000_000_000;
+
+/// What a process counts, and how far that is told.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Some more, of which a reading is sent after some time; or the reading before once more.
+    Read {
+        series: u8,
+        more: u32,
+        later: i64,
+    },
+    /// The process of a series begins anew, and its readings tell so or not.
+    Reset {
+        series: u8,
+    },
+    Seal,
+    Kill,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let later = prop_oneof![5 => 1i64..60_000, 1 => Just(0i64), 1 => -90_000i64..0];
+    let read = (0u8..6, 0u32..50, later);
+    let step = prop_oneof![
+        12 => read.prop_map(|(series, more, later)| Step::Read { series, more, later }),
+        2 => (0u8..6).prop_map(|series| Step::Reset { series }),
+        2 => Just(Step::Seal),
+        1 => Just(Step::Kill),
+    ];
+    prop::collection::vec(step, 1..120)
+}
+
+/// How the readings of a series begin: some agents tell it, some do not.
+fn begins(series: u8, start: i64) -> Begins {
+    match series % 3 {
+        0 => Begins::Unknown,
+        n => Begins::At { start: TimestampMs(start), counts: n == 1 },
+    }
+}
+
+/// A process that counts.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    start: i64,
+    now: i64,
+    total: u32,
+    /// The time and total of the last reading that was news.
+    told: Option<(i64, u32)>,
+    /// What all readings so far come to.
+    added: f64,
+}
+
+impl Process {
+    /// What a reading adds, by the rules.
+    fn tell(&mut self, time: i64, begins: Begins) -> bool {
+        let total = self.total;
+        let added = match (self.told, begins) {
+            (Some((last, _)), _) if time <= last => return false,
+            (Some((last, _)), Begins::At { start, .. }) if start.0 > last => total,
+            (Some((_, before)), _) => {
+                if total < before {
+                    total
+                } else {
+                    total - before
+                }
+            }
+            (None, Begins::At { counts: true, .. }) => total,
+            (None, _) => 0,
+        };
+        self.told = Some((time, total));
+        self.added += f64::from(added);
+        true
+    }
+}
+
+/// Baselines with what is on disk of them, and what the log holds since.
+#[derive(Default)]
+struct World {
+    baselines: Baselines,
+    counters: BTreeMap<u32, Vec<u8>>,
+    histograms: BTreeMap<u32, Vec<u8>>,
+    log: Vec<Readings>,
+    /// Increases by series: in blocks, and in memory.
+    sealed: BTreeMap<u32, (f64, f64)>,
+    head: BTreeMap<u32, (f64, f64)>,
+    late: u64,
+}
+
+impl World {
+    fn apply(&mut self, readings: Readings) {
+        let mut points = Columns::default();
+        let increases = self.baselines.compare(readings, |_| true, &mut points);
+        for (series, bits) in points.series.iter().zip(&points.values) {
+            self.head.entry(series.0).or_default().0 += f64::from_bits(*bits);
+        }
+        for new in &increases.cells {
+            let head = self.head.entry(new.series.0).or_default();
+            head.1 += new.cell.count() as f64;
+            assert_eq!(new.cell.sum().value(), new.cell.count() as f64 * 1.5);
+        }
+        self.late += increases.late;
+    }
+
+    fn seal(&mut self) {
+        let changed = self.baselines.freeze();
+        for (number, page) in changed.counters {
+            let row = stored::encode_counters(number, &page.unwrap()).unwrap();
+            self.counters.insert(number, row);
+        }
+        for (number, page) in changed.histograms {
+            let row = stored::encode_histograms(number, &page.unwrap()).unwrap();
+            self.histograms.insert(number, row);
+        }
+        for (series, (counters, histograms)) in std::mem::take(&mut self.head) {
+            let sealed = self.sealed.entry(series).or_default();
+            *sealed = (sealed.0 + counters, sealed.1 + histograms);
+        }
+        self.log.clear();
+    }
+
+    fn kill(&mut self) {
+        let bytes = self.baselines.bytes();
+        self.baselines = Baselines::default();
+        for (number, row) in &self.counters {
+            let page = stored::decode_counters(*number, row).unwrap();
+            self.baselines.restore_counters(*number, page);
+        }
+        for (number, row) in &self.histograms {
+            let page = stored::decode_histograms(*number, row).unwrap();
+            self.baselines.restore_histograms(*number, page);
+        }
+        self.head.clear();
+        self.late = 0;
+        self.log.clone().into_iter().for_each(|readings| self.apply(readings));
+        assert!(self.baselines.bytes() <= bytes, "the same in no more memory");
+    }
+
+    fn total(&self, series: u32) -> (f64, f64) {
+        let of = |map: &BTreeMap<u32, (f64, f64)>| map.get(&series).copied().unwrap_or_default();
+        let (sealed, head) = (of(&self.sealed), of(&self.head));
+        (sealed.0 + head.0, sealed.1 + head.1)
+    }
+}
+
+fn histogram(total: u32) -> Histogram {
+    let counts = vec![u64::from(total / 3), u64::from(total - total / 3)];
+    let buckets = Buckets::Explicit { bounds: vec![1.0], counts };
+    let sum = f64::from(total) * 1.5;
+    Histogram::new(total.into(), Some(sum), None, None, buckets).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn increases_are_neither_lost_nor_doubled(steps in steps()) {
+        let mut world = World::default();
+        let mut processes = vec![Process::default(); 6];
+        for step in steps {
+            match step {
+                Step::Read { series, more, later } => {
+                    let process = &mut processes[usize::from(series)];
+                    let time = process.now + later;
+                    process.total += more;
+                    process.now = process.now.max(time);
+                    let begins = begins(series, process.start);
+                    process.tell(time, begins);
+                    let mut readings = Readings::default();
+                    // Series of different pages.
+                    let id = SeriesId(u32::from(series) * 100);
+                    let (time, total) = (TimestampMs(time), process.total);
+                    readings.counters.push(id, time, f64::from(total), begins);
+                    readings.histograms.push(HistogramReading {
+                        series: id,
+                        time,
+                        temporality: Temporality::Cumulative(begins),
+                        histogram: histogram(total),
+                    });
+                    world.log.push(readings.clone());
+                    world.apply(readings);
+                }
+                Step::Reset { series } => {
+                    let process = &mut processes[usize::from(series)];
+                    process.now += 1;
+                    (process.start, process.total) = (process.now, 0);
+                }
+                Step::Seal => world.seal(),
+                Step::Kill => world.kill(),
+            }
+            for (series, process) in (0..).zip(&processes) {
+                let added = process.added;
+                prop_assert_eq!(world.total(series * 100), (added, added), "series {}", series);
+            }
+        }
+    }
+}
+
+struct Opened {
+    _dir: tempfile::TempDir,
+    options: Options,
+    engine: Option<Engine>,
+}
+
+impl Opened {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(START + 3_600_000));
+        let options = Options { maintenance: Maintenance::Manual, clock, ..Options::default() };
+        let engine = Some(Engine::open(dir.path(), options.clone()).unwrap());
+        Self { _dir: dir, options, engine }
+    }
+
+    fn engine(&self) -> &Engine {
+        self.engine.as_ref().unwrap()
+    }
+
+    fn reopen(&mut self) {
+        self.engine = None;
+        self.engine = Some(Engine::open(self._dir.path(), self.options.clone()).unwrap());
+    }
+
+    /// Reads the counter and the histogram of a host.
+    fn read(&self, host: &str, second: i64, total: u32) {
+        let begins = Begins::At { start: TimestampMs(START), counts: true };
+        let mut batch = self.engine().batch();
+        let time = TimestampMs(START + second * 1_000);
+        let series = batch.series("requests", MetricType::Counter, &[("host", host)]).unwrap();
+        batch.reading(series, time, f64::from(total), begins);
+        let series = batch.series("latency", MetricType::Distribution, &[("host", host)]).unwrap();
+        batch.histogram_reading(series, time, histogram(total), begins);
+        let points = batch.finish();
+        self.engine().write(points).unwrap();
+    }
+
+    /// The sum of the counters and the count of the distributions.
+    fn totals(&self) -> (f64, f64) {
+        let ask = |metric: &str, aggregation| {
+            let query = MetricQuery {
+                metric: MetricName::new(metric).unwrap(),
+                range: TimeRange::new(START, START + 86_400_000),
+                interval: Interval::DAY,
+                aggregations: vec![aggregation],
+                filters: vec![],
+                group_by: vec![],
+            };
+            let answer = self.engine().query(&query).unwrap();
+            let column = answer.groups.iter().flat_map(|group| &group.columns[0]);
+            column.sum::<f64>()
+        };
+        (ask("requests", Aggregation::Sum), ask("latency", Aggregation::Count))
+    }
+}
+
+#[test]
+fn readings_go_on_after_a_restart_with_and_without_a_seal() {
+    let mut opened = Opened::new();
+    for (second, total) in [(1, 10), (2, 15), (3, 35)] {
+        opened.read("a", second, total);
+        opened.read("a", second, total);
+        assert_eq!(opened.totals(), (f64::from(total), f64::from(total)));
+        if second == 2 {
+            opened.engine().seal().unwrap();
+        }
+        opened.reopen();
+        assert_eq!(opened.totals(), (f64::from(total), f64::from(total)));
+    }
+    let stats = opened.engine().stats();
+    // One of each was written twice since the seal.
+    assert_eq!(stats.readings_late, 2);
+    assert!(stats.registry_bytes > 500, "{}", stats.registry_bytes);
+}
+
+#[test]
+fn a_dropped_metric_loses_what_its_readings_are_compared_with() {
+    let mut opened = Opened::new();
+    opened.read("a", 1, 10);
+    opened.engine().seal().unwrap();
+    let before = opened.engine().stats().registry_bytes;
+    for metric in ["requests", "latency"] {
+        opened.engine().delete_metric(metric).unwrap();
+    }
+    opened.engine().seal().unwrap();
+    let store = &opened.engine().rooms().store;
+    for kind in [b'c', b'h'] {
+        assert!(store.get(Keyspace::Baselines, &[kind, 0, 0, 0, 0]).unwrap().is_none());
+    }
+    assert!(opened.engine().stats().registry_bytes < before);
+    opened.read("a", 2, 7);
+    opened.reopen();
+    assert_eq!(opened.totals(), (7.0, 7.0));
+}
+
+#[test]
+fn a_damaged_row_costs_its_series_their_baseline_and_is_told() {
+    let mut opened = Opened::new();
+    opened.read("a", 1, 10);
+    opened.engine().seal().unwrap();
+    let mut batch = Batch::new();
+    for kind in [b'c', b'h'] {
+        let store = &opened.engine().rooms().store;
+        let mut row =
+            store.get(Keyspace::Baselines, &[kind, 0, 0, 0, 0]).unwrap().unwrap().to_vec();
+        *row.last_mut().unwrap() ^= 1;
+        batch.put(Keyspace::Baselines, &[kind, 0, 0, 0, 0], row);
+    }
+    opened.engine().rooms().store.write(batch, Sync::Yes).unwrap();
+    assert_eq!(opened.engine().verify().unwrap().damaged.len(), 2);
+    opened.reopen();
+    let damage = opened.engine().damage();
+    assert_eq!(damage.len(), 2, "{damage:?}");
+    assert!(damage[0].contains("last readings of counters, series 0 to 255"), "{damage:?}");
+    // Nobody knows how much of 25 was counted: it counts from there, as nothing was known would count it twice.
+    opened.read("a", 2, 25);
+    assert_eq!(opened.totals(), (10.0, 10.0));
+    opened.read("a", 3, 26);
+    // A series that came since is new.
+    opened.read("b", 3, 5);
+    assert_eq!(opened.totals(), (16.0, 16.0));
+    opened.engine().seal().unwrap();
+    opened.reopen();
+    assert_eq!(opened.engine().damage(), [""; 0]);
+    opened.read("a", 4, 27);
+    assert_eq!(opened.totals(), (17.0, 17.0));
+}
