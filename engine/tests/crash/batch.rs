@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::mpsc;
 
 use telltale_engine::{
-    Aggregation, Engine, Error, EventAggregation, EventBatch, EventField, EventFilter,
-    EventListQuery, EventQuery, Interval, MetricName, MetricQuery, MetricType, NameFilter,
-    NewEvent, PointBatch, Properties, Receipt, TimeRange, TimestampMs, Write,
+    Aggregation, BatchBuilder, Begins, Buckets, Engine, Error, EventAggregation, EventBatch,
+    EventField, EventFilter, EventListQuery, EventQuery, Histogram, Interval, MetricName,
+    MetricQuery, MetricType, NameFilter, NewEvent, PointBatch, Properties, Receipt, TimeRange,
+    TimestampMs, Write,
 };
 
 use super::{DAY, START};
@@ -17,6 +18,10 @@ pub(crate) const SERIES: u64 = 5;
 const EVENTS: u64 = 4;
 /// Batches lie this far apart in time, so that windows come to their end while the child runs.
 pub(crate) const BATCH_MS: i64 = 1_000;
+/// Processes that are read, one by every batch. The batches of each come one after the other, as its readings do.
+pub(crate) const PROCESSES: u64 = 3;
+/// Values of the histogram of a batch.
+const VALUES: u64 = 3;
 /// Events of a page when all are read.
 const PAGE_EVENTS: usize = 5_000;
 
@@ -52,7 +57,27 @@ fn points(engine: &Engine, id: u64) -> PointBatch {
         let series = batch.series("set", MetricType::Set, &tags).unwrap();
         batch.member(series, time, &format!("{id}-{n}"));
     }
+    readings(&mut batch, id, time);
     batch.finish()
+}
+
+/// Reads a process that has counted to its batch, and what a histogram got since the one before.
+fn readings(batch: &mut BatchBuilder<'_>, id: u64, time: TimestampMs) {
+    let tag = (id % PROCESSES).to_string();
+    let tags = [("process", tag.as_str())];
+    let begins = Begins::At { start: TimestampMs(START), counts: true };
+    let total = id + 1;
+    let series = batch.series("read", MetricType::Counter, &tags).unwrap();
+    batch.reading(series, time, total as f64, begins);
+    let histogram = |count: u64| {
+        let counts = vec![count / 2, count - count / 2];
+        let buckets = Buckets::Explicit { bounds: vec![1.0], counts };
+        Histogram::new(count, Some(count as f64), None, None, buckets).unwrap()
+    };
+    let series = batch.series("read histogram", MetricType::Distribution, &tags).unwrap();
+    batch.histogram_reading(series, time, histogram(total), begins);
+    let series = batch.series("histogram", MetricType::Distribution, &tags).unwrap();
+    batch.histogram(series, time, &histogram(VALUES));
 }
 
 fn events(engine: &Engine, id: u64) -> EventBatch {
@@ -77,6 +102,10 @@ fn events(engine: &Engine, id: u64) -> EventBatch {
 
 /// The number of points, or members, of every batch that has any.
 fn stored(engine: &Engine, kind: MetricType, batches: u64) -> Vec<f64> {
+    stored_of(engine, kind.as_str(), kind, batches)
+}
+
+fn stored_of(engine: &Engine, metric: &str, kind: MetricType, batches: u64) -> Vec<f64> {
     let mut counts = vec![0.0; batches as usize + 1];
     // Cells are minutes, so batches of one minute are told apart by gauges and counters only.
     let (interval, aggregation) = match kind {
@@ -89,7 +118,7 @@ fn stored(engine: &Engine, kind: MetricType, batches: u64) -> Vec<f64> {
     while from < end {
         let to = (from + 36_000 * BATCH_MS).min(end);
         let query = MetricQuery {
-            metric: MetricName::new(kind.as_str()).unwrap(),
+            metric: MetricName::new(metric).unwrap(),
             range: TimeRange::new(from, to),
             interval,
             aggregations: vec![aggregation],
@@ -175,7 +204,25 @@ pub(crate) fn present(engine: &Engine, last: u64) -> BTreeSet<u64> {
         }
     }
     assert_eq!(counted(engine, all()), (batches.len() as u64 * EVENTS, 0));
+    check_readings(engine, &batches, last);
     batches
+}
+
+/// Each reading added what its process counted since the one before that is there.
+fn check_readings(engine: &Engine, batches: &BTreeSet<u64>, last: u64) {
+    let increases = stored_of(engine, "read", MetricType::Counter, last);
+    let mut totals = [0; PROCESSES as usize];
+    for id in 0..=last {
+        let total = &mut totals[(id % PROCESSES) as usize];
+        let there = batches.contains(&id);
+        let wanted = if there { id + 1 - std::mem::replace(total, id + 1) } else { 0 };
+        assert_eq!(increases[id as usize], wanted as f64, "increase of batch {id}, there: {there}");
+    }
+    let count = |metric: &str| -> f64 {
+        stored_of(engine, metric, MetricType::Distribution, last).iter().sum()
+    };
+    assert_eq!(count("read histogram"), totals.iter().sum::<u64>() as f64);
+    assert_eq!(count("histogram"), (batches.len() as u64 * VALUES) as f64);
 }
 
 /// Of the acknowledged batches everything is there, of the others everything or nothing.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use telltale_engine::{
-    Aggregation, Engine, EventFilter, EventListQuery, Interval, MetricName, MetricQuery,
-    MetricType, NewEvent, Properties, TimeRange, TimestampMs, Write,
+    Aggregation, Begins, Buckets, Engine, EventFilter, EventListQuery, Histogram, Interval,
+    MetricName, MetricQuery, MetricType, NewEvent, Properties, TimeRange, TimestampMs, Write,
 };
 
 use super::batch::{BATCH_MS, all, counted, present, write, write_batch};
@@ -222,4 +222,75 @@ fn a_merge_that_meets_a_damaged_block_of_events_goes_around_it() {
     assert_eq!(engine.damage().len(), 1, "{:?}", engine.damage());
     assert_eq!(engine.stats().event_blocks, 3);
     assert_eq!(read_all(&engine), (5 * NOISY_EVENTS, 1));
+}
+
+/// Cumulative histograms of [`read_noise`], and the buckets of each.
+const HISTOGRAMS: u64 = 3_000;
+const BUCKETS: u64 = 20;
+/// Series whose last readings lie together on disk.
+const PAGE: u64 = 256;
+
+/// Reads histograms whose counts nothing compresses; each bucket has one value more than the round before.
+fn read_noise(engine: &Engine, round: u64) {
+    // The first readings are what later ones are compared with, though these would count if they were the first.
+    let begins = Begins::At { start: TimestampMs(START), counts: round > 0 };
+    let mut batch = engine.batch();
+    let mut noise = 0x2545_f491_4f6c_dd1d_u64;
+    for n in 0..HISTOGRAMS {
+        let kind = MetricType::Distribution;
+        let series = batch.series("noise", kind, &[("n", &n.to_string())]).unwrap();
+        let count = |_| {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (noise >> 24) + round
+        };
+        let counts: Vec<u64> = (0..BUCKETS).map(count).collect();
+        let bounds = (1..BUCKETS).map(|bound| bound as f64).collect();
+        let total = counts.iter().sum();
+        let buckets = Buckets::Explicit { bounds, counts };
+        let histogram = Histogram::new(total, None, None, None, buckets).unwrap();
+        let time = TimestampMs(START + round as i64 * BATCH_MS);
+        batch.histogram_reading(series, time, histogram, begins);
+    }
+    let points = batch.finish();
+    engine.write(points).unwrap();
+}
+
+/// How many values were added.
+fn values_of_noise(engine: &Engine) -> u64 {
+    let query = MetricQuery {
+        metric: MetricName::new("noise").unwrap(),
+        range: TimeRange::new(START, START + DAY),
+        interval: Interval::DAY,
+        aggregations: vec![Aggregation::Count],
+        filters: vec![],
+        group_by: vec![],
+    };
+    let answer = engine.query(&query).unwrap();
+    answer.groups.iter().flat_map(|group| &group.columns[0]).sum::<f64>() as u64
+}
+
+#[test]
+fn a_flipped_byte_in_the_last_readings_costs_neighbours_one_increase_and_is_told() {
+    let dir = memory_dir();
+    let engine = open(dir.path());
+    read_noise(&engine, 0);
+    assert_eq!(values_of_noise(&engine), 0);
+    engine.close().unwrap();
+    drop(engine);
+    flip_in_largest_table(dir.path());
+    let engine = open(dir.path());
+    assert_eq!(engine.damage().len(), 1, "{:?}", engine.damage());
+    assert_eq!(engine.verify().unwrap().damaged.len(), 1);
+    read_noise(&engine, 1);
+    let first = (HISTOGRAMS - PAGE) * BUCKETS;
+    assert_eq!(values_of_noise(&engine), first);
+    read_noise(&engine, 2);
+    assert_eq!(values_of_noise(&engine), first + HISTOGRAMS * BUCKETS);
+    engine.close().unwrap();
+    drop(engine);
+    // What was damaged has been written anew.
+    let engine = open(dir.path());
+    assert_eq!(engine.damage(), [""; 0]);
+    read_noise(&engine, 3);
+    assert_eq!(values_of_noise(&engine), first + 2 * HISTOGRAMS * BUCKETS);
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use telltale_engine::{Durability, Engine};
 
-use super::batch::{check, write_batch};
+use super::batch::{PROCESSES, check, write_batch};
 use super::{memory_dir, open, options};
 
-/// Writers of the child process.
-const WRITERS: u64 = 3;
+/// Writers of the child process: each writes the batches of one process that is read.
+const WRITERS: u64 = PROCESSES;
 const CHILD: &str = "TELLTALE_CRASH_CHILD";
 
 /// Not a test by itself: what the child process does until it is killed.

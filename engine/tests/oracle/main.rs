@@ -1,7 +1,7 @@
 //! The engine against models that keep everything in a list: random histories of writes, seals, merges and restarts,
 //! with what comes late and out of order, and after each the same questions to both.
 //!
-//! `TELLTALE_ORACLE_CASES` sets the number of histories of points and of events (default 200 each, every one with
+//! `TELLTALE_ORACLE_CASES` sets the number of histories of points, of readings and of events (default 200 each, every one with
 //! about 25 questions).
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 #![allow(
@@ -13,6 +13,7 @@ mod event_list;
 mod event_questions;
 mod events;
 mod points;
+mod readings;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -1,0 +1,508 @@
+//! Readings of agents against lists: of what each reading added, and of the values that stand for its buckets.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use telltale_engine::{
+    Aggregation, Begins, Buckets, Clock, Engine, Histogram, Interval, MetricName, MetricQuery,
+    MetricType, Span, TimeRange, TimestampMs,
+};
+
+use super::{DAY, MINUTE, START, cases, memory_dir, open, reopen, run};
+
+/// Processes that count; each has a series of its own.
+const HOSTS: u8 = 5;
+const BOUNDS: [f64; 4] = [-1.0, 0.5, 2.0, 10.0];
+const COUNTER: &str = "requests";
+const HISTOGRAM: &str = "latency";
+
+/// One step of a history.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Processes go on, and are read in one batch.
+    Read(Vec<Observed>),
+    /// A process begins anew.
+    Reset(u8),
+    /// A process halves the resolution of its exponential buckets.
+    Coarsen(u8),
+    /// A process is given the same or another value by somebody who sends values one by one.
+    Value(u8, i64, f64),
+    Seal,
+    Merge,
+    Restart,
+    Pass(i64),
+    Ask {
+        length: i64,
+        interval: i64,
+        by_host: bool,
+    },
+}
+
+/// What a process saw, and when it is read.
+#[derive(Clone, Debug)]
+struct Observed {
+    host: u8,
+    /// Milliseconds before the current time: what is older than the reading before is no news.
+    age: i64,
+    cents: u32,
+    values: Vec<f64>,
+    delta: bool,
+}
+
+/// What a process counts, since it began.
+#[derive(Clone, Debug)]
+struct Process {
+    start: i64,
+    cents: u64,
+    values: Counted,
+}
+
+/// Values in buckets.
+#[derive(Clone, Debug, PartialEq)]
+struct Counted {
+    buckets: Shape,
+    sum: f64,
+    min: f64,
+    max: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Shape {
+    Explicit([u64; BOUNDS.len() + 1]),
+    /// Counts by scale, and sign and index; the index of zero is none.
+    Exponential(i32, BTreeMap<(i8, i32), u64>),
+}
+
+impl Counted {
+    /// Hosts differ in what they send.
+    fn new(host: u8) -> Self {
+        let buckets = match host % 2 {
+            0 => Shape::Explicit([0; BOUNDS.len() + 1]),
+            _ => Shape::Exponential(3, BTreeMap::new()),
+        };
+        Self { buckets, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY }
+    }
+
+    fn add(&mut self, value: f64) {
+        (self.sum, self.min, self.max) =
+            (self.sum + value, self.min.min(value), self.max.max(value));
+        match &mut self.buckets {
+            Shape::Explicit(counts) => counts[BOUNDS.partition_point(|b| *b < value)] += 1,
+            Shape::Exponential(scale, counts) => {
+                let index = value.abs().log2() * f64::from(1 << *scale);
+                let sign = if value == 0.0 { 0 } else { value.signum() as i8 };
+                let index = if sign == 0 { 0 } else { index.ceil() as i32 - 1 };
+                *counts.entry((sign, index)).or_default() += 1;
+            }
+        }
+    }
+
+    fn count(&self) -> u64 {
+        match &self.buckets {
+            Shape::Explicit(counts) => counts.iter().sum(),
+            Shape::Exponential(_, counts) => counts.values().sum(),
+        }
+    }
+
+    fn coarsen(&mut self) {
+        if let Shape::Exponential(scale, counts) = &mut self.buckets
+            && *scale > 0
+        {
+            *scale -= 1;
+            let mut folded = BTreeMap::new();
+            for ((sign, index), n) in std::mem::take(counts) {
+                *folded.entry((sign, index.div_euclid(2))).or_default() += n;
+            }
+            *counts = folded;
+        }
+    }
+
+    fn scale(&self) -> i32 {
+        if let Shape::Exponential(scale, _) = &self.buckets { *scale } else { 0 }
+    }
+
+    /// What this has more than `before` at the coarser of their scales, unless that was another life.
+    fn since(&self, before: &Self) -> Option<Self> {
+        let (mut now, mut before) = (self.clone(), before.clone());
+        while now.scale() > before.scale() {
+            now.coarsen();
+        }
+        while before.scale() > now.scale() {
+            before.coarsen();
+        }
+        match (&mut now.buckets, &before.buckets) {
+            (Shape::Explicit(now), Shape::Explicit(before)) => {
+                for (n, before) in now.iter_mut().zip(before) {
+                    *n = n.checked_sub(*before)?;
+                }
+            }
+            (Shape::Exponential(_, now), Shape::Exponential(_, before)) => {
+                for (bucket, n) in before {
+                    let left = now.get(bucket)?.checked_sub(*n)?;
+                    now.insert(*bucket, left);
+                }
+            }
+            _ => return None,
+        }
+        let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
+        Some(Self { sum: self.sum - before.sum, min, max, ..now })
+    }
+
+    /// What is sent.
+    fn histogram(&self) -> Histogram {
+        let buckets = match &self.buckets {
+            Shape::Explicit(counts) => {
+                Buckets::Explicit { bounds: BOUNDS.to_vec(), counts: counts.to_vec() }
+            }
+            Shape::Exponential(scale, counts) => {
+                let span = |wanted: i8| {
+                    let of: Vec<_> =
+                        counts.iter().filter(|((sign, _), _)| *sign == wanted).collect();
+                    let (Some(((_, first), _)), Some(((_, last), _))) = (of.first(), of.last())
+                    else {
+                        return Span::default();
+                    };
+                    let mut span = vec![0; (last - first) as usize + 1];
+                    of.iter().for_each(|((_, index), n)| span[(index - first) as usize] = **n);
+                    Span { offset: *first, counts: span }
+                };
+                Buckets::Exponential {
+                    scale: *scale,
+                    zero_threshold: 0.0,
+                    zero: counts.get(&(0, 0)).copied().unwrap_or(0),
+                    positive: span(1),
+                    negative: span(-1),
+                }
+            }
+        };
+        let extremes = (Some(self.min), Some(self.max));
+        Histogram::new(self.count(), Some(self.sum), extremes.0, extremes.1, buckets).unwrap()
+    }
+
+    /// The values that stand for these, ascending.
+    fn stand(&self) -> Vec<f64> {
+        let mut values = Vec::new();
+        let mut push = |value: f64, n: u64| {
+            let value = if self.min <= self.max { value.clamp(self.min, self.max) } else { value };
+            values.extend(std::iter::repeat_n(value, n as usize));
+        };
+        match &self.buckets {
+            Shape::Explicit(counts) => {
+                let finite = |v: f64, other: f64| if v.is_finite() { v } else { other };
+                let first = (finite(self.min, BOUNDS[0]) + BOUNDS[0]) / 2.0;
+                push(first, counts[0]);
+                for (pair, n) in BOUNDS.windows(2).zip(&counts[1..]) {
+                    push((pair[0] + pair[1]) / 2.0, *n);
+                }
+                let last = BOUNDS[BOUNDS.len() - 1];
+                push((finite(self.max, last) + last) / 2.0, counts[BOUNDS.len()]);
+            }
+            Shape::Exponential(scale, counts) => {
+                for ((sign, index), n) in counts {
+                    let middle = 2f64.powf((f64::from(*index) + 0.5) / f64::from(1 << *scale));
+                    push(f64::from(*sign) * middle, *n);
+                }
+            }
+        }
+        values.sort_by(f64::total_cmp);
+        if self.min <= self.max && !values.is_empty() {
+            let last = values.len() - 1;
+            (values[last], values[0]) = (self.max, self.min);
+        }
+        values
+    }
+}
+
+/// What was stored of a series at a time.
+#[derive(Clone, Debug)]
+struct Stored {
+    host: u8,
+    time: i64,
+    sum: f64,
+    /// None for counters.
+    values: Vec<f64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Last {
+    counter: Option<(i64, u64)>,
+    histogram: Option<(i64, Counted)>,
+}
+
+struct World {
+    dir: tempfile::TempDir,
+    clock: Clock,
+    engine: Engine,
+    processes: Vec<Process>,
+    last: Vec<Last>,
+    counters: Vec<Stored>,
+    values: Vec<Stored>,
+    late: u64,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = memory_dir();
+        let clock = Clock::manual(TimestampMs(START));
+        let engine = open(&dir, &clock);
+        let process = |host| Process { start: START, cents: 0, values: Counted::new(host) };
+        Self {
+            dir,
+            clock,
+            engine,
+            processes: (0..HOSTS).map(process).collect(),
+            last: vec![Last::default(); HOSTS.into()],
+            counters: Vec::new(),
+            values: Vec::new(),
+            late: 0,
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        let now = self.clock.now().0;
+        match step {
+            Step::Read(observed) => self.read(observed),
+            Step::Reset(host) => {
+                let values = Counted::new(*host);
+                self.processes[usize::from(*host)] = Process { start: now, cents: 0, values };
+                // It is not read in the instant in which it begins.
+                self.clock.set(TimestampMs(now + 1));
+            }
+            Step::Coarsen(host) => self.processes[usize::from(*host)].values.coarsen(),
+            Step::Value(host, age, value) => self.value(*host, now - age, *value),
+            Step::Seal => {
+                self.engine.seal().unwrap();
+            }
+            Step::Merge => {
+                self.engine.merge().unwrap();
+            }
+            Step::Restart => reopen(&mut self.engine, &self.dir, &self.clock),
+            Step::Pass(ms) => self.clock.set(TimestampMs(now + ms)),
+            Step::Ask { length, interval, by_host } => self.ask(*length, *interval, *by_host),
+        }
+    }
+
+    fn value(&mut self, host: u8, time: i64, value: f64) {
+        let mut batch = self.engine.batch();
+        let name = format!("host-{host}");
+        let kind = MetricType::Distribution;
+        let series = batch.series(HISTOGRAM, kind, &[("host", &name)]).unwrap();
+        batch.number(kind, series, TimestampMs(time), value);
+        let points = batch.finish();
+        self.engine.write(points).unwrap();
+        self.values.push(Stored { host, time, sum: value, values: vec![value] });
+    }
+
+    fn read(&mut self, all: &[Observed]) {
+        let now = self.clock.now().0;
+        let (counters, values) = (&mut self.counters, &mut self.values);
+        let mut batch = self.engine.batch();
+        for Observed { host, age, cents, values: seen, delta } in all {
+            let (host, time) = (*host, now - age);
+            let process = &mut self.processes[usize::from(host)];
+            let last = &mut self.last[usize::from(host)];
+            let begins = match host % 3 {
+                0 => Begins::Unknown,
+                n => Begins::At { start: TimestampMs(process.start), counts: n == 1 },
+            };
+            let name = format!("host-{host}");
+            let tags = [("host", name.as_str())];
+            process.cents += u64::from(*cents);
+            let series = batch.series(COUNTER, MetricType::Counter, &tags).unwrap();
+            batch.reading(series, TimestampMs(time), process.cents as f64 / 100.0, begins);
+            let before = last.counter.replace((time, process.cents));
+            let verdict = judge(before, time, begins, |before| process.cents.checked_sub(*before));
+            match verdict {
+                Verdict::Late => {
+                    last.counter = before;
+                    self.late += 1;
+                }
+                Verdict::Added(cents) => {
+                    let sum = cents.unwrap_or(process.cents) as f64 / 100.0;
+                    counters.push(Stored { host, time, sum, values: Vec::new() });
+                }
+                Verdict::Nothing => {}
+            }
+            let kind = MetricType::Distribution;
+            let series = batch.series(HISTOGRAM, kind, &tags).unwrap();
+            let mut stored = |counted: &Counted| {
+                if counted.count() > 0 {
+                    values.push(Stored { host, time, sum: counted.sum, values: counted.stand() });
+                }
+            };
+            if *delta {
+                let mut counted = Counted::new(host);
+                seen.iter().for_each(|value| counted.add(*value));
+                batch.histogram(series, TimestampMs(time), &counted.histogram());
+                stored(&counted);
+                continue;
+            }
+            seen.iter().for_each(|value| process.values.add(*value));
+            let counted = process.values.clone();
+            batch.histogram_reading(series, TimestampMs(time), counted.histogram(), begins);
+            let before = last.histogram.clone();
+            match judge(before.clone(), time, begins, |before| counted.since(before)) {
+                Verdict::Late => self.late += 1,
+                Verdict::Added(more) => {
+                    stored(more.as_ref().unwrap_or(&counted));
+                    last.histogram = Some((time, counted));
+                }
+                Verdict::Nothing => last.histogram = Some((time, counted)),
+            }
+        }
+        let points = batch.finish();
+        self.engine.write(points).unwrap();
+    }
+
+    fn ask(&self, length: i64, interval: i64, by_host: bool) {
+        let end = self.clock.now().0 + MINUTE;
+        let range = TimeRange::new(end - length, end).widen_to(Interval::MINUTE);
+        self.compare(COUNTER, MetricType::Counter, &self.counters, range, interval, by_host);
+        let values = self.values.iter().map(|stored| {
+            // They are kept in cells of a minute.
+            let time = stored.time - stored.time.rem_euclid(MINUTE);
+            Stored { time, ..stored.clone() }
+        });
+        let values: Vec<Stored> = values.collect();
+        self.compare(HISTOGRAM, MetricType::Distribution, &values, range, interval, by_host);
+    }
+
+    fn compare(
+        &self,
+        metric: &str,
+        kind: MetricType,
+        stored: &[Stored],
+        range: TimeRange,
+        interval: i64,
+        by_host: bool,
+    ) {
+        if stored.is_empty() {
+            return;
+        }
+        let mut wanted: BTreeMap<(String, i64), Vec<&Stored>> = BTreeMap::new();
+        for stored in stored.iter().filter(|s| range.contains(TimestampMs(s.time))) {
+            let group = if by_host { format!("host-{}", stored.host) } else { String::new() };
+            let start = stored.time - stored.time.rem_euclid(interval);
+            wanted.entry((group, start)).or_default().push(stored);
+        }
+        let aggregations = Aggregation::of(kind).to_vec();
+        let query = MetricQuery {
+            metric: MetricName::new(metric).unwrap(),
+            range,
+            interval: Interval::from_ms(interval).unwrap(),
+            aggregations: aggregations.clone(),
+            filters: vec![],
+            group_by: if by_host { vec!["host".to_owned()] } else { vec![] },
+        };
+        let answer = self.engine.query(&query).unwrap();
+        for group in &answer.groups {
+            for (i, start) in group.starts.iter().enumerate() {
+                let at = (group.key.join(","), start.0);
+                let stored = wanted.remove(&at).unwrap_or_else(|| panic!("{at:?}: {query:?}"));
+                for (column, aggregation) in group.columns.iter().zip(&aggregations) {
+                    let bucket = TimeRange::new(start.0, start.0 + interval).intersect(range);
+                    let seconds = bucket.len_ms() as f64 / 1000.0;
+                    let (expected, tolerance) = expected(*aggregation, &stored, seconds);
+                    assert!(
+                        (column[i] - expected).abs() <= tolerance,
+                        "{aggregation:?} at {at:?}: {} instead of {expected}\n{query:?}",
+                        column[i]
+                    );
+                }
+            }
+        }
+        assert!(wanted.is_empty(), "{:?} of {query:?}", wanted.keys());
+    }
+}
+
+enum Verdict<T> {
+    Late,
+    Nothing,
+    /// This, or all when there is no knowing.
+    Added(Option<T>),
+}
+
+fn judge<B, T>(
+    before: Option<(i64, B)>,
+    time: i64,
+    begins: Begins,
+    since: impl FnOnce(&B) -> Option<T>,
+) -> Verdict<T> {
+    match (before, begins) {
+        (None, Begins::At { counts: true, .. }) => Verdict::Added(None),
+        (None, _) => Verdict::Nothing,
+        (Some((last, _)), _) if time <= last => Verdict::Late,
+        (Some((last, _)), Begins::At { start, .. }) if start.0 > last => Verdict::Added(None),
+        (Some((_, before)), _) => Verdict::Added(since(&before)),
+    }
+}
+
+/// What an aggregation gives, and how far it may be from it.
+fn expected(aggregation: Aggregation, stored: &[&Stored], seconds: f64) -> (f64, f64) {
+    let mut values: Vec<f64> = stored.iter().flat_map(|s| &s.values).copied().collect();
+    values.sort_by(f64::total_cmp);
+    let sum: f64 = stored.iter().map(|s| s.sum).sum();
+    let size: f64 = stored.iter().map(|s| s.sum.abs()).sum::<f64>() * 1e-12 + 1e-9;
+    let exact = |value: f64| (value, value.abs() * 1e-12);
+    match aggregation {
+        Aggregation::Sum => (sum, size),
+        Aggregation::Rate => (sum / seconds, size / seconds),
+        Aggregation::Avg => (sum / values.len() as f64, size),
+        Aggregation::Min => exact(values[0]),
+        Aggregation::Max => exact(values[values.len() - 1]),
+        Aggregation::Count => (values.len() as f64, 0.0),
+        percentile => {
+            let rank =
+                (percentile.quantile().unwrap() * values.len() as f64 - 1e-9).ceil().max(1.0);
+            let value = values[rank as usize - 1];
+            if values.len() <= 64 { exact(value) } else { (value, value.abs() * 0.01 + 1e-7) }
+        }
+    }
+}
+
+fn observed() -> impl Strategy<Value = Observed> {
+    let value = prop_oneof![
+        6 => (1i32..2_000).prop_map(|v| f64::from(v) / 100.0),
+        2 => (-300i32..300).prop_map(|v| f64::from(v) / 8.0),
+        1 => Just(0.0),
+    ];
+    let ages = prop_oneof![4 => 0i64..1_000, 1 => 0..3 * MINUTE];
+    (0..HOSTS, ages, 0u32..5_000, prop::collection::vec(value, 0..30), prop::bool::weighted(0.3))
+        .prop_map(|(host, age, cents, values, delta)| Observed { host, age, cents, values, delta })
+}
+
+fn histories() -> impl Strategy<Value = Vec<Step>> {
+    let intervals = prop::sample::select(vec![MINUTE, 5 * MINUTE, 60 * MINUTE, DAY, 7 * MINUTE]);
+    let lengths = prop_oneof![MINUTE..30 * MINUTE, MINUTE..DAY, Just(5 * DAY)];
+    let step = prop_oneof![
+        10 => prop::collection::vec(observed(), 1..12).prop_map(Step::Read),
+        2 => (0..HOSTS).prop_map(Step::Reset),
+        1 => (0..HOSTS).prop_map(Step::Coarsen),
+        1 => (0..HOSTS, 0..10 * MINUTE, 0i32..99)
+            .prop_map(|(host, age, v)| Step::Value(host, age, f64::from(v) / 4.0)),
+        3 => Just(Step::Seal),
+        2 => Just(Step::Merge),
+        2 => Just(Step::Restart),
+        6 => (1..3 * MINUTE).prop_map(Step::Pass),
+        1 => (0..DAY).prop_map(Step::Pass),
+        6 => (lengths, intervals, any::<bool>())
+            .prop_map(|(length, interval, by_host)| Step::Ask { length, interval, by_host }),
+    ];
+    prop::collection::vec(step, 30..100)
+}
+
+#[test]
+fn increases_are_those_of_a_list_of_readings() {
+    run(cases(), &histories(), |history| {
+        let mut world = World::new();
+        let mut restarted = false;
+        for step in &history {
+            restarted |= matches!(step, Step::Restart);
+            world.step(step);
+        }
+        if !restarted {
+            assert_eq!(world.engine.stats().readings_late, world.late);
+        }
+        world.ask(40 * DAY, DAY, true);
+    });
+}
