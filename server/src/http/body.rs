@@ -17,6 +17,8 @@ use super::settings::Settings;
 
 /// Memory that is set aside before the first byte has come: a client may promise more than it sends.
 const FIRST_CAPACITY_MAX: usize = 64 << 10;
+/// How many times the memory of a body is set aside, at most, when more of what was promised comes.
+const GROWTH: usize = 4;
 
 /// What is read of a body.
 #[derive(Debug)]
@@ -53,7 +55,7 @@ impl BodyLimits {
             return Err(self.too_large());
         }
         let mut bytes = Vec::with_capacity(promised.min(FIRST_CAPACITY_MAX));
-        let reading = self.collect(body, &mut bytes, reservation);
+        let reading = self.collect(body, promised, &mut bytes, reservation);
         match timeout(self.total, reading).await {
             Ok(outcome) => outcome.map(|()| bytes),
             Err(_) => Err(too_slow()),
@@ -63,6 +65,7 @@ impl BodyLimits {
     async fn collect<B>(
         &self,
         body: B,
+        promised: usize,
         bytes: &mut Vec<u8>,
         reservation: &mut Reservation,
     ) -> ApiResult<()>
@@ -80,6 +83,7 @@ impl BodyLimits {
                 return Err(self.too_large());
             }
             reservation.add(data.remaining())?;
+            make_room(bytes, data.remaining(), promised);
             bytes.extend_from_slice(&data);
         }
     }
@@ -87,6 +91,14 @@ impl BodyLimits {
     fn too_large(&self) -> ApiError {
         let message = format!("the body is larger than {} bytes", self.bytes_max);
         ApiError::new(ErrorCode::PayloadTooLarge, message)
+    }
+}
+
+/// Makes room for `more` bytes, in few steps where the length is known: each step moves what is there.
+fn make_room(bytes: &mut Vec<u8>, more: usize, promised: usize) {
+    if bytes.capacity() - bytes.len() < more {
+        let left = promised.saturating_sub(bytes.len());
+        bytes.reserve(more.max(left.min(GROWTH * bytes.capacity())));
     }
 }
 

@@ -24,28 +24,40 @@ pub(super) fn ends(byte: Option<&u8>) -> bool {
 #[inline]
 pub(super) fn number(text: &[u8]) -> Option<(f64, usize)> {
     let negative = text.first() == Some(&b'-');
-    let (whole, mut at) = digits(text, usize::from(negative), 0);
+    let signed = |value: f64| if negative { -value } else { value };
+    let (mut mantissa, mut at) = digits(text, usize::from(negative), 0);
     let mut count = at - usize::from(negative);
-    let (mut mantissa, mut decimals) = (whole, 0);
-    if text.get(at) == Some(&b'.') {
-        let (with_fraction, end) = digits(text, at + 1, whole);
-        decimals = end - at - 1;
-        (mantissa, at) = (with_fraction, end);
-        count += decimals;
+    match text.get(at) {
+        Some(b'.') => {
+            let (with_fraction, end) = digits(text, at + 1, mantissa);
+            let decimals = end - at - 1;
+            (mantissa, at) = (with_fraction, end);
+            count += decimals;
+            if ends(text.get(at))
+                && is_exact(mantissa, count)
+                && let Some(power) = POWERS.get(decimals)
+            {
+                return Some((signed(mantissa as f64 / power), at));
+            }
+        }
+        Some(b'i') if is_exact(mantissa, count) && ends(text.get(at + 1)) => {
+            return Some((signed(mantissa as f64), at + 1));
+        }
+        next if ends(next) && is_exact(mantissa, count) => {
+            return Some((signed(mantissa as f64), at));
+        }
+        _ => {}
     }
-    let next = text.get(at);
-    if ends(next)
-        && (1..=DIGITS_MAX).contains(&count)
-        && mantissa <= EXACT_MAX
-        && let Some(power) = POWERS.get(decimals)
-    {
-        let value = mantissa as f64 / power;
-        return Some((if negative { -value } else { value }, at));
-    }
-    match next {
+    match text.get(at) {
         Some(b'i' | b'u') => integer(text, at),
         _ => any_number(text),
     }
+}
+
+/// Whether a number read from so many digits is what they say, and the same as an `f64`.
+#[inline]
+fn is_exact(number: u64, digits: usize) -> bool {
+    (1..=DIGITS_MAX).contains(&digits) && number <= EXACT_MAX
 }
 
 /// Appends the digits from `at` on to `number`; answers where they end. Wraps around past [`DIGITS_MAX`].
@@ -62,7 +74,8 @@ fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
     (number, at)
 }
 
-/// The integer whose suffix stands at `at`.
+/// The integer of many digits, or without a sign, whose suffix stands at `at`.
+#[cold]
 fn integer(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let (number, rest) = text.split_at_checked(at)?;
     let number = std::str::from_utf8(number).ok()?;
