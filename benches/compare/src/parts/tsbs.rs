@@ -80,6 +80,9 @@ fn load(
         let mut load = house.load(&cargo, Until::Merged)?;
         load.stored = Some(peer.count(&mut house.server, feed)?);
         cell.add(Row::Load(load))?;
+    } else {
+        let reason = format!("{format}: there is nothing where this would be sent");
+        cell.add(Row::Missing { reason })?;
     }
     house.leave()
 }
