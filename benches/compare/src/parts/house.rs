@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 
 use crate::data::{Format, Set};
-use crate::feed::{self, Connection, frames, lines, send};
+use crate::feed::{Connection, Sent, frames, lines, send};
 use crate::options::Options;
 use crate::outcome::Outcome;
 use crate::peers::{Feed, Mode, Peer};
@@ -102,8 +102,7 @@ impl<'a> House<'a> {
     /// Sends it all, and waits until it is flushed, or merged too where the peer can do that while it serves.
     pub(crate) fn load(&mut self, cargo: &Cargo<'_>, until: Until) -> Outcome<Load> {
         let mut load = self.send(cargo)?;
-        let before = load.cpu_ack;
-        load.cpu_ack = self.server.cpu_seconds()? - before;
+        let before = self.server.cpu_seconds()? - load.cpu_ack;
         self.peer.flush(&mut self.server)?;
         self.server.settle()?;
         load.cpu_flush = Some(self.server.cpu_seconds()? - before);
@@ -116,7 +115,7 @@ impl<'a> House<'a> {
         Ok(load)
     }
 
-    /// Sends it all and measures up to the last answer; `cpu_ack` is what the server had spent before.
+    /// Sends it all and measures up to the last answer.
     pub(crate) fn send(&self, cargo: &Cargo<'_>) -> Outcome<Load> {
         let write = self.peer.write(cargo.feed).ok_or("the peer does not take this")?;
         let json = write.headers.contains("json");
@@ -137,7 +136,7 @@ impl<'a> House<'a> {
         );
         let cpu = self.server.cpu_seconds()?;
         let sent = send(self.server.address, &head, &path, write.wrap, &batches)?;
-        Ok(told(cargo, format.to_string(), &sent, cpu))
+        Ok(told(cargo, format, &sent, self.server.cpu_seconds()? - cpu))
     }
 
     /// Brings its files to their final form and gives what that cost; where that needs a mode of its own, it is in it then.
@@ -175,14 +174,14 @@ fn start(peer: &dyn Peer, folder: &Path, log: &Path, mode: Mode) -> Outcome<Serv
     Server::start(peer.launch(folder, address, mode)?, address, folder, log)
 }
 
-fn told(cargo: &Cargo<'_>, format: String, sent: &feed::Sent, cpu: f64) -> Load {
+fn told(cargo: &Cargo<'_>, format: Format, sent: &Sent, cpu_ack: f64) -> Load {
     Load {
         set: cargo.name.to_owned(),
-        format,
+        format: format.to_string(),
         per_request: cargo.per_request,
         points: sent.points,
         seconds: sent.seconds,
-        cpu_ack: cpu,
+        cpu_ack,
         p50_ms: quantile(&sent.took_ms, 0.5),
         p99_ms: quantile(&sent.took_ms, 0.99),
         refused: sent.refused,
