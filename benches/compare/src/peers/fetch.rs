@@ -49,14 +49,14 @@ pub(crate) fn debian_program(
     if let Some(path) = folders.find(|path| path.is_file()) {
         return Ok(Program { path, package: None });
     }
-    let path = home.join("peers/root/usr/bin").join(program);
+    let path = home.join("peers/unpacked/usr/bin").join(program);
     let packages = home.join("peers").join(package);
     if !path.is_file() {
         crate::say(&format!("fetching the Debian package {package}"));
         std::fs::create_dir_all(&packages)?;
         run(Command::new("apt-get").args(["download", package]).current_dir(&packages))?;
         let file = downloaded(&packages)?.ok_or("apt-get downloaded nothing")?;
-        run(Command::new("dpkg").arg("-x").arg(file).arg(home.join("peers/root")))?;
+        run(Command::new("dpkg").arg("-x").arg(file).arg(home.join("peers/unpacked")))?;
     }
     let file = downloaded(&packages)?;
     let package = file.as_deref().and_then(Path::file_stem).map(|name| name.display().to_string());

@@ -77,7 +77,7 @@ pub(crate) fn write(context: &Context) -> Outcome<()> {
             "How many numbers, and their sum. Percentiles and approximate counts may differ by 2 %.",
             queries::answers(&facts),
         ),
-        ("Not measured", "", missing(&facts)),
+        ("Not measured", "", missing(&facts, &context.options.home)),
     ] {
         if !body.is_empty() {
             let about = if about.is_empty() { String::new() } else { format!("{about}\n\n") };
@@ -177,12 +177,14 @@ fn peers(facts: &Facts) -> String {
     table.finish()
 }
 
-fn missing(facts: &Facts) -> String {
+/// The reasons name no place of this machine.
+fn missing(facts: &Facts, home: &Path) -> String {
     let mut text = String::new();
     for part in PARTS {
         for peer in PEERS {
             for row in facts.rows(part.name, peer) {
                 if let Row::Missing { reason } = row {
+                    let reason = reason.replace(&home.display().to_string(), "…");
                     text.push_str(&format!("- {} · {peer}: {reason}\n", part.name));
                 }
             }
