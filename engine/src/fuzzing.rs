@@ -3,14 +3,29 @@
 
 use crate::codec::frame;
 use crate::events;
-use crate::log::Record;
-use crate::metrics::block;
-use crate::model::Properties;
+use crate::log::{Record, encode_write};
+use crate::metrics::{self, block};
+use crate::model::{EventRows, Properties};
 use crate::sketch::{Cardinality, Distribution};
 
-/// One record of the log.
+/// One record of the log. What its points and readings are is written again as it was, and readings are compared with each
+/// other.
 pub fn log_record(bytes: &[u8]) {
-    let _outcome = Record::decode(bytes);
+    let Ok(record) = Record::decode(bytes) else { return };
+    let mut points = record.points;
+    let again = encode_write(&points, &EventRows::default(), None);
+    let again = Record::decode(&again).ok().map(|record| record.points);
+    assert_eq!(again.as_ref(), Some(&points), "points and readings come back");
+    if let Some(readings) = points.take_readings() {
+        metrics::compare_readings(readings);
+    }
+}
+
+/// Last readings of a page, of the kind that the first byte says. The frame around them is made here: a checksum would keep the
+/// fuzzer out.
+pub fn baselines(bytes: &[u8]) {
+    let Some((kind, payload)) = bytes.split_first() else { return };
+    metrics::read_baselines(kind % 2 == 0, payload);
 }
 
 /// One block, of the kind that the first byte says. The frame around it is made here: a checksum would keep the

@@ -23,6 +23,8 @@ pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};
 pub use ingest::BatchBuilder;
 pub(crate) use load::Opened;
 pub(crate) use query::query;
+#[cfg(fuzzing)]
+pub(crate) use readings::{compare as compare_readings, read_page as read_baselines};
 pub use registry::Spelling;
 pub(crate) use rooms::Metrics;
 pub(crate) use upkeep::FrozenMetrics;

@@ -4,7 +4,8 @@
 //! the very write that stores the points. A second request with the same key, method and path finds the
 //! receipt: with the same body it is answered from it, with another it is a `conflict`. While the first is
 //! still being answered, the second is a `conflict` too, so the work never runs twice. Only successes are
-//! stored: after a failure the request may be repeated in earnest.
+//! stored, and what a handler stores itself, such as the refusal of a part of a body whose other part was taken: after
+//! any other failure the request may be repeated in earnest.
 
 use std::collections::HashSet;
 use std::sync::Arc;

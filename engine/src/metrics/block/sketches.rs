@@ -434,6 +434,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use super::*;
+    use crate::codec::frame;
     use crate::model::MetricType;
     use proptest::prelude::*;
 
@@ -468,6 +469,25 @@ mod tests {
         let mut out = Vec::new();
         distribution.encode(&mut out);
         out
+    }
+
+    #[test]
+    fn a_block_of_version_one_is_read() {
+        let mut cells = vec![Distribution::default(); 2];
+        (0..3).for_each(|v| cells[0].add(f64::from(v)));
+        (0..100).for_each(|v| cells[1].add(f64::from(v)));
+        let mut builder = SketchBlockBuilder::default();
+        builder.push(SeriesId(7), &[0, 60_000], &cells);
+        let info = sample_info(MetricType::Distribution, Tier::Minute);
+        let now = builder.finish(&info, Effort::Seal).unwrap();
+        let mut old = Vec::new();
+        let mark = frame::begin(&mut old, FrameKind::Distributions, 1);
+        old.extend_from_slice(&now[frame::HEADER_BYTES..]);
+        frame::close(&mut old, mark);
+        let (_, mut block) = SketchBlock::<Distribution>::open(info.key, &old).unwrap();
+        let mut read = Vec::new();
+        block.read(0, 0, i64::MAX, |_, cell| read.push(bytes_of(cell))).unwrap();
+        assert_eq!(read, cells.iter().map(bytes_of).collect::<Vec<_>>());
     }
 
     proptest! {

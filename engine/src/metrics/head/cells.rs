@@ -66,6 +66,9 @@ impl Cells {
     /// The cells within `range`, as runs. Whole runs are shared and may hold cells outside.
     pub(super) fn runs(&self, range: TimeRange) -> Vec<Arc<CellRun>> {
         let mut runs: Vec<Arc<CellRun>> = self.runs.iter().map(Arc::clone).collect();
+        if self.tail.is_empty() {
+            return runs;
+        }
         let inside =
             self.tail.iter().filter(|((_, minute), _)| range.contains(TimestampMs(*minute)));
         let tail = CellRun::of(inside.map(|(key, cell)| (*key, Arc::clone(cell))));

@@ -16,12 +16,20 @@ pub(super) fn increase(before: f64, now: f64) -> f64 {
     if now < before {
         return now;
     }
+    let difference = now - before;
+    if is_whole(now) && is_whole(before) {
+        return difference.min(f64::MAX);
+    }
     // What people see of 0.3 after 0.1 is 0.2, and so it stays a short decimal, which sums exactly and packs well.
-    let exact = match (decimal_units_of(now), decimal_units_of(before)) {
+    match (decimal_units_of(now), decimal_units_of(before)) {
         (Some(now), Some(before)) => units_value(now - before),
-        _ => now - before,
-    };
-    exact.min(f64::MAX)
+        _ => difference.min(f64::MAX),
+    }
+}
+
+/// Most totals are: of these the difference is right as it is.
+fn is_whole(total: f64) -> bool {
+    (total as i64) as f64 == total
 }
 
 #[cfg(test)]

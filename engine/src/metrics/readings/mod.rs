@@ -14,6 +14,8 @@
 mod baselines;
 mod buckets;
 mod counter;
+#[cfg(fuzzing)]
+mod fuzzing;
 mod pages;
 mod rows;
 mod rule;
@@ -23,4 +25,6 @@ mod tests;
 mod values;
 
 pub(crate) use baselines::Baselines;
+#[cfg(fuzzing)]
+pub(crate) use fuzzing::{compare, read_page};
 pub(crate) use rows::{ChangedBaselines, check as check_rows, load};

@@ -96,7 +96,7 @@ const WRITE: Doc = Doc::new(TAG, "Write Influx line protocol")
          `measurement`; booleans are 1 and 0; strings are passed over. Without a timestamp a line has the time of receipt. \
          Good lines are stored, also when others are bad: those are `invalid_parameter`, with `details.accepted`, \
          `rejected`, `skipped` and the first 50 `errors`, each with its `line`. Databases, buckets and organisations are \
-         not looked at. A key may also be sent as `Authorization: Token <key>` or as the password of `Basic`.",
+         not looked at, and there are none to be made: Telegraf needs `skip_database_creation = true`. A key may also be sent as `Authorization: Token <key>` or as the password of `Basic`.",
     )
     .parameters(&[Param::query("precision", "The unit of timestamps; nanoseconds when absent.")
         .form(Form::OneOf(&["n", "ns", "u", "us", "ms", "s", "m", "h"]))])

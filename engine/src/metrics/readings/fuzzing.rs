@@ -1,0 +1,40 @@
+//! What the fuzz targets call: readings and pages from any bytes.
+
+use super::baselines::Baselines;
+use super::stored;
+use crate::codec::frame::{self, FrameKind};
+use crate::model::{Columns, Readings, SeriesId};
+
+/// Series that the engine of the fuzzer has.
+const SERIES: u32 = 1 << 16;
+
+/// Compares readings with each other, and once more when all of them are known.
+pub(crate) fn compare(readings: Readings) {
+    let mut baselines = Baselines::default();
+    for again in [readings.clone(), readings] {
+        let mut points = Columns::default();
+        let known = |series: SeriesId| series.0 < SERIES;
+        baselines.compare(again, known, &mut points);
+        assert!(points.values.iter().all(|bits| f64::from_bits(*bits).is_finite()));
+        baselines.freeze();
+    }
+}
+
+/// Reads a page; what can be read is written in one way.
+pub(crate) fn read_page(counters: bool, payload: &[u8]) {
+    let kind = if counters { FrameKind::CounterBaselines } else { FrameKind::HistogramBaselines };
+    let mut row = Vec::new();
+    let mark = frame::begin(&mut row, kind, 1);
+    row.extend_from_slice(payload);
+    frame::close(&mut row, mark);
+    let again = |row: &[u8]| {
+        if counters {
+            stored::decode_counters(0, row).and_then(|page| stored::encode_counters(0, &page))
+        } else {
+            stored::decode_histograms(0, row).and_then(|page| stored::encode_histograms(0, &page))
+        }
+    };
+    if let Ok(written) = again(&row) {
+        assert_eq!(again(&written), Ok(written), "a page comes back");
+    }
+}
