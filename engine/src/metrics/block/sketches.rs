@@ -479,7 +479,8 @@ mod tests {
         let mut builder = SketchBlockBuilder::default();
         builder.push(SeriesId(7), &[0, 60_000], &cells);
         let info = sample_info(MetricType::Distribution, Tier::Minute);
-        let now = builder.finish(&info, Effort::Seal).unwrap();
+        let now =
+            builder.finish(&info, &TimesWriter::new(0, &AtomicU64::new(0)), Effort::Seal).unwrap();
         let mut old = Vec::new();
         let mark = frame::begin(&mut old, FrameKind::Distributions, 1);
         old.extend_from_slice(&now[frame::HEADER_BYTES..]);
