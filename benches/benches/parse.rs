@@ -1,18 +1,24 @@
 //! How fast a batch in JSON becomes columns: 500 metric inputs of some 197 bytes, with ISO times and four tags
 //! each, the way `POST /api/v1/metrics/batch` takes them; and 500 events of some 300 bytes, with four tags and small
 //! properties. One core. Then what agents send in bulk: lines of Influx with ten tags and one field, 200 bytes each; lines of ten
-//! tags and ten fields; and metric inputs a line each. 5 000 lines to a body.
+//! tags and ten fields; and metric inputs a line each. 5 000 lines to a body. And requests of remote-write, 5 000 series of ten
+//! labels and one sample each, of which `unpack` is what Snappy takes.
 //!
 //! `columns` is the whole way, texts and series resolved by the engine; `points` and `events` stop before the engine.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot be set up must not run")]
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use prost::Message;
 use telltale_engine::{Engine, Maintenance, Options, TimestampMs};
+use telltale_server::areas::bulk::Version;
 use telltale_server::areas::{bulk, events, metrics};
+use telltale_server::platform::families::Families;
+use telltale_tests::remote_write::{self, RequestV2, TimeSeriesV2, WriteRequest};
 
 /// 2026-01-02T04:00:00Z, later than all points of the batch.
 const NOW: TimestampMs = TimestampMs(1_767_326_400_000);
@@ -105,6 +111,86 @@ fn parse_events(c: &mut Criterion) {
             })
             .unwrap()
         });
+    });
+    group.finish();
+}
+
+/// The series of a request as Prometheus sends them: a sample of each of ten metrics of 500 hosts, half of them counters, some
+/// 230 bytes each.
+const SERIES: usize = 5_000;
+
+fn labels(series: usize) -> [(&'static str, String); 10] {
+    let (metric, host) = (series % 10, series / 10);
+    [
+        ("__name__", format!("node_network_{metric}_{}", ["bytes_total", "queue_length"][metric % 2])),
+        ("cluster", "production-eu-west-1".to_owned()),
+        ("datacenter", "eu-west-1a".to_owned()),
+        ("device", format!("eth{}", host % 4)),
+        ("env", "production".to_owned()),
+        ("instance", format!("web-{host:05}.eu-west-1.internal:9100")),
+        ("job", "node-exporter".to_owned()),
+        ("region", "eu-west-1".to_owned()),
+        ("service", "checkout".to_owned()),
+        ("team", "payments".to_owned()),
+    ]
+}
+
+fn write_v1(round: i64) -> WriteRequest {
+    let series = |i: usize| {
+        let labels = labels(i);
+        let pairs: Vec<(&str, &str)> = labels.iter().map(|(k, v)| (*k, v.as_str())).collect();
+        remote_write::series(&pairs, &[(NOW.0 - 60_000 + round, (i as i64 * 17 + round) as f64)])
+    };
+    WriteRequest { timeseries: (0..SERIES).map(series).collect(), metadata: Vec::new() }
+}
+
+fn write_v2(round: i64) -> RequestV2 {
+    let mut places = HashMap::new();
+    let mut request = RequestV2::new();
+    for (i, one) in write_v1(round).timeseries.into_iter().enumerate() {
+        let mut refs = Vec::new();
+        for text in labels(i).into_iter().flat_map(|(key, value)| [key.to_owned(), value]) {
+            let next = request.symbols.len() as u32;
+            refs.push(*places.entry(text.clone()).or_insert(next));
+            if request.symbols.len() < places.len() + 1 {
+                request.symbols.push(text);
+            }
+        }
+        let (labels_refs, samples) = (refs, one.samples);
+        request.timeseries.push(TimeSeriesV2 { labels_refs, samples, ..TimeSeriesV2::default() });
+    }
+    request
+}
+
+fn parse_remote_write(c: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+    let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+    let families = Families::default();
+    let resolve = |version, body: &[u8]| {
+        bulk::resolve_remote_write(&engine, &families, version, body, NOW).unwrap()
+    };
+    let bodies = [
+        ("v1", Version::V1, write_v1(1).encode_to_vec(), remote_write::packed(&write_v1(1))),
+        ("v2", Version::V2, write_v2(1).encode_to_vec(), remote_write::packed(&write_v2(1))),
+    ];
+    let mut group = c.benchmark_group("parse_remote_write");
+    group.throughput(Throughput::Elements(SERIES as u64));
+    for (name, version, body, packed) in bodies {
+        let (points, outcome, _) = resolve(version, &body);
+        assert_eq!((outcome.accepted(), outcome.rejected()), (SERIES, 0));
+        engine.write(points).unwrap();
+        group.bench_function(format!("{name}/columns"), |b| {
+            b.iter(|| resolve(version, black_box(&body)));
+        });
+        group.bench_function(format!("{name}/unpack"), |b| {
+            b.iter(|| snap::raw::Decoder::new().decompress_vec(black_box(&packed)).unwrap());
+        });
+    }
+    // What a reader costs that makes a structure of everything, to compare with.
+    let body = write_v1(1).encode_to_vec();
+    group.bench_function("v1/structures", |b| {
+        b.iter(|| WriteRequest::decode(black_box(body.as_slice())).unwrap());
     });
     group.finish();
 }
@@ -211,5 +297,5 @@ fn parse_ndjson(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, parse, parse_events, parse_influx, parse_ndjson);
+criterion_group!(benches, parse, parse_events, parse_remote_write, parse_influx, parse_ndjson);
 criterion_main!(benches);

@@ -10,6 +10,7 @@ use telltale_engine::{Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::http::{ApiError, ApiResult, Settings};
+use crate::platform::families::Families;
 use crate::platform::ids::Ids;
 use crate::platform::keys::{KeyError, Keys};
 use crate::platform::ticks::Ticks;
@@ -21,6 +22,7 @@ pub struct App {
     clock: Clock,
     ids: Ids,
     keys: Keys,
+    families: Families,
     query_slots: Arc<Semaphore>,
     widget_timeout: Duration,
 }
@@ -42,6 +44,7 @@ impl App {
             engine,
             clock,
             keys,
+            families: Families::default(),
         }))
     }
 
@@ -53,6 +56,11 @@ impl App {
     /// The keys.
     pub fn keys(&self) -> &Keys {
         &self.keys
+    }
+
+    /// What agents say of their metrics.
+    pub fn families(&self) -> &Families {
+        &self.families
     }
 
     /// The clock.

@@ -50,10 +50,28 @@ pub const BULK_LINE_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a bulk body up to which it is read where the request is answered: a fraction of a millisecond of work. A
 /// larger one is read beside, so that others do not wait for it.
 pub const BULK_INLINE_BYTES_MAX: usize = 256 << 10;
+/// Bytes up to which a body packed by Snappy is unpacked where the request is received: a millisecond of work.
+pub const SNAPPY_INLINE_BYTES_MAX: usize = 2 << 20;
 /// Points of a bulk body that go to the log in one write: some 20 MB in memory. A body of more is several writes.
 pub const BULK_WRITE_POINTS_MAX: usize = 1 << 20;
 /// Characters of the message about one rejected line: the rest of it only repeats what was sent.
 pub const BULK_MESSAGE_CHARS_MAX: usize = 300;
+/// Labels of a series in a request of remote-write, those included that are empty: twice what a series can have.
+pub const REMOTE_WRITE_LABELS_MAX: usize = 2 * telltale_engine::limits::TAGS_MAX;
+/// Bytes of the labels of a series in a request of remote-write 2.0: more than the longest name and tags have.
+pub const REMOTE_WRITE_LABEL_BYTES_MAX: usize = 128 << 10;
+/// Symbols of a request of remote-write 2.0: 8 MB for where they stand.
+pub const REMOTE_WRITE_SYMBOLS_MAX: usize = 1 << 20;
+/// Bytes of labels that the references of one request of remote-write 2.0 stand for: ten times what the largest body of an
+/// agent stands for, and a fraction of a second of work.
+pub const REMOTE_WRITE_RESOLVED_BYTES_MAX: usize = 1 << 30;
+/// Milliseconds that a counter has counted at most when its first reading is taken for an increase from zero: how
+/// long Prometheus takes a series for alive that it hears nothing of, and longer than the pause between two readings.
+pub const COUNTER_YOUNG_MS_MAX: i64 = 5 * 60 * 1_000;
+/// Metric families whose type is remembered: ten times what a large house has, and 30 MB if all have the longest names.
+pub const FAMILIES_MAX: usize = 1 << 15;
+/// Bytes of a family's name: what the name of a metric can have.
+pub const FAMILY_NAME_BYTES_MAX: usize = 4 * telltale_engine::limits::NAME_CHARS_MAX;
 /// Items of one batch. Part of the HTTP contract.
 pub const BATCH_ITEMS_MAX: usize = 500;
 /// Rejected items of a batch that are listed one by one. Part of the HTTP contract.

@@ -9,6 +9,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         metrics::ROUTES,
         events::ROUTES,
         telemetry::ROUTES,
+        bulk::REMOTE_WRITE_ROUTES,
         bulk::INFLUX_ROUTES,
         bulk::IMPORT_ROUTES,
         dashboards::ROUTES,

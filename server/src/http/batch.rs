@@ -87,7 +87,12 @@ impl BulkOutcome {
 
     /// One more was refused; the first of them are told one by one.
     pub fn reject(&mut self, place: BulkPlace, error: impl Into<ApiError>) {
-        self.rejected += 1;
+        self.reject_all(1, place, error);
+    }
+
+    /// So many more were refused, all for the same error, which is told once.
+    pub fn reject_all(&mut self, count: usize, place: BulkPlace, error: impl Into<ApiError>) {
+        self.rejected += count;
         if self.errors.len() < limits::BATCH_ERRORS_LISTED_MAX {
             let error: ApiError = error.into();
             let code = error.code().as_str();
@@ -130,6 +135,11 @@ impl BulkOutcome {
 }
 
 impl BulkPlace {
+    /// An item, from 0.
+    pub fn index(index: usize) -> Self {
+        Self { index: Some(index), ..Self::default() }
+    }
+
     /// A line, from 1.
     pub fn line(line: usize) -> Self {
         Self { line: Some(line), ..Self::default() }

@@ -3,35 +3,46 @@
 //! A body that pauses or drips is `request_timeout`; one over its limit is `payload_too_large` as soon as that
 //! is known, for a compressed one in the middle of decompression. The bytes are owned and unshared, so that
 //! parsers may work in place.
+//!
+//! Which encodings there are is decided here: gzip, zstd and deflate are undone by the layer outside for every route,
+//! a [`Packing`] here for the routes that read it.
 
 use bytes::{Buf, Bytes};
-use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
 use super::admission::Reservation;
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::route::BodyKind;
+use super::route::{Packing, Route};
 use super::settings::Settings;
+use super::snappy;
 
 /// Memory that is set aside before the first byte has come: a client may promise more than it sends.
 const FIRST_CAPACITY_MAX: usize = 64 << 10;
 /// How many times the memory of a body is set aside, at most, when more of what was promised comes.
 const GROWTH: usize = 4;
 
+/// A mark on requests that name an encoding, also when the layer that undoes it has taken the name away.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EncodingNamed;
+
 /// What is read of a body.
 #[derive(Debug)]
 pub(super) struct BodyLimits {
     bytes_max: usize,
+    packing: Option<Packing>,
     idle: std::time::Duration,
     total: std::time::Duration,
 }
 
 impl BodyLimits {
-    pub(super) fn of(kind: BodyKind, settings: &Settings) -> Self {
+    pub(super) fn of(route: &Route, settings: &Settings) -> Self {
         Self {
-            bytes_max: settings.body_bytes_max(kind),
+            bytes_max: settings.body_bytes_max(route.body),
+            packing: route.packing,
             idle: settings.body_idle_timeout,
             total: settings.body_timeout,
         }
@@ -41,7 +52,7 @@ impl BodyLimits {
     /// in the headers is one that it does not know.
     pub(super) async fn read<B>(
         &self,
-        headers: &HeaderMap,
+        parts: &Parts,
         body: B,
         reservation: &mut Reservation,
     ) -> ApiResult<Vec<u8>>
@@ -49,16 +60,37 @@ impl BodyLimits {
         B: http_body::Body<Data = Bytes>,
         B::Error: std::fmt::Display,
     {
-        check_encoding(headers)?;
-        let promised = content_length(headers);
+        let packing = self.packing_of(parts)?;
+        let promised = content_length(&parts.headers);
         if promised > self.bytes_max {
-            return Err(self.too_large());
+            return Err(too_large(self.bytes_max));
         }
         let mut bytes = Vec::with_capacity(promised.min(FIRST_CAPACITY_MAX));
         let reading = self.collect(body, promised, &mut bytes, reservation);
-        match timeout(self.total, reading).await {
-            Ok(outcome) => outcome.map(|()| bytes),
-            Err(_) => Err(too_slow()),
+        timeout(self.total, reading).await.map_err(|_| too_slow())??;
+        match packing {
+            None => Ok(bytes),
+            Some(Packing::Snappy) => snappy::unpack(bytes, self.bytes_max, reservation).await,
+        }
+    }
+
+    /// How the body is still packed.
+    fn packing_of(&self, parts: &Parts) -> ApiResult<Option<Packing>> {
+        let named = parts.extensions.get::<EncodingNamed>().is_some();
+        let encoding = parts.headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
+        match (encoding, self.packing) {
+            (None, packing) if !named => Ok(packing),
+            (None | Some(b"identity"), _) => Ok(None),
+            (Some(b"snappy"), Some(Packing::Snappy)) => Ok(self.packing),
+            (Some(_), packing) => {
+                let message = match packing {
+                    None => "Content-Encoding must be gzip, zstd, deflate or identity",
+                    Some(Packing::Snappy) => {
+                        "Content-Encoding must be snappy, gzip, zstd, deflate or identity"
+                    }
+                };
+                Err(ApiError::new(ErrorCode::UnsupportedMediaType, message))
+            }
         }
     }
 
@@ -80,17 +112,12 @@ impl BodyLimits {
             let frame = frame.map_err(|error| broken(&error))?;
             let Ok(data) = frame.into_data() else { continue };
             if data.remaining() > self.bytes_max - bytes.len() {
-                return Err(self.too_large());
+                return Err(too_large(self.bytes_max));
             }
             reservation.add(data.remaining())?;
             make_room(bytes, data.remaining(), promised);
             bytes.extend_from_slice(&data);
         }
-    }
-
-    fn too_large(&self) -> ApiError {
-        let message = format!("the body is larger than {} bytes", self.bytes_max);
-        ApiError::new(ErrorCode::PayloadTooLarge, message)
     }
 }
 
@@ -102,15 +129,12 @@ fn make_room(bytes: &mut Vec<u8>, more: usize, promised: usize) {
     }
 }
 
-fn check_encoding(headers: &HeaderMap) -> ApiResult<()> {
-    match headers.get(CONTENT_ENCODING) {
-        None => Ok(()),
-        Some(encoding) if encoding == "identity" => Ok(()),
-        Some(_) => {
-            let message = "Content-Encoding must be gzip, zstd, deflate or identity";
-            Err(ApiError::new(ErrorCode::UnsupportedMediaType, message))
-        }
-    }
+/// A body of more bytes than there may be.
+pub(super) fn too_large(bytes_max: usize) -> ApiError {
+    ApiError::new(
+        ErrorCode::PayloadTooLarge,
+        format!("the body is larger than {bytes_max} bytes"),
+    )
 }
 
 /// Bytes that the client says it sends; 0 when it does not say.

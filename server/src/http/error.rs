@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use super::batch::BulkOutcome;
@@ -198,6 +198,7 @@ pub struct ApiError {
     cause: Option<Box<str>>,
     /// The value of `Allow`.
     allow: Option<Box<str>>,
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 /// The result of a handler and of all that it calls on the HTTP side.
@@ -206,8 +207,8 @@ pub type ApiResult<T> = Result<T, ApiError>;
 impl ApiError {
     /// An error with a message for the caller, which names the field and what was expected.
     pub fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
-        let message = message.into();
-        Self { code, message, details: None, retry_after: None, cause: None, allow: None }
+        let (message, headers) = (message.into(), Vec::new());
+        Self { code, message, details: None, retry_after: None, cause: None, allow: None, headers }
     }
 
     /// A fault of ours: the caller learns nothing but the request id, the log gets `cause`.
@@ -269,6 +270,13 @@ impl ApiError {
         self
     }
 
+    /// Adds a header to the answer, for protocols that tell what became of a request in headers.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
     /// Names the methods that the path has.
     #[must_use]
     pub(super) fn allow(mut self, methods: String) -> Self {
@@ -299,6 +307,11 @@ impl ApiError {
     /// The value of `Allow`, where the method is what was wrong.
     pub(super) fn allowed(&self) -> Option<&str> {
         self.allow.as_deref()
+    }
+
+    /// Headers of the answer that the protocol of the route asks for.
+    pub(super) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.headers
     }
 
     /// What the log is told.

@@ -76,8 +76,8 @@ where
     let mut admitted = server.admission.enter()?;
     let body = match route.body {
         BodyKind::None => Vec::new(),
-        kind => {
-            BodyLimits::of(kind, &server.settings).read(&parts.headers, body, &mut admitted).await?
+        BodyKind::Json | BodyKind::Batch | BodyKind::Bulk => {
+            BodyLimits::of(route, &server.settings).read(&parts, body, &mut admitted).await?
         }
     };
     trail.body_bytes = body.len();

@@ -140,6 +140,9 @@ impl From<&ApiError> for Response {
         let body = serde_json::to_vec(&Body { error: inner }).unwrap_or_default();
         let mut response = Self::bytes(error.code().status(), "application/json", body)
             .header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        for (name, value) in error.headers() {
+            response = response.header(name.clone(), value.clone());
+        }
         if let Some(seconds) = error.retry_after_seconds() {
             response = response.header(RETRY_AFTER, HeaderValue::from(seconds));
         }

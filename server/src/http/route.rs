@@ -35,6 +35,8 @@ pub struct Route {
     pub limit: LimitClass,
     /// What is read of the body before the handler runs.
     pub body: BodyKind,
+    /// How bodies may be packed, besides the encodings that every route reads.
+    pub packing: Option<Packing>,
     /// What answers.
     pub handler: Handler,
     /// What the OpenAPI document says.
@@ -89,6 +91,7 @@ impl Route {
             access: Access::Scope(scope),
             limit: LimitClass::Other,
             body,
+            packing: None,
             handler,
             doc: Doc::EMPTY,
         }
@@ -119,6 +122,13 @@ impl Route {
     #[must_use]
     pub const fn body(mut self, body: BodyKind) -> Self {
         self.body = body;
+        self
+    }
+
+    /// How bodies may be packed, besides the encodings that every route reads.
+    #[must_use]
+    pub const fn packing(mut self, packing: Packing) -> Self {
+        self.packing = Some(packing);
         self
     }
 
@@ -193,6 +203,13 @@ pub enum BodyKind {
     Batch,
     /// A bulk protocol; 32 MiB by default. Any content type.
     Bulk,
+}
+
+/// An encoding of bodies that some routes read: a protocol of agents asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// Snappy in its block format. It is what a body is packed in that names no encoding, as old agents of Prometheus do.
+    Snappy,
 }
 
 /// What answers a route.

@@ -22,6 +22,7 @@ use tower_http::compression::{Compression, CompressionBody};
 use tower_http::decompression::RequestDecompression;
 use tower_http::{BoxError, CompressionLevel};
 
+use super::body::EncodingNamed;
 use super::pipeline::{self, Origin};
 use super::server::Server;
 use crate::limits;
@@ -67,7 +68,9 @@ impl Server {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: std::error::Error + Send + Sync,
     {
-        lower_encoding(request.headers_mut());
+        if lower_encoding(request.headers_mut()) {
+            request.extensions_mut().insert(EncodingNamed);
+        }
         let pipeline = Pipeline { server: Arc::clone(self), origin };
         let decompressed = RequestDecompression::new(pipeline).pass_through_unaccepted(true);
         let worthwhile = SizeAbove::new(limits::COMPRESS_BYTES_MIN).and(NotForContentType::IMAGES);
@@ -83,16 +86,17 @@ impl Server {
 }
 
 /// The names of encodings have no case, but the layer that decompresses knows only the lower one. Several lines
-/// become the one list that they mean, which nobody here can undo.
-fn lower_encoding(headers: &mut HeaderMap) {
+/// become the one list that they mean, which nobody here can undo. Answers whether there is any.
+fn lower_encoding(headers: &mut HeaderMap) -> bool {
     let lines: Vec<&[u8]> =
         headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::as_bytes).collect();
     if lines.is_empty() {
-        return;
+        return false;
     }
     if let Ok(lower) = HeaderValue::from_bytes(&lines.join(&b", "[..]).to_ascii_lowercase()) {
         headers.insert(CONTENT_ENCODING, lower);
     }
+    true
 }
 
 /// The pipeline as a service. Its future is boxed: the way of a request is long, and moving it about would cost

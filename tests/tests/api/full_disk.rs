@@ -1,6 +1,7 @@
 //! A full disk: writes are refused, reads go on, and space that returns is used without a restart.
 
 use serde_json::{Value, json};
+use telltale_tests::remote_write::{self, WriteRequest};
 use telltale_tests::{Client, Server, Setup, SmallDisk, eventually, iso};
 
 use crate::points::{T0, gauge, send, total};
@@ -44,6 +45,11 @@ fn writes_stop(client: &Client) {
     });
     refused.refused(503, "unavailable");
     client.post("/api/v1/metrics/batch", &json!({"metrics": [one(9)]})).refused(503, "unavailable");
+    let written = remote_write::series(&[("__name__", "c")], &[(T0, 9.0)]);
+    let request = WriteRequest { timeseries: vec![written], metadata: Vec::new() };
+    // Agents send again what is refused so, and nothing that is refused otherwise.
+    let answer = client.request("POST", "/api/v1/write").body(remote_write::packed(&request)).send();
+    answer.refused(503, "unavailable");
 }
 
 fn writes_go_on(client: &Client, i: i64) {

@@ -43,6 +43,17 @@ pub(super) async fn store<R: Reading>(
     reading: R,
     answer: impl FnOnce(BulkOutcome) -> ApiResult<Response>,
 ) -> ApiResult<Response> {
+    store_and_ask(app, req, body_bytes, reading, |_, outcome| answer(outcome)).await
+}
+
+/// [`store`] for protocols whose answer tells more than the outcome: it is made of the reading at its end too.
+pub(super) async fn store_and_ask<R: Reading>(
+    app: &Arc<App>,
+    req: &Request,
+    body_bytes: usize,
+    reading: R,
+    answer: impl FnOnce(R, BulkOutcome) -> ApiResult<Response>,
+) -> ApiResult<Response> {
     let mut body = Body { reading, outcome: BulkOutcome::default() };
     loop {
         let (points, progress);
@@ -55,7 +66,7 @@ pub(super) async fn store<R: Reading>(
             app.write(Write { points, ..Write::default() }).await?;
             continue;
         }
-        let answer = answer(body.outcome);
+        let answer = answer(body.reading, body.outcome);
         let receipt = match &answer {
             Ok(response) => req.receipt(response),
             Err(refusal) => req.receipt(&Response::from(refusal)),

@@ -7,9 +7,15 @@
 mod import;
 mod influx;
 mod intake;
+mod protobuf;
+mod remote_write;
 
 pub use import::{ROUTES as IMPORT_ROUTES, resolve_lines as resolve_import};
 pub use influx::{
     LineError, Precision, ROUTES as INFLUX_ROUTES, read_lines as read_influx,
     resolve_lines as resolve_influx,
+};
+pub use remote_write::{
+    ROUTES as REMOTE_WRITE_ROUTES, Version, WriteError, Written,
+    resolve_write as resolve_remote_write,
 };

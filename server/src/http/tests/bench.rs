@@ -31,6 +31,7 @@ static ROUTES: &[Route] = &[
         .scope(Scope::Ingest)
         .limit(LimitClass::Batch)
         .body(BodyKind::Batch),
+    Route::post("/t/snappy", &text).body(BodyKind::Bulk).packing(Packing::Snappy),
     Route::patch("/t/tagged", &change),
 ];
 
@@ -86,6 +87,12 @@ async fn batch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let response = Response::ok(&json!({ "bytes": bytes, "at": app.now().0 }))?;
     app.write(Write { receipt: req.receipt(&response), ..Write::default() }).await?;
     Ok(response)
+}
+
+/// Answers the length of the body, and its text if it is one.
+async fn text(_: Arc<App>, mut req: Request) -> ApiResult<Response> {
+    let body = req.take_body();
+    Response::ok(&json!({ "bytes": body.len(), "text": String::from_utf8(body).ok() }))
 }
 
 /// A server, ready, with an admin key.

@@ -63,6 +63,70 @@ async fn broken_compression_is_a_broken_body() {
     }
 }
 
+fn snappy(bytes: &[u8]) -> Vec<u8> {
+    snap::raw::Encoder::new().compress_vec(bytes).unwrap()
+}
+
+#[tokio::test]
+async fn a_route_may_read_one_packing_more() {
+    let bench = Bench::new();
+    let send = async |headers: &[(&str, &str)], body: Vec<u8>| {
+        bench.send("POST /t/snappy", headers, body).await
+    };
+    let text = b"spam spam spam spam";
+    let expected = json!({ "bytes": 19, "text": "spam spam spam spam" });
+    // What names no encoding is packed so too; what names another one is packed as it says.
+    assert_eq!(send(&[], snappy(text)).await.ok(), expected);
+    for encoding in ["snappy", "Snappy"] {
+        assert_eq!(send(&[("content-encoding", encoding)], snappy(text)).await.ok(), expected);
+    }
+    for encoding in ["gzip", "deflate", "zstd", "identity"] {
+        let body = packed(encoding, text).await;
+        assert_eq!(send(&[("content-encoding", encoding)], body).await.ok(), expected);
+    }
+    for encoding in ["br", "snappy, gzip", "x-snappy"] {
+        let answer = send(&[("content-encoding", encoding)], snappy(text)).await;
+        answer.refused(415, "unsupported_media_type");
+    }
+    let answer = bench.send("POST /t/body", &[("content-encoding", "snappy")], snappy(b"{}")).await;
+    answer.refused(415, "unsupported_media_type");
+}
+
+#[tokio::test]
+async fn broken_snappy_is_a_broken_body_and_a_bomb_is_too_large() {
+    let settings = Settings {
+        body_bulk_bytes_max: 4 << 20,
+        body_bytes_in_flight_max: 5 << 20,
+        ..Settings::default()
+    };
+    let bench = Bench::with(settings);
+    let send = async |body: Vec<u8>| {
+        bench.send("POST /t/snappy", &[("content-encoding", "snappy")], body).await
+    };
+    let good = snappy(&[7; 1_000]);
+    for bad in [&good[..good.len() - 1], &good[1..], b"\xff", b"spam", b"\x00\x00"] {
+        send(bad.to_vec()).await.refused(400, "invalid_parameter");
+    }
+    send(Vec::new()).await.refused(400, "invalid_parameter");
+    assert_eq!(send(snappy(b"")).await.ok()["bytes"], 0);
+    for bytes in [4 << 20, 3 << 20] {
+        assert_eq!(send(snappy(&vec![0; bytes])).await.ok()["bytes"], bytes);
+    }
+    // One byte too many; a length that no body has; and one that is said and not there.
+    send(snappy(&vec![0; (4 << 20) + 1])).await.refused(413, "payload_too_large");
+    send(b"\xff\xff\xff\xff\x0f\x00".to_vec()).await.refused(413, "payload_too_large");
+    send(b"\xff\xff\xff\x01\x00".to_vec()).await.refused(400, "invalid_parameter");
+    assert_eq!(bench.server.admission.body_bytes(), 0);
+}
+
+#[tokio::test]
+async fn what_is_unpacked_counts_as_received() {
+    let settings = Settings { body_bytes_in_flight_max: 1 << 20, ..Settings::default() };
+    let bench = Bench::with(settings);
+    let answer = bench.send("POST /t/snappy", &[], snappy(&vec![0; 1 << 20])).await;
+    answer.refused(503, "overloaded");
+}
+
 #[tokio::test]
 async fn encodings_and_types_that_nobody_reads_are_refused() {
     let bench = Bench::new();

@@ -1,0 +1,288 @@
+//! Native histograms: buckets that are powers of a base, or that the sender chose, each count told as what it has more
+//! than the one before or as it is. One with counts that are no whole numbers is taken with the nearest.
+
+use telltale_engine::limits::{HISTOGRAM_BUCKETS_MAX, HISTOGRAM_SPAN_MAX};
+use telltale_engine::{Begins, Buckets, Histogram, InvalidHistogram, Span, TimestampMs};
+
+use super::error::WriteError;
+use super::sample::{Times, begins, is_stale};
+use crate::areas::bulk::protobuf::{Fields, Value, unzigzag};
+
+/// The schema that says that the bounds stand in the message.
+const CUSTOM_BOUNDS: i64 = -53;
+/// The schemas that say how fine the powers of two are divided.
+const POWERS: std::ops::RangeInclusive<i64> = -4..=8;
+/// Whole numbers up to here are exact as doubles.
+const COUNT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// A histogram to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Measured {
+    pub(super) time: TimestampMs,
+    pub(super) histogram: Histogram,
+    /// Where the counts began; none when they are those of one moment and do not grow.
+    pub(super) begins: Option<Begins>,
+}
+
+/// The fields of a message, as they were sent.
+#[derive(Clone, Debug, Default)]
+struct Sent {
+    count: Option<Count>,
+    sum: f64,
+    schema: i64,
+    zero_threshold: f64,
+    zero: Option<Count>,
+    negative: Side,
+    positive: Side,
+    reset: Reset,
+    time_ms: i64,
+    custom_values: Vec<f64>,
+    start_ms: i64,
+}
+
+/// The buckets on one side of zero.
+#[derive(Clone, Debug, Default)]
+struct Side {
+    /// The gap before each run of buckets, and how many there are in it.
+    spans: Vec<(i64, u64)>,
+    deltas: Vec<i64>,
+    counts: Vec<f64>,
+}
+
+/// How many values there are.
+#[derive(Clone, Copy, Debug)]
+enum Count {
+    Whole(u64),
+    Any(f64),
+}
+
+/// What the sender says of counts that went back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Reset {
+    #[default]
+    Unknown,
+    /// The first histogram after it.
+    Yes,
+    /// The counts are those of one moment, and go up and down.
+    Gauge,
+}
+
+/// Reads a histogram; none when it says that the series has ended. `start_ms` is when the series began, where the histogram
+/// does not say.
+pub(super) fn read(
+    message: &[u8],
+    start_ms: i64,
+    times: Times,
+) -> Result<Option<Measured>, WriteError> {
+    let sent = Sent::read(message)?;
+    if is_stale(sent.sum) {
+        return Ok(None);
+    }
+    let time = times.check(sent.time_ms)?;
+    let start_ms = if sent.start_ms == 0 { start_ms } else { sent.start_ms };
+    let begins = match (sent.reset, begins(start_ms, time)) {
+        (Reset::Gauge, _) => None,
+        // Nothing of it was there at the time of the reading before.
+        (Reset::Yes, Begins::Unknown) => Some(Begins::At { start: time, counts: false }),
+        (Reset::Yes | Reset::Unknown, begins) => Some(begins),
+    };
+    Ok(Some(Measured { time, histogram: sent.into_histogram()?, begins }))
+}
+
+impl Sent {
+    fn read(message: &[u8]) -> Result<Self, WriteError> {
+        let mut sent = Self::default();
+        for field in Fields::of(message) {
+            match field? {
+                (1, count) => sent.count = Some(Count::Whole(count.varint()?)),
+                (2, count) => sent.count = Some(Count::Any(count.double()?)),
+                (3, sum) => sent.sum = sum.double()?,
+                (4, schema) => sent.schema = schema.zigzag()?,
+                (5, threshold) => sent.zero_threshold = threshold.double()?,
+                (6, count) => sent.zero = Some(Count::Whole(count.varint()?)),
+                (7, count) => sent.zero = Some(Count::Any(count.double()?)),
+                (number @ 8..=10, value) => sent.negative.add(number - 8, value)?,
+                (number @ 11..=13, value) => sent.positive.add(number - 11, value)?,
+                (14, hint) => sent.reset = Reset::of(hint.varint()?),
+                (15, time) => sent.time_ms = time.varint()? as i64,
+                (16, bounds) => {
+                    bounds.doubles(|bound| {
+                        push(&mut sent.custom_values, HISTOGRAM_BUCKETS_MAX, bound);
+                    })?;
+                }
+                (17, start) => sent.start_ms = start.varint()? as i64,
+                _ => {}
+            }
+        }
+        Ok(sent)
+    }
+
+    fn into_histogram(self) -> Result<Histogram, WriteError> {
+        let buckets = if self.schema == CUSTOM_BOUNDS {
+            self.explicit()?
+        } else if let Ok(scale) = i32::try_from(self.schema)
+            && POWERS.contains(&self.schema)
+        {
+            self.exponential(scale)?
+        } else {
+            return Err(WriteError::Buckets("the schema of a histogram must be from -4 to 8, or -53"));
+        };
+        // A count of whole numbers says more than the buckets only when some values were no numbers, and then the sum is none.
+        let counted = counted(&buckets).ok_or(InvalidHistogram::Count)?;
+        match self.count {
+            Some(Count::Whole(count)) if count != counted && self.sum.is_finite() => {
+                Err(InvalidHistogram::Count.into())
+            }
+            _ => Ok(Histogram::new(counted, Some(self.sum), None, None, buckets)?),
+        }
+    }
+
+    /// Each bound is the last value of its bucket, and what is above all of them has a bucket of its own.
+    fn explicit(&self) -> Result<Buckets, WriteError> {
+        let zero = self.zero.map_or(Ok(0), Count::whole)?;
+        if zero > 0 || !self.negative.spans.is_empty() {
+            let message = "a histogram with bounds of its own has positive buckets alone";
+            return Err(WriteError::Buckets(message));
+        }
+        if self.custom_values.len() >= HISTOGRAM_BUCKETS_MAX {
+            return Err(InvalidHistogram::TooManyBuckets.into());
+        }
+        let mut counts = vec![0; self.custom_values.len() + 1];
+        self.positive.each(|at, count| {
+            let bucket = usize::try_from(at).ok().and_then(|at| counts.get_mut(at));
+            let beyond = WriteError::Buckets("a histogram has more buckets than bounds");
+            *bucket.ok_or(beyond)? = count;
+            Ok(())
+        })?;
+        Ok(Buckets::Explicit { bounds: self.custom_values.clone(), counts })
+    }
+
+    fn exponential(&self, scale: i32) -> Result<Buckets, WriteError> {
+        Ok(Buckets::Exponential {
+            scale,
+            zero_threshold: self.zero_threshold,
+            zero: self.zero.map_or(Ok(0), Count::whole)?,
+            positive: self.positive.dense()?,
+            negative: self.negative.dense()?,
+        })
+    }
+}
+
+impl Side {
+    /// Adds what one of the three lists of a side holds. Past what any histogram may have, nothing more is kept.
+    fn add(&mut self, list: u32, value: Value<'_>) -> Result<(), WriteError> {
+        const MAX: usize = HISTOGRAM_SPAN_MAX + 1;
+        match list {
+            0 => {
+                let (mut offset, mut length) = (0, 0);
+                for field in Fields::of(value.bytes()?) {
+                    match field? {
+                        (1, value) => offset = value.zigzag()?,
+                        (2, value) => length = value.varint()?,
+                        _ => {}
+                    }
+                }
+                push(&mut self.spans, MAX, (offset, length));
+            }
+            1 => value.varints(|delta| push(&mut self.deltas, MAX, unzigzag(delta)))?,
+            _ => value.doubles(|count| push(&mut self.counts, MAX, count))?,
+        }
+        Ok(())
+    }
+
+    /// Hands every bucket to `take`: its index and its count.
+    fn each(
+        &self,
+        mut take: impl FnMut(i64, u64) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let told = self.deltas.len().max(self.counts.len());
+        if told > HISTOGRAM_SPAN_MAX || self.spans.len() > HISTOGRAM_SPAN_MAX {
+            return Err(InvalidHistogram::TooManyBuckets.into());
+        }
+        let (mut at, mut count, mut buckets) = (0_i64, 0_i64, 0);
+        for (gap, length) in &self.spans {
+            at = at.checked_add(*gap).ok_or(InvalidHistogram::Offset)?;
+            for _ in 0..*length {
+                let whole = match (self.deltas.get(buckets), self.counts.get(buckets)) {
+                    (Some(delta), None) => {
+                        count = count.checked_add(*delta).ok_or(InvalidHistogram::Count)?;
+                        u64::try_from(count).map_err(|_| negative_count())?
+                    }
+                    (None, Some(count)) => Count::Any(*count).whole()?,
+                    _ => return Err(spans_and_counts()),
+                };
+                take(at, whole)?;
+                at = at.checked_add(1).ok_or(InvalidHistogram::Offset)?;
+                buckets += 1;
+            }
+        }
+        if buckets == told { Ok(()) } else { Err(spans_and_counts()) }
+    }
+
+    /// The buckets side by side, with those between the runs.
+    fn dense(&self) -> Result<Span, WriteError> {
+        let first = self.spans.first().map_or(0, |(gap, _)| *gap);
+        let mut counts: Vec<u64> = Vec::new();
+        self.each(|at, count| {
+            let place = usize::try_from(at.saturating_sub(first)).map_err(|_| spans_and_counts())?;
+            if place >= HISTOGRAM_SPAN_MAX {
+                return Err(InvalidHistogram::TooManyBuckets.into());
+            }
+            // Runs come one behind the other: a place that was counted is never counted again.
+            if place < counts.len() {
+                return Err(spans_and_counts());
+            }
+            counts.resize(place, 0);
+            counts.push(count);
+            Ok(())
+        })?;
+        // The index of a bucket names its upper bound there, and its lower one here.
+        let offset = i32::try_from(first.saturating_sub(1)).map_err(|_| InvalidHistogram::Offset)?;
+        Ok(Span { offset, counts })
+    }
+}
+
+impl Count {
+    fn whole(self) -> Result<u64, WriteError> {
+        match self {
+            Self::Whole(count) => Ok(count),
+            Self::Any(count) if (0.0..=COUNT_MAX).contains(&count) => Ok(count.round() as u64),
+            Self::Any(_) => Err(negative_count()),
+        }
+    }
+}
+
+impl Reset {
+    fn of(hint: u64) -> Self {
+        match hint {
+            1 => Self::Yes,
+            3 => Self::Gauge,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The values in all buckets; none when no number holds them.
+fn counted(buckets: &Buckets) -> Option<u64> {
+    let add = |sum: u64, counts: &[u64]| counts.iter().try_fold(sum, |sum, n| sum.checked_add(*n));
+    match buckets {
+        Buckets::Explicit { counts, .. } => add(0, counts),
+        Buckets::Exponential { zero, positive, negative, .. } => {
+            add(add(*zero, &positive.counts)?, &negative.counts)
+        }
+    }
+}
+
+fn push<T>(list: &mut Vec<T>, max: usize, item: T) {
+    if list.len() < max {
+        list.push(item);
+    }
+}
+
+fn negative_count() -> WriteError {
+    WriteError::Buckets("the counts of a histogram must be finite and not negative")
+}
+
+fn spans_and_counts() -> WriteError {
+    WriteError::Buckets("a histogram must have a count for every bucket of its spans, and no more")
+}
