@@ -122,7 +122,10 @@ const SERIES: usize = 5_000;
 fn labels(series: usize) -> [(&'static str, String); 10] {
     let (metric, host) = (series % 10, series / 10);
     [
-        ("__name__", format!("node_network_{metric}_{}", ["bytes_total", "queue_length"][metric % 2])),
+        (
+            "__name__",
+            format!("node_network_{metric}_{}", ["bytes_total", "queue_length"][metric % 2]),
+        ),
         ("cluster", "production-eu-west-1".to_owned()),
         ("datacenter", "eu-west-1a".to_owned()),
         ("device", format!("eth{}", host % 4)),

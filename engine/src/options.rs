@@ -53,7 +53,7 @@ impl Default for Options {
         Self {
             durability: Durability::Sync,
             clock: Clock::system(),
-            head_bytes: 64 << 20,
+            head_bytes: 32 << 20,
             head_age: Duration::from_secs(600),
             cache_bytes: 512 << 20,
             event_cache_bytes: 512 << 20,

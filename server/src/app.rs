@@ -9,7 +9,7 @@ use std::time::Duration;
 use telltale_engine::{Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::http::{ApiError, ApiResult, Settings};
+use crate::http::{ApiError, ApiResult, OtlpAttributes, Settings};
 use crate::platform::families::Families;
 use crate::platform::ids::Ids;
 use crate::platform::keys::{KeyError, Keys};
@@ -25,6 +25,8 @@ pub struct App {
     families: Families,
     query_slots: Arc<Semaphore>,
     widget_timeout: Duration,
+    otlp_attributes: Arc<OtlpAttributes>,
+    began: TimestampMs,
 }
 
 impl App {
@@ -41,6 +43,8 @@ impl App {
             ids: Ids::new(clock.clone())?,
             query_slots: Arc::new(Semaphore::new(settings.queries_at_once_max.max(1))),
             widget_timeout: Duration::from_millis(settings.widget_timeout_ms),
+            otlp_attributes: Arc::new(settings.otlp_attributes.clone()),
+            began: clock.now(),
             engine,
             clock,
             keys,
@@ -76,6 +80,16 @@ impl App {
     /// How long a widget of a dashboard may take.
     pub fn widget_timeout(&self) -> Duration {
         self.widget_timeout
+    }
+
+    /// Attributes of OTLP that are tags, beside those of data points.
+    pub fn otlp_attributes(&self) -> &Arc<OtlpAttributes> {
+        &self.otlp_attributes
+    }
+
+    /// When this process opened the engine.
+    pub fn began(&self) -> TimestampMs {
+        self.began
     }
 
     /// A new id that begins with `prefix`.

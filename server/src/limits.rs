@@ -72,6 +72,13 @@ pub const COUNTER_YOUNG_MS_MAX: i64 = 5 * 60 * 1_000;
 pub const FAMILIES_MAX: usize = 1 << 15;
 /// Bytes of a family's name: what the name of a metric can have.
 pub const FAMILY_NAME_BYTES_MAX: usize = 4 * telltale_engine::limits::NAME_CHARS_MAX;
+/// Buckets of histograms that go to the log in one write: 32 MB. A body of more is several writes.
+pub const BULK_WRITE_BUCKETS_MAX: usize = 4 << 20;
+/// Levels of lists and maps in the value of an attribute: more than any instrumentation has, and few enough to be read
+/// one inside the other.
+pub const OTLP_VALUE_DEPTH_MAX: usize = 16;
+/// Reasons that an answer to OTLP tells: what fits into a line of an agent's log.
+pub const OTLP_REASONS_TOLD_MAX: usize = 5;
 /// Items of one batch. Part of the HTTP contract.
 pub const BATCH_ITEMS_MAX: usize = 500;
 /// Rejected items of a batch that are listed one by one. Part of the HTTP contract.

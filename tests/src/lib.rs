@@ -26,7 +26,7 @@ pub use curl::h2_status;
 pub use disk::SmallDisk;
 pub use listening::{Relay, ScrapedPage};
 pub use prometheus::Prometheus;
-pub use python::python;
+pub use python::{Conversation, converse, python};
 pub use raw::Wire;
 pub use server::{ADMIN_KEY, Server, Setup};
 pub use time::{DAY_MS, HOUR_MS, MINUTE_MS, Stopwatch, eventually, iso, now_ms, parse_iso};

@@ -1,8 +1,9 @@
 //! Programs in Python that stand for the agents of others: run as their users run them, with the packages they are
 //! made of. The packages are installed once, beside what cargo builds, and found there by the next run.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::binary::target_dir;
 
@@ -18,6 +19,53 @@ pub fn python<'a>(
     // Nothing of the user's own Python, and no proxy between the script and the server.
     command.args(["-I", "-c", script]).args(arguments).env("NO_PROXY", "*");
     run(&mut command)
+}
+
+/// Starts a script like [`python`], which then reads lines and answers each with a line.
+#[track_caller]
+pub fn converse<'a>(
+    packages: &[&str],
+    script: &str,
+    arguments: impl IntoIterator<Item = &'a str>,
+) -> Conversation {
+    let mut command = Command::new(interpreter(packages));
+    command.args(["-I", "-c", script]).args(arguments).env("NO_PROXY", "*");
+    match command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() {
+        Ok(mut child) => match child.stdout.take() {
+            Some(answers) => Conversation { child, answers: BufReader::new(answers) },
+            None => panic!("{command:?} has no output"),
+        },
+        Err(error) => panic!("{command:?} did not start ({error}); `make setup` installs Python"),
+    }
+}
+
+/// A script that answers line by line; killed when it is dropped.
+#[derive(Debug)]
+pub struct Conversation {
+    child: Child,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Conversation {
+    /// Tells it a line and waits for its answer; an empty one when it has ended.
+    #[track_caller]
+    pub fn ask(&mut self, line: &str) -> String {
+        let told = self.child.stdin.as_mut().map(|input| writeln!(input, "{line}"));
+        assert!(matches!(told, Some(Ok(()))), "the script does not listen: {told:?}");
+        let mut answer = String::new();
+        match self.answers.read_line(&mut answer) {
+            Ok(_) => answer.trim_end().to_owned(),
+            Err(error) => panic!("the script does not answer: {error}"),
+        }
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        // It may have ended by itself, and what is killed is gone at once.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
 }
 
 /// The interpreter of an environment with these packages, made on first use.

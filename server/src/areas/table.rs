@@ -11,6 +11,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         telemetry::ROUTES,
         bulk::REMOTE_WRITE_ROUTES,
         bulk::INFLUX_ROUTES,
+        bulk::OTLP_ROUTES,
         bulk::IMPORT_ROUTES,
         dashboards::ROUTES,
         keys::ROUTES,

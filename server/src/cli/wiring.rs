@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::Common;
 use super::error::CliError;
-use crate::http::Settings;
+use crate::http::{OtlpAttributes, Settings};
 use crate::platform::config::{Config, ConfigError, Environment, Flag, Loaded, Sources, Threads};
 
 /// Reads the configuration as the flags and the environment say.
@@ -67,6 +67,10 @@ pub(super) fn http_settings(config: &Config) -> Settings {
             Threads::Count(n) => usize::from(n),
         },
         widget_timeout_ms: config.dashboards.widget_timeout_ms,
+        otlp_attributes: OtlpAttributes {
+            resource: config.otlp.resource_attributes.clone(),
+            scope: config.otlp.scope_attributes.clone(),
+        },
         connections_max: count(http.connections),
         header_bytes_max: http.header_bytes.bytes_usize(),
         headers_max: count(http.headers),

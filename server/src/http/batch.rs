@@ -116,6 +116,16 @@ impl BulkOutcome {
         self.rejected
     }
 
+    /// How many were passed over for this reason.
+    pub fn skipped(&self, reason: &str) -> u64 {
+        self.skipped.get(reason).copied().unwrap_or(0)
+    }
+
+    /// Why the first of those that were refused were, one by one.
+    pub fn reasons(&self) -> impl Iterator<Item = &str> {
+        self.errors.iter().map(|error| &*error.message)
+    }
+
     /// The error of a body of which something was refused; none when all of it was taken. `what` it consists of is
     /// for the message: `lines`.
     pub fn refusal(self, what: &str) -> Result<(), ApiError> {

@@ -131,10 +131,7 @@ fn make_room(bytes: &mut Vec<u8>, more: usize, promised: usize) {
 
 /// A body of more bytes than there may be.
 pub(super) fn too_large(bytes_max: usize) -> ApiError {
-    ApiError::new(
-        ErrorCode::PayloadTooLarge,
-        format!("the body is larger than {bytes_max} bytes"),
-    )
+    ApiError::new(ErrorCode::PayloadTooLarge, format!("the body is larger than {bytes_max} bytes"))
 }
 
 /// Bytes that the client says it sends; 0 when it does not say.

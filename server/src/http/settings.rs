@@ -22,6 +22,8 @@ pub struct Settings {
     pub queries_at_once_max: usize,
     /// Milliseconds that a widget of a dashboard may take, waiting included. 5000: who looks at a dashboard waits no longer.
     pub widget_timeout_ms: u64,
+    /// Attributes of OTLP that are tags, beside those of data points.
+    pub otlp_attributes: OtlpAttributes,
     /// Open connections; further ones wait to be accepted. 16384: an idle one takes some kilobytes.
     pub connections_max: usize,
     /// Bytes of the request line and headers together. 32 KiB.
@@ -42,6 +44,29 @@ pub struct Settings {
     pub quotas: Quotas,
 }
 
+/// Attributes of OTLP that are tags, beside those of data points, by their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtlpAttributes {
+    /// Of resources: what tells one instance of a service from another.
+    pub resource: Vec<String>,
+    /// Of scopes of instrumentation, whose own name and version are `otel.scope.name` and `otel.scope.version`. None: few
+    /// ask which library measured, and each one is a series more.
+    pub scope: Vec<String>,
+}
+
+impl Default for OtlpAttributes {
+    fn default() -> Self {
+        let resource = [
+            "service.name",
+            "service.namespace",
+            "service.instance.id",
+            "host.name",
+            "deployment.environment.name",
+        ];
+        Self { resource: resource.map(str::to_owned).to_vec(), scope: Vec::new() }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
@@ -53,6 +78,7 @@ impl Default for Settings {
             requests_in_flight_max: 4_096,
             queries_at_once_max: 2 * cores,
             widget_timeout_ms: 5_000,
+            otlp_attributes: OtlpAttributes::default(),
             connections_max: 16_384,
             header_bytes_max: 32 << 10,
             headers_max: 100,

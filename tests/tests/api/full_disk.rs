@@ -48,7 +48,8 @@ fn writes_stop(client: &Client) {
     let written = remote_write::series(&[("__name__", "c")], &[(T0, 9.0)]);
     let request = WriteRequest { timeseries: vec![written], metadata: Vec::new() };
     // Agents send again what is refused so, and nothing that is refused otherwise.
-    let answer = client.request("POST", "/api/v1/write").body(remote_write::packed(&request)).send();
+    let answer =
+        client.request("POST", "/api/v1/write").body(remote_write::packed(&request)).send();
     answer.refused(503, "unavailable");
 }
 

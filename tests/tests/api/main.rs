@@ -33,6 +33,8 @@ mod keys;
 mod limits;
 mod nab;
 mod operations;
+mod otlp;
+mod otlp_clients;
 mod points;
 mod prometheus;
 mod query;

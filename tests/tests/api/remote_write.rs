@@ -30,9 +30,8 @@ fn write_v2(client: &Client, request: &RequestV2) -> Answer {
 
 /// The numbers of samples, histograms and exemplars that an answer to version 2 says were written.
 fn written(answer: &Answer) -> [&str; 3] {
-    ["samples", "histograms", "exemplars"].map(|what| {
-        answer.must_header(&format!("x-prometheus-remote-write-{what}-written"))
-    })
+    ["samples", "histograms", "exemplars"]
+        .map(|what| answer.must_header(&format!("x-prometheus-remote-write-{what}-written")))
 }
 
 fn minutes(client: &Client, name: &str, rest: &str) -> Vec<(i64, f64)> {
@@ -290,7 +289,8 @@ fn native_histograms_become_distributions() {
     let answer = write_v2(&server.client(), &request);
     assert_eq!((answer.status, written(&answer)), (204, ["0", "2", "0"]));
     let client = server.client();
-    let of = |aggregation: &str| minutes(&client, "latency", &format!("&aggregation={aggregation}"));
+    let of =
+        |aggregation: &str| minutes(&client, "latency", &format!("&aggregation={aggregation}"));
     assert_eq!(of("count"), [(1, 30.0), (2, 20.0)]);
     assert_eq!(of("sum"), [(1, 330.0), (2, 250.0)]);
     // All values are in (8, 16].

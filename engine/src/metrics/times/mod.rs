@@ -13,15 +13,5 @@ mod writer;
 pub(crate) use page::{PageNumber, PlaceInPage, Shelf, TimePage};
 pub(crate) use pages::TimePages;
 pub(crate) use writer::TimesWriter;
-
-/// A page that is not on disk yet, for the tests of blocks.
 #[cfg(test)]
-pub(crate) fn find_new(
-    pages: &[writer::NewPage],
-    shelf: Shelf,
-    number: PageNumber,
-) -> crate::error::Result<std::sync::Arc<TimePage>> {
-    let found = pages.iter().find(|page| page.key == page::key(shelf, number));
-    let missing = || crate::codec::CodecError::new("no such page");
-    Ok(TimePage::decode(&found.ok_or_else(missing)?.bytes)?.into())
-}
+pub(crate) use writer::find_new;

@@ -97,6 +97,18 @@ pub(super) fn hash(seed: u64, times: &[i64]) -> u128 {
     hasher.digest128()
 }
 
+/// A page that is not on disk yet, for the tests of blocks.
+#[cfg(test)]
+pub(crate) fn find_new(
+    pages: &[NewPage],
+    shelf: Shelf,
+    number: PageNumber,
+) -> crate::error::Result<std::sync::Arc<TimePage>> {
+    let found = pages.iter().find(|page| page.key == key(shelf, number));
+    let missing = || crate::codec::CodecError::new("no such page");
+    Ok(TimePage::decode(&found.ok_or_else(missing)?.bytes)?.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@
 mod import;
 mod influx;
 mod intake;
+mod otlp;
 mod protobuf;
 mod remote_write;
 
@@ -15,6 +16,7 @@ pub use influx::{
     LineError, Precision, ROUTES as INFLUX_ROUTES, read_lines as read_influx,
     resolve_lines as resolve_influx,
 };
+pub use otlp::{Encoding, OtlpError, ROUTES as OTLP_ROUTES, resolve_export};
 pub use remote_write::{
     ROUTES as REMOTE_WRITE_ROUTES, Version, WriteError, Written,
     resolve_write as resolve_remote_write,

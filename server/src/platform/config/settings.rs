@@ -109,6 +109,8 @@ macro_rules! settings {
 
 /// The ranges that outbound requests may reach although they are private.
 pub type OutboundRanges = Vec<Cidr>;
+/// Names of attributes.
+pub type AttributeNames = Vec<String>;
 /// Retention of the metrics whose names begin alike.
 pub type Overrides = Vec<RetentionOverride>;
 
@@ -174,7 +176,7 @@ settings! {
         /// When a write is answered: after a sync to disk, after the operating system has it with a sync at least every so many milliseconds, or after the operating system has it.
         durability: Durability = "sync";
         /// Points in memory before they are sealed into blocks. At most twice this is taken.
-        head_bytes: ByteSize = "64MiB";
+        head_bytes: ByteSize = "32MiB";
         /// The oldest point in memory is sealed after this time.
         head_age: Period = "10m";
         /// The shared cache of blocks read from disk.
@@ -231,6 +233,14 @@ settings! {
     "dashboards" dashboards: Dashboards {
         /// Milliseconds that a widget may take, waiting included; then it carries an error and the others are answered.
         widget_timeout_ms: u64 = "5000";
+    }
+
+    /// Metrics by OTLP: which attributes are tags, beside those of data points.
+    "otlp" otlp: Otlp {
+        /// Attributes of resources. More of them tell more series apart.
+        resource_attributes: AttributeNames = "service.name,service.namespace,service.instance.id,host.name,deployment.environment.name";
+        /// Attributes of scopes; the name and the version of a scope are `otel.scope.name` and `otel.scope.version`.
+        scope_attributes: AttributeNames = "";
     }
 
     /// What the server may fetch on behalf of its users.

@@ -326,6 +326,35 @@ impl SettingValue for Vec<Cidr> {
     }
 }
 
+impl SettingValue for Vec<String> {
+    const EXPECTS: &'static str = "a list of names such as [\"service.name\"]";
+    const IS_LIST: bool = true;
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        let names = text.split(',').map(|name| name.trim().to_owned());
+        Ok(names.filter(|name| !name.is_empty()).collect())
+    }
+
+    fn read(raw: &Raw) -> Result<Self, String> {
+        match raw {
+            Raw::Text(text) => Self::from_text(text),
+            Raw::List(items) => items
+                .iter()
+                .map(|item| match item {
+                    Raw::Text(text) if !text.is_empty() => Ok(text.clone()),
+                    other => Err(<Self as SettingValue>::mismatch(other.type_name())),
+                })
+                .collect(),
+            other => Err(<Self as SettingValue>::mismatch(other.type_name())),
+        }
+    }
+
+    fn to_toml(&self) -> String {
+        let items: Vec<String> = self.iter().map(|name| quoted(name)).collect();
+        format!("[{}]", items.join(", "))
+    }
+}
+
 /// Other retention for the metrics whose names begin alike; tiers that it does not name keep the general one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RetentionOverride {

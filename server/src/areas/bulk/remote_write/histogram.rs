@@ -125,7 +125,9 @@ impl Sent {
         {
             self.exponential(scale)?
         } else {
-            return Err(WriteError::Buckets("the schema of a histogram must be from -4 to 8, or -53"));
+            return Err(WriteError::Buckets(
+                "the schema of a histogram must be from -4 to 8, or -53",
+            ));
         };
         // A count of whole numbers says more than the buckets only when some values were no numbers, and then the sum is none.
         let counted = counted(&buckets).ok_or(InvalidHistogram::Count)?;
@@ -224,7 +226,8 @@ impl Side {
         let first = self.spans.first().map_or(0, |(gap, _)| *gap);
         let mut counts: Vec<u64> = Vec::new();
         self.each(|at, count| {
-            let place = usize::try_from(at.saturating_sub(first)).map_err(|_| spans_and_counts())?;
+            let place =
+                usize::try_from(at.saturating_sub(first)).map_err(|_| spans_and_counts())?;
             if place >= HISTOGRAM_SPAN_MAX {
                 return Err(InvalidHistogram::TooManyBuckets.into());
             }
@@ -237,7 +240,8 @@ impl Side {
             Ok(())
         })?;
         // The index of a bucket names its upper bound there, and its lower one here.
-        let offset = i32::try_from(first.saturating_sub(1)).map_err(|_| InvalidHistogram::Offset)?;
+        let offset =
+            i32::try_from(first.saturating_sub(1)).map_err(|_| InvalidHistogram::Offset)?;
         Ok(Span { offset, counts })
     }
 }

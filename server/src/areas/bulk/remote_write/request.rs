@@ -287,13 +287,16 @@ impl<'r> Reader<'r, '_> {
 
     fn has_storable(&self, series: &Series<'_>) -> bool {
         let items = Fields::of(series.values).flatten();
-        let items = items.filter_map(|(number, value)| Item::of(self.version, number, value).ok()?);
+        let items =
+            items.filter_map(|(number, value)| Item::of(self.version, number, value).ok()?);
         items.into_iter().any(|item| match item {
             Item::Sample(message) => {
                 let sample = Sample::read(message).map_err(WriteError::from);
                 matches!(sample.and_then(|sample| sample.check(self.times)), Ok(Some(_)))
             }
-            Item::Histogram(message) => matches!(histogram::read(message, 0, self.times), Ok(Some(_))),
+            Item::Histogram(message) => {
+                matches!(histogram::read(message, 0, self.times), Ok(Some(_)))
+            }
         })
     }
 
@@ -325,8 +328,7 @@ impl<'r> Reader<'r, '_> {
     #[inline]
     fn add_sample(&mut self, open: &Open, message: &[u8]) -> Result<(), WriteError> {
         let sample = Sample::read(message)?;
-        if let (Some((time, value)), Some((series, kind))) =
-            (sample.check(self.times)?, open.found)
+        if let (Some((time, value)), Some((series, kind))) = (sample.check(self.times)?, open.found)
         {
             if kind == MetricType::Counter {
                 let start_ms = if sample.start_ms == 0 { open.start_ms } else { sample.start_ms };

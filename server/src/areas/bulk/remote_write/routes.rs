@@ -56,8 +56,7 @@ fn tell<T>(
         .fold(answer, |answer, (name, count)| add(answer, name, HeaderValue::from(count)))
 }
 
-const SAMPLES: HeaderName =
-    HeaderName::from_static("x-prometheus-remote-write-samples-written");
+const SAMPLES: HeaderName = HeaderName::from_static("x-prometheus-remote-write-samples-written");
 const HISTOGRAMS: HeaderName =
     HeaderName::from_static("x-prometheus-remote-write-histograms-written");
 const EXEMPLARS: HeaderName =

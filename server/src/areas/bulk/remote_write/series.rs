@@ -87,7 +87,9 @@ impl<'b> Series<'b> {
             (Version::V1, labels) => {
                 let fields = Fields::of(labels.unwrap_or(self.values));
                 Labels::sort(fields.filter_map(|field| match field {
-                    Ok((1, label)) => Some(label.bytes().map_err(WriteError::from).and_then(read_label)),
+                    Ok((1, label)) => {
+                        Some(label.bytes().map_err(WriteError::from).and_then(read_label))
+                    }
                     Ok(_) => None,
                     Err(damaged) => Some(Err(damaged.into())),
                 }))

@@ -74,7 +74,10 @@ mod tests {
             ("Application/X-Protobuf; charset=utf-8", Some(Version::V1)),
             ("application/x-protobuf;proto=prometheus.WriteRequest", Some(Version::V1)),
             ("application/x-protobuf;proto=io.prometheus.write.v2.Request", Some(Version::V2)),
-            ("application/x-protobuf ; a=b; Proto = \"io.prometheus.write.v2.Request\"", Some(Version::V2)),
+            (
+                "application/x-protobuf ; a=b; Proto = \"io.prometheus.write.v2.Request\"",
+                Some(Version::V2),
+            ),
             ("application/x-protobuf;proto=io.prometheus.write.v3.Request", None),
             ("application/x-protobuf;proto=", None),
             ("application/json", None),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use prost::Message;
 use serde_json::Value;
 use telltale_engine::{
-    Aggregation, Engine, Group, Interval, Maintenance, MetricName, MetricQuery, MetricType, Options,
-    TagCondition, TagFilter, TimeRange, TimestampMs,
+    Aggregation, Engine, Group, Interval, Maintenance, MetricName, MetricQuery, MetricType,
+    Options, TagCondition, TagFilter, TimeRange, TimestampMs,
 };
 use telltale_tests::remote_write::{RequestV2, TimeSeries, WriteRequest};
 

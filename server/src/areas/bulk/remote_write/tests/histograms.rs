@@ -93,8 +93,7 @@ fn bounds_of_their_own_are_kept() {
         ..Histogram::default()
     };
     let read = read_one(&custom).unwrap().unwrap();
-    let buckets =
-        Buckets::Explicit { bounds: vec![-1.0, 0.5, 2.0], counts: vec![1, 0, 2, 3] };
+    let buckets = Buckets::Explicit { bounds: vec![-1.0, 0.5, 2.0], counts: vec![1, 0, 2, 3] };
     assert_eq!(read.histogram.buckets(), &buckets);
     for bad in [
         Histogram { positive_spans: spans(&[(0, 1), (2, 2)]), ..custom.clone() },
@@ -157,7 +156,8 @@ fn marks_of_ends_and_of_new_beginnings_are_understood() {
         let read = read(&histogram.encode_to_vec(), start_ms, Times::new(NOW));
         read.unwrap().unwrap().begins
     };
-    let at = |start, counts| Some(Begins::At { start: telltale_engine::TimestampMs(start), counts });
+    let at =
+        |start, counts| Some(Begins::At { start: telltale_engine::TimestampMs(start), counts });
     assert_eq!(begins(&example(), T0 - 1), at(T0 - 1, true));
     let own = Histogram { start_timestamp: T0 - 2, ..example() };
     assert_eq!(begins(&own, T0 - 1), at(T0 - 2, true));

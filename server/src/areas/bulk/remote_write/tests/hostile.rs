@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use prost::Message;
 use proptest::prelude::*;
+use prost::Message;
 use telltale_engine::MetricType;
 use telltale_tests::remote_write::{RequestV2, WriteRequest, labels, sample, series};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use prost::Message;
 use proptest::prelude::*;
+use prost::Message;
 use telltale_engine::MetricType;
 use telltale_tests::remote_write::{
     Label, Metadata, MetricMetadata, RequestV2, Sample, TimeSeries, WriteRequest,

@@ -56,10 +56,9 @@ fn what_has_no_values_is_never_made() {
             series(&[("__name__", "gone")], &[(T0, STALE)]),
         ])
         .all(1, 0);
-    bench.v1(&[series(&[("__name__", "never")], &[(T0, f64::NAN), (-1, 1.0)])]).partly(
-        0,
-        &[(0, "invalid_value"), (0, "invalid_timestamp")],
-    );
+    bench
+        .v1(&[series(&[("__name__", "never")], &[(T0, f64::NAN), (-1, 1.0)])])
+        .partly(0, &[(0, "invalid_value"), (0, "invalid_timestamp")]);
     bench.v1(&[]).all(0, 0);
     assert_eq!((bench.kind("up"), bench.kind("gone"), bench.kind("never")), (None, None, None));
 }
@@ -68,8 +67,7 @@ fn what_has_no_values_is_never_made() {
 fn a_bad_series_costs_its_own_samples_alone() {
     let bench = Bench::new();
     let long = "x".repeat(501);
-    let many: Vec<(String, String)> =
-        (0..33).map(|i| (format!("k{i}"), "v".to_owned())).collect();
+    let many: Vec<(String, String)> = (0..33).map(|i| (format!("k{i}"), "v".to_owned())).collect();
     let mut many: Vec<(&str, &str)> = many.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     many.push(("__name__", "many"));
     let bad: &[(&[(&str, &str)], &str)] = &[
@@ -106,7 +104,14 @@ fn samples_are_judged_one_by_one() {
         series(&[("__name__", "a")], &[(T0, 1.0), (T0 + 1, f64::INFINITY), (T0 + MINUTE, 2.0)]),
         series(
             &[("__name__", "b")],
-            &[(-1, 1.0), (tomorrow + 1, 1.0), (i64::MIN, 1.0), (tomorrow, 4.0), (T0, STALE), (T0, 3.0)],
+            &[
+                (-1, 1.0),
+                (tomorrow + 1, 1.0),
+                (i64::MIN, 1.0),
+                (tomorrow, 4.0),
+                (T0, STALE),
+                (T0, 3.0),
+            ],
         ),
         series(&[("__name__", "a")], &[(T0, f64::NAN)]),
     ]);
@@ -317,7 +322,8 @@ fn fields_may_stand_in_any_order() {
     let series = packed.strip_prefix(symbols.as_slice()).unwrap();
     bench.write(Version::V2, &[series, &symbols].concat()).all(1, 0);
     let refs = request.timeseries[0].labels_refs.iter();
-    let mut loose: Vec<u8> = refs.flat_map(|symbol| [0x08, u8::try_from(*symbol).unwrap()]).collect();
+    let mut loose: Vec<u8> =
+        refs.flat_map(|symbol| [0x08, u8::try_from(*symbol).unwrap()]).collect();
     let value = sample(T0 + MINUTE, 7.0).encode_to_vec();
     loose.extend([0x12, u8::try_from(value.len()).unwrap()]);
     loose.extend(value);

@@ -1,0 +1,275 @@
+//! From the JSON mapping to the wire format, field by field and without a tree between: what a message becomes has at most
+//! five times the bytes that it has in JSON, whatever it holds.
+//!
+//! Integers of any size may be numbers or text, enumerations numbers or names; `null` is a field that is absent; fields
+//! that nobody knows are passed over. The length of a message is known behind it and stands before it, so it is written
+//! with as many bytes as the longest takes.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::error::OtlpError;
+use super::schema::{Field, Kind, REQUEST};
+
+/// Bytes that the length of a message is written with; they reach to 32 GiB.
+const LENGTH_BYTES: usize = 5;
+/// Whole numbers below this magnitude are exact as doubles.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// The request in the wire format.
+pub(super) fn to_wire(body: &[u8]) -> Result<Vec<u8>, OtlpError> {
+    let mut out = Vec::with_capacity(body.len() / 2);
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let message = Message { fields: &REQUEST, out: &mut out };
+    let read = message.deserialize(&mut reader).and_then(|()| reader.end());
+    read.map(|()| out).map_err(|error| OtlpError::Json(error.to_string()))
+}
+
+/// Writes an object as the fields of a message.
+struct Message<'o> {
+    fields: &'static [Field],
+    out: &'o mut Vec<u8>,
+}
+
+impl<'de> DeserializeSeed<'de> for Message<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Message<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(field) = map.next_key_seed(Name(self.fields))? {
+            match field {
+                Some(field) => {
+                    map.next_value_seed(Slot { field, in_list: false, out: self.out })?
+                }
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Finds a field by its name.
+struct Name(&'static [Field]);
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Option<&'static Field>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Option<&'static Field>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().find(|field| field.name == name))
+    }
+}
+
+/// Writes the value of a field, or one of its values.
+struct Slot<'o> {
+    field: &'static Field,
+    in_list: bool,
+    out: &'o mut Vec<u8>,
+}
+
+impl<'de> DeserializeSeed<'de> for Slot<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Slot<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a value that {} can have", self.field.name)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        if self.in_list { Err(self.misfit()) } else { Ok(()) }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        if self.in_list || !self.field.is_list {
+            return Err(self.misfit());
+        }
+        while items
+            .next_element_seed(Slot { field: self.field, in_list: true, out: self.out })?
+            .is_some()
+        {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
+        let Kind::Message(fields) = self.field.kind else { return Err(self.misfit()) };
+        if self.in_list != self.field.is_list {
+            return Err(self.misfit());
+        }
+        self.key(2);
+        let start = self.out.len() + LENGTH_BYTES;
+        self.out.resize(start, 0);
+        Message { fields, out: self.out }.visit_map(map)?;
+        let mut length = self.out.len() - start;
+        for byte in self.out.iter_mut().skip(start - LENGTH_BYTES).take(LENGTH_BYTES - 1) {
+            *byte = 0x80 | (length & 0x7f) as u8;
+            length >>= 7;
+        }
+        let Ok(last @ 0..0x80) = u8::try_from(length) else { return Err(self.misfit()) };
+        if let Some(byte) = self.out.get_mut(start - 1) {
+            *byte = last;
+        }
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.scalar(Scalar::Text(text))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.scalar(Scalar::Bool(value))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+        self.scalar(Scalar::Whole(number.into()))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        self.scalar(Scalar::Whole(number.into()))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        self.scalar(Scalar::Double(number))
+    }
+}
+
+impl Slot<'_> {
+    fn misfit<E: Error>(&self) -> E {
+        E::custom(format_args!("{} does not fit", self.field.name))
+    }
+
+    fn key(&mut self, wire: u32) {
+        write_varint(self.out, u64::from(self.field.number << 3 | wire));
+    }
+
+    fn scalar<E: Error>(mut self, scalar: Scalar<'_>) -> Result<(), E> {
+        let written = if self.in_list == self.field.is_list { self.write(scalar) } else { None };
+        written.ok_or_else(|| self.misfit())
+    }
+
+    /// Nothing when the scalar is none that the field can have.
+    fn write(&mut self, scalar: Scalar<'_>) -> Option<()> {
+        match self.field.kind {
+            Kind::Message(_) => return None,
+            Kind::Text => self.bytes(scalar.text()?.as_bytes()),
+            Kind::Bytes => self.bytes(&STANDARD.decode(scalar.text()?).ok()?),
+            Kind::Bool => self.varint(match scalar {
+                Scalar::Bool(value) => value.into(),
+                _ => return None,
+            }),
+            Kind::Int => self.varint(i64::try_from(scalar.whole()?).ok()? as u64),
+            Kind::Uint => self.varint(u64::try_from(scalar.whole()?).ok()?),
+            Kind::Zigzag => {
+                let number = i32::try_from(scalar.whole()?).ok()?;
+                self.varint(u64::from((number << 1 ^ number >> 31) as u32));
+            }
+            Kind::Fixed => self.fixed(u64::try_from(scalar.whole()?).ok()?),
+            Kind::SignedFixed => self.fixed(i64::try_from(scalar.whole()?).ok()? as u64),
+            Kind::Double => self.fixed(scalar.double()?.to_bits()),
+            Kind::Enum(names) => {
+                let named = scalar.text().and_then(|text| names.iter().position(|n| *n == text));
+                let number =
+                    named.map_or_else(|| scalar.whole(), |index| i128::try_from(index).ok());
+                self.varint(u64::from(u32::try_from(number?).ok()?));
+            }
+        }
+        Some(())
+    }
+
+    fn varint(&mut self, number: u64) {
+        self.key(0);
+        write_varint(self.out, number);
+    }
+
+    fn fixed(&mut self, bits: u64) {
+        self.key(1);
+        self.out.extend_from_slice(&bits.to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.key(2);
+        write_varint(self.out, bytes.len() as u64);
+        self.out.extend_from_slice(bytes);
+    }
+}
+
+/// A value that holds no other.
+#[derive(Clone, Copy)]
+enum Scalar<'a> {
+    Text(&'a str),
+    Bool(bool),
+    Whole(i128),
+    Double(f64),
+}
+
+impl<'a> Scalar<'a> {
+    fn text(self) -> Option<&'a str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn whole(self) -> Option<i128> {
+        match self {
+            Self::Whole(number) => Some(number),
+            Self::Text(text) => text.parse().ok(),
+            Self::Double(number) if number.fract() == 0.0 && number.abs() < EXACT_MAX => {
+                Some(number as i128)
+            }
+            _ => None,
+        }
+    }
+
+    fn double(self) -> Option<f64> {
+        match self {
+            Self::Whole(number) => Some(number as f64),
+            Self::Double(number) => Some(number),
+            Self::Text("NaN") => Some(f64::NAN),
+            Self::Text("Infinity") => Some(f64::INFINITY),
+            Self::Text("-Infinity") => Some(f64::NEG_INFINITY),
+            Self::Text(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
+            Self::Bool(_) => None,
+        }
+    }
+}
+
+/// Writes an integer as the wire has it.
+pub(super) fn write_varint(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(0x80 | (number & 0x7f) as u8);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
