@@ -97,6 +97,8 @@ pub const AUTO_BUCKETS_MAX: u64 = 1_500;
 pub const QUERY_BUCKETS_MAX: u64 = 50_000;
 /// Conditions on tags in one query: one for every tag that a series can have.
 pub const QUERY_FILTERS_MAX: usize = telltale_engine::limits::TAGS_MAX;
+/// Metrics that one request may ask the same question of: more than a dashboard shows together.
+pub const QUERY_METRICS_MAX: usize = 50;
 /// Points of one answer over all its groups, filled ones included: some 130 MB of text.
 pub const ANSWER_POINTS_MAX: u64 = 2_000_000;
 /// Dashboards in all: listing reads every one of them.

@@ -1,11 +1,11 @@
-//! Questions about gauges and counters: `GET /api/v1/metrics/{name}/query`.
+//! Questions about gauges and counters: `GET /api/v1/metrics/{name}/query`, and of several at once: `GET /api/v1/query`.
 
 use serde_json::{Value, json};
 use telltale_tests::{
     Client, DAY_MS, HOUR_MS, MINUTE_MS, Server, covers, iso, now_ms, parse_iso, same,
 };
 
-use crate::points::{T0, ask, gauge, pairs, point, send};
+use crate::points::{T0, ask, encoded, gauge, pairs, point, send};
 
 const FIVE_MINUTES_MS: i64 = 5 * MINUTE_MS;
 
@@ -319,6 +319,40 @@ fn a_question_that_cannot_be_answered_is_refused() {
         let answer = client.get(&format!("/api/v1/metrics/cpu/query?fill={fill}"));
         answer.refused_for(400, "invalid_parameter", "fill");
     }
+}
+
+#[test]
+fn one_question_of_several_metrics_is_answered_as_each_would_be() {
+    covers!("GET /api/v1/query", Happy);
+    let (_server, client) = story();
+    send(&client, &[gauge("disk/used", T0, 1.5), gauge("disk/used", T0 + HOUR_MS, 2.5)]);
+    let (from, to) = (iso(T0), iso(T0 + 2 * HOUR_MS));
+    for rest in ["", "&interval=5m&aggregation=min,max", "&group_by=tags.host&tags[host]=!b"] {
+        let span = format!("from={from}&to={to}{rest}");
+        let names = ["cpu", "disk/used", "cpu"];
+        let each: Vec<Value> = names
+            .iter()
+            .map(|name| ask(&client, name, T0, T0 + 2 * HOUR_MS, rest).data(200))
+            .collect();
+        let asked = names.map(|name| format!("metric={}&", encoded(name))).concat();
+        let all = client.get(&format!("/api/v1/query?{asked}{span}")).data(200);
+        assert_eq!(all, Value::from(each), "{rest}");
+    }
+}
+
+#[test]
+fn a_question_of_several_metrics_is_refused_when_one_of_them_cannot_answer() {
+    covers!("GET /api/v1/query", Refusal);
+    let (_server, client) = story();
+    let none = client.get("/api/v1/query?interval=1m");
+    none.refused_for(400, "invalid_parameter", "metric");
+    let many = "metric=cpu&".repeat(51);
+    client.get(&format!("/api/v1/query?{many}")).refused_for(400, "invalid_parameter", "metric");
+    client.get(&format!("/api/v1/query?{}", "metric=cpu&".repeat(50))).data(200);
+    client.get("/api/v1/query?metric=cpu&metric=nothing").refused(404, "metric_not_found");
+    client.get("/api/v1/query?metric=").refused(404, "metric_not_found");
+    let sum = client.get("/api/v1/query?metric=cpu&aggregation=sum");
+    sum.refused(422, "invalid_aggregation");
 }
 
 #[test]

@@ -69,10 +69,10 @@ impl BlockBuilder for CellBlockBuilder {
     fn finish(
         &self,
         info: &BlockInfo,
-        _: &TimesWriter<'_>,
+        times: &TimesWriter<'_>,
         effort: Effort,
     ) -> CodecResult<Vec<u8>> {
-        envelope::build(FrameKind::Cells, info, (&self.rows, |_: &[i64]| None), effort, |out| {
+        envelope::build(FrameKind::Cells, info, (&self.rows, times), effort, |out| {
             self.encode(info.kind, effort, out)
         })
     }

@@ -6,7 +6,7 @@ use crate::codec::CodecResult;
 use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::Effort;
-use crate::metrics::times::PlaceInPage;
+use crate::metrics::times::TimesWriter;
 
 /// The version of a format that is written today.
 pub(super) fn version_of(kind: FrameKind) -> u8 {
@@ -17,17 +17,20 @@ pub(super) fn version_of(kind: FrameKind) -> u8 {
     }
 }
 
-/// A block as bytes, whose columns `columns` appends behind its rows. `share` may take times into a page.
+/// A block as bytes, whose columns `columns` appends behind its rows. `times` takes the times of points that other blocks may have too.
 pub(super) fn build(
     kind: FrameKind,
     info: &BlockInfo,
-    (rows, share): (&RowsBuilder, impl FnMut(&[i64]) -> Option<PlaceInPage>),
+    (rows, times): (&RowsBuilder, &TimesWriter<'_>),
     effort: Effort,
     columns: impl FnOnce(&mut Vec<u8>) -> CodecResult<()>,
 ) -> CodecResult<Vec<u8>> {
     let mut out = Vec::new();
     let mark = frame::begin(&mut out, kind, version_of(kind));
     info.encode(&mut out);
+    // Cells begin where their buckets do: their times are regular but for gaps.
+    let share =
+        |vector: &[i64]| (kind == FrameKind::Points).then(|| times.place(info.shelf(), vector));
     rows.encode(effort, share, &mut out)?;
     columns(&mut out)?;
     frame::close(&mut out, mark);

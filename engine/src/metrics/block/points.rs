@@ -45,8 +45,7 @@ impl BlockBuilder for PointBlockBuilder {
         times: &TimesWriter<'_>,
         effort: Effort,
     ) -> CodecResult<Vec<u8>> {
-        let share = |vector: &[i64]| Some(times.place(info.shelf(), vector));
-        envelope::build(FrameKind::Points, info, (&self.rows, share), effort, |out| {
+        envelope::build(FrameKind::Points, info, (&self.rows, times), effort, |out| {
             let runs = Runs::new(self.rows.counts().iter().map(|n| *n as usize));
             floats::encode(&self.values, &runs, effort, out)
         })

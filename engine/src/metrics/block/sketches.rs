@@ -98,10 +98,10 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
     fn finish(
         &self,
         info: &BlockInfo,
-        _: &TimesWriter<'_>,
+        times: &TimesWriter<'_>,
         effort: Effort,
     ) -> CodecResult<Vec<u8>> {
-        envelope::build(S::FRAME, info, (&self.rows, |_: &[i64]| None), effort, |out| {
+        envelope::build(S::FRAME, info, (&self.rows, times), effort, |out| {
             S::encode(&self.cells, effort, out)
         })
     }

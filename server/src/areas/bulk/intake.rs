@@ -15,7 +15,7 @@ use crate::http::{ApiError, ApiResult, BulkOutcome, Request, Response};
 use crate::limits::{BULK_INLINE_BYTES_MAX, BULK_WRITE_POINTS_MAX};
 
 /// A body on its way to be read, from its beginning to its end. One implementation for each protocol.
-pub(super) trait Reading: Send + 'static {
+pub(super) trait Reading: Sized {
     /// Reads on until the batch has so many points, or the body ends. Counts what became of each line or item.
     fn read_on(
         &mut self,
@@ -23,6 +23,13 @@ pub(super) trait Reading: Send + 'static {
         points_max: usize,
         outcome: &mut BulkOutcome,
     ) -> Progress;
+
+    /// All points of the body in one batch, and what became of its lines or items.
+    fn read_whole(mut self, engine: &Engine) -> (PointBatch, BulkOutcome) {
+        let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
+        while self.read_on(&mut batch, usize::MAX, &mut outcome) == Progress::Paused {}
+        (batch.finish(), outcome)
+    }
 }
 
 /// How far a reading came.
@@ -36,7 +43,7 @@ pub(super) enum Progress {
 
 /// Stores what `reading` finds in a body of so many bytes, then answers what `answer` makes of the outcome. A refusal
 /// that it makes is answered after the rest is stored, and a repetition of the request is answered with it too.
-pub(super) async fn store<R: Reading>(
+pub(super) async fn store<R: Reading + Send + 'static>(
     app: &Arc<App>,
     req: &Request,
     body_bytes: usize,
@@ -47,7 +54,7 @@ pub(super) async fn store<R: Reading>(
 }
 
 /// [`store`] for protocols whose answer tells more than the outcome: it is made of the reading at its end too.
-pub(super) async fn store_and_ask<R: Reading>(
+pub(super) async fn store_and_ask<R: Reading + Send + 'static>(
     app: &Arc<App>,
     req: &Request,
     body_bytes: usize,

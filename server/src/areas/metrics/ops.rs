@@ -8,10 +8,12 @@ use telltale_engine::{
 
 use super::error::MetricsError;
 use super::ingest::{read_batch, read_items, read_one};
-use super::model::{Measured, Outcome, Point};
+use super::model::{Measured, Outcome, Point, Question};
+use super::render::Answers;
 use super::{query, render};
 use crate::app::App;
-use crate::http::{ApiResult, Query};
+use crate::http::{ApiError, ApiResult, Query};
+use crate::limits;
 use crate::platform::json::Elements;
 
 /// Reads a body that is one point. Answers the batch to store, and what `echo` made of the point.
@@ -108,11 +110,31 @@ pub fn ask(app: &App, query: &MetricQuery) -> Result<QueryResult, MetricsError> 
 
 /// Answers a query as JSON.
 pub(super) fn answer(app: &App, name: &str, parameters: &Query) -> ApiResult<Vec<u8>> {
+    let (question, result) = ask_named(app, name, parameters)?;
+    Ok(render::answer(&question, &result)?)
+}
+
+/// Answers a query of several metrics as JSON, in the order in which they are named.
+pub(super) fn answer_several(app: &App, parameters: &Query) -> ApiResult<Vec<u8>> {
+    let names: Vec<&str> = parameters.all("metric").collect();
+    if names.is_empty() || names.len() > limits::QUERY_METRICS_MAX {
+        let max = limits::QUERY_METRICS_MAX;
+        return Err(ApiError::parameter("metric", format_args!("must be there 1 to {max} times")));
+    }
+    let mut answers = Answers::list();
+    for name in names {
+        let (question, result) = ask_named(app, name, parameters)?;
+        answers.push(&question, &result)?;
+    }
+    Ok(answers.into_bytes())
+}
+
+fn ask_named(app: &App, name: &str, parameters: &Query) -> ApiResult<(Question, QueryResult)> {
     let not_found = || MetricsError::NotFound(name.to_owned());
     let kind = app.engine().metric_type(name).ok_or_else(not_found)?;
     // A text that is no name is the name of no metric.
     let metric = MetricName::new(name).map_err(|_| not_found())?;
     let question = query::read(metric, kind, parameters, app.now())?;
     let result = app.engine().query(&question.query)?;
-    Ok(render::answer(&question, &result)?)
+    Ok((question, result))
 }

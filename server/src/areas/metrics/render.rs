@@ -1,6 +1,6 @@
 //! Answers to queries as JSON, written straight from the engine's columns.
 //!
-//! One aggregation: `{"data":{"name","aggregation","interval","series":[{"timestamp","value"}]}}`. Several: the
+//! One aggregation: `{"name","aggregation","interval","series":[{"timestamp","value"}]}`. Several: the
 //! points carry one number under the name of each. Grouped: `series` gives way to `groups`, an object of such
 //! lists by the values of the tags. The values of several tags are joined with `,`; a `,` or `\` inside one of
 //! them then gets a `\` before it, so that two groups never share a name.
@@ -16,44 +16,95 @@ use crate::platform::time;
 /// Bytes of a point with one number, roughly: what to reserve for the answer.
 const POINT_BYTES: usize = 64;
 
-/// Writes the answer to `question`.
+/// The answer to one question.
 pub(super) fn answer(
     question: &Question,
     result: &QueryResult,
 ) -> Result<Vec<u8>, InvalidQuestion> {
-    let points = points(question, result);
-    if points > limits::ANSWER_POINTS_MAX {
-        return Err(InvalidQuestion::AnswerTooLong(points));
+    let mut out = Answers::begin(b"{\"data\":");
+    out.add(question, result)?;
+    Ok(out.end(b"}"))
+}
+
+/// Answers that are written one after another, with at most so many points in all as one may have.
+#[derive(Debug)]
+pub(super) struct Answers {
+    out: Vec<u8>,
+    points: u64,
+}
+
+impl Answers {
+    /// A list of answers.
+    pub(super) fn list() -> Self {
+        Self::begin(b"{\"data\":[")
     }
-    let per_point = POINT_BYTES + 24 * (question.query.aggregations.len() - 1);
-    let bytes = usize::try_from(points).unwrap_or(0).saturating_mul(per_point);
-    let mut out = Vec::with_capacity(256 + bytes);
-    out.extend_from_slice(br#"{"data":{"name":"#);
-    json::string(&mut out, question.query.metric.as_str());
+
+    fn begin(opening: &[u8]) -> Self {
+        Self { out: opening.to_vec(), points: 0 }
+    }
+
+    /// Adds the answer to a question to a list.
+    pub(super) fn push(
+        &mut self,
+        question: &Question,
+        result: &QueryResult,
+    ) -> Result<(), InvalidQuestion> {
+        if self.out.last() == Some(&b'}') {
+            self.out.push(b',');
+        }
+        self.add(question, result)
+    }
+
+    /// The list as JSON.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.end(b"]}")
+    }
+
+    fn end(mut self, closing: &[u8]) -> Vec<u8> {
+        self.out.extend_from_slice(closing);
+        self.out
+    }
+
+    fn add(&mut self, question: &Question, result: &QueryResult) -> Result<(), InvalidQuestion> {
+        let points = points(question, result);
+        self.points = self.points.saturating_add(points);
+        if self.points > limits::ANSWER_POINTS_MAX {
+            return Err(InvalidQuestion::AnswerTooLong(self.points));
+        }
+        let per_point = POINT_BYTES + 24 * (question.query.aggregations.len() - 1);
+        let bytes = usize::try_from(points).unwrap_or(0).saturating_mul(per_point);
+        self.out.reserve(256 + bytes);
+        write(&mut self.out, question, result);
+        Ok(())
+    }
+}
+
+fn write(out: &mut Vec<u8>, question: &Question, result: &QueryResult) {
+    out.extend_from_slice(br#"{"name":"#);
+    json::string(out, question.query.metric.as_str());
     if let [aggregation] = question.query.aggregations.as_slice() {
         out.extend_from_slice(br#","aggregation":"#);
-        json::string(&mut out, aggregation.as_str());
+        json::string(out, aggregation.as_str());
     }
     out.extend_from_slice(br#","interval":"#);
-    json::string(&mut out, question.width.as_str());
+    json::string(out, question.width.as_str());
     let series = Series::new(question, result.range);
     if question.query.group_by.is_empty() {
         out.extend_from_slice(br#","series":"#);
-        series.write(&mut out, result.groups.first());
+        series.write(out, result.groups.first());
     } else {
         out.extend_from_slice(br#","groups":{"#);
         for (i, group) in result.groups.iter().enumerate() {
             if i > 0 {
                 out.push(b',');
             }
-            json::string(&mut out, &label(&group.key));
+            json::string(out, &label(&group.key));
             out.push(b':');
-            series.write(&mut out, Some(group));
+            series.write(out, Some(group));
         }
         out.push(b'}');
     }
-    out.extend_from_slice(b"}}");
-    Ok(out)
+    out.push(b'}');
 }
 
 /// How many points the answer has over all its groups.

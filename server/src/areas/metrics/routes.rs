@@ -33,6 +33,7 @@ pub static ROUTES: &[Route] = &[
     Route::get("/api/v1/metrics/{name}", &get).doc(GET),
     Route::delete("/api/v1/metrics/{name}", &delete).scope(Scope::Admin).doc(DELETE),
     Route::get("/api/v1/metrics/{name}/query", &query).limit(LimitClass::Query).doc(QUERY),
+    Route::get("/api/v1/query", &query_several).limit(LimitClass::Query).doc(QUERY_SEVERAL),
     Route::get("/api/v1/metrics/{name}/tags", &tags).doc(TAGS),
     Route::get("/api/v1/metrics/{name}/tags/{key}/values", &tag_values).doc(TAG_VALUES),
 ];
@@ -88,6 +89,11 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn query(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let answer = app.query(move |app| ops::answer(app, req.param("name"), req.query())).await?;
+    Ok(Response::bytes(StatusCode::OK, "application/json", answer))
+}
+
+async fn query_several(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let answer = app.query(move |app| ops::answer_several(app, req.query())).await?;
     Ok(Response::bytes(StatusCode::OK, "application/json", answer))
 }
 
@@ -161,43 +167,66 @@ const DELETE: Doc = Doc::new(TAG, "Delete a metric with all its points")
     .errors(&[NOT_FOUND])
     .ext();
 
+/// What may be asked, whatever the metric.
+const ASKED: [Param; 7] = [
+    Param::query("from", "Inclusive; one hour before `to` when absent. A date is its midnight in UTC.")
+        .form(Form::Time),
+    Param::query("to", "Exclusive; now when absent.").form(Form::Time),
+    Param::query(
+        "aggregation",
+        "One, or several joined with `,`. gauge: last, avg, min, max; counter: sum, rate; distribution: avg, \
+         sum, min, max, p50, p90, p95, p99, count; set: count. Absent: avg, sum, avg, count.",
+    )
+    .example("avg,max"),
+    Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
+        .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
+    Param::query(
+        "tags[key]",
+        "Only series whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so). May repeat.",
+    )
+    .example("web-*"),
+    Param::query("group_by", "`tags.<key>`, or up to 4 joined with `,`.").example("tags.host"),
+    Param::query("fill", "What stands for an empty bucket; `none` leaves it out.")
+        .form(Form::OneOf(&["none", "null", "zero", "previous"])),
+];
+
+const QUESTION_ERRORS: &[ErrorCode] = &[
+    NOT_FOUND,
+    ErrorCode::InvalidTimestamp,
+    ErrorCode::InvalidRange,
+    ErrorCode::InvalidInterval,
+    ErrorCode::InvalidAggregation,
+    ErrorCode::InvalidParameter,
+];
+
 const QUERY: Doc = Doc::new(TAG, "Query a time series")
     .about(
         "The range is half-open, buckets are aligned to the epoch and stamped with their start. Empty buckets are \
          left out unless `fill` says otherwise. With `group_by` the answer has `groups` instead of `series`; \
          the values of several tags are joined with `,`.",
     )
+    .parameters(&[NAME, ASKED[0], ASKED[1], ASKED[2], ASKED[3], ASKED[4], ASKED[5], ASKED[6]])
+    .ok::<Data<QueryAnswer>>()
+    .errors(QUESTION_ERRORS);
+
+const QUERY_SEVERAL: Doc = Doc::new(TAG, "Query time series of several metrics")
+    .about(
+        "The same question of up to 50 metrics, answered in the order in which they are named, each as its own query \
+         would answer it. One that there is not refuses the request.",
+    )
     .parameters(&[
-        NAME,
-        Param::query("from", "Inclusive; one hour before `to` when absent. A date is its midnight in UTC.")
-            .form(Form::Time),
-        Param::query("to", "Exclusive; now when absent.").form(Form::Time),
-        Param::query(
-            "aggregation",
-            "One, or several joined with `,`. gauge: last, avg, min, max; counter: sum, rate; distribution: avg, \
-             sum, min, max, p50, p90, p95, p99, count; set: count. Absent: avg, sum, avg, count.",
-        )
-        .example("avg,max"),
-        Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
-            .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
-        Param::query(
-            "tags[key]",
-            "Only series whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so). May repeat.",
-        )
-        .example("web-*"),
-        Param::query("group_by", "`tags.<key>`, or up to 4 joined with `,`.").example("tags.host"),
-        Param::query("fill", "What stands for an empty bucket; `none` leaves it out.")
-            .form(Form::OneOf(&["none", "null", "zero", "previous"])),
+        Param::query("metric", "A metric; stands once for each.").required().example("cpu.load"),
+        ASKED[0],
+        ASKED[1],
+        ASKED[2],
+        ASKED[3],
+        ASKED[4],
+        ASKED[5],
+        ASKED[6],
     ])
-    .ok::<QueryAnswer>()
-    .errors(&[
-        NOT_FOUND,
-        ErrorCode::InvalidTimestamp,
-        ErrorCode::InvalidRange,
-        ErrorCode::InvalidInterval,
-        ErrorCode::InvalidAggregation,
-        ErrorCode::InvalidParameter,
-    ]);
+    .ok::<Data<Vec<QueryAnswer>>>()
+    .errors(QUESTION_ERRORS)
+    .ext();
 
 const TAGS: Doc = Doc::new(TAG, "List the tag keys of a metric")
     .parameters(&[NAME, PAGING[0], PAGING[1]])

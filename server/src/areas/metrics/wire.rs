@@ -79,7 +79,7 @@ pub enum MetricInput {}
 /// What a request to track a batch sends.
 pub(super) enum BatchInput {}
 
-/// What a query answers.
+/// What a query answers of one metric.
 pub(super) enum QueryAnswer {}
 
 impl From<&Point<'_>> for Tracked {
@@ -214,22 +214,18 @@ impl JsonSchema for QueryAnswer {
         });
         json_schema!({
             "type": "object",
-            "required": ["data"],
-            "properties": { "data": {
-                "type": "object",
-                "required": ["name", "interval"],
-                "properties": {
-                    "name": { "type": "string" },
-                    "aggregation": { "type": "string", "description": "With one aggregation." },
-                    "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] },
-                    "series": points,
-                    "groups": {
-                        "type": "object",
-                        "description": "With `group_by`, instead of `series`: by the value of the tag.",
-                        "additionalProperties": points
-                    }
+            "required": ["name", "interval"],
+            "properties": {
+                "name": { "type": "string" },
+                "aggregation": { "type": "string", "description": "With one aggregation." },
+                "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] },
+                "series": points,
+                "groups": {
+                    "type": "object",
+                    "description": "With `group_by`, instead of `series`: by the value of the tag.",
+                    "additionalProperties": points
                 }
-            } }
+            }
         })
     }
 }

@@ -26,8 +26,10 @@ impl<B: AsRef<[u8]>> Lines<B> {
     pub(super) fn new(body: B, now: TimestampMs) -> Self {
         Self { body, at: 0, lines: 0, items: 0, now }
     }
+}
 
-    fn add_to(
+impl<B: AsRef<[u8]>> Reading for Lines<B> {
+    fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         points_max: usize,
@@ -56,22 +58,9 @@ impl<B: AsRef<[u8]>> Lines<B> {
     }
 }
 
-impl<B: AsRef<[u8]> + Send + 'static> Reading for Lines<B> {
-    fn read_on(
-        &mut self,
-        batch: &mut BatchBuilder<'_>,
-        points_max: usize,
-        outcome: &mut BulkOutcome,
-    ) -> Progress {
-        self.add_to(batch, points_max, outcome)
-    }
-}
-
 /// The points of a body, and what became of its lines. The series of the points are found, or made.
 pub fn resolve_lines(engine: &Engine, body: &[u8], now: TimestampMs) -> (PointBatch, BulkOutcome) {
-    let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
-    Lines::new(body, now).add_to(&mut batch, usize::MAX, &mut outcome);
-    (batch.finish(), outcome)
+    Lines::new(body, now).read_whole(engine)
 }
 
 fn read(batch: &mut BatchBuilder<'_>, now: TimestampMs, line: &[u8]) -> Result<(), ApiError> {

@@ -29,8 +29,10 @@ impl<B: AsRef<[u8]>> Lines<B> {
     pub(super) fn new(body: B, precision: Precision, now: TimestampMs) -> Self {
         Self { body, place: (0, 0), times: Times::new(precision, now) }
     }
+}
 
-    fn add_to(
+impl<B: AsRef<[u8]>> Reading for Lines<B> {
+    fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         points_max: usize,
@@ -55,17 +57,6 @@ impl<B: AsRef<[u8]>> Lines<B> {
     }
 }
 
-impl<B: AsRef<[u8]> + Send + 'static> Reading for Lines<B> {
-    fn read_on(
-        &mut self,
-        batch: &mut BatchBuilder<'_>,
-        points_max: usize,
-        outcome: &mut BulkOutcome,
-    ) -> Progress {
-        self.add_to(batch, points_max, outcome)
-    }
-}
-
 /// The points of a body, and what became of its lines. The series of the points are found, or made.
 pub fn resolve_lines(
     engine: &Engine,
@@ -73,9 +64,7 @@ pub fn resolve_lines(
     precision: Precision,
     now: TimestampMs,
 ) -> (PointBatch, BulkOutcome) {
-    let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
-    Lines::new(body, precision, now).add_to(&mut batch, usize::MAX, &mut outcome);
-    (batch.finish(), outcome)
+    Lines::new(body, precision, now).read_whole(engine)
 }
 
 /// Hands the points of a body to `take`, as names and tags. Answers what became of the lines.

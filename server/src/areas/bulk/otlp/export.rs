@@ -106,7 +106,7 @@ impl<B: AsRef<[u8]>> Export<B> {
     }
 }
 
-impl<B: AsRef<[u8]> + Send + 'static> Reading for Export<B> {
+impl<B: AsRef<[u8]>> Reading for Export<B> {
     fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,

@@ -163,7 +163,7 @@ fn note(families: &Families, metadata: &[u8]) -> Result<(), WriteError> {
     Ok(())
 }
 
-impl<B: AsRef<[u8]> + Send + 'static> Reading for WriteRequest<B> {
+impl<B: AsRef<[u8]>> Reading for WriteRequest<B> {
     fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,
