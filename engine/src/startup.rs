@@ -32,6 +32,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
     let lock = lock(dir)?;
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
     let documents = Arc::new(Documents::open(Arc::clone(&store), options.clock.clone())?);
+    let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
     let pool = Arc::new(query_threads(options.threads)?);
     let Opened { metrics, mut damaged } =
         load::open(Arc::clone(&store), options.clone(), Arc::clone(&pool), seed(dir))?;
@@ -64,7 +65,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
         dir: dir.to_owned(),
         telemetry,
         documents,
-        records: Records::new(Arc::clone(&store)),
+        records,
         store,
         segments,
         committer,

@@ -1,6 +1,7 @@
 //! Changes of records that happen together or not at all.
 
 use super::table::Table;
+use crate::documents::Receipt;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::storage::{Batch, KeyRange, Keyspace};
@@ -10,6 +11,8 @@ use crate::storage::{Batch, KeyRange, Keyspace};
 #[derive(Debug, Default)]
 pub struct RecordBatch {
     batch: Batch,
+    /// The ids of receipts that are stored with the changes.
+    receipts: Vec<u128>,
     /// The first value that is too large to be stored.
     unfit: Option<(Table, usize)>,
 }
@@ -39,6 +42,15 @@ impl RecordBatch {
         self.batch.delete_range(Keyspace::Records, table.range(range));
     }
 
+    /// Stores `receipt` with the changes, so that a request that is sent again does nothing twice. An answer over
+    /// [`limits::RECEIPT_ANSWER_BYTES_MAX`] is not worth keeping and is left out.
+    pub fn receipt(&mut self, receipt: &Receipt) {
+        if receipt.answer.len() <= limits::RECEIPT_ANSWER_BYTES_MAX {
+            receipt.stage(&mut self.batch);
+            self.receipts.push(receipt.id);
+        }
+    }
+
     /// Changes so far.
     pub fn len(&self) -> usize {
         self.batch.len()
@@ -52,6 +64,10 @@ impl RecordBatch {
     /// Bytes that the batch takes in the log, nearly.
     pub fn bytes(&self) -> usize {
         self.batch.bytes()
+    }
+
+    pub(super) fn receipts(&self) -> &[u128] {
+        &self.receipts
     }
 
     pub(super) fn into_batch(self) -> Result<Batch> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::batch::RecordBatch;
 use super::table::Table;
+use crate::documents::Documents;
 use crate::error::Result;
 use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store, Sync};
 
@@ -11,6 +12,8 @@ use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store, Sync};
 #[derive(Debug)]
 pub struct Records {
     store: Arc<Store>,
+    /// Whose receipts are stored with records.
+    documents: Arc<Documents>,
 }
 
 /// What [`Records::verify`] saw.
@@ -24,8 +27,8 @@ pub(crate) struct Verified {
 }
 
 impl Records {
-    pub(crate) fn new(store: Arc<Store>) -> Self {
-        Self { store }
+    pub(crate) fn new(store: Arc<Store>, documents: Arc<Documents>) -> Self {
+        Self { store, documents }
     }
 
     /// The value under `key`.
@@ -75,6 +78,8 @@ impl Records {
     /// [`crate::Error::Storage`], and should the process die while the disk is full, the next start may find the changes
     /// made.
     pub fn write(&self, batch: RecordBatch) -> Result<()> {
+        // So that the expiry of an old receipt with the same id does not take the new one away.
+        let _claim = self.documents.claim_receipts(batch.receipts());
         let batch = batch.into_batch()?;
         if batch.len() == 0 {
             return Ok(());

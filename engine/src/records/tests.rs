@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 
 use proptest::prelude::*;
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::storage::{Batch, Direction, KeyRange, Keyspace, Store, Sync};
-use crate::{Engine, Error, Options, limits};
+use crate::{Clock, Documents, Engine, Error, Options, Receipt, TimestampMs, limits};
 
 const QUEUES: Table = Table::new(7, "queues");
 const NEXT: Table = Table::new(8, "next");
@@ -19,6 +20,13 @@ const HIGHEST: Table = Table::new(254, "highest");
 fn open(dir: &Path) -> Engine {
     let options = Options { cache_bytes: 16 << 20, threads: 2, ..Options::default() };
     Engine::open(dir, options).unwrap()
+}
+
+/// Records without an engine around them, whose files nobody else writes.
+fn bare(dir: &Path) -> Records {
+    let store = Arc::new(Store::open(dir, 16 << 20, 2).unwrap());
+    let documents = Documents::open(Arc::clone(&store), Clock::system()).unwrap();
+    Records::new(store, documents.into())
 }
 
 fn put(engine: &Engine, table: Table, key: &[u8], value: &[u8]) {
@@ -98,6 +106,28 @@ fn a_batch_is_applied_in_its_order() {
 }
 
 #[test]
+fn a_receipt_is_stored_with_the_records_or_not_at_all() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(dir.path());
+    let receipt = |id| Receipt {
+        id,
+        fingerprint: 7,
+        answer: b"done".to_vec(),
+        expires_at: TimestampMs(i64::MAX),
+    };
+    let mut batch = RecordBatch::new();
+    batch.receipt(&receipt(1));
+    batch.put(QUEUES, b"large", vec![0; limits::RECORD_VALUE_BYTES_MAX + 1]);
+    engine.records().write(batch).unwrap_err();
+    assert_eq!(engine.receipt(1).unwrap(), None);
+    let mut batch = RecordBatch::new();
+    batch.receipt(&receipt(2));
+    batch.put(QUEUES, b"small", b"1".to_vec());
+    engine.records().write(batch).unwrap();
+    assert_eq!(engine.receipt(2).unwrap(), Some(receipt(2)));
+}
+
+#[test]
 fn a_value_too_large_stops_its_whole_batch() {
     let dir = TempDir::new().unwrap();
     let engine = open(dir.path());
@@ -120,8 +150,7 @@ fn a_key_too_long_is_a_bug() {
 fn what_is_written_survives_a_kill() {
     let dir = TempDir::new().unwrap();
     let (live, killed) = (dir.path().join("live"), dir.path().join("killed"));
-    let store = Store::open(&live, 16 << 20, 2).unwrap();
-    let records = Records::new(store.into());
+    let records = bare(&live);
     for n in 0..100_u8 {
         let mut batch = RecordBatch::new();
         batch.put(QUEUES, &[n], vec![n; 100]);
@@ -134,7 +163,7 @@ fn what_is_written_survives_a_kill() {
         let path = entry.unwrap().path();
         fs::copy(&path, killed.join(path.file_name().unwrap())).unwrap();
     }
-    let records = Records::new(Store::open(&killed, 16 << 20, 2).unwrap().into());
+    let records = bare(&killed);
     assert_eq!(records.get(NEXT, &[0]).unwrap().unwrap(), [99]);
     assert_eq!(records.scan(QUEUES, &KeyRange::all(), Direction::Forward).count(), 100);
 }

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::http::{LATENCY_BOUNDS_US, RouteCounts, Server, Telemetry};
 use crate::limits;
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
+use crate::platform::jobs::JobsError;
 use crate::platform::sweeps::Sweep;
 
 /// Every sweep of the server. The engine seals, merges and expires on a thread of its own.
@@ -14,9 +15,16 @@ pub(super) fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let counted = Arc::clone(server);
     let mut health = SelfMetrics::new(app.engine().clone(), move || requests(counted.telemetry()));
     let keyed = Arc::clone(app);
+    let (chronicled, sampled) = (Arc::clone(app), Arc::clone(app));
     let key_use = Duration::from_secs(limits::KEY_USE_SECONDS);
     vec![
         Sweep::new("self_metrics", Duration::from_secs(10), move |now| health.write(now)),
+        Sweep::new("jobs_history", Duration::from_secs(1), move |now| {
+            chronicled.jobs().write_history(now)
+        }),
+        Sweep::new("jobs_sample", Duration::from_secs(10), move |now| {
+            sampled.jobs().sample(now).map_err(JobsError::into_engine)
+        }),
         Sweep::new("key_use", key_use, move |_| keyed.keys().store_last_used()),
     ]
 }

@@ -6,6 +6,7 @@ pub mod config;
 pub mod control;
 pub mod families;
 pub mod ids;
+pub mod jobs;
 pub mod json;
 pub mod keys;
 pub mod logging;

@@ -21,7 +21,7 @@ pub use load::{Effective, Loaded};
 pub use network::Cidr;
 pub use print::reference;
 pub use settings::{
-    AttributeNames, Bodies, Config, Http, Limits, Log, Metrics, Otlp, Outbound, OutboundRanges,
+    AttributeNames, Bodies, Config, Http, Jobs, Limits, Log, Metrics, Otlp, Outbound, OutboundRanges,
     Overrides, Server, Storage, StorageRetention,
 };
 pub use units::{ByteSize, Period};

@@ -1,0 +1,1 @@
+//! The area through its routes.

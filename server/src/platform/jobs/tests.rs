@@ -1,0 +1,1 @@
+//! The ledger with its thread, on a real engine.
