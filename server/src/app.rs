@@ -23,7 +23,7 @@ pub struct App {
     clock: Clock,
     ids: Ids,
     keys: Keys,
-    jobs: Jobs,
+    jobs: Arc<Jobs>,
     families: Families,
     query_slots: Arc<Semaphore>,
     widget_timeout: Duration,
@@ -65,7 +65,7 @@ impl App {
             engine,
             clock,
             keys,
-            jobs,
+            jobs: Arc::new(jobs),
             families: Families::default(),
         }))
     }
@@ -81,7 +81,7 @@ impl App {
     }
 
     /// The jobs.
-    pub fn jobs(&self) -> &Jobs {
+    pub fn jobs(&self) -> &Arc<Jobs> {
         &self.jobs
     }
 

@@ -69,6 +69,11 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
     let control = control(config).map(|listener| spawn(&server, listener, stopping));
     let (end_sweeps, sweeps_ending) = watch::channel(false);
     let sweeps = tokio::spawn(sweeps::run(background::sweeps(&server, &app), clock, sweeps_ending));
+    let workshop = tokio::spawn(background::workshop(&app).run(
+        Arc::clone(app.jobs()),
+        stop.subscribe(),
+        config.server.drain.duration(),
+    ));
     tracing::info!(opened_ms = ms(&ticks), "ready");
 
     let name = signals.next().await;
@@ -79,6 +84,7 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
         stop.send_replace(true);
         joined(Some(network)).await?;
         joined(control).await?;
+        joined(Some(workshop)).await?;
         end_sweeps.send_replace(true);
         joined(Some(sweeps)).await?;
         let closing = tokio::task::spawn_blocking(move || {

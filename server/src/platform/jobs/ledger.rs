@@ -242,7 +242,7 @@ impl Ledger {
         replies: &mut Replies,
     ) {
         match state.serves(worker) {
-            // Only an active worker can be given anything while it waits.
+            // A worker that is to leave is not held up.
             None => replies.grants.push((reply, Vec::new())),
             Some(_) if self.waiters.len() >= limits::JOB_WAITERS_MAX => {
                 replies.tells.push(refusal(reply, JobsError::TooManyWaiting));
@@ -253,6 +253,11 @@ impl Ledger {
 
     /// Jobs that became ready in this round go to those who wait for them, in the order they came.
     fn serve_waiters(&mut self, state: &mut State, round: &mut Round, replies: &mut Replies) {
+        // They learn at once that they are to wait no more.
+        for worker in std::mem::take(&mut round.restricted) {
+            let left = self.waiters.take_of(worker);
+            replies.grants.extend(left.map(|waiter| (waiter.reply, Vec::new())));
+        }
         let mut woken = std::mem::take(&mut round.woken);
         woken.sort_unstable();
         woken.dedup();

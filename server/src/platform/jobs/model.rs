@@ -443,7 +443,7 @@ mod tests {
 
     #[test]
     fn a_reservation_is_of_one_job() {
-        let (id, other) = (JobId(7), JobId(8));
+        let (id, other) = (JobId(0xabcd_efab_cdef), JobId(8));
         let text = id.reservation(0xabc);
         assert_eq!(id.token_in(&text), Some(0xabc));
         assert_eq!(other.token_in(&text), None);

@@ -115,6 +115,13 @@ impl Waiters {
         }
     }
 
+    /// Takes what a worker waits with.
+    pub(super) fn take_of(&mut self, worker: WorkerId) -> impl Iterator<Item = Waiter> {
+        let its = self.all.iter().filter(|(_, waiter)| waiter.worker == worker);
+        let its: Vec<u64> = its.map(|(number, _)| *number).collect();
+        its.into_iter().filter_map(|number| self.remove(number))
+    }
+
     /// Forgets those who have gone.
     pub(super) fn prune(&mut self) {
         let gone = |(number, waiter): (&u64, &Waiter)| waiter.reply.is_closed().then_some(*number);

@@ -7,6 +7,7 @@ use super::wire::{
     JobInput, JobView, TokenInput, job_id,
 };
 use crate::app::App;
+use crate::areas::jobs::fields::working;
 use crate::http::{
     ApiError, ApiResult, BodyKind, Deleted, Doc, ErrorCode, LimitClass, Request, Resource, Response,
     Route, Scope,
@@ -27,11 +28,6 @@ pub static ROUTES: &[Route] = &[
     working("/api/v1/jobs/{id}/fail", &fail).doc(FAIL),
     working("/api/v1/jobs/{id}/extend", &extend).doc(EXTEND),
 ];
-
-/// A route of programs that enqueue or work: as often as they like.
-const fn working(path: &'static str, handler: &'static dyn crate::http::Handle) -> Route {
-    Route::post(path, handler).scope(Scope::Ingest).limit(LimitClass::Unlimited)
-}
 
 async fn enqueue(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let drafted = app.jobs().draft(req.json::<JobInput>()?.into_job()?);

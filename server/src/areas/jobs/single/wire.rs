@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
+use crate::areas::jobs::fields::{invalid, missing};
 use crate::http::{ApiError, ErrorCode};
 use crate::limits;
 use crate::platform::jobs::{
@@ -288,9 +289,8 @@ impl ExtendInput {
     pub(super) fn into_seconds(self, job: JobId) -> Result<(Option<u64>, u32), ApiError> {
         let token = token(job, self.reservation_token)?;
         let asked = self.seconds.ok_or_else(|| missing("seconds"))?;
-        let seconds = seconds(asked).map_err(|invalid| {
-            ApiError::new(ErrorCode::InvalidField, format!("seconds {invalid}")).field("seconds")
-        })?;
+        let seconds = seconds(asked)
+            .map_err(|rule| invalid("seconds", format!("seconds {rule}")))?;
         Ok((token, seconds))
     }
 }
@@ -344,8 +344,4 @@ fn read_time(text: &str) -> Result<TimestampMs, ApiError> {
         let message = "run_at must be an ISO 8601 date-time such as 2026-01-02T03:04:05.678Z";
         ApiError::new(ErrorCode::InvalidTimestamp, message).field("run_at")
     })
-}
-
-fn missing(field: &'static str) -> ApiError {
-    ApiError::new(ErrorCode::MissingField, format!("{field} is required")).field(field)
 }

@@ -7,6 +7,7 @@ use super::wire::{
     WorkerHistory, WorkerInput, WorkerList, worker_id,
 };
 use crate::app::App;
+use crate::areas::jobs::fields::working;
 use crate::areas::jobs::period::period;
 use crate::http::{
     ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Param, Request, Resource, Response, Route,
@@ -30,11 +31,6 @@ pub static ROUTES: &[Route] = &[
     Route::post("/api/v1/workers/{id}/quiet", &quiet).doc(QUIET),
     Route::post("/api/v1/workers/{id}/stop", &stop).doc(STOP),
 ];
-
-/// A route of workers themselves: as often as they like.
-const fn working(path: &'static str, handler: &'static dyn crate::http::Handle) -> Route {
-    Route::post(path, handler).scope(Scope::Ingest).limit(LimitClass::Unlimited)
-}
 
 async fn list(app: Arc<App>, _: Request) -> ApiResult<Response> {
     Response::ok(&WorkerList::from(app.jobs().workers().await?))

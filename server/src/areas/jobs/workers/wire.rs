@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
-use crate::http::{ApiError, ApiResult, ErrorCode};
+use crate::areas::jobs::fields::{invalid, missing};
+use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::json::Plain;
 use crate::platform::jobs::{
@@ -367,12 +368,4 @@ impl WorkerHistory {
 /// The id in a path.
 pub(super) fn worker_id(text: &str) -> Result<WorkerId, JobsError> {
     WorkerId::parse(text).ok_or_else(|| JobsError::WorkerNotFound(text.to_owned()))
-}
-
-fn missing(field: &'static str) -> ApiError {
-    ApiError::new(ErrorCode::MissingField, format!("{field} is required")).field(field)
-}
-
-fn invalid(field: &'static str, message: String) -> ApiError {
-    ApiError::new(ErrorCode::InvalidField, message).field(field)
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use telltale_engine::{Clock, Engine, TimestampMs};
@@ -26,6 +27,7 @@ pub struct Jobs {
     pub(super) clock: Clock,
     pub(super) ids: Arc<Ids>,
     pub(super) settings: JobsSettings,
+    ticks: Ticks,
     chronicle: Arc<Chronicle>,
     ledger: SyncSender<Command>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -60,7 +62,7 @@ impl Jobs {
             settings,
             ids: Arc::clone(&ids),
             clock: clock.clone(),
-            ticks,
+            ticks: ticks.clone(),
             seed,
             chronicle: Arc::clone(&chronicle),
             returns: Arc::new(Returns::new(ledger.clone())),
@@ -75,12 +77,22 @@ impl Jobs {
             .spawn(move || thread.run())
             .map_err(|error| JobsError::Failed(format!("starting the ledger: {error}")))?;
         let thread = Mutex::new(Some(thread));
-        Ok(Self { engine, clock, ids, settings, chronicle, ledger, thread })
+        Ok(Self { engine, clock, ids, settings, ticks, chronicle, ledger, thread })
     }
 
     /// What an operator chose.
     pub fn settings(&self) -> &JobsSettings {
         &self.settings
+    }
+
+    /// The time of day.
+    pub fn now(&self) -> TimestampMs {
+        self.clock.now()
+    }
+
+    /// How long the jobs have been open, on a clock that is never set.
+    pub fn uptime(&self) -> Duration {
+        self.ticks.elapsed()
     }
 
     /// The past, as of now.

@@ -90,6 +90,11 @@ impl Jobs {
         self.blocking(move |engine| Ok(read_bodies(engine, &ids))).await
     }
 
+    /// How the attempts of a job failed, the oldest of those that are kept first.
+    pub async fn failures(&self, id: JobId, attempts: u16) -> Result<Vec<PastFailure>, JobsError> {
+        self.blocking(move |engine| read_failures(engine, id, attempts)).await
+    }
+
     async fn blocking<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Engine) -> Result<T, JobsError> + Send + 'static,

@@ -59,6 +59,14 @@ impl Jobs {
         Ok(answer)
     }
 
+    /// The same for threads that may block.
+    pub fn enqueue_blocking(&self, drafted: Drafted) -> Result<Enqueued, JobsError> {
+        self.check_room()?;
+        let answer = drafted.answer();
+        self.ask_blocking(move |state, round| state.enqueue(drafted.draft, drafted.status, round))?;
+        Ok(answer)
+    }
+
     /// Enqueues jobs together: those that are taken are all on disk, or none is. Each has its own outcome.
     pub async fn enqueue_all(
         &self,

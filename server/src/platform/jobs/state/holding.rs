@@ -47,10 +47,15 @@ impl State {
         Ok(granted)
     }
 
-    /// The queues whose jobs a worker may get; none when it may get nothing.
+    /// The queues whose jobs a worker may wait for: none of them for a quiet one, which waits to be told to stop. Nothing for a
+    /// worker that has no reason to wait.
     pub(in crate::platform::jobs) fn serves(&self, worker: WorkerId) -> Option<Arc<[u32]>> {
         let found = self.workers.get(&worker)?;
-        (found.status == WorkerStatus::Active).then(|| Arc::clone(&found.queues))
+        match found.status {
+            WorkerStatus::Active => Some(Arc::clone(&found.queues)),
+            WorkerStatus::Quiet => Some(Arc::new([])),
+            WorkerStatus::Stopping => None,
+        }
     }
 
     /// Whether a queue has a job to hand out.

@@ -3,6 +3,7 @@
 use telltale_engine::{RecordBatch, TimestampMs};
 
 use crate::platform::jobs::history::Seen;
+use crate::platform::jobs::model::WorkerId;
 
 /// The two clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +24,15 @@ pub(in crate::platform::jobs) struct Round {
     pub(in crate::platform::jobs) seen: Seen,
     /// Queues in which a job became ready, or that hand out jobs again.
     pub(in crate::platform::jobs) woken: Vec<u32>,
+    /// Workers that get no jobs from now on.
+    pub(in crate::platform::jobs) restricted: Vec<WorkerId>,
 }
 
 impl Round {
     /// A round that changes nothing yet.
     pub(in crate::platform::jobs) fn new(now: Now) -> Self {
         let (batch, seen) = (RecordBatch::new(), Seen::default());
-        Self { now, batch, seen, woken: Vec::new() }
+        Self { now, batch, seen, woken: Vec::new(), restricted: Vec::new() }
     }
 
     /// The time of day in milliseconds.

@@ -167,6 +167,7 @@ impl State {
             return Ok((worker.status, false));
         }
         worker.status = to;
+        round.restricted.push(id);
         self.store_worker(id, round);
         Ok((to, true))
     }
@@ -213,6 +214,7 @@ impl State {
         let worker = self.workers.remove(&id);
         let worker = worker.ok_or_else(|| JobsError::WorkerNotFound(id.to_string()))?;
         self.timers.unexpect(worker.expected_steady_ms, id);
+        round.restricted.push(id);
         round.batch.delete(stored::WORKERS, &id.key());
         Ok(worker.held)
     }
