@@ -7,8 +7,8 @@ use crate::app::App;
 use crate::areas::jobs::{TRIM_DEAD, TrimDead, trim_dead};
 use crate::http::{LATENCY_BOUNDS_US, RouteCounts, Server, Telemetry};
 use crate::limits;
-use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 use crate::platform::jobs::JobsError;
+use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 use crate::platform::sweeps::Sweep;
 use crate::platform::work::Workshop;
 

@@ -75,7 +75,8 @@ impl Worker {
 
     fn work(&mut self) -> Result<(), Box<dyn Error>> {
         let path = format!("/api/v1/workers/{}/fetch", self.id);
-        let answer = self.send("POST", &path, &json!({"limit": 3, "wait_seconds": WAIT_SECONDS}))?;
+        let answer =
+            self.send("POST", &path, &json!({"limit": 3, "wait_seconds": WAIT_SECONDS}))?;
         if answer.status == 404 {
             return self.register();
         }

@@ -38,7 +38,12 @@ pub(crate) fn fetch_one(client: &Client, worker: &str) -> Value {
 
 /// Sends something about a job that is held.
 #[track_caller]
-pub(crate) fn about(client: &Client, job: &Value, verb: &str, more: &Value) -> telltale_tests::Answer {
+pub(crate) fn about(
+    client: &Client,
+    job: &Value,
+    verb: &str,
+    more: &Value,
+) -> telltale_tests::Answer {
     let mut body = more.clone();
     body["reservation_token"] = job["reservation_token"].clone();
     client.post(&format!("{JOBS}/{}/{verb}", text(&job["job_id"])), &body)
@@ -75,7 +80,11 @@ fn a_job_is_enqueued_worked_and_finished() {
 
     let other = json!({"reservation_token": "none of its tokens"});
     client.post(&format!("{JOBS}/{id}/ack"), &other).refused(409, "reservation_lost");
-    client.post(&format!("{JOBS}/{id}/ack"), &json!({})).refused_for(422, "missing_field", "reservation_token");
+    client.post(&format!("{JOBS}/{id}/ack"), &json!({})).refused_for(
+        422,
+        "missing_field",
+        "reservation_token",
+    );
     let done = about(&client, &job, "ack", &json!({})).expect(200);
     assert_eq!(done, json!({"job_id": id, "status": "completed"}));
     assert_eq!(about(&client, &job, "ack", &json!({})).expect(200), done, "the same again");
@@ -108,7 +117,11 @@ fn what_is_no_job_is_refused() {
     ] {
         client.post(JOBS, &body).refused_for(422, code, field);
     }
-    client.post(JOBS, &json!({"class_name": 1})).refused_for(400, "invalid_parameter", "class_name");
+    client.post(JOBS, &json!({"class_name": 1})).refused_for(
+        400,
+        "invalid_parameter",
+        "class_name",
+    );
     client.post_text(JOBS, "{").refused(400, "invalid_json");
     assert_eq!(client.get("/api/v1/queues/default").status, 404, "nothing was enqueued");
 }
@@ -119,8 +132,9 @@ fn a_batch_takes_what_is_good_and_tells_the_rest() {
     covers!("POST /api/v1/jobs/batch", Refusal);
     let mut server = Server::start();
     let client = server.client();
-    let mut jobs: Vec<Value> =
-        (0..1_000).map(|n| json!({"class_name": "A", "queue": "bulk", "arguments": {"n": n}})).collect();
+    let mut jobs: Vec<Value> = (0..1_000)
+        .map(|n| json!({"class_name": "A", "queue": "bulk", "arguments": {"n": n}}))
+        .collect();
     jobs[3] = json!({"queue": "bulk"});
     jobs[5] = json!(7);
     jobs[7] = json!({"class_name": "A", "max_attempts": -1});
@@ -128,9 +142,14 @@ fn a_batch_takes_what_is_good_and_tells_the_rest() {
     let made = client.post(&format!("{JOBS}/batch"), &body).expect(201);
     assert_eq!((&made["accepted"], &made["rejected"]), (&json!(997), &json!(3)));
     let ids = made["job_ids"].as_array().unwrap();
-    assert_eq!((ids.len(), &ids[3], &ids[5], &ids[7]), (1_000, &Value::Null, &Value::Null, &Value::Null));
-    let told: Vec<_> = made["errors"].as_array().unwrap().iter().map(|e| (&e["index"], &e["code"])).collect();
-    let (missing, form, range) = (json!("missing_field"), json!("invalid_parameter"), json!("invalid_field"));
+    assert_eq!(
+        (ids.len(), &ids[3], &ids[5], &ids[7]),
+        (1_000, &Value::Null, &Value::Null, &Value::Null)
+    );
+    let told: Vec<_> =
+        made["errors"].as_array().unwrap().iter().map(|e| (&e["index"], &e["code"])).collect();
+    let (missing, form, range) =
+        (json!("missing_field"), json!("invalid_parameter"), json!("invalid_field"));
     assert_eq!(told, [(&json!(3), &missing), (&json!(5), &form), (&json!(7), &range)]);
 
     server.restart();
@@ -144,7 +163,11 @@ fn a_batch_takes_what_is_good_and_tells_the_rest() {
     assert_eq!(seen, accepted, "first in, first out");
 
     let many = vec![json!({"class_name": "A"}); 1_001];
-    client.post(&format!("{JOBS}/batch"), &json!({ "jobs": many })).refused_for(413, "batch_too_large", "jobs");
+    client.post(&format!("{JOBS}/batch"), &json!({ "jobs": many })).refused_for(
+        413,
+        "batch_too_large",
+        "jobs",
+    );
     client.post(&format!("{JOBS}/batch"), &json!({})).refused_for(422, "missing_field", "jobs");
 }
 
@@ -167,7 +190,10 @@ fn a_scheduled_job_waits_for_its_time_also_over_a_kill() {
     assert_eq!(soon["job_id"], made["job_id"]);
     assert!(now_ms() >= soon_ms, "not before its time");
     let shown = client.get(&format!("{JOBS}/{far}")).expect(200);
-    assert_eq!((&shown["status"], &shown["run_at"]), (&json!("scheduled"), &json!("2999-01-01T00:00:00.000Z")));
+    assert_eq!(
+        (&shown["status"], &shown["run_at"]),
+        (&json!("scheduled"), &json!("2999-01-01T00:00:00.000Z"))
+    );
 }
 
 #[test]
@@ -176,7 +202,10 @@ fn a_job_that_has_not_started_is_deleted() {
     covers!("DELETE /api/v1/jobs/{id}", Refusal);
     covers!("GET /api/v1/jobs/{id}", Refusal);
     let client = Server::start().client();
-    let (one, two) = (enqueue(&client, &json!({"class_name": "A"})), enqueue(&client, &json!({"class_name": "A"})));
+    let (one, two) = (
+        enqueue(&client, &json!({"class_name": "A"})),
+        enqueue(&client, &json!({"class_name": "A"})),
+    );
     let path = format!("{JOBS}/{one}");
     assert_eq!(client.delete(&path).expect(200), json!({"id": one, "deleted": true}));
     client.get(&path).refused(404, "job_not_found");
@@ -195,7 +224,8 @@ fn a_failed_job_is_tried_again_and_dies_in_the_end() {
     covers!("POST /api/v1/jobs/{id}/fail", Happy);
     covers!("POST /api/v1/jobs/{id}/fail", Refusal);
     covers!("POST /api/v1/jobs/{id}/extend", Refusal);
-    let quick = Setup::new().set("jobs.retry_base_seconds", "1").set("jobs.retry_jitter_seconds", "1");
+    let quick =
+        Setup::new().set("jobs.retry_base_seconds", "1").set("jobs.retry_jitter_seconds", "1");
     let client = quick.start().client();
     let id = enqueue(&client, &json!({"class_name": "Poison", "max_attempts": 2}));
     let worker = register(&client, &["default"]);
@@ -212,7 +242,11 @@ fn a_failed_job_is_tried_again_and_dies_in_the_end() {
     assert!(fetch(&client, &worker, 1).is_empty(), "its time has not come");
     let job = eventually("the second attempt", || fetch(&client, &worker, 1).pop());
     assert_eq!((&job["job_id"], &job["attempt"]), (&json!(id), &json!(2)));
-    about(&client, &job, "extend", &json!({"seconds": 0})).refused_for(422, "invalid_field", "seconds");
+    about(&client, &job, "extend", &json!({"seconds": 0})).refused_for(
+        422,
+        "invalid_field",
+        "seconds",
+    );
     about(&client, &job, "extend", &json!({})).refused_for(422, "missing_field", "seconds");
     let failed = about(&client, &job, "fail", &json!({"error_class": "Bang"})).expect(200);
     assert_eq!((&failed["status"], &failed["next_run_at"]), (&json!("dead"), &Value::Null));
@@ -231,12 +265,16 @@ fn of_parallel_jobs_with_one_unique_key_one_is_taken() {
         let sent: Vec<_> = (0..50).map(|_| send()).collect();
         sent.into_iter().map(|answer| answer.join().unwrap()).collect()
     });
-    let (taken, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
+    let (taken, refused): (Vec<_>, Vec<_>) =
+        answers.iter().partition(|answer| answer.status == 201);
     assert_eq!((taken.len(), refused.len()), (1, 49));
     let id = taken[0].json()["job_id"].clone();
     for answer in refused {
         let error = answer.refused(409, "conflict");
-        assert_eq!((&error["details"]["field"], &error["details"]["id"]), (&json!("unique_key"), &id));
+        assert_eq!(
+            (&error["details"]["field"], &error["details"]["id"]),
+            (&json!("unique_key"), &id)
+        );
     }
     let client = server.client();
     let worker = register(&client, &["default"]);

@@ -34,11 +34,15 @@ fn a_dead_job_tells_its_story_and_is_brought_back() {
     covers!("GET /api/v1/dead-jobs/{id}", Refusal);
     covers!("POST /api/v1/dead-jobs/{id}/retry", Happy);
     covers!("POST /api/v1/dead-jobs/{id}/retry", Refusal);
-    let quick = Setup::new().set("jobs.retry_base_seconds", "1").set("jobs.retry_jitter_seconds", "1");
+    let quick =
+        Setup::new().set("jobs.retry_base_seconds", "1").set("jobs.retry_jitter_seconds", "1");
     let mut server = quick.start();
     let client = server.client();
     let worker = register(&client, &["mail"]);
-    let id = enqueue(&client, &json!({"class_name": "Mail", "queue": "mail", "max_attempts": 2, "arguments": {"to": "a"}}));
+    let id = enqueue(
+        &client,
+        &json!({"class_name": "Mail", "queue": "mail", "max_attempts": 2, "arguments": {"to": "a"}}),
+    );
     for (error, message) in [("Slow", "timed out"), ("Gone", "no such user")] {
         let job = eventually("the attempt", || fetch(&client, &worker, 1).pop());
         let report = json!({"error_class": error, "error_message": message, "backtrace": ["here"]});
@@ -47,23 +51,39 @@ fn a_dead_job_tells_its_story_and_is_brought_back() {
     server.restart();
     let client = server.client();
     let listed = client.get(DEAD).expect(200);
-    assert_eq!((&listed["total"], &listed["pagination"]), (&json!(1), &json!({"page": 1, "per_page": 50})));
+    assert_eq!(
+        (&listed["total"], &listed["pagination"]),
+        (&json!(1), &json!({"page": 1, "per_page": 50}))
+    );
     let dead = &listed["dead_jobs"][0];
     let dead_id = text(&dead["id"]);
     assert!(dead_id.starts_with("dead_"), "{dead}");
     let detail = client.get(&format!("{DEAD}/{dead_id}")).expect(200);
     for shown in [dead, &detail] {
-        assert_eq!((&shown["job_id"], &shown["class_name"], &shown["queue"]), (&json!(id), &json!("Mail"), &json!("mail")));
+        assert_eq!(
+            (&shown["job_id"], &shown["class_name"], &shown["queue"]),
+            (&json!(id), &json!("Mail"), &json!("mail"))
+        );
         assert_eq!((&shown["arguments"], &shown["attempts"]), (&json!({"to": "a"}), &json!(2)));
-        assert_eq!((&shown["error_class"], &shown["error_message"]), (&json!("Gone"), &json!("no such user")));
-        let (first, died) = (parse_iso(text(&shown["first_failed_at"])), parse_iso(text(&shown["died_at"])));
+        assert_eq!(
+            (&shown["error_class"], &shown["error_message"]),
+            (&json!("Gone"), &json!("no such user"))
+        );
+        let (first, died) =
+            (parse_iso(text(&shown["first_failed_at"])), parse_iso(text(&shown["died_at"])));
         assert!(first < died && died <= now_ms(), "{shown}");
     }
     assert_eq!(detail["backtrace"], json!(["here"]));
     let history = detail["retry_history"].as_array().unwrap();
     assert_eq!(history.len(), 2);
-    assert_eq!((&history[0]["attempt"], &history[0]["error"]), (&json!(1), &json!("Slow: timed out")));
-    assert_eq!((&history[1]["attempt"], &history[1]["error"]), (&json!(2), &json!("Gone: no such user")));
+    assert_eq!(
+        (&history[0]["attempt"], &history[0]["error"]),
+        (&json!(1), &json!("Slow: timed out"))
+    );
+    assert_eq!(
+        (&history[1]["attempt"], &history[1]["error"]),
+        (&json!(2), &json!("Gone: no such user"))
+    );
     assert!(history[0]["failed_at"].is_string() && detail["original_enqueued_at"].is_string());
 
     let retried = client.post(&format!("{DEAD}/{dead_id}/retry"), &json!({})).expect(200);
@@ -74,7 +94,11 @@ fn a_dead_job_tells_its_story_and_is_brought_back() {
     client.post(&format!("{DEAD}/{dead_id}/retry"), &json!({})).refused(404, "dead_job_not_found");
     client.get(&format!("{JOBS}/{id}")).refused(404, "job_not_found");
     let job = fetch_one(&client, &worker);
-    assert_eq!((&job["job_id"], &job["attempt"]), (&json!(new), &json!(1)), "all its attempts before it");
+    assert_eq!(
+        (&job["job_id"], &job["attempt"]),
+        (&json!(new), &json!(1)),
+        "all its attempts before it"
+    );
     assert_eq!(job["arguments"], json!({"to": "a"}));
     assert_eq!(client.get(&format!("{JOBS}/{new}")).expect(200)["max_attempts"], 2);
 }
@@ -102,7 +126,10 @@ fn dead_jobs_are_searched_page_by_page() {
         assert_eq!(total(query), expected, "{query}");
     }
     let page = client.get(&format!("{DEAD}?limit=2&page=2")).expect(200);
-    assert_eq!((&page["total"], &page["pagination"]), (&json!(3), &json!({"page": 2, "per_page": 2})));
+    assert_eq!(
+        (&page["total"], &page["pagination"]),
+        (&json!(3), &json!({"page": 2, "per_page": 2}))
+    );
     assert_eq!(ids(&page), newest_first[2..]);
     client.get(&format!("{DEAD}?page=0")).refused_for(400, "invalid_parameter", "page");
     client.get(&format!("{DEAD}?limit=0")).refused_for(400, "invalid_parameter", "limit");
@@ -114,7 +141,15 @@ fn dead_jobs_are_brought_back_together() {
     covers!("POST /api/v1/dead-jobs/retry", Happy);
     covers!("POST /api/v1/dead-jobs/retry", Refusal);
     let client = Server::start().client();
-    kill(&client, &[("a", "Mail", "Slow"), ("a", "Mail", "Gone"), ("b", "Bill", "Slow"), ("b", "Bill", "Slow")]);
+    kill(
+        &client,
+        &[
+            ("a", "Mail", "Slow"),
+            ("a", "Mail", "Gone"),
+            ("b", "Bill", "Slow"),
+            ("b", "Bill", "Slow"),
+        ],
+    );
     let all = ids(&client.get(DEAD).expect(200));
     let retry = |body: Value| client.post(&format!("{DEAD}/retry"), &body);
     for (body, code, field) in [
@@ -170,15 +205,24 @@ fn only_so_many_dead_jobs_are_kept_and_all_are_counted() {
     covers!("GET /api/v1/dead-jobs/analytics", Happy);
     covers!("GET /api/v1/dead-jobs/analytics", Refusal);
     let client = Setup::new().set("jobs.dead_max", "3").start().client();
-    kill(&client, &[("a", "A", "E"), ("a", "A", "F"), ("a", "B", "E"), ("a", "B", "E"), ("a", "B", "E")]);
+    kill(
+        &client,
+        &[("a", "A", "E"), ("a", "A", "F"), ("a", "B", "E"), ("a", "B", "E"), ("a", "B", "E")],
+    );
     assert_eq!(client.get(DEAD).expect(200)["total"], 3, "the oldest are gone");
     let told = eventually("the history", || {
         let told = client.get(&format!("{DEAD}/analytics")).expect(200);
         (told["total_dead"] == 5).then_some(told)
     });
     assert_eq!(told["period"], "week");
-    assert_eq!(told["by_class"], json!([{"class_name": "B", "count": 3}, {"class_name": "A", "count": 2}]));
-    assert_eq!(told["by_error"], json!([{"error_class": "E", "count": 4}, {"error_class": "F", "count": 1}]));
+    assert_eq!(
+        told["by_class"],
+        json!([{"class_name": "B", "count": 3}, {"class_name": "A", "count": 2}])
+    );
+    assert_eq!(
+        told["by_error"],
+        json!([{"error_class": "E", "count": 4}, {"error_class": "F", "count": 1}])
+    );
     let days = told["timeline"].as_array().unwrap();
     assert_eq!(days.len(), 7);
     assert_eq!(days.iter().filter_map(|day| day["count"].as_u64()).sum::<u64>(), 5);
@@ -187,5 +231,9 @@ fn only_so_many_dead_jobs_are_kept_and_all_are_counted() {
         let told = client.get(&format!("{DEAD}/analytics?period={period}")).expect(200);
         assert_eq!(told["timeline"].as_array().unwrap().len(), days);
     }
-    client.get(&format!("{DEAD}/analytics?period=hour")).refused_for(400, "invalid_parameter", "period");
+    client.get(&format!("{DEAD}/analytics?period=hour")).refused_for(
+        400,
+        "invalid_parameter",
+        "period",
+    );
 }

@@ -28,7 +28,13 @@ struct Crew {
 impl Crew {
     fn new(server: &Server, queues: &'static str) -> Self {
         let (tell, told) = channel();
-        let crew = Self { address: server.home().join("address"), queues, workers: Vec::new(), tell, told };
+        let crew = Self {
+            address: server.home().join("address"),
+            queues,
+            workers: Vec::new(),
+            tell,
+            told,
+        };
         crew.point_at(server);
         crew
     }
@@ -116,7 +122,10 @@ fn a_worker_killed_in_the_middle_of_a_job_loses_it_to_another() {
     let late = json!({"reservation_token": began[2]});
     client.post(&format!("{JOBS}/{id}/ack"), &late).refused(409, "reservation_lost");
     let shown = client.get(&format!("{JOBS}/{id}")).expect(200);
-    assert_eq!((&shown["status"], &shown["failures"][0]["error_class"]), (&json!("completed"), &json!("WorkerLost")));
+    assert_eq!(
+        (&shown["status"], &shown["failures"][0]["error_class"]),
+        (&json!("completed"), &json!("WorkerLost"))
+    );
 }
 
 #[test]
@@ -196,7 +205,8 @@ fn twenty_workers_lose_none_of_ten_thousand_jobs_however_often_they_and_the_serv
 fn fill(client: &Client) -> Vec<String> {
     let mut ids = Vec::new();
     for batch in 0..JOBS_ALL / 1_000 {
-        let job = |n: usize| json!({"class_name": "Work", "queue": QUEUES[n % 3], "arguments": {"n": n}});
+        let job =
+            |n: usize| json!({"class_name": "Work", "queue": QUEUES[n % 3], "arguments": {"n": n}});
         let jobs: Vec<Value> = (0..1_000).map(|n| job(batch * 1_000 + n)).collect();
         let made = client.post(&format!("{JOBS}/batch"), &json!({ "jobs": jobs })).expect(201);
         ids.extend(made["job_ids"].as_array().unwrap().iter().map(|id| text(id).to_owned()));

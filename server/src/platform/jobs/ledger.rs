@@ -283,20 +283,23 @@ impl Ledger {
         match &written {
             Written::Yes => self.chronicle.note(round.seen),
             Written::NoRoom(why) | Written::Failed(why) => {
-                tracing::error!(cause = why, "changes of jobs were not written; they are read anew");
+                tracing::error!(
+                    cause = why,
+                    "changes of jobs were not written; they are read anew"
+                );
                 self.state = None;
             }
         }
         for tell in replies.tells {
             tell(&written);
         }
-        match written.error() {
-            None => self.hand_out(replies.grants),
-            Some(_) => {
-                for (reply, _) in replies.grants {
-                    // A caller who has gone needs no answer.
-                    drop(written.error().map(|error| reply.send(Err(error))));
-                }
+        if let Written::Yes = written {
+            return self.hand_out(replies.grants);
+        }
+        for (reply, _) in replies.grants {
+            if let Some(error) = written.error() {
+                // A caller who has gone needs no answer.
+                drop(reply.send(Err(error)));
             }
         }
     }
@@ -367,10 +370,7 @@ fn refusal(reply: FetchReply, error: JobsError) -> Tell {
 }
 
 /// A job with what was read of it, or why it could not be.
-fn holding(
-    grant: &Grant,
-    body: Result<Option<Vec<u8>>, Error>,
-) -> Result<Holding, String> {
+fn holding(grant: &Grant, body: Result<Option<Vec<u8>>, Error>) -> Result<Holding, String> {
     let body = body.map_err(|error| error.to_string())?;
     let body = body.ok_or_else(|| "its record is gone".to_owned())?;
     let body = stored::decode::<StoredBody<'_>>(&body).map_err(|damage| damage.to_string())?;

@@ -60,6 +60,12 @@ id! {
 }
 
 impl JobId {
+    /// When the id was made, as it says itself.
+    pub(super) fn made_at(self) -> TimestampMs {
+        // The upper 48 bits of a ULID.
+        TimestampMs(i64::try_from(self.0 >> 80).unwrap_or(0))
+    }
+
     /// The text that proves that its holder holds the job.
     pub fn reservation(self, token: u64) -> String {
         ids::with_ulid_text(self.0, |text| format!("{text}.{token:x}"))
@@ -447,7 +453,9 @@ mod tests {
         let text = id.reservation(0xabc);
         assert_eq!(id.token_in(&text), Some(0xabc));
         assert_eq!(other.token_in(&text), None);
-        for bad in ["", ".", "abc", &text.to_lowercase(), &format!("{text}0x"), &text.replace('.', ".+")] {
+        for bad in
+            ["", ".", "abc", &text.to_lowercase(), &format!("{text}0x"), &text.replace('.', ".+")]
+        {
             assert_eq!(id.token_in(bad), None, "{bad}");
         }
     }

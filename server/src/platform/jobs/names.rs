@@ -47,11 +47,8 @@ impl ClassName {
 
     /// The class of an error: whatever a worker says, cut to its length.
     pub fn of_error(text: &str) -> Self {
-        let cut: String = text
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(limits::ERROR_CLASS_CHARS_MAX)
-            .collect();
+        let cut: String =
+            text.chars().filter(|c| !c.is_control()).take(limits::ERROR_CLASS_CHARS_MAX).collect();
         if cut.is_empty() { Self("Error".into()) } else { Self(cut.into()) }
     }
 

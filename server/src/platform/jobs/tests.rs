@@ -29,7 +29,8 @@ impl House {
         let options = Options { clock: clock.clone(), cache_bytes: 16 << 20, ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
         // The wall clock is ours to set; the steady one is not.
-        let jobs = Jobs::open(engine.clone(), clock.clone(), Ticks::system(), JobsSettings::default());
+        let jobs =
+            Jobs::open(engine.clone(), clock.clone(), Ticks::system(), JobsSettings::default());
         let runtime = Runtime::new().unwrap();
         Self { dir, clock, engine, jobs: Arc::new(jobs.unwrap()), runtime }
     }
@@ -76,7 +77,8 @@ fn who_waits_gets_the_job_that_comes() {
     let worker = house.register();
     let (jobs, other) = (Arc::clone(&house.jobs), Arc::clone(&house.jobs));
     let (id, fetched) = house.runtime.block_on(async move {
-        let waiting = tokio::spawn(async move { jobs.fetch(worker, 1, Duration::from_secs(60)).await });
+        let waiting =
+            tokio::spawn(async move { jobs.fetch(worker, 1, Duration::from_secs(60)).await });
         let drafted = other.draft(job("A"));
         let id = other.enqueue(drafted, None).await.unwrap().id;
         (id, waiting.await.unwrap().unwrap().keep())
@@ -131,9 +133,14 @@ fn a_job_that_cannot_be_read_dies_and_says_why() {
     let page = house.runtime.block_on(async {
         // A second round: the first one found out.
         house.jobs.queues().await.unwrap();
-        house.jobs.ask_named(bad).await
+        house.jobs.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap()
     });
-    assert_eq!(page, Some(("Unreadable".to_owned(), 1)));
+    assert_eq!((page.total, page.jobs.len()), (1, 1));
+    let dead = &page.jobs[0];
+    assert_eq!((dead.dead.job, &*dead.dead.error_class), (bad, "Unreadable"));
+    assert_eq!((&*dead.arguments, dead.enqueued_at), ("{}", NOW));
+    let retried = house.runtime.block_on(house.jobs.retry(dead.dead.id.to_string()));
+    assert!(matches!(retried, Err(JobsError::Failed(_))), "there is nothing to try again");
 }
 
 #[test]
@@ -201,19 +208,12 @@ fn what_happened_is_in_the_history() {
     assert_eq!(lately, QueueThroughput { per_minute: 3, per_hour: 3 });
     let moments = history.queue("default", Period::Hour, Resolution::Minute).unwrap();
     assert_eq!(moments.len(), 60);
-    assert_eq!(moments.last().map(|moment| (moment.size, moment.throughput, moment.failures)), Some((Some(0.0), 3, 1)));
+    assert_eq!(
+        moments.last().map(|moment| (moment.size, moment.throughput, moment.failures)),
+        Some((Some(0.0), 3, 1))
+    );
     let past = history.workers(Period::Hour).unwrap();
     assert_eq!((past.totals.max_workers, past.totals.processed, past.totals.failed), (1.0, 3, 1));
     assert!(house.jobs.write_history(house.clock.now()).is_ok(), "nothing is written twice");
     assert_eq!(house.jobs.history().today("default").unwrap().processed, 3);
-}
-
-impl Jobs {
-    /// The class of the error that a job died of, and its attempts.
-    async fn ask_named(&self, id: JobId) -> Option<(String, u16)> {
-        let page = self.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap();
-        assert_eq!((page.total, page.jobs.len()), (1, 0), "its body is not shown");
-        let mut failures = self.failures(id, 1).await.unwrap();
-        failures.pop().map(|failure| (failure.report.error_class.to_string(), failure.attempt))
-    }
 }

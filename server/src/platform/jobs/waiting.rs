@@ -95,7 +95,13 @@ impl Waiters {
         self.all.len()
     }
 
-    pub(super) fn add(&mut self, worker: WorkerId, queues: Arc<[u32]>, limit: u32, reply: FetchReply) {
+    pub(super) fn add(
+        &mut self,
+        worker: WorkerId,
+        queues: Arc<[u32]>,
+        limit: u32,
+        reply: FetchReply,
+    ) {
         let number = self.next;
         self.next += 1;
         for queue in queues.iter() {
@@ -153,7 +159,11 @@ impl Waiters {
 mod tests {
     use super::*;
 
-    fn wait(waiters: &mut Waiters, worker: u128, queues: &[u32]) -> oneshot::Receiver<Result<Granted, JobsError>> {
+    fn wait(
+        waiters: &mut Waiters,
+        worker: u128,
+        queues: &[u32],
+    ) -> oneshot::Receiver<Result<Granted, JobsError>> {
         let (reply, answer) = oneshot::channel();
         waiters.add(WorkerId(worker), queues.into(), 1, reply);
         answer

@@ -36,8 +36,10 @@ impl House {
     /// Every note is done when `gate` lets it.
     fn open(gate: watch::Receiver<bool>) -> Self {
         let dir = TempDir::new().unwrap();
-        let engine = Engine::open(dir.path(), Options { cache_bytes: 16 << 20, ..Options::default() });
-        let jobs = Jobs::open(engine.unwrap(), Clock::system(), Ticks::system(), JobsSettings::default());
+        let engine =
+            Engine::open(dir.path(), Options { cache_bytes: 16 << 20, ..Options::default() });
+        let jobs =
+            Jobs::open(engine.unwrap(), Clock::system(), Ticks::system(), JobsSettings::default());
         let jobs = Arc::new(jobs.unwrap());
         let (tell, done) = mpsc::unbounded_channel();
         let workshop = Workshop::new().queue("telltale", 2).on(&NOTES, move |note: Note| {
@@ -77,7 +79,12 @@ impl House {
             loop {
                 let page = self.jobs.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap();
                 if page.total == count {
-                    return page.jobs.iter().rev().map(|job| job.dead.error_class.to_string()).collect();
+                    return page
+                        .jobs
+                        .iter()
+                        .rev()
+                        .map(|job| job.dead.error_class.to_string())
+                        .collect();
                 }
             }
         })

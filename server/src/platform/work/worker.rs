@@ -147,7 +147,8 @@ impl Worker {
         let all = async { while running.join_next().await.is_some() {} };
         // Told to stop by somebody, it has all the time it needs.
         if *ending.borrow() {
-            drop(timeout(drain, all).await);
+            // What is not done by then is ended below.
+            let _in_time = timeout(drain, all).await;
         } else {
             all.await;
         }

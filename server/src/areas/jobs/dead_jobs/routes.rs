@@ -77,15 +77,13 @@ const LIST: Doc = Doc::new(TAG, "List dead jobs, the last to die first")
         Param::query("since", "Only those that died at this time or later.").form(Form::Time),
         Param::query("limit", "Jobs of a page; 50 when absent, a larger number is taken as 500.")
             .form(Form::Integer(1, 500)),
-        Param::query("page", "Which page, from 1; 1 when absent.")
-            .form(Form::Integer(1, u64::MAX)),
+        Param::query("page", "Which page, from 1; 1 when absent.").form(Form::Integer(1, u64::MAX)),
     ])
     .ok::<DeadList>()
     .errors(&[ErrorCode::InvalidParameter, ErrorCode::InvalidTimestamp]);
 
-const GET: Doc = Doc::new(TAG, "Get a dead job with its story")
-    .ok::<DeadView>()
-    .errors(&[NO_DEAD_JOB]);
+const GET: Doc =
+    Doc::new(TAG, "Get a dead job with its story").ok::<DeadView>().errors(&[NO_DEAD_JOB]);
 
 const RETRY: Doc = Doc::new(TAG, "Try a dead job again")
     .about("It becomes a new job with a new id, and is no dead job any more: both or neither.")
@@ -98,9 +96,7 @@ const RETRY_ALL: Doc = Doc::new(TAG, "Try dead jobs again")
     .ok::<RetriedAll>()
     .errors(&[ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::InvalidTimestamp]);
 
-const DELETE: Doc = Doc::new(TAG, "Delete a dead job")
-    .ok::<Deleted>()
-    .errors(&[NO_DEAD_JOB]);
+const DELETE: Doc = Doc::new(TAG, "Delete a dead job").ok::<Deleted>().errors(&[NO_DEAD_JOB]);
 
 const DELETE_ALL: Doc = Doc::new(TAG, "Delete dead jobs")
     .about("By ids or by filter, never both, and only with `confirm`. Ids of no dead job are passed over.")

@@ -184,14 +184,14 @@ impl SelectionInput {
     /// Which dead jobs are meant.
     pub(super) fn into_selection(self) -> ApiResult<Selection> {
         match (self.job_ids, self.filter) {
-            (Some(_), Some(_)) => {
-                Err(refused(ErrorCode::InvalidField, "filter cannot stand beside job_ids", "filter"))
-            }
-            (None, None) => Err(refused(
-                ErrorCode::MissingField,
-                "job_ids or filter is required",
-                "job_ids",
+            (Some(_), Some(_)) => Err(refused(
+                ErrorCode::InvalidField,
+                "filter cannot stand beside job_ids",
+                "filter",
             )),
+            (None, None) => {
+                Err(refused(ErrorCode::MissingField, "job_ids or filter is required", "job_ids"))
+            }
             (Some(ids), None) if (1..=limits::DEAD_IDS_MAX).contains(&ids.len()) => {
                 Ok(Selection::Ids(ids))
             }
@@ -309,7 +309,9 @@ impl RetriedAll {
     pub(super) fn new(retried: usize, failed: usize) -> Self {
         let message = match failed {
             0 => format!("{retried} jobs were enqueued again"),
-            _ => format!("{retried} jobs were enqueued again; {failed} are no dead jobs or cannot be read"),
+            _ => format!(
+                "{retried} jobs were enqueued again; {failed} are no dead jobs or cannot be read"
+            ),
         };
         Self { retried, failed, message }
     }

@@ -90,8 +90,11 @@ const HISTORY: Doc = Doc::new(TAG, "Get the history of a queue")
     .about("Every bucket of the period; the last one is still filling.")
     .parameters(&[
         Param::query("period", "`hour` when absent.").form(Form::OneOf(&["hour", "day", "week"])),
-        Param::query("resolution", "`minute` for an hour, `5min` for a day, `hour` for a week when absent.")
-            .form(Form::OneOf(&["minute", "5min", "hour"])),
+        Param::query(
+            "resolution",
+            "`minute` for an hour, `5min` for a day, `hour` for a week when absent.",
+        )
+        .form(Form::OneOf(&["minute", "5min", "hour"])),
     ])
     .ok::<QueueHistory>()
     .errors(&[NO_QUEUE, ErrorCode::InvalidParameter]);
@@ -101,9 +104,8 @@ const PAUSE: Doc = Doc::new(TAG, "Pause a queue")
     .ok::<Paused>()
     .errors(&[NO_QUEUE]);
 
-const RESUME: Doc = Doc::new(TAG, "Resume a queue")
-    .ok::<Resumed>()
-    .errors(&[NO_QUEUE, ErrorCode::InvalidState]);
+const RESUME: Doc =
+    Doc::new(TAG, "Resume a queue").ok::<Resumed>().errors(&[NO_QUEUE, ErrorCode::InvalidState]);
 
 const PURGE: Doc = Doc::new(TAG, "Delete the jobs of a queue that wait")
     .about("Those that are ready, scheduled or waiting to be tried again; jobs under way are not touched.")

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::platform::json::Plain;
 use crate::platform::jobs::{
     Period, QueueMoment, QueueThroughput, QueueToday, QueueView, Resolution,
 };
+use crate::platform::json::Plain;
 use crate::platform::time::IsoTime;
 
 /// All queues.

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use super::wire::{
-    AckedView, BatchInput, BatchView, EnqueuedView, ExtendInput, ExtendedView, FailInput, FailedView,
-    JobInput, JobView, TokenInput, job_id,
+    AckedView, BatchInput, BatchView, EnqueuedView, ExtendInput, ExtendedView, FailInput,
+    FailedView, JobInput, JobView, TokenInput, job_id,
 };
 use crate::app::App;
 use crate::areas::jobs::fields::working;
 use crate::http::{
-    ApiError, ApiResult, BodyKind, Deleted, Doc, ErrorCode, LimitClass, Request, Resource, Response,
-    Route, Scope,
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, LimitClass, Request, Resource, Response, Route,
+    Scope,
 };
-use crate::platform::jobs::{Drafted, Enqueued, JobsError};
 
 /// The routes of jobs.
 pub static ROUTES: &[Route] = &[
@@ -37,41 +36,10 @@ async fn enqueue(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn enqueue_batch(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let jobs = req.json::<BatchInput>()?.into_jobs()?;
-    let mut refused = Vec::with_capacity(jobs.len());
-    let mut drafted = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        match job {
-            Ok(job) => {
-                drafted.push(app.jobs().draft(job));
-                refused.push(None);
-            }
-            Err(error) => refused.push(Some(error)),
-        }
-    }
-    Response::created(&batch_view(&app, refused, drafted).await?)
-}
-
-/// Enqueues what is good of a batch, and tells of each job what became of it.
-async fn batch_view(
-    app: &App,
-    refused: Vec<Option<ApiError>>,
-    drafted: Vec<Drafted>,
-) -> ApiResult<BatchView> {
-    let mut enqueued = app.jobs().enqueue_all(drafted).await?.into_iter();
-    let mut view = BatchView::default();
-    let taken = |outcome: Result<Enqueued, JobsError>| outcome.map(|job| job.id);
-    for refusal in refused {
-        match (refusal, &mut enqueued) {
-            (Some(error), _) => view.add(Err(error)),
-            (None, outcomes) => {
-                if let Some(outcome) = outcomes.next() {
-                    view.add(taken(outcome).map_err(ApiError::from));
-                }
-            }
-        }
-    }
-    Ok(view)
+    let (good, refused) = req.json::<BatchInput>()?.sort()?;
+    let drafted = good.into_iter().map(|job| app.jobs().draft(job)).collect();
+    let outcomes = app.jobs().enqueue_all(drafted).await?;
+    Response::created(&BatchView::new(refused, outcomes))
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {

@@ -184,11 +184,12 @@ impl JobInput {
 }
 
 impl BatchInput {
-    /// The jobs one by one, each as good as it is.
-    pub(super) fn into_jobs(self) -> Result<Vec<Result<NewJob, ApiError>>, ApiError> {
+    /// The jobs that are good, and for each of all why it is not.
+    pub(super) fn sort(self) -> Result<(Vec<NewJob>, Vec<Option<ApiError>>), ApiError> {
         let max = limits::JOB_BATCH_MAX;
         if self.jobs.len() > max {
-            let message = format!("a batch has at most {max} jobs, this one has {}", self.jobs.len());
+            let message =
+                format!("a batch has at most {max} jobs, this one has {}", self.jobs.len());
             return Err(ApiError::new(ErrorCode::BatchTooLarge, message).field("jobs"));
         }
         let read = |raw: Box<RawValue>| {
@@ -198,7 +199,17 @@ impl BatchInput {
             })?;
             input.into_job()
         };
-        Ok(self.jobs.into_iter().map(read).collect())
+        let (mut good, mut refused) = (Vec::with_capacity(self.jobs.len()), Vec::new());
+        for raw in self.jobs {
+            match read(raw) {
+                Ok(job) => {
+                    good.push(job);
+                    refused.push(None);
+                }
+                Err(error) => refused.push(Some(error)),
+            }
+        }
+        Ok((good, refused))
     }
 }
 
@@ -213,8 +224,23 @@ impl From<Enqueued> for EnqueuedView {
 }
 
 impl BatchView {
-    /// One more job was taken, or refused.
-    pub(super) fn add(&mut self, outcome: Result<JobId, ApiError>) {
+    /// What became of each job: those that were not refused have an outcome each, in their order.
+    pub(super) fn new(
+        refused: Vec<Option<ApiError>>,
+        outcomes: Vec<Result<Enqueued, JobsError>>,
+    ) -> Self {
+        let (mut view, mut outcomes) = (Self::default(), outcomes.into_iter());
+        for refusal in refused {
+            let outcome = match refusal {
+                Some(error) => Some(Err(error)),
+                None => outcomes.next().map(|outcome| Ok::<_, ApiError>(outcome?.id)),
+            };
+            view.add(outcome.unwrap_or_else(|| Err(ApiError::internal("a job has no outcome"))));
+        }
+        view
+    }
+
+    fn add(&mut self, outcome: Result<JobId, ApiError>) {
         let index = self.job_ids.len();
         match outcome {
             Ok(id) => {
@@ -289,8 +315,8 @@ impl ExtendInput {
     pub(super) fn into_seconds(self, job: JobId) -> Result<(Option<u64>, u32), ApiError> {
         let token = token(job, self.reservation_token)?;
         let asked = self.seconds.ok_or_else(|| missing("seconds"))?;
-        let seconds = seconds(asked)
-            .map_err(|rule| invalid("seconds", format!("seconds {rule}")))?;
+        let seconds =
+            seconds(asked).map_err(|rule| invalid("seconds", format!("seconds {rule}")))?;
         Ok((token, seconds))
     }
 }

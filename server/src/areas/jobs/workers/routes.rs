@@ -10,8 +10,8 @@ use crate::app::App;
 use crate::areas::jobs::fields::working;
 use crate::areas::jobs::period::period;
 use crate::http::{
-    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Param, Request, Resource, Response, Route,
-    Scope,
+    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Param, Request, Resource, Response,
+    Route, Scope,
 };
 use crate::platform::jobs::{Period, WorkerStatus};
 
@@ -93,9 +93,8 @@ const NO_WORKER: ErrorCode = ErrorCode::Missing(Resource::Worker);
 
 const LIST: Doc = Doc::new(TAG, "List workers, the newest first").ok::<WorkerList>();
 
-const GET: Doc = Doc::new(TAG, "Get a worker with the jobs it holds")
-    .ok::<WorkerDetail>()
-    .errors(&[NO_WORKER]);
+const GET: Doc =
+    Doc::new(TAG, "Get a worker with the jobs it holds").ok::<WorkerDetail>().errors(&[NO_WORKER]);
 
 const STATS: Doc = Doc::new(TAG, "Get the history of all workers")
     .parameters(&[
@@ -134,13 +133,10 @@ const DEREGISTER: Doc = Doc::new(TAG, "Tell that a worker leaves")
     .errors(&[NO_WORKER])
     .ext();
 
-const QUIET: Doc = Doc::new(TAG, "Let a worker finish and begin nothing more")
-    .ok::<Told>()
-    .errors(&[NO_WORKER]);
+const QUIET: Doc =
+    Doc::new(TAG, "Let a worker finish and begin nothing more").ok::<Told>().errors(&[NO_WORKER]);
 
-const STOP: Doc = Doc::new(TAG, "Let a worker finish and leave")
-    .ok::<Told>()
-    .errors(&[NO_WORKER]);
+const STOP: Doc = Doc::new(TAG, "Let a worker finish and leave").ok::<Told>().errors(&[NO_WORKER]);
 
 const QUIET_ALL: Doc =
     Doc::new(TAG, "Let all workers finish and begin nothing more").ok::<QuietedAll>();

@@ -8,11 +8,11 @@ use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing};
 use crate::http::ApiResult;
 use crate::limits;
-use crate::platform::json::Plain;
 use crate::platform::jobs::{
     Heard, Holding, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered, Vitals,
     WorkerId, WorkerMoment, WorkerStatus, WorkerView, WorkersPast,
 };
+use crate::platform::json::Plain;
 use crate::platform::time::IsoTime;
 
 /// A worker that wants to be known.
@@ -334,7 +334,8 @@ impl Told {
 
 impl QuietedAll {
     pub(super) fn new(workers_quieted: usize) -> Self {
-        let message = format!("{workers_quieted} workers finish their current jobs and accept no new ones");
+        let message =
+            format!("{workers_quieted} workers finish their current jobs and accept no new ones");
         Self { workers_quieted, message }
     }
 }

@@ -107,9 +107,8 @@ impl Jobs {
 
     /// Writes how queues and workers stand into the history. Blocks.
     pub fn sample(&self, now: TimestampMs) -> Result<(), JobsError> {
-        let looked = self.ask_blocking(|state, round| {
-            Ok((state.queue_views(round), state.worker_views()))
-        });
+        let looked =
+            self.ask_blocking(|state, round| Ok((state.queue_views(round), state.worker_views())));
         let (queues, workers) = looked?;
         Ok(history::sample(&self.engine, &queues, &workers, now)?)
     }

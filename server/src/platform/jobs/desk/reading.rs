@@ -50,14 +50,13 @@ impl Jobs {
 
     /// All about a dead job.
     pub async fn dead_job(&self, id: String) -> Result<DeadDetail, JobsError> {
-        let named = id.clone();
-        let dead = self.ask(move |state, _| state.dead_job(&named)).await?;
+        let dead = self.ask(move |state, _| state.dead_job(&id)).await?;
         let read = self.blocking(move |engine| {
             let body = read_bodies(engine, &[dead.job]).pop().flatten();
             let failures = read_failures(engine, dead.job, dead.attempts)?;
-            Ok(body.map(|body| detail(dead, body, failures)))
+            Ok(detail(dead, body, failures))
         });
-        read.await?.ok_or(JobsError::DeadJobNotFound(id))
+        read.await
     }
 
     /// A page of the dead jobs that fit, the last to die first, each with its last failure.
@@ -72,15 +71,12 @@ impl Jobs {
         let read = self.blocking(move |engine| {
             let ids: Vec<JobId> = page.iter().map(|dead| dead.job).collect();
             let bodies = read_bodies(engine, &ids);
-            let last: Vec<_> =
-                page.iter().map(|dead| (dead.job, dead.attempts)).collect();
+            let last: Vec<_> = page.iter().map(|dead| (dead.job, dead.attempts)).collect();
             let failures = read_many_failures(engine, &last)?;
             let details = page.into_iter().zip(bodies).zip(failures);
-            Ok(details
-                .filter_map(|((dead, body), failure)| {
-                    Some(detail(dead, body?, failure.into_iter().collect()))
-                })
-                .collect())
+            let shown = details
+                .map(|((dead, body), failure)| detail(dead, body, failure.into_iter().collect()));
+            Ok(shown.collect())
         });
         Ok(DeadPage { jobs: read.await?, total })
     }
@@ -88,11 +84,6 @@ impl Jobs {
     /// What jobs are to do; none for one that cannot be read.
     pub(super) async fn bodies(&self, ids: Vec<JobId>) -> Result<Vec<Option<Body>>, JobsError> {
         self.blocking(move |engine| Ok(read_bodies(engine, &ids))).await
-    }
-
-    /// How the attempts of a job failed, the oldest of those that are kept first.
-    pub async fn failures(&self, id: JobId, attempts: u16) -> Result<Vec<PastFailure>, JobsError> {
-        self.blocking(move |engine| read_failures(engine, id, attempts)).await
     }
 
     async fn blocking<T: Send + 'static>(
@@ -105,8 +96,13 @@ impl Jobs {
     }
 }
 
-fn detail(dead: DeadJob, body: Body, failures: Vec<PastFailure>) -> DeadDetail {
-    DeadDetail { dead, arguments: body.arguments, enqueued_at: body.enqueued_at, failures }
+/// A dead job that cannot be read is shown all the same: that may be what it died of.
+fn detail(dead: DeadJob, body: Option<Body>, failures: Vec<PastFailure>) -> DeadDetail {
+    let (arguments, enqueued_at) = match body {
+        Some(body) => (body.arguments, body.enqueued_at),
+        None => ("{}".into(), dead.job.made_at()),
+    };
+    DeadDetail { dead, arguments, enqueued_at, failures }
 }
 
 fn read_bodies(engine: &Engine, ids: &[JobId]) -> Vec<Option<Body>> {
@@ -131,11 +127,7 @@ fn read_bodies(engine: &Engine, ids: &[JobId]) -> Vec<Option<Body>> {
 }
 
 /// The failures of a job of which so many attempts were counted, the oldest first.
-fn read_failures(
-    engine: &Engine,
-    id: JobId,
-    attempts: u16,
-) -> Result<Vec<PastFailure>, JobsError> {
+fn read_failures(engine: &Engine, id: JobId, attempts: u16) -> Result<Vec<PastFailure>, JobsError> {
     let first = attempts.saturating_sub(limits::JOB_FAILURES_KEPT) + 1;
     let wanted: Vec<_> = (first..=attempts).map(|attempt| (id, attempt)).collect();
     Ok(read_many_failures(engine, &wanted)?.into_iter().flatten().collect())

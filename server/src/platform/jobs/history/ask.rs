@@ -205,7 +205,8 @@ impl History<'_> {
     ) -> Result<Vec<QueueMoment>> {
         let width = resolution.interval();
         let range = self.back(period, width);
-        let ask = |metric, aggregation| self.buckets(metric, Some(queue), range, width, aggregation);
+        let ask =
+            |metric, aggregation| self.buckets(metric, Some(queue), range, width, aggregation);
         let (size, latency) =
             (ask(metrics::SIZE, Aggregation::Last)?, ask(metrics::LATENCY, Aggregation::Last)?);
         let (ended, failed) =
@@ -298,16 +299,13 @@ impl History<'_> {
     /// The deaths of a period of whole days, of which today is the last.
     pub fn deaths(&self, period: Period) -> Result<Deaths> {
         let range = self.back(period, Interval::DAY);
-        let days =
-            self.buckets(metrics::DIED, None, range, Interval::DAY, Aggregation::Sum)?;
+        let days = self.buckets(metrics::DIED, None, range, Interval::DAY, Aggregation::Sum)?;
         let by_class = self.counts(metrics::DIED, None, range, metrics::CLASS)?;
         Ok(Deaths {
             total: by_class.iter().map(|(_, count)| count).sum(),
             by_class,
             by_error: self.counts(metrics::DIED, None, range, metrics::ERROR_CLASS)?,
-            days: starts(range, Interval::DAY)
-                .map(|day| (day, whole(days.get(&day))))
-                .collect(),
+            days: starts(range, Interval::DAY).map(|day| (day, whole(days.get(&day)))).collect(),
         })
     }
 
@@ -402,7 +400,10 @@ impl History<'_> {
 /// The starts of the buckets of a range, ascending.
 fn starts(range: TimeRange, width: Interval) -> impl Iterator<Item = TimestampMs> {
     let (first, end) = (range.start.floor_to(width).0, range.end.0);
-    (0..).map(move |n| first + n * width.ms()).take_while(move |start| *start < end).map(TimestampMs)
+    (0..)
+        .map(move |n| first + n * width.ms())
+        .take_while(move |start| *start < end)
+        .map(TimestampMs)
 }
 
 /// A sum of counts as what it is.

@@ -24,10 +24,7 @@ pub(super) struct Ended {
 
 impl Seen {
     pub(in crate::platform::jobs) fn enqueued(&mut self, queue: &QueueName) {
-        match self.enqueued.get_mut(queue) {
-            Some(count) => *count += 1,
-            None => drop(self.enqueued.insert(queue.clone(), 1)),
-        }
+        *self.enqueued.entry(queue.clone()).or_default() += 1;
     }
 
     pub(in crate::platform::jobs) fn succeeded(
@@ -41,7 +38,11 @@ impl Seen {
         ended.measure([duration_ms]);
     }
 
-    pub(in crate::platform::jobs) fn failed(&mut self, queue: &QueueName, class: Option<&ClassName>) {
+    pub(in crate::platform::jobs) fn failed(
+        &mut self,
+        queue: &QueueName,
+        class: Option<&ClassName>,
+    ) {
         self.ended(queue, class).failed += 1;
     }
 

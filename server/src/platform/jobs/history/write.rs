@@ -41,10 +41,11 @@ impl Chronicle {
     pub(in crate::platform::jobs) fn write(&self, engine: &Engine, now: TimestampMs) -> Result<()> {
         let seen = std::mem::take(&mut *self.pending.lock());
         let mut points = Points { batch: engine.batch(), now };
-        let written = points.fill(&seen, &mut self.told.lock()).map_err(Into::into).and_then(|()| {
-            let batch = points.batch.finish();
-            engine.write(batch).map(drop)
-        });
+        let written =
+            points.fill(&seen, &mut self.told.lock()).map_err(Into::into).and_then(|()| {
+                let batch = points.batch.finish();
+                engine.write(batch).map(drop)
+            });
         if written.is_err() {
             self.pending.lock().absorb(seen);
         }

@@ -11,9 +11,7 @@ use super::machine::State;
 use super::round::Round;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
-use crate::platform::jobs::model::{
-    DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob,
-};
+use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob};
 use crate::platform::jobs::names::ClassName;
 use crate::platform::jobs::stored::{self, StoredDead};
 
@@ -140,7 +138,9 @@ impl State {
     ) -> (Vec<DeadJob>, Option<DeadId>) {
         let mut chosen = Vec::new();
         for (looked, (id, grave)) in self.dead.all.range(from..to).enumerate() {
-            if looked == limits::LEDGER_STEP_LOOKS_MAX || chosen.len() == limits::LEDGER_STEP_JOBS_MAX {
+            if looked == limits::LEDGER_STEP_LOOKS_MAX
+                || chosen.len() == limits::LEDGER_STEP_JOBS_MAX
+            {
                 return (chosen, Some(*id));
             }
             if filter.fits(&grave.dead) {
@@ -184,7 +184,11 @@ impl State {
 
     /// A dead job becomes a new job, with all its attempts before it. Answers its queue, or nothing when it is no longer
     /// there.
-    pub(in crate::platform::jobs) fn revive(&mut self, revival: Revival, round: &mut Round) -> Option<DeadJob> {
+    pub(in crate::platform::jobs) fn revive(
+        &mut self,
+        revival: Revival,
+        round: &mut Round,
+    ) -> Option<DeadJob> {
         let Grave { dead, max_attempts, timeout_seconds } = self.dead.get(revival.dead)?.clone();
         let job = NewJob {
             class: dead.class.clone(),

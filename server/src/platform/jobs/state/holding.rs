@@ -9,7 +9,9 @@ use super::machine::State;
 use super::round::Round;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
-use crate::platform::jobs::model::{Failed, FailureReport, JobId, JobStatus, WorkerId, WorkerStatus};
+use crate::platform::jobs::model::{
+    Failed, FailureReport, JobId, JobStatus, WorkerId, WorkerStatus,
+};
 use crate::platform::jobs::names::{ClassName, QueueName};
 use crate::platform::jobs::stored::{self, StoredFailure, StoredStatus};
 
@@ -112,7 +114,12 @@ impl State {
     }
 
     /// What a job that was handed out is called, once that was read.
-    pub(in crate::platform::jobs) fn learn_class(&mut self, id: JobId, token: u64, class: &ClassName) {
+    pub(in crate::platform::jobs) fn learn_class(
+        &mut self,
+        id: JobId,
+        token: u64,
+        class: &ClassName,
+    ) {
         if let Some(hold) = self.holds.get_mut(&id).filter(|hold| hold.token == token) {
             hold.class = Some(class.clone());
         }
@@ -185,7 +192,12 @@ impl State {
     }
 
     /// A job comes back as if it had never been handed out: nothing counts. Whoever is not its holder any more says nothing.
-    pub(in crate::platform::jobs) fn give_back(&mut self, id: JobId, token: u64, round: &mut Round) {
+    pub(in crate::platform::jobs) fn give_back(
+        &mut self,
+        id: JobId,
+        token: u64,
+        round: &mut Round,
+    ) {
         let Ok(job) = self.held_by(id, Some(token)) else { return };
         if self.unhold(id, job).is_some() {
             self.make_ready_first(id, job, round);
@@ -252,8 +264,7 @@ impl State {
             backtrace: report.backtrace,
         };
         round.batch.put(stored::FAILURES, &key, stored::encode(&failure));
-        if let Some(old) = job.failures.checked_sub(limits::JOB_FAILURES_KEPT).filter(|n| *n > 0)
-        {
+        if let Some(old) = job.failures.checked_sub(limits::JOB_FAILURES_KEPT).filter(|n| *n > 0) {
             round.batch.delete(stored::FAILURES, &stored::failure_key(id, old));
         }
         self.count_processed(hold, 1);

@@ -57,8 +57,9 @@ impl State {
         let tokens = records.get(stored::META, stored::TOKENS_KEY)?;
         let tokens = tokens.map(|bytes| stored::decode::<u64>(&bytes)).transpose();
         // Without its end the tokens could begin again: nothing may be handed out then.
-        let tokens = tokens
-            .map_err(|damage| telltale_engine::Error::Corrupt(format!("tokens of jobs: {damage}")))?;
+        let tokens = tokens.map_err(|damage| {
+            telltale_engine::Error::Corrupt(format!("tokens of jobs: {damage}"))
+        })?;
         let state = Self::new(settings, ids, seed, tokens.unwrap_or(1));
         let mut loaded = Loaded { state, damaged: Vec::new() };
         loaded.each::<StoredQueue>(records, stored::QUEUES, Self::load_queue)?;

@@ -197,7 +197,9 @@ impl State {
         let mut chosen = Vec::new();
         let mut next = None;
         for (looked, (id, job)) in self.jobs.range(from..to).enumerate() {
-            if looked == limits::LEDGER_STEP_LOOKS_MAX || chosen.len() == limits::LEDGER_STEP_JOBS_MAX {
+            if looked == limits::LEDGER_STEP_LOOKS_MAX
+                || chosen.len() == limits::LEDGER_STEP_JOBS_MAX
+            {
                 next = Some(*id);
                 break;
             }
@@ -212,7 +214,12 @@ impl State {
     }
 
     /// Removes a job that waits, and all that is stored of it.
-    pub(super) fn remove_waiting(&mut self, id: JobId, mut job: super::job::Job, round: &mut Round) {
+    pub(super) fn remove_waiting(
+        &mut self,
+        id: JobId,
+        mut job: super::job::Job,
+        round: &mut Round,
+    ) {
         self.unwait(id, job);
         self.release_key(id, &mut job);
         self.jobs.remove(&id);

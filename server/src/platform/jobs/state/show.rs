@@ -71,7 +71,11 @@ impl State {
     }
 
     /// One queue.
-    pub(in crate::platform::jobs) fn queue(&self, name: &str, round: &Round) -> Result<QueueView, JobsError> {
+    pub(in crate::platform::jobs) fn queue(
+        &self,
+        name: &str,
+        round: &Round,
+    ) -> Result<QueueView, JobsError> {
         let number = self.queue_number(name)?;
         let serves = |worker: &&Worker| {
             worker.status == WorkerStatus::Active && worker.queues.contains(&number)
@@ -81,7 +85,8 @@ impl State {
     }
 
     fn queue_view(&self, queue: &Queue, workers: usize, round: &Round) -> QueueView {
-        let ready = |id: &&JobId| self.jobs.get(id).is_some_and(|job| job.status == JobStatus::Ready);
+        let ready =
+            |id: &&JobId| self.jobs.get(id).is_some_and(|job| job.status == JobStatus::Ready);
         let oldest = queue.order.iter().find(ready).and_then(|id| self.jobs.get(id));
         let latency_ms = oldest.map_or(0, |job| round.wall_ms().saturating_sub(job.at_ms).max(0));
         QueueView {

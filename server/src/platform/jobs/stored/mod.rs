@@ -22,7 +22,9 @@ mod tables;
 mod tests;
 
 pub(super) use records::{
-    StoredBody, StoredDead, StoredFailure, StoredJob, StoredQueue, StoredStatus,
-    StoredWorker, decode, encode,
+    StoredBody, StoredDead, StoredFailure, StoredJob, StoredQueue, StoredStatus, StoredWorker,
+    decode, encode,
 };
-pub(super) use tables::{BODIES, DEAD, FAILURES, META, QUEUES, STATES, TOKENS_KEY, WORKERS, failure_key};
+pub(super) use tables::{
+    BODIES, DEAD, FAILURES, META, QUEUES, STATES, TOKENS_KEY, WORKERS, failure_key,
+};

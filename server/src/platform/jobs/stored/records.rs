@@ -26,11 +26,26 @@ pub(in crate::platform::jobs) struct StoredJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::platform::jobs) enum StoredStatus {
     /// Waiting in its queue: the smaller `order` goes first.
-    Ready { since_ms: i64, order: i64 },
-    Scheduled { due_ms: i64 },
-    Retrying { due_ms: i64 },
-    Running { worker: u128, token: u64, started_ms: i64, lease_ends_ms: i64 },
-    Completed { at_ms: i64, token: u64 },
+    Ready {
+        since_ms: i64,
+        order: i64,
+    },
+    Scheduled {
+        due_ms: i64,
+    },
+    Retrying {
+        due_ms: i64,
+    },
+    Running {
+        worker: u128,
+        token: u64,
+        started_ms: i64,
+        lease_ends_ms: i64,
+    },
+    Completed {
+        at_ms: i64,
+        token: u64,
+    },
 }
 
 /// What a job is to do.

@@ -95,12 +95,24 @@ fn settings() -> JobsSettings {
 impl Pair {
     fn open() -> Self {
         let dir = TempDir::new().unwrap();
-        let engine = Engine::open(dir.path(), Options { cache_bytes: 8 << 20, ..Options::default() }).unwrap();
+        let engine =
+            Engine::open(dir.path(), Options { cache_bytes: 8 << 20, ..Options::default() })
+                .unwrap();
         let clock = Clock::manual(TimestampMs(START_MS));
         let ids = Arc::new(Ids::new(clock.clone()).unwrap());
         let state = State::new(settings(), Arc::clone(&ids), 7, 1);
         let model = Model::new(settings(), START_MS);
-        Self { _dir: dir, engine, settings: settings(), ids, clock, steady_ms: 0, state, model, last_token: 0 }
+        Self {
+            _dir: dir,
+            engine,
+            settings: settings(),
+            ids,
+            clock,
+            steady_ms: 0,
+            state,
+            model,
+            last_token: 0,
+        }
     }
 
     fn now(&self) -> Now {
@@ -143,7 +155,9 @@ impl Pair {
         for (number, name) in QUEUES.iter().enumerate() {
             let Some(known) = self.state.queues.by_name.get(*name) else { continue };
             let queue = self.state.queues.of(*known);
-            let is_ready = |id: &&JobId| self.state.jobs.get(id).is_some_and(|job| job.status == JobStatus::Ready);
+            let is_ready = |id: &&JobId| {
+                self.state.jobs.get(id).is_some_and(|job| job.status == JobStatus::Ready)
+            };
             let order: Vec<JobId> = queue.order.iter().filter(is_ready).copied().collect();
             assert_eq!(order, self.model.order(number), "{name}");
             assert_eq!(queue.ready, order.len(), "{name}");

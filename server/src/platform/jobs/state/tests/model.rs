@@ -93,22 +93,33 @@ impl Model {
             held.into_iter().for_each(|id| self.lose(id));
         }
         loop {
-            let over = self.all.iter().filter(|job| job.status == JobStatus::Running && job.lease_ends <= self.steady);
-            let Some(id) = over.min_by_key(|job| (job.lease_ends, job.id)).map(|job| job.id) else { break };
+            let over = self
+                .all
+                .iter()
+                .filter(|job| job.status == JobStatus::Running && job.lease_ends <= self.steady);
+            let Some(id) = over.min_by_key(|job| (job.lease_ends, job.id)).map(|job| job.id) else {
+                break;
+            };
             self.lose(id);
         }
         loop {
             let due = self.all.iter().filter(|job| {
-                matches!(job.status, JobStatus::Scheduled | JobStatus::Retrying) && !job.gone && job.due_ms <= self.wall
+                matches!(job.status, JobStatus::Scheduled | JobStatus::Retrying)
+                    && !job.gone
+                    && job.due_ms <= self.wall
             });
-            let Some(id) = due.min_by_key(|job| (job.due_ms, job.id)).map(|job| job.id) else { break };
+            let Some(id) = due.min_by_key(|job| (job.due_ms, job.id)).map(|job| job.id) else {
+                break;
+            };
             let job = self.job_mut(id);
             job.status = JobStatus::Ready;
             let queue = job.queue;
             self.order[queue].push(id);
         }
         while let Some((at, id)) = self.finished.first().copied() {
-            if at >= self.wall - self.settings.finished_keep_ms && self.finished.len() <= self.settings.finished_max {
+            if at >= self.wall - self.settings.finished_keep_ms
+                && self.finished.len() <= self.settings.finished_max
+            {
                 break;
             }
             self.finished.remove(0);
@@ -123,12 +134,22 @@ impl Model {
 
     pub(super) fn holds_key(&self, key: u8) -> Option<JobId> {
         let holder = self.all.iter().find(|job| {
-            job.unique == Some(key) && !job.gone && !matches!(job.status, JobStatus::Completed | JobStatus::Dead)
+            job.unique == Some(key)
+                && !job.gone
+                && !matches!(job.status, JobStatus::Completed | JobStatus::Dead)
         });
         holder.map(|job| job.id)
     }
 
-    pub(super) fn enqueue(&mut self, id: JobId, queue: usize, due_ms: i64, max_attempts: u16, unique: Option<u8>, timeout_s: u32) {
+    pub(super) fn enqueue(
+        &mut self,
+        id: JobId,
+        queue: usize,
+        due_ms: i64,
+        max_attempts: u16,
+        unique: Option<u8>,
+        timeout_s: u32,
+    ) {
         let status = if due_ms > self.wall { JobStatus::Scheduled } else { JobStatus::Ready };
         if status == JobStatus::Ready {
             self.order[queue].push(id);
@@ -159,7 +180,12 @@ impl Model {
 
     pub(super) fn purge(&mut self, queue: usize) -> usize {
         let waits = |job: &Job| {
-            job.queue == queue && !job.gone && matches!(job.status, JobStatus::Ready | JobStatus::Scheduled | JobStatus::Retrying)
+            job.queue == queue
+                && !job.gone
+                && matches!(
+                    job.status,
+                    JobStatus::Ready | JobStatus::Scheduled | JobStatus::Retrying
+                )
         };
         let ids: Vec<JobId> = self.all.iter().filter(|job| waits(job)).map(|job| job.id).collect();
         ids.iter().for_each(|id| self.delete(*id));
@@ -177,7 +203,10 @@ impl Model {
 
     pub(super) fn hear(&mut self, id: WorkerId) {
         let expected_by = self.steady + self.settings.worker_silence_ms;
-        self.workers.iter_mut().filter(|worker| worker.id == id).for_each(|worker| worker.expected_by = expected_by);
+        self.workers
+            .iter_mut()
+            .filter(|worker| worker.id == id)
+            .for_each(|worker| worker.expected_by = expected_by);
     }
 
     /// What it may do afterwards.
@@ -295,7 +324,8 @@ impl Model {
 
     /// Of those that somebody holds, the one that a number chooses.
     pub(super) fn choose_held(&self, number: usize) -> Option<Job> {
-        let held: Vec<&Job> = self.all.iter().filter(|job| job.status == JobStatus::Running).collect();
+        let held: Vec<&Job> =
+            self.all.iter().filter(|job| job.status == JobStatus::Running).collect();
         held.get(number.checked_rem(held.len())?).map(|job| (*job).clone())
     }
 
@@ -308,7 +338,12 @@ impl Model {
     }
 
     pub(super) fn counts(&self, queue: usize) -> (usize, usize, usize) {
-        let count = |status| self.all.iter().filter(|job| job.queue == queue && !job.gone && job.status == status).count();
+        let count = |status| {
+            self.all
+                .iter()
+                .filter(|job| job.queue == queue && !job.gone && job.status == status)
+                .count()
+        };
         (count(JobStatus::Scheduled), count(JobStatus::Retrying), count(JobStatus::Running))
     }
 

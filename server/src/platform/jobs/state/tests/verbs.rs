@@ -103,7 +103,8 @@ impl Pair {
         let Some(id) = self.model.choose_worker(number) else { return };
         self.round(|state, round| state.heartbeat(id, Vitals::default(), round)).unwrap();
         self.model.hear(id);
-        let nobody = self.round(|state, round| state.heartbeat(WorkerId(1), Vitals::default(), round));
+        let nobody =
+            self.round(|state, round| state.heartbeat(WorkerId(1), Vitals::default(), round));
         assert!(matches!(nobody, Err(JobsError::WorkerNotFound(_))));
     }
 
@@ -139,7 +140,8 @@ impl Pair {
 
     fn fail(&mut self, number: usize) {
         let Some(job) = self.model.choose_held(number) else { return };
-        let failed = self.round(|state, round| state.fail(job.id, Some(job.token), report(), round));
+        let failed =
+            self.round(|state, round| state.fail(job.id, Some(job.token), report(), round));
         assert_eq!(failed.unwrap().status, self.model.fail(job.id));
         let again = self.round(|state, round| state.fail(job.id, Some(job.token), report(), round));
         assert!(again.is_err());
