@@ -4,6 +4,7 @@
 //! ends, and a job that is brought back and dies again is not brought back for ever.
 
 use super::open::Jobs;
+use crate::limits;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, Selection};
 use crate::platform::jobs::state::Revival;
@@ -117,22 +118,24 @@ impl Jobs {
 
     /// Brings back what can be read of these. Answers how many came back, and how many did not.
     async fn revive(&self, found: Vec<DeadJob>) -> Result<(usize, usize), JobsError> {
-        let wanted = found.len();
-        let revivals = self.revivals(found).await?;
-        let revived = self
-            .ask(move |state, round| {
-                let revived = revivals.into_iter().filter_map(|one| state.revive(one, round));
-                Ok(revived.count())
-            })
-            .await?;
+        let (wanted, mut revived) = (found.len(), 0);
+        // So many bodies are in memory at once.
+        for part in found.chunks(limits::DEAD_PAGE_MAX) {
+            let revivals = self.revivals(part.to_vec()).await?;
+            let bring_back = move |state: &mut super::State, round: &mut super::Round| {
+                let back = revivals.into_iter().filter_map(|one| state.revive(one, round));
+                Ok(back.count())
+            };
+            revived += self.ask(bring_back).await?;
+        }
         Ok((revived, wanted - revived))
     }
 
     async fn revivals(&self, found: Vec<DeadJob>) -> Result<Vec<Revival>, JobsError> {
         let bodies = self.bodies(found.iter().map(|dead| dead.job).collect()).await?;
         let revival = |(dead, body): (DeadJob, Option<super::reading::Body>)| {
-            let new = JobId(self.ids.next_number());
-            Some(Revival { dead: dead.id, new, arguments: body?.arguments })
+            let (new, body) = (JobId(self.ids.next_number()), body?);
+            Some(Revival { dead: dead.id, new, class: body.class, arguments: body.arguments })
         };
         Ok(found.into_iter().zip(bodies).filter_map(revival).collect())
     }

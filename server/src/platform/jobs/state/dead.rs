@@ -35,6 +35,7 @@ pub(super) struct Grave {
 pub(in crate::platform::jobs) struct Revival {
     pub(in crate::platform::jobs) dead: DeadId,
     pub(in crate::platform::jobs) new: JobId,
+    pub(in crate::platform::jobs) class: ClassName,
     pub(in crate::platform::jobs) arguments: Box<str>,
 }
 
@@ -191,7 +192,7 @@ impl State {
     ) -> Option<DeadJob> {
         let Grave { dead, max_attempts, timeout_seconds } = self.dead.get(revival.dead)?.clone();
         let job = NewJob {
-            class: dead.class.clone(),
+            class: revival.class,
             queue: dead.queue.clone(),
             arguments: revival.arguments,
             run_at: None,
