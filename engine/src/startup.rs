@@ -22,6 +22,7 @@ use crate::maintenance::{Alarm, DB_DIR, Due, Keeper, LOCK_FILE, LOG_DIR};
 use crate::metrics::{Opened, load};
 use crate::model::Lsn;
 use crate::options::Options;
+use crate::records::Records;
 use crate::storage::Store;
 use crate::telemetry::{self, HeadSink, Telemetry};
 
@@ -31,6 +32,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
     let lock = lock(dir)?;
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
     let documents = Arc::new(Documents::open(Arc::clone(&store), options.clock.clone())?);
+    let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
     let pool = Arc::new(query_threads(options.threads)?);
     let Opened { metrics, mut damaged } =
         load::open(Arc::clone(&store), options.clone(), Arc::clone(&pool), seed(dir))?;
@@ -63,6 +65,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
         dir: dir.to_owned(),
         telemetry,
         documents,
+        records,
         store,
         segments,
         committer,

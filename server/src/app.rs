@@ -12,6 +12,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::http::{ApiError, ApiResult, OtlpAttributes, Settings};
 use crate::platform::families::Families;
 use crate::platform::ids::Ids;
+use crate::platform::jobs::{Jobs, JobsError};
 use crate::platform::keys::{KeyError, Keys};
 use crate::platform::ticks::Ticks;
 
@@ -22,11 +23,26 @@ pub struct App {
     clock: Clock,
     ids: Ids,
     keys: Keys,
+    jobs: Arc<Jobs>,
     families: Families,
     query_slots: Arc<Semaphore>,
     widget_timeout: Duration,
     otlp_attributes: Arc<OtlpAttributes>,
     began: TimestampMs,
+}
+
+/// What is in memory could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// The keys.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// The jobs.
+    #[error(transparent)]
+    Jobs(#[from] JobsError),
+    /// There is no randomness for ids.
+    #[error("the system has no randomness: {0}")]
+    Randomness(#[from] std::io::Error),
 }
 
 impl App {
@@ -37,7 +53,8 @@ impl App {
         clock: Clock,
         ticks: Ticks,
         settings: &Settings,
-    ) -> Result<Arc<Self>, KeyError> {
+    ) -> Result<Arc<Self>, AppError> {
+        let jobs = Jobs::open(engine.clone(), clock.clone(), ticks.clone(), settings.jobs)?;
         let keys = Keys::load(engine.clone(), clock.clone(), ticks, settings.quotas)?;
         Ok(Arc::new(Self {
             ids: Ids::new(clock.clone())?,
@@ -48,6 +65,7 @@ impl App {
             engine,
             clock,
             keys,
+            jobs: Arc::new(jobs),
             families: Families::default(),
         }))
     }
@@ -60,6 +78,11 @@ impl App {
     /// The keys.
     pub fn keys(&self) -> &Keys {
         &self.keys
+    }
+
+    /// The jobs.
+    pub fn jobs(&self) -> &Arc<Jobs> {
+        &self.jobs
     }
 
     /// What agents say of their metrics.

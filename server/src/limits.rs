@@ -144,3 +144,70 @@ pub const LINGER_MS: u64 = 2_000;
 pub const ACCEPT_PAUSE_MS: u64 = 100;
 /// Seconds between two rounds of storing when keys were last used: a write per request would be too much.
 pub const KEY_USE_SECONDS: u64 = 60;
+
+/// Characters of a queue's name. Part of the HTTP contract.
+pub const QUEUE_NAME_CHARS_MAX: usize = 128;
+/// Queues in all: each takes some memory for ever, and a list shows them all.
+pub const QUEUES_MAX: usize = 10_000;
+/// Characters of the class of a job. Part of the HTTP contract.
+pub const JOB_CLASS_CHARS_MAX: usize = 200;
+/// Bytes of the arguments of a job. Part of the HTTP contract.
+pub const JOB_ARGUMENTS_BYTES_MAX: usize = 64 << 10;
+/// Attempts that a job may ask for.
+pub const JOB_ATTEMPTS_MAX: u16 = 1_000;
+/// Attempts of a job that does not say. Part of the HTTP contract.
+pub const JOB_ATTEMPTS_DEFAULT: u16 = 25;
+/// Seconds that a job may be reserved for: a day.
+pub const JOB_TIMEOUT_SECONDS_MAX: u32 = 86_400;
+/// Characters of a unique key.
+pub const UNIQUE_KEY_CHARS_MAX: usize = 500;
+/// Jobs of one batch. Part of the HTTP contract.
+pub const JOB_BATCH_MAX: usize = 1_000;
+/// Jobs that one fetch hands out: with the largest arguments some 6 MB.
+pub const JOB_FETCH_MAX: u32 = 100;
+/// Seconds that a fetch waits. Part of the HTTP contract.
+pub const JOB_WAIT_SECONDS_MAX: u32 = 30;
+/// Fetches that wait at once.
+pub const JOB_WAITERS_MAX: usize = 10_000;
+/// Failures of a job whose story is kept: the newest.
+pub const JOB_FAILURES_KEPT: u16 = 25;
+/// Characters of the class of an error.
+pub const ERROR_CLASS_CHARS_MAX: usize = 100;
+/// Characters of the message of an error; what is longer is cut.
+pub const ERROR_MESSAGE_CHARS_MAX: usize = 10_000;
+/// Lines of a backtrace; further ones are cut.
+pub const BACKTRACE_LINES_MAX: usize = 50;
+/// Characters of a line of a backtrace; what is longer is cut.
+pub const BACKTRACE_LINE_CHARS_MAX: usize = 1_000;
+/// Workers at once.
+pub const WORKERS_MAX: usize = 10_000;
+/// Queues of one worker.
+pub const WORKER_QUEUES_MAX: usize = 100;
+/// Jobs that a worker says it does at once.
+pub const WORKER_CONCURRENCY_MAX: u32 = 10_000;
+/// Characters of a host's name.
+pub const HOSTNAME_CHARS_MAX: usize = 255;
+/// Jobs that a worker is told it lost with one heartbeat.
+pub const WORKER_LOST_TOLD_MAX: usize = 1_000;
+/// Commands that wait for the ledger of jobs; further ones are shed.
+pub const LEDGER_QUEUE_MAX: usize = 8_192;
+/// Commands that share one sync: more only make each of them wait longer.
+pub const LEDGER_ROUND_COMMANDS_MAX: usize = 2_048;
+/// Bytes of changes after which a round of the ledger is written, whatever waits.
+pub const LEDGER_ROUND_BYTES_MAX: usize = 8 << 20;
+/// Timers that fire in one round of the ledger, and jobs that one step of a bulk change takes.
+pub const LEDGER_STEP_JOBS_MAX: usize = 5_000;
+/// Jobs that one step of a bulk change looks at.
+pub const LEDGER_STEP_LOOKS_MAX: usize = 100_000;
+/// Ids of one bulk change of dead jobs.
+pub const DEAD_IDS_MAX: usize = 10_000;
+/// Dead jobs of a page when the caller does not say. Part of the HTTP contract.
+pub const DEAD_PAGE_DEFAULT: usize = 50;
+/// Dead jobs of a page at most: their arguments and messages are read from disk.
+pub const DEAD_PAGE_MAX: usize = 500;
+/// Classes of jobs, and of errors, that histories tell apart; further ones are `other`.
+pub const JOB_CLASSES_TOLD_MAX: usize = 1_000;
+/// Durations of one class and queue that go into histories at once; further ones are counted and not measured.
+pub const JOB_DURATIONS_KEPT_MAX: usize = 1_000;
+/// Classes of a queue that its detail lists.
+pub const TOP_CLASSES_MAX: usize = 10;

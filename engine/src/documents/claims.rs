@@ -21,7 +21,7 @@ pub(super) struct Claims {
 
 /// The sole right to write some keys, until dropped.
 #[derive(Debug)]
-pub(super) struct Claim<'a> {
+pub(crate) struct Claim<'a> {
     claims: &'a Claims,
     slots: BTreeSet<Slot>,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::claims::Claims;
+use super::claims::{Claim, Claims};
 use super::collection::{self, Collection, Versioned, display_name};
 use super::receipt::Receipt;
 use super::revisions::Revisions;
@@ -106,6 +106,12 @@ impl Documents {
         };
         let receipt = Receipt::decode(id, &stored)?;
         Ok(Some(receipt).filter(|receipt| !receipt.is_expired(self.clock.now())))
+    }
+
+    /// The sole right to write these receipts; none is needed for none.
+    pub(crate) fn claim_receipts(&self, ids: &[u128]) -> Option<Claim<'_>> {
+        let slot = |id: &u128| (Keyspace::Receipts, Receipt::key(*id).into());
+        (!ids.is_empty()).then(|| self.claims.claim(ids.iter().map(slot).collect()))
     }
 
     /// The documents that reads since the start found damaged and nobody has replaced yet, as

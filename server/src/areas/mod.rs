@@ -4,6 +4,7 @@ pub mod admin;
 pub mod bulk;
 pub mod dashboards;
 pub mod events;
+pub mod jobs;
 pub mod keys;
 pub mod metrics;
 mod table;

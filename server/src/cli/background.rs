@@ -4,21 +4,44 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::App;
+use crate::areas::jobs::{TRIM_DEAD, TrimDead, trim_dead};
 use crate::http::{LATENCY_BOUNDS_US, RouteCounts, Server, Telemetry};
 use crate::limits;
+use crate::platform::jobs::JobsError;
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 use crate::platform::sweeps::Sweep;
+use crate::platform::work::Workshop;
 
 /// Every sweep of the server. The engine seals, merges and expires on a thread of its own.
 pub(super) fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let counted = Arc::clone(server);
     let mut health = SelfMetrics::new(app.engine().clone(), move || requests(counted.telemetry()));
     let keyed = Arc::clone(app);
+    let (chronicled, sampled, trimmed) = (Arc::clone(app), Arc::clone(app), Arc::clone(app));
     let key_use = Duration::from_secs(limits::KEY_USE_SECONDS);
     vec![
         Sweep::new("self_metrics", Duration::from_secs(10), move |now| health.write(now)),
+        Sweep::new("jobs_history", Duration::from_secs(1), move |now| {
+            chronicled.jobs().write_history(now)
+        }),
+        Sweep::new("jobs_sample", Duration::from_secs(10), move |now| {
+            sampled.jobs().sample(now).map_err(JobsError::into_engine)
+        }),
+        Sweep::new("jobs_trim_dead", Duration::from_secs(3_600), move |_| {
+            let handed_in = TRIM_DEAD.hand_in_once(trimmed.jobs(), &TrimDead {}, TRIM_DEAD.class);
+            handed_in.map(drop).map_err(JobsError::into_engine)
+        }),
         Sweep::new("key_use", key_use, move |_| keyed.keys().store_last_used()),
     ]
+}
+
+/// Every kind of work that this process does as jobs, and how many of each queue at once.
+pub(super) fn workshop(app: &Arc<App>) -> Workshop {
+    let jobs = Arc::clone(app.jobs());
+    Workshop::new().queue(TRIM_DEAD.queue, 2).on(&TRIM_DEAD, move |TrimDead {}| {
+        let jobs = Arc::clone(&jobs);
+        async move { trim_dead(&jobs).await }
+    })
 }
 
 fn requests(telemetry: &Telemetry) -> RequestCounts {

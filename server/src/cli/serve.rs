@@ -69,17 +69,28 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
     let control = control(config).map(|listener| spawn(&server, listener, stopping));
     let (end_sweeps, sweeps_ending) = watch::channel(false);
     let sweeps = tokio::spawn(sweeps::run(background::sweeps(&server, &app), clock, sweeps_ending));
+    let workshop = tokio::spawn(background::workshop(&app).run(
+        Arc::clone(app.jobs()),
+        stop.subscribe(),
+        config.server.drain.duration(),
+    ));
     tracing::info!(opened_ms = ms(&ticks), "ready");
 
     let name = signals.next().await;
     tracing::info!(signal = name, "stopping; a second signal ends the process at once");
     let ending = async {
+        // First: whoever waits for jobs would hold up the end for as long as it may wait.
+        app.jobs().end_waits();
         stop.send_replace(true);
         joined(Some(network)).await?;
         joined(control).await?;
+        joined(Some(workshop)).await?;
         end_sweeps.send_replace(true);
         joined(Some(sweeps)).await?;
-        let closing = tokio::task::spawn_blocking(move || app.engine().close());
+        let closing = tokio::task::spawn_blocking(move || {
+            app.jobs().close();
+            app.engine().close()
+        });
         closing.await.map_err(|died| CliError::failed("cannot close the data", died))??;
         Ok::<(), CliError>(())
     };
@@ -101,7 +112,8 @@ fn open(
 ) -> Result<Arc<App>, CliError> {
     let engine = Engine::open(&config.server.data, config.engine_options(clock.clone()))?;
     let keys_failed = |error| CliError::failed("cannot read the keys", error);
-    let app = App::new(engine, clock, ticks, server.settings()).map_err(keys_failed)?;
+    let app = App::new(engine, clock, ticks, server.settings())
+        .map_err(|error| CliError::failed("cannot read the keys and jobs", error))?;
     // Before the first key: should the start end between the two, the next one is the first once more.
     if app.keys().list().is_empty() {
         areas::dashboards::make_first(&app).map_err(|error| {

@@ -5,7 +5,10 @@ use std::path::Path;
 use super::args::Common;
 use super::error::CliError;
 use crate::http::{OtlpAttributes, Settings};
-use crate::platform::config::{Config, ConfigError, Environment, Flag, Loaded, Sources, Threads};
+use crate::platform::config::{
+    Config, ConfigError, Environment, Flag, Loaded, Period, Sources, Threads,
+};
+use crate::platform::jobs::JobsSettings;
 
 /// Reads the configuration as the flags and the environment say.
 pub(super) fn load(
@@ -67,6 +70,7 @@ pub(super) fn http_settings(config: &Config) -> Settings {
             Threads::Count(n) => usize::from(n),
         },
         widget_timeout_ms: config.dashboards.widget_timeout_ms,
+        jobs: jobs_settings(config),
         otlp_attributes: OtlpAttributes {
             resource: config.otlp.resource_attributes.clone(),
             scope: config.otlp.scope_attributes.clone(),
@@ -80,6 +84,26 @@ pub(super) fn http_settings(config: &Config) -> Settings {
         body_timeout: http.body_timeout.duration(),
         shutdown_timeout: config.server.drain.duration(),
         quotas: config.quotas(),
+    }
+}
+
+/// What the ledger of jobs needs to know.
+fn jobs_settings(config: &Config) -> JobsSettings {
+    let jobs = &config.jobs;
+    let ms = |period: Period| i64::try_from(period.duration().as_millis()).unwrap_or(i64::MAX);
+    let seconds = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    JobsSettings {
+        lease_ms: ms(jobs.lease),
+        worker_silence_ms: ms(jobs.worker_silence),
+        retry_exponent_factor: seconds(jobs.retry_exponent_factor),
+        retry_base_seconds: seconds(jobs.retry_base_seconds),
+        retry_jitter_seconds: seconds(jobs.retry_jitter_seconds),
+        degraded_latency_ms: ms(jobs.degraded_latency),
+        finished_keep_ms: ms(jobs.finished_keep),
+        finished_max: count(jobs.finished_max),
+        dead_keep_ms: ms(jobs.dead_keep),
+        dead_max: count(jobs.dead_max),
     }
 }
 

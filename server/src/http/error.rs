@@ -34,6 +34,8 @@ pub enum ErrorCode {
     InvalidState,
     /// A unique field is taken, or an idempotency key was used with another body.
     Conflict,
+    /// The token is not that of whoever holds the job now.
+    ReservationLost,
     /// `If-Match` does not match.
     PreconditionFailed,
     /// A batch has too many items.
@@ -93,6 +95,14 @@ pub enum Resource {
     Dashboard,
     /// A widget of a dashboard, by id.
     Widget,
+    /// A queue of jobs, by name.
+    Queue,
+    /// A job, by id.
+    Job,
+    /// A worker, by id.
+    Worker,
+    /// A dead job, by id.
+    DeadJob,
 }
 
 impl ErrorCode {
@@ -108,10 +118,15 @@ impl ErrorCode {
             Self::Missing(Resource::Key) => "key_not_found",
             Self::Missing(Resource::Dashboard) => "dashboard_not_found",
             Self::Missing(Resource::Widget) => "widget_not_found",
+            Self::Missing(Resource::Queue) => "queue_not_found",
+            Self::Missing(Resource::Job) => "job_not_found",
+            Self::Missing(Resource::Worker) => "worker_not_found",
+            Self::Missing(Resource::DeadJob) => "dead_job_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::InvalidState => "invalid_state",
             Self::Conflict => "conflict",
+            Self::ReservationLost => "reservation_lost",
             Self::PreconditionFailed => "precondition_failed",
             Self::BatchTooLarge => "batch_too_large",
             Self::PayloadTooLarge => "payload_too_large",
@@ -147,7 +162,7 @@ impl ErrorCode {
             Self::NotFound | Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::InvalidState | Self::Conflict => StatusCode::CONFLICT,
+            Self::InvalidState | Self::Conflict | Self::ReservationLost => StatusCode::CONFLICT,
             Self::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             Self::BatchTooLarge | Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -182,6 +197,9 @@ pub struct Details {
     /// The index of the item in a batch, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
+    /// The id of the resource that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What became of a bulk body whose good part was stored.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub bulk: Option<BulkOutcome>,
@@ -231,6 +249,10 @@ impl ApiError {
             Resource::Key => "key",
             Resource::Dashboard => "dashboard",
             Resource::Widget => "widget",
+            Resource::Queue => "queue",
+            Resource::Job => "job",
+            Resource::Worker => "worker",
+            Resource::DeadJob => "dead job",
         };
         Self::new(ErrorCode::Missing(resource), format!("there is no {what} {id:?}"))
     }
@@ -246,6 +268,13 @@ impl ApiError {
     #[must_use]
     pub fn index(mut self, index: usize) -> Self {
         self.details.get_or_insert_default().index = Some(index);
+        self
+    }
+
+    /// Names the resource that is in the way.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.details.get_or_insert_default().id = Some(id.into());
         self
     }
 

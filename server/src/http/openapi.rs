@@ -43,6 +43,8 @@ struct ErrorDetails {
     field: Option<String>,
     /// The index of the item in a batch, from 0.
     index: Option<u64>,
+    /// The id of the resource that is in the way.
+    id: Option<String>,
     /// What became of a bulk body whose good part was stored.
     #[serde(flatten)]
     bulk: Option<BulkOutcome>,

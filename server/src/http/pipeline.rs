@@ -2,7 +2,8 @@
 //!
 //! Every answer passes [`Trail::finish`], so every one has its request id, is counted and is logged; every failure
 //! on the way is an [`ApiError`], so there is one place that makes error bodies. A handler that panics is a
-//! failure like another. Handlers that change something run to their end even when the caller hangs up.
+//! failure like another. Handlers that change something run to their end even when the caller hangs up, but
+//! for those that only wait.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use super::idempotency::{Claim, Subject};
 use super::query::Query;
 use super::request::Request;
 use super::response::Response;
-use super::route::{Access, BodyKind, Handler, Method, Route};
+use super::route::{Access, BodyKind, Handler, HangUp, Method, Route};
 use super::router::Found;
 use super::server::Server;
 use super::trail::Trail;
@@ -100,6 +101,7 @@ where
     };
     match route.method {
         Method::Get => run(work(request)).await,
+        Method::Post if route.hang_up == HangUp::Drops => run(work(request)).await,
         Method::Post => once(server, app, work, request, &parts.uri).await,
         Method::Put | Method::Patch | Method::Delete => to_the_end(work(request)).await,
     }

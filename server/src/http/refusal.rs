@@ -5,6 +5,7 @@ use telltale_engine::{Error, InvalidName, Refusal};
 use super::error::{ApiError, ErrorCode, Resource};
 use crate::limits;
 use crate::platform::batch::InvalidBatch;
+use crate::platform::jobs::{InvalidJob, JobsError};
 use crate::platform::json::InvalidJson;
 use crate::platform::keys::{InvalidKey, KeyError};
 use crate::platform::question::InvalidQuestion;
@@ -116,5 +117,47 @@ impl From<InvalidKey> for ApiError {
             }
         };
         Self::new(code, invalid.to_string()).field(invalid.field())
+    }
+}
+
+impl From<JobsError> for ApiError {
+    fn from(error: JobsError) -> Self {
+        let message = error.to_string();
+        match error {
+            JobsError::QueueNotFound(name) => Self::missing(Resource::Queue, &name),
+            JobsError::JobNotFound(id) => Self::missing(Resource::Job, &id),
+            JobsError::WorkerNotFound(id) => Self::missing(Resource::Worker, &id),
+            JobsError::DeadJobNotFound(id) => Self::missing(Resource::DeadJob, &id),
+            JobsError::ReservationLost => Self::new(ErrorCode::ReservationLost, message),
+            JobsError::NotUnique(holder) => {
+                Self::new(ErrorCode::Conflict, message).field("unique_key").id(holder.to_string())
+            }
+            JobsError::NotPaused | JobsError::NotDeletable(_) => {
+                Self::new(ErrorCode::InvalidState, message)
+            }
+            JobsError::TooManyQueues | JobsError::TooManyWorkers => {
+                Self::new(ErrorCode::Conflict, message)
+            }
+            JobsError::Invalid(invalid) => invalid.into(),
+            JobsError::TooManyWaiting | JobsError::Overloaded => {
+                Self::new(ErrorCode::Overloaded, message)
+                    .retry_after(limits::OVERLOADED_RETRY_SECONDS)
+            }
+            JobsError::Unavailable(why) => Self::new(
+                ErrorCode::Unavailable,
+                "jobs cannot be changed at the moment; try again later",
+            )
+            .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
+            .caused_by(why),
+            JobsError::Failed(why) => Self::internal(why),
+            JobsError::Engine(error) => error.into(),
+        }
+    }
+}
+
+impl From<InvalidJob> for ApiError {
+    fn from(invalid: InvalidJob) -> Self {
+        let field = invalid.field();
+        Self::new(ErrorCode::InvalidField, format!("{field} {invalid}")).field(field)
     }
 }

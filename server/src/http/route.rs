@@ -37,6 +37,8 @@ pub struct Route {
     pub body: BodyKind,
     /// How bodies may be packed, besides the encodings that every route reads.
     pub packing: Option<Packing>,
+    /// What becomes of the handler when its caller hangs up.
+    pub hang_up: HangUp,
     /// What answers.
     pub handler: Handler,
     /// What the OpenAPI document says.
@@ -92,6 +94,7 @@ impl Route {
             limit: LimitClass::Other,
             body,
             packing: None,
+            hang_up: HangUp::GoesOn,
             handler,
             doc: Doc::EMPTY,
         }
@@ -129,6 +132,14 @@ impl Route {
     #[must_use]
     pub const fn packing(mut self, packing: Packing) -> Self {
         self.packing = Some(packing);
+        self
+    }
+
+    /// The handler of a POST waits for something that only its caller can use: it is dropped when the caller hangs up. Such a
+    /// route knows no idempotency keys.
+    #[must_use]
+    pub const fn waits(mut self) -> Self {
+        self.hang_up = HangUp::Drops;
         self
     }
 
@@ -203,6 +214,15 @@ pub enum BodyKind {
     Batch,
     /// A bulk protocol; 32 MiB by default. Any content type.
     Bulk,
+}
+
+/// What becomes of a handler that changes something when its caller hangs up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HangUp {
+    /// It runs to its end.
+    GoesOn,
+    /// It is dropped, and takes back what it had begun.
+    Drops,
 }
 
 /// An encoding of bodies that some routes read: a protocol of agents asks for it.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::route::BodyKind;
+use crate::platform::jobs::JobsSettings;
 use crate::platform::quota::Quotas;
 
 /// The settings of the HTTP side. `Settings::default()` is right for one machine of a few cores.
@@ -22,6 +23,8 @@ pub struct Settings {
     pub queries_at_once_max: usize,
     /// Milliseconds that a widget of a dashboard may take, waiting included. 5000: who looks at a dashboard waits no longer.
     pub widget_timeout_ms: u64,
+    /// Leases, retries and retention of jobs.
+    pub jobs: JobsSettings,
     /// Attributes of OTLP that are tags, beside those of data points.
     pub otlp_attributes: OtlpAttributes,
     /// Open connections; further ones wait to be accepted. 16384: an idle one takes some kilobytes.
@@ -78,6 +81,7 @@ impl Default for Settings {
             requests_in_flight_max: 4_096,
             queries_at_once_max: 2 * cores,
             widget_timeout_ms: 5_000,
+            jobs: JobsSettings::default(),
             otlp_attributes: OtlpAttributes::default(),
             connections_max: 16_384,
             header_bytes_max: 32 << 10,

@@ -40,7 +40,12 @@ impl Ids {
 
     /// A new id that begins with `prefix`.
     pub fn next(&self, prefix: &str) -> String {
-        prefixed(prefix, self.next_ulid().into())
+        prefixed(prefix, self.next_number())
+    }
+
+    /// The number of a new id, whatever its prefix.
+    pub fn next_number(&self) -> u128 {
+        self.next_ulid().into()
     }
 
     fn next_ulid(&self) -> Ulid {

@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs;
 
 use telltale_engine::{BatchBuilder, Engine, EngineStats, MetricType, Refusal, TimestampMs};
+
+use super::process::resident_bytes;
 
 /// The names, all in one place.
 mod names {
@@ -271,14 +272,6 @@ impl RouteCount {
     }
 }
 
-/// Memory of the whole process, where the system tells.
-fn resident_bytes() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,12 +325,5 @@ mod tests {
         let increase = counts(7).since(Some(&counts(5)));
         assert_eq!((increase.statuses, increase.latencies), ([0, 0, 2, 0, 0, 0], vec![2, 0]));
         assert_eq!(counts(7).since(None).latency_sum_us, 70);
-    }
-
-    #[test]
-    fn the_memory_of_this_process_is_known_on_linux() {
-        assert!(
-            !cfg!(target_os = "linux") || resident_bytes().is_some_and(|bytes| bytes > 1 << 20)
-        );
     }
 }

@@ -235,6 +235,30 @@ settings! {
         widget_timeout_ms: u64 = "5000";
     }
 
+    /// Jobs: leases, retries, and how long they are kept when they are over.
+    "jobs" jobs: Jobs {
+        /// How long a job is reserved that has no `timeout_seconds` of its own.
+        lease: Period = "30m";
+        /// How long a worker may be silent before it is gone and its jobs go to others. Workers are asked to be heard of four times as often.
+        worker_silence: Period = "60s";
+        /// Seconds by which the fourth power of the attempt is multiplied before the next one.
+        retry_exponent_factor: u64 = "1";
+        /// Seconds before the next attempt at least.
+        retry_base_seconds: u64 = "15";
+        /// Seconds times the attempt, of which a random part is added before the next one.
+        retry_jitter_seconds: u64 = "10";
+        /// How long the oldest job may wait in a queue that is `healthy`; beyond it the queue is `degraded`.
+        degraded_latency: Period = "5m";
+        /// How long a finished job can be asked for.
+        finished_keep: Period = "1h";
+        /// Finished jobs that can be asked for.
+        finished_max: u64 = "100_000";
+        /// How long dead jobs are kept.
+        dead_keep: Period = "180d";
+        /// Dead jobs that are kept.
+        dead_max: u64 = "100_000";
+    }
+
     /// Metrics by OTLP: which attributes are tags, beside those of data points.
     "otlp" otlp: Otlp {
         /// Attributes of resources. More of them tell more series apart.

@@ -1,0 +1,81 @@
+//! The arguments of a job: JSON that is passed on as it was sent.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::limits;
+use crate::platform::jobs::InvalidJob;
+
+/// Arguments in an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Arguments(pub(super) Box<str>);
+
+impl Arguments {
+    /// Checks what was sent: an object. A list becomes `{"args": […]}`, what is absent an empty object.
+    pub(super) fn read(sent: Option<&RawValue>) -> Result<Box<str>, InvalidJob> {
+        let text = sent.map_or("{}", |raw| raw.get().trim());
+        let text: Cow<'_, str> = match text.as_bytes().first() {
+            Some(b'{') => text.into(),
+            Some(b'[') => format!("{{\"args\":{text}}}").into(),
+            _ => return Err(InvalidJob::ArgumentsForm),
+        };
+        if text.len() > limits::JOB_ARGUMENTS_BYTES_MAX {
+            return Err(InvalidJob::ArgumentsSize);
+        }
+        Ok(text.into())
+    }
+}
+
+impl Serialize for Arguments {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw = serde_json::from_str::<&RawValue>(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Arguments {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Arguments".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "description": "As they were sent." })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Box<str>, InvalidJob> {
+        Arguments::read(Some(serde_json::from_str::<&RawValue>(text).unwrap()))
+    }
+
+    #[test]
+    fn arguments_are_kept_as_they_were_sent() {
+        let sent = r#"{"z":1.10, "a":123456789012345678901234567890}"#;
+        let kept = read(sent).unwrap();
+        assert_eq!(serde_json::to_string(&Arguments(kept)).unwrap(), sent);
+        assert_eq!(&*read("[1, 2]").unwrap(), r#"{"args":[1, 2]}"#);
+        assert_eq!(&*Arguments::read(None).unwrap(), "{}");
+    }
+
+    #[test]
+    fn other_forms_and_sizes_are_refused() {
+        for other in ["1", "\"a\"", "true"] {
+            assert_eq!(read(other), Err(InvalidJob::ArgumentsForm), "{other}");
+        }
+        let of = |bytes: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(bytes - 8));
+        let max = limits::JOB_ARGUMENTS_BYTES_MAX;
+        assert_eq!(read(&of(max)).unwrap().len(), max);
+        assert_eq!(read(&of(max + 1)), Err(InvalidJob::ArgumentsSize));
+    }
+}

@@ -1,0 +1,350 @@
+//! Dead jobs as JSON.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use telltale_engine::TimestampMs;
+
+use crate::areas::jobs::arguments::Arguments;
+use crate::http::{ApiError, ApiResult, ErrorCode, Query};
+use crate::limits;
+use crate::platform::jobs::{
+    DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
+    Selection,
+};
+use crate::platform::time::{self, IsoTime};
+
+/// A page of dead jobs, the last to die first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DeadList {
+    dead_jobs: Vec<DeadSummary>,
+    /// How many fit in all.
+    total: usize,
+    pagination: Pagination,
+}
+
+/// Which page it is.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(super) struct Pagination {
+    /// From 1.
+    page: usize,
+    per_page: usize,
+}
+
+/// A dead job.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DeadSummary {
+    id: String,
+    /// The job that it was.
+    job_id: String,
+    class_name: String,
+    queue: String,
+    arguments: Arguments,
+    error_class: String,
+    error_message: String,
+    attempts: u16,
+    first_failed_at: IsoTime,
+    died_at: IsoTime,
+}
+
+/// A dead job with its story.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DeadView {
+    #[serde(flatten)]
+    summary: DeadSummary,
+    /// Of the last failure.
+    backtrace: Vec<String>,
+    /// The newest 25 failures, the oldest of them first.
+    retry_history: Vec<RetryView>,
+    original_enqueued_at: IsoTime,
+}
+
+/// A failed attempt.
+#[derive(Debug, Serialize, JsonSchema)]
+struct RetryView {
+    attempt: u16,
+    failed_at: IsoTime,
+    /// Its class and its message.
+    error: String,
+}
+
+/// A dead job that is tried again.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Retried {
+    dead_job_id: String,
+    new_job_id: String,
+    queue: String,
+    message: &'static str,
+}
+
+/// Dead jobs that are tried again.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RetriedAll {
+    retried: usize,
+    failed: usize,
+    message: String,
+}
+
+/// Dead jobs that are forgotten.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DeletedAll {
+    deleted: usize,
+    message: String,
+}
+
+/// Which dead jobs shall be changed: by id, or by what they have in common.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SelectionInput {
+    /// Ids of dead jobs, or of the jobs they were.
+    job_ids: Option<Vec<String>>,
+    /// Instead of ids.
+    filter: Option<FilterInput>,
+    /// Must be true for a deletion, here or in the query string.
+    confirm: Option<bool>,
+}
+
+/// What dead jobs have in common: all that is given.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FilterInput {
+    class_name: Option<String>,
+    error_class: Option<String>,
+    queue: Option<String>,
+    /// That died before this time.
+    older_than: Option<String>,
+}
+
+/// Deaths of a period.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Analytics {
+    period: &'static str,
+    /// Jobs that died, those included that were retried or deleted since.
+    total_dead: u64,
+    by_class: Vec<ClassDeaths>,
+    by_error: Vec<ErrorDeaths>,
+    /// Every day of the period.
+    timeline: Vec<DayDeaths>,
+}
+
+/// Deaths of one class.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ClassDeaths {
+    class_name: String,
+    count: u64,
+}
+
+/// Deaths by one class of error.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ErrorDeaths {
+    error_class: String,
+    count: u64,
+}
+
+/// Deaths of one day in UTC.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DayDeaths {
+    /// `YYYY-MM-DD`.
+    date: String,
+    count: u64,
+}
+
+impl Pagination {
+    /// Reads `page`, from 1, and `limit`.
+    pub(super) fn read(query: &Query) -> ApiResult<Self> {
+        let per_page = query.paging(limits::DEAD_PAGE_DEFAULT, limits::DEAD_PAGE_MAX)?.limit;
+        let page = query.read::<usize>("page")?.unwrap_or(1);
+        if page == 0 {
+            return Err(ApiError::parameter("page", "must be at least 1"));
+        }
+        Ok(Self { page, per_page })
+    }
+
+    pub(super) fn offset(self) -> usize {
+        (self.page - 1).saturating_mul(self.per_page)
+    }
+
+    pub(super) fn limit(self) -> usize {
+        self.per_page
+    }
+}
+
+/// Reads which dead jobs a list shall show.
+pub(super) fn filter(query: &Query) -> ApiResult<DeadFilter> {
+    let text = |key| Ok::<_, ApiError>(query.one(key)?.map(str::to_owned));
+    Ok(DeadFilter {
+        class: text("class_name")?,
+        error_class: text("error_class")?,
+        queue: text("queue")?,
+        since: query.moment("since")?.map(time::Moment::start),
+        older_than: None,
+    })
+}
+
+impl SelectionInput {
+    /// Which dead jobs are meant.
+    pub(super) fn into_selection(self) -> ApiResult<Selection> {
+        match (self.job_ids, self.filter) {
+            (Some(_), Some(_)) => Err(refused(
+                ErrorCode::InvalidField,
+                "filter cannot stand beside job_ids",
+                "filter",
+            )),
+            (None, None) => {
+                Err(refused(ErrorCode::MissingField, "job_ids or filter is required", "job_ids"))
+            }
+            (Some(ids), None) if (1..=limits::DEAD_IDS_MAX).contains(&ids.len()) => {
+                Ok(Selection::Ids(ids))
+            }
+            (Some(_), None) => {
+                let max = limits::DEAD_IDS_MAX;
+                let message = format!("job_ids must have 1 to {max} ids");
+                Err(refused(ErrorCode::InvalidField, message, "job_ids"))
+            }
+            (None, Some(filter)) => filter.into_selection(),
+        }
+    }
+
+    /// Refuses unless the caller says that they mean it.
+    pub(super) fn check_confirmed(&self, query: &Query) -> ApiResult<()> {
+        if self.confirm == Some(true) || query.flag("confirm")? == Some(true) {
+            return Ok(());
+        }
+        let message = "confirm must be true: the jobs are deleted for good";
+        Err(refused(ErrorCode::MissingField, message, "confirm"))
+    }
+}
+
+impl FilterInput {
+    fn into_selection(self) -> ApiResult<Selection> {
+        let older_than = self.older_than.as_deref().map(|text| {
+            time::parse_date_or_time(text).map(time::Moment::start).ok_or_else(|| {
+                let message = "filter.older_than must be an ISO 8601 date-time or date";
+                refused(ErrorCode::InvalidTimestamp, message, "filter.older_than")
+            })
+        });
+        let filter = DeadFilter {
+            class: self.class_name,
+            error_class: self.error_class,
+            queue: self.queue,
+            since: None,
+            older_than: older_than.transpose()?,
+        };
+        if filter.is_empty() {
+            let message = "filter must name at least one thing: it would mean all dead jobs";
+            return Err(refused(ErrorCode::InvalidField, message, "filter"));
+        }
+        Ok(Selection::Filter(filter))
+    }
+}
+
+impl DeadList {
+    pub(super) fn new(page: DeadPage, pagination: Pagination) -> Self {
+        let dead_jobs = page.jobs.into_iter().map(|mut job| {
+            let last = job.failures.pop();
+            DeadSummary::new(job, last.as_ref().map(|failure| &failure.report))
+        });
+        Self { dead_jobs: dead_jobs.collect(), total: page.total, pagination }
+    }
+}
+
+impl DeadSummary {
+    fn new(job: DeadDetail, last: Option<&FailureReport>) -> Self {
+        let dead = job.dead;
+        Self {
+            id: dead.id.to_string(),
+            job_id: dead.job.to_string(),
+            class_name: dead.class.to_string(),
+            queue: dead.queue.to_string(),
+            arguments: Arguments(job.arguments),
+            error_class: dead.error_class.to_string(),
+            error_message: last.map(|report| report.message.clone()).unwrap_or_default(),
+            attempts: dead.attempts,
+            first_failed_at: IsoTime(dead.first_failed_at),
+            died_at: IsoTime(dead.died_at),
+        }
+    }
+}
+
+impl From<DeadDetail> for DeadView {
+    fn from(mut job: DeadDetail) -> Self {
+        let failures = std::mem::take(&mut job.failures);
+        let original_enqueued_at = IsoTime(job.enqueued_at);
+        let last = failures.last().map(|failure| failure.report.clone());
+        Self {
+            summary: DeadSummary::new(job, last.as_ref()),
+            backtrace: last.map(|report| report.backtrace).unwrap_or_default(),
+            retry_history: failures.into_iter().map(RetryView::from).collect(),
+            original_enqueued_at,
+        }
+    }
+}
+
+impl From<PastFailure> for RetryView {
+    fn from(failure: PastFailure) -> Self {
+        let FailureReport { error_class, message, .. } = failure.report;
+        Self {
+            attempt: failure.attempt,
+            failed_at: IsoTime(failure.failed_at),
+            error: if message.is_empty() {
+                error_class.to_string()
+            } else {
+                format!("{error_class}: {message}")
+            },
+        }
+    }
+}
+
+impl Retried {
+    pub(super) fn new(dead: &DeadJob, new: JobId) -> Self {
+        Self {
+            dead_job_id: dead.id.to_string(),
+            new_job_id: new.to_string(),
+            queue: dead.queue.to_string(),
+            message: "The job was enqueued again as a new one, with all its attempts before it",
+        }
+    }
+}
+
+impl RetriedAll {
+    pub(super) fn new(retried: usize, failed: usize) -> Self {
+        let message = match failed {
+            0 => format!("{retried} jobs were enqueued again"),
+            _ => format!(
+                "{retried} jobs were enqueued again; {failed} are no dead jobs or cannot be read"
+            ),
+        };
+        Self { retried, failed, message }
+    }
+}
+
+impl DeletedAll {
+    pub(super) fn new(deleted: usize) -> Self {
+        Self { deleted, message: format!("{deleted} dead jobs were deleted") }
+    }
+}
+
+impl Analytics {
+    pub(super) fn new(period: Period, deaths: Deaths) -> Self {
+        let day = |(start, count): (TimestampMs, u64)| DayDeaths {
+            date: time::format(start).chars().take(10).collect(),
+            count,
+        };
+        let class = |(class_name, count)| ClassDeaths { class_name, count };
+        let error = |(error_class, count)| ErrorDeaths { error_class, count };
+        Self {
+            period: period.as_str(),
+            total_dead: deaths.total,
+            by_class: deaths.by_class.into_iter().map(class).collect(),
+            by_error: deaths.by_error.into_iter().map(error).collect(),
+            timeline: deaths.days.into_iter().map(day).collect(),
+        }
+    }
+}
+
+fn refused(
+    code: ErrorCode,
+    message: impl Into<std::borrow::Cow<'static, str>>,
+    field: &'static str,
+) -> ApiError {
+    ApiError::new(code, message).field(field)
+}

@@ -1,0 +1,18 @@
+//! Refusals of single fields, and the kind of route that programs call as often as they like.
+
+use crate::http::{ApiError, ErrorCode, Handle, LimitClass, Route, Scope};
+
+/// A required field is absent.
+pub(super) fn missing(field: &'static str) -> ApiError {
+    ApiError::new(ErrorCode::MissingField, format!("{field} is required")).field(field)
+}
+
+/// A field breaks a rule; the message names it.
+pub(super) fn invalid(field: &'static str, message: String) -> ApiError {
+    ApiError::new(ErrorCode::InvalidField, message).field(field)
+}
+
+/// A route of programs that enqueue or work.
+pub(super) const fn working(path: &'static str, handler: &'static dyn Handle) -> Route {
+    Route::post(path, handler).scope(Scope::Ingest).limit(LimitClass::Unlimited)
+}

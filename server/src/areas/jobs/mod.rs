@@ -1,0 +1,23 @@
+//! Jobs over HTTP: enqueueing and the protocol of workers, queues, workers, and the dead jobs.
+//!
+//! What jobs are and what happens to them is `platform::jobs`; here are only the forms in which they are asked about. Each
+//! resource has a room of its own: what it reads and answers (`wire.rs`), and its routes. Programs that enqueue and
+//! work need a key with the scope `ingest`; whoever changes what others do needs `write`.
+
+mod arguments;
+mod dead_jobs;
+mod fields;
+mod period;
+mod queues;
+mod single;
+mod upkeep;
+mod workers;
+
+pub use dead_jobs::ROUTES as DEAD_JOB_ROUTES;
+pub use queues::ROUTES as QUEUE_ROUTES;
+pub use single::ROUTES as JOB_ROUTES;
+pub use upkeep::{TRIM_DEAD, TrimDead, trim_dead};
+pub use workers::ROUTES as WORKER_ROUTES;
+
+#[cfg(test)]
+mod tests;

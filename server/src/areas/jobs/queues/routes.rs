@@ -1,0 +1,115 @@
+//! The routes of queues, and what each does.
+
+use std::sync::Arc;
+
+use super::wire::{
+    Paused, PurgeInput, Purged, QueueDetail, QueueHistory, QueueList, QueueSummary, Resumed,
+};
+use crate::app::App;
+use crate::areas::jobs::period::{period, resolution};
+use crate::http::{
+    ApiResult, BodyKind, Doc, ErrorCode, Form, Param, Request, Resource, Response, Route,
+};
+use crate::platform::jobs::Period;
+
+/// The routes of queues.
+pub static ROUTES: &[Route] = &[
+    Route::get("/api/v1/queues", &list).doc(LIST),
+    Route::get("/api/v1/queues/{name}", &get).doc(GET),
+    Route::get("/api/v1/queues/{name}/metrics", &history).doc(HISTORY),
+    Route::post("/api/v1/queues/{name}/pause", &pause).doc(PAUSE),
+    Route::post("/api/v1/queues/{name}/resume", &resume).doc(RESUME),
+    Route::delete("/api/v1/queues/{name}/jobs", &purge).body(BodyKind::Json).doc(PURGE),
+];
+
+async fn list(app: Arc<App>, _: Request) -> ApiResult<Response> {
+    let queues = app.jobs().queues().await?;
+    let mut lately = app.query(|app| app.jobs().history().throughput()).await?;
+    let summary = |queue: crate::platform::jobs::QueueView| {
+        let throughput = lately.remove(&*queue.name).unwrap_or_default();
+        QueueSummary::new(queue, throughput)
+    };
+    Response::ok(&QueueList { queues: queues.into_iter().map(summary).collect() })
+}
+
+async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let name = req.param("name").to_owned();
+    let queue = app.jobs().queue(name.clone()).await?;
+    let past = app.query(move |app| {
+        let history = app.jobs().history();
+        let lately = history.throughput()?.remove(&name).unwrap_or_default();
+        Ok::<_, telltale_engine::Error>((lately, history.today(&name)?))
+    });
+    let (throughput, today) = past.await?;
+    Response::ok(&QueueDetail::new(queue, throughput, today))
+}
+
+async fn history(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let allowed = [Period::Hour, Period::Day, Period::Week];
+    let period = period(req.query(), &allowed, Period::Hour)?;
+    let resolution = resolution(req.query(), period)?;
+    let name = req.param("name").to_owned();
+    app.jobs().queue(name.clone()).await?;
+    let asked = name.clone();
+    let found = app.query(move |app| app.jobs().history().queue(&asked, period, resolution));
+    Response::ok(&QueueHistory::new(name, period, resolution, found.await?))
+}
+
+async fn pause(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let name = req.param("name").to_owned();
+    let since = app.jobs().pause(name.clone()).await?;
+    Response::ok(&Paused::new(name, since))
+}
+
+async fn resume(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let name = req.param("name").to_owned();
+    let since = app.jobs().resume(name.clone()).await?;
+    Response::ok(&Resumed::new(name, since))
+}
+
+async fn purge(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    req.json_or_default::<PurgeInput>()?.check(req.query())?;
+    let name = req.param("name").to_owned();
+    let deleted = app.jobs().purge(name.clone()).await?;
+    Response::ok(&Purged::new(name, deleted))
+}
+
+const TAG: &str = "Queues";
+const NO_QUEUE: ErrorCode = ErrorCode::Missing(Resource::Queue);
+
+const LIST: Doc = Doc::new(TAG, "List queues, by name")
+    .about("A queue is there from the first job or worker on that names it.")
+    .ok::<QueueList>();
+
+const GET: Doc = Doc::new(TAG, "Get a queue with what happened in it today")
+    .about("Today is the day in UTC. Attempts that failed are among those that were processed.")
+    .ok::<QueueDetail>()
+    .errors(&[NO_QUEUE]);
+
+const HISTORY: Doc = Doc::new(TAG, "Get the history of a queue")
+    .about("Every bucket of the period; the last one is still filling.")
+    .parameters(&[
+        Param::query("period", "`hour` when absent.").form(Form::OneOf(&["hour", "day", "week"])),
+        Param::query(
+            "resolution",
+            "`minute` for an hour, `5min` for a day, `hour` for a week when absent.",
+        )
+        .form(Form::OneOf(&["minute", "5min", "hour"])),
+    ])
+    .ok::<QueueHistory>()
+    .errors(&[NO_QUEUE, ErrorCode::InvalidParameter]);
+
+const PAUSE: Doc = Doc::new(TAG, "Pause a queue")
+    .about("It takes jobs and hands out none, over restarts too. Jobs under way go on. Pausing a paused queue changes nothing.")
+    .ok::<Paused>()
+    .errors(&[NO_QUEUE]);
+
+const RESUME: Doc =
+    Doc::new(TAG, "Resume a queue").ok::<Resumed>().errors(&[NO_QUEUE, ErrorCode::InvalidState]);
+
+const PURGE: Doc = Doc::new(TAG, "Delete the jobs of a queue that wait")
+    .about("Those that are ready, scheduled or waiting to be tried again; jobs under way are not touched.")
+    .parameters(&[Param::query("confirm", "In place of the body, which some proxies drop.").form(Form::Flag)])
+    .request::<PurgeInput>()
+    .ok::<Purged>()
+    .errors(&[NO_QUEUE, ErrorCode::MissingField]);

@@ -1,0 +1,133 @@
+//! The routes of jobs, and what each does.
+
+use std::sync::Arc;
+
+use super::wire::{
+    AckedView, BatchInput, BatchView, EnqueuedView, ExtendInput, ExtendedView, FailInput,
+    FailedView, JobInput, JobView, TokenInput, job_id,
+};
+use crate::app::App;
+use crate::areas::jobs::fields::working;
+use crate::http::{
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, LimitClass, Request, Resource, Response, Route,
+    Scope,
+};
+
+/// The routes of jobs.
+pub static ROUTES: &[Route] = &[
+    working("/api/v1/jobs", &enqueue).doc(ENQUEUE),
+    Route::post("/api/v1/jobs/batch", &enqueue_batch)
+        .scope(Scope::Ingest)
+        .body(BodyKind::Batch)
+        .limit(LimitClass::Unlimited)
+        .doc(ENQUEUE_BATCH),
+    Route::get("/api/v1/jobs/{id}", &get).doc(GET),
+    Route::delete("/api/v1/jobs/{id}", &delete).doc(DELETE),
+    working("/api/v1/jobs/{id}/ack", &ack).doc(ACK),
+    working("/api/v1/jobs/{id}/fail", &fail).doc(FAIL),
+    working("/api/v1/jobs/{id}/extend", &extend).doc(EXTEND),
+];
+
+async fn enqueue(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let drafted = app.jobs().draft(req.json::<JobInput>()?.into_job()?);
+    let response = Response::created(&EnqueuedView::from(drafted.answer()))?;
+    app.jobs().enqueue(drafted, req.receipt(&response)).await?;
+    Ok(response)
+}
+
+async fn enqueue_batch(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let (good, refused) = req.json::<BatchInput>()?.sort()?;
+    let drafted = good.into_iter().map(|job| app.jobs().draft(job)).collect();
+    let outcomes = app.jobs().enqueue_all(drafted).await?;
+    Response::created(&BatchView::new(refused, outcomes))
+}
+
+async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let job = app.jobs().job(job_id(req.param("id"))?).await?;
+    Response::ok(&JobView::from(job))
+}
+
+async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id = job_id(req.param("id"))?;
+    app.jobs().delete(id).await?;
+    Response::ok(&Deleted::new(id.to_string()))
+}
+
+async fn ack(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let input = req.json::<TokenInput>()?;
+    let id = job_id(req.param("id"))?;
+    app.jobs().ack(id, input.token(id)?).await?;
+    Response::ok(&AckedView::new(id))
+}
+
+async fn fail(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let input = req.json::<FailInput>()?;
+    let id = job_id(req.param("id"))?;
+    let (token, report) = input.into_report(id)?;
+    let failed = app.jobs().fail(id, token, report).await?;
+    Response::ok(&FailedView::new(id, failed))
+}
+
+async fn extend(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let input = req.json::<ExtendInput>()?;
+    let id = job_id(req.param("id"))?;
+    let (token, seconds) = input.into_seconds(id)?;
+    let expires_at = app.jobs().extend(id, token, seconds).await?;
+    Response::ok(&ExtendedView::new(id, expires_at))
+}
+
+const TAG: &str = "Jobs";
+const NO_JOB: ErrorCode = ErrorCode::Missing(Resource::Job);
+
+const ENQUEUE: Doc = Doc::new(TAG, "Enqueue a job")
+    .about(
+        "The job is on disk when this is answered, and is worked at least once. While a job with its `unique_key` is not \
+         finished, another one is refused with `conflict`, and `details.id` names the job there is.",
+    )
+    .request::<JobInput>()
+    .created::<EnqueuedView>()
+    .errors(&[
+        ErrorCode::MissingField,
+        ErrorCode::InvalidField,
+        ErrorCode::InvalidTimestamp,
+        ErrorCode::Conflict,
+    ])
+    .ext();
+
+const ENQUEUE_BATCH: Doc = Doc::new(TAG, "Enqueue up to 1000 jobs")
+    .about("Jobs that are good are enqueued together, all of them or, should the server fail, none; the others are told.")
+    .request::<BatchInput>()
+    .created::<BatchView>()
+    .errors(&[ErrorCode::MissingField, ErrorCode::BatchTooLarge])
+    .ext();
+
+const GET: Doc = Doc::new(TAG, "Get a job")
+    .about("A finished job can be asked for as long as the server is configured to remember it.")
+    .ok::<JobView>()
+    .errors(&[NO_JOB])
+    .ext();
+
+const DELETE: Doc = Doc::new(TAG, "Delete a job that has not started")
+    .ok::<Deleted>()
+    .errors(&[NO_JOB, ErrorCode::InvalidState])
+    .ext();
+
+const ACK: Doc = Doc::new(TAG, "Finish a job")
+    .about("The same again is answered alike. A token that is no longer the holder's is `reservation_lost`.")
+    .request::<TokenInput>()
+    .ok::<AckedView>()
+    .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::ReservationLost])
+    .ext();
+
+const FAIL: Doc = Doc::new(TAG, "Tell that an attempt failed")
+    .about("The job is tried again, each time later, until it has had all its attempts; then it is dead.")
+    .request::<FailInput>()
+    .ok::<FailedView>()
+    .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::ReservationLost])
+    .ext();
+
+const EXTEND: Doc = Doc::new(TAG, "Keep a job for longer")
+    .request::<ExtendInput>()
+    .ok::<ExtendedView>()
+    .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::ReservationLost])
+    .ext();

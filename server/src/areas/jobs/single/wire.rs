@@ -1,0 +1,373 @@
+//! Jobs as JSON.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use telltale_engine::TimestampMs;
+
+use crate::areas::jobs::arguments::Arguments;
+use crate::areas::jobs::fields::{invalid, missing};
+use crate::http::{ApiError, ErrorCode};
+use crate::limits;
+use crate::platform::jobs::{
+    ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobId, JobStatus, JobsError,
+    NewJob, PastFailure, QueueName, UniqueKey,
+};
+use crate::platform::time::{self, IsoTime};
+
+/// A job to be enqueued. Fields that are not named here are ignored.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct JobInput {
+    /// Required: what kind of job it is.
+    class_name: Option<String>,
+    /// Where it waits; `default` when absent.
+    queue: Option<String>,
+    /// What it is to be done with: an object of at most 64 KiB.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    arguments: Option<Box<RawValue>>,
+    /// When it may begin; at once when absent or past.
+    run_at: Option<String>,
+    /// How often it is tried, from 1 to 1000; 25 when absent.
+    max_attempts: Option<i64>,
+    /// Of all jobs that are not finished only one has this key.
+    unique_key: Option<String>,
+    /// Seconds that a worker may hold it, from 1 to 86400; as the server is configured when absent.
+    timeout_seconds: Option<i64>,
+}
+
+/// Jobs to be enqueued together.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct BatchInput {
+    /// At most 1000.
+    #[schemars(with = "Vec<JobInput>")]
+    jobs: Vec<Box<RawValue>>,
+}
+
+/// A job that was enqueued.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct EnqueuedView {
+    job_id: String,
+    queue: String,
+    /// `ready` or `scheduled`.
+    status: &'static str,
+}
+
+/// What became of a batch.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct BatchView {
+    accepted: usize,
+    rejected: usize,
+    /// The ids in the order of the batch; null for a job that was rejected.
+    job_ids: Vec<Option<String>>,
+    /// The first 50 rejected jobs; absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<RejectedJob>,
+}
+
+/// A rejected job of a batch.
+#[derive(Debug, Serialize, JsonSchema)]
+struct RejectedJob {
+    index: usize,
+    code: &'static str,
+    message: String,
+}
+
+/// A job.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Job")]
+pub(super) struct JobView {
+    id: String,
+    class_name: String,
+    queue: String,
+    arguments: Arguments,
+    /// `ready`, `scheduled`, `running`, `retrying`, `completed` or `dead`.
+    status: &'static str,
+    /// Attempts begun.
+    attempts: u16,
+    max_attempts: u16,
+    enqueued_at: IsoTime,
+    /// When it may run, while that has not come.
+    run_at: Option<IsoTime>,
+    started_at: Option<IsoTime>,
+    finished_at: Option<IsoTime>,
+    /// Who holds it.
+    worker_id: Option<String>,
+    /// When it is taken away from its holder.
+    expires_at: Option<IsoTime>,
+    /// What it is as a dead job.
+    dead_job_id: Option<String>,
+    /// Its newest failures, the oldest first.
+    failures: Vec<FailureView>,
+}
+
+/// A failed attempt.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FailureView {
+    attempt: u16,
+    failed_at: IsoTime,
+    error_class: String,
+    error_message: String,
+}
+
+/// What proves that a worker holds a job.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct TokenInput {
+    /// Required: as the fetch answered it.
+    reservation_token: Option<String>,
+}
+
+/// How an attempt failed.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct FailInput {
+    /// Required: as the fetch answered it.
+    reservation_token: Option<String>,
+    /// At most 100 characters; what is longer is cut, here and below.
+    error_class: Option<String>,
+    /// At most 10000 characters.
+    error_message: Option<String>,
+    /// At most 50 lines of 1000 characters.
+    backtrace: Option<Vec<String>>,
+}
+
+/// How much longer a job is held.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ExtendInput {
+    /// Required: as the fetch answered it.
+    reservation_token: Option<String>,
+    /// Required: seconds from now, from 1 to 86400.
+    seconds: Option<i64>,
+}
+
+/// A job that was finished.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct AckedView {
+    job_id: String,
+    /// `completed`.
+    status: &'static str,
+}
+
+/// What becomes of a job that failed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FailedView {
+    job_id: String,
+    /// `retrying` or `dead`.
+    status: &'static str,
+    /// When it is tried again; null for a dead one.
+    next_run_at: Option<IsoTime>,
+}
+
+/// Until when a job is held.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ExtendedView {
+    job_id: String,
+    expires_at: IsoTime,
+}
+
+impl JobInput {
+    /// The job, when all of it keeps the rules.
+    pub(super) fn into_job(self) -> Result<NewJob, ApiError> {
+        let class = self.class_name.filter(|class| !class.is_empty());
+        let class = class.ok_or_else(|| missing("class_name"))?;
+        let run_at = self.run_at.as_deref().map(read_time).transpose()?;
+        let timeout = self.timeout_seconds.map(seconds).transpose();
+        Ok(NewJob {
+            class: ClassName::new(&class)?,
+            queue: QueueName::new(self.queue.as_deref().unwrap_or("default"))?,
+            arguments: Arguments::read(self.arguments.as_deref())?,
+            run_at,
+            max_attempts: self.max_attempts.map_or(Ok(limits::JOB_ATTEMPTS_DEFAULT), attempts)?,
+            unique: self.unique_key.as_deref().map(UniqueKey::new).transpose()?,
+            timeout_seconds: timeout?,
+        })
+    }
+}
+
+impl BatchInput {
+    /// The jobs that are good, and for each of all why it is not.
+    pub(super) fn sort(self) -> Result<(Vec<NewJob>, Vec<Option<ApiError>>), ApiError> {
+        let max = limits::JOB_BATCH_MAX;
+        if self.jobs.len() > max {
+            let message =
+                format!("a batch has at most {max} jobs, this one has {}", self.jobs.len());
+            return Err(ApiError::new(ErrorCode::BatchTooLarge, message).field("jobs"));
+        }
+        let read = |raw: Box<RawValue>| {
+            let input = serde_json::from_str::<JobInput>(raw.get());
+            let input = input.map_err(|error| {
+                ApiError::new(ErrorCode::InvalidParameter, format!("no job: {error}"))
+            })?;
+            input.into_job()
+        };
+        let (mut good, mut refused) = (Vec::with_capacity(self.jobs.len()), Vec::new());
+        for raw in self.jobs {
+            match read(raw) {
+                Ok(job) => {
+                    good.push(job);
+                    refused.push(None);
+                }
+                Err(error) => refused.push(Some(error)),
+            }
+        }
+        Ok((good, refused))
+    }
+}
+
+impl From<Enqueued> for EnqueuedView {
+    fn from(job: Enqueued) -> Self {
+        Self {
+            job_id: job.id.to_string(),
+            queue: job.queue.to_string(),
+            status: job.status.as_str(),
+        }
+    }
+}
+
+impl BatchView {
+    /// What became of each job: those that were not refused have an outcome each, in their order.
+    pub(super) fn new(
+        refused: Vec<Option<ApiError>>,
+        outcomes: Vec<Result<Enqueued, JobsError>>,
+    ) -> Self {
+        let (mut view, mut outcomes) = (Self::default(), outcomes.into_iter());
+        for refusal in refused {
+            let outcome = match refusal {
+                Some(error) => Some(Err(error)),
+                None => outcomes.next().map(|outcome| Ok::<_, ApiError>(outcome?.id)),
+            };
+            view.add(outcome.unwrap_or_else(|| Err(ApiError::internal("a job has no outcome"))));
+        }
+        view
+    }
+
+    fn add(&mut self, outcome: Result<JobId, ApiError>) {
+        let index = self.job_ids.len();
+        match outcome {
+            Ok(id) => {
+                self.accepted += 1;
+                self.job_ids.push(Some(id.to_string()));
+            }
+            Err(error) => {
+                self.rejected += 1;
+                self.job_ids.push(None);
+                if self.errors.len() < limits::BATCH_ERRORS_LISTED_MAX {
+                    let (code, message) = (error.code().as_str(), error.message().to_owned());
+                    self.errors.push(RejectedJob { index, code, message });
+                }
+            }
+        }
+    }
+}
+
+impl From<JobDetail> for JobView {
+    fn from(job: JobDetail) -> Self {
+        let at = |statuses: &[JobStatus]| statuses.contains(&job.status).then_some(IsoTime(job.at));
+        Self {
+            id: job.id.to_string(),
+            run_at: at(&[JobStatus::Scheduled, JobStatus::Retrying]),
+            started_at: at(&[JobStatus::Running]),
+            finished_at: at(&[JobStatus::Completed, JobStatus::Dead]),
+            class_name: job.class.to_string(),
+            queue: job.queue.to_string(),
+            arguments: Arguments(job.arguments),
+            status: job.status.as_str(),
+            attempts: job.attempts,
+            max_attempts: job.max_attempts,
+            enqueued_at: IsoTime(job.enqueued_at),
+            worker_id: job.held.map(|(worker, _)| worker.to_string()),
+            expires_at: job.held.map(|(_, expires_at)| IsoTime(expires_at)),
+            dead_job_id: job.dead_id.map(|id| id.to_string()),
+            failures: job.failures.into_iter().map(FailureView::from).collect(),
+        }
+    }
+}
+
+impl From<PastFailure> for FailureView {
+    fn from(failure: PastFailure) -> Self {
+        Self {
+            attempt: failure.attempt,
+            failed_at: IsoTime(failure.failed_at),
+            error_class: failure.report.error_class.to_string(),
+            error_message: failure.report.message,
+        }
+    }
+}
+
+impl TokenInput {
+    pub(super) fn token(self, job: JobId) -> Result<Option<u64>, ApiError> {
+        token(job, self.reservation_token)
+    }
+}
+
+impl FailInput {
+    pub(super) fn into_report(self, job: JobId) -> Result<(Option<u64>, FailureReport), ApiError> {
+        let token = token(job, self.reservation_token)?;
+        let report = FailureReport::new(
+            &self.error_class.unwrap_or_default(),
+            &self.error_message.unwrap_or_default(),
+            self.backtrace.unwrap_or_default(),
+        );
+        Ok((token, report))
+    }
+}
+
+impl ExtendInput {
+    pub(super) fn into_seconds(self, job: JobId) -> Result<(Option<u64>, u32), ApiError> {
+        let token = token(job, self.reservation_token)?;
+        let asked = self.seconds.ok_or_else(|| missing("seconds"))?;
+        let seconds =
+            seconds(asked).map_err(|rule| invalid("seconds", format!("seconds {rule}")))?;
+        Ok((token, seconds))
+    }
+}
+
+impl AckedView {
+    pub(super) fn new(job: JobId) -> Self {
+        Self { job_id: job.to_string(), status: JobStatus::Completed.as_str() }
+    }
+}
+
+impl FailedView {
+    pub(super) fn new(job: JobId, failed: Failed) -> Self {
+        Self {
+            job_id: job.to_string(),
+            status: failed.status.as_str(),
+            next_run_at: failed.next_run_at.map(IsoTime),
+        }
+    }
+}
+
+impl ExtendedView {
+    pub(super) fn new(job: JobId, expires_at: TimestampMs) -> Self {
+        Self { job_id: job.to_string(), expires_at: IsoTime(expires_at) }
+    }
+}
+
+/// The id in a path.
+pub(super) fn job_id(text: &str) -> Result<JobId, JobsError> {
+    JobId::parse(text).ok_or_else(|| JobsError::JobNotFound(text.to_owned()))
+}
+
+/// A token that is given but not one of the job's is somebody's who does not hold it.
+fn token(job: JobId, text: Option<String>) -> Result<Option<u64>, ApiError> {
+    let text = text.ok_or_else(|| missing("reservation_token"))?;
+    Ok(job.token_in(&text))
+}
+
+fn attempts(n: i64) -> Result<u16, InvalidJob> {
+    let fits = u16::try_from(n).ok().filter(|n| (1..=limits::JOB_ATTEMPTS_MAX).contains(n));
+    fits.ok_or(InvalidJob::Attempts)
+}
+
+fn seconds(n: i64) -> Result<u32, InvalidJob> {
+    let fits = u32::try_from(n).ok().filter(|n| (1..=limits::JOB_TIMEOUT_SECONDS_MAX).contains(n));
+    fits.ok_or(InvalidJob::Timeout)
+}
+
+fn read_time(text: &str) -> Result<TimestampMs, ApiError> {
+    let time = time::parse(text).filter(|time| time.0 >= 0);
+    time.ok_or_else(|| {
+        let message = "run_at must be an ISO 8601 date-time such as 2026-01-02T03:04:05.678Z";
+        ApiError::new(ErrorCode::InvalidTimestamp, message).field("run_at")
+    })
+}

@@ -1,0 +1,142 @@
+//! The routes of workers, and what each does.
+
+use std::sync::Arc;
+
+use super::wire::{
+    FetchInput, Fetched, HeardView, QuietedAll, RegisteredView, Told, VitalsInput, WorkerDetail,
+    WorkerHistory, WorkerInput, WorkerList, worker_id,
+};
+use crate::app::App;
+use crate::areas::jobs::fields::working;
+use crate::areas::jobs::period::period;
+use crate::http::{
+    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Param, Request, Resource, Response,
+    Route, Scope,
+};
+use crate::platform::jobs::{Period, WorkerStatus};
+
+/// The routes of workers.
+pub static ROUTES: &[Route] = &[
+    Route::get("/api/v1/workers", &list).doc(LIST),
+    working("/api/v1/workers", &register).doc(REGISTER),
+    Route::get("/api/v1/workers/stats", &stats).doc(STATS),
+    Route::post("/api/v1/workers/quiet-all", &quiet_all).doc(QUIET_ALL),
+    Route::get("/api/v1/workers/{id}", &get).doc(GET),
+    Route::delete("/api/v1/workers/{id}", &deregister)
+        .scope(Scope::Ingest)
+        .limit(LimitClass::Unlimited)
+        .doc(DEREGISTER),
+    working("/api/v1/workers/{id}/heartbeat", &heartbeat).doc(HEARTBEAT),
+    working("/api/v1/workers/{id}/fetch", &fetch).waits().doc(FETCH),
+    Route::post("/api/v1/workers/{id}/quiet", &quiet).doc(QUIET),
+    Route::post("/api/v1/workers/{id}/stop", &stop).doc(STOP),
+];
+
+async fn list(app: Arc<App>, _: Request) -> ApiResult<Response> {
+    Response::ok(&WorkerList::from(app.jobs().workers().await?))
+}
+
+async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let worker = app.jobs().worker(worker_id(req.param("id"))?).await?;
+    Response::ok(&WorkerDetail::new(worker, app.now()))
+}
+
+async fn stats(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let allowed = [Period::Hour, Period::Day, Period::Week];
+    let period = period(req.query(), &allowed, Period::Hour)?;
+    let past = app.query(move |app| app.jobs().history().workers(period)).await?;
+    Response::ok(&WorkerHistory::new(period, past))
+}
+
+async fn register(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let worker = req.json::<WorkerInput>()?.into_worker()?;
+    Response::created(&RegisteredView::from(app.jobs().register(worker).await?))
+}
+
+async fn heartbeat(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let vitals = req.json_or_default::<VitalsInput>()?.into_vitals();
+    let heard = app.jobs().heartbeat(worker_id(req.param("id"))?, vitals).await?;
+    Response::ok(&HeardView::from(heard))
+}
+
+async fn fetch(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let (limit, wait) = req.json_or_default::<FetchInput>()?.read()?;
+    let granted = app.jobs().fetch(worker_id(req.param("id"))?, limit, wait).await?;
+    let response = Response::ok(&Fetched::new(granted.jobs()))?;
+    // From here on the answer is on its way, and the jobs are the worker's.
+    granted.keep();
+    Ok(response)
+}
+
+async fn deregister(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id = worker_id(req.param("id"))?;
+    app.jobs().deregister(id).await?;
+    Response::ok(&Deleted::new(id.to_string()))
+}
+
+async fn quiet(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id = worker_id(req.param("id"))?;
+    Response::ok(&Told::new(id, app.jobs().restrict(id, WorkerStatus::Quiet).await?))
+}
+
+async fn stop(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id = worker_id(req.param("id"))?;
+    Response::ok(&Told::new(id, app.jobs().restrict(id, WorkerStatus::Stopping).await?))
+}
+
+async fn quiet_all(app: Arc<App>, _: Request) -> ApiResult<Response> {
+    Response::ok(&QuietedAll::new(app.jobs().quiet_all().await?))
+}
+
+const TAG: &str = "Workers";
+const NO_WORKER: ErrorCode = ErrorCode::Missing(Resource::Worker);
+
+const LIST: Doc = Doc::new(TAG, "List workers, the newest first").ok::<WorkerList>();
+
+const GET: Doc =
+    Doc::new(TAG, "Get a worker with the jobs it holds").ok::<WorkerDetail>().errors(&[NO_WORKER]);
+
+const STATS: Doc = Doc::new(TAG, "Get the history of all workers")
+    .parameters(&[
+        Param::query("period", "`hour` when absent.").form(Form::OneOf(&["hour", "day", "week"]))
+    ])
+    .ok::<WorkerHistory>()
+    .errors(&[ErrorCode::InvalidParameter]);
+
+const REGISTER: Doc = Doc::new(TAG, "Register a worker")
+    .about("Queues that it names are made. It is gone when it is not heard of for four heartbeats.")
+    .request::<WorkerInput>()
+    .created::<RegisteredView>()
+    .errors(&[ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::Conflict])
+    .ext();
+
+const HEARTBEAT: Doc = Doc::new(TAG, "Tell that a worker is alive")
+    .about("The answer says what the worker may do; that never goes back. `worker_not_found`: register again.")
+    .request::<VitalsInput>()
+    .ok::<HeardView>()
+    .errors(&[NO_WORKER])
+    .ext();
+
+const FETCH: Doc = Doc::new(TAG, "Fetch jobs")
+    .about(
+        "Hands out jobs of the worker's queues, those of the first queue first. With `wait_seconds` it waits for one. Whoever \
+         hangs up meanwhile gets none, and none is lost. A worker that is not active gets none.",
+    )
+    .request::<FetchInput>()
+    .ok::<Fetched>()
+    .errors(&[NO_WORKER, ErrorCode::InvalidField])
+    .ext();
+
+const DEREGISTER: Doc = Doc::new(TAG, "Tell that a worker leaves")
+    .about("Jobs that it holds go back to the front of their queues, and nothing counts as an attempt.")
+    .ok::<Deleted>()
+    .errors(&[NO_WORKER])
+    .ext();
+
+const QUIET: Doc =
+    Doc::new(TAG, "Let a worker finish and begin nothing more").ok::<Told>().errors(&[NO_WORKER]);
+
+const STOP: Doc = Doc::new(TAG, "Let a worker finish and leave").ok::<Told>().errors(&[NO_WORKER]);
+
+const QUIET_ALL: Doc =
+    Doc::new(TAG, "Let all workers finish and begin nothing more").ok::<QuietedAll>();

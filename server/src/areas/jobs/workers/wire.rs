@@ -1,0 +1,372 @@
+//! Workers as JSON.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use telltale_engine::TimestampMs;
+
+use crate::areas::jobs::arguments::Arguments;
+use crate::areas::jobs::fields::{invalid, missing};
+use crate::http::ApiResult;
+use crate::limits;
+use crate::platform::jobs::{
+    Heard, Holding, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered, Vitals,
+    WorkerId, WorkerMoment, WorkerStatus, WorkerView, WorkersPast,
+};
+use crate::platform::json::Plain;
+use crate::platform::time::IsoTime;
+
+/// A worker that wants to be known.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct WorkerInput {
+    /// Required: where it runs.
+    hostname: Option<String>,
+    pid: Option<u32>,
+    /// Required: what it works, the most urgent first.
+    queues: Option<Vec<String>>,
+    /// Jobs that it does at once; 1 when absent.
+    concurrency: Option<i64>,
+}
+
+/// A worker that is known now.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RegisteredView {
+    id: String,
+    /// How often it should be heard of.
+    heartbeat_seconds: Plain,
+    /// How long jobs are reserved that do not say.
+    lease_seconds: Plain,
+}
+
+/// How a worker is doing.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub(super) struct VitalsInput {
+    busy_threads: Option<u32>,
+    memory_mb: Option<f64>,
+    cpu_percent: Option<f64>,
+}
+
+/// What a worker hears back.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct HeardView {
+    /// `active`, `quiet` or `stopping`: what the worker is to obey.
+    status: &'static str,
+    /// Jobs that it lost since it was last heard of: to finish them is of no use.
+    lost_jobs: Vec<String>,
+}
+
+/// How many jobs a worker wants.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub(super) struct FetchInput {
+    /// Jobs at most, from 1 to 100; 1 when absent.
+    limit: Option<i64>,
+    /// How long to wait for the first, up to 30; not at all when absent.
+    wait_seconds: Option<f64>,
+}
+
+/// Jobs that a worker holds now.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Fetched {
+    jobs: Vec<HoldingView>,
+}
+
+/// A job that a worker holds now.
+#[derive(Debug, Serialize, JsonSchema)]
+struct HoldingView {
+    job_id: String,
+    class_name: String,
+    queue: String,
+    arguments: Arguments,
+    /// Which attempt this is, from 1.
+    attempt: u16,
+    /// What proves that the worker holds the job.
+    reservation_token: String,
+    /// When the job is taken away.
+    expires_at: IsoTime,
+}
+
+/// All workers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WorkerList {
+    workers: Vec<WorkerSummary>,
+    summary: Threads,
+}
+
+/// The threads of all workers.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+struct Threads {
+    total_workers: usize,
+    total_threads: u64,
+    busy_threads: u64,
+    idle_threads: u64,
+}
+
+/// A worker.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WorkerSummary {
+    id: String,
+    hostname: String,
+    pid: Option<u32>,
+    /// `active`, `quiet` or `stopping`.
+    status: &'static str,
+    queues: Vec<String>,
+    concurrency: u32,
+    busy_threads: u32,
+    started_at: IsoTime,
+    last_heartbeat: IsoTime,
+    /// Attempts that it ended, those that failed included.
+    processed_count: u64,
+    failed_count: u64,
+    /// Null until it says so.
+    memory_mb: Option<Plain>,
+    /// Null until it says so.
+    cpu_percent: Option<Plain>,
+}
+
+/// A worker with what it holds.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WorkerDetail {
+    #[serde(flatten)]
+    summary: WorkerSummary,
+    current_jobs: Vec<CurrentJob>,
+}
+
+/// A job that a worker holds.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CurrentJob {
+    job_id: String,
+    class_name: String,
+    started_at: IsoTime,
+    run_time_seconds: Plain,
+}
+
+/// A worker that was told something.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Told {
+    id: String,
+    status: &'static str,
+    message: &'static str,
+}
+
+/// Workers that were told something.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct QuietedAll {
+    workers_quieted: usize,
+    message: String,
+}
+
+/// Workers of the past.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WorkerHistory {
+    period: &'static str,
+    stats: WorkerStats,
+    timeline: Vec<WorkerPoint>,
+}
+
+/// A period as a whole.
+#[derive(Debug, Serialize, JsonSchema)]
+struct WorkerStats {
+    avg_workers: Plain,
+    max_workers: Plain,
+    min_workers: Plain,
+    /// Share of threads that worked, from 0 to 1.
+    avg_utilization: Plain,
+    total_processed: u64,
+    total_failed: u64,
+    avg_memory_mb: Plain,
+    max_memory_mb: Plain,
+}
+
+/// One bucket of a period.
+#[derive(Debug, Serialize, JsonSchema)]
+struct WorkerPoint {
+    timestamp: IsoTime,
+    /// On average; null when the server was down.
+    workers: Option<Plain>,
+    /// From 0 to 1; null when the server was down.
+    utilization: Option<Plain>,
+    /// Attempts that ended.
+    throughput: u64,
+}
+
+impl WorkerInput {
+    pub(super) fn into_worker(self) -> ApiResult<NewWorker> {
+        let hostname = self.hostname.filter(|name| !name.is_empty());
+        let hostname = hostname.ok_or_else(|| missing("hostname"))?;
+        if hostname.chars().count() > limits::HOSTNAME_CHARS_MAX {
+            return Err(InvalidJob::Hostname.into());
+        }
+        let names = self.queues.ok_or_else(|| missing("queues"))?;
+        let mut queues = Vec::with_capacity(names.len());
+        for name in &names {
+            let name = QueueName::new(name).map_err(|_| InvalidJob::Queues)?;
+            if queues.contains(&name) || queues.len() == limits::WORKER_QUEUES_MAX {
+                return Err(InvalidJob::Queues.into());
+            }
+            queues.push(name);
+        }
+        if queues.is_empty() {
+            return Err(InvalidJob::Queues.into());
+        }
+        let concurrency = u32::try_from(self.concurrency.unwrap_or(1)).ok();
+        let concurrency = concurrency.filter(|n| (1..=limits::WORKER_CONCURRENCY_MAX).contains(n));
+        let concurrency = concurrency.ok_or(InvalidJob::Concurrency)?;
+        Ok(NewWorker { hostname: hostname.into(), pid: self.pid, queues, concurrency })
+    }
+}
+
+impl From<Registered> for RegisteredView {
+    fn from(worker: Registered) -> Self {
+        Self {
+            id: worker.id.to_string(),
+            heartbeat_seconds: Plain(worker.heartbeat_seconds),
+            lease_seconds: Plain(worker.lease_seconds),
+        }
+    }
+}
+
+impl VitalsInput {
+    pub(super) fn into_vitals(self) -> Vitals {
+        Vitals {
+            busy_threads: self.busy_threads,
+            memory_mb: self.memory_mb,
+            cpu_percent: self.cpu_percent,
+        }
+    }
+}
+
+impl From<Heard> for HeardView {
+    fn from(heard: Heard) -> Self {
+        Self {
+            status: heard.status.as_str(),
+            lost_jobs: heard.lost.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl FetchInput {
+    /// How many, and how long to wait.
+    pub(super) fn read(self) -> ApiResult<(u32, std::time::Duration)> {
+        let max = limits::JOB_FETCH_MAX;
+        let limit = u32::try_from(self.limit.unwrap_or(1)).ok();
+        let limit = limit.filter(|n| (1..=max).contains(n)).ok_or_else(|| {
+            invalid("limit", format!("limit must be a whole number from 1 to {max}"))
+        })?;
+        let (seconds, max) = (self.wait_seconds.unwrap_or(0.0), limits::JOB_WAIT_SECONDS_MAX);
+        if !(0.0..=f64::from(max)).contains(&seconds) {
+            return Err(invalid("wait_seconds", format!("wait_seconds must be from 0 to {max}")));
+        }
+        Ok((limit, std::time::Duration::from_secs_f64(seconds)))
+    }
+}
+
+impl Fetched {
+    pub(super) fn new(jobs: &[Holding]) -> Self {
+        let view = |job: &Holding| HoldingView {
+            job_id: job.id.to_string(),
+            class_name: job.class.to_string(),
+            queue: job.queue.to_string(),
+            arguments: Arguments(job.arguments.clone()),
+            attempt: job.attempt,
+            reservation_token: job.id.reservation(job.token),
+            expires_at: IsoTime(job.expires_at),
+        };
+        Self { jobs: jobs.iter().map(view).collect() }
+    }
+}
+
+impl From<Vec<WorkerView>> for WorkerList {
+    fn from(workers: Vec<WorkerView>) -> Self {
+        let workers: Vec<_> = workers.into_iter().map(WorkerSummary::from).collect();
+        let mut summary = Threads { total_workers: workers.len(), ..Threads::default() };
+        for worker in &workers {
+            summary.total_threads += u64::from(worker.concurrency);
+            summary.busy_threads += u64::from(worker.busy_threads);
+        }
+        summary.idle_threads = summary.total_threads.saturating_sub(summary.busy_threads);
+        Self { workers, summary }
+    }
+}
+
+impl From<WorkerView> for WorkerSummary {
+    fn from(worker: WorkerView) -> Self {
+        Self {
+            id: worker.id.to_string(),
+            hostname: worker.about.hostname.into(),
+            pid: worker.about.pid,
+            status: worker.status.as_str(),
+            queues: worker.about.queues.iter().map(ToString::to_string).collect(),
+            concurrency: worker.about.concurrency,
+            busy_threads: worker.vitals.busy_threads.unwrap_or(0),
+            started_at: IsoTime(worker.started_at),
+            last_heartbeat: IsoTime(worker.last_heartbeat),
+            processed_count: worker.processed,
+            failed_count: worker.failed,
+            memory_mb: worker.vitals.memory_mb.map(Plain),
+            cpu_percent: worker.vitals.cpu_percent.map(Plain),
+        }
+    }
+}
+
+impl WorkerDetail {
+    pub(super) fn new(mut worker: WorkerView, now: TimestampMs) -> Self {
+        let current = std::mem::take(&mut worker.current);
+        let job = |(id, class, since): (_, _, TimestampMs)| CurrentJob {
+            job_id: crate::platform::jobs::JobId::to_string(&id),
+            class_name: crate::platform::jobs::ClassName::to_string(&class),
+            started_at: IsoTime(since),
+            run_time_seconds: Plain((now.0 - since.0).max(0) as f64 / 1_000.0),
+        };
+        let current_jobs = current.into_iter().map(job).collect();
+        Self { summary: worker.into(), current_jobs }
+    }
+}
+
+impl Told {
+    pub(super) fn new(id: WorkerId, status: WorkerStatus) -> Self {
+        let message = match status {
+            WorkerStatus::Active => "The worker may do anything",
+            WorkerStatus::Quiet => "The worker finishes its current jobs and accepts no new ones",
+            WorkerStatus::Stopping => "The worker stops after its current jobs finish",
+        };
+        Self { id: id.to_string(), status: status.as_str(), message }
+    }
+}
+
+impl QuietedAll {
+    pub(super) fn new(workers_quieted: usize) -> Self {
+        let message =
+            format!("{workers_quieted} workers finish their current jobs and accept no new ones");
+        Self { workers_quieted, message }
+    }
+}
+
+impl WorkerHistory {
+    pub(super) fn new(period: Period, past: WorkersPast) -> Self {
+        let point = |moment: WorkerMoment| WorkerPoint {
+            timestamp: IsoTime(moment.start),
+            workers: moment.workers.map(Plain),
+            utilization: moment.utilization.map(Plain),
+            throughput: moment.throughput,
+        };
+        let totals = past.totals;
+        Self {
+            period: period.as_str(),
+            stats: WorkerStats {
+                avg_workers: Plain(totals.avg_workers),
+                max_workers: Plain(totals.max_workers),
+                min_workers: Plain(totals.min_workers),
+                avg_utilization: Plain(totals.avg_utilization),
+                total_processed: totals.processed,
+                total_failed: totals.failed,
+                avg_memory_mb: Plain(totals.avg_memory_mb),
+                max_memory_mb: Plain(totals.max_memory_mb),
+            },
+            timeline: past.timeline.into_iter().map(point).collect(),
+        }
+    }
+}
+
+/// The id in a path.
+pub(super) fn worker_id(text: &str) -> Result<WorkerId, JobsError> {
+    WorkerId::parse(text).ok_or_else(|| JobsError::WorkerNotFound(text.to_owned()))
+}

@@ -1,0 +1,147 @@
+//! Changes of many jobs, step by step.
+//!
+//! A step takes what was there when the whole change began: jobs that come meanwhile are not looked at, so every change
+//! ends, and a job that is brought back and dies again is not brought back for ever.
+
+use super::open::Jobs;
+use crate::limits;
+use crate::platform::jobs::error::JobsError;
+use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, Selection};
+use crate::platform::jobs::state::Revival;
+
+impl Jobs {
+    /// Removes all jobs of a queue that wait. Answers how many.
+    pub async fn purge(&self, name: String) -> Result<usize, JobsError> {
+        let end = JobId(self.ids.next_number());
+        let (mut from, mut removed) = (JobId(0), 0);
+        loop {
+            let name = name.clone();
+            let step = move |state: &mut super::State, round: &mut super::Round| {
+                state.purge_step(&name, from, end, round)
+            };
+            let (count, next) = self.ask(step).await?;
+            removed += count;
+            match next {
+                Some(next) => from = next,
+                None => return Ok(removed),
+            }
+        }
+    }
+
+    /// A dead job becomes a new job. Answers what it was and the id of the new one.
+    pub async fn retry(&self, id: String) -> Result<(DeadJob, JobId), JobsError> {
+        let named = id.clone();
+        let dead = self.ask(move |state, _| state.dead_job(&named)).await?;
+        let mut revivals = self.revivals(vec![dead]).await?;
+        let Some(revival) = revivals.pop() else {
+            return Err(JobsError::Failed(format!("dead job {id} cannot be read")));
+        };
+        let new = revival.new;
+        let revived = self.ask(move |state, round| Ok(state.revive(revival, round))).await?;
+        Ok((revived.ok_or(JobsError::DeadJobNotFound(id))?, new))
+    }
+
+    /// Dead jobs become new jobs. Answers how many did, and how many could not.
+    pub async fn retry_all(&self, selection: Selection) -> Result<(usize, usize), JobsError> {
+        let filter = match selection {
+            Selection::Filter(filter) => filter,
+            Selection::Ids(ids) => {
+                let (found, unknown) = self.ask(move |state, _| Ok(state.dead_named(&ids))).await?;
+                let (retried, failed) = self.revive(found).await?;
+                return Ok((retried, failed + unknown));
+            }
+        };
+        let end = self.dead_end();
+        let (mut from, mut retried, mut failed) = (DeadId(0), 0, 0);
+        loop {
+            let filter = filter.clone();
+            let look = move |state: &mut super::State, _: &mut super::Round| {
+                Ok(state.dead_step(&filter, from, end))
+            };
+            let (found, next) = self.ask(look).await?;
+            let (more, not) = self.revive(found).await?;
+            (retried, failed) = (retried + more, failed + not);
+            match next {
+                Some(next) => from = next,
+                None => return Ok((retried, failed)),
+            }
+        }
+    }
+
+    /// Forgets a dead job.
+    pub async fn forget(&self, id: String) -> Result<DeadId, JobsError> {
+        self.ask(move |state, round| {
+            let dead = state.dead_job(&id)?;
+            state.forget(dead.id, round);
+            Ok(dead.id)
+        })
+        .await
+    }
+
+    /// Forgets dead jobs. Answers how many.
+    pub async fn forget_all(&self, selection: Selection) -> Result<usize, JobsError> {
+        match selection {
+            Selection::Filter(filter) => self.forget_fitting(filter).await,
+            Selection::Ids(ids) => {
+                self.ask(move |state, round| {
+                    let (found, _) = state.dead_named(&ids);
+                    Ok(found.iter().filter(|dead| state.forget(dead.id, round)).count())
+                })
+                .await
+            }
+        }
+    }
+
+    /// Forgets dead jobs that died too long ago. Answers how many.
+    pub async fn trim_dead(&self) -> Result<usize, JobsError> {
+        let oldest_ms = self.clock.now().0.saturating_sub(self.settings.dead_keep_ms);
+        let older_than = Some(telltale_engine::TimestampMs(oldest_ms));
+        self.forget_fitting(DeadFilter { older_than, ..DeadFilter::default() }).await
+    }
+
+    async fn forget_fitting(&self, filter: DeadFilter) -> Result<usize, JobsError> {
+        let end = self.dead_end();
+        let (mut from, mut forgotten) = (DeadId(0), 0);
+        loop {
+            let filter = filter.clone();
+            let step = move |state: &mut super::State, round: &mut super::Round| {
+                Ok(state.forget_step(&filter, from, end, round))
+            };
+            let (count, next) = self.ask(step).await?;
+            forgotten += count;
+            match next {
+                Some(next) => from = next,
+                None => return Ok(forgotten),
+            }
+        }
+    }
+
+    /// Brings back what can be read of these. Answers how many came back, and how many did not.
+    async fn revive(&self, found: Vec<DeadJob>) -> Result<(usize, usize), JobsError> {
+        let (wanted, mut revived) = (found.len(), 0);
+        // So many bodies are in memory at once.
+        for part in found.chunks(limits::DEAD_PAGE_MAX) {
+            let revivals = self.revivals(part.to_vec()).await?;
+            let bring_back = move |state: &mut super::State, round: &mut super::Round| {
+                let back = revivals.into_iter().filter_map(|one| state.revive(one, round));
+                Ok(back.count())
+            };
+            revived += self.ask(bring_back).await?;
+        }
+        Ok((revived, wanted - revived))
+    }
+
+    async fn revivals(&self, found: Vec<DeadJob>) -> Result<Vec<Revival>, JobsError> {
+        let bodies = self.bodies(found.iter().map(|dead| dead.job).collect()).await?;
+        let revival = |(dead, body): (DeadJob, Option<super::reading::Body>)| {
+            let (new, body) = (JobId(self.ids.next_number()), body?);
+            Some(Revival { dead: dead.id, new, class: body.class, arguments: body.arguments })
+        };
+        Ok(found.into_iter().zip(bodies).filter_map(revival).collect())
+    }
+
+    /// Above every dead job that there is now.
+    fn dead_end(&self) -> DeadId {
+        DeadId(self.ids.next_number())
+    }
+}

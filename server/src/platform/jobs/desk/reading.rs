@@ -1,0 +1,169 @@
+//! What is shown of jobs that stands on disk.
+
+use telltale_engine::{Engine, TimestampMs};
+
+use super::open::Jobs;
+use crate::limits;
+use crate::platform::jobs::error::JobsError;
+use crate::platform::jobs::model::{
+    DeadDetail, DeadFilter, DeadJob, DeadPage, FailureReport, JobDetail, JobId, PastFailure,
+};
+use crate::platform::jobs::names::ClassName;
+use crate::platform::jobs::stored::{self, StoredBody, StoredFailure};
+
+/// What a job is to do.
+#[derive(Clone, Debug)]
+pub(super) struct Body {
+    pub(super) class: ClassName,
+    pub(super) arguments: Box<str>,
+    pub(super) enqueued_at: TimestampMs,
+}
+
+impl Jobs {
+    /// All about a job.
+    pub async fn job(&self, id: JobId) -> Result<JobDetail, JobsError> {
+        let view = self.ask(move |state, _| Ok(state.job(id))).await?;
+        let not_found = || JobsError::JobNotFound(id.to_string());
+        let view = view.ok_or_else(not_found)?;
+        let counted = view.attempts;
+        let read = self.blocking(move |engine| {
+            let body = read_bodies(engine, &[id]).pop().flatten();
+            Ok(body.zip(Some(read_failures(engine, id, counted)?)))
+        });
+        // Gone between the two looks, as if it had been gone before.
+        let (body, failures) = read.await?.ok_or_else(not_found)?;
+        Ok(JobDetail {
+            id,
+            class: body.class,
+            queue: view.queue,
+            arguments: body.arguments,
+            status: view.status,
+            attempts: view.attempts,
+            max_attempts: view.max_attempts,
+            enqueued_at: body.enqueued_at,
+            at: view.at,
+            held: view.held,
+            dead_id: view.dead_id,
+            failures,
+        })
+    }
+
+    /// All about a dead job.
+    pub async fn dead_job(&self, id: String) -> Result<DeadDetail, JobsError> {
+        let dead = self.ask(move |state, _| state.dead_job(&id)).await?;
+        let read = self.blocking(move |engine| {
+            let body = read_bodies(engine, &[dead.job]).pop().flatten();
+            let failures = read_failures(engine, dead.job, dead.attempts)?;
+            Ok(detail(dead, body, failures))
+        });
+        read.await
+    }
+
+    /// A page of the dead jobs that fit, the last to die first, each with its last failure.
+    pub async fn dead_jobs(
+        &self,
+        filter: DeadFilter,
+        offset: usize,
+        limit: usize,
+    ) -> Result<DeadPage, JobsError> {
+        let (page, total) =
+            self.ask(move |state, _| Ok(state.dead_page(&filter, offset, limit))).await?;
+        let read = self.blocking(move |engine| {
+            let ids: Vec<JobId> = page.iter().map(|dead| dead.job).collect();
+            let bodies = read_bodies(engine, &ids);
+            let last: Vec<_> = page.iter().map(|dead| (dead.job, dead.attempts)).collect();
+            let failures = read_many_failures(engine, &last)?;
+            let details = page.into_iter().zip(bodies).zip(failures);
+            let shown = details
+                .map(|((dead, body), failure)| detail(dead, body, failure.into_iter().collect()));
+            Ok(shown.collect())
+        });
+        Ok(DeadPage { jobs: read.await?, total })
+    }
+
+    /// What jobs are to do; none for one that cannot be read.
+    pub(super) async fn bodies(&self, ids: Vec<JobId>) -> Result<Vec<Option<Body>>, JobsError> {
+        self.blocking(move |engine| Ok(read_bodies(engine, &ids))).await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Engine) -> Result<T, JobsError> + Send + 'static,
+    ) -> Result<T, JobsError> {
+        let engine = self.engine.clone();
+        let read = tokio::task::spawn_blocking(move || read(&engine)).await;
+        read.unwrap_or_else(|died| Err(JobsError::Failed(died.to_string())))
+    }
+}
+
+/// A dead job that cannot be read is shown all the same: that may be what it died of.
+fn detail(dead: DeadJob, body: Option<Body>, failures: Vec<PastFailure>) -> DeadDetail {
+    let (arguments, enqueued_at) = match body {
+        Some(body) => (body.arguments, body.enqueued_at),
+        None => ("{}".into(), dead.job.made_at()),
+    };
+    DeadDetail { dead, arguments, enqueued_at, failures }
+}
+
+fn read_bodies(engine: &Engine, ids: &[JobId]) -> Vec<Option<Body>> {
+    let keys: Vec<[u8; 16]> = ids.iter().map(|id| id.key()).collect();
+    let found = engine.records().get_many(stored::BODIES, &keys);
+    ids.iter()
+        .zip(found)
+        .map(|(id, stored)| {
+            let told = |why: &dyn std::fmt::Display| {
+                tracing::error!(job = %id, %why, "the body of a job cannot be read");
+            };
+            let stored = stored.inspect_err(|error| told(error)).ok().flatten()?;
+            let body = stored::decode::<StoredBody<'_>>(&stored);
+            let body = body.inspect_err(|damage| told(damage)).ok()?;
+            Some(Body {
+                class: ClassName::stored(body.class),
+                arguments: body.arguments.into(),
+                enqueued_at: TimestampMs(body.enqueued_ms),
+            })
+        })
+        .collect()
+}
+
+/// The failures of a job of which so many attempts were counted, the oldest first.
+fn read_failures(engine: &Engine, id: JobId, attempts: u16) -> Result<Vec<PastFailure>, JobsError> {
+    let first = attempts.saturating_sub(limits::JOB_FAILURES_KEPT) + 1;
+    let wanted: Vec<_> = (first..=attempts).map(|attempt| (id, attempt)).collect();
+    Ok(read_many_failures(engine, &wanted)?.into_iter().flatten().collect())
+}
+
+/// How these attempts failed; none for one that did not, or cannot be read.
+fn read_many_failures(
+    engine: &Engine,
+    wanted: &[(JobId, u16)],
+) -> Result<Vec<Option<PastFailure>>, JobsError> {
+    let keys: Vec<[u8; 18]> =
+        wanted.iter().map(|(id, attempt)| stored::failure_key(*id, *attempt)).collect();
+    let mut failures = Vec::with_capacity(wanted.len());
+    for ((id, attempt), stored) in
+        wanted.iter().zip(engine.records().get_many(stored::FAILURES, &keys))
+    {
+        failures.push(match stored?.as_deref().map(stored::decode::<StoredFailure>) {
+            None => None,
+            Some(Ok(failure)) => Some(past(*attempt, failure)),
+            Some(Err(damage)) => {
+                tracing::error!(job = %id, attempt, %damage, "a failure cannot be read");
+                None
+            }
+        });
+    }
+    Ok(failures)
+}
+
+fn past(attempt: u16, stored: StoredFailure) -> PastFailure {
+    PastFailure {
+        attempt,
+        failed_at: TimestampMs(stored.failed_ms),
+        report: FailureReport {
+            error_class: ClassName::stored(&stored.error_class),
+            message: stored.message,
+            backtrace: stored.backtrace,
+        },
+    }
+}

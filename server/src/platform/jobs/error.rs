@@ -1,0 +1,121 @@
+//! What is refused about jobs, and what can fail.
+
+use telltale_engine::Error;
+
+use super::model::JobId;
+use crate::limits;
+
+/// Why something about jobs was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum JobsError {
+    /// No queue has this name.
+    #[error("there is no queue {0:?}")]
+    QueueNotFound(String),
+    /// No job has this id, or it has been finished for too long.
+    #[error("there is no job {0:?}")]
+    JobNotFound(String),
+    /// No worker has this id: it never was, or it was gone and lost its jobs.
+    #[error("there is no worker {0:?}")]
+    WorkerNotFound(String),
+    /// No dead job has this id.
+    #[error("there is no dead job {0:?}")]
+    DeadJobNotFound(String),
+    /// Somebody else holds the job, or nobody: the token is not the holder's.
+    #[error("the reservation is lost: its token is not the one that holds the job now")]
+    ReservationLost,
+    /// Another job that is not finished has the unique key.
+    #[error("another job that is not finished has this unique_key: {0}")]
+    NotUnique(JobId),
+    /// The queue is not paused.
+    #[error("the queue is not paused")]
+    NotPaused,
+    /// The job has begun or is over.
+    #[error("the job is {0}: only one that has not started can be deleted")]
+    NotDeletable(&'static str),
+    /// There are as many queues as there can be.
+    #[error("there are {max} queues, which is the most there can be", max = limits::QUEUES_MAX)]
+    TooManyQueues,
+    /// There are as many workers as there can be.
+    #[error("there are {max} workers, which is the most there can be", max = limits::WORKERS_MAX)]
+    TooManyWorkers,
+    /// Too many requests of workers wait for jobs.
+    #[error("{max} requests wait for jobs, which is the most there can be", max = limits::JOB_WAITERS_MAX)]
+    TooManyWaiting,
+    /// Something about a job breaks a rule.
+    #[error(transparent)]
+    Invalid(#[from] InvalidJob),
+    /// More was asked at once than can be done.
+    #[error("the ledger of jobs has more to do than it can")]
+    Overloaded,
+    /// The ledger has ended, or takes no writes.
+    #[error("the ledger of jobs takes no writes: {0}")]
+    Unavailable(String),
+    /// What was done could not be stored.
+    #[error("the ledger of jobs failed: {0}")]
+    Failed(String),
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] Error),
+}
+
+impl JobsError {
+    /// The error as one of the engine, for background work that knows no other.
+    pub fn into_engine(self) -> Error {
+        match self {
+            Self::Engine(error) => error,
+            other => Error::Unavailable(other.to_string()),
+        }
+    }
+}
+
+/// A rule that something sent breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidJob {
+    /// A name of a queue has a form.
+    #[error("must be 1 to {max} of A-Z, a-z, 0-9, _, ., : and -", max = limits::QUEUE_NAME_CHARS_MAX)]
+    Queue,
+    /// A name of a class has a form.
+    #[error("must have 1 to {max} characters, none of them a control character", max = limits::JOB_CLASS_CHARS_MAX)]
+    Class,
+    /// A unique key has a length.
+    #[error("must have 1 to {max} characters", max = limits::UNIQUE_KEY_CHARS_MAX)]
+    UniqueKey,
+    /// Arguments are an object.
+    #[error("must be an object")]
+    ArgumentsForm,
+    /// Arguments have a size.
+    #[error("must have at most {max} bytes", max = limits::JOB_ARGUMENTS_BYTES_MAX)]
+    ArgumentsSize,
+    /// Attempts have a range.
+    #[error("must be a whole number from 1 to {max}", max = limits::JOB_ATTEMPTS_MAX)]
+    Attempts,
+    /// Timeouts have a range.
+    #[error("must be a whole number of seconds from 1 to {max}", max = limits::JOB_TIMEOUT_SECONDS_MAX)]
+    Timeout,
+    /// A worker works some queues.
+    #[error("must name 1 to {max} queues, each of them once", max = limits::WORKER_QUEUES_MAX)]
+    Queues,
+    /// A worker does some things at once.
+    #[error("must be a whole number from 1 to {max}", max = limits::WORKER_CONCURRENCY_MAX)]
+    Concurrency,
+    /// A worker runs somewhere.
+    #[error("must have 1 to {max} characters", max = limits::HOSTNAME_CHARS_MAX)]
+    Hostname,
+}
+
+impl InvalidJob {
+    /// The field that the rule is about.
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Class => "class_name",
+            Self::UniqueKey => "unique_key",
+            Self::ArgumentsForm | Self::ArgumentsSize => "arguments",
+            Self::Attempts => "max_attempts",
+            Self::Timeout => "timeout_seconds",
+            Self::Queues => "queues",
+            Self::Concurrency => "concurrency",
+            Self::Hostname => "hostname",
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! The ledger: the one thread that changes jobs.
+//!
+//! ```text
+//! commands ─▶ round { time passes, commands change the machine, jobs go to who waits } ─▶ one batch, one sync ─▶ answers
+//!                                                                                           └─ failed: the machine is
+//!                                                                                              read anew from the disk
+//! ```
+//!
+//! Commands that wait while a round syncs make the next round, so that they share its sync; no lock is held and nothing is
+//! read from disk before it but what a start reads. Answers are given only after the sync, so nobody hears of what a
+//! crash would take back. A write that fails answers everybody so and forgets the machine: what the disk says is
+//! what holds, and the next round begins by reading it.
+//!
+//! What a worker is handed is read from disk after the sync. A job that cannot be read dies with that as its reason.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use telltale_engine::{Clock, Engine, Error};
+
+use super::error::JobsError;
+use super::history::Chronicle;
+use super::model::{Holding, JobId, WorkerId};
+use super::names::ClassName;
+use super::settings::JobsSettings;
+use super::state::{Grant, Now, Round, State};
+use super::stored::{self, StoredBody};
+use super::waiting::{FetchReply, Granted, Returns, Waiter, Waiters};
+use crate::limits;
+use crate::platform::ids::Ids;
+use crate::platform::ticks::Ticks;
+
+/// How long the ledger sleeps when nothing is due: callers who left while they waited are forgotten then.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// A change or a look, and afterwards the telling of what became of it.
+pub(super) type Work = Box<dyn FnOnce(&mut State, &mut Round) -> Tell + Send>;
+/// Tells somebody, once it is known whether the round is on disk.
+pub(super) type Tell = Box<dyn FnOnce(&Written) + Send>;
+
+/// What the ledger is asked to do.
+pub(super) enum Command {
+    /// Change the machine, or look at it.
+    Work(Work),
+    /// Hand out jobs, or wait for some.
+    Fetch { worker: WorkerId, limit: u32, wait: bool, reply: FetchReply },
+    /// There is something to look at.
+    Look,
+    /// Nobody waits any more.
+    EndWaits,
+    /// This was the last command.
+    Stop,
+}
+
+/// What became of a round's write.
+#[derive(Clone, Debug)]
+pub(super) enum Written {
+    Yes,
+    /// Nothing has changed; later it may.
+    NoRoom(String),
+    /// Nobody knows what has changed.
+    Failed(String),
+}
+
+/// The thread's own.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    pub(super) engine: Engine,
+    pub(super) settings: JobsSettings,
+    pub(super) ids: Arc<Ids>,
+    pub(super) clock: Clock,
+    pub(super) ticks: Ticks,
+    pub(super) seed: u64,
+    pub(super) chronicle: Arc<Chronicle>,
+    pub(super) returns: Arc<Returns>,
+    pub(super) commands: Receiver<Command>,
+    /// None after a write that failed.
+    pub(super) state: Option<State>,
+    pub(super) waiters: Waiters,
+    /// Jobs that were handed out and cannot be read, and why.
+    pub(super) unreadable: Vec<(JobId, u64, String)>,
+    /// Whether fetches still wait.
+    pub(super) may_wait: bool,
+}
+
+/// What is told when the round is written.
+#[derive(Default)]
+struct Replies {
+    tells: Vec<Tell>,
+    grants: Vec<(FetchReply, Vec<Grant>)>,
+}
+
+/// What comes after a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    /// Sleep until something is due, or somebody wants something.
+    Sleep(Duration),
+    End,
+}
+
+impl Written {
+    /// The error of whoever asked for a part of the round.
+    pub(super) fn error(&self) -> Option<JobsError> {
+        match self {
+            Self::Yes => None,
+            Self::NoRoom(why) => Some(JobsError::Unavailable(why.clone())),
+            Self::Failed(why) => Some(JobsError::Failed(why.clone())),
+        }
+    }
+}
+
+impl From<Result<(), Error>> for Written {
+    fn from(written: Result<(), Error>) -> Self {
+        match written {
+            Ok(()) => Self::Yes,
+            Err(error @ Error::Unavailable(_)) => Self::NoRoom(error.to_string()),
+            Err(error) => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Work(_) => "Work",
+            Self::Fetch { .. } => "Fetch",
+            Self::Look => "Look",
+            Self::EndWaits => "EndWaits",
+            Self::Stop => "Stop",
+        })
+    }
+}
+
+impl Ledger {
+    /// The time on both clocks.
+    pub(super) fn now(clock: &Clock, ticks: &Ticks) -> Now {
+        let steady_ms = i64::try_from(ticks.elapsed().as_millis()).unwrap_or(i64::MAX);
+        Now { wall: clock.now(), steady_ms }
+    }
+
+    /// Works until it is told to stop, or nobody is left who could.
+    pub(super) fn run(mut self) {
+        let mut sleep = IDLE;
+        loop {
+            let first = match self.commands.recv_timeout(sleep) {
+                Ok(command) => command,
+                Err(RecvTimeoutError::Timeout) => Command::Look,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            match self.round(first) {
+                After::Sleep(until) => sleep = until,
+                After::End => return,
+            }
+        }
+    }
+
+    fn round(&mut self, first: Command) -> After {
+        let now = Self::now(&self.clock, &self.ticks);
+        let Some(mut state) = self.recall(now) else { return self.refuse(first) };
+        let (mut round, mut replies) = (Round::new(now), Replies::default());
+        let more = state.tick(&mut round);
+        for (id, token) in self.returns.take() {
+            state.give_back(id, token, &mut round);
+        }
+        for (id, token, reason) in std::mem::take(&mut self.unreadable) {
+            state.condemn(id, token, &reason, &mut round);
+        }
+        let stopped = self.take_commands(first, &mut state, &mut round, &mut replies);
+        self.serve_waiters(&mut state, &mut round, &mut replies);
+        let due_in_ms = if more { Some(0) } else { state.due_in_ms(&round) };
+        self.state = Some(state);
+        self.write(round, replies);
+        if stopped { After::End } else { After::Sleep(self.sleep(due_in_ms)) }
+    }
+
+    /// Takes the command that began the round and those that wait. Answers whether one of them was to stop.
+    fn take_commands(
+        &mut self,
+        first: Command,
+        state: &mut State,
+        round: &mut Round,
+        replies: &mut Replies,
+    ) -> bool {
+        let mut next = Some(first);
+        for _ in 0..limits::LEDGER_ROUND_COMMANDS_MAX {
+            let Some(command) = next else { return false };
+            match command {
+                Command::Work(work) => replies.tells.push(work(state, round)),
+                Command::Fetch { worker, limit, wait, reply } => {
+                    self.fetch(worker, limit, wait, reply, state, round, replies);
+                }
+                Command::Look => self.waiters.prune(),
+                Command::EndWaits => self.end_waits(replies),
+                Command::Stop => {
+                    self.end_waits(replies);
+                    return true;
+                }
+            }
+            if round.batch.bytes() >= limits::LEDGER_ROUND_BYTES_MAX {
+                return false;
+            }
+            next = self.commands.try_recv().ok();
+        }
+        if let Some(Command::Stop) = next {
+            self.end_waits(replies);
+            return true;
+        }
+        false
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a command's parts, and the round it belongs to")]
+    fn fetch(
+        &mut self,
+        worker: WorkerId,
+        limit: u32,
+        wait: bool,
+        reply: FetchReply,
+        state: &mut State,
+        round: &mut Round,
+        replies: &mut Replies,
+    ) {
+        if reply.is_closed() {
+            return;
+        }
+        state.expect_anew(worker, round);
+        match state.reserve(worker, limit, round) {
+            Ok(grants) if grants.is_empty() && wait && self.may_wait => {
+                self.wait(worker, limit, reply, state, replies);
+            }
+            Ok(grants) => replies.grants.push((reply, grants)),
+            Err(error) => replies.tells.push(refusal(reply, error)),
+        }
+    }
+
+    fn wait(
+        &mut self,
+        worker: WorkerId,
+        limit: u32,
+        reply: FetchReply,
+        state: &State,
+        replies: &mut Replies,
+    ) {
+        match state.serves(worker) {
+            // A worker that is to leave is not held up.
+            None => replies.grants.push((reply, Vec::new())),
+            Some(_) if self.waiters.len() >= limits::JOB_WAITERS_MAX => {
+                replies.tells.push(refusal(reply, JobsError::TooManyWaiting));
+            }
+            Some(queues) => self.waiters.add(worker, queues, limit, reply),
+        }
+    }
+
+    /// Jobs that became ready in this round go to those who wait for them, in the order they came.
+    fn serve_waiters(&mut self, state: &mut State, round: &mut Round, replies: &mut Replies) {
+        // They learn at once that they are to wait no more.
+        for worker in std::mem::take(&mut round.restricted) {
+            let left = self.waiters.take_of(worker);
+            replies.grants.extend(left.map(|waiter| (waiter.reply, Vec::new())));
+        }
+        let mut woken = std::mem::take(&mut round.woken);
+        woken.sort_unstable();
+        woken.dedup();
+        for queue in woken {
+            while state.has_ready(queue) {
+                let Some(waiter) = self.waiters.take_first(queue) else { break };
+                let Waiter { worker, limit, reply, .. } = waiter;
+                match state.reserve(worker, limit, round) {
+                    Ok(grants) => replies.grants.push((reply, grants)),
+                    Err(error) => replies.tells.push(refusal(reply, error)),
+                }
+            }
+        }
+    }
+
+    fn end_waits(&mut self, replies: &mut Replies) {
+        self.may_wait = false;
+        replies.grants.extend(self.waiters.take_all().map(|waiter| (waiter.reply, Vec::new())));
+    }
+
+    fn write(&mut self, round: Round, replies: Replies) {
+        let written = Written::from(self.engine.records().write(round.batch));
+        match &written {
+            Written::Yes => self.chronicle.note(round.seen),
+            Written::NoRoom(why) | Written::Failed(why) => {
+                tracing::error!(
+                    cause = why,
+                    "changes of jobs were not written; they are read anew"
+                );
+                self.state = None;
+            }
+        }
+        for tell in replies.tells {
+            tell(&written);
+        }
+        if let Written::Yes = written {
+            return self.hand_out(replies.grants);
+        }
+        for (reply, _) in replies.grants {
+            if let Some(error) = written.error() {
+                // A caller who has gone needs no answer.
+                drop(reply.send(Err(error)));
+            }
+        }
+    }
+
+    /// Reads what the jobs are to do, and hands them to those who asked.
+    fn hand_out(&mut self, grants: Vec<(FetchReply, Vec<Grant>)>) {
+        for (reply, granted) in grants {
+            let keys: Vec<[u8; 16]> = granted.iter().map(|grant| grant.id.key()).collect();
+            let bodies = self.engine.records().get_many(stored::BODIES, &keys);
+            let mut jobs = Vec::with_capacity(granted.len());
+            for (grant, body) in granted.into_iter().zip(bodies) {
+                match holding(&grant, body) {
+                    Ok(job) => {
+                        if let Some(state) = &mut self.state {
+                            state.learn_class(job.id, job.token, &job.class);
+                        }
+                        jobs.push(job);
+                    }
+                    Err(reason) => self.unreadable.push((grant.id, grant.token, reason)),
+                }
+            }
+            // Who has gone meanwhile leaves the jobs to the drop of what was sent.
+            drop(reply.send(Ok(Granted::new(jobs, &self.returns))));
+        }
+    }
+
+    /// The machine, read from the disk if it must be.
+    fn recall(&mut self, now: Now) -> Option<State> {
+        if let Some(state) = self.state.take() {
+            return Some(state);
+        }
+        match State::load(&self.engine, self.settings, Arc::clone(&self.ids), self.seed, now) {
+            Ok(loaded) => Some(loaded.state),
+            Err(error) => {
+                tracing::error!(%error, "jobs cannot be read");
+                None
+            }
+        }
+    }
+
+    /// Without a machine nothing can be done but to say so.
+    fn refuse(&mut self, command: Command) -> After {
+        match command {
+            Command::Stop => return After::End,
+            Command::Fetch { reply, .. } => {
+                let why = "jobs cannot be read".to_owned();
+                drop(reply.send(Err(JobsError::Unavailable(why))));
+            }
+            // Dropped unheard: whoever asked sees that nobody answers.
+            Command::Work(_) | Command::Look | Command::EndWaits => {}
+        }
+        After::Sleep(IDLE)
+    }
+
+    fn sleep(&self, due_in_ms: Option<i64>) -> Duration {
+        if !self.unreadable.is_empty() {
+            return Duration::ZERO;
+        }
+        let due = due_in_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+        due.map_or(IDLE, |due| due.min(IDLE))
+    }
+}
+
+fn refusal(reply: FetchReply, error: JobsError) -> Tell {
+    Box::new(move |written| {
+        drop(reply.send(Err(written.error().unwrap_or(error))));
+    })
+}
+
+/// A job with what was read of it, or why it could not be.
+fn holding(grant: &Grant, body: Result<Option<Vec<u8>>, Error>) -> Result<Holding, String> {
+    let body = body.map_err(|error| error.to_string())?;
+    let body = body.ok_or_else(|| "its record is gone".to_owned())?;
+    let body = stored::decode::<StoredBody<'_>>(&body).map_err(|damage| damage.to_string())?;
+    Ok(Holding {
+        id: grant.id,
+        class: ClassName::stored(body.class),
+        queue: grant.queue.clone(),
+        arguments: body.arguments.into(),
+        attempt: grant.attempt,
+        token: grant.token,
+        expires_at: grant.expires_at,
+    })
+}

@@ -1,0 +1,124 @@
+//! Names of queues and classes, and unique keys: checked once, shared afterwards.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::error::InvalidJob;
+use crate::limits;
+
+/// The name of a queue: 1 to 128 of `A-Z a-z 0-9 _ . : -`.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QueueName(Arc<str>);
+
+/// The name of a class of jobs, or of errors: short text without control characters.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClassName(Arc<str>);
+
+/// What of all unfinished jobs only one may have: a hash of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UniqueKey(pub(super) u128);
+
+impl QueueName {
+    /// Checks a name.
+    pub fn new(text: &str) -> Result<Self, InvalidJob> {
+        let fits = (1..=limits::QUEUE_NAME_CHARS_MAX).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:-".contains(&b));
+        if fits { Ok(Self(text.into())) } else { Err(InvalidJob::Queue) }
+    }
+
+    /// A name that was checked before it was stored.
+    pub(super) fn stored(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl ClassName {
+    /// Checks the name of a class of jobs.
+    pub fn new(text: &str) -> Result<Self, InvalidJob> {
+        let fits = !text.is_empty()
+            && text.chars().count() <= limits::JOB_CLASS_CHARS_MAX
+            && !text.chars().any(char::is_control);
+        if fits { Ok(Self(text.into())) } else { Err(InvalidJob::Class) }
+    }
+
+    /// The class of an error: whatever a worker says, cut to its length.
+    pub fn of_error(text: &str) -> Self {
+        let cut: String =
+            text.chars().filter(|c| !c.is_control()).take(limits::ERROR_CLASS_CHARS_MAX).collect();
+        if cut.is_empty() { Self("Error".into()) } else { Self(cut.into()) }
+    }
+
+    /// A name that was checked before it was stored, or one of our own.
+    pub(super) fn stored(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl UniqueKey {
+    /// The key that `text` stands for.
+    pub fn new(text: &str) -> Result<Self, InvalidJob> {
+        let fits = !text.is_empty() && text.chars().count() <= limits::UNIQUE_KEY_CHARS_MAX;
+        if fits { Ok(Self(xxh3_128(text.as_bytes()))) } else { Err(InvalidJob::UniqueKey) }
+    }
+}
+
+macro_rules! shared_text {
+    ($Name:ident) => {
+        impl Deref for $Name {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Borrow<str> for $Name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Debug for $Name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl fmt::Display for $Name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+shared_text!(QueueName);
+shared_text!(ClassName);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked() {
+        for good in ["default", "A-Z_0.9:x", &"q".repeat(128)] {
+            assert_eq!(&*QueueName::new(good).unwrap(), good);
+        }
+        for bad in ["", "a b", "ä", "a/b", "a\0", &"q".repeat(129)] {
+            assert_eq!(QueueName::new(bad).unwrap_err(), InvalidJob::Queue, "{bad:?}");
+        }
+        assert!(ClassName::new("Mailer::Welcome ü").is_ok());
+        for bad in ["", "a\nb", &"c".repeat(201)] {
+            assert_eq!(ClassName::new(bad).unwrap_err(), InvalidJob::Class, "{bad:?}");
+        }
+        assert_eq!(&*ClassName::of_error("a\nb"), "ab");
+        assert_eq!(&*ClassName::of_error(""), "Error");
+        assert_eq!(ClassName::of_error(&"e".repeat(500)).len(), 100);
+        assert_eq!(UniqueKey::new("").unwrap_err(), InvalidJob::UniqueKey);
+        assert_ne!(UniqueKey::new("a"), UniqueKey::new("b"));
+    }
+}

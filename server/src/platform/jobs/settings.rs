@@ -1,0 +1,86 @@
+//! What an operator may change about jobs, with unit and default.
+
+/// The settings of jobs. `JobsSettings::default()` is that of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobsSettings {
+    /// Milliseconds that a job is reserved when it does not say. 30 min: longer than most jobs run.
+    pub lease_ms: i64,
+    /// Milliseconds without a heartbeat after which a worker is gone. 60 s: four heartbeats.
+    pub worker_silence_ms: i64,
+    /// Seconds by which the fourth power of the attempt is multiplied before the next one.
+    pub retry_exponent_factor: u32,
+    /// Seconds before the next attempt at least.
+    pub retry_base_seconds: u32,
+    /// Seconds times the attempt, of which a random part is added before the next one.
+    pub retry_jitter_seconds: u32,
+    /// Milliseconds that the oldest waiting job may wait in a healthy queue.
+    pub degraded_latency_ms: i64,
+    /// Milliseconds that a finished job can be asked for.
+    pub finished_keep_ms: i64,
+    /// Finished jobs that can be asked for.
+    pub finished_max: usize,
+    /// Milliseconds that a dead job is kept.
+    pub dead_keep_ms: i64,
+    /// Dead jobs that are kept.
+    pub dead_max: usize,
+}
+
+impl Default for JobsSettings {
+    fn default() -> Self {
+        Self {
+            lease_ms: 1_800_000,
+            worker_silence_ms: 60_000,
+            retry_exponent_factor: 1,
+            retry_base_seconds: 15,
+            retry_jitter_seconds: 10,
+            degraded_latency_ms: 300_000,
+            finished_keep_ms: 3_600_000,
+            finished_max: 100_000,
+            dead_keep_ms: 180 * 86_400_000,
+            dead_max: 100_000,
+        }
+    }
+}
+
+impl JobsSettings {
+    /// Seconds between two heartbeats of a worker: four fit into the silence that it is lost after.
+    pub fn heartbeat_seconds(&self) -> f64 {
+        self.worker_silence_ms as f64 / 4_000.0
+    }
+
+    /// Milliseconds before the attempt after the one numbered `attempt`; `random` spreads the jitter.
+    pub(super) fn retry_delay_ms(&self, attempt: u16, random: u64) -> i64 {
+        let attempt = u64::from(attempt);
+        let grown = u64::from(self.retry_exponent_factor).saturating_mul(attempt.pow(4));
+        let jitter_ms = u64::from(self.retry_jitter_seconds).saturating_mul(attempt * 1_000);
+        let spread_ms = random.checked_rem(jitter_ms.saturating_add(1)).unwrap_or(0);
+        let seconds = grown.saturating_add(u64::from(self.retry_base_seconds));
+        let delay_ms = seconds.saturating_mul(1_000).saturating_add(spread_ms);
+        i64::try_from(delay_ms).unwrap_or(i64::MAX).min(DELAY_MS_MAX)
+    }
+}
+
+/// A hundred years: what is added to a time stays one.
+const DELAY_MS_MAX: i64 = 100 * 365 * 86_400_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_grow_with_the_fourth_power_and_are_spread() {
+        let settings = JobsSettings::default();
+        for (attempt, least_s) in [(1, 16), (2, 31), (3, 96), (25, 390_640)] {
+            let most_s = least_s + 10 * i64::from(attempt);
+            let delays = (0..1_000).map(|n| settings.retry_delay_ms(attempt, n * 0x9e37_79b9));
+            let (low, high) = (least_s * 1_000, most_s * 1_000);
+            let delays: Vec<i64> = delays.collect();
+            assert!(delays.iter().all(|ms| (low..=high).contains(ms)), "{attempt}: {delays:?}");
+            assert!(delays.iter().any(|ms| *ms > (low + high) / 2), "{attempt} is not spread");
+        }
+        let plain = JobsSettings { retry_jitter_seconds: 0, ..settings };
+        assert_eq!(plain.retry_delay_ms(2, 7), 31_000);
+        let wild = JobsSettings { retry_exponent_factor: u32::MAX, ..settings };
+        assert_eq!(wild.retry_delay_ms(u16::MAX, 7), DELAY_MS_MAX);
+    }
+}

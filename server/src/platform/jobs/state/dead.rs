@@ -1,0 +1,209 @@
+//! Dead jobs: buried, searched, brought back, forgotten.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
+
+use telltale_engine::TimestampMs;
+
+use super::enqueue::Draft;
+use super::job::Job;
+use super::machine::State;
+use super::round::Round;
+use crate::limits;
+use crate::platform::jobs::error::JobsError;
+use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob};
+use crate::platform::jobs::names::ClassName;
+use crate::platform::jobs::stored::{self, StoredDead};
+
+/// Dead jobs by both of their ids.
+#[derive(Debug, Default)]
+pub(super) struct Graveyard {
+    all: BTreeMap<DeadId, Grave>,
+    by_job: HashMap<JobId, DeadId>,
+}
+
+/// What must be at hand of a dead job.
+#[derive(Clone, Debug)]
+pub(super) struct Grave {
+    pub(super) dead: DeadJob,
+    pub(super) max_attempts: u16,
+    pub(super) timeout_seconds: u32,
+}
+
+/// A dead job that is to be tried again, with what was read of it.
+#[derive(Clone, Debug)]
+pub(in crate::platform::jobs) struct Revival {
+    pub(in crate::platform::jobs) dead: DeadId,
+    pub(in crate::platform::jobs) new: JobId,
+    pub(in crate::platform::jobs) class: ClassName,
+    pub(in crate::platform::jobs) arguments: Box<str>,
+}
+
+/// The attempts of a job with so many failures whose story is on disk.
+pub(in crate::platform::jobs) fn kept_failures(failures: u16) -> RangeInclusive<u16> {
+    failures.saturating_sub(limits::JOB_FAILURES_KEPT) + 1..=failures
+}
+
+impl Graveyard {
+    pub(super) fn insert(&mut self, grave: Grave) {
+        self.by_job.insert(grave.dead.job, grave.dead.id);
+        self.all.insert(grave.dead.id, grave);
+    }
+
+    fn remove(&mut self, id: DeadId) -> Option<Grave> {
+        let grave = self.all.remove(&id)?;
+        self.by_job.remove(&grave.dead.job);
+        Some(grave)
+    }
+
+    pub(super) fn of_job(&self, job: JobId) -> Option<&Grave> {
+        self.all.get(self.by_job.get(&job)?)
+    }
+
+    pub(super) fn get(&self, id: DeadId) -> Option<&Grave> {
+        self.all.get(&id)
+    }
+}
+
+impl State {
+    /// A job becomes a dead job. Its body and the story of its failures stay where they are.
+    pub(super) fn bury(
+        &mut self,
+        id: JobId,
+        mut job: Job,
+        class: Option<ClassName>,
+        error_class: ClassName,
+        round: &mut Round,
+    ) {
+        self.release_key(id, &mut job);
+        self.jobs.remove(&id);
+        round.batch.delete(stored::STATES, &id.key());
+        let dead = DeadJob {
+            id: DeadId(self.ids.next_number()),
+            job: id,
+            class: class.unwrap_or_else(|| ClassName::stored("unknown")),
+            queue: self.queues.of(job.queue).name.clone(),
+            error_class,
+            attempts: job.failures,
+            first_failed_at: TimestampMs(job.first_failed_ms),
+            died_at: round.now.wall,
+        };
+        let record = StoredDead {
+            job: id.0,
+            class: dead.class.to_string(),
+            queue: job.queue,
+            error_class: dead.error_class.to_string(),
+            attempts: job.failures,
+            max_attempts: job.max_attempts,
+            timeout_seconds: job.timeout_seconds,
+            first_failed_ms: job.first_failed_ms,
+            died_ms: dead.died_at.0,
+        };
+        round.batch.put(stored::DEAD, &dead.id.key(), stored::encode(&record));
+        round.seen.died(&dead.queue, &dead.class, &dead.error_class);
+        let (max_attempts, timeout_seconds) = (job.max_attempts, job.timeout_seconds);
+        self.dead.insert(Grave { dead, max_attempts, timeout_seconds });
+        while self.dead.all.len() > self.settings.dead_max {
+            let Some(oldest) = self.dead.all.keys().next().copied() else { break };
+            self.forget(oldest, round);
+        }
+    }
+
+    /// Removes a dead job and all that is stored of it. Answers whether there was one.
+    pub(in crate::platform::jobs) fn forget(&mut self, id: DeadId, round: &mut Round) -> bool {
+        let Some(grave) = self.dead.remove(id) else { return false };
+        round.batch.delete(stored::DEAD, &id.key());
+        Self::erase(grave.dead.job, grave.dead.attempts, round);
+        true
+    }
+
+    /// Removes the dead jobs of a step that fit, from `from` up to, not including, `to`. Answers how many, and where the next step begins.
+    pub(in crate::platform::jobs) fn forget_step(
+        &mut self,
+        filter: &DeadFilter,
+        from: DeadId,
+        to: DeadId,
+        round: &mut Round,
+    ) -> (usize, Option<DeadId>) {
+        let (chosen, next) = self.dead_step(filter, from, to);
+        let forgotten = chosen.into_iter().filter(|dead| self.forget(dead.id, round)).count();
+        (forgotten, next)
+    }
+
+    /// The dead jobs of a step that fit, from `from` up to, not including, `to`, and where the next step begins.
+    pub(in crate::platform::jobs) fn dead_step(
+        &self,
+        filter: &DeadFilter,
+        from: DeadId,
+        to: DeadId,
+    ) -> (Vec<DeadJob>, Option<DeadId>) {
+        let mut chosen = Vec::new();
+        for (looked, (id, grave)) in self.dead.all.range(from..to).enumerate() {
+            if looked == limits::LEDGER_STEP_LOOKS_MAX
+                || chosen.len() == limits::LEDGER_STEP_JOBS_MAX
+            {
+                return (chosen, Some(*id));
+            }
+            if filter.fits(&grave.dead) {
+                chosen.push(grave.dead.clone());
+            }
+        }
+        (chosen, None)
+    }
+
+    /// The dead job with this id, its own or that of the job it was.
+    pub(in crate::platform::jobs) fn dead_job(&self, id: &str) -> Result<DeadJob, JobsError> {
+        let by_job = || self.dead.of_job(JobId::parse(id)?);
+        let found = match DeadId::parse(id) {
+            Some(id) => self.dead.get(id),
+            None => by_job(),
+        };
+        let found = found.map(|grave| grave.dead.clone());
+        found.ok_or_else(|| JobsError::DeadJobNotFound(id.to_owned()))
+    }
+
+    /// The dead jobs that are named, and how many names were of none.
+    pub(in crate::platform::jobs) fn dead_named(&self, ids: &[String]) -> (Vec<DeadJob>, usize) {
+        let mut found: Vec<DeadJob> = ids.iter().filter_map(|id| self.dead_job(id).ok()).collect();
+        let unknown = ids.len() - found.len();
+        found.sort_by_key(|dead| dead.id);
+        found.dedup_by_key(|dead| dead.id);
+        (found, unknown)
+    }
+
+    /// A page of the dead jobs that fit, the last to die first, and how many there are.
+    pub(in crate::platform::jobs) fn dead_page(
+        &self,
+        filter: &DeadFilter,
+        offset: usize,
+        limit: usize,
+    ) -> (Vec<DeadJob>, usize) {
+        let fitting = || self.dead.all.values().rev().filter(|grave| filter.fits(&grave.dead));
+        let page = fitting().skip(offset).take(limit).map(|grave| grave.dead.clone()).collect();
+        (page, fitting().count())
+    }
+
+    /// A dead job becomes a new job, with all its attempts before it. Answers its queue, or nothing when it is no longer
+    /// there.
+    pub(in crate::platform::jobs) fn revive(
+        &mut self,
+        revival: Revival,
+        round: &mut Round,
+    ) -> Option<DeadJob> {
+        let Grave { dead, max_attempts, timeout_seconds } = self.dead.get(revival.dead)?.clone();
+        let job = NewJob {
+            class: revival.class,
+            queue: dead.queue.clone(),
+            arguments: revival.arguments,
+            run_at: None,
+            max_attempts,
+            unique: None,
+            timeout_seconds: (timeout_seconds > 0).then_some(timeout_seconds),
+        };
+        let draft = Draft::new(revival.new, job, round.now.wall.0);
+        // Its queue is there and it has no unique key: nothing is left to refuse it.
+        self.enqueue(draft, JobStatus::Ready, round).ok()?;
+        self.forget(dead.id, round);
+        Some(dead)
+    }
+}

@@ -1,0 +1,90 @@
+//! New jobs, and jobs that nobody wants any more.
+
+use super::job::Job;
+use super::machine::State;
+use super::queues::waits;
+use super::round::Round;
+use crate::platform::jobs::error::JobsError;
+use crate::platform::jobs::model::{JobId, JobStatus, NewJob};
+use crate::platform::jobs::stored::{self, StoredBody};
+
+/// A job with its id and its body's bytes: what can be made before it is this job's turn.
+#[derive(Clone, Debug)]
+pub(in crate::platform::jobs) struct Draft {
+    pub(in crate::platform::jobs) id: JobId,
+    pub(in crate::platform::jobs) job: NewJob,
+    body: Vec<u8>,
+}
+
+impl Draft {
+    pub(in crate::platform::jobs) fn new(id: JobId, job: NewJob, enqueued_ms: i64) -> Self {
+        let body = StoredBody { class: &job.class, arguments: &job.arguments, enqueued_ms };
+        let body = stored::encode(&body);
+        Self { id, job, body }
+    }
+
+    /// Ready, or scheduled when its time lies after `now_ms`.
+    pub(in crate::platform::jobs) fn status(&self, now_ms: i64) -> JobStatus {
+        match self.job.run_at {
+            Some(at) if at.0 > now_ms => JobStatus::Scheduled,
+            _ => JobStatus::Ready,
+        }
+    }
+}
+
+impl State {
+    /// Takes a job, as ready or scheduled as it was told to be. Of all unfinished jobs only one has its unique key.
+    pub(in crate::platform::jobs) fn enqueue(
+        &mut self,
+        draft: Draft,
+        status: JobStatus,
+        round: &mut Round,
+    ) -> Result<(), JobsError> {
+        let Draft { id, job, body } = draft;
+        if let Some(holder) = job.unique.and_then(|key| self.unique.holders.get(&key.0)) {
+            return Err(JobsError::NotUnique(*holder));
+        }
+        let queue = self.queue_named(&job.queue, round)?;
+        if let Some(key) = job.unique {
+            self.unique.holders.insert(key.0, id);
+            self.unique.keys.insert(id, key.0);
+        }
+        let new = Job {
+            at_ms: 0,
+            first_failed_ms: 0,
+            queue,
+            timeout_seconds: job.timeout_seconds.unwrap_or(0),
+            failures: 0,
+            max_attempts: job.max_attempts,
+            status,
+            is_unique: job.unique.is_some(),
+        };
+        round.batch.put(stored::BODIES, &id.key(), body);
+        round.seen.enqueued(&job.queue);
+        match (status, job.run_at) {
+            (JobStatus::Scheduled, Some(due)) => {
+                self.make_wait(id, new, JobStatus::Scheduled, due.0, round);
+            }
+            _ => self.make_ready(id, new, round),
+        }
+        Ok(())
+    }
+
+    /// Removes a job that has not started.
+    pub(in crate::platform::jobs) fn delete(
+        &mut self,
+        id: JobId,
+        round: &mut Round,
+    ) -> Result<(), JobsError> {
+        if self.dead.of_job(id).is_some() {
+            return Err(JobsError::NotDeletable(JobStatus::Dead.as_str()));
+        }
+        let job = self.jobs.get(&id).copied();
+        let job = job.ok_or_else(|| JobsError::JobNotFound(id.to_string()))?;
+        if !waits(job.status) {
+            return Err(JobsError::NotDeletable(job.status.as_str()));
+        }
+        self.remove_waiting(id, job, round);
+        Ok(())
+    }
+}

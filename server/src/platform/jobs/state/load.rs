@@ -1,0 +1,226 @@
+//! The machine as the disk tells it.
+//!
+//! The order of a queue comes back by sorting what its jobs say of their places; timers, counts and unique keys follow from
+//! the jobs. A lease that was told in time of day becomes one of the steady clock, and a worker has its whole silence anew:
+//! it could not be heard while nobody listened.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use telltale_engine::{Engine, Records, Result, Table, TimestampMs};
+
+use super::dead::Grave;
+use super::job::{Hold, Job};
+use super::machine::State;
+use super::queues::Queue;
+use super::round::Now;
+use super::workers::Worker;
+use crate::limits;
+use crate::platform::ids::Ids;
+use crate::platform::jobs::model::{DeadId, DeadJob, JobId, NewWorker, WorkerId};
+use crate::platform::jobs::names::{ClassName, QueueName};
+use crate::platform::jobs::settings::JobsSettings;
+use crate::platform::jobs::stored::{
+    self, StoredBody, StoredDead, StoredJob, StoredQueue, StoredStatus, StoredWorker,
+};
+
+/// Longer than any lease can be: what a damaged or an old clock makes of one is cut to it.
+const LEASE_MS_MAX: i64 = limits::JOB_TIMEOUT_SECONDS_MAX as i64 * 1_000;
+
+/// What was read.
+#[derive(Debug)]
+pub(in crate::platform::jobs) struct Loaded {
+    pub(in crate::platform::jobs) state: State,
+    /// What could not be read, one line each.
+    pub(in crate::platform::jobs) damaged: Vec<String>,
+}
+
+/// What is known only when all jobs were read.
+#[derive(Debug, Default)]
+struct Places {
+    /// By queue: place and job.
+    ready: HashMap<u32, Vec<(i64, JobId)>>,
+    finished: Vec<(i64, JobId)>,
+}
+
+impl State {
+    /// Reads all tables but those of bodies and failures.
+    pub(in crate::platform::jobs) fn load(
+        engine: &Engine,
+        settings: JobsSettings,
+        ids: Arc<Ids>,
+        seed: u64,
+        now: Now,
+    ) -> Result<Loaded> {
+        let records = engine.records();
+        let tokens = records.get(stored::META, stored::TOKENS_KEY)?;
+        let tokens = tokens.map(|bytes| stored::decode::<u64>(&bytes)).transpose();
+        // Without its end the tokens could begin again: nothing may be handed out then.
+        let tokens = tokens.map_err(|damage| {
+            telltale_engine::Error::Corrupt(format!("tokens of jobs: {damage}"))
+        })?;
+        let state = Self::new(settings, ids, seed, tokens.unwrap_or(1));
+        let mut loaded = Loaded { state, damaged: Vec::new() };
+        loaded.each::<StoredQueue>(records, stored::QUEUES, Self::load_queue)?;
+        loaded.each::<StoredWorker>(records, stored::WORKERS, |state, key, worker| {
+            state.load_worker(key, worker, now)
+        })?;
+        let mut places = Places::default();
+        loaded.each::<StoredJob>(records, stored::STATES, |state, key, job| {
+            state.load_job(key, job, now, &mut places)
+        })?;
+        loaded.each::<StoredDead>(records, stored::DEAD, Self::load_dead)?;
+        loaded.state.take_places(places);
+        loaded.state.read_classes(records);
+        Ok(loaded)
+    }
+
+    fn load_queue(&mut self, key: &[u8], queue: StoredQueue) -> Option<()> {
+        let number = u32::from_be_bytes(key.try_into().ok()?);
+        self.fill_queues(number)?;
+        self.queues.add(Queue::new(QueueName::stored(&queue.name), queue.paused_ms));
+        Some(())
+    }
+
+    /// Numbers are given without gaps. Where the record of a queue is damaged, its jobs get one with a name of its own.
+    fn fill_queues(&mut self, until: u32) -> Option<()> {
+        if until as usize > limits::QUEUES_MAX {
+            return None;
+        }
+        while self.queues.all.len() < until as usize {
+            let name = format!("damaged-{}", self.queues.all.len());
+            self.queues.add(Queue::new(QueueName::stored(&name), None));
+        }
+        Some(())
+    }
+
+    fn load_worker(&mut self, key: &[u8], stored: StoredWorker, now: Now) -> Option<()> {
+        let id = WorkerId::from_key(key)?;
+        let mut names = Vec::with_capacity(stored.queues.len());
+        for number in &stored.queues {
+            self.fill_queues(number.checked_add(1)?)?;
+            names.push(self.queues.of(*number).name.clone());
+        }
+        let about = NewWorker {
+            hostname: stored.hostname.as_str().into(),
+            pid: stored.pid,
+            queues: names,
+            concurrency: stored.concurrency,
+        };
+        let by_ms = now.steady_ms + self.settings.worker_silence_ms;
+        self.timers.expect(by_ms, id);
+        let queues = stored.queues.as_slice().into();
+        self.workers.insert(id, Worker::new(about, queues, &stored, by_ms));
+        Some(())
+    }
+
+    fn load_job(
+        &mut self,
+        key: &[u8],
+        stored: StoredJob,
+        now: Now,
+        places: &mut Places,
+    ) -> Option<()> {
+        let id = JobId::from_key(key)?;
+        let job = Job::from_stored(&stored);
+        self.fill_queues(job.queue.checked_add(1)?)?;
+        match stored.status {
+            StoredStatus::Ready { order, .. } => {
+                places.ready.entry(job.queue).or_default().push((order, id));
+            }
+            StoredStatus::Scheduled { due_ms } | StoredStatus::Retrying { due_ms } => {
+                self.queues.count(job.queue, job.status, 1);
+                self.timers.schedule(due_ms, id);
+            }
+            StoredStatus::Running { worker, token, lease_ends_ms, .. } => {
+                let left_ms = lease_ends_ms.saturating_sub(now.wall.0).clamp(0, LEASE_MS_MAX);
+                let hold = Hold {
+                    worker: WorkerId(worker),
+                    token,
+                    ends_steady_ms: now.steady_ms + left_ms,
+                    ends_wall_ms: lease_ends_ms,
+                    class: None,
+                };
+                self.hold(id, job, hold);
+            }
+            StoredStatus::Completed { at_ms, token } => {
+                places.finished.push((at_ms, id));
+                self.finished.tokens.insert(id, token);
+            }
+        }
+        if let Some(key) = stored.unique {
+            self.unique.holders.insert(key, id);
+            self.unique.keys.insert(id, key);
+        }
+        self.jobs.insert(id, job);
+        Some(())
+    }
+
+    fn load_dead(&mut self, key: &[u8], stored: StoredDead) -> Option<()> {
+        self.fill_queues(stored.queue.checked_add(1)?)?;
+        let dead = DeadJob {
+            id: DeadId::from_key(key)?,
+            job: JobId(stored.job),
+            class: ClassName::stored(&stored.class),
+            queue: self.queues.of(stored.queue).name.clone(),
+            error_class: ClassName::stored(&stored.error_class),
+            attempts: stored.attempts,
+            first_failed_at: TimestampMs(stored.first_failed_ms),
+            died_at: TimestampMs(stored.died_ms),
+        };
+        let (max_attempts, timeout_seconds) = (stored.max_attempts, stored.timeout_seconds);
+        self.dead.insert(Grave { dead, max_attempts, timeout_seconds });
+        Some(())
+    }
+
+    fn take_places(&mut self, places: Places) {
+        for (number, mut ready) in places.ready {
+            ready.sort_unstable();
+            let queue = self.queues.of_mut(number);
+            queue.front = ready.first().map_or(-1, |(order, _)| order - 1);
+            queue.back = ready.last().map_or(0, |(order, _)| order + 1);
+            queue.ready = ready.len();
+            queue.order = ready.into_iter().map(|(_, id)| id).collect();
+        }
+        let mut finished = places.finished;
+        finished.sort_unstable();
+        self.finished.order = finished.into_iter().map(|(_, id)| id).collect();
+    }
+
+    /// What the jobs that workers hold are called; one that cannot be read stays without a name.
+    fn read_classes(&mut self, records: &Records) {
+        let ids: Vec<JobId> = self.holds.keys().copied().collect();
+        let keys: Vec<[u8; 16]> = ids.iter().map(|id| id.key()).collect();
+        for (id, body) in ids.into_iter().zip(records.get_many(stored::BODIES, &keys)) {
+            let Ok(Some(body)) = body else { continue };
+            let Ok(body) = stored::decode::<StoredBody<'_>>(&body) else { continue };
+            if let Some(hold) = self.holds.get_mut(&id) {
+                hold.class = Some(ClassName::stored(body.class));
+            }
+        }
+    }
+}
+
+impl Loaded {
+    /// Hands every record of a table to `take`; what it does not take is damaged.
+    fn each<T: for<'a> Deserialize<'a>>(
+        &mut self,
+        records: &Records,
+        table: Table,
+        mut take: impl FnMut(&mut State, &[u8], T) -> Option<()>,
+    ) -> Result<()> {
+        let Self { state, damaged } = self;
+        let gap = records.read_all(table, |key, value| {
+            let taken = stored::decode::<T>(value).map(|record| take(state, key, record));
+            let why = match taken {
+                Ok(Some(())) => return,
+                Ok(None) => "no such record can be".to_owned(),
+                Err(damage) => damage.to_string(),
+            };
+            damaged.push(format!("{} {key:02x?}: {why}", table.name()));
+        })?;
+        damaged.extend(gap);
+        Ok(())
+    }
+}

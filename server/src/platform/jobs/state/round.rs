@@ -1,0 +1,49 @@
+//! A round: what is changed together, written together, and told only then.
+
+use telltale_engine::{RecordBatch, TimestampMs};
+
+use crate::platform::jobs::history::Seen;
+use crate::platform::jobs::model::WorkerId;
+
+/// The two clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::platform::jobs) struct Now {
+    /// The time of day, which may be set.
+    pub(in crate::platform::jobs) wall: TimestampMs,
+    /// Milliseconds on a clock that only moves forward.
+    pub(in crate::platform::jobs) steady_ms: i64,
+}
+
+/// Changes of one round.
+#[derive(Debug)]
+pub(in crate::platform::jobs) struct Round {
+    pub(in crate::platform::jobs) now: Now,
+    /// What the disk must know.
+    pub(in crate::platform::jobs) batch: RecordBatch,
+    /// What histories must know, once it is on disk.
+    pub(in crate::platform::jobs) seen: Seen,
+    /// Queues in which a job became ready, or that hand out jobs again.
+    pub(in crate::platform::jobs) woken: Vec<u32>,
+    /// Workers that get no jobs from now on.
+    pub(in crate::platform::jobs) restricted: Vec<WorkerId>,
+}
+
+impl Round {
+    /// A round that changes nothing yet.
+    pub(in crate::platform::jobs) fn new(now: Now) -> Self {
+        let (batch, seen) = (RecordBatch::new(), Seen::default());
+        Self { now, batch, seen, woken: Vec::new(), restricted: Vec::new() }
+    }
+
+    /// The time of day in milliseconds.
+    pub(super) fn wall_ms(&self) -> i64 {
+        self.now.wall.0
+    }
+
+    /// Somebody who waits for jobs of this queue may have one now.
+    pub(super) fn wake(&mut self, queue: u32) {
+        if self.woken.last() != Some(&queue) {
+            self.woken.push(queue);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What can be seen of jobs, queues and workers without the disk.
+
+use telltale_engine::TimestampMs;
+
+use super::dead::Grave;
+use super::machine::State;
+use super::queues::Queue;
+use super::round::Round;
+use super::workers::Worker;
+use crate::platform::jobs::error::JobsError;
+use crate::platform::jobs::model::{
+    DeadId, JobId, JobStatus, QueueView, Vitals, WorkerId, WorkerStatus, WorkerView,
+};
+use crate::platform::jobs::names::{ClassName, QueueName};
+
+/// A job as far as it is in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::platform::jobs) struct JobView {
+    pub(in crate::platform::jobs) queue: QueueName,
+    pub(in crate::platform::jobs) status: JobStatus,
+    pub(in crate::platform::jobs) attempts: u16,
+    pub(in crate::platform::jobs) max_attempts: u16,
+    pub(in crate::platform::jobs) at: TimestampMs,
+    pub(in crate::platform::jobs) held: Option<(WorkerId, TimestampMs)>,
+    pub(in crate::platform::jobs) dead_id: Option<DeadId>,
+}
+
+impl State {
+    /// A job, dead or alive.
+    pub(in crate::platform::jobs) fn job(&self, id: JobId) -> Option<JobView> {
+        if let Some(Grave { dead, max_attempts, .. }) = self.dead.of_job(id) {
+            return Some(JobView {
+                queue: dead.queue.clone(),
+                status: JobStatus::Dead,
+                attempts: dead.attempts,
+                max_attempts: *max_attempts,
+                at: dead.died_at,
+                held: None,
+                dead_id: Some(dead.id),
+            });
+        }
+        let job = self.jobs.get(&id)?;
+        let hold = self.holds.get(&id);
+        let has_begun = matches!(job.status, JobStatus::Running | JobStatus::Completed);
+        Some(JobView {
+            queue: self.queues.of(job.queue).name.clone(),
+            status: job.status,
+            attempts: job.failures.saturating_add(u16::from(has_begun)),
+            max_attempts: job.max_attempts,
+            at: TimestampMs(job.at_ms),
+            held: hold.map(|hold| (hold.worker, TimestampMs(hold.ends_wall_ms))),
+            dead_id: None,
+        })
+    }
+
+    /// All queues, by name.
+    pub(in crate::platform::jobs) fn queue_views(&self, round: &Round) -> Vec<QueueView> {
+        let mut serving = vec![0; self.queues.all.len()];
+        for worker in self.workers.values().filter(|worker| worker.status == WorkerStatus::Active) {
+            for number in worker.queues.iter() {
+                if let Some(count) = serving.get_mut(*number as usize) {
+                    *count += 1;
+                }
+            }
+        }
+        let views = self.queues.all.iter().zip(serving);
+        let mut views: Vec<_> =
+            views.map(|(queue, workers)| self.queue_view(queue, workers, round)).collect();
+        views.sort_by(|a, b| a.name.cmp(&b.name));
+        views
+    }
+
+    /// One queue.
+    pub(in crate::platform::jobs) fn queue(
+        &self,
+        name: &str,
+        round: &Round,
+    ) -> Result<QueueView, JobsError> {
+        let number = self.queue_number(name)?;
+        let serves = |worker: &&Worker| {
+            worker.status == WorkerStatus::Active && worker.queues.contains(&number)
+        };
+        let workers = self.workers.values().filter(serves).count();
+        Ok(self.queue_view(self.queues.of(number), workers, round))
+    }
+
+    fn queue_view(&self, queue: &Queue, workers: usize, round: &Round) -> QueueView {
+        let ready =
+            |id: &&JobId| self.jobs.get(id).is_some_and(|job| job.status == JobStatus::Ready);
+        let oldest = queue.order.iter().find(ready).and_then(|id| self.jobs.get(id));
+        let latency_ms = oldest.map_or(0, |job| round.wall_ms().saturating_sub(job.at_ms).max(0));
+        QueueView {
+            name: queue.name.clone(),
+            ready: queue.ready,
+            scheduled: queue.scheduled,
+            retrying: queue.retrying,
+            running: queue.running,
+            latency_ms,
+            paused_at: queue.paused_ms.map(TimestampMs),
+            workers,
+            degraded: latency_ms > self.settings.degraded_latency_ms,
+        }
+    }
+
+    /// All workers, the newest first.
+    pub(in crate::platform::jobs) fn worker_views(&self) -> Vec<WorkerView> {
+        self.workers.iter().rev().map(|(id, worker)| self.worker_view(*id, worker)).collect()
+    }
+
+    /// One worker.
+    pub(in crate::platform::jobs) fn worker(&self, id: WorkerId) -> Result<WorkerView, JobsError> {
+        let worker = self.workers.get(&id);
+        let worker = worker.ok_or_else(|| JobsError::WorkerNotFound(id.to_string()))?;
+        Ok(self.worker_view(id, worker))
+    }
+
+    fn worker_view(&self, id: WorkerId, worker: &Worker) -> WorkerView {
+        let current = worker.held.iter().filter_map(|job_id| {
+            let hold = self.holds.get(job_id)?;
+            let class = hold.class.clone().unwrap_or_else(|| ClassName::stored("unknown"));
+            Some((*job_id, class, TimestampMs(self.jobs.get(job_id)?.at_ms)))
+        });
+        let held = u32::try_from(worker.held.len()).unwrap_or(u32::MAX);
+        let busy = worker.vitals.busy_threads.unwrap_or(held.min(worker.about.concurrency));
+        WorkerView {
+            id,
+            about: worker.about.clone(),
+            status: worker.status,
+            vitals: Vitals { busy_threads: Some(busy), ..worker.vitals },
+            started_at: TimestampMs(worker.started_ms),
+            last_heartbeat: TimestampMs(worker.heard_ms),
+            processed: worker.processed,
+            failed: worker.failed,
+            current: current.collect(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What happens because time passes. Bounded: what does not fit into one round is left for the next, which comes at once.
+
+use super::machine::State;
+use super::round::Round;
+use crate::limits;
+use crate::platform::jobs::model::{JobId, JobStatus};
+
+impl State {
+    /// Fires what is due, in the order of time. Answers whether more is due than one round takes.
+    pub(in crate::platform::jobs) fn tick(&mut self, round: &mut Round) -> bool {
+        let mut steps = limits::LEDGER_STEP_JOBS_MAX;
+        while let Some(id) = take(&mut steps, || self.timers.silent(round.now.steady_ms)) {
+            let held = self.workers.get(&id).map_or(0, |worker| worker.held.len());
+            steps = steps.saturating_sub(held);
+            self.lose_worker(id, round);
+        }
+        while let Some(id) = take(&mut steps, || self.timers.lease_over(round.now.steady_ms)) {
+            self.lose(id, "ReservationExpired", "the job was not finished in time", round);
+        }
+        while let Some(id) = take(&mut steps, || self.timers.take_due(round.wall_ms())) {
+            self.begin_due(id, round);
+        }
+        self.forget_finished(&mut steps, round);
+        steps == 0
+    }
+
+    /// Milliseconds until something is due; none when nothing is.
+    pub(in crate::platform::jobs) fn due_in_ms(&self, round: &Round) -> Option<i64> {
+        let wall = self.timers.next_wall_ms().map(|due| due.saturating_sub(round.wall_ms()));
+        let steady = self.timers.next_steady_ms();
+        let steady = steady.map(|due| due.saturating_sub(round.now.steady_ms));
+        [wall, steady].into_iter().flatten().min()
+    }
+
+    fn begin_due(&mut self, id: JobId, round: &mut Round) {
+        let Some(job) = self.jobs.get(&id).copied() else { return };
+        if matches!(job.status, JobStatus::Scheduled | JobStatus::Retrying) {
+            self.queues.count(job.queue, job.status, -1);
+            self.make_ready(id, job, round);
+        }
+    }
+
+    /// Finished jobs are forgotten when they are too old or too many.
+    fn forget_finished(&mut self, steps: &mut usize, round: &mut Round) {
+        let oldest_ms = round.wall_ms().saturating_sub(self.settings.finished_keep_ms);
+        while *steps > 0 {
+            let Some(id) = self.finished.order.front().copied() else { return };
+            let finished_ms = self.jobs.get(&id).map_or(i64::MIN, |job| job.at_ms);
+            let too_many = self.finished.order.len() > self.settings.finished_max;
+            if finished_ms >= oldest_ms && !too_many {
+                return;
+            }
+            self.finished.order.pop_front();
+            self.finished.tokens.remove(&id);
+            let failures = self.jobs.remove(&id).map_or(0, |job| job.failures);
+            Self::erase(id, failures, round);
+            *steps -= 1;
+        }
+    }
+}
+
+/// The next of what is due, while there are steps left.
+fn take<T>(steps: &mut usize, next: impl FnOnce() -> Option<T>) -> Option<T> {
+    if *steps == 0 {
+        return None;
+    }
+    let next = next()?;
+    *steps -= 1;
+    Some(next)
+}

@@ -1,0 +1,68 @@
+//! What is due when.
+
+use std::collections::BTreeSet;
+
+use crate::platform::jobs::model::{JobId, WorkerId};
+
+/// All timers: those of the wall clock, and those of the steady one.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    /// Jobs that are scheduled or retrying.
+    schedule: BTreeSet<(i64, JobId)>,
+    leases: BTreeSet<(i64, JobId)>,
+    silences: BTreeSet<(i64, WorkerId)>,
+}
+
+impl Timers {
+    pub(super) fn schedule(&mut self, due_ms: i64, id: JobId) {
+        self.schedule.insert((due_ms, id));
+    }
+
+    pub(super) fn unschedule(&mut self, due_ms: i64, id: JobId) {
+        self.schedule.remove(&(due_ms, id));
+    }
+
+    /// Takes the next job that is due at this time of day.
+    pub(super) fn take_due(&mut self, wall_ms: i64) -> Option<JobId> {
+        self.schedule.first().filter(|(due, _)| *due <= wall_ms)?;
+        self.schedule.pop_first().map(|(_, id)| id)
+    }
+
+    pub(super) fn begin_lease(&mut self, ends_ms: i64, id: JobId) {
+        self.leases.insert((ends_ms, id));
+    }
+
+    pub(super) fn end_lease(&mut self, ends_ms: i64, id: JobId) {
+        self.leases.remove(&(ends_ms, id));
+    }
+
+    /// The next job whose lease is over.
+    pub(super) fn lease_over(&self, steady_ms: i64) -> Option<JobId> {
+        self.leases.first().filter(|(ends, _)| *ends <= steady_ms).map(|(_, id)| *id)
+    }
+
+    pub(super) fn expect(&mut self, by_ms: i64, id: WorkerId) {
+        self.silences.insert((by_ms, id));
+    }
+
+    pub(super) fn unexpect(&mut self, by_ms: i64, id: WorkerId) {
+        self.silences.remove(&(by_ms, id));
+    }
+
+    /// The next worker that should have been heard of.
+    pub(super) fn silent(&self, steady_ms: i64) -> Option<WorkerId> {
+        self.silences.first().filter(|(by, _)| *by < steady_ms).map(|(_, id)| *id)
+    }
+
+    /// When the next timer of the wall clock is due.
+    pub(super) fn next_wall_ms(&self) -> Option<i64> {
+        self.schedule.first().map(|(due, _)| *due)
+    }
+
+    /// When the next timer of the steady clock is due.
+    pub(super) fn next_steady_ms(&self) -> Option<i64> {
+        let lease = self.leases.first().map(|(ends, _)| *ends);
+        let silence = self.silences.first().map(|(by, _)| *by + 1);
+        [lease, silence].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,233 @@
+//! Workers: known, heard of, told what they may do, gone.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::machine::State;
+use super::round::Round;
+use crate::limits;
+use crate::platform::jobs::error::JobsError;
+use crate::platform::jobs::model::{
+    Heard, JobId, NewWorker, Registered, Vitals, WorkerId, WorkerStatus,
+};
+use crate::platform::jobs::stored::{self, StoredWorker};
+
+/// One worker.
+#[derive(Debug)]
+pub(super) struct Worker {
+    pub(super) about: NewWorker,
+    /// The numbers of its queues, the most urgent first.
+    pub(super) queues: Arc<[u32]>,
+    pub(super) status: WorkerStatus,
+    pub(super) vitals: Vitals,
+    pub(super) started_ms: i64,
+    pub(super) heard_ms: i64,
+    /// When it is gone if it is not heard of before, on the steady clock.
+    pub(super) expected_steady_ms: i64,
+    pub(super) processed: u64,
+    pub(super) failed: u64,
+    pub(super) held: BTreeSet<JobId>,
+    /// What it lost and was not told.
+    lost: Vec<JobId>,
+}
+
+impl Worker {
+    /// A worker that was stored, or is new.
+    pub(super) fn new(
+        about: NewWorker,
+        queues: Arc<[u32]>,
+        stored: &StoredWorker,
+        expected_steady_ms: i64,
+    ) -> Self {
+        Self {
+            about,
+            queues,
+            status: match stored.status {
+                0 => WorkerStatus::Active,
+                1 => WorkerStatus::Quiet,
+                _ => WorkerStatus::Stopping,
+            },
+            vitals: Vitals {
+                busy_threads: stored.busy_threads,
+                memory_mb: stored.memory_mb,
+                cpu_percent: stored.cpu_percent,
+            },
+            started_ms: stored.started_ms,
+            heard_ms: stored.heard_ms,
+            expected_steady_ms,
+            processed: stored.processed,
+            failed: stored.failed,
+            held: BTreeSet::new(),
+            lost: Vec::new(),
+        }
+    }
+
+    pub(super) fn tell_lost(&mut self, id: JobId) {
+        if self.lost.len() < limits::WORKER_LOST_TOLD_MAX {
+            self.lost.push(id);
+        }
+    }
+
+    fn to_stored(&self) -> StoredWorker {
+        StoredWorker {
+            hostname: self.about.hostname.to_string(),
+            pid: self.about.pid,
+            queues: self.queues.to_vec(),
+            concurrency: self.about.concurrency,
+            status: self.status as u8,
+            started_ms: self.started_ms,
+            heard_ms: self.heard_ms,
+            processed: self.processed,
+            failed: self.failed,
+            busy_threads: self.vitals.busy_threads,
+            memory_mb: self.vitals.memory_mb,
+            cpu_percent: self.vitals.cpu_percent,
+        }
+    }
+}
+
+impl State {
+    /// A worker becomes known; queues that it names are made.
+    pub(in crate::platform::jobs) fn register(
+        &mut self,
+        about: NewWorker,
+        round: &mut Round,
+    ) -> Result<Registered, JobsError> {
+        if self.workers.len() >= limits::WORKERS_MAX {
+            return Err(JobsError::TooManyWorkers);
+        }
+        let mut queues = Vec::with_capacity(about.queues.len());
+        for name in &about.queues {
+            queues.push(self.queue_named(name, round)?);
+        }
+        let id = WorkerId(self.ids.next_number());
+        let stored = StoredWorker {
+            hostname: String::new(),
+            pid: None,
+            queues: Vec::new(),
+            concurrency: about.concurrency,
+            status: 0,
+            started_ms: round.wall_ms(),
+            heard_ms: round.wall_ms(),
+            processed: 0,
+            failed: 0,
+            busy_threads: None,
+            memory_mb: None,
+            cpu_percent: None,
+        };
+        let by_ms = round.now.steady_ms + self.settings.worker_silence_ms;
+        self.workers.insert(id, Worker::new(about, queues.into(), &stored, by_ms));
+        self.timers.expect(by_ms, id);
+        self.store_worker(id, round);
+        Ok(Registered {
+            id,
+            heartbeat_seconds: self.settings.heartbeat_seconds(),
+            lease_seconds: self.settings.lease_ms as f64 / 1_000.0,
+        })
+    }
+
+    /// A worker is alive, and says how it is doing.
+    pub(in crate::platform::jobs) fn heartbeat(
+        &mut self,
+        id: WorkerId,
+        vitals: Vitals,
+        round: &mut Round,
+    ) -> Result<Heard, JobsError> {
+        self.expect_anew(id, round);
+        let worker = self.worker_mut(id)?;
+        worker.heard_ms = round.wall_ms();
+        worker.vitals = Vitals {
+            busy_threads: vitals.busy_threads,
+            memory_mb: vitals.memory_mb.or(worker.vitals.memory_mb),
+            cpu_percent: vitals.cpu_percent.or(worker.vitals.cpu_percent),
+        };
+        let heard = Heard { status: worker.status, lost: std::mem::take(&mut worker.lost) };
+        self.store_worker(id, round);
+        Ok(heard)
+    }
+
+    /// A worker asks for jobs, so it is alive.
+    pub(in crate::platform::jobs) fn expect_anew(&mut self, id: WorkerId, round: &Round) {
+        let Some(worker) = self.workers.get_mut(&id) else { return };
+        self.timers.unexpect(worker.expected_steady_ms, id);
+        worker.expected_steady_ms = round.now.steady_ms + self.settings.worker_silence_ms;
+        self.timers.expect(worker.expected_steady_ms, id);
+    }
+
+    /// Tells a worker that it may do no more than this. It never goes back. Answers what it may do now, and whether that
+    /// changed.
+    pub(in crate::platform::jobs) fn restrict(
+        &mut self,
+        id: WorkerId,
+        to: WorkerStatus,
+        round: &mut Round,
+    ) -> Result<(WorkerStatus, bool), JobsError> {
+        let worker = self.worker_mut(id)?;
+        if worker.status >= to {
+            return Ok((worker.status, false));
+        }
+        worker.status = to;
+        round.restricted.push(id);
+        self.store_worker(id, round);
+        Ok((to, true))
+    }
+
+    /// Tells every worker to begin nothing more. Answers how many had not been told.
+    pub(in crate::platform::jobs) fn quiet_all(&mut self, round: &mut Round) -> usize {
+        let ids: Vec<WorkerId> = self.workers.keys().copied().collect();
+        let changed = |id: &WorkerId| {
+            let told = self.restrict(*id, WorkerStatus::Quiet, round);
+            told.is_ok_and(|(_, changed)| changed)
+        };
+        ids.iter().copied().filter(changed).count()
+    }
+
+    /// A worker leaves. What it holds goes back to the front, in its old order, and nothing counts.
+    pub(in crate::platform::jobs) fn deregister(
+        &mut self,
+        id: WorkerId,
+        round: &mut Round,
+    ) -> Result<(), JobsError> {
+        let held = self.remove_worker(id, round)?;
+        for job_id in held.into_iter().rev() {
+            let Some(job) = self.jobs.get(&job_id).copied() else { continue };
+            if self.unhold(job_id, job).is_some() {
+                self.make_ready_first(job_id, job, round);
+            }
+        }
+        Ok(())
+    }
+
+    /// A worker was not heard of for too long. What it holds is lost.
+    pub(super) fn lose_worker(&mut self, id: WorkerId, round: &mut Round) {
+        let Ok(held) = self.remove_worker(id, round) else { return };
+        for job in held.into_iter().rev() {
+            self.lose(job, "WorkerLost", "the worker was not heard of for too long", round);
+        }
+    }
+
+    fn remove_worker(
+        &mut self,
+        id: WorkerId,
+        round: &mut Round,
+    ) -> Result<BTreeSet<JobId>, JobsError> {
+        let worker = self.workers.remove(&id);
+        let worker = worker.ok_or_else(|| JobsError::WorkerNotFound(id.to_string()))?;
+        self.timers.unexpect(worker.expected_steady_ms, id);
+        round.restricted.push(id);
+        round.batch.delete(stored::WORKERS, &id.key());
+        Ok(worker.held)
+    }
+
+    fn worker_mut(&mut self, id: WorkerId) -> Result<&mut Worker, JobsError> {
+        let found = self.workers.get_mut(&id);
+        found.ok_or_else(|| JobsError::WorkerNotFound(id.to_string()))
+    }
+
+    fn store_worker(&self, id: WorkerId, round: &mut Round) {
+        if let Some(worker) = self.workers.get(&id) {
+            let value = stored::encode(&worker.to_stored());
+            round.batch.put(stored::WORKERS, &id.key(), value);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What stands in the values.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of every value that is written, and the only one that is read.
+const VERSION: u8 = 1;
+
+/// A job that is not dead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::platform::jobs) struct StoredJob {
+    /// The number of its queue.
+    pub(in crate::platform::jobs) queue: u32,
+    /// Attempts that failed or were lost.
+    pub(in crate::platform::jobs) failures: u16,
+    pub(in crate::platform::jobs) max_attempts: u16,
+    /// 0: as the settings say.
+    pub(in crate::platform::jobs) timeout_seconds: u32,
+    /// 0: it never failed.
+    pub(in crate::platform::jobs) first_failed_ms: i64,
+    /// The hash of its unique key.
+    pub(in crate::platform::jobs) unique: Option<u128>,
+    pub(in crate::platform::jobs) status: StoredStatus,
+}
+
+/// Where a job stands, with the timer that belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::platform::jobs) enum StoredStatus {
+    /// Waiting in its queue: the smaller `order` goes first.
+    Ready {
+        since_ms: i64,
+        order: i64,
+    },
+    Scheduled {
+        due_ms: i64,
+    },
+    Retrying {
+        due_ms: i64,
+    },
+    Running {
+        worker: u128,
+        token: u64,
+        started_ms: i64,
+        lease_ends_ms: i64,
+    },
+    Completed {
+        at_ms: i64,
+        token: u64,
+    },
+}
+
+/// What a job is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::platform::jobs) struct StoredBody<'a> {
+    pub(in crate::platform::jobs) class: &'a str,
+    pub(in crate::platform::jobs) arguments: &'a str,
+    pub(in crate::platform::jobs) enqueued_ms: i64,
+}
+
+/// How an attempt failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::platform::jobs) struct StoredFailure {
+    pub(in crate::platform::jobs) failed_ms: i64,
+    pub(in crate::platform::jobs) error_class: String,
+    pub(in crate::platform::jobs) message: String,
+    pub(in crate::platform::jobs) backtrace: Vec<String>,
+}
+
+/// A queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::platform::jobs) struct StoredQueue {
+    pub(in crate::platform::jobs) name: String,
+    pub(in crate::platform::jobs) paused_ms: Option<i64>,
+}
+
+/// A worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::platform::jobs) struct StoredWorker {
+    pub(in crate::platform::jobs) hostname: String,
+    pub(in crate::platform::jobs) pid: Option<u32>,
+    /// The numbers of its queues, the most urgent first.
+    pub(in crate::platform::jobs) queues: Vec<u32>,
+    pub(in crate::platform::jobs) concurrency: u32,
+    /// 0 active, 1 quiet, 2 stopping.
+    pub(in crate::platform::jobs) status: u8,
+    pub(in crate::platform::jobs) started_ms: i64,
+    pub(in crate::platform::jobs) heard_ms: i64,
+    pub(in crate::platform::jobs) processed: u64,
+    pub(in crate::platform::jobs) failed: u64,
+    pub(in crate::platform::jobs) busy_threads: Option<u32>,
+    pub(in crate::platform::jobs) memory_mb: Option<f64>,
+    pub(in crate::platform::jobs) cpu_percent: Option<f64>,
+}
+
+/// A dead job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::platform::jobs) struct StoredDead {
+    pub(in crate::platform::jobs) job: u128,
+    pub(in crate::platform::jobs) class: String,
+    /// The number of its queue.
+    pub(in crate::platform::jobs) queue: u32,
+    pub(in crate::platform::jobs) error_class: String,
+    pub(in crate::platform::jobs) attempts: u16,
+    pub(in crate::platform::jobs) max_attempts: u16,
+    pub(in crate::platform::jobs) timeout_seconds: u32,
+    pub(in crate::platform::jobs) first_failed_ms: i64,
+    pub(in crate::platform::jobs) died_ms: i64,
+}
+
+/// Why stored bytes cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(in crate::platform::jobs) enum Damage {
+    /// The version is not one that this program reads.
+    #[error("version {0:?} is not known")]
+    Version(Option<u8>),
+    /// The bytes are not a record.
+    #[error("{0}")]
+    Content(String),
+}
+
+/// The bytes of a record.
+pub(in crate::platform::jobs) fn encode<T: Serialize>(record: &T) -> Vec<u8> {
+    match postcard::to_extend(record, vec![VERSION]) {
+        Ok(bytes) => bytes,
+        Err(error) => unreachable!("plain data always encodes into a growing buffer: {error}"),
+    }
+}
+
+/// The record in stored bytes.
+pub(in crate::platform::jobs) fn decode<'a, T: Deserialize<'a>>(
+    stored: &'a [u8],
+) -> Result<T, Damage> {
+    match stored.split_first() {
+        Some((&VERSION, body)) => {
+            postcard::from_bytes(body).map_err(|error| Damage::Content(error.to_string()))
+        }
+        other => Err(Damage::Version(other.map(|(version, _)| *version))),
+    }
+}

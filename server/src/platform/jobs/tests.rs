@@ -1,0 +1,219 @@
+//! The ledger with its thread, on a real engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use telltale_engine::{Clock, Engine, Options, RecordBatch, TimestampMs};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::*;
+use crate::limits;
+use crate::platform::ticks::Ticks;
+
+const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
+
+/// Jobs that nobody else knows, with a clock that is moved by hand.
+struct House {
+    dir: TempDir,
+    clock: Clock,
+    engine: Engine,
+    jobs: Arc<Jobs>,
+    runtime: Runtime,
+}
+
+impl House {
+    fn open() -> Self {
+        let dir = TempDir::new().unwrap();
+        let clock = Clock::manual(NOW);
+        let options = Options { clock: clock.clone(), cache_bytes: 16 << 20, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        // The wall clock is ours to set; the steady one is not.
+        let jobs =
+            Jobs::open(engine.clone(), clock.clone(), Ticks::system(), JobsSettings::default());
+        let runtime = Runtime::new().unwrap();
+        Self { dir, clock, engine, jobs: Arc::new(jobs.unwrap()), runtime }
+    }
+
+    fn enqueue(&self, class: &str) -> JobId {
+        let drafted = self.jobs.draft(job(class));
+        self.runtime.block_on(self.jobs.enqueue(drafted, None)).unwrap().id
+    }
+
+    fn register(&self) -> WorkerId {
+        let about = NewWorker {
+            hostname: "h".into(),
+            pid: None,
+            queues: vec![QueueName::new("default").unwrap()],
+            concurrency: 1,
+        };
+        self.runtime.block_on(self.jobs.register(about)).unwrap().id
+    }
+
+    fn fetch(&self, worker: WorkerId) -> Vec<Holding> {
+        self.runtime.block_on(self.jobs.fetch(worker, 100, Duration::ZERO)).unwrap().keep()
+    }
+
+    fn status(&self, id: JobId) -> JobStatus {
+        self.runtime.block_on(self.jobs.job(id)).unwrap().status
+    }
+}
+
+fn job(class: &str) -> NewJob {
+    NewJob {
+        class: ClassName::new(class).unwrap(),
+        queue: QueueName::new("default").unwrap(),
+        arguments: r#"{"n":1}"#.into(),
+        run_at: None,
+        max_attempts: 3,
+        unique: None,
+        timeout_seconds: None,
+    }
+}
+
+#[test]
+fn who_waits_gets_the_job_that_comes() {
+    let house = House::open();
+    let worker = house.register();
+    let (jobs, other) = (Arc::clone(&house.jobs), Arc::clone(&house.jobs));
+    let (id, fetched) = house.runtime.block_on(async move {
+        let waiting =
+            tokio::spawn(async move { jobs.fetch(worker, 1, Duration::from_secs(60)).await });
+        let drafted = other.draft(job("A"));
+        let id = other.enqueue(drafted, None).await.unwrap().id;
+        (id, waiting.await.unwrap().unwrap().keep())
+    });
+    assert_eq!(fetched[0].id, id);
+    assert_eq!((&*fetched[0].class, &*fetched[0].arguments), ("A", r#"{"n":1}"#));
+}
+
+#[test]
+fn jobs_that_reach_nobody_are_back_at_the_front_and_nothing_counts() {
+    let house = House::open();
+    let (gone, stays) = (house.register(), house.register());
+    let ids: Vec<JobId> = (0..3).map(|_| house.enqueue("A")).collect();
+    let granted = house.runtime.block_on(house.jobs.fetch(gone, 2, Duration::ZERO)).unwrap();
+    assert_eq!(granted.jobs().len(), 2);
+    drop(granted);
+    let fetched = house.fetch(stays);
+    assert!(fetched.iter().map(|held| held.id).eq(ids), "in their old order");
+    assert!(fetched.iter().all(|held| held.attempt == 1));
+}
+
+#[test]
+fn who_stops_waiting_gets_nothing_and_nothing_is_lost() {
+    let house = House::open();
+    let (gone, stays) = (house.register(), house.register());
+    let jobs = Arc::clone(&house.jobs);
+    house.runtime.block_on(async move {
+        for _ in 0..50 {
+            let mut waiting = Box::pin(jobs.fetch(gone, 1, Duration::from_secs(60)));
+            let drafted = jobs.draft(job("A"));
+            tokio::select! {
+                biased;
+                _ = &mut waiting => panic!("there was no job yet"),
+                _ = tokio::task::yield_now() => {}
+            }
+            jobs.enqueue(drafted, None).await.unwrap();
+        }
+    });
+    assert_eq!(house.fetch(stays).len(), 50);
+}
+
+#[test]
+fn a_job_that_cannot_be_read_dies_and_says_why() {
+    let house = House::open();
+    let worker = house.register();
+    let (bad, good) = (house.enqueue("Bad"), house.enqueue("Good"));
+    let mut batch = RecordBatch::new();
+    batch.put(stored::BODIES, &bad.key(), b"\xffno body".to_vec());
+    house.engine.records().write(batch).unwrap();
+    let fetched = house.fetch(worker);
+    assert!(fetched.iter().map(|held| held.id).eq([good]), "the other one is not held up");
+    let page = house.runtime.block_on(async {
+        // A second round: the first one found out.
+        house.jobs.queues().await.unwrap();
+        house.jobs.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap()
+    });
+    assert_eq!((page.total, page.jobs.len()), (1, 1));
+    let dead = &page.jobs[0];
+    assert_eq!((dead.dead.job, &*dead.dead.error_class), (bad, "Unreadable"));
+    assert_eq!((&*dead.arguments, dead.enqueued_at), ("{}", NOW));
+    let retried = house.runtime.block_on(house.jobs.retry(dead.dead.id.to_string()));
+    assert!(matches!(retried, Err(JobsError::Failed(_))), "there is nothing to try again");
+}
+
+#[test]
+fn a_wall_clock_that_jumps_takes_no_job_and_no_worker_away() {
+    let house = House::open();
+    let worker = house.register();
+    let id = house.enqueue("A");
+    let held = house.fetch(worker).remove(0);
+    for jump_ms in [86_400_000, -3 * 86_400_000] {
+        house.clock.set(TimestampMs(house.clock.now().0 + jump_ms));
+        assert_eq!(house.status(id), JobStatus::Running, "after {jump_ms}");
+        house.runtime.block_on(house.jobs.heartbeat(worker, Vitals::default())).unwrap();
+    }
+    house.runtime.block_on(house.jobs.ack(id, Some(held.token))).unwrap();
+    assert_eq!(house.status(id), JobStatus::Completed);
+}
+
+#[test]
+fn a_purge_takes_as_many_steps_as_it_needs() {
+    let house = House::open();
+    let many = 2 * limits::LEDGER_STEP_JOBS_MAX + 7;
+    let drafted = (0..many).map(|_| house.jobs.draft(job("A"))).collect();
+    let taken = house.runtime.block_on(house.jobs.enqueue_all(drafted)).unwrap();
+    assert!(taken.iter().all(Result::is_ok));
+    assert_eq!(house.runtime.block_on(house.jobs.purge("default".to_owned())).unwrap(), many);
+    let queue = house.runtime.block_on(house.jobs.queue("default".to_owned())).unwrap();
+    assert_eq!(queue.ready, 0);
+}
+
+#[test]
+fn a_ledger_that_is_closed_and_opened_again_knows_everything() {
+    let house = House::open();
+    let id = house.enqueue("A");
+    house.jobs.close();
+    let refused = house.runtime.block_on(house.jobs.queues());
+    assert!(matches!(refused, Err(JobsError::Unavailable(_))));
+    let House { dir, clock, engine, jobs, runtime } = house;
+    drop(jobs);
+    drop(engine);
+    let engine = Engine::open(dir.path(), Options::default()).unwrap();
+    let jobs = Jobs::open(engine, clock, Ticks::system(), JobsSettings::default()).unwrap();
+    assert_eq!(runtime.block_on(jobs.job(id)).unwrap().status, JobStatus::Ready);
+}
+
+#[test]
+fn what_happened_is_in_the_history() {
+    let house = House::open();
+    let worker = house.register();
+    let ids: Vec<JobId> = ["A", "A", "B"].map(|class| house.enqueue(class)).to_vec();
+    let held = house.fetch(worker);
+    house.clock.set(TimestampMs(NOW.0 + 4_000));
+    for one in &held[..2] {
+        house.runtime.block_on(house.jobs.ack(one.id, Some(one.token))).unwrap();
+    }
+    let report = FailureReport::new("Boom", "", Vec::new());
+    house.runtime.block_on(house.jobs.fail(ids[2], Some(held[2].token), report)).unwrap();
+    house.jobs.sample(house.clock.now()).unwrap();
+    house.jobs.write_history(house.clock.now()).unwrap();
+    let history = house.jobs.history();
+    let today = history.today("default").unwrap();
+    assert_eq!((today.processed, today.failed), (3, 1));
+    assert_eq!(today.avg_duration_ms, 4_000.0);
+    assert_eq!(today.top_classes, [("A".to_owned(), 2), ("B".to_owned(), 1)]);
+    let lately = history.throughput().unwrap()["default"];
+    assert_eq!(lately, QueueThroughput { per_minute: 3, per_hour: 3 });
+    let moments = history.queue("default", Period::Hour, Resolution::Minute).unwrap();
+    assert_eq!(moments.len(), 60);
+    assert_eq!(
+        moments.last().map(|moment| (moment.size, moment.throughput, moment.failures)),
+        Some((Some(0.0), 3, 1))
+    );
+    let past = history.workers(Period::Hour).unwrap();
+    assert_eq!((past.totals.max_workers, past.totals.processed, past.totals.failed), (1.0, 3, 1));
+    assert!(house.jobs.write_history(house.clock.now()).is_ok(), "nothing is written twice");
+    assert_eq!(house.jobs.history().today("default").unwrap().processed, 3);
+}

@@ -1,0 +1,67 @@
+//! What the system knows of this process: its host, its memory, its share of the processor.
+
+use std::fs;
+use std::time::Duration;
+
+/// Ticks in which Linux tells of processor time, whatever the machine: 100 a second.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Remembers how much of the processor was used before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CpuMeter {
+    /// Seconds of processor time, and when.
+    last: Option<(f64, Duration)>,
+}
+
+impl CpuMeter {
+    /// Percent of one core since the last look, of which this is one; `now` is a time that only moves forward.
+    pub(crate) fn percent(&mut self, now: Duration) -> Option<f64> {
+        let used = cpu_seconds()?;
+        let (before, then) = self.last.replace((used, now))?;
+        let passed = now.checked_sub(then)?.as_secs_f64();
+        (passed > 0.0).then(|| ((used - before) / passed * 1_000.0).round() / 10.0)
+    }
+}
+
+/// Memory of the whole process, where the system tells.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// The name of the host, where the system tells.
+pub(crate) fn hostname() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
+}
+
+/// Processor time of all threads so far.
+fn cpu_seconds() -> Option<f64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program may hold blanks and brackets: what counts stands behind the last one.
+    let (_, behind) = stat.rsplit_once(')')?;
+    let mut fields = behind.split_whitespace().skip(11);
+    let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some((user + system) / TICKS_PER_SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linux_tells_of_this_process() {
+        if !cfg!(target_os = "linux") {
+            return;
+        }
+        assert!(resident_bytes().is_some_and(|bytes| bytes > 1 << 20));
+        assert!(cpu_seconds().is_some_and(|seconds| seconds >= 0.0));
+        assert!(!hostname().is_empty());
+        let mut meter = CpuMeter::default();
+        assert_eq!(meter.percent(Duration::from_secs(1)), None, "there is nothing to compare with");
+        assert!(meter.percent(Duration::from_secs(2)).is_some_and(|percent| percent >= 0.0));
+    }
+}

@@ -1,0 +1,223 @@
+//! Real workers and a real server that are killed at any moment: no job is lost, and none is finished twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use telltale_tests::{Client, Server, Setup, eventually};
+
+use crate::jobs::{JOBS, enqueue};
+use crate::keys::text;
+
+/// A line that a worker told, with the number of the worker.
+type Line = (usize, String);
+
+/// Workers that run as processes of their own.
+struct Crew {
+    address: PathBuf,
+    queues: &'static str,
+    workers: Vec<Child>,
+    tell: Sender<Line>,
+    told: Receiver<Line>,
+}
+
+impl Crew {
+    fn new(server: &Server, queues: &'static str) -> Self {
+        let (tell, told) = channel();
+        let crew = Self {
+            address: server.home().join("address"),
+            queues,
+            workers: Vec::new(),
+            tell,
+            told,
+        };
+        crew.point_at(server);
+        crew
+    }
+
+    /// Tells the workers where the server is now.
+    fn point_at(&self, server: &Server) {
+        // In one step: a worker must not read half of it.
+        let new = self.address.with_extension("new");
+        std::fs::write(&new, server.address().to_string()).unwrap();
+        std::fs::rename(new, &self.address).unwrap();
+    }
+
+    /// Starts one more worker and answers its number.
+    fn hire(&mut self) -> usize {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_jobs-worker"))
+            .arg(&self.address)
+            .arg(self.queues)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let number = self.workers.len();
+        let (out, tell) = (child.stdout.take().unwrap(), self.tell.clone());
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                // A test that failed does not listen.
+                drop(tell.send((number, line)));
+            }
+        });
+        self.workers.push(child);
+        number
+    }
+
+    fn kill9(&mut self, number: usize) {
+        self.workers[number].kill().unwrap();
+        self.workers[number].wait().unwrap();
+    }
+
+    /// Waits until a worker tells a line that begins so, and answers the words after it.
+    #[track_caller]
+    fn hear(&self, number: usize, beginning: &str) -> Vec<String> {
+        loop {
+            let Ok((who, line)) = self.told.recv_timeout(Duration::from_secs(60)) else {
+                panic!("worker {number} never told {beginning:?}");
+            };
+            if let Some(rest) = line.strip_prefix(beginning).filter(|_| who == number) {
+                return rest.split_whitespace().map(str::to_owned).collect();
+            }
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        for worker in &mut self.workers {
+            // It may have left already.
+            drop(worker.kill());
+            drop(worker.wait());
+        }
+    }
+}
+
+fn quick() -> Setup {
+    Setup::new()
+        .set("jobs.worker_silence", "\"3s\"")
+        .set("jobs.retry_base_seconds", "1")
+        .set("jobs.retry_jitter_seconds", "1")
+}
+
+#[test]
+fn a_worker_killed_in_the_middle_of_a_job_loses_it_to_another() {
+    let server = quick().start();
+    let client = server.client();
+    let mut crew = Crew::new(&server, "default");
+    let gate = server.home().join("gate");
+    let body = json!({"class_name": "Slow", "arguments": {"hold": gate}});
+    let id = enqueue(&client, &body);
+    let first = crew.hire();
+    let began = crew.hear(first, "began ");
+    assert_eq!(began[..2], [id.clone(), "1".to_owned()]);
+    crew.kill9(first);
+    std::fs::write(&gate, "").unwrap();
+    let second = crew.hire();
+    assert_eq!(crew.hear(second, "acked "), [id.clone(), "2".to_owned()]);
+    let late = json!({"reservation_token": began[2]});
+    client.post(&format!("{JOBS}/{id}/ack"), &late).refused(409, "reservation_lost");
+    let shown = client.get(&format!("{JOBS}/{id}")).expect(200);
+    assert_eq!(
+        (&shown["status"], &shown["failures"][0]["error_class"]),
+        (&json!("completed"), &json!("WorkerLost"))
+    );
+}
+
+#[test]
+fn a_worker_that_is_told_to_stop_finishes_and_leaves() {
+    let server = quick().start();
+    let client = server.client();
+    let mut crew = Crew::new(&server, "default");
+    let gate = server.home().join("gate");
+    let held = enqueue(&client, &json!({"class_name": "Slow", "arguments": {"hold": gate}}));
+    let worker = crew.hire();
+    let id = crew.hear(worker, "worker ").remove(0);
+    crew.hear(worker, "began ");
+    let path = format!("/api/v1/workers/{id}");
+    client.post(&format!("{path}/quiet"), &json!({})).expect(200);
+    let waiting = enqueue(&client, &json!({"class_name": "Next"}));
+    client.post(&format!("{path}/stop"), &json!({})).expect(200);
+    client.post(&format!("{path}/quiet"), &json!({})).expect(200);
+    std::fs::write(&gate, "").unwrap();
+    assert_eq!(crew.hear(worker, "acked ")[0], held);
+    crew.hear(worker, "left");
+    client.get(&path).refused(404, "worker_not_found");
+    assert_eq!(client.get(&format!("{JOBS}/{waiting}")).expect(200)["status"], "ready");
+}
+
+/// Jobs in all, and workers that work them.
+const JOBS_ALL: usize = 10_000;
+const WORKERS: usize = 20;
+const QUEUES: [&str; 3] = ["one", "two", "three"];
+
+#[test]
+fn twenty_workers_lose_none_of_ten_thousand_jobs_however_often_they_and_the_server_are_killed() {
+    let mut server = quick().set("jobs.finished_max", "1_000_000").start();
+    let ids = fill(&server.client());
+    let mut crew = Crew::new(&server, "one,two,three");
+    let mut alive: Vec<usize> = (0..WORKERS).map(|_| crew.hire()).collect();
+    let mut acked: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut heard, mut kills) = (0_usize, 0_usize);
+    while acked.len() < ids.len() {
+        let Ok((_, line)) = crew.told.recv_timeout(Duration::from_secs(30)) else {
+            if finished(&server.client()) {
+                break;
+            }
+            continue;
+        };
+        if let Some(rest) = line.strip_prefix("acked ") {
+            let id = rest.split(' ').next().unwrap_or_default();
+            *acked.entry(id.to_owned()).or_default() += 1;
+        }
+        heard += 1;
+        // A worker now and then, and the server less often, in the middle of whatever they do.
+        if heard.is_multiple_of(800) && kills < 20 {
+            kills += 1;
+            let victim = alive.remove(kills % alive.len());
+            crew.kill9(victim);
+            alive.push(crew.hire());
+            if kills.is_multiple_of(6) {
+                server.restart();
+                crew.point_at(&server);
+            }
+        }
+    }
+    assert!(kills >= 18, "there were only {kills} kills");
+    let twice: Vec<_> = acked.iter().filter(|(_, times)| **times > 1).collect();
+    assert!(twice.is_empty(), "finished twice: {twice:?}");
+    let client = server.client();
+    eventually("all queues to be empty", || finished(&client).then_some(()));
+    // A worker that was killed between the answer and its line finished the job all the same.
+    let unheard: BTreeSet<&String> = ids.iter().filter(|id| !acked.contains_key(*id)).collect();
+    for id in unheard {
+        let shown = client.get(&format!("{JOBS}/{id}")).expect(200);
+        assert_eq!(shown["status"], "completed", "{shown}");
+    }
+    assert_eq!(client.get("/api/v1/dead-jobs").expect(200)["total"], 0);
+}
+
+/// Enqueues all jobs, in batches, over three queues.
+fn fill(client: &Client) -> Vec<String> {
+    let mut ids = Vec::new();
+    for batch in 0..JOBS_ALL / 1_000 {
+        let job =
+            |n: usize| json!({"class_name": "Work", "queue": QUEUES[n % 3], "arguments": {"n": n}});
+        let jobs: Vec<Value> = (0..1_000).map(|n| job(batch * 1_000 + n)).collect();
+        let made = client.post(&format!("{JOBS}/batch"), &json!({ "jobs": jobs })).expect(201);
+        ids.extend(made["job_ids"].as_array().unwrap().iter().map(|id| text(id).to_owned()));
+    }
+    ids
+}
+
+/// Whether nothing waits and nothing runs.
+fn finished(client: &Client) -> bool {
+    QUEUES.iter().all(|queue| {
+        let shown = client.get(&format!("/api/v1/queues/{queue}")).expect(200);
+        ["size", "running", "retrying", "scheduled"].iter().all(|field| shown[*field] == 0)
+    })
+}

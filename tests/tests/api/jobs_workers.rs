@@ -1,0 +1,313 @@
+//! Workers: registered, heard of, given jobs as they come, quieted and stopped; lost when they are silent.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use telltale_tests::{Client, Server, Setup, Stopwatch, covers, eventually};
+
+use crate::jobs::{JOBS, about, enqueue, fetch, fetch_one, register};
+use crate::keys::text;
+
+const WORKERS: &str = "/api/v1/workers";
+
+fn beat(client: &Client, worker: &str, body: &Value) -> Value {
+    client.post(&format!("{worker}/heartbeat"), body).expect(200)
+}
+
+/// Requests that the server answers at this moment.
+fn in_flight(client: &Client) -> u64 {
+    let page = client.get("/metrics");
+    let line =
+        page.text().lines().find_map(|line| line.strip_prefix("telltale_http_requests_in_flight "));
+    line.and_then(|number| number.trim().parse().ok()).expect("the gauge is a whole number")
+}
+
+#[test]
+fn a_worker_is_registered_listed_and_leaves() {
+    covers!("POST /api/v1/workers", Happy);
+    covers!("POST /api/v1/workers", Refusal);
+    covers!("GET /api/v1/workers", Happy);
+    covers!("GET /api/v1/workers/{id}", Happy);
+    covers!("GET /api/v1/workers/{id}", Refusal);
+    covers!("POST /api/v1/workers/{id}/heartbeat", Happy);
+    covers!("POST /api/v1/workers/{id}/heartbeat", Refusal);
+    covers!("DELETE /api/v1/workers/{id}", Happy);
+    covers!("DELETE /api/v1/workers/{id}", Refusal);
+    let mut server = Server::start();
+    let client = server.client();
+    let input = json!({"hostname": "web-1", "pid": 7, "queues": ["a", "b"], "concurrency": 4});
+    let made = client.post(WORKERS, &input).expect(201);
+    assert_eq!((&made["heartbeat_seconds"], &made["lease_seconds"]), (&json!(15), &json!(1800)));
+    let worker = format!("{WORKERS}/{}", text(&made["id"]));
+    assert!(text(&made["id"]).starts_with("worker_"), "{made}");
+    let vitals = json!({"busy_threads": 3, "memory_mb": 120.5, "cpu_percent": 12.5});
+    assert_eq!(beat(&client, &worker, &vitals), json!({"status": "active", "lost_jobs": []}));
+    enqueue(&client, &json!({"class_name": "Mail", "queue": "a"}));
+    let job = fetch_one(&client, &worker);
+    server.restart();
+    let client = server.client();
+    let shown = client.get(&worker).expect(200);
+    for (field, value) in input.as_object().unwrap().iter().chain(vitals.as_object().unwrap()) {
+        assert_eq!(&shown[field], value, "{field} in {shown}");
+    }
+    let current = &shown["current_jobs"][0];
+    assert_eq!((&current["job_id"], &current["class_name"]), (&job["job_id"], &json!("Mail")));
+    assert!(
+        current["run_time_seconds"].as_f64().is_some_and(|s| s >= 0.0)
+            && current["started_at"].is_string()
+    );
+    about(&client, &job, "ack", &json!({})).expect(200);
+    let listed = client.get(WORKERS).expect(200);
+    let mine =
+        listed["workers"].as_array().unwrap().iter().find(|w| w["id"] == made["id"]).unwrap();
+    assert_eq!((&mine["processed_count"], &mine["failed_count"]), (&json!(1), &json!(0)));
+    let summary = &listed["summary"];
+    let count = |field: &str| summary[field].as_u64().unwrap();
+    assert_eq!(count("total_threads"), count("busy_threads") + count("idle_threads"));
+    assert_eq!(count("total_workers"), listed["workers"].as_array().unwrap().len() as u64);
+
+    assert_eq!(client.delete(&worker).expect(200), json!({"id": made["id"], "deleted": true}));
+    for path in [worker.as_str(), &format!("{WORKERS}/nobody")] {
+        client.get(path).refused(404, "worker_not_found");
+        client.delete(path).refused(404, "worker_not_found");
+        client.post(&format!("{path}/heartbeat"), &json!({})).refused(404, "worker_not_found");
+    }
+    for (body, code, field) in [
+        (json!({"queues": ["a"]}), "missing_field", "hostname"),
+        (json!({"hostname": "h"}), "missing_field", "queues"),
+        (json!({"hostname": "h", "queues": []}), "invalid_field", "queues"),
+        (json!({"hostname": "h", "queues": ["a", "a"]}), "invalid_field", "queues"),
+        (json!({"hostname": "h", "queues": ["a b"]}), "invalid_field", "queues"),
+        (
+            json!({"hostname": "h", "queues": ["a"], "concurrency": 0}),
+            "invalid_field",
+            "concurrency",
+        ),
+        (json!({"hostname": "h".repeat(256), "queues": ["a"]}), "invalid_field", "hostname"),
+    ] {
+        client.post(WORKERS, &body).refused_for(422, code, field);
+    }
+}
+
+#[test]
+fn a_fetch_hands_out_the_first_queue_first_and_waits_for_jobs_that_come() {
+    covers!("POST /api/v1/workers/{id}/fetch", Happy);
+    covers!("POST /api/v1/workers/{id}/fetch", Refusal);
+    let server = Server::start();
+    let client = server.client();
+    let worker = register(&client, &["urgent", "low"]);
+    let low = enqueue(&client, &json!({"class_name": "A", "queue": "low"}));
+    let urgent = enqueue(&client, &json!({"class_name": "A", "queue": "urgent"}));
+    let ids: Vec<Value> =
+        fetch(&client, &worker, 5).iter().map(|job| job["job_id"].clone()).collect();
+    assert_eq!(ids, [json!(urgent), json!(low)]);
+    let path = format!("{worker}/fetch");
+    let idle = in_flight(&client);
+    std::thread::scope(|scope| {
+        let waiting =
+            scope.spawn(|| server.client().post(&path, &json!({"wait_seconds": 30})).expect(200));
+        eventually("somebody to wait", || (in_flight(&client) > idle).then_some(()));
+        let coming = enqueue(&client, &json!({"class_name": "B", "queue": "low"}));
+        let fetched = waiting.join().unwrap();
+        assert_eq!(fetched["jobs"][0]["job_id"], json!(coming));
+    });
+    let watch = Stopwatch::start();
+    let nothing = client.post(&path, &json!({"wait_seconds": 1})).expect(200);
+    assert_eq!(nothing, json!({"jobs": []}));
+    assert!(watch.elapsed() >= Duration::from_millis(900), "it waited");
+    for (body, field) in [
+        (json!({"limit": 0}), "limit"),
+        (json!({"limit": 101}), "limit"),
+        (json!({"wait_seconds": 31}), "wait_seconds"),
+        (json!({"wait_seconds": -1}), "wait_seconds"),
+    ] {
+        client.post(&path, &body).refused_for(422, "invalid_field", field);
+    }
+    client.post(&format!("{WORKERS}/nobody/fetch"), &json!({})).refused(404, "worker_not_found");
+}
+
+#[test]
+fn a_worker_that_hangs_up_while_it_waits_swallows_no_job() {
+    let server = Server::start();
+    let client = server.client();
+    let (gone, stays) = (register(&client, &["default"]), register(&client, &["default"]));
+    let idle = in_flight(&client);
+    for _ in 0..5 {
+        let mut wire = server.wire();
+        let body = r#"{"wait_seconds":30}"#;
+        let request = format!(
+            "POST {gone}/fetch HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            telltale_tests::ADMIN_KEY,
+            body.len()
+        );
+        wire.send(request.as_bytes());
+        eventually("it to wait", || (in_flight(&client) > idle).then_some(()));
+        drop(wire);
+        eventually("it to be forgotten", || (in_flight(&client) == idle).then_some(()));
+    }
+    let id = enqueue(&client, &json!({"class_name": "A"}));
+    let job = eventually("the job to come back", || fetch(&client, &stays, 1).pop());
+    assert_eq!((&job["job_id"], &job["attempt"]), (&json!(id), &json!(1)), "nothing counts");
+}
+
+#[test]
+fn a_server_that_stops_lets_nobody_wait() {
+    let mut server = Server::start();
+    let client = server.client();
+    let worker = register(&client, &["default"]);
+    let path = format!("{worker}/fetch");
+    let idle = in_flight(&client);
+    let watch = Stopwatch::start();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| client.post(&path, &json!({"wait_seconds": 30})).status);
+        eventually("it to wait", || (in_flight(&client) > idle).then_some(()));
+        assert!(server.terminate().success());
+        assert!(matches!(waiting.join(), Ok(200)));
+    });
+    assert!(watch.elapsed() < Duration::from_secs(20), "it took {:?}", watch.elapsed());
+}
+
+#[test]
+fn quiet_and_stop_never_go_back() {
+    covers!("POST /api/v1/workers/{id}/quiet", Happy);
+    covers!("POST /api/v1/workers/{id}/quiet", Refusal);
+    covers!("POST /api/v1/workers/{id}/stop", Happy);
+    covers!("POST /api/v1/workers/{id}/stop", Refusal);
+    covers!("POST /api/v1/workers/quiet-all", Happy);
+    let mut server = Server::start();
+    let client = server.client();
+    let (one, two) = (register(&client, &["default"]), register(&client, &["default"]));
+    for _ in 0..3 {
+        enqueue(&client, &json!({"class_name": "A"}));
+    }
+    let job = fetch_one(&client, &one);
+    let tell = |client: &Client, worker: &str, what: &str| {
+        client.post(&format!("{worker}/{what}"), &json!({})).expect(200)
+    };
+    let told = tell(&client, &one, "quiet");
+    assert_eq!(told["status"], "quiet");
+    assert!(
+        !text(&told["message"]).is_empty() && text(&told["id"]).starts_with("worker_"),
+        "{told}"
+    );
+    assert_eq!(beat(&client, &one, &json!({}))["status"], "quiet");
+    assert!(fetch(&client, &one, 1).is_empty());
+    assert_eq!(tell(&client, &one, "stop")["status"], "stopping");
+    assert_eq!(tell(&client, &one, "quiet")["status"], "stopping", "never back");
+    server.restart();
+    let client = server.client();
+    assert_eq!(beat(&client, &one, &json!({}))["status"], "stopping");
+    assert!(fetch(&client, &one, 1).is_empty());
+    about(&client, &job, "ack", &json!({})).expect(200);
+    client.delete(&one).expect(200);
+    assert_eq!(fetch(&client, &two, 1).len(), 1);
+    let all = client.post(&format!("{WORKERS}/quiet-all"), &json!({})).expect(200);
+    assert!(
+        all["workers_quieted"].as_u64().is_some_and(|n| n >= 1)
+            && !text(&all["message"]).is_empty(),
+        "{all}"
+    );
+    let all = client.post(&format!("{WORKERS}/quiet-all"), &json!({})).expect(200);
+    assert_eq!(all["workers_quieted"], 0, "all are quiet already");
+    assert!(fetch(&client, &two, 1).is_empty());
+    for what in ["quiet", "stop"] {
+        client
+            .post(&format!("{WORKERS}/nobody/{what}"), &json!({}))
+            .refused(404, "worker_not_found");
+    }
+}
+
+#[test]
+fn to_quiet_all_needs_the_scope_to_write() {
+    covers!("POST /api/v1/workers/quiet-all", Refusal);
+    let client = Server::start().client();
+    let reader = crate::keys::client_with(&client, json!(["read", "ingest"]));
+    reader.post(&format!("{WORKERS}/quiet-all"), &json!({})).refused(403, "forbidden");
+}
+
+#[test]
+fn to_list_needs_the_scope_to_read() {
+    covers!("GET /api/v1/workers", Refusal);
+    covers!("GET /api/v1/queues", Refusal);
+    let client = Server::start().client();
+    let worker = crate::keys::client_with(&client, json!(["ingest"]));
+    worker.get(WORKERS).refused(403, "forbidden");
+    worker.get("/api/v1/queues").refused(403, "forbidden");
+}
+
+#[test]
+fn the_jobs_of_a_silent_worker_and_of_an_expired_lease_go_to_others() {
+    let client = Setup::new().set("jobs.worker_silence", "\"2s\"").start().client();
+    let silent = register(&client, &["default"]);
+    let id = enqueue(&client, &json!({"class_name": "A"}));
+    let first = fetch_one(&client, &silent);
+    let second = eventually("the silent worker to be lost", || {
+        let other = register(&client, &["default"]);
+        fetch(&client, &other, 1).pop().map(|job| (other, job))
+    });
+    let (other, job) = second;
+    assert_eq!((&job["job_id"], &job["attempt"]), (&json!(id), &json!(2)), "the attempt counts");
+    about(&client, &first, "ack", &json!({})).refused(409, "reservation_lost");
+    client.post(&format!("{silent}/heartbeat"), &json!({})).refused(404, "worker_not_found");
+    let shown = client.get(&format!("{JOBS}/{id}")).expect(200);
+    assert_eq!(shown["failures"][0]["error_class"], "WorkerLost");
+    about(&client, &job, "ack", &json!({})).expect(200);
+
+    let body = json!({"class_name": "B", "timeout_seconds": 1, "max_attempts": 2});
+    let id = enqueue(&client, &body);
+    for attempt in [1, 2] {
+        let job = eventually("the attempt", || {
+            beat(&client, &other, &json!({}));
+            fetch(&client, &other, 1).pop()
+        });
+        assert_eq!(job["attempt"], attempt);
+    }
+    let shown = eventually("it to die", || {
+        let heard = beat(&client, &other, &json!({}));
+        let shown = client.get(&format!("{JOBS}/{id}")).expect(200);
+        (shown["status"] == "dead").then_some((shown, heard))
+    });
+    assert_eq!(shown.0["failures"][1]["error_class"], "ReservationExpired", "a poison job dies");
+}
+
+#[test]
+fn the_history_of_workers_is_told() {
+    covers!("GET /api/v1/workers/stats", Happy);
+    covers!("GET /api/v1/workers/stats", Refusal);
+    let client = Server::start().client();
+    let worker = register(&client, &["default"]);
+    beat(&client, &worker, &json!({"busy_threads": 1, "memory_mb": 100.0}));
+    enqueue(&client, &json!({"class_name": "A"}));
+    let job = fetch_one(&client, &worker);
+    about(&client, &job, "ack", &json!({})).expect(200);
+    let stats = eventually("the history", || {
+        let past = client.get(&format!("{WORKERS}/stats")).expect(200);
+        let known = past["stats"]["max_memory_mb"].as_f64().is_some_and(|mb| mb >= 100.0);
+        (known && past["stats"]["total_processed"] == 1).then_some(past)
+    });
+    assert_eq!(stats["period"], "hour");
+    assert_eq!(stats["timeline"].as_array().unwrap().len(), 60);
+    for field in [
+        "avg_workers",
+        "max_workers",
+        "min_workers",
+        "avg_utilization",
+        "total_failed",
+        "avg_memory_mb",
+    ] {
+        assert!(stats["stats"][field].is_number(), "{field} in {stats}");
+    }
+    let last = stats["timeline"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .rfind(|point| !point["workers"].is_null())
+        .unwrap();
+    assert!(last["timestamp"].is_string() && last["throughput"].is_u64(), "{last}");
+    client.get(&format!("{WORKERS}/stats?period=day")).expect(200);
+    client.get(&format!("{WORKERS}/stats?period=month")).refused_for(
+        400,
+        "invalid_parameter",
+        "period",
+    );
+}
