@@ -52,6 +52,8 @@ pub const BULK_LINE_BYTES_MAX: usize = 1 << 20;
 pub const BULK_INLINE_BYTES_MAX: usize = 256 << 10;
 /// Bytes up to which a body packed by Snappy is unpacked where the request is received: a millisecond of work.
 pub const SNAPPY_INLINE_BYTES_MAX: usize = 2 << 20;
+/// Bytes up to which a body packed by deflate or Brotli is unpacked where the request is received: some milliseconds of work.
+pub const INFLATE_INLINE_BYTES_MAX: usize = 1 << 20;
 /// Points of a bulk body that go to the log in one write: some 20 MB in memory. A body of more is several writes.
 pub const BULK_WRITE_POINTS_MAX: usize = 1 << 20;
 /// Characters of the message about one rejected line: the rest of it only repeats what was sent.

@@ -93,6 +93,8 @@ pub enum Resource {
     Dashboard,
     /// A widget of a dashboard, by id.
     Widget,
+    /// A group of errors, by id.
+    ErrorGroup,
 }
 
 impl ErrorCode {
@@ -108,6 +110,7 @@ impl ErrorCode {
             Self::Missing(Resource::Key) => "key_not_found",
             Self::Missing(Resource::Dashboard) => "dashboard_not_found",
             Self::Missing(Resource::Widget) => "widget_not_found",
+            Self::Missing(Resource::ErrorGroup) => "error_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::InvalidState => "invalid_state",
@@ -231,6 +234,7 @@ impl ApiError {
             Resource::Key => "key",
             Resource::Dashboard => "dashboard",
             Resource::Widget => "widget",
+            Resource::ErrorGroup => "error",
         };
         Self::new(ErrorCode::Missing(resource), format!("there is no {what} {id:?}"))
     }

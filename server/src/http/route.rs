@@ -37,6 +37,8 @@ pub struct Route {
     pub body: BodyKind,
     /// How bodies may be packed, besides the encodings that every route reads.
     pub packing: Option<Packing>,
+    /// Whether pages of other sites may call: browsers are told so, and ask beforehand with `OPTIONS`.
+    pub cors: bool,
     /// What answers.
     pub handler: Handler,
     /// What the OpenAPI document says.
@@ -92,6 +94,7 @@ impl Route {
             limit: LimitClass::Other,
             body,
             packing: None,
+            cors: false,
             handler,
             doc: Doc::EMPTY,
         }
@@ -101,6 +104,13 @@ impl Route {
     #[must_use]
     pub const fn scope(mut self, scope: Scope) -> Self {
         self.access = Access::Scope(scope);
+        self
+    }
+
+    /// Keys are taken as agents of Sentry send them, with this scope.
+    #[must_use]
+    pub const fn dsn(mut self, scope: Scope) -> Self {
+        self.access = Access::Dsn(scope);
         self
     }
 
@@ -129,6 +139,13 @@ impl Route {
     #[must_use]
     pub const fn packing(mut self, packing: Packing) -> Self {
         self.packing = Some(packing);
+        self
+    }
+
+    /// Pages of other sites may call.
+    #[must_use]
+    pub const fn cors(mut self) -> Self {
+        self.cors = true;
         self
     }
 
@@ -190,6 +207,9 @@ pub enum Access {
     Public,
     /// Keys with this scope, and admin keys.
     Scope(Scope),
+    /// The same, where a key may also come as the one of a DSN: in `X-Sentry-Auth`, in the query string, or in the body. A
+    /// request with none in its head reaches its handler as nobody's, who looks for it in the body.
+    Dsn(Scope),
 }
 
 /// What is read of the body before the handler runs, and the limit of its bytes after decompression.
@@ -210,6 +230,8 @@ pub enum BodyKind {
 pub enum Packing {
     /// Snappy in its block format. It is what a body is packed in that names no encoding, as old agents of Prometheus do.
     Snappy,
+    /// Brotli, which agents of Sentry choose where they can.
+    Brotli,
 }
 
 /// What answers a route.
