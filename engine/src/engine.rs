@@ -19,6 +19,7 @@ use crate::model::{
     PointBatch, QueryResult,
 };
 use crate::options::Options;
+use crate::records::Records;
 use crate::startup;
 use crate::stats::EngineStats;
 use crate::storage::Store;
@@ -35,6 +36,7 @@ pub(crate) struct Rooms {
     pub(crate) dir: PathBuf,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) documents: Arc<Documents>,
+    pub(crate) records: Records,
     pub(crate) store: Arc<Store>,
     pub(crate) segments: Segments,
     pub(crate) committer: Arc<Committer>,
@@ -208,7 +210,7 @@ impl Engine {
     /// Reads everything that is on disk and checks it.
     pub fn verify(&self) -> Result<VerifyReport> {
         let rooms = &self.rooms;
-        maintenance::verify(&rooms.telemetry, &rooms.documents, &rooms.segments)
+        maintenance::verify(&rooms.telemetry, &rooms.documents, &rooms.records, &rooms.segments)
     }
 
     /// What is known to be damaged, one line each: found when the engine was opened, or since.
@@ -234,6 +236,11 @@ impl Engine {
     /// Documents: everything that is not telemetry.
     pub fn documents(&self) -> &Documents {
         &self.rooms.documents
+    }
+
+    /// Records: state that is not telemetry and changes too often for documents.
+    pub fn records(&self) -> &Records {
+        &self.rooms.records
     }
 }
 

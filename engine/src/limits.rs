@@ -58,5 +58,9 @@ pub const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 pub const DOCUMENT_NESTING_MAX: usize = 120;
 /// Bytes of the answer in a receipt. Longer answers are not worth keeping for a repeated request.
 pub const RECEIPT_ANSWER_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a record's key: far below the end that a range of keys without one is cut at.
+pub const RECORD_KEY_BYTES_MAX: usize = 48;
+/// Bytes of a record's value: it is read and written whole.
+pub const RECORD_VALUE_BYTES_MAX: usize = 4 << 20;
 /// Damaged documents that are remembered by name until the next start.
 pub const DAMAGED_NAMES_MAX: usize = 1_000;

@@ -22,6 +22,7 @@ use crate::maintenance::{Alarm, DB_DIR, Due, Keeper, LOCK_FILE, LOG_DIR};
 use crate::metrics::{Opened, load};
 use crate::model::Lsn;
 use crate::options::Options;
+use crate::records::Records;
 use crate::storage::Store;
 use crate::telemetry::{self, HeadSink, Telemetry};
 
@@ -63,6 +64,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
         dir: dir.to_owned(),
         telemetry,
         documents,
+        records: Records::new(Arc::clone(&store)),
         store,
         segments,
         committer,

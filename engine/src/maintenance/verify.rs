@@ -3,6 +3,7 @@
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Record, Segments, scan};
+use crate::records::Records;
 use crate::telemetry::Telemetry;
 
 /// What was looked at, and what is damaged.
@@ -14,6 +15,8 @@ pub struct VerifyReport {
     pub log_records: u64,
     /// Documents and receipts read.
     pub documents: u64,
+    /// Records of tables read.
+    pub records: u64,
     /// Bytes read.
     pub bytes: u64,
     /// One line each: what is damaged and where.
@@ -24,6 +27,7 @@ pub struct VerifyReport {
 pub(crate) fn verify(
     telemetry: &Telemetry,
     documents: &Documents,
+    records: &Records,
     segments: &Segments,
 ) -> Result<VerifyReport> {
     let mut report = VerifyReport::default();
@@ -50,6 +54,10 @@ pub(crate) fn verify(
     }
     let verified = documents.verify()?;
     report.documents = verified.documents + verified.receipts;
+    report.bytes += verified.bytes;
+    report.damaged.extend(verified.damaged);
+    let verified = records.verify()?;
+    report.records = verified.records;
     report.bytes += verified.bytes;
     report.damaged.extend(verified.damaged);
     Ok(report)

@@ -30,11 +30,13 @@ pub(crate) enum Keyspace {
     Receipts,
     /// Typed documents of everything that is not telemetry.
     Documents,
+    /// Small values that are written and deleted all the time, in tables of their owners.
+    Records,
 }
 
 impl Keyspace {
     /// Every keyspace, in the order of the declaration.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Meta,
         Self::Registry,
         Self::Catalog,
@@ -47,6 +49,7 @@ impl Keyspace {
         Self::Quarantine,
         Self::Receipts,
         Self::Documents,
+        Self::Records,
     ];
 
     /// The name of the column family. Part of the disk format.
@@ -64,6 +67,7 @@ impl Keyspace {
             Self::Quarantine => "quarantine",
             Self::Receipts => "receipts",
             Self::Documents => "documents",
+            Self::Records => "records",
         }
     }
 }

@@ -2,31 +2,31 @@
 
 /// The keys `from <= key < to`, in byte order; without `to` the range has no end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KeyRange {
+pub struct KeyRange {
     /// The first key inside.
-    pub(crate) from: Vec<u8>,
+    pub from: Vec<u8>,
     /// The first key after the range.
-    pub(crate) to: Option<Vec<u8>>,
+    pub to: Option<Vec<u8>>,
 }
 
 impl KeyRange {
     /// Every key.
-    pub(crate) fn all() -> Self {
+    pub fn all() -> Self {
         Self { from: Vec::new(), to: None }
     }
 
     /// Every key that begins with `prefix`.
-    pub(crate) fn prefix(prefix: &[u8]) -> Self {
+    pub fn prefix(prefix: &[u8]) -> Self {
         Self { from: prefix.to_vec(), to: after_prefix(prefix) }
     }
 
     /// The keys from `from` up to, not including, `to`.
-    pub(crate) fn between(from: &[u8], to: &[u8]) -> Self {
+    pub fn between(from: &[u8], to: &[u8]) -> Self {
         Self { from: from.to_vec(), to: Some(to.to_vec()) }
     }
 
     /// Whether no key can lie inside.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.to.as_ref().is_some_and(|to| *to <= self.from)
     }
 }

@@ -11,7 +11,7 @@ pub(crate) type Entry = (Box<[u8]>, Box<[u8]>);
 
 /// In which order a scan goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub enum Direction {
     /// Ascending keys.
     Forward,
     /// Descending keys.

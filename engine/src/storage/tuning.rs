@@ -191,6 +191,14 @@ fn shape(keyspace: Keyspace) -> Shape {
             page_bytes: 8 * KIB,
             compression: (Lz4, Zstd),
         },
+        // Small values that are written, replaced and soon deleted: quick to pack again, and a larger memtable, in which most
+        // of them die before they reach a table.
+        Keyspace::Records => Shape {
+            memtable_part: 8,
+            table_bytes: 16 << 20,
+            page_bytes: 8 * KIB,
+            compression: (Lz4, Lz4),
+        },
         // A handful of entries.
         Keyspace::Meta | Keyspace::Garbage | Keyspace::Quarantine => Shape {
             memtable_part: 64,

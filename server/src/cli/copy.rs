@@ -40,10 +40,11 @@ pub(super) async fn verify(config: &Config) -> Result<(), CliError> {
         .filter_map(Value::as_str)
         .collect();
     let mut text = format!(
-        "checked {} blocks, {} log records and {} documents ({})\n",
+        "checked {} blocks, {} log records, {} documents and {} records ({})\n",
         number(&done, "blocks"),
         number(&done, "log_records"),
         number(&done, "documents"),
+        number(&done, "records"),
         size(&done, "bytes")
     );
     damaged.iter().for_each(|line| text.push_str(&format!("damaged: {line}\n")));

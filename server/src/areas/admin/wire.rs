@@ -48,6 +48,7 @@ pub(super) struct Verified {
     blocks: u64,
     log_records: u64,
     documents: u64,
+    records: u64,
     bytes: u64,
     /// One line each: what is damaged and where.
     damaged: Vec<String>,
@@ -85,6 +86,7 @@ impl From<VerifyReport> for Verified {
             blocks: report.blocks,
             log_records: report.log_records,
             documents: report.documents,
+            records: report.records,
             bytes: report.bytes,
             damaged: report.damaged,
         }
