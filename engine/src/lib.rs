@@ -55,11 +55,14 @@ pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
-pub use maintenance::{BackupReport, ExpireReport, MergeReport, VerifyReport};
+pub use maintenance::{
+    BackupReport, DeleteReport, ExpireReport, MergeReport, VerifyReport,
+};
 pub use metrics::{BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, Spelling};
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
 pub use records::{RecordBatch, Records, Table};
+pub use sketch::Distinct;
 pub use stats::EngineStats;
 pub use storage::{Direction, KeyRange};
 pub use telemetry::SealReport;

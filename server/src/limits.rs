@@ -144,3 +144,31 @@ pub const LINGER_MS: u64 = 2_000;
 pub const ACCEPT_PAUSE_MS: u64 = 100;
 /// Seconds between two rounds of storing when keys were last used: a write per request would be too much.
 pub const KEY_USE_SECONDS: u64 = 60;
+
+/// Bytes of a line of headers of an envelope: SDKs send a few hundred.
+pub const ENVELOPE_HEADER_BYTES_MAX: usize = 8 << 10;
+/// Items of an envelope: what SDKs send at most, as Sentry has it.
+pub const ENVELOPE_ITEMS_MAX: usize = 100;
+/// Characters of a message and of the text of an exception, as Sentry has it.
+pub const ERROR_MESSAGE_CHARS_MAX: usize = 8_192;
+/// Characters of a field of an occurrence that is one line: a path, a function, a release.
+pub const ERROR_FIELD_CHARS_MAX: usize = 500;
+/// Characters of the key and the value of a tag of an occurrence, as Sentry has it.
+pub const ERROR_TAG_CHARS_MAX: usize = 200;
+/// Tags of an occurrence; more are left out.
+pub const ERROR_TAGS_MAX: usize = 100;
+/// Frames of a stack: of more, the outermost and the innermost half. Part of the HTTP contract.
+pub const ERROR_FRAMES_MAX: usize = 50;
+/// Exceptions of a chain: of more, the outermost.
+pub const ERROR_EXCEPTIONS_MAX: usize = 20;
+/// Parts of an explicit fingerprint.
+pub const ERROR_FINGERPRINTS_MAX: usize = 32;
+/// Bytes of the variables of one frame that are kept.
+pub const ERROR_VARS_BYTES_MAX: usize = 512;
+/// Levels of objects and lists that are kept of what an SDK sends along: people look no deeper.
+pub const ERROR_DEPTH_MAX: usize = 10;
+/// Characters of the title of a group. Part of the HTTP contract.
+pub const ERROR_TITLE_CHARS_MAX: usize = 200;
+/// Characters of the message of a group that are searched beside its title; with the title they are most of what a group takes
+/// in memory.
+pub const ERROR_SEARCH_CHARS_MAX: usize = 300;
