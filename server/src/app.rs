@@ -9,6 +9,7 @@ use std::time::Duration;
 use telltale_engine::{Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::areas::errors::Ledger;
 use crate::http::{ApiError, ApiResult, OtlpAttributes, Settings};
 use crate::platform::families::Families;
 use crate::platform::ids::Ids;
@@ -20,8 +21,9 @@ use crate::platform::ticks::Ticks;
 pub struct App {
     engine: Engine,
     clock: Clock,
-    ids: Ids,
+    ids: Arc<Ids>,
     keys: Keys,
+    errors: Ledger,
     families: Families,
     query_slots: Arc<Semaphore>,
     widget_timeout: Duration,
@@ -39,8 +41,11 @@ impl App {
         settings: &Settings,
     ) -> Result<Arc<Self>, KeyError> {
         let keys = Keys::load(engine.clone(), clock.clone(), ticks, settings.quotas)?;
+        let ids = Arc::new(Ids::new(clock.clone())?);
+        let own_ids = Arc::clone(&ids);
+        let errors = Ledger::open(engine.clone(), clock.clone(), own_ids, &settings.errors)?;
         Ok(Arc::new(Self {
-            ids: Ids::new(clock.clone())?,
+            ids,
             query_slots: Arc::new(Semaphore::new(settings.queries_at_once_max.max(1))),
             widget_timeout: Duration::from_millis(settings.widget_timeout_ms),
             otlp_attributes: Arc::new(settings.otlp_attributes.clone()),
@@ -48,6 +53,7 @@ impl App {
             engine,
             clock,
             keys,
+            errors,
             families: Families::default(),
         }))
     }
@@ -60,6 +66,11 @@ impl App {
     /// The keys.
     pub fn keys(&self) -> &Keys {
         &self.keys
+    }
+
+    /// What is known of errors.
+    pub fn errors(&self) -> &Ledger {
+        &self.errors
     }
 
     /// What agents say of their metrics.
@@ -95,6 +106,11 @@ impl App {
     /// A new id that begins with `prefix`.
     pub fn new_id(&self, prefix: &str) -> String {
         self.ids.next(prefix)
+    }
+
+    /// A new id as a number, for what has ids in a form of its own.
+    pub fn new_number(&self) -> u128 {
+        self.ids.number()
     }
 
     /// Stores points and events, and with them the receipt of an idempotent request. Returns when they are durable

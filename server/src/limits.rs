@@ -172,3 +172,32 @@ pub const ERROR_TITLE_CHARS_MAX: usize = 200;
 /// Characters of the message of a group that are searched beside its title; with the title they are most of what a group takes
 /// in memory.
 pub const ERROR_SEARCH_CHARS_MAX: usize = 300;
+/// Milliseconds that an SDK's clock may be ahead of ours; the time of a later occurrence is that of its receipt.
+pub const ERROR_AHEAD_MS_MAX: i64 = 60 * 1_000;
+/// Milliseconds that an occurrence may lie back; the time of an earlier one is that of its receipt. As long as SDKs keep what
+/// they could not send.
+pub const ERROR_AGE_MS_MAX: i64 = 30 * 24 * 60 * 60 * 1_000;
+/// Bytes of one event of an SDK, as Sentry has it.
+pub const ERROR_EVENT_BYTES_MAX: usize = 1 << 20;
+/// Groups of errors in a list when the caller does not say. Part of the HTTP contract.
+pub const ERRORS_PAGE_DEFAULT: usize = 50;
+/// Groups that one request may name.
+pub const ERRORS_NAMED_MAX: usize = 1_000;
+/// Groups that are one after a merge: all of them are named in questions about the events of the one.
+pub const ERRORS_MERGED_MAX: usize = 1_000;
+/// Characters of a note, a reason, an assignee.
+pub const ERROR_NOTE_CHARS_MAX: usize = 1_000;
+/// Milliseconds that an ignore may last: ten years is for ever.
+pub const ERROR_IGNORE_MS_MAX: i64 = 3_650 * 24 * 60 * 60 * 1_000;
+/// Seconds between two rounds of storing what is known of groups: what a start after a crash has to read again.
+pub const ERRORS_STORE_SECONDS: u64 = 1;
+/// Seconds between two looks for groups whose events are to be deleted.
+pub const ERRORS_DELETE_SECONDS: u64 = 2;
+/// Seconds between two rounds of removing what is too old.
+pub const ERRORS_TRIM_SECONDS: u64 = 60 * 60;
+/// Groups whose events are deleted in one step, which writes every block that holds any of them anew.
+pub const ERRORS_DELETED_AT_ONCE_MAX: usize = 1_000;
+/// Days for which a given id of an occurrence is remembered at least, so that one that is sent again is known.
+pub const ERROR_ID_DAYS: i64 = 7;
+/// Bytes of sets of users that stay in memory.
+pub const ERROR_USERS_BYTES_MAX: usize = 32 << 20;

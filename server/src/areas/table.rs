@@ -1,6 +1,6 @@
 //! The routes of all areas, for the server, the documentation and the tests that walk them.
 
-use super::{admin, bulk, dashboards, events, keys, metrics, telemetry};
+use super::{admin, bulk, dashboards, errors, events, keys, metrics, telemetry};
 use crate::http::Route;
 
 /// All routes, area by area.
@@ -14,6 +14,8 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         bulk::OTLP_ROUTES,
         bulk::IMPORT_ROUTES,
         dashboards::ROUTES,
+        errors::ROUTES,
+        errors::SENTRY_ROUTES,
         keys::ROUTES,
         admin::ROUTES,
     ]

@@ -79,7 +79,13 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
         joined(control).await?;
         end_sweeps.send_replace(true);
         joined(Some(sweeps)).await?;
-        let closing = tokio::task::spawn_blocking(move || app.engine().close());
+        let closing = tokio::task::spawn_blocking(move || {
+            // A start that finds this undone counts what is missing from the events.
+            if let Err(error) = app.errors().close() {
+                tracing::warn!(%error, "not all that is known of errors was stored");
+            }
+            app.engine().close()
+        });
         closing.await.map_err(|died| CliError::failed("cannot close the data", died))??;
         Ok::<(), CliError>(())
     };

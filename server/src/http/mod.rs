@@ -51,7 +51,7 @@ pub use route::{
 pub use router::InvalidRoute;
 pub use serve::serve;
 pub use server::{Server, SetupError};
-pub use settings::{OtlpAttributes, Settings};
+pub use settings::{ErrorSettings, OtlpAttributes, Settings};
 pub use stack::Body;
 pub use telemetry::{LATENCY_BOUNDS_US, RouteCounts, Snapshot, Telemetry};
 

@@ -14,7 +14,7 @@ use http_body_util::Full;
 
 use super::body::BodyLimits;
 use super::{cors, identify};
-use super::error::{ApiError, ApiResult, ErrorCode};
+use super::error::{ApiError, ApiResult};
 use super::idempotency::{Claim, Subject};
 use super::query::Query;
 use super::request::Request;

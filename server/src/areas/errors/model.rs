@@ -11,16 +11,16 @@ pub(super) const EVENT_ID_PREFIX: &str = "evt_";
 
 /// The identity of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GroupId(pub u128);
+pub(super) struct GroupId(pub(super) u128);
 
 impl GroupId {
     /// The id as callers see it.
-    pub fn text(self) -> String {
+    pub(super) fn text(self) -> String {
         ids::prefixed(ID_PREFIX, self.0)
     }
 
     /// Reads what [`Self::text`] writes.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         text.strip_prefix(ID_PREFIX).and_then(ids::parse_ulid).map(Self)
     }
 }
@@ -46,7 +46,7 @@ impl GroupHash {
 
 /// How bad an error is. What SDKs call debug, info or log counts as a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub(super) enum Level {
     /// Something to look at.
     Warning,
     /// Something failed.
@@ -57,10 +57,10 @@ pub enum Level {
 
 impl Level {
     /// All levels.
-    pub const ALL: [Self; 3] = [Self::Warning, Self::Error, Self::Fatal];
+    pub(super) const ALL: [Self; 3] = [Self::Warning, Self::Error, Self::Fatal];
 
     /// The name on the wire.
-    pub fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Warning => "warning",
             Self::Error => "error",
@@ -69,14 +69,14 @@ impl Level {
     }
 
     /// The level called `text`, if there is one.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == text)
     }
 }
 
 /// The level that an occurrence was sent with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SentLevel {
+pub(super) enum SentLevel {
     /// `debug`
     Debug,
     /// `info`
@@ -92,7 +92,7 @@ pub enum SentLevel {
 
 impl SentLevel {
     /// Reads a level of any SDK.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         Some(match text.to_ascii_lowercase().as_str() {
             "debug" | "trace" => Self::Debug,
             "info" | "log" | "sample" | "notice" => Self::Info,
@@ -104,7 +104,7 @@ impl SentLevel {
     }
 
     /// The name as it is stored.
-    pub fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
             Self::Info => "info",
@@ -115,7 +115,7 @@ impl SentLevel {
     }
 
     /// What it counts as.
-    pub fn level(self) -> Level {
+    pub(super) fn level(self) -> Level {
         match self {
             Self::Debug | Self::Info | Self::Warning => Level::Warning,
             Self::Error => Level::Error,
@@ -126,7 +126,7 @@ impl SentLevel {
 
 /// What is to be done about a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Status {
+pub(super) enum Status {
     /// Somebody should look.
     #[default]
     Unresolved,
@@ -138,10 +138,10 @@ pub enum Status {
 
 impl Status {
     /// All states.
-    pub const ALL: [Self; 3] = [Self::Unresolved, Self::Resolved, Self::Ignored];
+    pub(super) const ALL: [Self; 3] = [Self::Unresolved, Self::Resolved, Self::Ignored];
 
     /// The name on the wire.
-    pub fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Unresolved => "unresolved",
             Self::Resolved => "resolved",
@@ -150,14 +150,14 @@ impl Status {
     }
 
     /// The state called `text`, if there is one.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == text)
     }
 }
 
 /// What people and regressions did to a group. The default is a group that nobody has touched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Course {
+pub(super) struct Course {
     /// The state, not counting that time may have ended an ignore: see [`Self::status`].
     pub(super) set: Status,
     /// Events with a smaller number were numbered before the last move, and do not undo it.

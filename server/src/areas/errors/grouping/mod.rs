@@ -6,7 +6,6 @@ mod hash;
 mod message;
 
 pub(super) use hash::group_of;
-pub use message::parameterized;
 
 #[cfg(test)]
 mod tests;

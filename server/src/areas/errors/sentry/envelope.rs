@@ -17,21 +17,21 @@ use crate::platform::json::{Json, Number, Value, with_document};
 
 /// An envelope whose headers were read; its items come one by one.
 #[derive(Debug)]
-pub struct Envelope<'b> {
+pub(super) struct Envelope<'b> {
     /// The id that all its events have, which need not name one themselves.
-    pub event_id: Option<String>,
+    pub(super) event_id: Option<String>,
     /// Where it was sent to, which names a key.
-    pub dsn: Option<String>,
+    pub(super) dsn: Option<String>,
     items: Items<'b>,
 }
 
 /// One item.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item<'b> {
+pub(super) struct Item<'b> {
     /// What kind of thing the payload is.
-    pub kind: String,
+    pub(super) kind: String,
     /// The payload.
-    pub payload: &'b [u8],
+    pub(super) payload: &'b [u8],
 }
 
 /// Why bytes are no envelope.
@@ -66,7 +66,7 @@ struct Items<'b> {
 
 impl<'b> Envelope<'b> {
     /// Reads the headers.
-    pub fn open(bytes: &'b [u8]) -> Result<Self, EnvelopeError> {
+    pub(super) fn open(bytes: &'b [u8]) -> Result<Self, EnvelopeError> {
         let (line, rest) = line(bytes)?;
         let read = with_document(line, |headers| {
             let Json::Object(members) = headers.json() else { return None };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::occurrence::Occurrence;
-use super::read_event;
+use super::event::read_event;
 use crate::platform::json::{InvalidJson, Value, with_document};
 
 /// Reads an event and hands it to `use_event`. An event that is not an object is one without anything in it.
