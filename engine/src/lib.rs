@@ -55,9 +55,7 @@ pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
-pub use maintenance::{
-    BackupReport, DeleteReport, ExpireReport, MergeReport, VerifyReport,
-};
+pub use maintenance::{BackupReport, DeleteReport, ExpireReport, MergeReport, VerifyReport};
 pub use metrics::{BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, Spelling};
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};

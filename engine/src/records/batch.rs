@@ -58,7 +58,8 @@ impl RecordBatch {
         match self.unfit {
             None => Ok(self.batch),
             Some((table, bytes)) => {
-                let message = format!("a record of {bytes} bytes is too large for {}", table.name());
+                let message =
+                    format!("a record of {bytes} bytes is too large for {}", table.name());
                 Err(Error::Storage(message))
             }
         }

@@ -35,7 +35,11 @@ impl Records {
     }
 
     /// The values under `keys`, in their order, each with its own outcome: cheaper than asking for one after the other.
-    pub fn get_many<K: AsRef<[u8]>>(&self, table: Table, keys: &[K]) -> Vec<Result<Option<Vec<u8>>>> {
+    pub fn get_many<K: AsRef<[u8]>>(
+        &self,
+        table: Table,
+        keys: &[K],
+    ) -> Vec<Result<Option<Vec<u8>>>> {
         let keys: Vec<_> = keys.iter().map(|key| table.key(key.as_ref())).collect();
         let found = self.store.multi_get(Keyspace::Records, &keys);
         found.into_iter().map(|value| Ok(value?.map(|value| value.to_vec()))).collect()
@@ -65,7 +69,8 @@ impl Records {
         let visit = |key: Box<[u8]>, value: Box<[u8]>| {
             visit(key.split_first().map_or(&[], |(_, key)| key), &value);
         };
-        let gap = self.store.read_around_damage(Keyspace::Records, &range, Caching::Bypass, visit)?;
+        let gap =
+            self.store.read_around_damage(Keyspace::Records, &range, Caching::Bypass, visit)?;
         Ok(gap.map(|gap| format!("records of {}: {}", table.name(), gap.error)))
     }
 

@@ -71,7 +71,8 @@ fn a_scan_reads_its_range_in_either_direction() {
     let open_end = KeyRange { from: vec![8], to: None };
     assert_eq!(scanned(&engine, QUEUES, &open_end, Direction::Forward), [[8], [9]]);
     let mut seen = Vec::new();
-    let damage = engine.records().read_all(QUEUES, |key, value| seen.push((key.to_vec(), value.to_vec())));
+    let damage =
+        engine.records().read_all(QUEUES, |key, value| seen.push((key.to_vec(), value.to_vec())));
     assert_eq!(damage.unwrap(), None);
     assert!(seen.iter().map(|(key, _)| key[0]).eq(0..10));
     let keys = [[4_u8], [40], [2]];

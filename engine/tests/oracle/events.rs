@@ -127,11 +127,13 @@ impl World {
         let at = self.events.get(self.events.len() * percent / 100);
         let number = at.map_or(0, |listed| listed.event.id.number());
         let mut visited = Vec::new();
-        let left_out = self.engine.events_since(filter, number, |event| visited.push(event)).unwrap();
+        let left_out =
+            self.engine.events_since(filter, number, |event| visited.push(event)).unwrap();
         assert_eq!(left_out, 0);
         visited.sort_by_key(|event| event.id);
         let expected = self.events.iter().filter(|listed| listed.matches(filter));
-        let expected = expected.map(|listed| &listed.event).filter(|event| event.id.number() >= number);
+        let expected =
+            expected.map(|listed| &listed.event).filter(|event| event.id.number() >= number);
         assert!(visited.iter().eq(expected), "{filter:?} since {number}");
     }
 

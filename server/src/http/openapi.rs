@@ -255,7 +255,9 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
     use ErrorCode::*;
     let keyed: &[ErrorCode] = match route.access {
         Access::Public => &[],
-        Access::Scope(_) | Access::Dsn(_) => &[Unauthorized, Forbidden, Internal, Unavailable, Overloaded],
+        Access::Scope(_) | Access::Dsn(_) => {
+            &[Unauthorized, Forbidden, Internal, Unavailable, Overloaded]
+        }
     };
     let limited: &[ErrorCode] =
         if route.limit == LimitClass::Unlimited { &[] } else { &[RateLimited] };

@@ -13,7 +13,6 @@ use http::request::Parts;
 use http_body_util::Full;
 
 use super::body::BodyLimits;
-use super::{cors, identify};
 use super::error::{ApiError, ApiResult};
 use super::idempotency::{Claim, Subject};
 use super::query::Query;
@@ -23,6 +22,7 @@ use super::route::{BodyKind, Handler, Method};
 use super::router::Found;
 use super::server::Server;
 use super::trail::Trail;
+use super::{cors, identify};
 use crate::app::App;
 
 /// Where a request came in.

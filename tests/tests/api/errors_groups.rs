@@ -73,7 +73,10 @@ fn errors_are_resolved_ignored_and_assigned_through_restarts() {
     };
     let client = server.client();
     let resolved = post(&client, &ids[0], "resolve", json!({"note": "fixed in 1.3"}));
-    assert_eq!((&resolved["status"], &resolved["note"]), (&json!("resolved"), &json!("fixed in 1.3")));
+    assert_eq!(
+        (&resolved["status"], &resolved["note"]),
+        (&json!("resolved"), &json!("fixed in 1.3"))
+    );
     let ignored = post(&client, &ids[1], "ignore", json!({"duration": "7d", "reason": "known"}));
     assert_eq!((&ignored["status"], &ignored["reason"]), (&json!("ignored"), &json!("known")));
     post(&client, &ids[2], "ignore", json!({}));
@@ -84,7 +87,10 @@ fn errors_are_resolved_ignored_and_assigned_through_restarts() {
     server.restart();
     assert_eq!(all(&server.client()), before, "a move is on disk when it is answered");
     let shown = server.client().get(&format!("/api/v1/errors/{}", ids[0])).data(200);
-    assert_eq!((&shown["resolved_at"], &shown["note"]), (&resolved["resolved_at"], &resolved["note"]));
+    assert_eq!(
+        (&shown["resolved_at"], &shown["note"]),
+        (&resolved["resolved_at"], &resolved["note"])
+    );
 }
 
 #[test]

@@ -54,7 +54,10 @@ fn exceptions_with_causes_arrive_and_are_grouped() {
     assert!(newest.ends_with(" in parse"), "{detail}");
     let latest = &detail["latest_event"];
     assert_eq!((&latest["user"]["id"], &latest["tags"]["region"]), (&json!("17"), &json!("eu")));
-    assert_eq!((&latest["environment"], &latest["release"]), (&json!("staging"), &json!("shop@1.2.3")));
+    assert_eq!(
+        (&latest["environment"], &latest["release"]),
+        (&json!("staging"), &json!("shop@1.2.3"))
+    );
     let events = client.get(&format!("/api/v1/errors/{id}/events?limit=1"));
     let event = &events.data(200)[0];
     let details = &event["details"];

@@ -37,7 +37,8 @@ fn event(message: &str) -> String {
 fn envelope(id: &str, message: &str) -> Vec<u8> {
     let event = event(message);
     let length = event.len();
-    format!("{{\"event_id\":\"{id}\"}}\n{{\"type\":\"event\",\"length\":{length}}}\n{event}\n").into()
+    format!("{{\"event_id\":\"{id}\"}}\n{{\"type\":\"event\",\"length\":{length}}}\n{event}\n")
+        .into()
 }
 
 fn auth(key: &str) -> String {

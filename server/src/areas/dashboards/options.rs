@@ -247,7 +247,11 @@ mod tests {
             ("99999999999999999999w", None),
             ("9223372036854775807w", None),
         ] {
-            assert_eq!(span::parse(text, limits::WIDGET_RANGE_MS_MAX), minutes.map(|m: i64| m * 60_000), "{text:?}");
+            assert_eq!(
+                span::parse(text, limits::WIDGET_RANGE_MS_MAX),
+                minutes.map(|m: i64| m * 60_000),
+                "{text:?}"
+            );
         }
         assert_eq!(WidgetOptions::default().range_ms(), Ok(DAY_MS));
     }

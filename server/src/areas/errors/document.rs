@@ -257,7 +257,11 @@ impl Document<'_> {
             let mut form = self.free_form(self.caps.section_bytes);
             match section {
                 Section::Breadcrumbs => form.last_of(*value, breadcrumbs),
-                Section::Request | Section::Contexts | Section::Extra | Section::Modules | Section::Sdk => {
+                Section::Request
+                | Section::Contexts
+                | Section::Extra
+                | Section::Modules
+                | Section::Sdk => {
                     form.value(*value, 1);
                 }
             }
@@ -310,7 +314,10 @@ mod tests {
         assert_eq!(document["tags"], json!({"password": "[Filtered]", "a": "b"}));
         assert_eq!(document["extra"]["db"]["list"], json!([{"password": "[Filtered]"}]));
         assert_eq!(document["extra"]["n"], json!(1.5));
-        assert_eq!(document["request"]["headers"], json!([["Authorization", "[Filtered]"], ["Accept", "*/*"]]));
+        assert_eq!(
+            document["request"]["headers"],
+            json!([["Authorization", "[Filtered]"], ["Accept", "*/*"]])
+        );
         assert_eq!(document["request"]["query_string"], "password=[Filtered]&a=1");
         assert_eq!(document["exceptions"][0]["frames"][0]["vars"]["user"], "ann");
         assert_eq!(document.get("cut"), None);
@@ -318,12 +325,16 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_written_with_less_and_always_fits() {
-        let frame = |i: usize| json!({"function": "\u{1}".repeat(500), "filename": format!("{i}{}", "\u{1}".repeat(499)),
-            "module": "\u{1}".repeat(500), "vars": {"v": "\u{1}".repeat(9_000)}});
+        let frame = |i: usize| {
+            json!({"function": "\u{1}".repeat(500), "filename": format!("{i}{}", "\u{1}".repeat(499)),
+            "module": "\u{1}".repeat(500), "vars": {"v": "\u{1}".repeat(9_000)}})
+        };
         let frames: Vec<Value> = (0..200).map(frame).collect();
-        let exception = json!({"type": "E", "value": "\u{1}".repeat(9_000), "stacktrace": {"frames": frames}});
-        let tags: serde_json::Map<String, Value> =
-            (0..200).map(|i| (format!("{i}{}", "\u{1}".repeat(300)), json!("\u{1}".repeat(300)))).collect();
+        let exception =
+            json!({"type": "E", "value": "\u{1}".repeat(9_000), "stacktrace": {"frames": frames}});
+        let tags: serde_json::Map<String, Value> = (0..200)
+            .map(|i| (format!("{i}{}", "\u{1}".repeat(300)), json!("\u{1}".repeat(300))))
+            .collect();
         let document = written(&json!({
             "exception": vec![exception; 30],
             "tags": tags,

@@ -78,8 +78,12 @@ impl From<ErrorsError> for ApiError {
             ErrorsError::Body(error) => error.into(),
             ErrorsError::Project => Self::new(ErrorCode::NotFound, message),
             ErrorsError::Missing(field) => Self::new(ErrorCode::MissingField, message).field(field),
-            ErrorsError::Field { field, .. } => Self::new(ErrorCode::InvalidField, message).field(field),
-            ErrorsError::Time(_) => Self::new(ErrorCode::InvalidTimestamp, message).field("timestamp"),
+            ErrorsError::Field { field, .. } => {
+                Self::new(ErrorCode::InvalidField, message).field(field)
+            }
+            ErrorsError::Time(_) => {
+                Self::new(ErrorCode::InvalidTimestamp, message).field("timestamp")
+            }
             ErrorsError::Tags => Self::new(ErrorCode::InvalidTags, message).field("tags"),
             ErrorsError::MergedTooMany => Self::new(ErrorCode::InvalidField, message).field("ids"),
             ErrorsError::Question(invalid) => invalid.into(),

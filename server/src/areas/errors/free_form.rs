@@ -117,10 +117,7 @@ impl<'w> FreeForm<'w> {
 }
 
 /// A list of a secret key and its value, as headers are sent.
-fn secret_pair<'d>(
-    mut pair: Elements<'d>,
-    scrubber: &Scrubber,
-) -> Option<(&'d str, &'static str)> {
+fn secret_pair<'d>(mut pair: Elements<'d>, scrubber: &Scrubber) -> Option<(&'d str, &'static str)> {
     let (2, Json::Text(key)) = (pair.len(), pair.next()?.json()) else { return None };
     scrubber.is_secret(key).then_some((key, FILTERED))
 }

@@ -212,8 +212,7 @@ impl Course {
             Move::Ignore { duration_ms, reason } if status != Status::Ignored => {
                 self.enter(Status::Ignored, next_number);
                 self.ignored_at = Some(now);
-                self.ignored_until =
-                    duration_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
+                self.ignored_until = duration_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
                 self.reason.clone_from(reason);
             }
             // Also where an ignore is over: what is left of it goes.

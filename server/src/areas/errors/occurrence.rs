@@ -138,7 +138,9 @@ impl Occurrence<'_> {
 
     /// `Type: message`, the message, or what else there is to call it by: one line.
     pub(super) fn title(&self) -> String {
-        let line = |text: &str| text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
+        let line = |text: &str| {
+            text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+        };
         if let Some(raised) = self.raised() {
             let kind = raised.kind.as_deref().filter(|_| !raised.synthetic).and_then(line);
             let value = raised.value.as_deref().and_then(line);

@@ -53,7 +53,8 @@ pub(super) fn prepare(
 ) -> Option<Prepared> {
     let event_id = occurrence.event_id.unwrap_or(arrival.event_id);
     let title = cut(&scrubber.text(&occurrence.title()), limits::ERROR_TITLE_CHARS_MAX).to_owned();
-    let names = Names { project: arrival.project, event_id: &event_id_text(event_id), title: &title };
+    let names =
+        Names { project: arrival.project, event_id: &event_id_text(event_id), title: &title };
     let properties = document::write(writer, occurrence, names, scrubber)?.clone();
     let owned = |text: &Option<std::borrow::Cow<'_, str>>| {
         text.as_deref().map(|text| scrubber.text(text).into_owned())

@@ -30,7 +30,9 @@ fn report(document: Value<'_>, now: TimestampMs) -> Result<Occurrence<'_>, Error
     for (name, value) in members.filter(|(_, value)| !matches!(value.json(), Json::Null)) {
         match name {
             "exception" => read.exceptions = vec![exception(value)?],
-            "message" => read.message = Some(line("message", value, limits::ERROR_MESSAGE_CHARS_MAX)?),
+            "message" => {
+                read.message = Some(line("message", value, limits::ERROR_MESSAGE_CHARS_MAX)?)
+            }
             "level" => read.level = level(value)?,
             "timestamp" => read.time = Some(timestamp(value, now)?),
             "user" => read.user = user(value)?,

@@ -22,10 +22,7 @@ use crate::limits::{ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
     Route::get("/api/v1/errors", &list).doc(LIST),
-    Route::post("/api/v1/errors", &track)
-        .scope(Scope::Ingest)
-        .limit(LimitClass::Single)
-        .doc(TRACK),
+    Route::post("/api/v1/errors", &track).scope(Scope::Ingest).limit(LimitClass::Single).doc(TRACK),
     Route::post("/api/v1/errors/bulk", &bulk).doc(BULK),
     Route::get("/api/v1/errors/{id}", &get).doc(GET),
     Route::delete("/api/v1/errors/{id}", &delete).doc(DELETE),
@@ -58,7 +55,8 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
         prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)
     })?;
     let admitted = ops::admit(&app, prepared.as_slice())?;
-    let reported = admitted.tickets.first().map(Reported::from).ok_or(ErrorsError::EventTooLarge)?;
+    let reported =
+        admitted.tickets.first().map(Reported::from).ok_or(ErrorsError::EventTooLarge)?;
     let response = Response::created(&Data { data: reported })?;
     ops::store(&app, admitted, req.receipt(&response)).await?;
     Ok(response)
@@ -138,12 +136,18 @@ const LIST: Doc = Doc::new(TAG, "List errors, the last seen first")
             .form(Form::OneOf(&["warning", "error", "fatal"])),
         Param::query("since", "Only errors last seen within this range: `30m`, `24h`, `7d`, `2w`.")
             .example("24h"),
-        Param::query("search", "Only errors with this text in their title or message, in any case."),
+        Param::query(
+            "search",
+            "Only errors with this text in their title or message, in any case.",
+        ),
         Param::query("assignee", "Only errors of this user; empty for those that are nobody's."),
         Param::query("sort", "What the list goes by, the greatest first; last_seen when absent.")
             .form(Form::OneOf(&["last_seen", "first_seen", "occurrences", "users_affected"])),
-        Param::query("limit", "Items in the answer; 50 when absent, a larger number is taken as 1000.")
-            .form(Form::Integer(1, 1_000)),
+        Param::query(
+            "limit",
+            "Items in the answer; 50 when absent, a larger number is taken as 1000.",
+        )
+        .form(Form::Integer(1, 1_000)),
         Param::query("offset", "Items to pass over; 0 when absent.")
             .form(Form::Integer(0, u64::MAX)),
     ])
@@ -216,7 +220,9 @@ const EVENTS: Doc = Doc::new(TAG, "List the occurrences of an error, the newest 
     .ext();
 
 const SERIES: Doc = Doc::new(TAG, "Count the occurrences of an error by time")
-    .about("Buckets are aligned to the epoch and stamped with their start; empty ones are left out.")
+    .about(
+        "Buckets are aligned to the epoch and stamped with their start; empty ones are left out.",
+    )
     .parameters(&[
         Param::query("from", "Inclusive; 24 hours before `to` when absent.").form(Form::Time),
         Param::query("to", "Exclusive; now when absent.").form(Form::Time),

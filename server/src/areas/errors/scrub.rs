@@ -42,7 +42,8 @@ impl Scrubber {
     /// A query string, or an address with one, without the values of secret keys.
     pub(super) fn query<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let secret = |pair: &str| {
-            pair.split_once('=').is_some_and(|(key, value)| !value.is_empty() && self.is_secret(key))
+            pair.split_once('=')
+                .is_some_and(|(key, value)| !value.is_empty() && self.is_secret(key))
         };
         if !text.split(['?', '&', ';']).any(secret) {
             return self.text(text);
@@ -126,7 +127,9 @@ fn is_card(digits: &[u8]) -> bool {
     let doubled = |digit: u8| if digit > 4 { 2 * digit - 9 } else { 2 * digit };
     let sum = || {
         let digits = digits.iter().rev().enumerate();
-        digits.map(|(i, digit)| u32::from(if i % 2 == 1 { doubled(*digit) } else { *digit })).sum::<u32>()
+        digits
+            .map(|(i, digit)| u32::from(if i % 2 == 1 { doubled(*digit) } else { *digit }))
+            .sum::<u32>()
     };
     CARD_DIGITS.contains(&digits.len()) && issued && sum() % 10 == 0
 }

@@ -121,7 +121,8 @@ impl Store {
         })?;
         damaged.extend(gap);
         let gap = records.read_all(COURSES, |key, value| {
-            match id_of(key).and_then(|id| Ok((id, decode::<StoredCourse>(value)?.into_course()?))) {
+            match id_of(key).and_then(|id| Ok((id, decode::<StoredCourse>(value)?.into_course()?)))
+            {
                 Ok(course) => stored.courses.push(course),
                 Err(error) => damaged.push(format!("state of errors {key:02x?}: {error}")),
             }

@@ -60,10 +60,20 @@ fn an_error_that_is_told_wrongly_is_refused() {
         (json!({"exception": {}}), 422, "missing_field", "exception.type"),
         (json!({"exception": 7}), 422, "invalid_field", "exception"),
         (json!({"exception": {"type": 7}}), 422, "invalid_field", "exception.type"),
-        (json!({"exception": {"type": "E", "backtrace": "x"}}), 422, "invalid_field", "exception.backtrace"),
+        (
+            json!({"exception": {"type": "E", "backtrace": "x"}}),
+            422,
+            "invalid_field",
+            "exception.backtrace",
+        ),
         (json!({"message": "m", "level": "loud"}), 422, "invalid_field", "level"),
         (json!({"message": "m", "timestamp": "yesterday"}), 422, "invalid_timestamp", "timestamp"),
-        (json!({"message": "m", "timestamp": "2999-01-01T00:00:00Z"}), 422, "invalid_timestamp", "timestamp"),
+        (
+            json!({"message": "m", "timestamp": "2999-01-01T00:00:00Z"}),
+            422,
+            "invalid_timestamp",
+            "timestamp",
+        ),
         (json!({"message": "m", "user": "ann"}), 422, "invalid_field", "user"),
         (json!({"message": "m", "user": {"id": []}}), 422, "invalid_field", "user.id"),
         (json!({"message": "m", "tags": {"a": 1}}), 422, "invalid_tags", "tags"),
@@ -145,7 +155,8 @@ fn errors_are_moved_and_come_back() {
     let detail = house.get(&format!("/api/v1/errors/{id}")).data(200);
     assert_eq!((&detail["status"], &detail["resolved_at"]), (&json!("unresolved"), &Value::Null));
     assert!(detail["regressed_at"].is_string());
-    let moved = house.post(&path("ignore"), &json!({"duration": "30m", "reason": "noise"})).data(200);
+    let moved =
+        house.post(&path("ignore"), &json!({"duration": "30m", "reason": "noise"})).data(200);
     assert_eq!((&moved["status"], &moved["reason"]), (&json!("ignored"), &json!("noise")));
     assert!(moved["ignored_until"].is_string());
     tell(&house, "E", "m");
@@ -227,7 +238,8 @@ fn many_errors_are_moved_or_deleted_at_once() {
     ] {
         bulk(body).refused(422, code, field);
     }
-    let done = bulk(json!({"action": "delete", "filter": {"status": "resolved"}, "confirm": true})).data(200);
+    let done = bulk(json!({"action": "delete", "filter": {"status": "resolved"}, "confirm": true}))
+        .data(200);
     assert_eq!(done, json!({"matched": 1, "changed": 1}));
     assert_eq!(titles(house.get("/api/v1/errors")).len(), 2);
 }
@@ -237,7 +249,10 @@ fn merged_errors_are_one_for_what_was_and_what_comes() {
     let house = House::open();
     let (a, b) = (tell(&house, "A", "m"), tell(&house, "B", "m"));
     let merged = house.post(&format!("/api/v1/errors/{a}/merge"), &json!({"ids": [b]})).data(200);
-    assert_eq!((&merged["id"], &merged["occurrences"], &merged["users_affected"]), (&json!(a), &json!(2), &json!(1)));
+    assert_eq!(
+        (&merged["id"], &merged["occurrences"], &merged["users_affected"]),
+        (&json!(a), &json!(2), &json!(1))
+    );
     house.get(&format!("/api/v1/errors/{b}")).refused(404, "error_not_found", "");
     assert_eq!(tell(&house, "B", "again"), a);
     let events = house.get(&format!("/api/v1/errors/{a}/events?limit=2"));
@@ -294,6 +309,8 @@ fn browsers_are_told_that_they_may_call() {
     let answer = house.call(Method::OPTIONS, "/api/1/envelope/", &[("origin", "https://x")], "");
     assert_eq!(answer.status, 204);
     assert_eq!(answer.headers["access-control-allow-origin"], "*");
-    assert!(answer.headers["access-control-allow-headers"].to_str().unwrap().contains("X-Sentry-Auth"));
+    assert!(
+        answer.headers["access-control-allow-headers"].to_str().unwrap().contains("X-Sentry-Auth")
+    );
     house.call(Method::OPTIONS, "/api/v1/errors", &[], "").refused(405, "method_not_allowed", "");
 }

@@ -21,7 +21,8 @@ fn raised(kind: &str, value: &str, frames: &[Value]) -> Value {
 /// Every event of one list is in one group, and no two lists share one.
 #[track_caller]
 fn groups(lists: &[&[Value]]) {
-    let hashes: Vec<Vec<String>> = lists.iter().map(|list| list.iter().map(hash).collect()).collect();
+    let hashes: Vec<Vec<String>> =
+        lists.iter().map(|list| list.iter().map(hash).collect()).collect();
     for list in &hashes {
         assert!(list.windows(2).all(|pair| pair[0] == pair[1]), "{hashes:?}");
     }
@@ -48,7 +49,8 @@ fn lines_and_texts_do_not_split_a_group_and_functions_do() {
 
 #[test]
 fn frames_of_packages_do_not_split_a_group() {
-    let package = |name: &str| json!({"abs_path": format!("/x/site-packages/{name}"), "function": name});
+    let package =
+        |name: &str| json!({"abs_path": format!("/x/site-packages/{name}"), "function": name});
     groups(&[&[
         raised("E", "", &[frame("main", 1), package("a")]),
         raised("E", "", &[package("b"), frame("main", 1), package("c")]),
@@ -59,7 +61,10 @@ fn frames_of_packages_do_not_split_a_group() {
 fn a_chain_is_its_links() {
     let link = |kind: &str| json!({"type": kind, "stacktrace": {"frames": [frame(kind, 1)]}});
     groups(&[
-        &[json!({"exception": {"values": [link("A"), link("B")]}}), json!({"exception": [link("A"), link("B")]})],
+        &[
+            json!({"exception": {"values": [link("A"), link("B")]}}),
+            json!({"exception": [link("A"), link("B")]}),
+        ],
         &[json!({"exception": {"values": [link("B"), link("A")]}})],
         &[json!({"exception": {"values": [link("B")]}}), json!({"exception": link("B")})],
     ]);
@@ -110,9 +115,15 @@ fn messages_belong_together_by_their_form() {
 fn one_thread_is_a_stack() {
     let thread = |function: &str| json!({"stacktrace": {"frames": [frame(function, 1)]}});
     groups(&[
-        &[json!({"threads": {"values": [thread("a")]}}), json!({"threads": [thread("a")], "message": "m"})],
+        &[
+            json!({"threads": {"values": [thread("a")]}}),
+            json!({"threads": [thread("a")], "message": "m"}),
+        ],
         &[json!({"threads": {"values": [thread("b")]}})],
-        &[json!({"threads": {"values": [thread("a"), thread("b")]}, "message": "m"}), json!({"message": "m"})],
+        &[
+            json!({"threads": {"values": [thread("a"), thread("b")]}, "message": "m"}),
+            json!({"message": "m"}),
+        ],
     ]);
 }
 

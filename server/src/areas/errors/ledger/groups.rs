@@ -110,11 +110,7 @@ impl Groups {
     }
 
     /// The group, made by `make` if it is not there, marked as changed.
-    pub(super) fn touch(
-        &mut self,
-        id: GroupId,
-        make: impl FnOnce() -> Group,
-    ) -> &mut Group {
+    pub(super) fn touch(&mut self, id: GroupId, make: impl FnOnce() -> Group) -> &mut Group {
         self.changed.insert(id);
         let Self { by_id, by_hash, .. } = self;
         by_id.entry(id).or_insert_with(|| {
@@ -179,8 +175,10 @@ impl Groups {
             SortBy::Occurrences => i64::try_from(group.occurrences).unwrap_or(i64::MAX),
             SortBy::Users => i64::try_from(group.users).unwrap_or(i64::MAX),
         };
-        let mut found: Vec<(Reverse<(i64, GroupId)>, &Group)> =
-            self.select(filter, now).map(|(id, group)| (Reverse((key(group), *id)), group)).collect();
+        let mut found: Vec<(Reverse<(i64, GroupId)>, &Group)> = self
+            .select(filter, now)
+            .map(|(id, group)| (Reverse((key(group), *id)), group))
+            .collect();
         let total = found.len();
         let end = offset.saturating_add(limit).min(total);
         if end < total && end > 0 {
@@ -198,7 +196,8 @@ impl Groups {
         filter: &GroupFilter,
         now: TimestampMs,
     ) -> impl Iterator<Item = (&'g GroupId, &'g Group)> {
-        let search = filter.search.as_ref().map(|text| Finder::new(&text.to_lowercase()).into_owned());
+        let search =
+            filter.search.as_ref().map(|text| Finder::new(&text.to_lowercase()).into_owned());
         let (status, level, since) = (filter.status, filter.level, filter.since);
         let assignee = filter.assignee.clone();
         self.by_id.iter().filter(move |(_, group)| {
@@ -207,7 +206,9 @@ impl Groups {
                 && level.is_none_or(|level| group.level == level)
                 && since.is_none_or(|since| group.last_seen >= since)
                 && assignee.as_deref().is_none_or(|wanted| whose().unwrap_or_default() == wanted)
-                && search.as_ref().is_none_or(|search| search.find(group.searched.as_bytes()).is_some())
+                && search
+                    .as_ref()
+                    .is_none_or(|search| search.find(group.searched.as_bytes()).is_some())
         })
     }
 }

@@ -60,11 +60,12 @@ impl Ledger {
     fn count_again(&self, mark: &Mark) -> Result<()> {
         let filter = named(all_time());
         let mut counted = 0_u64;
-        let left_out = self.engine.events_since(&filter, mark.through.saturating_add(1), |event| {
-            if !mark.counts(event.id.number()) && self.count_event(&event) {
-                counted += 1;
-            }
-        })?;
+        let left_out =
+            self.engine.events_since(&filter, mark.through.saturating_add(1), |event| {
+                if !mark.counts(event.id.number()) && self.count_event(&event) {
+                    counted += 1;
+                }
+            })?;
         if counted > 0 || left_out > 0 {
             tracing::info!(counted, left_out, "counted errors that were not counted yet");
         }
@@ -79,7 +80,8 @@ impl Ledger {
         let (Some(group), Some(hash)) = (group, hash) else { return false };
         let told = event.properties.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let Told { project, event_id, title, message, exceptions } = told.unwrap_or_default();
-        let message = exceptions.into_iter().next_back().and_then(|raised| raised.value).unwrap_or(message);
+        let message =
+            exceptions.into_iter().next_back().and_then(|raised| raised.value).unwrap_or(message);
         let level = tag("level").and_then(SentLevel::parse).unwrap_or_default().level();
         let face = Face { message: beyond_title(&message, &title), title, level };
         let latest = Latest { time: event.time, event: event.id };

@@ -65,7 +65,8 @@ impl State {
             let group = self.groups.get(*id).ok_or_else(|| ErrorsError::NotFound(id.text()))?;
             found.push((*id, group.clone()));
         }
-        let members = |group: &Group| group.course.as_ref().map_or(0, |course| course.members.len());
+        let members =
+            |group: &Group| group.course.as_ref().map_or(0, |course| course.members.len());
         let all = found.iter().map(|(_, group)| 1 + members(group)).sum::<usize>();
         if all > limits::ERRORS_MERGED_MAX { Err(ErrorsError::MergedTooMany) } else { Ok(found) }
     }

@@ -102,7 +102,8 @@ impl World {
 
 fn open(dir: &tempfile::TempDir, clock: &Clock) -> Engine {
     let (maintenance, clock) = (Maintenance::Manual, clock.clone());
-    Engine::open(&dir.path().join("data"), Options { maintenance, clock, ..Options::default() }).unwrap()
+    Engine::open(&dir.path().join("data"), Options { maintenance, clock, ..Options::default() })
+        .unwrap()
 }
 
 fn ledger(engine: &Engine, clock: &Clock, settings: &ErrorSettings) -> Ledger {
@@ -190,7 +191,8 @@ fn who_sends_the_same_meanwhile_hears_what_became_of_it() {
         let prepared = world.prepared("E", None, 1);
         let (batch, ticket) = world.admit(&prepared).unwrap();
         let mut other = world.engine.event_batch();
-        let Admission::OnItsWay(mut told) = world.ledger.admit(&prepared, &mut other).unwrap() else {
+        let Admission::OnItsWay(mut told) = world.ledger.admit(&prepared, &mut other).unwrap()
+        else {
             panic!("the first one is on its way");
         };
         assert!(told.try_recv().is_err());

@@ -41,7 +41,10 @@ pub enum EnvelopeError {
     #[error("the first line of an envelope must be a JSON object")]
     Headers,
     /// A line of headers is too long.
-    #[error("the headers of an envelope and of its items have at most {} bytes", limits::ENVELOPE_HEADER_BYTES_MAX)]
+    #[error(
+        "the headers of an envelope and of its items have at most {} bytes",
+        limits::ENVELOPE_HEADER_BYTES_MAX
+    )]
     HeadersTooLong,
     /// The headers of an item are no object with a `type`.
     #[error("an item of an envelope must begin with a JSON object that has a type")]

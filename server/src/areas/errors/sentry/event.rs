@@ -20,7 +20,9 @@ pub(in crate::areas::errors) fn read_event(event: Value<'_>) -> Occurrence<'_> {
         match name {
             "event_id" => read.event_id = text(value).and_then(|id| parse_event_id(&id)),
             "timestamp" => read.time = timestamp(value),
-            "level" => read.level = text(value).and_then(|l| SentLevel::parse(&l)).unwrap_or_default(),
+            "level" => {
+                read.level = text(value).and_then(|l| SentLevel::parse(&l)).unwrap_or_default()
+            }
             "platform" => read.platform = short(value),
             "logger" => read.logger = short(value),
             "transaction" => read.transaction = short(value),
@@ -274,7 +276,8 @@ fn add_tag<'d>(
     key: Option<Cow<'d, str>>,
     value: Value<'d>,
 ) {
-    let key = key.filter(|key| !key.is_empty()).and_then(|key| within(key, limits::ERROR_TAG_CHARS_MAX));
+    let key =
+        key.filter(|key| !key.is_empty()).and_then(|key| within(key, limits::ERROR_TAG_CHARS_MAX));
     let value = text(value).and_then(|value| within(value, limits::ERROR_TAG_CHARS_MAX));
     let (Some(key), Some(value)) = (key, value) else { return };
     match read.iter_mut().find(|(known, _)| *known == key) {

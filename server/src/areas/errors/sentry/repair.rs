@@ -37,7 +37,9 @@ fn repaired(bytes: &[u8]) -> Cow<'_, [u8]> {
         };
         if is_alone {
             let out = out.get_or_insert_with(Vec::new);
-            out.extend_from_slice(text.as_bytes().get(done..text.len() - rest.len() + at).unwrap_or_default());
+            out.extend_from_slice(
+                text.as_bytes().get(done..text.len() - rest.len() + at).unwrap_or_default(),
+            );
             out.extend_from_slice(br"\ufffd");
             done = text.len() - rest.len() + at + len;
         }

@@ -11,8 +11,8 @@ use crate::areas::errors::ops;
 use crate::areas::errors::prepare::{Prepared, event_id_text};
 use crate::areas::errors::wire::SentryAnswer;
 use crate::http::{
-    ApiResult, BodyKind, Doc, ErrorCode, Handle, LimitClass, Packing, Param, Request, Response, Route,
-    Scope,
+    ApiResult, BodyKind, Doc, ErrorCode, Handle, LimitClass, Packing, Param, Request, Response,
+    Route, Scope,
 };
 use crate::limits::JSON_SCRATCH_BYTES_MAX;
 
@@ -82,7 +82,8 @@ fn project(req: &Request) -> Result<u64, ErrorsError> {
 }
 
 const TAG: &str = "Errors";
-const PROJECT: [Param; 1] = [Param::path("project", "Any number: the end of the DSN.").example("1")];
+const PROJECT: [Param; 1] =
+    [Param::path("project", "Any number: the end of the DSN.").example("1")];
 
 const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
     .about(

@@ -125,7 +125,8 @@ fn an_event_has_the_id_of_its_envelope_or_a_new_one() {
     let of_envelope = format!("{{\"event_id\":\"{ID}\"}}\n{event}");
     assert_eq!(taken(of_envelope.as_bytes()), Ok(vec![u128::from_str_radix(ID, 16).unwrap()]));
     assert_eq!(taken(format!("{{}}\n{event}").as_bytes()), Ok(vec![7]));
-    let dashed = "{}\n{\"type\":\"event\"}\n{\"event_id\":\"9ec79c33-ec99-42ab-8353-589fcb2e04dc\"}\n";
+    let dashed =
+        "{}\n{\"type\":\"event\"}\n{\"event_id\":\"9ec79c33-ec99-42ab-8353-589fcb2e04dc\"}\n";
     assert_eq!(taken(dashed.as_bytes()), Ok(vec![u128::from_str_radix(ID, 16).unwrap()]));
 }
 
@@ -135,11 +136,42 @@ fn read<R>(event: &Value, look: impl FnMut(Occurrence<'_>) -> R) -> R {
 
 #[test]
 fn fields_of_the_wrong_type_are_dropped_and_the_event_is_kept() {
-    let strange = [json!(null), json!(true), json!(1.5), json!("x"), json!([]), json!([[]]), json!({}), json!({"values": 3})];
+    let strange = [
+        json!(null),
+        json!(true),
+        json!(1.5),
+        json!("x"),
+        json!([]),
+        json!([[]]),
+        json!({}),
+        json!({"values": 3}),
+    ];
     let fields = [
-        "event_id", "timestamp", "level", "platform", "logger", "transaction", "server_name",
-        "release", "dist", "environment", "message", "logentry", "exception", "stacktrace", "threads",
-        "fingerprint", "user", "tags", "request", "contexts", "breadcrumbs", "extra", "modules", "sdk", "_meta",
+        "event_id",
+        "timestamp",
+        "level",
+        "platform",
+        "logger",
+        "transaction",
+        "server_name",
+        "release",
+        "dist",
+        "environment",
+        "message",
+        "logentry",
+        "exception",
+        "stacktrace",
+        "threads",
+        "fingerprint",
+        "user",
+        "tags",
+        "request",
+        "contexts",
+        "breadcrumbs",
+        "extra",
+        "modules",
+        "sdk",
+        "_meta",
     ];
     for field in fields {
         for value in &strange {
@@ -156,7 +188,9 @@ fn fields_of_the_wrong_type_are_dropped_and_the_event_is_kept() {
 
 #[test]
 fn every_shape_of_a_field_is_read() {
-    for time in [json!(1_767_323_045.678), json!("2026-01-02T03:04:05.678Z"), json!("1767323045.678")] {
+    for time in
+        [json!(1_767_323_045.678), json!("2026-01-02T03:04:05.678Z"), json!("1767323045.678")]
+    {
         assert_eq!(read(&json!({"timestamp": time}), |o| o.time), Some(NOW), "{time}");
     }
     for tags in [json!({"a": "b", "n": 1}), json!([["a", "b"], ["n", 1], ["x"], 7])] {
@@ -165,18 +199,29 @@ fn every_shape_of_a_field_is_read() {
         });
         assert_eq!(pairs, "a=b n=1", "{tags}");
     }
-    for exception in [json!({"values": [{"type": "E"}]}), json!([{"type": "E"}]), json!({"type": "E"})] {
+    for exception in
+        [json!({"values": [{"type": "E"}]}), json!([{"type": "E"}]), json!({"type": "E"})]
+    {
         let kind = read(&json!({"exception": exception}), |o| {
             o.raised().and_then(|raised| raised.kind.clone()).map(|kind| kind.into_owned())
         });
         assert_eq!(kind.as_deref(), Some("E"), "{exception}");
     }
-    for (level, expected) in [("fatal", SentLevel::Fatal), ("log", SentLevel::Info), ("?", SentLevel::Error)] {
+    for (level, expected) in
+        [("fatal", SentLevel::Fatal), ("log", SentLevel::Info), ("?", SentLevel::Error)]
+    {
         assert_eq!(read(&json!({"level": level}), |o| o.level), expected);
     }
-    assert_eq!(read(&json!({"user": {"id": 5}}), |o| o.user.key().map(|k| k.to_string())).as_deref(), Some("5"));
-    let by_email = json!({"user": {"id": null, "email": "a@example.com", "ip_address": "10.0.0.1"}});
-    assert_eq!(read(&by_email, |o| o.user.key().map(|k| k.to_string())).as_deref(), Some("a@example.com"));
+    assert_eq!(
+        read(&json!({"user": {"id": 5}}), |o| o.user.key().map(|k| k.to_string())).as_deref(),
+        Some("5")
+    );
+    let by_email =
+        json!({"user": {"id": null, "email": "a@example.com", "ip_address": "10.0.0.1"}});
+    assert_eq!(
+        read(&by_email, |o| o.user.key().map(|k| k.to_string())).as_deref(),
+        Some("a@example.com")
+    );
 }
 
 #[test]
@@ -191,9 +236,15 @@ fn long_things_are_cut_by_characters() {
     });
     let told = read(&event, |o| {
         let raised = o.raised().unwrap();
-        let functions: Vec<String> = raised.frames.iter().map(|f| f.function.clone().unwrap().into_owned()).collect();
+        let functions: Vec<String> =
+            raised.frames.iter().map(|f| f.function.clone().unwrap().into_owned()).collect();
         let chars = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
-        let lengths = [chars(o.message.as_deref()), chars(o.release.as_deref()), chars(raised.value.as_deref()), chars(o.tags.first().map(|t| &*t.1))];
+        let lengths = [
+            chars(o.message.as_deref()),
+            chars(o.release.as_deref()),
+            chars(raised.value.as_deref()),
+            chars(o.tags.first().map(|t| &*t.1)),
+        ];
         (o.exceptions.len(), functions, lengths)
     });
     assert_eq!(told.0, limits::ERROR_EXCEPTIONS_MAX);
@@ -208,7 +259,10 @@ fn titles_are_one_line_that_says_what_happened() {
         (json!({"exception": {"type": "E", "value": "a\nb"}}), "E: a"),
         (json!({"exception": {"type": "E", "value": ""}}), "E"),
         (json!({"exception": {"value": "\n  v"}}), "v"),
-        (json!({"exception": {"type": "Error", "value": "v", "mechanism": {"synthetic": true}}}), "v"),
+        (
+            json!({"exception": {"type": "Error", "value": "v", "mechanism": {"synthetic": true}}}),
+            "v",
+        ),
         (json!({"message": "m\nn"}), "m"),
         (json!({"logentry": {"message": "user %s"}}), "user %s"),
         (json!({"transaction": "GET /"}), "GET /"),

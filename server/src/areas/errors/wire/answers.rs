@@ -301,7 +301,10 @@ impl SeriesView {
             interval: width.as_str(),
             total: count(answer.all.whole.first()),
             series: points
-                .map(|(start, number)| Point { timestamp: IsoTime(*start), count: count(Some(number)) })
+                .map(|(start, number)| Point {
+                    timestamp: IsoTime(*start),
+                    count: count(Some(number)),
+                })
                 .collect(),
         }
     }

@@ -7,7 +7,7 @@ use telltale_engine::TimestampMs;
 use super::super::error::ErrorsError;
 use super::super::model::{GroupId, Move};
 use super::super::ops::{Action, Chosen};
-use super::super::query::{self, WrongFilter, Written};
+use super::super::query::{self, Written, WrongFilter};
 use crate::limits;
 use crate::platform::span;
 
