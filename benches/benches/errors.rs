@@ -115,7 +115,9 @@ fn lists(c: &mut Criterion) {
     let first = ask("/api/v1/errors?limit=1");
     let id = first.split('"').find(|text| text.starts_with("err_")).unwrap().to_owned();
     let path = format!("/api/v1/errors/{id}");
-    group.bench_function("an error with its newest occurrence", |b| b.iter(|| black_box(ask(&path))));
+    group.bench_function("an error with its newest occurrence", |b| {
+        b.iter(|| black_box(ask(&path)))
+    });
     group.finish();
 }
 

@@ -31,10 +31,13 @@ pub(super) struct Occurrence<'d> {
     pub(super) frames: Vec<Frame<'d>>,
     pub(super) fingerprint: Vec<Cow<'d, str>>,
     pub(super) user: User<'d>,
-    pub(super) tags: Vec<(Cow<'d, str>, Cow<'d, str>)>,
+    pub(super) tags: Vec<Tag<'d>>,
     /// Objects that are kept as they are, with their names.
     pub(super) sections: Vec<(Section, Value<'d>)>,
 }
+
+/// The key and the value of a tag.
+pub(super) type Tag<'d> = (Cow<'d, str>, Cow<'d, str>);
 
 /// One exception of a chain.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use telltale_engine::TimestampMs;
 
 use super::error::ErrorsError;
 use super::model::SentLevel;
-use super::occurrence::{Exception, Frame, Occurrence, User, cut, text};
+use super::occurrence::{Exception, Frame, Occurrence, Tag, User, cut, text};
 use crate::limits;
 use crate::platform::json::{Json, Members, Value, with_document};
 use crate::platform::time;
@@ -154,10 +154,10 @@ fn user(value: Value<'_>) -> Result<User<'_>, ErrorsError> {
     Ok(read)
 }
 
-fn tags(value: Value<'_>) -> Result<Vec<(Cow<'_, str>, Cow<'_, str>)>, ErrorsError> {
+fn tags(value: Value<'_>) -> Result<Vec<Tag<'_>>, ErrorsError> {
     let Json::Object(members) = value.json() else { return Err(ErrorsError::Tags) };
     let max = limits::ERROR_TAG_CHARS_MAX;
-    let mut read: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::new();
+    let mut read: Vec<Tag<'_>> = Vec::new();
     for (key, value) in members.take(limits::ERROR_TAGS_MAX) {
         let Json::Text(text) = value.json() else { return Err(ErrorsError::Tags) };
         if key.is_empty() || read.iter().any(|(known, _)| known == key) {

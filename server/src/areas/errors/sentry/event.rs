@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use telltale_engine::TimestampMs;
 
 use super::super::model::SentLevel;
-use super::super::occurrence::{Exception, Frame, Occurrence, Section, User, cut, text};
+use super::super::occurrence::{Exception, Frame, Occurrence, Section, Tag, User, cut, text};
 use crate::limits;
 use crate::platform::json::{Elements, Json, Number, Value};
 use crate::platform::time;
@@ -92,7 +92,8 @@ fn timestamp(value: Value<'_>) -> Option<TimestampMs> {
         _ => return None,
     };
     // Further than any calendar goes, and never beyond what a number of milliseconds can be.
-    (seconds.is_finite() && seconds.abs() < 1e12).then(|| TimestampMs((seconds * 1_000.0) as i64))
+    let ms = (seconds * 1_000.0).round();
+    (ms.abs() < 1e15).then_some(TimestampMs(ms as i64))
 }
 
 /// A message: a text, or an object with what it was made of.
@@ -250,8 +251,8 @@ fn user(value: Value<'_>) -> User<'_> {
 }
 
 /// Tags: an object, or a list of pairs. Of two with the same key the later one counts.
-fn tags(value: Value<'_>) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
-    let mut read: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::new();
+fn tags(value: Value<'_>) -> Vec<Tag<'_>> {
+    let mut read: Vec<Tag<'_>> = Vec::new();
     match value.json() {
         Json::Object(members) => {
             for (key, value) in members.take(limits::ERROR_TAGS_MAX) {
@@ -271,11 +272,7 @@ fn tags(value: Value<'_>) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
     read
 }
 
-fn add_tag<'d>(
-    read: &mut Vec<(Cow<'d, str>, Cow<'d, str>)>,
-    key: Option<Cow<'d, str>>,
-    value: Value<'d>,
-) {
+fn add_tag<'d>(read: &mut Vec<Tag<'d>>, key: Option<Cow<'d, str>>, value: Value<'d>) {
     let key =
         key.filter(|key| !key.is_empty()).and_then(|key| within(key, limits::ERROR_TAG_CHARS_MAX));
     let value = text(value).and_then(|value| within(value, limits::ERROR_TAG_CHARS_MAX));
