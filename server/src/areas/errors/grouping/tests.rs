@@ -129,14 +129,16 @@ fn one_thread_is_a_stack() {
 
 #[test]
 fn hashes_are_as_ever() {
-    for (event, expected) in [
-        (raised("ValueError", "bad", &[frame("main", 1)]), "GOLDEN1"),
-        (json!({"message": "user 5 not found"}), "GOLDEN2"),
-        (json!({"fingerprint": ["a", "{{ default }}"], "message": "m"}), "GOLDEN3"),
-        (json!({}), "GOLDEN4"),
-    ] {
-        assert_eq!(hash(&event), expected, "{event}");
-    }
+    let events = [
+        raised("ValueError", "bad", &[frame("main", 1)]),
+        json!({"message": "user 5 not found"}),
+        json!({"fingerprint": ["a", "{{ default }}"], "message": "m"}),
+        json!({}),
+    ];
+    assert_eq!(
+        events.each_ref().map(hash),
+        ["7a4a2783050706e1d78ec3b38d6b7b41", "598aff33e9539b92363025155e389669", "48d06ef5d2caadfc8a675f6425b2b2af", "74b984ca9c369c44070555bee09dcbf9"]
+    );
 }
 
 proptest! {

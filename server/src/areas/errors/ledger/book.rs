@@ -105,20 +105,28 @@ impl Ledger {
         self.state.read().groups.matching(filter, self.clock.now())
     }
 
-    /// The number that the next event will have.
+    /// A number that is greater than those of all events so far, and smaller than those of all to come.
     pub(super) fn next_number(&self) -> u64 {
-        let probe = NewEvent {
-            name: EVENT_NAME,
-            time: TimestampMs(0),
-            user: None,
-            value: None,
-            tags: &[],
-            properties: None,
-        };
         // An event that is never written: what counts is that it was numbered.
-        self.engine.event_batch().push(&probe).map_or(u64::MAX, |id| id.number())
+        self.engine.event_batch().push(&PROBE).map_or(u64::MAX, |id| id.number())
+    }
+
+    /// Makes sure that events to come have greater numbers than this one.
+    pub(super) fn skip_numbers(&self, number: u64) {
+        let mut batch = self.engine.event_batch();
+        while batch.push(&PROBE).is_ok_and(|id| id.number() < number) {}
     }
 }
+
+/// An event that only asks for a number.
+const PROBE: NewEvent<'static> = NewEvent {
+    name: EVENT_NAME,
+    time: TimestampMs(0),
+    user: None,
+    value: None,
+    tags: &[],
+    properties: None,
+};
 
 /// The events that were counted in any of these groups.
 pub(in crate::areas::errors) fn events_of(groups: Vec<String>, range: TimeRange) -> EventFilter {

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use memchr::memmem::Finder;
 use telltale_engine::TimestampMs;
 
-use super::super::model::{GroupHash, GroupId, Level, Status};
+use super::super::model::{Course, GroupHash, GroupId, Level, Status};
 use super::group::{Group, GroupView};
 
 /// All groups.
@@ -18,6 +18,8 @@ pub(super) struct Groups {
     merged: HashMap<GroupId, GroupId>,
     /// Ids given to hashes none of whose occurrences is durable yet, with how many of these are on their way.
     announced: HashMap<GroupHash, (GroupId, u32)>,
+    /// What people did to groups that only events tell of so far.
+    expected: HashMap<GroupId, Course>,
     /// Groups that the disk does not have as they are.
     changed: HashSet<GroupId>,
 }
@@ -109,15 +111,20 @@ impl Groups {
         self.merged.get(&id).copied().unwrap_or(id)
     }
 
+    /// Gives what people did to groups that are still to come from their events.
+    pub(super) fn expect(&mut self, courses: HashMap<GroupId, Course>) {
+        self.expected = courses;
+    }
+
     /// The group, made by `make` if it is not there, marked as changed.
-    pub(super) fn touch(&mut self, id: GroupId, make: impl FnOnce() -> Group) -> &mut Group {
+    pub(super) fn touch(&mut self, id: GroupId, make: impl FnOnce() -> Group) -> Option<&mut Group> {
         self.changed.insert(id);
-        let Self { by_id, by_hash, .. } = self;
-        by_id.entry(id).or_insert_with(|| {
-            let made = make();
-            by_hash.extend(made.hashes.iter().map(|hash| (*hash, id)));
-            made
-        })
+        if !self.by_id.contains_key(&id) {
+            let mut made = make();
+            made.course = self.expected.remove(&id).map(Box::new);
+            self.insert(id, made);
+        }
+        self.by_id.get_mut(&id)
     }
 
     /// Puts a group in its place.

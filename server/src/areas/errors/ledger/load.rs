@@ -41,6 +41,9 @@ impl Ledger {
             tracing::error!(reason, "what is known of errors is damaged");
         }
         let next_number = self.next_number();
+        // Numbers are given again that no event had which became durable. Here they tell what came before what.
+        let moved = courses.iter().map(|(_, course)| course.moved_number).max();
+        self.skip_numbers(mark.greatest().max(moved.unwrap_or(0)).max(closed_at));
         {
             let mut state = self.state.write();
             let mut courses: HashMap<_, _> = courses.into_iter().collect();
@@ -48,10 +51,11 @@ impl Ledger {
                 group.course = courses.remove(&id).map(Box::new);
                 state.groups.insert(id, group);
             }
+            state.groups.expect(courses);
             state.doomed = doomed.into_iter().collect();
-            state.numbers = Numbers::new(&mark, next_number);
+            state.numbers = Numbers::new(&mark);
         }
-        // Asking for the next number takes one.
+        // Asking for the next number took one.
         let has_more = closed_at == 0 || next_number > closed_at.saturating_add(1);
         if has_more { self.count_again(&mark) } else { Ok(()) }
     }

@@ -26,13 +26,10 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Begins where a mark ends. Numbers from `next` on have not been given: a mark that says otherwise tells of events that a
-    /// loss of power took.
-    pub(super) fn new(mark: &Mark, next: u64) -> Self {
-        let last = next.saturating_sub(1);
-        let counted: BTreeSet<u64> = mark.beyond.iter().copied().filter(|n| *n <= last).collect();
-        let greatest = counted.last().copied().unwrap_or(0).max(mark.through.min(last));
-        Self { in_flight: BTreeMap::new(), counted, greatest }
+    /// Begins where a mark ends.
+    pub(super) fn new(mark: &Mark) -> Self {
+        let counted: BTreeSet<u64> = mark.beyond.iter().copied().collect();
+        Self { in_flight: BTreeMap::new(), counted, greatest: mark.greatest() }
     }
 
     /// An event of this group is on its way.
@@ -69,6 +66,11 @@ impl Numbers {
 }
 
 impl Mark {
+    /// The greatest number that it counts.
+    pub(super) fn greatest(&self) -> u64 {
+        self.beyond.last().copied().unwrap_or(0).max(self.through)
+    }
+
     /// Whether the event with this number is counted.
     pub(super) fn counts(&self, number: u64) -> bool {
         number <= self.through || self.beyond.binary_search(&number).is_ok()
@@ -100,11 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_of_events_that_are_lost_is_not_believed() {
+    fn numbers_go_on_where_a_mark_ends() {
         let mark = Mark { through: 90, beyond: vec![95, 101] };
-        let mut numbers = Numbers::new(&mark, 100);
-        assert_eq!(numbers.mark(), Mark { through: 95, beyond: vec![] });
-        assert_eq!(Numbers::new(&mark, 50).mark(), Mark { through: 49, beyond: vec![] });
+        assert_eq!(mark.greatest(), 101);
+        let mut numbers = Numbers::new(&mark);
+        assert_eq!(numbers.mark(), Mark { through: 101, beyond: vec![] });
     }
 
     proptest! {
