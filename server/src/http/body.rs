@@ -16,9 +16,10 @@ use tokio::time::timeout;
 
 use super::admission::Reservation;
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::route::{Packing, Route};
+use super::route::{Access, BodyKind, Packing, Route};
 use super::settings::Settings;
 use super::{inflate, snappy};
+use crate::platform::keys::Identity;
 
 /// Memory that is set aside before the first byte has come: a client may promise more than it sends.
 const FIRST_CAPACITY_MAX: usize = 64 << 10;
@@ -47,9 +48,13 @@ pub(super) struct BodyLimits {
 }
 
 impl BodyLimits {
-    pub(super) fn of(route: &Route, settings: &Settings) -> Self {
+    /// What the route reads; of a caller whom only the body tells, no more than that needs.
+    pub(super) fn of(route: &Route, settings: &Settings, caller: &Identity) -> Self {
+        let is_stranger =
+            matches!((route.access, caller), (Access::Dsn(_), Identity::Anonymous));
+        let kind = if is_stranger { BodyKind::Json } else { route.body };
         Self {
-            bytes_max: settings.body_bytes_max(route.body),
+            bytes_max: settings.body_bytes_max(kind),
             packing: route.packing,
             idle: settings.body_idle_timeout,
             total: settings.body_timeout,

@@ -85,7 +85,8 @@ where
     let body = match route.body {
         BodyKind::None => Vec::new(),
         BodyKind::Json | BodyKind::Batch | BodyKind::Bulk => {
-            BodyLimits::of(route, &server.settings).read(&parts, body, &mut admitted).await?
+            let limits = BodyLimits::of(route, &server.settings, &trail.identity);
+            limits.read(&parts, body, &mut admitted).await?
         }
     };
     trail.body_bytes = body.len();

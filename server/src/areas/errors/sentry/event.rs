@@ -243,7 +243,8 @@ fn user(value: Value<'_>) -> User<'_> {
             "id" => read.id = field(value),
             "email" => read.email = field(value),
             "username" => read.username = field(value),
-            "ip_address" => read.ip_address = field(value),
+            // Browsers cannot know theirs: the word asks the server to look, and is nobody's address.
+            "ip_address" => read.ip_address = field(value).filter(|ip| ip != "{{auto}}"),
             _ => {}
         }
     }

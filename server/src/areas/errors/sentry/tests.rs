@@ -216,6 +216,8 @@ fn every_shape_of_a_field_is_read() {
         read(&json!({"user": {"id": 5}}), |o| o.user.key().map(|k| k.to_string())).as_deref(),
         Some("5")
     );
+    let asked = json!({"user": {"ip_address": "{{auto}}"}});
+    assert!(read(&asked, |o| o.user.key().is_none()));
     let by_email =
         json!({"user": {"id": null, "email": "a@example.com", "ip_address": "10.0.0.1"}});
     assert_eq!(
