@@ -11,12 +11,12 @@ use crate::documents::{Documents, Receipt};
 use crate::error::{Error, Refusal, Result};
 use crate::log::{self, Applied, Committer, Segments, Submission, encode_dropped, encode_write};
 use crate::maintenance::{
-    self, Alarm, BackupReport, ExpireReport, Keeper, MergeReport, VerifyReport,
+    self, Alarm, BackupReport, DeleteReport, ExpireReport, Keeper, MergeReport, VerifyReport,
 };
 use crate::metrics::{self, BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition};
 use crate::model::{
-    EventAnswer, EventBatch, EventListQuery, EventPage, EventQuery, Lsn, MetricQuery, MetricType,
-    PointBatch, QueryResult,
+    Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, Lsn,
+    MetricQuery, MetricType, PointBatch, QueryResult,
 };
 use crate::options::Options;
 use crate::records::Records;
@@ -105,6 +105,25 @@ impl Engine {
     /// A page of events, newest first. Takes a core or more for as long as it takes: not for reactors.
     pub fn list_events(&self, query: &EventListQuery) -> Result<EventPage> {
         self.rooms.telemetry.events.list(query)
+    }
+
+    /// Hands every event that matches and has this number ([`crate::EventId::number`]) or a greater one to `visit`, in no order: what
+    /// came after an event that is known, for those who keep something that follows from events. Reads as much as it must; not
+    /// for reactors. Answers how many damaged blocks were left out.
+    pub fn events_since(
+        &self,
+        filter: &EventFilter,
+        number: u64,
+        visit: impl FnMut(Event),
+    ) -> Result<u64> {
+        self.rooms.telemetry.events.since(filter, number, visit)
+    }
+
+    /// Deletes the events that match, of all that were written before the call. Should the process die meanwhile, some of
+    /// them may be left: the same call again removes the rest. Takes time: what is in memory is sealed, and every block that
+    /// holds such an event is written anew.
+    pub fn delete_events(&self, filter: &EventFilter) -> Result<DeleteReport> {
+        self.rooms.keeper.delete_events(filter)
     }
 
     /// Answers a question about events. Takes a core or more for as long as it takes: not for reactors.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use telltale_engine::{Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::areas::errors::Ledger;
 use crate::http::{ApiError, ApiResult, OtlpAttributes, Settings};
 use crate::platform::families::Families;
 use crate::platform::ids::Ids;
@@ -21,9 +22,10 @@ use crate::platform::ticks::Ticks;
 pub struct App {
     engine: Engine,
     clock: Clock,
-    ids: Ids,
+    ids: Arc<Ids>,
     keys: Keys,
     jobs: Arc<Jobs>,
+    errors: Ledger,
     families: Families,
     query_slots: Arc<Semaphore>,
     widget_timeout: Duration,
@@ -40,6 +42,9 @@ pub enum AppError {
     /// The jobs.
     #[error(transparent)]
     Jobs(#[from] JobsError),
+    /// What is known of errors.
+    #[error("cannot read what is known of errors: {0}")]
+    Errors(#[from] telltale_engine::Error),
     /// There is no randomness for ids.
     #[error("the system has no randomness: {0}")]
     Randomness(#[from] std::io::Error),
@@ -56,8 +61,11 @@ impl App {
     ) -> Result<Arc<Self>, AppError> {
         let jobs = Jobs::open(engine.clone(), clock.clone(), ticks.clone(), settings.jobs)?;
         let keys = Keys::load(engine.clone(), clock.clone(), ticks, settings.quotas)?;
+        let ids = Arc::new(Ids::new(clock.clone())?);
+        let own_ids = Arc::clone(&ids);
+        let errors = Ledger::open(engine.clone(), clock.clone(), own_ids, &settings.errors)?;
         Ok(Arc::new(Self {
-            ids: Ids::new(clock.clone())?,
+            ids,
             query_slots: Arc::new(Semaphore::new(settings.queries_at_once_max.max(1))),
             widget_timeout: Duration::from_millis(settings.widget_timeout_ms),
             otlp_attributes: Arc::new(settings.otlp_attributes.clone()),
@@ -66,6 +74,7 @@ impl App {
             clock,
             keys,
             jobs: Arc::new(jobs),
+            errors,
             families: Families::default(),
         }))
     }
@@ -83,6 +92,11 @@ impl App {
     /// The jobs.
     pub fn jobs(&self) -> &Arc<Jobs> {
         &self.jobs
+    }
+
+    /// What is known of errors.
+    pub fn errors(&self) -> &Ledger {
+        &self.errors
     }
 
     /// What agents say of their metrics.
@@ -118,6 +132,11 @@ impl App {
     /// A new id that begins with `prefix`.
     pub fn new_id(&self, prefix: &str) -> String {
         self.ids.next(prefix)
+    }
+
+    /// A new id as a number, for what has ids in a form of its own.
+    pub fn new_number(&self) -> u128 {
+        self.ids.number()
     }
 
     /// Stores points and events, and with them the receipt of an idempotent request. Returns when they are durable

@@ -52,6 +52,8 @@ pub const BULK_LINE_BYTES_MAX: usize = 1 << 20;
 pub const BULK_INLINE_BYTES_MAX: usize = 256 << 10;
 /// Bytes up to which a body packed by Snappy is unpacked where the request is received: a millisecond of work.
 pub const SNAPPY_INLINE_BYTES_MAX: usize = 2 << 20;
+/// Bytes up to which a body packed by deflate or Brotli is unpacked where the request is received: some milliseconds of work.
+pub const INFLATE_INLINE_BYTES_MAX: usize = 1 << 20;
 /// Points of a bulk body that go to the log in one write: some 20 MB in memory. A body of more is several writes.
 pub const BULK_WRITE_POINTS_MAX: usize = 1 << 20;
 /// Characters of the message about one rejected line: the rest of it only repeats what was sent.
@@ -174,7 +176,7 @@ pub const JOB_FAILURES_KEPT: u16 = 25;
 /// Characters of the class of an error.
 pub const ERROR_CLASS_CHARS_MAX: usize = 100;
 /// Characters of the message of an error; what is longer is cut.
-pub const ERROR_MESSAGE_CHARS_MAX: usize = 10_000;
+pub const JOB_ERROR_MESSAGE_CHARS_MAX: usize = 10_000;
 /// Lines of a backtrace; further ones are cut.
 pub const BACKTRACE_LINES_MAX: usize = 50;
 /// Characters of a line of a backtrace; what is longer is cut.
@@ -211,3 +213,60 @@ pub const JOB_CLASSES_TOLD_MAX: usize = 1_000;
 pub const JOB_DURATIONS_KEPT_MAX: usize = 1_000;
 /// Classes of a queue that its detail lists.
 pub const TOP_CLASSES_MAX: usize = 10;
+
+/// Bytes of a line of headers of an envelope: SDKs send a few hundred.
+pub const ENVELOPE_HEADER_BYTES_MAX: usize = 8 << 10;
+/// Items of an envelope: what SDKs send at most, as Sentry has it.
+pub const ENVELOPE_ITEMS_MAX: usize = 100;
+/// Characters of a message and of the text of an exception, as Sentry has it.
+pub const ERROR_MESSAGE_CHARS_MAX: usize = 8_192;
+/// Characters of a field of an occurrence that is one line: a path, a function, a release.
+pub const ERROR_FIELD_CHARS_MAX: usize = 500;
+/// Characters of the key and the value of a tag of an occurrence, as Sentry has it.
+pub const ERROR_TAG_CHARS_MAX: usize = 200;
+/// Tags of an occurrence; more are left out.
+pub const ERROR_TAGS_MAX: usize = 100;
+/// Frames of a stack: of more, the outermost and the innermost half. Part of the HTTP contract.
+pub const ERROR_FRAMES_MAX: usize = 50;
+/// Exceptions of a chain: of more, the outermost.
+pub const ERROR_EXCEPTIONS_MAX: usize = 20;
+/// Parts of an explicit fingerprint.
+pub const ERROR_FINGERPRINTS_MAX: usize = 32;
+/// Bytes of the variables of one frame that are kept.
+pub const ERROR_VARS_BYTES_MAX: usize = 512;
+/// Levels of objects and lists that are kept of what an SDK sends along: people look no deeper.
+pub const ERROR_DEPTH_MAX: usize = 10;
+/// Characters of the title of a group. Part of the HTTP contract.
+pub const ERROR_TITLE_CHARS_MAX: usize = 200;
+/// Characters of the message of a group that are searched beside its title; with the title they are most of what a group takes
+/// in memory.
+pub const ERROR_SEARCH_CHARS_MAX: usize = 300;
+/// Milliseconds that an SDK's clock may be ahead of ours; the time of a later occurrence is that of its receipt.
+pub const ERROR_AHEAD_MS_MAX: i64 = 60 * 1_000;
+/// Milliseconds that an occurrence may lie back; the time of an earlier one is that of its receipt. As long as SDKs keep what
+/// they could not send.
+pub const ERROR_AGE_MS_MAX: i64 = 30 * 24 * 60 * 60 * 1_000;
+/// Bytes of one event of an SDK, as Sentry has it.
+pub const ERROR_EVENT_BYTES_MAX: usize = 1 << 20;
+/// Groups of errors in a list when the caller does not say. Part of the HTTP contract.
+pub const ERRORS_PAGE_DEFAULT: usize = 50;
+/// Groups that one request may name.
+pub const ERRORS_NAMED_MAX: usize = 1_000;
+/// Groups that are one after a merge: all of them are named in questions about the events of the one.
+pub const ERRORS_MERGED_MAX: usize = 1_000;
+/// Characters of a note, a reason, an assignee.
+pub const ERROR_NOTE_CHARS_MAX: usize = 1_000;
+/// Milliseconds that an ignore may last: ten years is for ever.
+pub const ERROR_IGNORE_MS_MAX: i64 = 3_650 * 24 * 60 * 60 * 1_000;
+/// Seconds between two rounds of storing what is known of groups: what a start after a crash has to read again.
+pub const ERRORS_STORE_SECONDS: u64 = 1;
+/// Seconds between two looks for groups whose events are to be deleted.
+pub const ERRORS_DELETE_SECONDS: u64 = 2;
+/// Seconds between two rounds of removing what is too old.
+pub const ERRORS_TRIM_SECONDS: u64 = 60 * 60;
+/// Groups whose events are deleted in one step, which writes every block that holds any of them anew.
+pub const ERRORS_DELETED_AT_ONCE_MAX: usize = 1_000;
+/// Days for which a given id of an occurrence is remembered at least, so that one that is sent again is known.
+pub const ERROR_ID_DAYS: i64 = 7;
+/// Bytes of sets of users that stay in memory.
+pub const ERROR_USERS_BYTES_MAX: usize = 32 << 20;

@@ -14,8 +14,8 @@ use super::view::{EventSizes, View};
 use super::{Chunk, Source};
 use crate::error::{Error, Result};
 use crate::model::{
-    EventAnswer, EventBatch, EventListQuery, EventPage, EventQuery, EventRows, TimeRange,
-    TimestampMs,
+    Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventRows,
+    TimeRange, TimestampMs,
 };
 use crate::options::Options;
 use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
@@ -107,6 +107,21 @@ impl Events {
         )
     }
 
+    /// Hands every event that matches and has this number or a greater one to `visit`, in no order. Answers how many damaged
+    /// blocks were left out.
+    pub(crate) fn since(
+        &self,
+        filter: &EventFilter,
+        number: u64,
+        mut visit: impl FnMut(Event),
+    ) -> Result<u64> {
+        self.ask(
+            filter.range,
+            |sources, context| query::since(sources, (filter, number), context, &mut visit),
+            |quarantined| quarantined,
+        )
+    }
+
     /// Gathers the sources of a range and asks them. Damaged blocks are set aside, left out and counted.
     fn ask<A>(
         &self,
@@ -157,7 +172,7 @@ impl Events {
         Ok(answer)
     }
 
-    fn open_block(&self, info: &EventBlockInfo) -> Result<EventBlock<'_>> {
+    pub(super) fn open_block(&self, info: &EventBlockInfo) -> Result<EventBlock<'_>> {
         let key = info.key;
         EventBlock::open(info, &self.cache, move || self.read_block(&key))
     }

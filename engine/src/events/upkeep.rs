@@ -9,12 +9,14 @@ use std::sync::Arc;
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::keys;
+use super::query::select;
 use super::seal::day_of;
+use super::source::Rows;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
 use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TEXT_BYTES_MAX, EVENT_TEXT_BYTES_MAX};
-use crate::maintenance::{Eagerness, ExpireReport, MergeReport, VerifyReport};
-use crate::model::{EventRows, Interval};
+use crate::maintenance::{DeleteReport, Eagerness, ExpireReport, MergeReport, VerifyReport};
+use crate::model::{EventFilter, EventRows, Interval};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
 /// Blocks that one merge reads at most: what bounds its memory.
@@ -88,6 +90,46 @@ impl Events {
         report.bytes_written += staged.bytes();
         self.view.replace(staged.infos, &removed);
         Ok(())
+    }
+
+    /// Removes the events that match from all blocks: each block that has any is written again without them, or not at all.
+    /// Every block is a step of its own, so what a crash interrupts is finished by doing it again.
+    pub(crate) fn delete_rows(&self, filter: &EventFilter) -> Result<DeleteReport> {
+        let mut report = DeleteReport::default();
+        for info in self.view.blocks() {
+            if self.is_quarantined(&info.key) {
+                continue;
+            }
+            match self.delete_rows_of(&info, filter) {
+                Ok(0) => {}
+                Ok(events) => {
+                    report.events += events;
+                    report.blocks += 1;
+                }
+                // What is in it nobody can see, and what is expired goes with its day.
+                Err(Error::Corrupt(reason)) => self.quarantine(&info.key, &reason),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(report)
+    }
+
+    fn delete_rows_of(&self, info: &EventBlockInfo, filter: &EventFilter) -> Result<u64> {
+        let gone = select(&self.open_block(info)?, filter)?.clipped(info.rows);
+        if gone == Rows::none() {
+            return Ok(0);
+        }
+        let gone = gone.to_bitmap(info.rows);
+        let bytes = self.read_block(&info.key)?;
+        block::check(info, &bytes)?;
+        let rows = block::decode(&bytes)?;
+        let kept = rows.retained(|row| u32::try_from(row).is_ok_and(|row| !gone.contains(row)));
+        let mut batch = Batch::new();
+        let staged = self.stage(&[&kept], Effort::Merge, &mut batch)?;
+        retire(&mut batch, &info.key);
+        self.store.write(batch, Sync::Yes)?;
+        self.view.replace(staged.infos, &[info.key]);
+        Ok(gone.len())
     }
 
     /// Removes days that are older than events are kept.

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::{Alarm, Eagerness, ExpireReport, MergeReport};
+use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeReport};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
-use crate::model::TimestampMs;
+use crate::model::{EventFilter, TimestampMs};
 use crate::options::Maintenance;
 use crate::telemetry::{SealReport, Telemetry};
 
@@ -133,6 +133,17 @@ impl Keeper {
     fn collect_garbage(&self) -> Result<()> {
         self.telemetry.metrics.collect_garbage()?;
         self.telemetry.events.collect_garbage()
+    }
+
+    /// Removes the events that match, of all that were written before.
+    pub(crate) fn delete_events(&self, filter: &EventFilter) -> Result<DeleteReport> {
+        let _turn = self.turn.lock();
+        // Twice: a seal that failed before is finished first.
+        self.seal_step()?;
+        self.seal_step()?;
+        let report = self.telemetry.events.delete_rows(filter)?;
+        self.collect_garbage()?;
+        Ok(report)
     }
 
     /// Removes what is older than it is kept.

@@ -14,6 +14,6 @@ pub use backup::BackupReport;
 pub(crate) use backup::{DB_DIR, LOCK_FILE, LOG_DIR, backup, restore};
 pub(crate) use keeper::{Due, Keeper};
 pub(crate) use reports::Eagerness;
-pub use reports::{ExpireReport, MergeReport};
+pub use reports::{DeleteReport, ExpireReport, MergeReport};
 pub use verify::VerifyReport;
 pub(crate) use verify::verify;

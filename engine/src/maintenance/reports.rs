@@ -36,6 +36,15 @@ pub struct ExpireReport {
     pub receipts: u64,
 }
 
+/// What a deletion removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeleteReport {
+    /// Events.
+    pub events: u64,
+    /// Blocks that were written anew, or that nothing was left of.
+    pub blocks: u64,
+}
+
 /// What is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Eagerness {

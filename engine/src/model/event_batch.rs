@@ -177,6 +177,22 @@ impl EventRows {
         self.properties.push_str(&other.properties);
     }
 
+    /// The rows at which `keep` says so, in their order; only texts that they name are with them.
+    pub(crate) fn retained(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let mut kept = Self::default();
+        let mut tags = Vec::new();
+        for at in (0..self.len()).filter(|at| keep(*at)) {
+            let Some(row) = self.row(at) else { continue };
+            let Self { texts, .. } = &mut kept;
+            let mut renamed = |id: TextId| texts.intern(self.texts.text(id));
+            tags.clear();
+            tags.extend(row.tags.iter().map(|(key, value)| (renamed(*key), renamed(*value))));
+            let (name, user) = (renamed(row.name), row.user.map(&mut renamed));
+            kept.push_row(&EventRow { name, user, tags: &tags, ..row });
+        }
+        kept
+    }
+
     /// How many rows there are.
     pub(crate) fn len(&self) -> usize {
         self.times.len()

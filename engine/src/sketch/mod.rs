@@ -11,8 +11,10 @@
 //! - [`registers`]: the registers of HyperLogLog and what they tell.
 //! - `stored`: a distribution as bytes, for tests and the fuzzer.
 //! - [`cardinality`]: how many distinct members; exact while few, HyperLogLog beyond.
+//! - [`distinct`]: the same of texts, for those who use the engine.
 
 mod cardinality;
+mod distinct;
 mod distribution;
 mod error;
 mod histogram;
@@ -25,6 +27,7 @@ mod sum;
 mod tests;
 
 pub(crate) use cardinality::{Cardinality, hash_member};
+pub use distinct::Distinct;
 pub(crate) use distribution::{Distribution, rank_of};
 pub(crate) use error::{SketchError, SketchResult};
 pub(crate) use parts::{Entries, Parts};

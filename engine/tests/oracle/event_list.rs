@@ -37,7 +37,7 @@ impl Listed {
         }
     }
 
-    fn matches(&self, filter: &EventFilter) -> bool {
+    pub(crate) fn matches(&self, filter: &EventFilter) -> bool {
         let name = match &filter.name {
             NameFilter::Any => true,
             NameFilter::Exactly(name) => self.event.name == *name,

@@ -155,6 +155,14 @@ impl Question {
         }
         asked
     }
+
+    /// Which events it is about.
+    pub(crate) fn filter(&self) -> &EventFilter {
+        match self {
+            Self::Page { query, .. } | Self::Walk { query, .. } => &query.filter,
+            Self::Answer { query, .. } => &query.filter,
+        }
+    }
 }
 
 fn spans() -> impl Strategy<Value = Span> {

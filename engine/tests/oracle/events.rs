@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use proptest::prelude::*;
 use telltale_engine::{
-    Clock, Engine, EventId, EventListQuery, NewEvent, Properties, TimestampMs, Write,
+    Clock, DeleteReport, Engine, EventId, EventListQuery, NewEvent, Properties, TimestampMs, Write,
 };
 
 use super::event_list::{self, Listed};
@@ -26,6 +26,10 @@ enum Step {
     /// Moves the clock, so that days come to their end.
     Pass(i64),
     Ask(Question),
+    /// Deletes what a question is about.
+    Delete(Question),
+    /// Asks for what a question is about and came after so many hundredths of all events.
+    Since(Question, usize),
 }
 
 struct World {
@@ -58,6 +62,10 @@ impl World {
             Step::Restart => reopen(&mut self.engine, &self.dir, &self.clock),
             Step::Pass(ms) => self.clock.set(TimestampMs(self.clock.now().0 + ms)),
             Step::Ask(question) => self.ask(&question.at(self.clock.now().0)),
+            Step::Delete(question) => self.delete(&question.at(self.clock.now().0)),
+            Step::Since(question, percent) => {
+                self.since(&question.at(self.clock.now().0), *percent);
+            }
         }
     }
 
@@ -101,6 +109,32 @@ impl World {
                 assert_eq!(answer.stats.quarantined, 0);
             }
         }
+    }
+
+    fn delete(&mut self, question: &Question) {
+        let filter = question.filter();
+        let before = self.events.len();
+        self.events.retain(|listed| !listed.matches(filter));
+        let report = self.engine.delete_events(filter).unwrap();
+        assert_eq!(report.events, (before - self.events.len()) as u64, "{filter:?}");
+        assert_eq!(self.engine.stats().events_stored, self.events.len() as u64);
+        // Done again, there is nothing left to do.
+        assert_eq!(self.engine.delete_events(filter).unwrap(), DeleteReport::default());
+    }
+
+    fn since(&self, question: &Question, percent: usize) {
+        let filter = question.filter();
+        let at = self.events.get(self.events.len() * percent / 100);
+        let number = at.map_or(0, |listed| listed.event.id.number());
+        let mut visited = Vec::new();
+        let left_out =
+            self.engine.events_since(filter, number, |event| visited.push(event)).unwrap();
+        assert_eq!(left_out, 0);
+        visited.sort_by_key(|event| event.id);
+        let expected = self.events.iter().filter(|listed| listed.matches(filter));
+        let expected =
+            expected.map(|listed| &listed.event).filter(|event| event.id.number() >= number);
+        assert!(visited.iter().eq(expected), "{filter:?} since {number}");
     }
 
     /// Asks for one page.
@@ -160,6 +194,8 @@ fn histories(
         2 => (0..5 * 60 * MINUTE).prop_map(Step::Pass),
         1 => (0..2 * DAY).prop_map(Step::Pass),
         12 => questions().prop_map(Step::Ask),
+        1 => questions().prop_map(Step::Delete),
+        2 => (questions(), 0..110_usize).prop_map(|(question, percent)| Step::Since(question, percent)),
     ];
     prop::collection::vec(step, steps)
 }

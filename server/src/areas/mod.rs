@@ -3,6 +3,7 @@
 pub mod admin;
 pub mod bulk;
 pub mod dashboards;
+pub mod errors;
 pub mod events;
 pub mod jobs;
 pub mod keys;

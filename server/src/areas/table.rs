@@ -1,6 +1,6 @@
 //! The routes of all areas, for the server, the documentation and the tests that walk them.
 
-use super::{admin, bulk, dashboards, events, jobs, keys, metrics, telemetry};
+use super::{admin, bulk, dashboards, errors, events, jobs, keys, metrics, telemetry};
 use crate::http::Route;
 
 /// All routes, area by area.
@@ -18,6 +18,8 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         jobs::QUEUE_ROUTES,
         jobs::WORKER_ROUTES,
         jobs::DEAD_JOB_ROUTES,
+        errors::ROUTES,
+        errors::SENTRY_ROUTES,
         keys::ROUTES,
         admin::ROUTES,
     ]

@@ -56,6 +56,11 @@ impl House {
         &self.app
     }
 
+    /// Moves the clock on.
+    pub(super) fn pass(&self, ms: i64) {
+        self.app.clock().set(TimestampMs(self.app.now().0 + ms));
+    }
+
     pub(super) fn get(&self, path: &str) -> Answer {
         self.call(Method::GET, path, &[], "")
     }

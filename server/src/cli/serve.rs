@@ -89,6 +89,10 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
         joined(Some(sweeps)).await?;
         let closing = tokio::task::spawn_blocking(move || {
             app.jobs().close();
+            // A start that finds this undone counts what is missing from the events.
+            if let Err(error) = app.errors().close() {
+                tracing::warn!(%error, "not all that is known of errors was stored");
+            }
             app.engine().close()
         });
         closing.await.map_err(|died| CliError::failed("cannot close the data", died))??;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::Common;
 use super::error::CliError;
-use crate::http::{OtlpAttributes, Settings};
+use crate::http::{ErrorSettings, OtlpAttributes, Settings};
 use crate::platform::config::{
     Config, ConfigError, Environment, Flag, Loaded, Period, Sources, Threads,
 };
@@ -74,6 +74,11 @@ pub(super) fn http_settings(config: &Config) -> Settings {
         otlp_attributes: OtlpAttributes {
             resource: config.otlp.resource_attributes.clone(),
             scope: config.otlp.scope_attributes.clone(),
+        },
+        errors: ErrorSettings {
+            groups_max: count(config.errors.groups_max),
+            scrub_keys: config.errors.scrub_keys.clone(),
+            retention: config.retention.events.duration(),
         },
         connections_max: count(http.connections),
         header_bytes_max: http.header_bytes.bytes_usize(),

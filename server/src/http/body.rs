@@ -4,8 +4,8 @@
 //! is known, for a compressed one in the middle of decompression. The bytes are owned and unshared, so that
 //! parsers may work in place.
 //!
-//! Which encodings there are is decided here: gzip, zstd and deflate are undone by the layer outside for every route,
-//! a [`Packing`] here for the routes that read it.
+//! Which encodings there are is decided here: gzip and zstd are undone by the layer outside for every route, deflate here
+//! for every route, a [`Packing`] here for the routes that read it.
 
 use bytes::{Buf, Bytes};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
@@ -16,9 +16,10 @@ use tokio::time::timeout;
 
 use super::admission::Reservation;
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::route::{Packing, Route};
+use super::route::{Access, BodyKind, Packing, Route};
 use super::settings::Settings;
-use super::snappy;
+use super::{inflate, snappy};
+use crate::platform::keys::Identity;
 
 /// Memory that is set aside before the first byte has come: a client may promise more than it sends.
 const FIRST_CAPACITY_MAX: usize = 64 << 10;
@@ -28,6 +29,14 @@ const GROWTH: usize = 4;
 /// A mark on requests that name an encoding, also when the layer that undoes it has taken the name away.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EncodingNamed;
+
+/// How the bytes of a body that were read are still packed.
+#[derive(Clone, Copy, Debug)]
+enum Packed {
+    Snappy,
+    Deflate,
+    Brotli,
+}
 
 /// What is read of a body.
 #[derive(Debug)]
@@ -39,9 +48,13 @@ pub(super) struct BodyLimits {
 }
 
 impl BodyLimits {
-    pub(super) fn of(route: &Route, settings: &Settings) -> Self {
+    /// What the route reads; of a caller whom only the body tells, no more than that needs.
+    pub(super) fn of(route: &Route, settings: &Settings, caller: &Identity) -> Self {
+        let is_stranger =
+            matches!((route.access, caller), (Access::Dsn(_), Identity::Anonymous));
+        let kind = if is_stranger { BodyKind::Json } else { route.body };
         Self {
-            bytes_max: settings.body_bytes_max(route.body),
+            bytes_max: settings.body_bytes_max(kind),
             packing: route.packing,
             idle: settings.body_idle_timeout,
             total: settings.body_timeout,
@@ -60,7 +73,7 @@ impl BodyLimits {
         B: http_body::Body<Data = Bytes>,
         B::Error: std::fmt::Display,
     {
-        let packing = self.packing_of(parts)?;
+        let packed = self.packed_as(parts)?;
         let promised = content_length(&parts.headers);
         if promised > self.bytes_max {
             return Err(too_large(self.bytes_max));
@@ -68,25 +81,36 @@ impl BodyLimits {
         let mut bytes = Vec::with_capacity(promised.min(FIRST_CAPACITY_MAX));
         let reading = self.collect(body, promised, &mut bytes, reservation);
         timeout(self.total, reading).await.map_err(|_| too_slow())??;
-        match packing {
+        match packed {
             None => Ok(bytes),
-            Some(Packing::Snappy) => snappy::unpack(bytes, self.bytes_max, reservation).await,
+            Some(Packed::Snappy) => snappy::unpack(bytes, self.bytes_max, reservation).await,
+            Some(Packed::Deflate) => {
+                inflate::unpack(bytes, inflate::deflate, self.bytes_max, reservation).await
+            }
+            Some(Packed::Brotli) => {
+                inflate::unpack(bytes, inflate::brotli, self.bytes_max, reservation).await
+            }
         }
     }
 
     /// How the body is still packed.
-    fn packing_of(&self, parts: &Parts) -> ApiResult<Option<Packing>> {
+    fn packed_as(&self, parts: &Parts) -> ApiResult<Option<Packed>> {
         let named = parts.extensions.get::<EncodingNamed>().is_some();
         let encoding = parts.headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
         match (encoding, self.packing) {
-            (None, packing) if !named => Ok(packing),
+            (None, Some(Packing::Snappy)) if !named => Ok(Some(Packed::Snappy)),
             (None | Some(b"identity"), _) => Ok(None),
-            (Some(b"snappy"), Some(Packing::Snappy)) => Ok(self.packing),
+            (Some(b"deflate"), _) => Ok(Some(Packed::Deflate)),
+            (Some(b"snappy"), Some(Packing::Snappy)) => Ok(Some(Packed::Snappy)),
+            (Some(b"br"), Some(Packing::Brotli)) => Ok(Some(Packed::Brotli)),
             (Some(_), packing) => {
                 let message = match packing {
                     None => "Content-Encoding must be gzip, zstd, deflate or identity",
                     Some(Packing::Snappy) => {
                         "Content-Encoding must be snappy, gzip, zstd, deflate or identity"
+                    }
+                    Some(Packing::Brotli) => {
+                        "Content-Encoding must be br, gzip, zstd, deflate or identity"
                     }
                 };
                 Err(ApiError::new(ErrorCode::UnsupportedMediaType, message))
@@ -146,7 +170,7 @@ fn too_slow() -> ApiError {
 
 /// The connection ended early, or the compressed bytes are damaged. Only in the second case does anybody read
 /// the answer.
-fn broken(error: &impl std::fmt::Display) -> ApiError {
+pub(super) fn broken(error: &impl std::fmt::Display) -> ApiError {
     ApiError::new(ErrorCode::InvalidJson, "the body ended early or cannot be decompressed")
         .caused_by(error)
 }

@@ -103,6 +103,8 @@ pub enum Resource {
     Worker,
     /// A dead job, by id.
     DeadJob,
+    /// A group of errors, by id.
+    ErrorGroup,
 }
 
 impl ErrorCode {
@@ -122,6 +124,7 @@ impl ErrorCode {
             Self::Missing(Resource::Job) => "job_not_found",
             Self::Missing(Resource::Worker) => "worker_not_found",
             Self::Missing(Resource::DeadJob) => "dead_job_not_found",
+            Self::Missing(Resource::ErrorGroup) => "error_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::InvalidState => "invalid_state",
@@ -253,6 +256,7 @@ impl ApiError {
             Resource::Job => "job",
             Resource::Worker => "worker",
             Resource::DeadJob => "dead job",
+            Resource::ErrorGroup => "error",
         };
         Self::new(ErrorCode::Missing(resource), format!("there is no {what} {id:?}"))
     }

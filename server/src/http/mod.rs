@@ -17,7 +17,10 @@ mod activity;
 mod admission;
 mod body;
 mod connection;
+mod cors;
 mod idempotency;
+mod identify;
+mod inflate;
 mod listener;
 mod pipeline;
 mod router;
@@ -49,7 +52,7 @@ pub use route::{
 pub use router::InvalidRoute;
 pub use serve::serve;
 pub use server::{Server, SetupError};
-pub use settings::{OtlpAttributes, Settings};
+pub use settings::{ErrorSettings, OtlpAttributes, Settings};
 pub use stack::Body;
 pub use telemetry::{LATENCY_BOUNDS_US, RouteCounts, Snapshot, Telemetry};
 

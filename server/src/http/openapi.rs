@@ -123,7 +123,7 @@ fn operation(
     }
     match route.access {
         Access::Public => operation["security"] = json!([]),
-        Access::Scope(scope) => operation["x-scope"] = scope.as_str().into(),
+        Access::Scope(scope) | Access::Dsn(scope) => operation["x-scope"] = scope.as_str().into(),
     }
     if let Some(request) = doc.request {
         operation["requestBody"] = json!({
@@ -257,7 +257,9 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
     use ErrorCode::*;
     let keyed: &[ErrorCode] = match route.access {
         Access::Public => &[],
-        Access::Scope(_) => &[Unauthorized, Forbidden, Internal, Unavailable, Overloaded],
+        Access::Scope(_) | Access::Dsn(_) => {
+            &[Unauthorized, Forbidden, Internal, Unavailable, Overloaded]
+        }
     };
     let limited: &[ErrorCode] =
         if route.limit == LimitClass::Unlimited { &[] } else { &[RateLimited] };

@@ -14,18 +14,17 @@ use http::request::Parts;
 use http_body_util::Full;
 
 use super::body::BodyLimits;
-use super::error::{ApiError, ApiResult, ErrorCode};
+use super::error::{ApiError, ApiResult};
 use super::idempotency::{Claim, Subject};
 use super::query::Query;
 use super::request::Request;
 use super::response::Response;
-use super::route::{Access, BodyKind, Handler, HangUp, Method, Route};
+use super::route::{BodyKind, Handler, HangUp, Method, Route};
 use super::router::Found;
 use super::server::Server;
 use super::trail::Trail;
+use super::{cors, identify};
 use crate::app::App;
-use crate::platform::keys::Identity;
-use crate::platform::throttle::Verdict;
 
 /// Where a request came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,11 +62,20 @@ where
     B: http_body::Body<Data = Bytes>,
     B::Error: std::fmt::Display,
 {
+    if parts.method == http::Method::OPTIONS
+        && let Some(shared) = server.router.shared(parts.uri.path())
+    {
+        trail.route = Some(shared);
+        return Ok(cors::preflight());
+    }
     let Found { route, index, params } = server.router.find(&parts.method, parts.uri.path())?;
     trail.route = Some((index, route));
     check_header_size(server, &parts)?;
-    trail.identity = identify(server, origin, route, &parts)?;
-    charge(server, route, trail)?;
+    trail.identity = identify::in_head(server, origin, route, &parts)?;
+    trail.usage = identify::charge(route, &trail.identity).inspect_err(|refused| {
+        trail.usage = Some(refused.usage);
+        server.telemetry.refused_quota();
+    })?;
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
         Handler::App(handler) => handler,
@@ -78,7 +86,8 @@ where
     let body = match route.body {
         BodyKind::None => Vec::new(),
         BodyKind::Json | BodyKind::Batch | BodyKind::Bulk => {
-            BodyLimits::of(route, &server.settings).read(&parts, body, &mut admitted).await?
+            let limits = BodyLimits::of(route, &server.settings, &trail.identity);
+            limits.read(&parts, body, &mut admitted).await?
         }
     };
     trail.body_bytes = body.len();
@@ -124,53 +133,6 @@ fn check_header_size(server: &Server, parts: &Parts) -> ApiResult<()> {
         ));
     }
     Ok(())
-}
-
-/// Finds out who calls and whether they may.
-fn identify(server: &Server, origin: Origin, route: &Route, parts: &Parts) -> ApiResult<Identity> {
-    let Access::Scope(scope) = route.access else { return Ok(Identity::Anonymous) };
-    let app = server.opened()?;
-    let identity = match origin {
-        Origin::Control => Identity::Local,
-        Origin::Network => {
-            let mut values = parts.headers.get_all(http::header::AUTHORIZATION).iter();
-            let only = values.next().filter(|_| values.next().is_none());
-            let header = only.and_then(|value| value.to_str().ok());
-            let live = header.and_then(|header| app.keys().authenticate(header));
-            Identity::Key(live.ok_or_else(unauthorized)?)
-        }
-    };
-    if identity.may(scope) {
-        return Ok(identity);
-    }
-    let message = format!("the key lacks the scope {:?}", scope.as_str());
-    Err(ApiError::new(ErrorCode::Forbidden, message))
-}
-
-fn unauthorized() -> ApiError {
-    let message = "a valid API key is required: Authorization: Bearer tt_<id>_<secret>";
-    ApiError::new(ErrorCode::Unauthorized, message)
-}
-
-/// Counts the request against the caller's quota.
-fn charge(server: &Server, route: &Route, trail: &mut Trail) -> ApiResult<()> {
-    match trail.identity.throttle(route.limit) {
-        Verdict::Unlimited => Ok(()),
-        Verdict::Allowed(usage) => {
-            trail.usage = Some(usage);
-            Ok(())
-        }
-        Verdict::Refused { usage, wait } => {
-            trail.usage = Some(usage);
-            server.telemetry.refused_quota();
-            let seconds =
-                u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
-            let class = route.limit.as_str();
-            let message =
-                format!("more than {} requests per minute of the class {class:?}", usage.limit);
-            Err(ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds))
-        }
-    }
 }
 
 /// Runs a POST: with an idempotency key at most once.

@@ -39,6 +39,8 @@ pub struct Route {
     pub packing: Option<Packing>,
     /// What becomes of the handler when its caller hangs up.
     pub hang_up: HangUp,
+    /// Whether pages of other sites may call: browsers are told so, and ask beforehand with `OPTIONS`.
+    pub cors: bool,
     /// What answers.
     pub handler: Handler,
     /// What the OpenAPI document says.
@@ -95,6 +97,7 @@ impl Route {
             body,
             packing: None,
             hang_up: HangUp::GoesOn,
+            cors: false,
             handler,
             doc: Doc::EMPTY,
         }
@@ -104,6 +107,13 @@ impl Route {
     #[must_use]
     pub const fn scope(mut self, scope: Scope) -> Self {
         self.access = Access::Scope(scope);
+        self
+    }
+
+    /// Keys are taken as agents of Sentry send them, with this scope.
+    #[must_use]
+    pub const fn dsn(mut self, scope: Scope) -> Self {
+        self.access = Access::Dsn(scope);
         self
     }
 
@@ -140,6 +150,13 @@ impl Route {
     #[must_use]
     pub const fn waits(mut self) -> Self {
         self.hang_up = HangUp::Drops;
+        self
+    }
+
+    /// Pages of other sites may call.
+    #[must_use]
+    pub const fn cors(mut self) -> Self {
+        self.cors = true;
         self
     }
 
@@ -201,6 +218,9 @@ pub enum Access {
     Public,
     /// Keys with this scope, and admin keys.
     Scope(Scope),
+    /// The same, where a key may also come as the one of a DSN: in `X-Sentry-Auth`, in the query string, or in the body. A
+    /// request with none in its head reaches its handler as nobody's, who looks for it in the body.
+    Dsn(Scope),
 }
 
 /// What is read of the body before the handler runs, and the limit of its bytes after decompression.
@@ -230,6 +250,8 @@ pub enum HangUp {
 pub enum Packing {
     /// Snappy in its block format. It is what a body is packed in that names no encoding, as old agents of Prometheus do.
     Snappy,
+    /// Brotli, which agents of Sentry choose where they can.
+    Brotli,
 }
 
 /// What answers a route.

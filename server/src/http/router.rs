@@ -1,7 +1,7 @@
 //! From a method and a raw path to a route and its parameters.
 //!
 //! Paths match as they were sent, still percent-encoded, so that `%2F` is part of a parameter and never a
-//! separator. A trailing slash is another path, which no route has. Where a literal path lacks the method, a path
+//! separator. A trailing slash is another path, which only routes have whose protocol asks for it. Where a literal path lacks the method, a path
 //! with parameters may have it: `GET /api/v1/metrics/batch` asks for the metric called `batch`.
 
 use std::collections::BTreeMap;
@@ -73,6 +73,13 @@ impl Router {
     /// All routes, in the order of the tables.
     pub(super) fn routes(&self) -> &[&'static Route] {
         &self.routes
+    }
+
+    /// The route at a path that pages of other sites may call, and its place.
+    pub(super) fn shared(&self, raw_path: &str) -> Option<(usize, &'static Route)> {
+        let methods = self.paths.at(raw_path).ok()?.value.0;
+        let mut routes = methods.into_iter().flatten();
+        routes.find_map(|at| self.routes.get(at).map(|route| (at, *route)).filter(|(_, r)| r.cors))
     }
 
     /// The route of a request. `not_found` and `method_not_allowed` are the errors.

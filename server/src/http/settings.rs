@@ -27,6 +27,8 @@ pub struct Settings {
     pub jobs: JobsSettings,
     /// Attributes of OTLP that are tags, beside those of data points.
     pub otlp_attributes: OtlpAttributes,
+    /// What is kept of errors.
+    pub errors: ErrorSettings,
     /// Open connections; further ones wait to be accepted. 16384: an idle one takes some kilobytes.
     pub connections_max: usize,
     /// Bytes of the request line and headers together. 32 KiB.
@@ -57,6 +59,43 @@ pub struct OtlpAttributes {
     pub scope: Vec<String>,
 }
 
+/// What is kept of errors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorSettings {
+    /// Groups at most; what comes beyond is one group. 100000: some 40 MB, and more than anybody looks through.
+    pub groups_max: usize,
+    /// Words: the values of keys that contain one, in any case, are not stored.
+    pub scrub_keys: Vec<String>,
+    /// How long events are kept. 30 days.
+    pub retention: Duration,
+}
+
+impl Default for ErrorSettings {
+    fn default() -> Self {
+        let scrub_keys = [
+            "password",
+            "passwd",
+            "secret",
+            "token",
+            "authorization",
+            "cookie",
+            "api_key",
+            "api-key",
+            "apikey",
+            "credential",
+            "private_key",
+            "session_id",
+            "sessionid",
+            "csrf",
+        ];
+        Self {
+            groups_max: 100_000,
+            scrub_keys: scrub_keys.map(str::to_owned).to_vec(),
+            retention: Duration::from_secs(30 * 24 * 60 * 60),
+        }
+    }
+}
+
 impl Default for OtlpAttributes {
     fn default() -> Self {
         let resource = [
@@ -83,6 +122,7 @@ impl Default for Settings {
             widget_timeout_ms: 5_000,
             jobs: JobsSettings::default(),
             otlp_attributes: OtlpAttributes::default(),
+            errors: ErrorSettings::default(),
             connections_max: 16_384,
             header_bytes_max: 32 << 10,
             headers_max: 100,

@@ -72,7 +72,9 @@ impl Server {
             request.extensions_mut().insert(EncodingNamed);
         }
         let pipeline = Pipeline { server: Arc::clone(self), origin };
-        let decompressed = RequestDecompression::new(pipeline).pass_through_unaccepted(true);
+        // Deflate is undone where bodies are read: senders disagree about what it is.
+        let decompressed =
+            RequestDecompression::new(pipeline).deflate(false).pass_through_unaccepted(true);
         let worthwhile = SizeAbove::new(limits::COMPRESS_BYTES_MIN).and(NotForContentType::IMAGES);
         // A higher level costs more time than the bytes it saves take to send.
         let compressed = Compression::new(decompressed)
@@ -93,7 +95,11 @@ fn lower_encoding(headers: &mut HeaderMap) -> bool {
     if lines.is_empty() {
         return false;
     }
-    if let Ok(lower) = HeaderValue::from_bytes(&lines.join(&b", "[..]).to_ascii_lowercase()) {
+    let lower = match lines.join(&b", "[..]).to_ascii_lowercase() {
+        old if old == b"x-gzip" => b"gzip".to_vec(),
+        lower => lower,
+    };
+    if let Ok(lower) = HeaderValue::from_bytes(&lower) {
         headers.insert(CONTENT_ENCODING, lower);
     }
     true

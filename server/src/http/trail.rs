@@ -10,10 +10,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use http_body_util::Full;
 
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::etag;
 use super::response::Response;
 use super::route::{Handler, Route};
 use super::server::Server;
+use super::{cors, etag};
 use crate::limits;
 use crate::platform::keys::Identity;
 use crate::platform::throttle::Usage;
@@ -104,6 +104,9 @@ impl Trail {
             headers.insert(REQUEST_ID, id);
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if self.route.is_some_and(|(_, route)| route.cors) {
+            cors::allow(headers);
+        }
         if let Some(usage) = self.usage {
             headers.insert(LIMIT, usage.limit.into());
             headers.insert(REMAINING, usage.remaining.into());

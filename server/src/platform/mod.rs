@@ -15,6 +15,7 @@ pub mod question;
 pub mod quota;
 mod random;
 pub mod self_metrics;
+pub mod span;
 pub mod sweeps;
 pub mod throttle;
 pub mod ticks;

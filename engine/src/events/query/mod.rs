@@ -19,6 +19,7 @@ mod list;
 mod page;
 mod read;
 mod select;
+mod since;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -26,3 +27,5 @@ mod tests;
 pub(crate) use aggregate::aggregate;
 pub(crate) use ask::{QueryContext, QueryLimits};
 pub(crate) use list::list;
+pub(crate) use select::select;
+pub(crate) use since::since;

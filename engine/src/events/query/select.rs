@@ -11,7 +11,7 @@ use crate::model::{EventFilter, NameFilter, TimeRange};
 
 /// The rows of a source that match a filter.
 #[derive(Debug)]
-pub(super) struct Selected {
+pub(crate) struct Selected {
     /// The rows that match all but the range of time.
     pub(super) rows: Rows,
     /// The rows in the range of time.
@@ -19,7 +19,7 @@ pub(super) struct Selected {
 }
 
 /// Selects the rows of `source` that match. Reads no more than it must: nothing where only a range is asked for that holds the whole source.
-pub(super) fn select(source: &dyn Source, filter: &EventFilter) -> Result<Selected> {
+pub(crate) fn select(source: &dyn Source, filter: &EventFilter) -> Result<Selected> {
     let rows = matching(source, filter)?;
     if rows == Rows::none() {
         return Ok(Selected { rows, span: 0..0 });
@@ -112,7 +112,7 @@ impl Selected {
     }
 
     /// The matching rows in the span.
-    pub(super) fn clipped(&self, rows: u32) -> Rows {
+    pub(crate) fn clipped(&self, rows: u32) -> Rows {
         if self.span == (0..rows) {
             return self.rows.clone();
         }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::definition::WidgetType;
 use super::error::Invalid;
 use crate::limits;
+use crate::platform::span;
 
 /// Options of a widget. All are optional; each belongs to some types only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -178,7 +179,7 @@ impl WidgetOptions {
     /// How far back the widget looks, in milliseconds.
     pub(super) fn range_ms(&self) -> Result<i64, Invalid> {
         let Some(text) = &self.time_range else { return Ok(limits::WIDGET_RANGE_DEFAULT_MS) };
-        period_ms(text).ok_or_else(|| {
+        span::parse(text, limits::WIDGET_RANGE_MS_MAX).ok_or_else(|| {
             let days = limits::WIDGET_RANGE_MS_MAX / DAY_MS;
             let expected = format!(
                 "must be a whole number and m, h, d or w, such as 24h, and at most {days}d"
@@ -217,24 +218,6 @@ impl Format {
 
 const DAY_MS: i64 = 86_400_000;
 
-/// The milliseconds of `<n>m`, `h`, `d` or `w`, when it is none too long.
-fn period_ms(text: &str) -> Option<i64> {
-    let unit = text.chars().last()?;
-    let unit_ms = match unit {
-        'm' => 60_000,
-        'h' => 3_600_000,
-        'd' => DAY_MS,
-        'w' => 7 * DAY_MS,
-        _ => return None,
-    };
-    let digits = text.strip_suffix(unit)?;
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let ms = digits.parse::<i64>().ok()?.checked_mul(unit_ms)?;
-    (1..=limits::WIDGET_RANGE_MS_MAX).contains(&ms).then_some(ms)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,7 +247,11 @@ mod tests {
             ("99999999999999999999w", None),
             ("9223372036854775807w", None),
         ] {
-            assert_eq!(period_ms(text), minutes.map(|m: i64| m * 60_000), "{text:?}");
+            assert_eq!(
+                span::parse(text, limits::WIDGET_RANGE_MS_MAX),
+                minutes.map(|m: i64| m * 60_000),
+                "{text:?}"
+            );
         }
         assert_eq!(WidgetOptions::default().range_ms(), Ok(DAY_MS));
     }

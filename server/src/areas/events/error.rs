@@ -43,6 +43,9 @@ pub enum InputError {
     /// The name is absent or empty.
     #[error("name is required")]
     NameMissing,
+    /// The name is one that only we give.
+    #[error("name {0:?} is reserved")]
+    NameReserved(&'static str),
     /// The name is not a text.
     #[error("name must be a string")]
     NameForm,
@@ -148,7 +151,9 @@ impl From<InputError> for ApiError {
                 return Self::new(ErrorCode::MissingName, message).field(Field::Name.as_str());
             }
             InputError::Twice(field) => *field,
-            InputError::NameForm | InputError::Refused(InvalidEvent::Name(_)) => Field::Name,
+            InputError::NameForm
+            | InputError::NameReserved(_)
+            | InputError::Refused(InvalidEvent::Name(_)) => Field::Name,
             InputError::TimeForm | InputError::Time(_) => Field::Timestamp,
             InputError::UserForm | InputError::Refused(InvalidEvent::User) => Field::User,
             InputError::Value | InputError::Refused(InvalidEvent::Value) => Field::Value,

@@ -21,8 +21,8 @@ pub use load::{Effective, Loaded};
 pub use network::Cidr;
 pub use print::reference;
 pub use settings::{
-    AttributeNames, Bodies, Config, Http, Jobs, Limits, Log, Metrics, Otlp, Outbound,
-    OutboundRanges, Overrides, Server, Storage, StorageRetention,
+    AttributeNames, Bodies, Config, Errors, Http, Jobs, Limits, Log, Metrics, Otlp, Outbound,
+    OutboundRanges, Overrides, Server, Storage, StorageRetention, Words,
 };
 pub use units::{ByteSize, Period};
 pub use value::{Directives, LogFormat, RetentionOverride, Threads};

@@ -109,6 +109,8 @@ macro_rules! settings {
 
 /// The ranges that outbound requests may reach although they are private.
 pub type OutboundRanges = Vec<Cidr>;
+/// Words that are looked for.
+pub type Words = Vec<String>;
 /// Names of attributes.
 pub type AttributeNames = Vec<String>;
 /// Retention of the metrics whose names begin alike.
@@ -257,6 +259,14 @@ settings! {
         dead_keep: Period = "180d";
         /// Dead jobs that are kept.
         dead_max: u64 = "100_000";
+    }
+
+    /// Errors: how much is kept of them, and what is not.
+    "errors" errors: Errors {
+        /// Groups at most; what comes beyond is one group.
+        groups_max: u64 = "100_000";
+        /// Words: the values of keys that contain one, in any case, are not stored.
+        scrub_keys: Words = "password,passwd,secret,token,authorization,cookie,api_key,api-key,apikey,credential,private_key,session_id,sessionid,csrf";
     }
 
     /// Metrics by OTLP: which attributes are tags, beside those of data points.

@@ -176,7 +176,7 @@ impl FailureReport {
         let cut = |text: &str, max: usize| -> String { text.chars().take(max).collect() };
         Self {
             error_class: ClassName::of_error(error_class),
-            message: cut(message, limits::ERROR_MESSAGE_CHARS_MAX),
+            message: cut(message, limits::JOB_ERROR_MESSAGE_CHARS_MAX),
             backtrace: backtrace
                 .iter()
                 .take(limits::BACKTRACE_LINES_MAX)
@@ -464,7 +464,7 @@ mod tests {
     fn a_report_is_cut_and_never_refused() {
         let lines = vec!["l".repeat(2_000); 60];
         let report = FailureReport::new("", &"m".repeat(20_000), lines);
-        assert_eq!(report.message.len(), limits::ERROR_MESSAGE_CHARS_MAX);
+        assert_eq!(report.message.len(), limits::JOB_ERROR_MESSAGE_CHARS_MAX);
         assert_eq!(report.backtrace.len(), limits::BACKTRACE_LINES_MAX);
         assert!(report.backtrace.iter().all(|line| line.len() == limits::BACKTRACE_LINE_CHARS_MAX));
         assert_eq!(&*report.error_class, "Error");

@@ -4,15 +4,17 @@
 //! Of a secret only its SHA-256 is kept. A revoked key stays listed and never works again.
 
 mod authorization;
+mod dsn;
 mod identity;
 mod key;
 mod service;
 mod stored;
 mod text;
 
+pub use dsn::{Disagreement, DsnKey};
 pub use identity::Identity;
 pub use key::{ApiKey, InvalidKey, NewKey, Scope, Scopes};
-pub use service::{FirstStart, IssuedKey, KeyError, Keys};
+pub use service::{FirstStart, IssuedKey, KeyError, Keys, LiveKey};
 pub use text::{KeyText, MalformedKey};
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use subtle::ConstantTimeEq;
 use telltale_engine::{Clock, Engine, Expect, TimestampMs};
 
 use super::authorization::presented_key;
+use super::dsn::DsnKey;
 use super::key::{ApiKey, InvalidKey, NewKey, Scope};
 use super::stored::{COLLECTION, StoredKey};
 use super::text::{KeyText, SecretHash};
@@ -169,6 +170,28 @@ impl Keys {
         let live = live.filter(|live| same && live.revoked.get().is_none())?;
         live.last_used.set(Some(self.clock.now()));
         Some(live)
+    }
+
+    /// Who owns the key of a DSN, if it is a key that works. Only a key that may be seen works without its secret.
+    pub fn authenticate_dsn(&self, dsn: &DsnKey) -> Option<Arc<LiveKey>> {
+        let live = self.live.read().get(&dsn.id).map(Arc::clone)?;
+        if live.revoked.get().is_some() || !self.is_of(&live, dsn) {
+            return None;
+        }
+        if dsn.secret.is_none() && !live.key.public_ingest {
+            return None;
+        }
+        live.last_used.set(Some(self.clock.now()));
+        Some(live)
+    }
+
+    /// Whether a DSN names this key, and with its own secret if with any.
+    pub fn is_of(&self, live: &LiveKey, dsn: &DsnKey) -> bool {
+        let secret_fits = dsn.secret.as_deref().is_none_or(|secret| {
+            let presented = super::text::hash_of(secret);
+            bool::from(presented.ct_eq(&live.secret))
+        });
+        live.key.id == dsn.id && secret_fits
     }
 
     /// Stores when each key was last used, where that is news. A sweep calls it now and then, and before the end; what

@@ -54,8 +54,13 @@ impl KeyText {
 
     /// What is stored of the secret. A fast hash is right here: the secret has 256 random bits.
     pub(super) fn secret_hash(&self) -> SecretHash {
-        Sha256::digest(self.secret.as_bytes()).into()
+        hash_of(&self.secret)
     }
+}
+
+/// What is stored of a secret.
+pub(super) fn hash_of(secret: &str) -> SecretHash {
+    Sha256::digest(secret.as_bytes()).into()
 }
 
 impl FromStr for KeyText {

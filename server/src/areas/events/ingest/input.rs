@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use telltale_engine::{InvalidEvent, NewEvent, Properties, PropertiesWriter, TimestampMs};
 
 use super::super::error::{Field, InputError};
+use crate::areas::errors::ERROR_EVENT_NAME;
 use crate::platform::json::{Json, Members, Number, Value};
 use crate::platform::time;
 
@@ -82,6 +83,8 @@ impl<'d> Fields<'d> {
     fn name(&self) -> Result<&'d str, InputError> {
         match self.name.map(Value::json) {
             None | Some(Json::Null | Json::Text("")) => Err(InputError::NameMissing),
+            // What is known of errors follows from these events.
+            Some(Json::Text(ERROR_EVENT_NAME)) => Err(InputError::NameReserved(ERROR_EVENT_NAME)),
             Some(Json::Text(name)) => Ok(name),
             Some(_) => Err(InputError::NameForm),
         }

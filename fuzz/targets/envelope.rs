@@ -1,0 +1,24 @@
+//! Envelopes of SDKs of Sentry: any bytes are taken or refused, the same bytes always alike, and what is refused cut short was
+//! not taken before.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use telltale_server::areas::errors::{GroupHash, examine};
+
+fn read(body: &[u8]) -> Option<Vec<GroupHash>> {
+    let scrub_keys = ["password".to_owned(), "token".to_owned()];
+    examine(body, &scrub_keys).ok()
+}
+
+fuzz_target!(|input: &[u8]| {
+    let whole = read(input);
+    assert_eq!(whole, read(input), "the same bytes belong to the same groups");
+    // The same as the payload of an event, whatever it is.
+    let length = format!("{{}}\n{{\"type\":\"event\",\"length\":{}}}\n", input.len());
+    let as_event = [length.as_bytes(), input].concat();
+    if let Some(groups) = read(&as_event) {
+        assert_eq!(groups.len(), 1, "one item is one event");
+        let short = as_event.get(..as_event.len().saturating_sub(1)).unwrap_or_default();
+        assert!(input.is_empty() || read(short).is_none(), "a lying length was believed");
+    }
+});

@@ -1,0 +1,150 @@
+//! What belongs together and what does not, and hashes as they have ever been.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::super::sentry::with_event;
+use super::group_of;
+
+fn hash(event: &Value) -> String {
+    with_event(event.to_string().as_bytes(), |occurrence| group_of(&occurrence)).unwrap().text()
+}
+
+fn frame(function: &str, line: u32) -> Value {
+    json!({"filename": "app/views.py", "function": function, "lineno": line, "in_app": true})
+}
+
+fn raised(kind: &str, value: &str, frames: &[Value]) -> Value {
+    json!({"exception": {"values": [{"type": kind, "value": value, "stacktrace": {"frames": frames}}]}})
+}
+
+/// Every event of one list is in one group, and no two lists share one.
+#[track_caller]
+fn groups(lists: &[&[Value]]) {
+    let hashes: Vec<Vec<String>> =
+        lists.iter().map(|list| list.iter().map(hash).collect()).collect();
+    for list in &hashes {
+        assert!(list.windows(2).all(|pair| pair[0] == pair[1]), "{hashes:?}");
+    }
+    let mut firsts: Vec<&String> = hashes.iter().filter_map(|list| list.first()).collect();
+    firsts.sort_unstable();
+    firsts.dedup();
+    assert_eq!(firsts.len(), lists.len(), "{hashes:?}");
+}
+
+#[test]
+fn lines_and_texts_do_not_split_a_group_and_functions_do() {
+    groups(&[
+        &[
+            raised("ValueError", "bad 1", &[frame("main", 1), frame("load", 10)]),
+            raised("ValueError", "bad 2", &[frame("main", 3), frame("load", 99)]),
+            raised("ValueError", "other", &[frame("main", 3), frame("load", 9), frame("load", 9)]),
+        ],
+        &[raised("ValueError", "bad 1", &[frame("main", 1), frame("save", 10)])],
+        &[raised("KeyError", "bad 1", &[frame("main", 1), frame("load", 10)])],
+        &[raised("ValueError", "bad 1", &[]), raised("ValueError", "bad 22", &[])],
+        &[raised("ValueError", "worse 1", &[])],
+    ]);
+}
+
+#[test]
+fn frames_of_packages_do_not_split_a_group() {
+    let package =
+        |name: &str| json!({"abs_path": format!("/x/site-packages/{name}"), "function": name});
+    groups(&[&[
+        raised("E", "", &[frame("main", 1), package("a")]),
+        raised("E", "", &[package("b"), frame("main", 1), package("c")]),
+    ]]);
+}
+
+#[test]
+fn a_chain_is_its_links() {
+    let link = |kind: &str| json!({"type": kind, "stacktrace": {"frames": [frame(kind, 1)]}});
+    groups(&[
+        &[
+            json!({"exception": {"values": [link("A"), link("B")]}}),
+            json!({"exception": [link("A"), link("B")]}),
+        ],
+        &[json!({"exception": {"values": [link("B"), link("A")]}})],
+        &[json!({"exception": {"values": [link("B")]}}), json!({"exception": link("B")})],
+    ]);
+}
+
+#[test]
+fn a_fingerprint_splits_and_joins() {
+    let with = |fingerprint: Value, kind: &str| {
+        let mut event = raised(kind, "x", &[frame("main", 1)]);
+        event["fingerprint"] = fingerprint;
+        event
+    };
+    groups(&[
+        &[
+            raised("E", "x", &[frame("main", 1)]),
+            with(json!([]), "E"),
+            with(Value::Null, "E"),
+            with(json!(["{{ default }}"]), "E"),
+            with(json!(["{{default}}"]), "E"),
+            with(json!("text"), "E"),
+        ],
+        &[with(json!(["{{ default }}", "tenant-a"]), "E")],
+        &[with(json!(["{{ default }}", "tenant-b"]), "E")],
+        &[with(json!(["{{ default }}", "tenant-a"]), "F")],
+        &[with(json!(["mine"]), "E"), with(json!(["mine"]), "F")],
+        &[with(json!(["mi", "ne"]), "E")],
+    ]);
+}
+
+#[test]
+fn messages_belong_together_by_their_form() {
+    groups(&[
+        &[
+            json!({"message": "user 5 not found"}),
+            json!({"logentry": {"formatted": "user 77 not found"}}),
+        ],
+        &[
+            json!({"logentry": {"message": "user %s not found", "formatted": "user 5 not found"}}),
+            json!({"logentry": {"message": "user %s not found", "formatted": "user x not found"}}),
+        ],
+        &[json!({"message": "order 5 not found"})],
+        &[json!({}), json!({"message": null, "exception": null}), json!([1])],
+        &[json!({"transaction": "GET /"})],
+    ]);
+}
+
+#[test]
+fn one_thread_is_a_stack() {
+    let thread = |function: &str| json!({"stacktrace": {"frames": [frame(function, 1)]}});
+    groups(&[
+        &[
+            json!({"threads": {"values": [thread("a")]}}),
+            json!({"threads": [thread("a")], "message": "m"}),
+        ],
+        &[json!({"threads": {"values": [thread("b")]}})],
+        &[
+            json!({"threads": {"values": [thread("a"), thread("b")]}, "message": "m"}),
+            json!({"message": "m"}),
+        ],
+    ]);
+}
+
+#[test]
+fn hashes_are_as_ever() {
+    let events = [
+        raised("ValueError", "bad", &[frame("main", 1)]),
+        json!({"message": "user 5 not found"}),
+        json!({"fingerprint": ["a", "{{ default }}"], "message": "m"}),
+        json!({}),
+    ];
+    assert_eq!(
+        events.each_ref().map(hash),
+        ["7a4a2783050706e1d78ec3b38d6b7b41", "598aff33e9539b92363025155e389669", "48d06ef5d2caadfc8a675f6425b2b2af", "74b984ca9c369c44070555bee09dcbf9"]
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_has_a_group(kind in "\\PC{0,20}", value in "\\PC{0,50}", function in "\\PC{0,20}") {
+        let event = raised(&kind, &value, &[frame(&function, 1)]);
+        prop_assert_eq!(hash(&event), hash(&event));
+    }
+}

@@ -1,0 +1,150 @@
+//! The way of an occurrence: admitted, then counted or forgotten.
+
+use telltale_engine::{EventBatch, EventId, NewEvent};
+use tokio::sync::oneshot;
+
+use super::super::error::ErrorsError;
+use super::super::model::{GroupHash, GroupId};
+use super::super::prepare::{Face, Prepared};
+use super::super::store::Store;
+use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG, Ledger, State};
+use super::group::{Group, Latest};
+use super::groups::Place;
+use super::seen::{SeenKey, Sight};
+
+/// What is to be done with an occurrence.
+#[derive(Debug)]
+pub(in crate::areas::errors) enum Admission {
+    /// It is in the batch: once that is durable, or is not, the ticket must be handed in.
+    New(Ticket),
+    /// It was stored before.
+    Known,
+    /// It is on its way from another request: the receiver hears whether it was stored.
+    OnItsWay(oneshot::Receiver<bool>),
+}
+
+/// An occurrence on its way.
+#[derive(Debug)]
+pub(in crate::areas::errors) struct Ticket {
+    event: EventId,
+    latest: Latest,
+    place: Place,
+    seen: SeenKey,
+    face: Face,
+    user: Option<String>,
+}
+
+impl Ticket {
+    /// The event that it becomes.
+    pub(in crate::areas::errors) fn event(&self) -> EventId {
+        self.event
+    }
+
+    /// The group it goes to.
+    pub(in crate::areas::errors) fn group(&self) -> GroupId {
+        self.place.group
+    }
+}
+
+impl Ledger {
+    /// Adds an occurrence to a batch of events, unless it is known. May look at the disk.
+    pub(in crate::areas::errors) fn admit(
+        &self,
+        prepared: &Prepared,
+        batch: &mut EventBatch,
+    ) -> Result<Admission, ErrorsError> {
+        let seen = SeenKey::new(prepared.project, prepared.event_id);
+        if self.store.has_seen(seen, self.clock.now())? {
+            return Ok(Admission::Known);
+        }
+        let mut state = self.state.write();
+        match state.seen.look(seen) {
+            Sight::Stored => return Ok(Admission::Known),
+            Sight::OnItsWay(told) => return Ok(Admission::OnItsWay(told)),
+            Sight::New => {}
+        }
+        let make = || GroupId(self.ids.number());
+        let place = state.groups.announce(prepared.hash, self.groups_max, make);
+        match push(batch, prepared, place) {
+            Ok(event) => {
+                state.numbers.begin(event.number(), place.group);
+                let latest = Latest { time: prepared.time, event };
+                let (face, user) = (prepared.face.clone(), prepared.user.clone());
+                Ok(Admission::New(Ticket { event, latest, place, seen, face, user }))
+            }
+            Err(refused) => {
+                state.groups.settle(place);
+                state.seen.settle(seen, false);
+                Err(refused.into())
+            }
+        }
+    }
+
+    /// The batch is durable: what is in it counts.
+    pub(in crate::areas::errors) fn count(&self, tickets: &[Ticket]) {
+        let mut state = self.state.write();
+        for ticket in tickets {
+            let Ticket { place, face, latest, user, .. } = ticket;
+            state.count(&self.store, (place.group, place.hash), *latest, face, user.as_deref());
+            state.groups.settle(*place);
+            state.numbers.count(ticket.event.number());
+            state.seen.settle(ticket.seen, true);
+        }
+    }
+
+    /// The batch was not stored: it is as if nothing of it had come.
+    pub(in crate::areas::errors) fn forget(&self, tickets: &[Ticket]) {
+        let mut state = self.state.write();
+        for ticket in tickets {
+            state.groups.settle(ticket.place);
+            state.numbers.end(ticket.event.number());
+            state.seen.settle(ticket.seen, false);
+        }
+    }
+}
+
+impl State {
+    /// Counts a durable occurrence that was stored under this id of a group. Those of deleted groups do not count.
+    pub(super) fn count(
+        &mut self,
+        store: &Store,
+        (id, hash): (GroupId, GroupHash),
+        latest: Latest,
+        face: &Face,
+        user: Option<&str>,
+    ) {
+        if self.doomed.contains(&id) {
+            return;
+        }
+        let id = self.groups.owner(id);
+        let is_new = self.groups.get(id).is_none();
+        let users = user.map(|user| self.users.add(store, id, is_new, user));
+        if let Some(group) = self.groups.touch(id, || Group::new(hash, latest, face)) {
+            group.count(latest, face);
+            group.users = users.unwrap_or(group.users);
+        }
+    }
+}
+
+fn push(
+    batch: &mut EventBatch,
+    prepared: &Prepared,
+    place: Place,
+) -> Result<EventId, telltale_engine::InvalidEvent> {
+    let (group, hash) = (place.group.text(), place.hash.text());
+    let mut tags = vec![
+        (GROUP_TAG, group.as_str()),
+        (HASH_TAG, hash.as_str()),
+        ("level", prepared.level.as_str()),
+    ];
+    tags.extend(prepared.environment.as_deref().map(|environment| ("environment", environment)));
+    tags.extend(prepared.release.as_deref().map(|release| ("release", release)));
+    batch.push(&NewEvent {
+        name: EVENT_NAME,
+        time: prepared.time,
+        user: prepared.user.as_deref(),
+        value: None,
+        tags: &tags,
+        properties: Some(&prepared.properties),
+    })
+}

@@ -1,0 +1,146 @@
+//! The ledger itself: what it is made of, and what is asked of it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Mutex, RwLock};
+use telltale_engine::{
+    Clock, Engine, EventFilter, NameFilter, NewEvent, Result, TagCondition, TagFilter, TimeRange,
+    TimestampMs,
+};
+
+use super::super::model::GroupId;
+use super::super::scrub::Scrubber;
+use super::super::store::Store;
+use super::group::GroupView;
+use super::groups::{GroupFilter, Groups, SortBy};
+use super::numbers::Numbers;
+use super::seen::Seen;
+use super::users::Users;
+use crate::http::ErrorSettings;
+use crate::platform::ids::Ids;
+
+/// The name of events that are occurrences of errors.
+pub const EVENT_NAME: &str = "telltale.error";
+/// The tag that holds the id of the group that an event was counted in.
+pub(in crate::areas::errors) const GROUP_TAG: &str = "error_id";
+/// The tag that holds the hash of that group.
+pub(in crate::areas::errors) const HASH_TAG: &str = "hash";
+
+/// Everything that is known of groups of errors.
+#[derive(Debug)]
+pub struct Ledger {
+    pub(super) engine: Engine,
+    pub(super) clock: Clock,
+    pub(super) ids: Arc<Ids>,
+    pub(super) store: Store,
+    pub(super) state: RwLock<State>,
+    /// Held by who writes to disk, and taken before the state.
+    pub(super) writing: Mutex<()>,
+    pub(super) groups_max: usize,
+    /// How long events are kept.
+    pub(super) retention: Duration,
+    scrubber: Scrubber,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) groups: Groups,
+    pub(super) numbers: Numbers,
+    pub(super) seen: Seen,
+    pub(super) users: Users,
+    /// Deleted groups, and those merged into them, whose events may still be there.
+    pub(super) doomed: HashSet<GroupId>,
+}
+
+impl Ledger {
+    /// The ledger of what the disk and the events tell. Blocks, after a crash for as long as reading the events takes that
+    /// are not counted yet.
+    pub fn open(
+        engine: Engine,
+        clock: Clock,
+        ids: Arc<Ids>,
+        settings: &ErrorSettings,
+    ) -> Result<Self> {
+        let ledger = Self {
+            store: Store::new(engine.clone()),
+            engine,
+            clock,
+            ids,
+            state: RwLock::default(),
+            writing: Mutex::new(()),
+            groups_max: settings.groups_max,
+            retention: settings.retention,
+            scrubber: Scrubber::new(&settings.scrub_keys),
+        };
+        ledger.load()?;
+        Ok(ledger)
+    }
+
+    /// What removes that which must not be stored.
+    pub(in crate::areas::errors) fn scrubber(&self) -> &Scrubber {
+        &self.scrubber
+    }
+
+    /// A group.
+    pub(in crate::areas::errors) fn get(&self, id: GroupId) -> Option<GroupView> {
+        let now = self.clock.now();
+        self.state.read().groups.get(id).map(|group| group.view(id, now))
+    }
+
+    /// A page of the groups that match, and how many match in all.
+    pub(in crate::areas::errors) fn list(
+        &self,
+        filter: &GroupFilter,
+        sort: SortBy,
+        (offset, limit): (usize, usize),
+    ) -> (Vec<GroupView>, usize) {
+        let now = self.clock.now();
+        self.state.read().groups.list(filter, sort, (offset, limit), now)
+    }
+
+    /// The ids of all groups that match.
+    pub(in crate::areas::errors) fn matching(&self, filter: &GroupFilter) -> Vec<GroupId> {
+        self.state.read().groups.matching(filter, self.clock.now())
+    }
+
+    /// A number that is greater than those of all events so far, and smaller than those of all to come.
+    pub(super) fn next_number(&self) -> u64 {
+        // An event that is never written: what counts is that it was numbered.
+        self.engine.event_batch().push(&PROBE).map_or(u64::MAX, |id| id.number())
+    }
+
+    /// Makes sure that events to come have greater numbers than this one.
+    pub(super) fn skip_numbers(&self, number: u64) {
+        let mut batch = self.engine.event_batch();
+        while batch.push(&PROBE).is_ok_and(|id| id.number() < number) {}
+    }
+}
+
+/// An event that only asks for a number.
+const PROBE: NewEvent<'static> = NewEvent {
+    name: EVENT_NAME,
+    time: TimestampMs(0),
+    user: None,
+    value: None,
+    tags: &[],
+    properties: None,
+};
+
+/// The events that were counted in any of these groups.
+pub(in crate::areas::errors) fn events_of(groups: Vec<String>, range: TimeRange) -> EventFilter {
+    let condition = TagCondition::AnyOf(groups);
+    EventFilter { tags: vec![TagFilter { key: GROUP_TAG.to_owned(), condition }], ..named(range) }
+}
+
+/// The events of all errors.
+pub(super) fn named(range: TimeRange) -> EventFilter {
+    let name = NameFilter::Exactly(EVENT_NAME.to_owned());
+    EventFilter { range, name, user: None, tags: Vec::new() }
+}
+
+/// All time.
+pub(in crate::areas::errors) fn all_time() -> TimeRange {
+    TimeRange::new(0, i64::MAX)
+}

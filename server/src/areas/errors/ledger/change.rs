@@ -1,0 +1,60 @@
+//! What people do to groups: on disk before it is answered, and in memory only if it is.
+
+use telltale_engine::Result;
+
+use super::super::model::{Course, GroupId, Move};
+use super::super::store::Changes;
+use super::book::Ledger;
+use super::group::GroupView;
+
+/// How a group was before and is after a move.
+#[derive(Debug)]
+struct Moved {
+    id: GroupId,
+    before: Option<Box<Course>>,
+    after: Option<Box<Course>>,
+}
+
+impl Ledger {
+    /// Moves groups, all or none, and answers those that there are, as they are now, and how many of them changed.
+    pub(in crate::areas::errors) fn carry_out(
+        &self,
+        ids: &[GroupId],
+        order: &Move,
+    ) -> Result<(Vec<GroupView>, usize)> {
+        let _writing = self.writing.lock();
+        let (now, next_number) = (self.clock.now(), self.next_number());
+        let mut changes = Changes::default();
+        let mut moved = Vec::new();
+        {
+            let mut state = self.state.write();
+            for id in ids {
+                let Some(group) = state.groups.get_mut(*id) else { continue };
+                let before = group.course.clone();
+                let mut after = before.as_deref().cloned().unwrap_or_default();
+                after.carry_out(order, now, next_number);
+                if after != before.as_deref().cloned().unwrap_or_default() {
+                    changes.put_course(*id, &after);
+                    group.course = Some(Box::new(after));
+                    moved.push(Moved { id: *id, before, after: group.course.clone() });
+                }
+            }
+        }
+        self.store.write(changes).inspect_err(|_| self.undo(moved.iter()))?;
+        let state = self.state.read();
+        let views = ids.iter().filter_map(|id| Some(state.groups.get(*id)?.view(*id, now)));
+        Ok((views.collect(), moved.len()))
+    }
+
+    /// Takes moves back that are not on disk; where an occurrence has come between, it has the last word.
+    fn undo<'m>(&self, moved: impl Iterator<Item = &'m Moved>) {
+        let mut state = self.state.write();
+        for Moved { id, before, after } in moved {
+            if let Some(group) = state.groups.get_mut(*id)
+                && group.course == *after
+            {
+                group.course.clone_from(before);
+            }
+        }
+    }
+}

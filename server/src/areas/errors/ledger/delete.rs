@@ -1,0 +1,96 @@
+//! Groups that go: at once for everybody who looks, their events afterwards, and neither is forgotten by a crash.
+
+use std::collections::HashSet;
+
+use telltale_engine::{Result, TimestampMs};
+
+use super::super::model::GroupId;
+use super::super::store::Changes;
+use super::book::{Ledger, all_time, events_of};
+use super::group::Group;
+use crate::limits;
+
+impl Ledger {
+    /// Deletes groups with everything that was merged into them, and answers which of them there were. What comes later begins
+    /// new groups. Their events go with the next call of [`Self::delete_events`].
+    pub(in crate::areas::errors) fn delete(&self, ids: &[GroupId]) -> Result<Vec<GroupId>> {
+        let _writing = self.writing.lock();
+        let mut changes = Changes::default();
+        let mut gone: Vec<(GroupId, Group)> = Vec::new();
+        {
+            let mut state = self.state.write();
+            for id in ids {
+                let Some(group) = state.groups.remove(*id) else { continue };
+                changes.delete_group(*id);
+                for doomed in of_group(*id, &group) {
+                    changes.put_doomed(doomed);
+                    state.doomed.insert(doomed);
+                }
+                gone.push((*id, group));
+            }
+        }
+        let outcome = self.store.write(changes);
+        let mut state = self.state.write();
+        if outcome.is_err() {
+            for (id, group) in gone {
+                for doomed in of_group(id, &group) {
+                    state.doomed.remove(&doomed);
+                }
+                state.groups.insert(id, group);
+                state.groups.mark_changed(&[id]);
+            }
+            return outcome.map(|()| Vec::new());
+        }
+        let gone: Vec<GroupId> = gone.into_iter().map(|(id, _)| id).collect();
+        gone.iter().for_each(|id| state.users.remove(*id));
+        Ok(gone)
+    }
+
+    /// Deletes the events of deleted groups. A sweep calls it; what a crash interrupts, the next call does again.
+    pub fn delete_events(&self) -> Result<()> {
+        loop {
+            let doomed: HashSet<GroupId> = {
+                let state = self.state.read();
+                // An event on its way would come after the deletion: its group waits for it.
+                let ready = state.doomed.iter().filter(|id| !state.numbers.awaits(**id));
+                ready.take(limits::ERRORS_DELETED_AT_ONCE_MAX).copied().collect()
+            };
+            if doomed.is_empty() {
+                return Ok(());
+            }
+            let names = doomed.iter().map(|id| id.text()).collect();
+            self.engine.delete_events(&events_of(names, all_time()))?;
+            let mut changes = Changes::default();
+            doomed.iter().for_each(|id| changes.delete_doomed(*id));
+            self.store.write(changes)?;
+            let mut state = self.state.write();
+            state.doomed.retain(|id| !doomed.contains(id));
+        }
+    }
+
+    /// Forgets ids that need not be remembered, and, when there is little room left, groups of which no event is kept any more.
+    /// A sweep calls it.
+    pub fn trim(&self) -> Result<()> {
+        let now = self.clock.now();
+        let writing = self.writing.lock();
+        let mut changes = Changes::default();
+        changes.forget_seen(now);
+        self.store.write(changes)?;
+        drop(writing);
+        let kept = i64::try_from(self.retention.as_millis()).unwrap_or(i64::MAX);
+        let old = {
+            let state = self.state.read();
+            if state.groups.len() < self.groups_max / 10 * 9 {
+                return Ok(());
+            }
+            state.groups.last_seen_before(TimestampMs(now.0.saturating_sub(kept)))
+        };
+        self.delete(&old).map(drop)
+    }
+}
+
+/// The ids under which events of a group stand.
+fn of_group(id: GroupId, group: &Group) -> Vec<GroupId> {
+    let members = group.course.iter().flat_map(|course| course.members.iter().copied());
+    std::iter::once(id).chain(members).collect()
+}

@@ -1,0 +1,140 @@
+//! One group in memory, and as it is shown.
+
+use smallvec::{SmallVec, smallvec};
+use telltale_engine::{EventId, TimestampMs};
+
+use super::super::model::{Course, GroupHash, GroupId, Level, Status};
+use super::super::prepare::Face;
+
+/// The title of the group of everything that comes beyond the limit of groups.
+const OVERFLOW_TITLE: &str = "Errors beyond the limit of groups";
+
+/// A group. Some 200 bytes and its texts.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::areas::errors) struct Group {
+    pub(in crate::areas::errors) title: Box<str>,
+    /// Title and message in lower case, for the search.
+    pub(in crate::areas::errors) searched: Box<str>,
+    pub(in crate::areas::errors) level: Level,
+    pub(in crate::areas::errors) first_seen: TimestampMs,
+    pub(in crate::areas::errors) last_seen: TimestampMs,
+    pub(in crate::areas::errors) occurrences: u64,
+    pub(in crate::areas::errors) users: u64,
+    /// Its newest occurrence.
+    pub(in crate::areas::errors) latest: Latest,
+    pub(in crate::areas::errors) hashes: SmallVec<[GroupHash; 1]>,
+    /// `None` while nobody has touched it.
+    pub(in crate::areas::errors) course: Option<Box<Course>>,
+}
+
+/// The newest occurrence of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::areas::errors) struct Latest {
+    pub(in crate::areas::errors) time: TimestampMs,
+    pub(in crate::areas::errors) event: EventId,
+}
+
+/// A group as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::areas::errors) struct GroupView {
+    pub(in crate::areas::errors) id: GroupId,
+    pub(in crate::areas::errors) title: String,
+    pub(in crate::areas::errors) status: Status,
+    pub(in crate::areas::errors) level: Level,
+    pub(in crate::areas::errors) first_seen: TimestampMs,
+    pub(in crate::areas::errors) last_seen: TimestampMs,
+    pub(in crate::areas::errors) occurrences: u64,
+    pub(in crate::areas::errors) users: u64,
+    pub(in crate::areas::errors) latest: Latest,
+    pub(in crate::areas::errors) course: Course,
+}
+
+impl Group {
+    /// The group of a first occurrence, which is still to be counted.
+    pub(super) fn new(hash: GroupHash, latest: Latest, face: &Face) -> Self {
+        let mut group = Self {
+            title: Box::default(),
+            searched: Box::default(),
+            level: face.level,
+            first_seen: latest.time,
+            last_seen: latest.time,
+            occurrences: 0,
+            users: 0,
+            latest,
+            hashes: smallvec![hash],
+            course: None,
+        };
+        group.show(face);
+        group
+    }
+
+    /// Counts an occurrence.
+    pub(super) fn count(&mut self, occurrence: Latest, face: &Face) {
+        self.occurrences += 1;
+        self.first_seen = self.first_seen.min(occurrence.time);
+        self.last_seen = self.last_seen.max(occurrence.time);
+        if occurrence >= self.latest {
+            self.latest = occurrence;
+            self.level = face.level;
+            self.show(face);
+        }
+        if let Some(course) = &mut self.course {
+            course.meet(occurrence.event, occurrence.time);
+        }
+    }
+
+    /// Takes over what another group has counted.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        self.occurrences += other.occurrences;
+        self.first_seen = self.first_seen.min(other.first_seen);
+        self.last_seen = self.last_seen.max(other.last_seen);
+        self.hashes.extend(other.hashes.iter().copied());
+        if other.latest > self.latest {
+            self.latest = other.latest;
+            self.level = other.level;
+            self.title.clone_from(&other.title);
+            self.searched.clone_from(&other.searched);
+        }
+    }
+
+    fn show(&mut self, face: &Face) {
+        let title =
+            if self.hashes.contains(&GroupHash::OVERFLOW) { OVERFLOW_TITLE } else { &face.title };
+        let searched = match face.message.as_str() {
+            "" => title.to_lowercase(),
+            message => [title, "\n", message].concat().to_lowercase(),
+        };
+        if *self.title != *title {
+            self.title = title.into();
+        }
+        if *self.searched != *searched {
+            self.searched = searched.into();
+        }
+    }
+
+    pub(super) fn status(&self, now: TimestampMs) -> Status {
+        self.course.as_ref().map_or(Status::Unresolved, |course| course.status(now))
+    }
+
+    pub(super) fn view(&self, id: GroupId, now: TimestampMs) -> GroupView {
+        GroupView {
+            id,
+            title: self.title.to_string(),
+            status: self.status(now),
+            level: self.level,
+            first_seen: self.first_seen,
+            last_seen: self.last_seen,
+            occurrences: self.occurrences,
+            users: self.users,
+            latest: self.latest,
+            course: self.course.as_deref().cloned().unwrap_or_default(),
+        }
+    }
+}
+
+impl GroupView {
+    /// The ids under which its events stand: its own, and those of groups that were merged into it.
+    pub(in crate::areas::errors) fn event_groups(&self) -> Vec<String> {
+        std::iter::once(&self.id).chain(&self.course.members).map(|id| id.text()).collect()
+    }
+}

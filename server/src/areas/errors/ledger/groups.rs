@@ -1,0 +1,221 @@
+//! All groups: found by id and by hash, listed by what people ask for.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use memchr::memmem::Finder;
+use telltale_engine::TimestampMs;
+
+use super::super::model::{Course, GroupHash, GroupId, Level, Status};
+use super::group::{Group, GroupView};
+
+/// All groups.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    by_id: HashMap<GroupId, Group>,
+    by_hash: HashMap<GroupHash, GroupId>,
+    /// Groups that were merged into others.
+    merged: HashMap<GroupId, GroupId>,
+    /// Ids given to hashes none of whose occurrences is durable yet, with how many of these are on their way.
+    announced: HashMap<GroupHash, (GroupId, u32)>,
+    /// What people did to groups that only events tell of so far.
+    expected: HashMap<GroupId, Course>,
+    /// Groups that the disk does not have as they are.
+    changed: HashSet<GroupId>,
+}
+
+/// Where an occurrence goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) group: GroupId,
+    /// The hash of the group, which is not the occurrence's where that goes to the group of everything beyond.
+    pub(super) hash: GroupHash,
+    /// Whether the group was not there.
+    is_announced: bool,
+}
+
+/// Which groups are wanted: all conditions must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::areas::errors) struct GroupFilter {
+    pub(in crate::areas::errors) status: Option<Status>,
+    pub(in crate::areas::errors) level: Option<Level>,
+    /// Last seen then, or later.
+    pub(in crate::areas::errors) since: Option<TimestampMs>,
+    /// In the title or the message, in any case.
+    pub(in crate::areas::errors) search: Option<String>,
+    /// Whose it is; an empty one is nobody's.
+    pub(in crate::areas::errors) assignee: Option<String>,
+}
+
+/// What a list goes by, the greatest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::areas::errors) enum SortBy {
+    #[default]
+    LastSeen,
+    FirstSeen,
+    Occurrences,
+    Users,
+}
+
+impl Groups {
+    pub(super) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// The group with this id; not one that is merged into another.
+    pub(super) fn get(&self, id: GroupId) -> Option<&Group> {
+        self.by_id.get(&id)
+    }
+
+    /// The same, to be changed in what the disk keeps apart from counts.
+    pub(super) fn get_mut(&mut self, id: GroupId) -> Option<&mut Group> {
+        self.by_id.get_mut(&id)
+    }
+
+    /// Where an occurrence with this hash goes: to its group, to a new one with an id from `make`, or, when there are as many
+    /// groups as there may be, to the one of everything beyond.
+    pub(super) fn announce(
+        &mut self,
+        hash: GroupHash,
+        groups_max: usize,
+        make: impl FnOnce() -> GroupId,
+    ) -> Place {
+        if let Some(id) = self.by_hash.get(&hash) {
+            return Place { group: *id, hash, is_announced: false };
+        }
+        let is_full = self.by_id.len() + self.announced.len() >= groups_max;
+        if is_full && hash != GroupHash::OVERFLOW && !self.announced.contains_key(&hash) {
+            return self.announce(GroupHash::OVERFLOW, groups_max, make);
+        }
+        let (id, on_their_way) = self.announced.entry(hash).or_insert_with(|| (make(), 0));
+        *on_their_way += 1;
+        Place { group: *id, hash, is_announced: true }
+    }
+
+    /// An occurrence for which there was this place has come, or will not.
+    pub(super) fn settle(&mut self, place: Place) {
+        let Place { group, hash, is_announced } = place;
+        if let Some((id, on_their_way)) = self.announced.get_mut(&hash)
+            && is_announced
+            && *id == group
+        {
+            *on_their_way -= 1;
+            if *on_their_way == 0 {
+                self.announced.remove(&hash);
+            }
+        }
+    }
+
+    /// The group that the events with this id are counted in.
+    pub(super) fn owner(&self, id: GroupId) -> GroupId {
+        self.merged.get(&id).copied().unwrap_or(id)
+    }
+
+    /// Gives what people did to groups that are still to come from their events.
+    pub(super) fn expect(&mut self, courses: HashMap<GroupId, Course>) {
+        self.expected = courses;
+    }
+
+    /// The group, made by `make` if it is not there, marked as changed.
+    pub(super) fn touch(&mut self, id: GroupId, make: impl FnOnce() -> Group) -> Option<&mut Group> {
+        self.changed.insert(id);
+        if !self.by_id.contains_key(&id) {
+            let mut made = make();
+            made.course = self.expected.remove(&id).map(Box::new);
+            self.insert(id, made);
+        }
+        self.by_id.get_mut(&id)
+    }
+
+    /// Puts a group in its place.
+    pub(super) fn insert(&mut self, id: GroupId, group: Group) {
+        self.by_hash.extend(group.hashes.iter().map(|hash| (*hash, id)));
+        let members = group.course.iter().flat_map(|course| &course.members);
+        self.merged.extend(members.map(|member| (*member, id)));
+        self.by_id.insert(id, group);
+    }
+
+    /// Takes a group out: nothing leads to it any more.
+    pub(super) fn remove(&mut self, id: GroupId) -> Option<Group> {
+        let group = self.by_id.remove(&id)?;
+        for hash in &group.hashes {
+            self.by_hash.remove(hash);
+            self.announced.remove(hash);
+        }
+        self.merged.retain(|_, owner| *owner != id);
+        self.changed.remove(&id);
+        Some(group)
+    }
+
+    /// Marks a group as one that the disk does not have as it is.
+    pub(super) fn mark_changed(&mut self, ids: &[GroupId]) {
+        self.changed.extend(ids.iter().filter(|id| self.by_id.contains_key(id)));
+    }
+
+    /// The groups that have changed since this was last asked.
+    pub(super) fn take_changed(&mut self) -> Vec<GroupId> {
+        self.changed.drain().collect()
+    }
+
+    /// Groups last seen before `oldest`.
+    pub(super) fn last_seen_before(&self, oldest: TimestampMs) -> Vec<GroupId> {
+        let old = self.by_id.iter().filter(|(_, group)| group.last_seen < oldest);
+        old.map(|(id, _)| *id).collect()
+    }
+
+    /// The ids of all groups that match.
+    pub(super) fn matching(&self, filter: &GroupFilter, now: TimestampMs) -> Vec<GroupId> {
+        self.select(filter, now).map(|(id, _)| *id).collect()
+    }
+
+    /// A page of the groups that match, and how many match in all.
+    pub(super) fn list(
+        &self,
+        filter: &GroupFilter,
+        sort: SortBy,
+        (offset, limit): (usize, usize),
+        now: TimestampMs,
+    ) -> (Vec<GroupView>, usize) {
+        let key = |group: &Group| match sort {
+            SortBy::LastSeen => group.last_seen.0,
+            SortBy::FirstSeen => group.first_seen.0,
+            SortBy::Occurrences => i64::try_from(group.occurrences).unwrap_or(i64::MAX),
+            SortBy::Users => i64::try_from(group.users).unwrap_or(i64::MAX),
+        };
+        let mut found: Vec<(Reverse<(i64, GroupId)>, &Group)> = self
+            .select(filter, now)
+            .map(|(id, group)| (Reverse((key(group), *id)), group))
+            .collect();
+        let total = found.len();
+        let end = offset.saturating_add(limit).min(total);
+        if end < total && end > 0 {
+            // Only what is shown, and what comes before it, need be in order.
+            found.select_nth_unstable_by_key(end - 1, |(key, _)| *key);
+            found.truncate(end);
+        }
+        found.sort_unstable_by_key(|(key, _)| *key);
+        let page = found.into_iter().skip(offset).take(limit);
+        (page.map(|(Reverse((_, id)), group)| group.view(id, now)).collect(), total)
+    }
+
+    fn select<'g>(
+        &'g self,
+        filter: &GroupFilter,
+        now: TimestampMs,
+    ) -> impl Iterator<Item = (&'g GroupId, &'g Group)> {
+        let search =
+            filter.search.as_ref().map(|text| Finder::new(&text.to_lowercase()).into_owned());
+        let (status, level, since) = (filter.status, filter.level, filter.since);
+        let assignee = filter.assignee.clone();
+        self.by_id.iter().filter(move |(_, group)| {
+            let whose = || group.course.as_ref().and_then(|course| course.assignee.as_deref());
+            status.is_none_or(|status| group.status(now) == status)
+                && level.is_none_or(|level| group.level == level)
+                && since.is_none_or(|since| group.last_seen >= since)
+                && assignee.as_deref().is_none_or(|wanted| whose().unwrap_or_default() == wanted)
+                && search
+                    .as_ref()
+                    .is_none_or(|search| search.find(group.searched.as_bytes()).is_some())
+        })
+    }
+}

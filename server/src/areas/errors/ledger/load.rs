@@ -1,0 +1,100 @@
+//! The start: what the disk has, and then the events that it does not know of.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use telltale_engine::{Event, Result};
+
+use super::super::model::{GroupHash, GroupId, SentLevel};
+use super::super::prepare::{Face, beyond_title};
+use super::super::sentry::parse_event_id;
+use super::super::store::Stored;
+use super::book::{GROUP_TAG, HASH_TAG, Ledger, all_time, named};
+use super::group::Latest;
+use super::numbers::{Mark, Numbers};
+use super::seen::SeenKey;
+
+/// What the properties of an occurrence tell its group.
+#[derive(Debug, Default, Deserialize)]
+struct Told {
+    #[serde(default)]
+    project: u64,
+    #[serde(default)]
+    event_id: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    exceptions: Vec<ToldException>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToldException {
+    value: Option<String>,
+}
+
+impl Ledger {
+    pub(super) fn load(&self) -> Result<()> {
+        let Stored { mark, closed_at, groups, courses, doomed, damaged } = self.store.read()?;
+        for reason in damaged {
+            tracing::error!(reason, "what is known of errors is damaged");
+        }
+        let next_number = self.next_number();
+        // Numbers are given again that no event had which became durable. Here they tell what came before what.
+        let moved = courses.iter().map(|(_, course)| course.moved_number).max();
+        self.skip_numbers(mark.greatest().max(moved.unwrap_or(0)).max(closed_at));
+        {
+            let mut state = self.state.write();
+            let mut courses: HashMap<_, _> = courses.into_iter().collect();
+            for (id, mut group) in groups {
+                group.course = courses.remove(&id).map(Box::new);
+                state.groups.insert(id, group);
+            }
+            state.groups.expect(courses);
+            state.doomed = doomed.into_iter().collect();
+            state.numbers = Numbers::new(&mark);
+        }
+        // Asking for the next number took one.
+        let has_more = closed_at == 0 || next_number > closed_at.saturating_add(1);
+        if has_more { self.count_again(&mark) } else { Ok(()) }
+    }
+
+    /// Counts the events that the mark does not count.
+    fn count_again(&self, mark: &Mark) -> Result<()> {
+        let filter = named(all_time());
+        let mut counted = 0_u64;
+        let left_out =
+            self.engine.events_since(&filter, mark.through.saturating_add(1), |event| {
+                if !mark.counts(event.id.number()) && self.count_event(&event) {
+                    counted += 1;
+                }
+            })?;
+        if counted > 0 || left_out > 0 {
+            tracing::info!(counted, left_out, "counted errors that were not counted yet");
+        }
+        Ok(())
+    }
+
+    /// Counts an event. Answers whether it is the event of an error: anybody may have written one of that name.
+    fn count_event(&self, event: &Event) -> bool {
+        let tag = |key: &str| event.tags.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+        let group = tag(GROUP_TAG).and_then(GroupId::parse);
+        let hash = tag(HASH_TAG).and_then(GroupHash::parse);
+        let (Some(group), Some(hash)) = (group, hash) else { return false };
+        let told = event.properties.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let Told { project, event_id, title, message, exceptions } = told.unwrap_or_default();
+        let message =
+            exceptions.into_iter().next_back().and_then(|raised| raised.value).unwrap_or(message);
+        let level = tag("level").and_then(SentLevel::parse).unwrap_or_default().level();
+        let face = Face { message: beyond_title(&message, &title), title, level };
+        let latest = Latest { time: event.time, event: event.id };
+        let mut state = self.state.write();
+        state.count(&self.store, (group, hash), latest, &face, event.user.as_deref());
+        state.numbers.count(event.id.number());
+        if let Some(event_id) = parse_event_id(&event_id) {
+            state.seen.settle(SeenKey::new(project, event_id), true);
+        }
+        true
+    }
+}

@@ -1,0 +1,41 @@
+//! What is known of all groups: a projection of the events of errors and of what people did to groups, in memory, and on disk
+//! as of a moment.
+//!
+//! An occurrence is counted once it is in the event log, never before and never twice:
+//!
+//! ```text
+//! admit ──▶ the event, with the id of its group, goes to the log ──▶ count, in memory ──▶ store, each second
+//!   │                                  │ not durable                                        │
+//!   └─ known already ──▶ its answer    └──▶ forget                      counts and numbers counted, in one batch
+//! ```
+//!
+//! What was counted and not yet stored is counted again from the events by the next start: those numbered above the mark that
+//! the last batch wrote, but for the few that the mark names. Moves (resolve, ignore, assign, merge, delete) are on disk before
+//! they are answered, each with the number that the next event will have, so that it is the same whether an event is met before
+//! the crash or after.
+//!
+//! One lock holds all of it, for microseconds; another one is held by those who write to disk, one after the other.
+
+mod admit;
+mod book;
+mod change;
+mod delete;
+mod group;
+mod groups;
+mod load;
+mod merge;
+mod numbers;
+mod seen;
+mod store_down;
+mod users;
+
+pub(super) use admit::{Admission, Ticket};
+pub(super) use book::events_of;
+pub use book::{EVENT_NAME, Ledger};
+pub(super) use group::{Group, GroupView, Latest};
+pub(super) use groups::{GroupFilter, SortBy};
+pub(super) use numbers::Mark;
+pub(super) use seen::SeenKey;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,346 @@
+//! What the area speaks of: groups of errors, their states, and what of an occurrence makes its group.
+
+use telltale_engine::{EventId, TimestampMs};
+
+use crate::platform::ids;
+
+/// The beginning of the ids of groups.
+pub(super) const ID_PREFIX: &str = "err_";
+/// The beginning of the ids of occurrences, which are events.
+pub(super) const EVENT_ID_PREFIX: &str = "evt_";
+
+/// The identity of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct GroupId(pub(super) u128);
+
+impl GroupId {
+    /// The id as callers see it.
+    pub(super) fn text(self) -> String {
+        ids::prefixed(ID_PREFIX, self.0)
+    }
+
+    /// Reads what [`Self::text`] writes.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        text.strip_prefix(ID_PREFIX).and_then(ids::parse_ulid).map(Self)
+    }
+}
+
+/// What makes the group of an occurrence: equal ones belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupHash(pub u128);
+
+impl GroupHash {
+    /// Stands for all errors that come when there are as many groups as there may be.
+    pub(super) const OVERFLOW: Self = Self(u128::MAX);
+
+    /// As it stands in a tag: 32 digits.
+    pub fn text(self) -> String {
+        format!("{:032x}", self.0)
+    }
+
+    /// Reads what [`Self::text`] writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        u128::from_str_radix(text, 16).ok().map(Self)
+    }
+}
+
+/// How bad an error is. What SDKs call debug, info or log counts as a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Level {
+    /// Something to look at.
+    Warning,
+    /// Something failed.
+    Error,
+    /// The program ended.
+    Fatal,
+}
+
+impl Level {
+    /// All levels.
+    pub(super) const ALL: [Self; 3] = [Self::Warning, Self::Error, Self::Fatal];
+
+    /// The name on the wire.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Fatal => "fatal",
+        }
+    }
+
+    /// The level called `text`, if there is one.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == text)
+    }
+}
+
+/// The level that an occurrence was sent with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum SentLevel {
+    /// `debug`
+    Debug,
+    /// `info`
+    Info,
+    /// `warning`
+    Warning,
+    /// `error`, which is also meant by none and by an unknown one.
+    #[default]
+    Error,
+    /// `fatal`
+    Fatal,
+}
+
+impl SentLevel {
+    /// Reads a level of any SDK.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Some(match text.to_ascii_lowercase().as_str() {
+            "debug" | "trace" => Self::Debug,
+            "info" | "log" | "sample" | "notice" => Self::Info,
+            "warning" | "warn" => Self::Warning,
+            "error" => Self::Error,
+            "fatal" | "critical" => Self::Fatal,
+            _ => return None,
+        })
+    }
+
+    /// The name as it is stored.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Fatal => "fatal",
+        }
+    }
+
+    /// What it counts as.
+    pub(super) fn level(self) -> Level {
+        match self {
+            Self::Debug | Self::Info | Self::Warning => Level::Warning,
+            Self::Error => Level::Error,
+            Self::Fatal => Level::Fatal,
+        }
+    }
+}
+
+/// What is to be done about a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Status {
+    /// Somebody should look.
+    #[default]
+    Unresolved,
+    /// Done, until it comes again.
+    Resolved,
+    /// Nobody needs to look, for a time or for ever.
+    Ignored,
+}
+
+impl Status {
+    /// All states.
+    pub(super) const ALL: [Self; 3] = [Self::Unresolved, Self::Resolved, Self::Ignored];
+
+    /// The name on the wire.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Unresolved => "unresolved",
+            Self::Resolved => "resolved",
+            Self::Ignored => "ignored",
+        }
+    }
+
+    /// The state called `text`, if there is one.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+}
+
+/// What people and regressions did to a group. The default is a group that nobody has touched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Course {
+    /// The state, not counting that time may have ended an ignore: see [`Self::status`].
+    pub(super) set: Status,
+    /// Events with a smaller number were numbered before the last move, and do not undo it.
+    pub(super) moved_number: u64,
+    pub(super) resolved_at: Option<TimestampMs>,
+    pub(super) note: Option<String>,
+    pub(super) ignored_at: Option<TimestampMs>,
+    /// Without it an ignore is for ever.
+    pub(super) ignored_until: Option<TimestampMs>,
+    pub(super) reason: Option<String>,
+    pub(super) regressed_at: Option<TimestampMs>,
+    pub(super) assignee: Option<String>,
+    /// Groups that were merged into this one: their events are this one's.
+    pub(super) members: Vec<GroupId>,
+}
+
+/// What shall become of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Move {
+    Resolve {
+        note: Option<String>,
+    },
+    /// For this many milliseconds, or for ever.
+    Ignore {
+        duration_ms: Option<i64>,
+        reason: Option<String>,
+    },
+    Unresolve,
+    Assign {
+        user: Option<String>,
+    },
+}
+
+impl Course {
+    /// The state at `now`: an ignore that is over is none.
+    pub(super) fn status(&self, now: TimestampMs) -> Status {
+        match (self.set, self.ignored_until) {
+            (Status::Ignored, Some(until)) if until <= now => Status::Unresolved,
+            (set, _) => set,
+        }
+    }
+
+    /// Carries out a move. A move to the state that the group is in changes nothing.
+    pub(super) fn carry_out(&mut self, order: &Move, now: TimestampMs, next_number: u64) {
+        let status = self.status(now);
+        match order {
+            Move::Resolve { note } if status != Status::Resolved => {
+                self.enter(Status::Resolved, next_number);
+                self.resolved_at = Some(now);
+                self.note.clone_from(note);
+            }
+            Move::Ignore { duration_ms, reason } if status != Status::Ignored => {
+                self.enter(Status::Ignored, next_number);
+                self.ignored_at = Some(now);
+                self.ignored_until = duration_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
+                self.reason.clone_from(reason);
+            }
+            // Also where an ignore is over: what is left of it goes.
+            Move::Unresolve if self.set != Status::Unresolved => {
+                self.enter(Status::Unresolved, next_number);
+            }
+            Move::Assign { user } => self.assignee.clone_from(user),
+            Move::Resolve { .. } | Move::Ignore { .. } | Move::Unresolve => {}
+        }
+    }
+
+    /// Takes note of an occurrence. A resolved group, or one whose ignore was over, is unresolved again; what happened or was
+    /// received before the move does not undo it.
+    pub(super) fn meet(&mut self, event: EventId, time: TimestampMs) {
+        let received = event.received();
+        let reopens = event.number() >= self.moved_number
+            && match self.set {
+                Status::Unresolved => false,
+                Status::Resolved => self.resolved_at.is_none_or(|resolved| resolved <= time),
+                Status::Ignored => self.ignored_until.is_some_and(|until| until <= received),
+            };
+        if reopens {
+            self.enter(Status::Unresolved, self.moved_number);
+            self.regressed_at = Some(received);
+        }
+    }
+
+    fn enter(&mut self, status: Status, number: u64) {
+        self.set = status;
+        self.moved_number = number;
+        self.resolved_at = None;
+        self.note = None;
+        self.ignored_at = None;
+        self.ignored_until = None;
+        self.reason = None;
+        if status != Status::Unresolved {
+            self.regressed_at = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: TimestampMs = TimestampMs(1_000_000);
+
+    fn after(ms: i64) -> TimestampMs {
+        TimestampMs(T.0 + ms)
+    }
+
+    fn moved(order: Move) -> Course {
+        let mut course = Course::default();
+        course.carry_out(&order, T, 10);
+        course
+    }
+
+    #[test]
+    fn an_error_that_comes_again_is_unresolved_and_says_so() {
+        for (number, time, expected) in [
+            (10, after(0), Status::Unresolved),
+            (10, after(5), Status::Unresolved),
+            // It happened before it was resolved, or was received before.
+            (10, after(-1), Status::Resolved),
+            (9, after(5), Status::Resolved),
+        ] {
+            let mut course = moved(Move::Resolve { note: Some("done".into()) });
+            course.meet(EventId::new(after(7), number), time);
+            assert_eq!(course.status(after(9)), expected, "{number} {time:?}");
+            let regressed = (expected == Status::Unresolved).then_some(after(7));
+            assert_eq!(course.regressed_at, regressed);
+        }
+    }
+
+    #[test]
+    fn an_ignore_ends_by_itself_and_only_an_occurrence_makes_it_a_regression() {
+        let mut course = moved(Move::Ignore { duration_ms: Some(100), reason: None });
+        assert_eq!(course.status(after(99)), Status::Ignored);
+        assert_eq!(course.status(after(100)), Status::Unresolved);
+        course.meet(EventId::new(after(99), 11), after(99));
+        assert_eq!((course.set, course.regressed_at), (Status::Ignored, None));
+        course.meet(EventId::new(after(100), 12), after(50));
+        assert_eq!((course.set, course.regressed_at), (Status::Unresolved, Some(after(100))));
+        let mut forever = moved(Move::Ignore { duration_ms: None, reason: None });
+        forever.meet(EventId::new(after(1 << 40), 13), after(1 << 40));
+        assert_eq!(forever.status(after(1 << 40)), Status::Ignored);
+    }
+
+    #[test]
+    fn a_move_to_the_state_it_is_in_changes_nothing() {
+        let orders = [
+            Move::Resolve { note: None },
+            Move::Ignore { duration_ms: Some(5_000), reason: None },
+            Move::Unresolve,
+        ];
+        for order in orders {
+            let once = moved(order.clone());
+            let mut twice = once.clone();
+            twice.carry_out(&order, after(50), 20);
+            assert_eq!(twice, once, "{order:?}");
+        }
+        // An ignore that is over may begin again.
+        let mut course = moved(Move::Ignore { duration_ms: Some(10), reason: None });
+        course.carry_out(&Move::Ignore { duration_ms: Some(10), reason: None }, after(10), 20);
+        assert_eq!(course.ignored_until, Some(after(20)));
+    }
+
+    #[test]
+    fn levels_of_all_sdks_count_as_one_of_three() {
+        for (sent, level) in [
+            ("debug", "warning"),
+            ("log", "warning"),
+            ("Warning", "warning"),
+            ("error", "error"),
+            ("critical", "fatal"),
+            ("FATAL", "fatal"),
+        ] {
+            assert_eq!(SentLevel::parse(sent).unwrap().level().as_str(), level, "{sent}");
+        }
+        assert_eq!(SentLevel::parse("loud"), None);
+    }
+
+    #[test]
+    fn ids_and_hashes_round_trip() {
+        let id = GroupId(7 << 64 | 5);
+        assert_eq!(GroupId::parse(&id.text()), Some(id));
+        assert_eq!(GroupId::parse("evt_00000000000000000000000000"), None);
+        let hash = GroupHash(u128::MAX - 1);
+        assert_eq!(GroupHash::parse(&hash.text()), Some(hash));
+    }
+}

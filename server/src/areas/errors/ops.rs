@@ -1,0 +1,173 @@
+//! The verbs of the area. Those that look at the disk or ask the engine block.
+
+use std::sync::Arc;
+
+use telltale_engine::{
+    Event, EventAggregation, EventAnswer, EventBatch, EventField, EventId, EventListQuery,
+    EventPage, EventQuery, Receipt, TimeRange, Write,
+};
+use tokio::sync::oneshot;
+
+use super::error::ErrorsError;
+use super::ledger::{Admission, GroupFilter, GroupView, Ticket, events_of};
+use super::model::{GroupId, Move};
+use super::prepare::Prepared;
+use super::query;
+use crate::app::App;
+use crate::http::{ApiResult, Paging};
+use crate::platform::buckets::Width;
+
+/// Occurrences that are to be stored together.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    batch: EventBatch,
+    /// In the order of the occurrences that are new.
+    pub(super) tickets: Vec<Ticket>,
+    /// Tell whether occurrences were stored that came with another request.
+    elsewhere: Vec<oneshot::Receiver<bool>>,
+}
+
+/// Which groups a bulk action is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Chosen {
+    Named(Vec<GroupId>),
+    Matching(GroupFilter),
+}
+
+/// What a bulk action does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Move(Move),
+    Delete,
+}
+
+/// Finds the groups of occurrences, and makes events of those that are new.
+pub(super) fn admit(app: &App, occurrences: &[Prepared]) -> Result<Admitted, ErrorsError> {
+    let batch = app.engine().event_batch();
+    let mut admitted = Admitted { batch, tickets: Vec::new(), elsewhere: Vec::new() };
+    for occurrence in occurrences {
+        match app.errors().admit(occurrence, &mut admitted.batch) {
+            Ok(Admission::New(ticket)) => admitted.tickets.push(ticket),
+            Ok(Admission::Known) => {}
+            Ok(Admission::OnItsWay(told)) => admitted.elsewhere.push(told),
+            Err(error) => {
+                app.errors().forget(&admitted.tickets);
+                return Err(error);
+            }
+        }
+    }
+    Ok(admitted)
+}
+
+/// Stores what was admitted, and counts it. Returns when all of it is durable, also what came with other requests.
+pub(super) async fn store(
+    app: &Arc<App>,
+    admitted: Admitted,
+    receipt: Option<Receipt>,
+) -> ApiResult<()> {
+    let Admitted { batch, tickets, elsewhere } = admitted;
+    if !tickets.is_empty() || receipt.is_some() {
+        let write = Write { events: Some(batch), receipt, ..Write::default() };
+        match app.write(write).await {
+            Ok(_) => app.errors().count(&tickets),
+            Err(error) => {
+                app.errors().forget(&tickets);
+                return Err(error);
+            }
+        }
+    }
+    for told in elsewhere {
+        if !told.await.unwrap_or(false) {
+            return Err(ErrorsError::NotStored.into());
+        }
+    }
+    Ok(())
+}
+
+/// A group, and its newest occurrence while that is kept.
+pub(super) fn detail(app: &App, id: &str) -> Result<(GroupView, Option<Event>), ErrorsError> {
+    let group = get(app, id)?;
+    let latest = group.latest;
+    let moment = TimeRange::new(latest.time.0, latest.time.0.saturating_add(1));
+    let page = app.engine().list_events(&EventListQuery {
+        filter: events_of(group.event_groups(), moment),
+        // Just before it in the order of the list.
+        after: Some((latest.time, EventId(latest.event.0.saturating_add(1)))),
+        offset: 0,
+        limit: 1,
+    })?;
+    let event = page.events.into_iter().find(|event| event.id == latest.event);
+    Ok((group, event))
+}
+
+/// A page of the occurrences of a group, the newest first.
+pub(super) fn events(app: &App, id: &str, paging: Paging) -> Result<EventPage, ErrorsError> {
+    let group = get(app, id)?;
+    Ok(app.engine().list_events(&EventListQuery {
+        filter: events_of(group.event_groups(), TimeRange::new(0, i64::MAX)),
+        after: None,
+        offset: paging.offset as u64,
+        limit: paging.limit,
+    })?)
+}
+
+/// How often a group occurred, by time.
+pub(super) fn series(
+    app: &App,
+    id: &str,
+    range: TimeRange,
+    width: Width,
+) -> Result<EventAnswer, ErrorsError> {
+    let group = get(app, id)?;
+    Ok(app.engine().query_events(&EventQuery {
+        filter: events_of(group.event_groups(), range),
+        interval: Some(width.interval()),
+        group_by: None,
+        field: EventField::Value,
+        aggregations: vec![EventAggregation::Count],
+    })?)
+}
+
+/// Moves one group.
+pub(super) fn carry_out(app: &App, id: &str, order: &Move) -> Result<GroupView, ErrorsError> {
+    let (moved, _) = app.errors().carry_out(&[query::group(id)?], order)?;
+    moved.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
+}
+
+/// Makes other groups part of one.
+pub(super) fn merge(app: &App, id: &str, others: &[GroupId]) -> Result<GroupView, ErrorsError> {
+    app.errors().merge(query::group(id)?, others)
+}
+
+/// Deletes a group.
+pub(super) fn delete(app: &App, id: &str) -> Result<(), ErrorsError> {
+    let gone = app.errors().delete(&[query::group(id)?])?;
+    if gone.is_empty() { Err(ErrorsError::NotFound(id.to_owned())) } else { Ok(()) }
+}
+
+/// Does something to many groups, and answers how many there were and how many changed.
+pub(super) fn in_bulk(
+    app: &App,
+    chosen: Chosen,
+    action: &Action,
+) -> Result<(usize, usize), ErrorsError> {
+    let ids = match chosen {
+        Chosen::Named(ids) => ids,
+        Chosen::Matching(filter) => app.errors().matching(&filter),
+    };
+    match action {
+        Action::Move(order) => {
+            let (there, changed) = app.errors().carry_out(&ids, order)?;
+            Ok((there.len(), changed))
+        }
+        Action::Delete => {
+            let gone = app.errors().delete(&ids)?;
+            Ok((gone.len(), gone.len()))
+        }
+    }
+}
+
+fn get(app: &App, id: &str) -> Result<GroupView, ErrorsError> {
+    let found = GroupId::parse(id).and_then(|group| app.errors().get(group));
+    found.ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
+}

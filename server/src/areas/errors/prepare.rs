@@ -1,0 +1,105 @@
+//! From an occurrence to what is stored of it and what its group shows: everything that can be done before anybody is asked
+//! which group that is.
+
+use telltale_engine::{Properties, PropertiesWriter, TimestampMs};
+
+use super::document::{self, Names};
+use super::grouping::group_of;
+use super::model::{GroupHash, Level, SentLevel};
+use super::occurrence::{Occurrence, cut};
+use super::scrub::Scrubber;
+use crate::limits;
+
+/// An occurrence that is ready to be stored.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared {
+    pub(super) project: u64,
+    /// The id that the sender gave it, or was given here.
+    pub(super) event_id: u128,
+    pub(super) hash: GroupHash,
+    pub(super) time: TimestampMs,
+    pub(super) level: SentLevel,
+    pub(super) environment: Option<String>,
+    pub(super) release: Option<String>,
+    pub(super) user: Option<String>,
+    pub(super) face: Face,
+    pub(super) properties: Properties,
+}
+
+/// What a group shows of its newest occurrence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Face {
+    pub(super) title: String,
+    /// What is searched beside the title: the beginning of the message, where the title does not have it.
+    pub(super) message: String,
+    pub(super) level: Level,
+}
+
+/// Where an occurrence came in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) project: u64,
+    /// The id for an occurrence that has none.
+    pub(super) event_id: u128,
+    pub(super) now: TimestampMs,
+}
+
+/// Prepares an occurrence. `None` only where nothing of it fits into an event, which never is.
+pub(super) fn prepare(
+    occurrence: &Occurrence<'_>,
+    arrival: Arrival,
+    scrubber: &Scrubber,
+    writer: &mut PropertiesWriter,
+) -> Option<Prepared> {
+    let event_id = occurrence.event_id.unwrap_or(arrival.event_id);
+    let title = cut(&scrubber.text(&occurrence.title()), limits::ERROR_TITLE_CHARS_MAX).to_owned();
+    let names =
+        Names { project: arrival.project, event_id: &event_id_text(event_id), title: &title };
+    let properties = document::write(writer, occurrence, names, scrubber)?.clone();
+    let owned = |text: &Option<std::borrow::Cow<'_, str>>| {
+        text.as_deref().map(|text| scrubber.text(text).into_owned())
+    };
+    Some(Prepared {
+        project: arrival.project,
+        event_id,
+        hash: group_of(occurrence),
+        time: within_reach(occurrence.time, arrival.now),
+        level: occurrence.level,
+        environment: owned(&occurrence.environment),
+        release: owned(&occurrence.release),
+        user: occurrence.user.key().map(|user| user.clone().into_owned()),
+        face: Face {
+            message: searched(occurrence, &title, scrubber),
+            title,
+            level: occurrence.level.level(),
+        },
+        properties,
+    })
+}
+
+/// An id of an event as SDKs write it.
+pub(super) fn event_id_text(id: u128) -> String {
+    format!("{id:032x}")
+}
+
+/// The beginning of the message, unless the title holds it.
+fn searched(occurrence: &Occurrence<'_>, title: &str, scrubber: &Scrubber) -> String {
+    let raised = occurrence.raised().and_then(|raised| raised.value.as_deref());
+    let message = raised.or(occurrence.message.as_deref()).unwrap_or_default();
+    beyond_title(&scrubber.text(message), title)
+}
+
+/// The beginning of `message`; nothing where `title` ends with all of it.
+pub(super) fn beyond_title(message: &str, title: &str) -> String {
+    if title.ends_with(message) {
+        return String::new();
+    }
+    cut(message, limits::ERROR_SEARCH_CHARS_MAX).to_owned()
+}
+
+/// The time that an SDK told, unless its clock must be wrong: then that of receipt.
+fn within_reach(time: Option<TimestampMs>, now: TimestampMs) -> TimestampMs {
+    let oldest = now.0.saturating_sub(limits::ERROR_AGE_MS_MAX).max(0);
+    let newest = now.0.saturating_add(limits::ERROR_AHEAD_MS_MAX);
+    time.filter(|time| (oldest..=newest).contains(&time.0)).unwrap_or(now)
+}

@@ -1,0 +1,202 @@
+//! `POST /api/v1/errors`: an error told by a program without an SDK. Its fields have one form each, and another is refused.
+
+use std::borrow::Cow;
+
+use telltale_engine::TimestampMs;
+
+use super::error::ErrorsError;
+use super::model::SentLevel;
+use super::occurrence::{Exception, Frame, Occurrence, Tag, User, cut, text};
+use crate::limits;
+use crate::platform::json::{Json, Members, Value, with_document};
+use crate::platform::time;
+
+/// Reads a body and hands its occurrence to `use_occurrence`.
+pub(super) fn read<R>(
+    body: &[u8],
+    now: TimestampMs,
+    use_occurrence: impl FnOnce(Occurrence<'_>) -> R,
+) -> Result<R, ErrorsError> {
+    with_document(body, |document| report(document, now).map(use_occurrence))?
+}
+
+fn report(document: Value<'_>, now: TimestampMs) -> Result<Occurrence<'_>, ErrorsError> {
+    let Json::Object(members) = document.json() else {
+        return Err(ErrorsError::Body(crate::platform::json::InvalidJson::Malformed(
+            "an object was expected".to_owned(),
+        )));
+    };
+    let mut read = Occurrence::default();
+    for (name, value) in members.filter(|(_, value)| !matches!(value.json(), Json::Null)) {
+        match name {
+            "exception" => read.exceptions = vec![exception(value)?],
+            "message" => {
+                read.message = Some(line("message", value, limits::ERROR_MESSAGE_CHARS_MAX)?)
+            }
+            "level" => read.level = level(value)?,
+            "timestamp" => read.time = Some(timestamp(value, now)?),
+            "user" => read.user = user(value)?,
+            "tags" => read.tags = tags(value)?,
+            "fingerprint" => read.fingerprint = fingerprint(value)?,
+            "environment" => read.environment = Some(short("environment", value)?),
+            "release" => read.release = Some(short("release", value)?),
+            "transaction" => read.transaction = Some(short("transaction", value)?),
+            "server_name" => read.server_name = Some(short("server_name", value)?),
+            // Ingest passes over what it does not know.
+            _ => {}
+        }
+    }
+    if read.exceptions.is_empty() && read.message.is_none() {
+        return Err(ErrorsError::Missing("exception"));
+    }
+    Ok(read)
+}
+
+fn exception(value: Value<'_>) -> Result<Exception<'_>, ErrorsError> {
+    let members = object("exception", value)?;
+    let mut read = Exception::default();
+    for (name, value) in members.filter(|(_, value)| !matches!(value.json(), Json::Null)) {
+        match name {
+            "type" => read.kind = Some(short("exception.type", value)?),
+            "message" => {
+                read.value =
+                    Some(line("exception.message", value, limits::ERROR_MESSAGE_CHARS_MAX)?);
+            }
+            "module" => read.module = Some(short("exception.module", value)?),
+            "backtrace" => read.frames = backtrace(value)?,
+            _ => {}
+        }
+    }
+    let says = read.kind.as_ref().or(read.value.as_ref()).is_some_and(|text| !text.is_empty());
+    if says { Ok(read) } else { Err(ErrorsError::Missing("exception.type")) }
+}
+
+/// Lines as the detail shows them, the newest first; frames stand the other way round.
+fn backtrace(value: Value<'_>) -> Result<Vec<Frame<'_>>, ErrorsError> {
+    const FIELD: &str = "exception.backtrace";
+    let Json::Array(lines) = value.json() else {
+        return Err(ErrorsError::field(FIELD, "must be a list of strings"));
+    };
+    let (max, half) = (limits::ERROR_FRAMES_MAX, limits::ERROR_FRAMES_MAX / 2);
+    let all = lines.len();
+    let mut frames = Vec::with_capacity(all.min(max));
+    for (at, value) in lines.enumerate() {
+        let Json::Text(text) = value.json() else {
+            return Err(ErrorsError::field(FIELD, "must be a list of strings"));
+        };
+        if all <= max || at < half || at >= all - (max - half) {
+            frames.push(frame(cut(text.trim(), limits::ERROR_FIELD_CHARS_MAX)));
+        }
+    }
+    frames.reverse();
+    Ok(frames)
+}
+
+/// `file:12 in function`, as Ruby has it `file:12:in 'function'`; whatever else a line is, it is a place.
+fn frame(text: &str) -> Frame<'_> {
+    let (place, function) = match text.split_once(":in ").or_else(|| text.split_once(" in ")) {
+        Some((place, function)) => (place, Some(function.trim_matches(['`', '\'', '"']))),
+        None => (text, None),
+    };
+    let numbered = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    let (file, line) = match numbered {
+        Some((file, line)) => (file, Some(line)),
+        None => (place, None),
+    };
+    let named = |text: &'_ str| !text.is_empty();
+    Frame {
+        filename: Some(file).filter(|file| named(file)).map(Cow::Borrowed),
+        function: function.filter(|function| named(function)).map(Cow::Borrowed),
+        line,
+        ..Frame::default()
+    }
+}
+
+fn level(value: Value<'_>) -> Result<SentLevel, ErrorsError> {
+    let known = match value.json() {
+        Json::Text(text) => SentLevel::parse(text),
+        _ => None,
+    };
+    known.ok_or_else(|| {
+        ErrorsError::field("level", "must be one of fatal, error, warning, info, debug")
+    })
+}
+
+fn timestamp(value: Value<'_>, now: TimestampMs) -> Result<TimestampMs, ErrorsError> {
+    match value.json() {
+        Json::Text(text) => time::parse_recorded(text, now).map_err(ErrorsError::Time),
+        _ => Err(ErrorsError::Time(time::InvalidTime::Unreadable)),
+    }
+}
+
+fn user(value: Value<'_>) -> Result<User<'_>, ErrorsError> {
+    let mut read = User::default();
+    for (name, value) in object("user", value)? {
+        let slot = match name {
+            "id" => &mut read.id,
+            "email" => &mut read.email,
+            "username" => &mut read.username,
+            "ip_address" => &mut read.ip_address,
+            _ => continue,
+        };
+        let max = telltale_engine::limits::USER_CHARS_MAX;
+        match value.json() {
+            Json::Null => {}
+            Json::Text(_) | Json::Number(_) => {
+                *slot = text(value).map(|text| Cow::Owned(cut(&text, max).to_owned()));
+            }
+            _ => {
+                let expected = "must be a string or a number";
+                return Err(ErrorsError::field(format!("user.{name}"), expected));
+            }
+        }
+    }
+    Ok(read)
+}
+
+fn tags(value: Value<'_>) -> Result<Vec<Tag<'_>>, ErrorsError> {
+    let Json::Object(members) = value.json() else { return Err(ErrorsError::Tags) };
+    let max = limits::ERROR_TAG_CHARS_MAX;
+    let mut read: Vec<Tag<'_>> = Vec::new();
+    for (key, value) in members.take(limits::ERROR_TAGS_MAX) {
+        let Json::Text(text) = value.json() else { return Err(ErrorsError::Tags) };
+        if key.is_empty() || read.iter().any(|(known, _)| known == key) {
+            return Err(ErrorsError::Tags);
+        }
+        read.push((Cow::Borrowed(cut(key, max)), Cow::Borrowed(cut(text, max))));
+    }
+    Ok(read)
+}
+
+fn fingerprint(value: Value<'_>) -> Result<Vec<Cow<'_, str>>, ErrorsError> {
+    let wrong = || ErrorsError::field("fingerprint", "must be a list of strings");
+    let Json::Array(elements) = value.json() else { return Err(wrong()) };
+    let parts = elements.take(limits::ERROR_FINGERPRINTS_MAX).map(|part| match part.json() {
+        Json::Text(text) => Ok(Cow::Borrowed(cut(text, limits::ERROR_FIELD_CHARS_MAX))),
+        _ => Err(wrong()),
+    });
+    parts.collect()
+}
+
+fn object<'d>(field: &'static str, value: Value<'d>) -> Result<Members<'d>, ErrorsError> {
+    match value.json() {
+        Json::Object(members) => Ok(members),
+        _ => Err(ErrorsError::field(field, "must be an object")),
+    }
+}
+
+fn short<'d>(field: &'static str, value: Value<'d>) -> Result<Cow<'d, str>, ErrorsError> {
+    line(field, value, limits::ERROR_FIELD_CHARS_MAX)
+}
+
+/// A text, cut to so many characters.
+fn line<'d>(
+    field: &'static str,
+    value: Value<'d>,
+    chars_max: usize,
+) -> Result<Cow<'d, str>, ErrorsError> {
+    match value.json() {
+        Json::Text(text) => Ok(Cow::Borrowed(cut(text, chars_max))),
+        _ => Err(ErrorsError::field(field, "must be a string")),
+    }
+}

@@ -1,0 +1,239 @@
+//! The routes of the area, and what each does: parse, act, answer.
+
+use std::sync::Arc;
+
+use telltale_engine::PropertiesWriter;
+
+use super::model::Move;
+use super::ops;
+use super::prepare::{Arrival, prepare};
+use super::wire::{
+    AssignInput, BulkInput, BulkView, Detail, EventView, GroupItem, IgnoreInput, MergeInput,
+    MovedView, Nothing, ReportInput, Reported, ResolveInput, SeriesView,
+};
+use super::{ErrorsError, query, report};
+use crate::app::App;
+use crate::http::{
+    ApiResult, Data, Deleted, Doc, ErrorCode, Form, LimitClass, Page, Param, Request, Resource,
+    Response, Route, Scope,
+};
+use crate::limits::{ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+
+/// The routes of the area.
+pub static ROUTES: &[Route] = &[
+    Route::get("/api/v1/errors", &list).doc(LIST),
+    Route::post("/api/v1/errors", &track).scope(Scope::Ingest).limit(LimitClass::Single).doc(TRACK),
+    Route::post("/api/v1/errors/bulk", &bulk).doc(BULK),
+    Route::get("/api/v1/errors/{id}", &get).doc(GET),
+    Route::delete("/api/v1/errors/{id}", &delete).doc(DELETE),
+    Route::post("/api/v1/errors/{id}/resolve", &resolve).doc(RESOLVE),
+    Route::post("/api/v1/errors/{id}/ignore", &ignore).doc(IGNORE),
+    Route::post("/api/v1/errors/{id}/unresolve", &unresolve).doc(UNRESOLVE),
+    Route::post("/api/v1/errors/{id}/assign", &assign).doc(ASSIGN),
+    Route::post("/api/v1/errors/{id}/merge", &merge).doc(MERGE),
+    Route::get("/api/v1/errors/{id}/events", &events).limit(LimitClass::Query).doc(EVENTS),
+    Route::get("/api/v1/errors/{id}/series", &series).limit(LimitClass::Query).doc(SERIES),
+];
+
+async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let paging = req.query().paging(ERRORS_PAGE_DEFAULT, PAGE_LIMIT_MAX)?;
+    let listing = query::listing(req.query(), app.now())?;
+    let page = (paging.offset, paging.limit);
+    let work = move |app: &App| {
+        Ok::<_, ErrorsError>(app.errors().list(&listing.filter, listing.sort, page))
+    };
+    let (groups, total) = app.blocking(work).await?;
+    let data = groups.into_iter().map(GroupItem::from).collect();
+    Response::ok(&Page { data, meta: paging.meta(total) })
+}
+
+async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
+    let body = req.take_json_body()?;
+    let arrival = Arrival { project: 0, event_id: app.new_number(), now: app.now() };
+    let mut writer = PropertiesWriter::default();
+    let prepared = report::read(&body, arrival.now, |occurrence| {
+        prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)
+    })?;
+    let admitted = ops::admit(&app, prepared.as_slice())?;
+    let reported =
+        admitted.tickets.first().map(Reported::from).ok_or(ErrorsError::EventTooLarge)?;
+    let response = Response::created(&Data { data: reported })?;
+    ops::store(&app, admitted, req.receipt(&response)).await?;
+    Ok(response)
+}
+
+async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let (group, latest) = app.query(move |app| ops::detail(app, req.param("id"))).await?;
+    Response::ok(&Data { data: Detail::new(group, latest) })
+}
+
+async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let gone = Deleted::new(req.param("id"));
+    app.blocking(move |app| ops::delete(app, req.param("id"))).await?;
+    Response::ok(&Data { data: gone })
+}
+
+async fn resolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let order = req.json_or_default::<ResolveInput>()?.into_move()?;
+    let moved = app.blocking(move |app| ops::carry_out(app, req.param("id"), &order)).await?;
+    Response::ok(&Data { data: MovedView::from(moved) })
+}
+
+async fn ignore(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let order = req.json_or_default::<IgnoreInput>()?.into_move()?;
+    let moved = app.blocking(move |app| ops::carry_out(app, req.param("id"), &order)).await?;
+    Response::ok(&Data { data: MovedView::from(moved) })
+}
+
+async fn unresolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    req.json_or_default::<Nothing>()?;
+    let work = move |app: &App| ops::carry_out(app, req.param("id"), &Move::Unresolve);
+    Response::ok(&Data { data: MovedView::from(app.blocking(work).await?) })
+}
+
+async fn assign(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let order = req.json::<AssignInput>()?.into_move()?;
+    let moved = app.blocking(move |app| ops::carry_out(app, req.param("id"), &order)).await?;
+    Response::ok(&Data { data: MovedView::from(moved) })
+}
+
+async fn merge(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let others = req.json::<MergeInput>()?.into_ids()?;
+    let merged = app.blocking(move |app| ops::merge(app, req.param("id"), &others)).await?;
+    Response::ok(&Data { data: MovedView::from(merged) })
+}
+
+async fn bulk(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let (chosen, action) = req.json::<BulkInput>()?.into_parts(app.now())?;
+    let work = move |app: &App| ops::in_bulk(app, chosen, &action);
+    let (matched, changed) = app.blocking(work).await?;
+    Response::ok(&Data { data: BulkView { matched, changed } })
+}
+
+async fn events(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
+    let page = app.query(move |app| ops::events(app, req.param("id"), paging)).await?;
+    let total = usize::try_from(page.total).unwrap_or(usize::MAX);
+    let data = page.events.into_iter().map(EventView::from).collect();
+    Response::ok(&Page { data, meta: paging.meta(total) })
+}
+
+async fn series(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let (range, width) = query::series(req.query(), app.now())?;
+    let id = req.param("id").to_owned();
+    let answer = app.query(move |app| ops::series(app, req.param("id"), range, width)).await?;
+    Response::ok(&Data { data: SeriesView::new(id, width, &answer) })
+}
+
+const TAG: &str = "Errors";
+const NO_ERROR: ErrorCode = ErrorCode::Missing(Resource::ErrorGroup);
+
+const LIST: Doc = Doc::new(TAG, "List errors, the last seen first")
+    .parameters(&[
+        Param::query("status", "Only errors in this state. An ignore that is over is none.")
+            .form(Form::OneOf(&["unresolved", "resolved", "ignored"])),
+        Param::query("level", "Only errors of this level.")
+            .form(Form::OneOf(&["warning", "error", "fatal"])),
+        Param::query("since", "Only errors last seen within this range: `30m`, `24h`, `7d`, `2w`.")
+            .example("24h"),
+        Param::query(
+            "search",
+            "Only errors with this text in their title or message, in any case.",
+        ),
+        Param::query("assignee", "Only errors of this user; empty for those that are nobody's."),
+        Param::query("sort", "What the list goes by, the greatest first; last_seen when absent.")
+            .form(Form::OneOf(&["last_seen", "first_seen", "occurrences", "users_affected"])),
+        Param::query(
+            "limit",
+            "Items in the answer; 50 when absent, a larger number is taken as 1000.",
+        )
+        .form(Form::Integer(1, 1_000)),
+        Param::query("offset", "Items to pass over; 0 when absent.")
+            .form(Form::Integer(0, u64::MAX)),
+    ])
+    .ok::<Page<GroupItem>>()
+    .errors(&[ErrorCode::InvalidParameter]);
+
+const TRACK: Doc = Doc::new(TAG, "Tell of an error")
+    .about(
+        "For programs without an SDK of Sentry. Answered when the occurrence is durable as the server is configured, with the \
+         error that it is one of.",
+    )
+    .request::<ReportInput>()
+    .created::<Data<Reported>>()
+    .errors(&[
+        ErrorCode::MissingField,
+        ErrorCode::InvalidField,
+        ErrorCode::InvalidTimestamp,
+        ErrorCode::InvalidTags,
+    ])
+    .ext();
+
+const BULK: Doc = Doc::new(TAG, "Do something to many errors")
+    .about("All of it, or nothing. Errors are named by `ids` or found by `filter`, not both. Deleting asks for `confirm`.")
+    .request::<BulkInput>()
+    .ok::<Data<BulkView>>()
+    .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField])
+    .ext();
+
+const GET: Doc = Doc::new(TAG, "Get an error with its newest occurrence")
+    .ok::<Data<Detail>>()
+    .errors(&[NO_ERROR])
+    .ext();
+
+const DELETE: Doc = Doc::new(TAG, "Delete an error and all its events")
+    .about("It is gone when this is answered, its events shortly after. A later occurrence begins a new error.")
+    .ok::<Data<Deleted>>()
+    .errors(&[NO_ERROR]);
+
+const RESOLVE: Doc = Doc::new(TAG, "Resolve an error")
+    .about("A new occurrence makes it unresolved again and sets `regressed_at`.")
+    .request::<ResolveInput>()
+    .ok::<Data<MovedView>>()
+    .errors(&[NO_ERROR, ErrorCode::InvalidField]);
+
+const IGNORE: Doc = Doc::new(TAG, "Ignore an error, for a time or for ever")
+    .request::<IgnoreInput>()
+    .ok::<Data<MovedView>>()
+    .errors(&[NO_ERROR, ErrorCode::InvalidField]);
+
+const UNRESOLVE: Doc = Doc::new(TAG, "Take back that an error is resolved or ignored")
+    .ok::<Data<MovedView>>()
+    .errors(&[NO_ERROR]);
+
+const ASSIGN: Doc = Doc::new(TAG, "Say whose an error is")
+    .request::<AssignInput>()
+    .ok::<Data<MovedView>>()
+    .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField]);
+
+const MERGE: Doc = Doc::new(TAG, "Make other errors part of one")
+    .about("What was counted adds up, what comes later goes to the one as well, and the others are gone. The state stays.")
+    .request::<MergeInput>()
+    .ok::<Data<MovedView>>()
+    .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField])
+    .ext();
+
+const EVENTS: Doc = Doc::new(TAG, "List the occurrences of an error, the newest first")
+    .parameters(&crate::http::PAGING)
+    .ok::<Page<EventView>>()
+    .errors(&[NO_ERROR, ErrorCode::InvalidParameter])
+    .ext();
+
+const SERIES: Doc = Doc::new(TAG, "Count the occurrences of an error by time")
+    .about(
+        "Buckets are aligned to the epoch and stamped with their start; empty ones are left out.",
+    )
+    .parameters(&[
+        Param::query("from", "Inclusive; 24 hours before `to` when absent.").form(Form::Time),
+        Param::query("to", "Exclusive; now when absent.").form(Form::Time),
+        Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
+            .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
+    ])
+    .ok::<Data<SeriesView>>()
+    .errors(&[
+        NO_ERROR,
+        ErrorCode::InvalidTimestamp,
+        ErrorCode::InvalidRange,
+        ErrorCode::InvalidInterval,
+    ])
+    .ext();

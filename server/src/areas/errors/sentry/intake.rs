@@ -1,0 +1,87 @@
+//! From the bytes of an SDK to occurrences that are ready to be stored.
+
+use std::fmt;
+
+use telltale_engine::{PropertiesWriter, TimestampMs};
+
+use super::envelope::{Envelope, Item};
+use super::event::parse_event_id;
+use super::repair::with_event;
+use crate::areas::errors::error::ErrorsError;
+use crate::areas::errors::model::GroupHash;
+use crate::areas::errors::prepare::{Arrival, Prepared, prepare};
+use crate::areas::errors::scrub::Scrubber;
+use crate::limits;
+
+/// The kind of items that are errors.
+const EVENT: &str = "event";
+
+/// What is needed to read what SDKs send.
+pub(in crate::areas::errors) struct Intake<'a> {
+    scrubber: &'a Scrubber,
+    project: u64,
+    now: TimestampMs,
+    /// Makes ids for events without one.
+    new_id: &'a dyn Fn() -> u128,
+    writer: PropertiesWriter,
+}
+
+impl<'a> Intake<'a> {
+    pub(in crate::areas::errors) fn new(
+        scrubber: &'a Scrubber,
+        project: u64,
+        now: TimestampMs,
+        new_id: &'a dyn Fn() -> u128,
+    ) -> Self {
+        Self { scrubber, project, now, new_id, writer: PropertiesWriter::default() }
+    }
+
+    /// The events of an envelope, and the id that it is answered with. Items of other kinds are passed over. An envelope that
+    /// is damaged anywhere is refused as a whole.
+    pub(in crate::areas::errors) fn envelope(
+        &mut self,
+        body: &[u8],
+    ) -> Result<(Vec<Prepared>, Option<u128>), ErrorsError> {
+        let envelope = Envelope::open(body)?;
+        let own_id = envelope.event_id.as_deref().and_then(parse_event_id);
+        let items: Vec<Item<'_>> = envelope.collect::<Result<_, _>>()?;
+        let mut events = Vec::new();
+        for item in items.iter().filter(|item| item.kind == EVENT) {
+            events.push(self.event(item.payload, own_id)?);
+        }
+        let id = own_id.or_else(|| events.first().map(|event| event.event_id));
+        Ok((events, id))
+    }
+
+    /// One event, which has the id of its envelope where it has none itself.
+    pub(in crate::areas::errors) fn event(
+        &mut self,
+        body: &[u8],
+        own_id: Option<u128>,
+    ) -> Result<Prepared, ErrorsError> {
+        if body.len() > limits::ERROR_EVENT_BYTES_MAX {
+            return Err(ErrorsError::EventTooLarge);
+        }
+        let event_id = own_id.unwrap_or_else(|| (self.new_id)());
+        let arrival = Arrival { project: self.project, event_id, now: self.now };
+        let Self { scrubber, writer, .. } = self;
+        let prepared =
+            with_event(body, |occurrence| prepare(&occurrence, arrival, scrubber, writer))?;
+        prepared.ok_or(ErrorsError::EventTooLarge)
+    }
+}
+
+/// The hashes of the groups that the events of an envelope belong to, found as for an envelope that is stored: for those who
+/// try what can be sent, or measure it.
+pub fn examine(body: &[u8], scrub_keys: &[String]) -> Result<Vec<GroupHash>, ErrorsError> {
+    let scrubber = Scrubber::new(scrub_keys);
+    let mut intake = Intake::new(&scrubber, 0, TimestampMs(0), &|| 0);
+    let (events, _) = intake.envelope(body)?;
+    Ok(events.iter().map(|event| event.hash).collect())
+}
+
+impl fmt::Debug for Intake<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Intake").field("project", &self.project).finish_non_exhaustive()
+    }
+}

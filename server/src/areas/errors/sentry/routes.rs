@@ -1,0 +1,110 @@
+//! The routes of the protocol: what SDKs of Sentry ask for. A DSN names a key and any number as the project, which keeps ids of
+//! events apart.
+
+use std::sync::Arc;
+
+use super::envelope::Envelope;
+use super::intake::Intake;
+use crate::app::App;
+use crate::areas::errors::error::ErrorsError;
+use crate::areas::errors::ops;
+use crate::areas::errors::prepare::{Prepared, event_id_text};
+use crate::areas::errors::wire::SentryAnswer;
+use crate::http::{
+    ApiResult, BodyKind, Doc, ErrorCode, Handle, LimitClass, Packing, Param, Request, Response,
+    Route, Scope,
+};
+use crate::limits::JSON_SCRATCH_BYTES_MAX;
+
+/// The routes of the protocol. SDKs send the slash at the end; proxies and people leave it out.
+pub static ROUTES: &[Route] = &[
+    route("/api/{project}/envelope/", &envelope).doc(ENVELOPE),
+    route("/api/{project}/envelope", &envelope).doc(ENVELOPE),
+    route("/api/{project}/store/", &store).doc(STORE),
+    route("/api/{project}/store", &store).doc(STORE),
+];
+
+const fn route(path: &'static str, handler: &'static dyn Handle) -> Route {
+    Route::post(path, handler)
+        .dsn(Scope::Ingest)
+        .limit(LimitClass::Single)
+        .body(BodyKind::Bulk)
+        .packing(Packing::Brotli)
+        .cors()
+}
+
+async fn envelope(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
+    let body = req.take_body();
+    let dsn = Envelope::open(&body).ok().and_then(|envelope| envelope.dsn);
+    req.settle_identity(&app, dsn.as_deref(), Scope::Ingest, LimitClass::Single)?;
+    let project = project(&req)?;
+    let read = move |intake: &mut Intake<'_>, body: &[u8]| intake.envelope(body);
+    take(app, project, body, read).await
+}
+
+async fn store(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
+    req.settle_identity(&app, None, Scope::Ingest, LimitClass::Single)?;
+    let (body, project) = (req.take_body(), project(&req)?);
+    let read = move |intake: &mut Intake<'_>, body: &[u8]| {
+        let event = intake.event(body, None)?;
+        let id = event.event_id;
+        Ok((vec![event], Some(id)))
+    };
+    take(app, project, body, read).await
+}
+
+/// Reads a body and stores what is in it.
+async fn take(
+    app: Arc<App>,
+    project: u64,
+    body: Vec<u8>,
+    read: impl FnOnce(&mut Intake<'_>, &[u8]) -> Result<(Vec<Prepared>, Option<u128>), ErrorsError>
+    + Send
+    + 'static,
+) -> ApiResult<Response> {
+    let is_small = body.len() <= JSON_SCRATCH_BYTES_MAX;
+    let admit = move |app: &App| {
+        let new_id = || app.new_number();
+        let mut intake = Intake::new(app.errors().scrubber(), project, app.now(), &new_id);
+        let (events, id) = read(&mut intake, &body)?;
+        Ok::<_, ErrorsError>((ops::admit(app, &events)?, id))
+    };
+    let (admitted, id) = if is_small { admit(&app)? } else { app.blocking(admit).await? };
+    ops::store(&app, admitted, None).await?;
+    Response::ok(&SentryAnswer { id: id.map(event_id_text) })
+}
+
+/// The project of the path: any number.
+fn project(req: &Request) -> Result<u64, ErrorsError> {
+    let text = req.param("project");
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok()).flatten().ok_or(ErrorsError::Project)
+}
+
+const TAG: &str = "Errors";
+const PROJECT: [Param; 1] =
+    [Param::path("project", "Any number: the end of the DSN.").example("1")];
+
+const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
+    .about(
+        "The DSN is `https://<key id>:<secret>@<host>/<any number>`, or without the secret for a key made with \
+         `public_ingest`. The key may stand in `X-Sentry-Auth`, as `sentry_key` in the query string, or in the `dsn` of the \
+         envelope; several must agree. Bodies may be packed by gzip, deflate, br or zstd. Events are stored, items of other \
+         kinds are taken and dropped. Answered when the events are durable. An event whose id was stored before is answered \
+         alike and not stored again. Past the quota: 429 with `Retry-After` and `X-Sentry-Rate-Limits`.",
+    )
+    .parameters(&PROJECT)
+    .request::<String>()
+    .request_media("application/x-sentry-envelope")
+    .ok::<SentryAnswer>()
+    .errors(&[ErrorCode::InvalidJson, ErrorCode::PayloadTooLarge])
+    .ext();
+
+const STORE: Doc = Doc::new(TAG, "Take one event of an old SDK of Sentry")
+    .about("The event alone is the body; all else is as for envelopes.")
+    .parameters(&PROJECT)
+    .request::<String>()
+    .request_media("application/octet-stream")
+    .ok::<SentryAnswer>()
+    .errors(&[ErrorCode::InvalidJson, ErrorCode::PayloadTooLarge])
+    .ext();

@@ -1,0 +1,360 @@
+//! The records of the area. All numbers are those of `postcard` (varints, little-endian), after one byte of version.
+//!
+//! ```text
+//! table           key                                     value
+//! errors_mark     empty                                   through: varint, beyond: varints, closed at: varint
+//! errors_groups   id: u128 BE                             counts and texts of a group, as of the mark
+//! errors_courses  id: u128 BE                             what people did to a group, at once
+//! errors_users    id: u128 BE                             the set of its users, as `Distinct` writes it
+//! errors_seen     generation: u32 BE, hash: u128 BE       nothing: the id of an occurrence, as of the mark
+//! errors_doomed   id: u128 BE                             nothing: the events of this group are being deleted
+//! ```
+//!
+//! A generation is a week of the calendar of the epoch. Of what cannot be read the rest stays readable.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+use telltale_engine::{
+    Distinct, Engine, Error, EventId, KeyRange, RecordBatch, Result, Table, TimestampMs,
+};
+
+use super::ledger::{Group, Latest, Mark, SeenKey};
+use super::model::{Course, GroupHash, GroupId, Level, Status};
+use crate::limits::ERROR_ID_DAYS;
+
+const MARK: Table = Table::new(32, "errors_mark");
+const GROUPS: Table = Table::new(33, "errors_groups");
+const COURSES: Table = Table::new(34, "errors_courses");
+const USERS: Table = Table::new(35, "errors_users");
+const SEEN: Table = Table::new(36, "errors_seen");
+const DOOMED: Table = Table::new(37, "errors_doomed");
+
+/// The version of what is written today.
+const VERSION: u8 = 1;
+/// Milliseconds of a generation of ids.
+const GENERATION_MS: i64 = ERROR_ID_DAYS * 24 * 60 * 60 * 1_000;
+
+/// The records of one engine.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    engine: Engine,
+}
+
+/// Changes that are made together.
+#[derive(Debug, Default)]
+pub(super) struct Changes(RecordBatch);
+
+/// What the disk has.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    pub(super) mark: Mark,
+    /// The number that the next event would have had when the server stopped with everything stored; 0 when it did not.
+    pub(super) closed_at: u64,
+    pub(super) groups: Vec<(GroupId, Group)>,
+    pub(super) courses: Vec<(GroupId, Course)>,
+    pub(super) doomed: Vec<GroupId>,
+    /// What cannot be read, a line each.
+    pub(super) damaged: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredMark {
+    through: u64,
+    beyond: Vec<u64>,
+    closed_at: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredGroup {
+    title: String,
+    searched: String,
+    level: u8,
+    first_seen: i64,
+    last_seen: i64,
+    occurrences: u64,
+    users: u64,
+    latest_time: i64,
+    latest_event: u128,
+    hashes: Vec<u128>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredCourse {
+    status: u8,
+    moved_number: u64,
+    resolved_at: Option<i64>,
+    note: Option<String>,
+    ignored_at: Option<i64>,
+    ignored_until: Option<i64>,
+    reason: Option<String>,
+    regressed_at: Option<i64>,
+    assignee: Option<String>,
+    members: Vec<u128>,
+}
+
+impl Store {
+    pub(super) fn new(engine: Engine) -> Self {
+        Self { engine }
+    }
+
+    /// Applies changes, all or none, and returns when they are on disk.
+    pub(super) fn write(&self, changes: Changes) -> Result<()> {
+        self.engine.records().write(changes.0)
+    }
+
+    /// Reads everything but users and ids.
+    pub(super) fn read(&self) -> Result<Stored> {
+        let records = self.engine.records();
+        let mut stored = Stored::default();
+        if let Some(bytes) = records.get(MARK, &[])? {
+            let mark: StoredMark = decode(&bytes)?;
+            stored.mark = Mark { through: mark.through, beyond: mark.beyond };
+            stored.closed_at = mark.closed_at;
+        }
+        let mut damaged = Vec::new();
+        let gap = records.read_all(GROUPS, |key, value| {
+            match id_of(key).and_then(|id| Ok((id, decode::<StoredGroup>(value)?.into_group()?))) {
+                Ok(group) => stored.groups.push(group),
+                Err(error) => damaged.push(format!("group of errors {key:02x?}: {error}")),
+            }
+        })?;
+        damaged.extend(gap);
+        let gap = records.read_all(COURSES, |key, value| {
+            match id_of(key).and_then(|id| Ok((id, decode::<StoredCourse>(value)?.into_course()?)))
+            {
+                Ok(course) => stored.courses.push(course),
+                Err(error) => damaged.push(format!("state of errors {key:02x?}: {error}")),
+            }
+        })?;
+        damaged.extend(gap);
+        let gap = records.read_all(DOOMED, |key, _| stored.doomed.extend(id_of(key).ok()))?;
+        damaged.extend(gap);
+        stored.damaged = damaged;
+        Ok(stored)
+    }
+
+    /// The users of a group.
+    pub(super) fn users(&self, id: GroupId) -> Result<Option<Distinct>> {
+        let Some(bytes) = self.engine.records().get(USERS, &key(id))? else { return Ok(None) };
+        match bytes.split_first() {
+            Some((&VERSION, set)) => Distinct::decode(set).map(Some),
+            _ => Err(unreadable("a set of users")),
+        }
+    }
+
+    /// Whether an id is on disk.
+    pub(super) fn has_seen(&self, seen: SeenKey, now: TimestampMs) -> Result<bool> {
+        let generation = generation(now);
+        let keys = [seen_key(generation, seen), seen_key(generation.saturating_sub(1), seen)];
+        for found in self.engine.records().get_many(SEEN, &keys) {
+            if found?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Changes {
+    pub(super) fn put_mark(&mut self, mark: Mark, closed_at: u64) {
+        let mark = StoredMark { through: mark.through, beyond: mark.beyond, closed_at };
+        self.0.put(MARK, &[], encode(&mark));
+    }
+
+    pub(super) fn put_group(&mut self, id: GroupId, group: &Group) {
+        self.0.put(GROUPS, &key(id), encode(&StoredGroup::from(group)));
+    }
+
+    pub(super) fn put_course(&mut self, id: GroupId, course: &Course) {
+        self.0.put(COURSES, &key(id), encode(&StoredCourse::from(course)));
+    }
+
+    pub(super) fn put_users(&mut self, id: GroupId, users: &Distinct) {
+        let mut bytes = vec![VERSION];
+        bytes.extend(users.encode());
+        self.0.put(USERS, &key(id), bytes);
+    }
+
+    pub(super) fn put_seen(&mut self, seen: SeenKey, now: TimestampMs) {
+        self.0.put(SEEN, &seen_key(generation(now), seen), vec![VERSION]);
+    }
+
+    /// Removes ids that need not be remembered.
+    pub(super) fn forget_seen(&mut self, now: TimestampMs) {
+        let oldest = generation(now).saturating_sub(1);
+        self.0.delete_range(SEEN, &KeyRange::between(&[], &oldest.to_be_bytes()));
+    }
+
+    /// Removes everything of a group but its events.
+    pub(super) fn delete_group(&mut self, id: GroupId) {
+        for table in [GROUPS, COURSES, USERS] {
+            self.0.delete(table, &key(id));
+        }
+    }
+
+    pub(super) fn put_doomed(&mut self, id: GroupId) {
+        self.0.put(DOOMED, &key(id), vec![VERSION]);
+    }
+
+    pub(super) fn delete_doomed(&mut self, id: GroupId) {
+        self.0.delete(DOOMED, &key(id));
+    }
+}
+
+fn key(id: GroupId) -> [u8; 16] {
+    id.0.to_be_bytes()
+}
+
+fn id_of(key: &[u8]) -> Result<GroupId> {
+    let bytes = <[u8; 16]>::try_from(key).map_err(|_| unreadable("a key"))?;
+    Ok(GroupId(u128::from_be_bytes(bytes)))
+}
+
+fn generation(now: TimestampMs) -> u32 {
+    u32::try_from(now.0.div_euclid(GENERATION_MS)).unwrap_or(0)
+}
+
+fn seen_key(generation: u32, seen: SeenKey) -> [u8; 20] {
+    let mut key = [0; 20];
+    let (first, rest) = key.split_at_mut(4);
+    first.copy_from_slice(&generation.to_be_bytes());
+    rest.copy_from_slice(&seen.0.to_be_bytes());
+    key
+}
+
+fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    // Plain structs of numbers, texts and lists always serialise.
+    postcard::to_extend(value, vec![VERSION]).unwrap_or_default()
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    let Some((&VERSION, payload)) = bytes.split_first() else {
+        return Err(unreadable("a record of another version"));
+    };
+    postcard::from_bytes(payload).map_err(|error| Error::Corrupt(error.to_string()))
+}
+
+fn unreadable(what: &str) -> Error {
+    Error::Corrupt(format!("{what} cannot be read"))
+}
+
+impl From<&Group> for StoredGroup {
+    fn from(group: &Group) -> Self {
+        Self {
+            title: group.title.to_string(),
+            searched: group.searched.to_string(),
+            level: group.level as u8,
+            first_seen: group.first_seen.0,
+            last_seen: group.last_seen.0,
+            occurrences: group.occurrences,
+            users: group.users,
+            latest_time: group.latest.time.0,
+            latest_event: group.latest.event.0,
+            hashes: group.hashes.iter().map(|hash| hash.0).collect(),
+        }
+    }
+}
+
+impl StoredGroup {
+    fn into_group(self) -> Result<Group> {
+        let level = Level::ALL.get(usize::from(self.level)).copied();
+        Ok(Group {
+            title: self.title.into(),
+            searched: self.searched.into(),
+            level: level.ok_or_else(|| unreadable("a level"))?,
+            first_seen: TimestampMs(self.first_seen),
+            last_seen: TimestampMs(self.last_seen),
+            occurrences: self.occurrences,
+            users: self.users,
+            latest: Latest {
+                time: TimestampMs(self.latest_time),
+                event: EventId(self.latest_event),
+            },
+            hashes: self.hashes.into_iter().map(GroupHash).collect::<SmallVec<_>>(),
+            course: None,
+        })
+    }
+}
+
+impl From<&Course> for StoredCourse {
+    fn from(course: &Course) -> Self {
+        let ms = |time: Option<TimestampMs>| time.map(|time| time.0);
+        Self {
+            status: course.set as u8,
+            moved_number: course.moved_number,
+            resolved_at: ms(course.resolved_at),
+            note: course.note.clone(),
+            ignored_at: ms(course.ignored_at),
+            ignored_until: ms(course.ignored_until),
+            reason: course.reason.clone(),
+            regressed_at: ms(course.regressed_at),
+            assignee: course.assignee.clone(),
+            members: course.members.iter().map(|id| id.0).collect(),
+        }
+    }
+}
+
+impl StoredCourse {
+    fn into_course(self) -> Result<Course> {
+        let status = Status::ALL.get(usize::from(self.status)).copied();
+        let time = |ms: Option<i64>| ms.map(TimestampMs);
+        Ok(Course {
+            set: status.ok_or_else(|| unreadable("a state"))?,
+            moved_number: self.moved_number,
+            resolved_at: time(self.resolved_at),
+            note: self.note,
+            ignored_at: time(self.ignored_at),
+            ignored_until: time(self.ignored_until),
+            reason: self.reason,
+            regressed_at: time(self.regressed_at),
+            assignee: self.assignee,
+            members: self.members.into_iter().map(GroupId).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn records_are_these_bytes() {
+        let mark = StoredMark { through: 300, beyond: vec![302], closed_at: 5 };
+        assert_eq!(hex(&encode(&mark)), "01ac0201ae0205");
+        let course = Course {
+            set: Status::Resolved,
+            moved_number: 7,
+            resolved_at: Some(TimestampMs(5)),
+            note: Some("ok".into()),
+            members: vec![GroupId(1)],
+            ..Course::default()
+        };
+        let bytes = encode(&StoredCourse::from(&course));
+        assert_eq!(hex(&bytes), "010107010a01026f6b00000000000101");
+        assert_eq!(decode::<StoredCourse>(&bytes).unwrap().into_course().unwrap(), course);
+        let group = StoredGroup {
+            title: "T".into(),
+            searched: "t".into(),
+            level: 1,
+            first_seen: 1,
+            last_seen: 2,
+            occurrences: 3,
+            users: 4,
+            latest_time: 2,
+            latest_event: 6,
+            hashes: vec![9],
+        };
+        let bytes = encode(&group);
+        assert_eq!(hex(&bytes), "010154017401020403040406 0109".replace(' ', ""));
+        let read = decode::<StoredGroup>(&bytes).unwrap().into_group().unwrap();
+        assert_eq!(encode(&StoredGroup::from(&read)), bytes);
+        assert!(decode::<StoredGroup>(&bytes[..bytes.len() - 1]).is_err());
+        assert!(decode::<StoredGroup>(&[]).is_err());
+        assert!(hex(&seen_key(1, SeenKey(2))).starts_with("0000000100"));
+    }
+}

@@ -1,0 +1,313 @@
+//! The area through its routes: every verb, what it refuses, and what SDKs are answered.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::areas::testing::{Answer, House, NOW};
+
+/// Tells of an error, and answers its id.
+#[track_caller]
+fn tell(house: &House, kind: &str, message: &str) -> String {
+    let body = json!({"exception": {"type": kind, "message": message}, "user": {"id": "ann"}});
+    house.post("/api/v1/errors", &body).data(201)["id"].as_str().unwrap().to_owned()
+}
+
+fn titles(answer: Answer) -> Vec<String> {
+    let data = answer.data(200);
+    let title = |item: &Value| item["title"].as_str().unwrap_or_default().to_owned();
+    data.as_array().into_iter().flatten().map(title).collect()
+}
+
+fn envelope(event: &Value) -> String {
+    format!("{{}}\n{{\"type\":\"event\"}}\n{event}\n")
+}
+
+#[test]
+fn an_error_is_told_listed_and_shown() {
+    let house = House::open();
+    let body = json!({
+        "exception": {"type": "ValueError", "message": "bad 7\nmore", "backtrace": ["app/b.py:12 in load", "app/a.py:3 in main"]},
+        "level": "fatal", "user": {"id": 5}, "tags": {"region": "eu"}, "environment": "prod", "release": "1.2",
+    });
+    let told = house.post("/api/v1/errors", &body).data(201);
+    let id = told["id"].as_str().unwrap();
+    assert!(id.starts_with("err_"), "{id}");
+    let list = house.get("/api/v1/errors");
+    assert_eq!(list.body["meta"], json!({"total": 1, "limit": 50, "offset": 0}));
+    let now = crate::platform::time::format(NOW);
+    let item = json!({
+        "id": id, "title": "ValueError: bad 7", "status": "unresolved", "level": "fatal", "occurrences": 1,
+        "users_affected": 1, "first_seen": now, "last_seen": now, "assignee": null,
+    });
+    assert_eq!(list.data(200), json!([item]));
+    let detail = house.get(&format!("/api/v1/errors/{id}")).data(200);
+    assert_eq!(
+        detail["exception"],
+        json!({"type": "ValueError", "message": "bad 7\nmore", "backtrace": ["app/b.py:12 in load", "app/a.py:3 in main"]})
+    );
+    let latest = &detail["latest_event"];
+    assert_eq!((&latest["id"], &latest["timestamp"]), (&told["event_id"], &json!(now)));
+    assert_eq!((&latest["user"], &latest["tags"]), (&json!({"id": "5"}), &json!({"region": "eu"})));
+    assert_eq!((&latest["environment"], &latest["release"]), (&json!("prod"), &json!("1.2")));
+    assert_eq!(detail["culprit"], "app/b.py in load");
+}
+
+#[test]
+fn an_error_that_is_told_wrongly_is_refused() {
+    let house = House::open();
+    for (body, status, code, field) in [
+        (json!({}), 422, "missing_field", "exception"),
+        (json!({"exception": {}}), 422, "missing_field", "exception.type"),
+        (json!({"exception": 7}), 422, "invalid_field", "exception"),
+        (json!({"exception": {"type": 7}}), 422, "invalid_field", "exception.type"),
+        (
+            json!({"exception": {"type": "E", "backtrace": "x"}}),
+            422,
+            "invalid_field",
+            "exception.backtrace",
+        ),
+        (json!({"message": "m", "level": "loud"}), 422, "invalid_field", "level"),
+        (json!({"message": "m", "timestamp": "yesterday"}), 422, "invalid_timestamp", "timestamp"),
+        (
+            json!({"message": "m", "timestamp": "2999-01-01T00:00:00Z"}),
+            422,
+            "invalid_timestamp",
+            "timestamp",
+        ),
+        (json!({"message": "m", "user": "ann"}), 422, "invalid_field", "user"),
+        (json!({"message": "m", "user": {"id": []}}), 422, "invalid_field", "user.id"),
+        (json!({"message": "m", "tags": {"a": 1}}), 422, "invalid_tags", "tags"),
+        (json!({"message": "m", "fingerprint": "f"}), 422, "invalid_field", "fingerprint"),
+        (json!([]), 400, "invalid_json", ""),
+    ] {
+        house.post("/api/v1/errors", &body).refused(status, code, field);
+    }
+    assert_eq!(house.get("/api/v1/errors").data(200), json!([]));
+}
+
+#[test]
+fn a_repeated_report_is_one_occurrence() {
+    let house = House::open();
+    let body = json!({"message": "m"});
+    let first = house.post_once("/api/v1/errors", "key", &body).data(201);
+    let again = house.post_once("/api/v1/errors", "key", &body);
+    assert_eq!(again.headers["idempotency-replayed"], "true");
+    assert_eq!(again.data(201), first);
+    assert_eq!(house.get("/api/v1/errors").data(200)[0]["occurrences"], 1);
+}
+
+#[test]
+fn lists_are_filtered_sorted_and_turned() {
+    let house = House::open();
+    tell(&house, "Alpha", "one");
+    house.pass(60_000);
+    let beta = tell(&house, "Beta", "Two");
+    house.pass(60_000);
+    house.post("/api/v1/errors", &json!({"message": "gamma", "level": "warning"})).data(201);
+    house.pass(1_000);
+    tell(&house, "Beta", "Two");
+    house.post(&format!("/api/v1/errors/{beta}/assign"), &json!({"user_id": "ann"})).data(200);
+    for (query, expected) in [
+        ("", "Beta: Two,gamma,Alpha: one"),
+        ("?sort=first_seen", "gamma,Beta: Two,Alpha: one"),
+        ("?sort=occurrences&limit=1", "Beta: Two"),
+        ("?limit=1&offset=1", "gamma"),
+        ("?offset=9", ""),
+        ("?status=resolved", ""),
+        ("?status=unresolved&level=warning", "gamma"),
+        ("?since=1m", "Beta: Two,gamma"),
+        ("?search=TWO", "Beta: Two"),
+        ("?search=a:", "Beta: Two,Alpha: one"),
+        ("?search=%25", ""),
+        ("?assignee=ann", "Beta: Two"),
+        ("?assignee=", "gamma,Alpha: one"),
+    ] {
+        let found = titles(house.get(&format!("/api/v1/errors{query}")));
+        let expected: Vec<&str> = expected.split(',').filter(|title| !title.is_empty()).collect();
+        assert_eq!(found, expected, "{query}");
+    }
+    for (query, field) in [
+        ("status=open", "status"),
+        ("level=info", "level"),
+        ("since=yesterday", "since"),
+        ("sort=title", "sort"),
+        ("limit=0", "limit"),
+    ] {
+        house.get(&format!("/api/v1/errors?{query}")).refused(400, "invalid_parameter", field);
+    }
+}
+
+#[test]
+fn errors_are_moved_and_come_back() {
+    let house = House::open();
+    let id = tell(&house, "E", "m");
+    let path = |verb: &str| format!("/api/v1/errors/{id}/{verb}");
+    let moved = house.post(&path("resolve"), &json!({"note": "fixed"})).data(200);
+    assert_eq!((&moved["status"], &moved["note"]), (&json!("resolved"), &json!("fixed")));
+    assert!(moved["resolved_at"].is_string());
+    house.pass(1_000);
+    let again = house.post(&path("resolve"), &json!({"note": "other"})).data(200);
+    assert_eq!(again, moved, "a move to the state it is in changes nothing");
+    assert_eq!(tell(&house, "E", "m"), id);
+    let detail = house.get(&format!("/api/v1/errors/{id}")).data(200);
+    assert_eq!((&detail["status"], &detail["resolved_at"]), (&json!("unresolved"), &Value::Null));
+    assert!(detail["regressed_at"].is_string());
+    let moved =
+        house.post(&path("ignore"), &json!({"duration": "30m", "reason": "noise"})).data(200);
+    assert_eq!((&moved["status"], &moved["reason"]), (&json!("ignored"), &json!("noise")));
+    assert!(moved["ignored_until"].is_string());
+    tell(&house, "E", "m");
+    assert_eq!(titles(house.get("/api/v1/errors?status=ignored")).len(), 1);
+    house.pass(30 * 60_000);
+    assert_eq!(titles(house.get("/api/v1/errors?status=unresolved")).len(), 1);
+    let moved = house.call(Method::POST, &path("ignore"), &[], "").data(200);
+    assert_eq!((&moved["status"], &moved["ignored_until"]), (&json!("ignored"), &Value::Null));
+    let moved = house.call(Method::POST, &path("unresolve"), &[], "").data(200);
+    assert_eq!(moved["status"], "unresolved");
+    let moved = house.post(&path("assign"), &json!({"user_id": "ann"})).data(200);
+    assert_eq!(moved["assignee"], "ann");
+    let moved = house.post(&path("assign"), &json!({"user_id": null})).data(200);
+    assert_eq!(moved["assignee"], Value::Null);
+}
+
+#[test]
+fn moves_that_cannot_be_are_refused() {
+    let house = House::open();
+    let id = tell(&house, "E", "m");
+    for (verb, body, code, field) in [
+        ("resolve", json!({"note": "x".repeat(2_000)}), "invalid_field", "note"),
+        ("ignore", json!({"duration": "soon"}), "invalid_field", "duration"),
+        ("ignore", json!({"duration": "0m"}), "invalid_field", "duration"),
+        ("assign", json!({}), "missing_field", "user_id"),
+        ("assign", json!({"user_id": ""}), "invalid_field", "user_id"),
+        ("merge", json!({}), "missing_field", "ids"),
+        ("merge", json!({"ids": []}), "invalid_field", "ids"),
+    ] {
+        house.post(&format!("/api/v1/errors/{id}/{verb}"), &body).refused(422, code, field);
+    }
+    let resolve = format!("/api/v1/errors/{id}/resolve");
+    house.post(&resolve, &json!({"nota": "x"})).refused(400, "invalid_parameter", "nota");
+    let unknown = "/api/v1/errors/err_00000000000000000000000000";
+    for verb in ["resolve", "ignore", "unresolve"] {
+        house.post(&format!("{unknown}/{verb}"), &json!({})).refused(404, "error_not_found", "");
+    }
+    for path in [unknown, "/api/v1/errors/nobody"] {
+        house.get(path).refused(404, "error_not_found", "");
+        house.delete(path).refused(404, "error_not_found", "");
+        house.get(&format!("{path}/events")).refused(404, "error_not_found", "");
+        house.get(&format!("{path}/series")).refused(404, "error_not_found", "");
+    }
+}
+
+#[test]
+fn a_deleted_error_is_gone_and_begins_anew() {
+    let house = House::open();
+    let id = tell(&house, "E", "m");
+    let gone = house.delete(&format!("/api/v1/errors/{id}")).data(200);
+    assert_eq!(gone, json!({"id": id, "deleted": true}));
+    house.get(&format!("/api/v1/errors/{id}")).refused(404, "error_not_found", "");
+    house.delete(&format!("/api/v1/errors/{id}")).refused(404, "error_not_found", "");
+    let new = tell(&house, "E", "m");
+    assert_ne!(new, id);
+    house.app().errors().delete_events().unwrap();
+    let left = house.get("/api/v1/events?name=telltale.error").data(200);
+    assert_eq!(left.as_array().map(Vec::len), Some(1));
+    assert_eq!(left[0]["tags"]["error_id"], json!(new));
+}
+
+#[test]
+fn many_errors_are_moved_or_deleted_at_once() {
+    let house = House::open();
+    let ids: Vec<String> = ["A", "B", "C"].iter().map(|kind| tell(&house, kind, "m")).collect();
+    let bulk = |body: Value| house.post("/api/v1/errors/bulk", &body);
+    let done = bulk(json!({"action": "resolve", "ids": [ids[0], ids[1]], "note": "n"})).data(200);
+    assert_eq!(done, json!({"matched": 2, "changed": 2}));
+    let done = bulk(json!({"action": "ignore", "filter": {"search": "b:"}})).data(200);
+    assert_eq!(done, json!({"matched": 1, "changed": 1}));
+    assert_eq!(titles(house.get("/api/v1/errors?status=ignored")), ["B: m"]);
+    for (body, code, field) in [
+        (json!({"ids": ids}), "missing_field", "action"),
+        (json!({"action": "burn", "ids": ids}), "invalid_field", "action"),
+        (json!({"action": "delete", "ids": ids}), "missing_field", "confirm"),
+        (json!({"action": "resolve"}), "missing_field", "ids"),
+        (json!({"action": "resolve", "ids": ids, "filter": {}}), "invalid_field", "filter"),
+        (json!({"action": "resolve", "filter": {"status": "x"}}), "invalid_field", "filter.status"),
+    ] {
+        bulk(body).refused(422, code, field);
+    }
+    let done = bulk(json!({"action": "delete", "filter": {"status": "resolved"}, "confirm": true}))
+        .data(200);
+    assert_eq!(done, json!({"matched": 1, "changed": 1}));
+    assert_eq!(titles(house.get("/api/v1/errors")).len(), 2);
+}
+
+#[test]
+fn merged_errors_are_one_for_what_was_and_what_comes() {
+    let house = House::open();
+    let (a, b) = (tell(&house, "A", "m"), tell(&house, "B", "m"));
+    let merged = house.post(&format!("/api/v1/errors/{a}/merge"), &json!({"ids": [b]})).data(200);
+    assert_eq!(
+        (&merged["id"], &merged["occurrences"], &merged["users_affected"]),
+        (&json!(a), &json!(2), &json!(1))
+    );
+    house.get(&format!("/api/v1/errors/{b}")).refused(404, "error_not_found", "");
+    assert_eq!(tell(&house, "B", "m"), a);
+    let events = house.get(&format!("/api/v1/errors/{a}/events?limit=2"));
+    assert_eq!(events.body["meta"], json!({"total": 3, "limit": 2, "offset": 0}));
+    assert_eq!(events.data(200)[0]["exception"]["type"], "B");
+    let series = house.get(&format!("/api/v1/errors/{a}/series?interval=1h")).data(200);
+    assert_eq!((&series["total"], &series["series"][0]["count"]), (&json!(3), &json!(3)));
+    let detail = house.get(&format!("/api/v1/errors/{a}")).data(200);
+    assert_eq!(detail["merged"], json!([b]));
+    let unknown = json!({"ids": ["err_00000000000000000000000000"]});
+    house.post(&format!("/api/v1/errors/{a}/merge"), &unknown).refused(404, "error_not_found", "");
+}
+
+#[test]
+fn envelopes_and_events_of_sdks_are_taken() {
+    let house = House::open();
+    let id = "9ec79c33ec9942ab8353589fcb2e04dc";
+    let event = json!({"event_id": id, "exception": {"values": [{"type": "E", "value": "v"}]}});
+    for path in ["/api/1/envelope/", "/api/1/envelope"] {
+        let answer = house.call(Method::POST, path, &[], &envelope(&event));
+        assert_eq!(answer.headers["access-control-allow-origin"], "*");
+        assert_eq!((answer.status.as_u16(), answer.body), (200, json!({"id": id})));
+    }
+    for path in ["/api/2/store/", "/api/2/store"] {
+        let answer = house.call(Method::POST, path, &[], &event.to_string());
+        assert_eq!((answer.status.as_u16(), answer.body), (200, json!({"id": id})));
+    }
+    // Twice in two projects: one occurrence in each.
+    assert_eq!(house.get("/api/v1/errors").data(200)[0]["occurrences"], 2);
+    let other = "{}\n{\"type\":\"session\"}\n{}\n{\"type\":\"transaction\"}\n{}\n";
+    let answer = house.call(Method::POST, "/api/1/envelope/", &[], other);
+    assert_eq!((answer.status.as_u16(), answer.body), (200, json!({})));
+    house.call(Method::POST, "/api/1/envelope/", &[], "nonsense").refused(400, "invalid_json", "");
+    house.call(Method::POST, "/api/1/store/", &[], "{").refused(400, "invalid_json", "");
+    let large = format!("{{\"message\":\"{}\"}}", "x".repeat(2 << 20));
+    house.call(Method::POST, "/api/1/store/", &[], &large).refused(413, "payload_too_large", "");
+    house.call(Method::POST, "/api/x/envelope/", &[], "{}").refused(404, "not_found", "");
+    house.call(Method::POST, "/api/v1/envelope/", &[], "{}").refused(404, "not_found", "");
+    assert_eq!(titles(house.get("/api/v1/errors")).len(), 1);
+}
+
+#[test]
+fn the_same_event_twice_in_one_envelope_is_one() {
+    let house = House::open();
+    let item = "{\"type\":\"event\"}\n{\"event_id\":\"9ec79c33ec9942ab8353589fcb2e04dc\",\"message\":\"m\"}\n";
+    let answer = house.call(Method::POST, "/api/1/envelope/", &[], &format!("{{}}\n{item}{item}"));
+    assert_eq!(answer.status, 200);
+    assert_eq!(house.get("/api/v1/errors").data(200)[0]["occurrences"], 1);
+}
+
+#[test]
+fn browsers_are_told_that_they_may_call() {
+    let house = House::open();
+    let answer = house.call(Method::OPTIONS, "/api/1/envelope/", &[("origin", "https://x")], "");
+    assert_eq!(answer.status, 204);
+    assert_eq!(answer.headers["access-control-allow-origin"], "*");
+    assert!(
+        answer.headers["access-control-allow-headers"].to_str().unwrap().contains("X-Sentry-Auth")
+    );
+    house.call(Method::OPTIONS, "/api/v1/errors", &[], "").refused(405, "method_not_allowed", "");
+}

@@ -1,0 +1,11 @@
+//! What the area is sent and what it answers, as JSON.
+
+mod answers;
+mod requests;
+
+pub(super) use answers::{
+    BulkView, Detail, EventView, GroupItem, MovedView, Reported, SentryAnswer, SeriesView,
+};
+pub(super) use requests::{
+    AssignInput, BulkInput, IgnoreInput, MergeInput, Nothing, ReportInput, ResolveInput,
+};

@@ -1,0 +1,244 @@
+//! Bodies of requests, and the way from them to what they ask for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use telltale_engine::TimestampMs;
+
+use super::super::error::ErrorsError;
+use super::super::model::{GroupId, Move};
+use super::super::ops::{Action, Chosen};
+use super::super::query::{self, Written, WrongFilter};
+use crate::limits;
+use crate::platform::span;
+
+/// An error told by a program; read by hand, described here. Fields that nobody knows are passed over.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "the schema of a body that is read without it")]
+pub(in crate::areas::errors) struct ReportInput {
+    /// Required, unless there is a message.
+    exception: Option<ReportException>,
+    message: Option<String>,
+    /// fatal, error, warning, info or debug; error when absent.
+    level: Option<String>,
+    /// Now when absent.
+    timestamp: Option<String>,
+    user: Option<ReportUser>,
+    /// Texts by their names.
+    tags: Option<std::collections::BTreeMap<String, String>>,
+    /// What makes the group, instead of the exception; `{{ default }}` stands for what the exception says.
+    fingerprint: Option<Vec<String>>,
+    environment: Option<String>,
+    release: Option<String>,
+    transaction: Option<String>,
+    server_name: Option<String>,
+}
+
+/// What was raised.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "the schema of a body that is read without it")]
+pub(in crate::areas::errors) struct ReportException {
+    /// Required, unless there is a message.
+    r#type: Option<String>,
+    message: Option<String>,
+    module: Option<String>,
+    /// `file:12 in function`, the newest frame first.
+    backtrace: Option<Vec<String>>,
+}
+
+/// To whom it happened.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "the schema of a body that is read without it")]
+pub(in crate::areas::errors) struct ReportUser {
+    id: Option<String>,
+    email: Option<String>,
+    username: Option<String>,
+    ip_address: Option<String>,
+}
+
+/// A body that says nothing.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::errors) struct Nothing {}
+
+/// Why an error is resolved.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::errors) struct ResolveInput {
+    note: Option<String>,
+}
+
+/// For how long and why an error is ignored.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::errors) struct IgnoreInput {
+    /// `forever`, or a span such as 30m, 24h, 7d or 2w; for ever when absent.
+    duration: Option<String>,
+    reason: Option<String>,
+}
+
+/// Whose an error is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::errors) struct AssignInput {
+    /// Required; null for nobody's.
+    #[serde(default, deserialize_with = "given")]
+    user_id: Option<Option<String>>,
+}
+
+/// Which errors become part of another.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::errors) struct MergeInput {
+    /// Required.
+    ids: Option<Vec<String>>,
+}
+
+/// What is done to many errors: to those in `ids`, or to all that the filter finds.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::errors) struct BulkInput {
+    /// Required: resolve, ignore, unresolve, assign or delete.
+    action: Option<String>,
+    ids: Option<Vec<String>>,
+    filter: Option<FilterInput>,
+    note: Option<String>,
+    duration: Option<String>,
+    reason: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    user_id: Option<Option<String>>,
+    /// Must be true to delete.
+    confirm: Option<bool>,
+}
+
+/// Which errors are meant; all of them where nothing is said.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::areas::errors) struct FilterInput {
+    status: Option<String>,
+    level: Option<String>,
+    since: Option<String>,
+    search: Option<String>,
+    assignee: Option<String>,
+}
+
+/// Tells `null` from an absent field.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl ResolveInput {
+    pub(in crate::areas::errors) fn into_move(self) -> Result<Move, ErrorsError> {
+        Ok(Move::Resolve { note: short("note", self.note)? })
+    }
+}
+
+impl IgnoreInput {
+    pub(in crate::areas::errors) fn into_move(self) -> Result<Move, ErrorsError> {
+        Ok(Move::Ignore {
+            duration_ms: duration_ms(self.duration.as_deref())?,
+            reason: short("reason", self.reason)?,
+        })
+    }
+}
+
+impl AssignInput {
+    pub(in crate::areas::errors) fn into_move(self) -> Result<Move, ErrorsError> {
+        assign(self.user_id)
+    }
+}
+
+impl MergeInput {
+    pub(in crate::areas::errors) fn into_ids(self) -> Result<Vec<GroupId>, ErrorsError> {
+        named(self.ids.ok_or(ErrorsError::Missing("ids"))?)
+    }
+}
+
+impl BulkInput {
+    pub(in crate::areas::errors) fn into_parts(
+        self,
+        now: TimestampMs,
+    ) -> Result<(Chosen, Action), ErrorsError> {
+        let action = match self.action.as_deref() {
+            None => return Err(ErrorsError::Missing("action")),
+            Some("resolve") => Action::Move(ResolveInput { note: self.note }.into_move()?),
+            Some("ignore") => {
+                let input = IgnoreInput { duration: self.duration, reason: self.reason };
+                Action::Move(input.into_move()?)
+            }
+            Some("unresolve") => Action::Move(Move::Unresolve),
+            Some("assign") => Action::Move(assign(self.user_id)?),
+            Some("delete") if self.confirm == Some(true) => Action::Delete,
+            Some("delete") => return Err(ErrorsError::Missing("confirm")),
+            Some(_) => {
+                let expected = "must be resolve, ignore, unresolve, assign or delete";
+                return Err(ErrorsError::field("action", expected));
+            }
+        };
+        let chosen = match (self.ids, self.filter) {
+            (Some(ids), None) => Chosen::Named(named(ids)?),
+            (None, Some(filter)) => Chosen::Matching(filter.written().read(now).map_err(wrong)?),
+            (Some(_), Some(_)) => {
+                return Err(ErrorsError::field("filter", "must not stand beside ids"));
+            }
+            (None, None) => return Err(ErrorsError::Missing("ids")),
+        };
+        Ok((chosen, action))
+    }
+}
+
+impl FilterInput {
+    fn written(&self) -> Written<'_> {
+        Written {
+            status: self.status.as_deref(),
+            level: self.level.as_deref(),
+            since: self.since.as_deref(),
+            search: self.search.as_deref(),
+            assignee: self.assignee.as_deref(),
+        }
+    }
+}
+
+fn wrong(WrongFilter { field, expected }: WrongFilter) -> ErrorsError {
+    ErrorsError::field(format!("filter.{field}"), expected)
+}
+
+fn assign(user_id: Option<Option<String>>) -> Result<Move, ErrorsError> {
+    let user = user_id.ok_or(ErrorsError::Missing("user_id"))?;
+    if user.as_deref() == Some("") {
+        return Err(ErrorsError::field("user_id", "must not be empty; null unassigns"));
+    }
+    Ok(Move::Assign { user: short("user_id", user)? })
+}
+
+fn short(field: &'static str, text: Option<String>) -> Result<Option<String>, ErrorsError> {
+    let max = limits::ERROR_NOTE_CHARS_MAX;
+    match text {
+        Some(text) if text.chars().count() > max => {
+            Err(ErrorsError::field(field, format!("must have at most {max} characters")))
+        }
+        text => Ok(text),
+    }
+}
+
+fn duration_ms(text: Option<&str>) -> Result<Option<i64>, ErrorsError> {
+    match text {
+        None | Some("forever") => Ok(None),
+        Some(text) => match span::parse(text, limits::ERROR_IGNORE_MS_MAX) {
+            Some(ms) => Ok(Some(ms)),
+            None => Err(ErrorsError::field(
+                "duration",
+                "must be forever or a span such as 30m, 24h, 7d or 2w",
+            )),
+        },
+    }
+}
+
+fn named(ids: Vec<String>) -> Result<Vec<GroupId>, ErrorsError> {
+    let max = limits::ERRORS_NAMED_MAX;
+    if !(1..=max).contains(&ids.len()) {
+        return Err(ErrorsError::field("ids", format!("must name 1 to {max} errors")));
+    }
+    ids.iter().map(|id| query::group(id)).collect()
+}

@@ -1,0 +1,142 @@
+//! Who calls, whether they may, and how often.
+//!
+//! A key stands in `Authorization`, on routes of agents of Sentry also where these have it; several that are given must agree.
+//! Where only the body can tell, its handler finishes here what the pipeline began.
+
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use http::{HeaderName, HeaderValue};
+
+use super::error::{ApiError, ApiResult, ErrorCode};
+use super::pipeline::Origin;
+use super::query::Query;
+use super::request::Request;
+use super::route::{Access, LimitClass, Route, Scope};
+use super::server::Server;
+use crate::app::App;
+use crate::platform::keys::{DsnKey, Identity};
+use crate::platform::throttle::{Usage, Verdict};
+
+/// What agents of Sentry read how long to be silent from: seconds, kinds of items (all where none is named), whom it concerns.
+const SENTRY_LIMITS: HeaderName = HeaderName::from_static("x-sentry-rate-limits");
+
+/// A caller who has used up a quota.
+#[derive(Debug)]
+pub(super) struct OverQuota {
+    pub(super) usage: Usage,
+    class: LimitClass,
+    seconds: u32,
+    tells_sentry: bool,
+}
+
+/// Finds out who calls and whether they may, as far as the head of the request tells.
+pub(super) fn in_head(
+    server: &Server,
+    origin: Origin,
+    route: &Route,
+    parts: &Parts,
+) -> ApiResult<Identity> {
+    let (scope, takes_dsn) = match route.access {
+        Access::Public => return Ok(Identity::Anonymous),
+        Access::Scope(scope) => (scope, false),
+        Access::Dsn(scope) => (scope, true),
+    };
+    let app = server.opened()?;
+    if origin == Origin::Control {
+        return allowed(Identity::Local, scope);
+    }
+    if takes_dsn {
+        let query = Query::parse(parts.uri.query().unwrap_or(""))?;
+        match DsnKey::in_head(&parts.headers, query.iter()).map_err(|_| unauthorized())? {
+            Some(dsn) => return by_dsn(app, &dsn, scope),
+            // The body may hold it.
+            None if !parts.headers.contains_key(AUTHORIZATION) => return Ok(Identity::Anonymous),
+            None => {}
+        }
+    }
+    let mut values = parts.headers.get_all(AUTHORIZATION).iter();
+    let only = values.next().filter(|_| values.next().is_none());
+    let header = only.and_then(|value| value.to_str().ok());
+    let live = header.and_then(|header| app.keys().authenticate(header));
+    allowed(Identity::Key(live.ok_or_else(unauthorized)?), scope)
+}
+
+/// Counts a request against the caller's quota, and tells how it stands.
+pub(super) fn charge(route: &Route, identity: &Identity) -> Result<Option<Usage>, OverQuota> {
+    count(identity, route.limit, matches!(route.access, Access::Dsn(_)))
+}
+
+impl Request {
+    /// Finds out who calls on a route with [`Access::Dsn`], now that the body has been looked at: `dsn` is what it says. A
+    /// caller who is known already must be the same; another one is counted against the quota of `class` now.
+    pub fn settle_identity(
+        &mut self,
+        app: &App,
+        dsn: Option<&str>,
+        scope: Scope,
+        class: LimitClass,
+    ) -> ApiResult<()> {
+        let told = dsn.and_then(DsnKey::in_url);
+        match (&self.identity, told) {
+            (Identity::Anonymous, None) => Err(unauthorized()),
+            (Identity::Anonymous, Some(dsn)) => {
+                let identity = by_dsn(app, &dsn, scope)?;
+                count(&identity, class, true)?;
+                self.identity = identity;
+                Ok(())
+            }
+            (Identity::Key(live), Some(dsn)) if !app.keys().is_of(live, &dsn) => {
+                Err(unauthorized())
+            }
+            (Identity::Key(_) | Identity::Local, _) => Ok(()),
+        }
+    }
+}
+
+fn by_dsn(app: &App, dsn: &DsnKey, scope: Scope) -> ApiResult<Identity> {
+    let live = app.keys().authenticate_dsn(dsn).ok_or_else(unauthorized)?;
+    allowed(Identity::Key(live), scope)
+}
+
+fn allowed(identity: Identity, scope: Scope) -> ApiResult<Identity> {
+    if identity.may(scope) {
+        return Ok(identity);
+    }
+    let message = format!("the key lacks the scope {:?}", scope.as_str());
+    Err(ApiError::new(ErrorCode::Forbidden, message))
+}
+
+fn unauthorized() -> ApiError {
+    let message = "a valid API key is required: Authorization: Bearer tt_<id>_<secret>";
+    ApiError::new(ErrorCode::Unauthorized, message)
+}
+
+fn count(
+    identity: &Identity,
+    class: LimitClass,
+    tells_sentry: bool,
+) -> Result<Option<Usage>, OverQuota> {
+    match identity.throttle(class) {
+        Verdict::Unlimited => Ok(None),
+        Verdict::Allowed(usage) => Ok(Some(usage)),
+        Verdict::Refused { usage, wait } => {
+            let seconds =
+                u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+            Err(OverQuota { usage, class, seconds, tells_sentry })
+        }
+    }
+}
+
+impl From<OverQuota> for ApiError {
+    fn from(over: OverQuota) -> Self {
+        let OverQuota { usage, class, seconds, tells_sentry } = over;
+        let class = class.as_str();
+        let message =
+            format!("more than {} requests per minute of the class {class:?}", usage.limit);
+        let error = Self::new(ErrorCode::RateLimited, message).retry_after(seconds);
+        match HeaderValue::from_str(&format!("{seconds}::key")) {
+            Ok(limits) if tells_sentry => error.header(SENTRY_LIMITS, limits),
+            _ => error,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The key of a DSN: what agents of Sentry are configured with, and where in a request they put it.
+//!
+//! `https://<id>:<secret>@host/1` is the DSN of a key; the secret may be left out where the key is one to be seen. Agents send
+//! both parts in `X-Sentry-Auth` (old ones in `Authorization`), or as `sentry_key` in the query string, or the whole DSN in
+//! the head of an envelope. Whatever else stands beside is passed over.
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use percent_encoding::percent_decode_str;
+
+/// The header that agents of Sentry send.
+const SENTRY_AUTH: &str = "x-sentry-auth";
+
+/// A key as a DSN names it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DsnKey {
+    pub(super) id: String,
+    pub(super) secret: Option<String>,
+}
+
+/// A request names different keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disagreement;
+
+impl DsnKey {
+    /// The key in the headers and the query string of a request, which must be the same wherever it stands.
+    pub fn in_head<'q>(
+        headers: &HeaderMap,
+        query: impl Iterator<Item = (&'q str, &'q str)>,
+    ) -> Result<Option<Self>, Disagreement> {
+        let values = headers.get_all(SENTRY_AUTH).iter().chain(headers.get_all(AUTHORIZATION));
+        let in_headers = values.filter_map(|value| Self::in_header(value.to_str().ok()?));
+        let mut in_query = Self { id: String::new(), secret: None };
+        for (name, value) in query {
+            match name {
+                "sentry_key" => in_query.id = value.to_owned(),
+                "sentry_secret" => in_query.secret = Some(value.to_owned()),
+                _ => {}
+            }
+        }
+        let in_query = Some(in_query).filter(|found| !found.id.is_empty());
+        in_headers.chain(in_query).try_fold(None, |known: Option<Self>, found| match known {
+            None => Ok(Some(found)),
+            Some(known) => known.and(found).map(Some).ok_or(Disagreement),
+        })
+    }
+
+    /// The key in `Sentry sentry_key=…, sentry_version=7, …`, with commas or blanks between.
+    pub fn in_header(value: &str) -> Option<Self> {
+        let (scheme, pairs) = value.trim().split_once([' ', '\t'])?;
+        if !scheme.eq_ignore_ascii_case("sentry") {
+            return None;
+        }
+        let mut found = Self { id: String::new(), secret: None };
+        for (name, value) in pairs.split([',', ' ', '\t']).filter_map(|pair| pair.split_once('=')) {
+            let value = decoded(value.trim_matches('"'))?;
+            match name.trim() {
+                "sentry_key" => found.id = value,
+                "sentry_secret" => found.secret = Some(value),
+                _ => {}
+            }
+        }
+        (!found.id.is_empty()).then_some(found)
+    }
+
+    /// The key in a whole DSN.
+    pub fn in_url(dsn: &str) -> Option<Self> {
+        let (_, rest) = dsn.trim().split_once("://")?;
+        let (user, _) = rest.split_once('@')?;
+        let (id, secret) = match user.split_once(':') {
+            Some((id, secret)) => (id, Some(secret).filter(|secret| !secret.is_empty())),
+            None => (user, None),
+        };
+        let secret = secret.map(decoded);
+        let found = Self { id: decoded(id)?, secret: secret.flatten() };
+        (!found.id.is_empty()).then_some(found)
+    }
+
+    /// Both, where they name the same key.
+    fn and(self, other: Self) -> Option<Self> {
+        let same_secret = match (&self.secret, &other.secret) {
+            (Some(one), Some(another)) => one == another,
+            _ => true,
+        };
+        (self.id == other.id && same_secret)
+            .then(|| Self { id: self.id, secret: self.secret.or(other.secret) })
+    }
+}
+
+impl std::fmt::Debug for DsnKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:…", self.id)
+    }
+}
+
+fn decoded(text: &str) -> Option<String> {
+    percent_decode_str(text).decode_utf8().ok().map(|text| text.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn told(found: Option<DsnKey>) -> String {
+        found.map_or("-".to_owned(), |key| {
+            format!("{} {}", key.id, key.secret.as_deref().unwrap_or("-"))
+        })
+    }
+
+    #[test]
+    fn keys_are_found_in_headers_however_they_are_spelled() {
+        for (header, expected) in [
+            ("Sentry sentry_key=a, sentry_version=7, sentry_client=x/1", "a -"),
+            ("sentry sentry_version=7,sentry_key=a,sentry_secret=b", "a b"),
+            ("SENTRY sentry_version=7 sentry_key=a", "a -"),
+            ("Sentry  sentry_key=%61%62, =, other", "ab -"),
+            ("Sentry sentry_key=\"a\"", "a -"),
+            ("Sentry sentry_key=", "-"),
+            ("Sentry sentry_key=%ff", "-"),
+            ("Sentry", "-"),
+            ("Bearer sentry_key=a", "-"),
+            ("", "-"),
+        ] {
+            assert_eq!(told(DsnKey::in_header(header)), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn keys_are_found_in_a_dsn() {
+        for (dsn, expected) in [
+            ("https://a@host/1", "a -"),
+            ("https://a:b@host:9000/path/1", "a b"),
+            ("http://a:@host/1", "a -"),
+            ("https://host/1", "-"),
+            ("https://@host/1", "-"),
+            ("a@host/1", "-"),
+            ("", "-"),
+        ] {
+            assert_eq!(told(DsnKey::in_url(dsn)), expected, "{dsn}");
+        }
+    }
+
+    #[test]
+    fn what_is_named_twice_must_be_the_same() {
+        let found = |headers: &[(&'static str, &'static str)], query: &[(&str, &str)]| {
+            let headers = headers.iter().map(|(name, value)| {
+                (http::HeaderName::from_static(name), HeaderValue::from_static(value))
+            });
+            let headers: HeaderMap = headers.collect();
+            DsnKey::in_head(&headers, query.iter().copied()).map(told)
+        };
+        let header = ("x-sentry-auth", "Sentry sentry_key=a");
+        assert_eq!(found(&[], &[]), Ok("-".into()));
+        assert_eq!(found(&[header], &[]), Ok("a -".into()));
+        assert_eq!(found(&[], &[("sentry_key", "a")]), Ok("a -".into()));
+        let both = [("sentry_version", "7"), ("sentry_key", "a"), ("sentry_secret", "b")];
+        assert_eq!(found(&[header], &both), Ok("a b".into()));
+        assert_eq!(found(&[header], &[("sentry_key", "b")]), Err(Disagreement));
+        assert_eq!(
+            found(&[header, ("authorization", "Sentry sentry_key=c")], &[]),
+            Err(Disagreement)
+        );
+        assert_eq!(found(&[("authorization", "Bearer tt_a_b")], &[]), Ok("-".into()));
+    }
+}

@@ -1,0 +1,311 @@
+//! What SDKs of Sentry send, byte by byte: keys, packings, damage, limits, and that an answer means kept.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use serde_json::{Value, json};
+use telltale_tests::{Answer, Client, Server, Setup, covers};
+
+use crate::keys::{client_with, make, text};
+
+const ID: &str = "9ec79c33ec9942ab8353589fcb2e04dc";
+
+/// The id of a new key that may be seen.
+#[track_caller]
+pub(crate) fn public_key(client: &Client, limits: &Value) -> String {
+    let body = json!({"name": "web", "user": "ops@example.com", "scopes": ["ingest"],
+                      "limits": limits, "public_ingest": true});
+    text(&client.post("/api/v1/keys", &body).data(201)["id"]).to_owned()
+}
+
+/// The DSN of a key that may be seen.
+pub(crate) fn dsn(server: &Server, key: &str) -> String {
+    format!("http://{key}@{}/1", server.address())
+}
+
+/// All errors, the last seen first.
+#[track_caller]
+pub(crate) fn all(client: &Client) -> Value {
+    client.get("/api/v1/errors?limit=1000").data(200)
+}
+
+fn event(message: &str) -> String {
+    json!({"message": message, "level": "error"}).to_string()
+}
+
+fn envelope(id: &str, message: &str) -> Vec<u8> {
+    let event = event(message);
+    let length = event.len();
+    format!("{{\"event_id\":\"{id}\"}}\n{{\"type\":\"event\",\"length\":{length}}}\n{event}\n")
+        .into()
+}
+
+fn auth(key: &str) -> String {
+    format!("Sentry sentry_key={key}, sentry_version=7, sentry_client=test/1")
+}
+
+/// Sends an envelope with a key in the header.
+#[track_caller]
+fn send(client: &Client, key: &str, body: impl Into<Vec<u8>>) -> Answer {
+    let open = client.without_key();
+    let request = open.request("POST", "/api/1/envelope/").header("x-sentry-auth", auth(key));
+    request.header("content-type", "application/x-sentry-envelope").body(body).send()
+}
+
+#[test]
+fn every_path_of_the_protocol_takes_an_event() {
+    covers!("POST /api/{project}/envelope/", Happy);
+    covers!("POST /api/{project}/envelope", Happy);
+    covers!("POST /api/{project}/store/", Happy);
+    covers!("POST /api/{project}/store", Happy);
+    let server = Server::start();
+    let client = server.client();
+    for path in ["/api/1/envelope/", "/api/2/envelope"] {
+        let answer = client.request("POST", path).body(envelope(ID, "m")).send().expect(200);
+        assert_eq!(answer, json!({ "id": ID }));
+    }
+    for path in ["/api/1/store/", "/api/1/store"] {
+        let answer = client.request("POST", path).body(event("m")).send().expect(200);
+        assert_eq!(answer["id"].as_str().map(str::len), Some(32), "{answer}");
+    }
+    assert_eq!(all(&client)[0]["occurrences"], 4);
+}
+
+#[test]
+fn every_path_of_the_protocol_refuses_what_is_damaged() {
+    covers!("POST /api/{project}/envelope/", Refusal);
+    covers!("POST /api/{project}/envelope", Refusal);
+    covers!("POST /api/{project}/store/", Refusal);
+    covers!("POST /api/{project}/store", Refusal);
+    let server = Server::start();
+    let client = server.client();
+    for path in ["/api/1/envelope/", "/api/1/envelope", "/api/1/store/", "/api/1/store"] {
+        client.request("POST", path).body("nonsense").send().refused(400, "invalid_json");
+        client.request("POST", path).body("").send().refused(400, "invalid_json");
+    }
+    client.request("POST", "/api/one/envelope/").body("{}").send().refused(404, "not_found");
+    let long = format!("/api/{}/envelope/", "9".repeat(30));
+    client.request("POST", &long).body("{}").send().refused(404, "not_found");
+}
+
+#[test]
+fn keys_are_taken_wherever_sdks_put_them() {
+    let server = Server::start();
+    let client = server.client();
+    let open = client.without_key();
+    let public = public_key(&client, &json!({}));
+    let secret = make(&client, json!(["ingest"]), json!({}));
+    let (id, whole) = (text(&secret["id"]), text(&secret["key"]));
+    let hidden = whole.rsplit('_').next().unwrap_or_default();
+    let with_dsn = |dsn: &str| {
+        let head = json!({ "dsn": dsn }).to_string();
+        format!("{head}\n{{\"type\":\"event\"}}\n{}\n", event("m"))
+    };
+    let post = |path: &str, header: &str, body: String| {
+        let mut request = open.request("POST", path);
+        if !header.is_empty() {
+            request = request.header("x-sentry-auth", header);
+        }
+        request.body(body).send().status
+    };
+    let (path, plain) = ("/api/1/envelope/", || with_dsn(""));
+    let own = |key: &str| format!("http://{key}@localhost/1");
+    for (path, header, body, status) in [
+        (path.to_owned(), auth(&public), plain(), 200),
+        (format!("{path}?sentry_version=7&sentry_key={public}"), String::new(), plain(), 200),
+        (path.to_owned(), String::new(), with_dsn(&own(&public)), 200),
+        (path.to_owned(), auth(&public), with_dsn(&own(&public)), 200),
+        (path.to_owned(), format!("{}, sentry_secret={hidden}", auth(id)), plain(), 200),
+        (path.to_owned(), String::new(), with_dsn(&own(&format!("{id}:{hidden}"))), 200),
+        // A key that may not be seen needs its secret, and what is given must agree.
+        (path.to_owned(), auth(id), plain(), 401),
+        (path.to_owned(), format!("{}, sentry_secret=x", auth(id)), plain(), 401),
+        (path.to_owned(), auth(&public), with_dsn(&own(id)), 401),
+        (format!("{path}?sentry_key={id}"), auth(&public), plain(), 401),
+        (path.to_owned(), auth("nobody12345"), plain(), 401),
+        (path.to_owned(), String::new(), plain(), 401),
+        (path.to_owned(), String::new(), "nonsense".to_owned(), 401),
+    ] {
+        let told = format!("{path} {header} {body}");
+        assert_eq!(post(&path, &header, body), status, "{told}");
+    }
+    assert_eq!(all(&client)[0]["occurrences"], 6);
+    let reader = client_with(&client, json!(["read"]));
+    reader.request("POST", path).body(plain()).send().refused(403, "forbidden");
+    // A key that may be seen can send, and nothing else.
+    client.with_key(&public).get("/api/v1/errors").refused(401, "unauthorized");
+}
+
+fn packed(mut encoder: impl Write, body: &[u8]) {
+    assert!(encoder.write_all(body).is_ok());
+}
+
+#[test]
+fn bodies_are_taken_in_every_packing() {
+    let server = Server::start();
+    let client = server.client();
+    let key = public_key(&client, &json!({}));
+    let open = client.without_key();
+    let body = envelope(ID, "m");
+    let (mut gzip, mut zlib, mut deflate) = (Vec::new(), Vec::new(), Vec::new());
+    packed(GzEncoder::new(&mut gzip, Compression::best()), &body);
+    packed(ZlibEncoder::new(&mut zlib, Compression::best()), &body);
+    packed(DeflateEncoder::new(&mut deflate, Compression::best()), &body);
+    let Ok(zstd) = zstd::encode_all(body.as_slice(), 3) else { panic!("zstd packs") };
+    let packings = [
+        ("gzip", &gzip),
+        ("x-gzip", &gzip),
+        ("deflate", &zlib),
+        ("deflate", &deflate),
+        ("zstd", &zstd),
+        ("identity", &body),
+    ];
+    for (project, (encoding, bytes)) in packings.iter().enumerate() {
+        let path = format!("/api/{project}/envelope/");
+        let request = open.request("POST", &path).header("x-sentry-auth", auth(&key));
+        let request = request.header("content-encoding", encoding);
+        assert_eq!(request.body(bytes.as_slice()).send().status, 200, "{encoding}");
+        let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+        let request = open.request("POST", &path).header("x-sentry-auth", auth(&key));
+        let request = request.header("content-encoding", encoding);
+        assert_eq!(request.body(half).send().status, 400, "half of {encoding}");
+    }
+    assert_eq!(all(&client)[0]["occurrences"], packings.len());
+    let request = open.request("POST", "/api/1/envelope/").header("x-sentry-auth", auth(&key));
+    let request = request.header("content-encoding", "compress");
+    request.body(body.clone()).send().refused(415, "unsupported_media_type");
+    // Brotli is read where SDKs choose it, and nowhere else.
+    let request = client.request("POST", "/api/v1/errors").header("content-encoding", "br");
+    request.body(body).send().refused(415, "unsupported_media_type");
+}
+
+#[test]
+fn an_envelope_cut_anywhere_is_taken_or_refused_and_nothing_breaks() {
+    let server = Server::start();
+    let client = server.client();
+    let key = public_key(&client, &json!({}));
+    let whole = envelope(ID, "cut");
+    for cut in 0..whole.len() {
+        let answer = send(&client, &key, whole.get(..cut).unwrap_or_default());
+        // Without the line feed at the end it is whole.
+        let expected = cut == whole.len() - 1;
+        assert!(matches!(answer.status, 200 | 400), "cut at {cut}: {}", answer.summary());
+        assert_eq!(all(&client) != json!([]), expected, "cut at {cut}");
+    }
+    assert_eq!(send(&client, &key, whole).expect(200), json!({ "id": ID }));
+    assert_eq!(all(&client)[0]["occurrences"], 1, "the same id is one occurrence");
+}
+
+#[test]
+fn a_bomb_is_refused_and_the_next_event_is_taken() {
+    let server = Server::start();
+    let client = server.client();
+    let key = public_key(&client, &json!({}));
+    let mut bomb = Vec::new();
+    packed(GzEncoder::new(&mut bomb, Compression::best()), &vec![b'a'; 256 << 20]);
+    let open = client.without_key();
+    for encoding in ["gzip", "deflate"] {
+        let mut bytes = bomb.clone();
+        if encoding == "deflate" {
+            bytes.clear();
+            packed(ZlibEncoder::new(&mut bytes, Compression::best()), &vec![b'a'; 256 << 20]);
+        }
+        let request = open.request("POST", "/api/1/envelope/").header("x-sentry-auth", auth(&key));
+        let request = request.header("content-encoding", encoding);
+        request.body(bytes).send().refused(413, "payload_too_large");
+    }
+    let large = envelope(ID, &"x".repeat(2 << 20));
+    send(&client, &key, large).refused(413, "payload_too_large");
+    assert_eq!(send(&client, &key, envelope(ID, "m")).status, 200);
+}
+
+#[test]
+fn hostile_events_are_kept_as_far_as_they_say_anything() {
+    let server = Server::start();
+    let client = server.client();
+    let key = public_key(&client, &json!({}));
+    let deep = format!("{}1{}", "[".repeat(100), "]".repeat(100));
+    let strange = [
+        r#"{"message":"\u0000\u202e<script>alert(1)</script>","tags":{"\u0000":"x"}}"#.to_owned(),
+        r#"{"message":{"formatted":["x"]},"exception":{"values":{"a":1}},"user":7,"tags":"x"}"#.to_owned(),
+        format!(r#"{{"message":"deep","extra":{deep},"contexts":{{"a":{deep}}}}}"#),
+        r#"{"message":"numbers","extra":{"a":1e999,"b":-1e-999,"c":123456789012345678901234567890}}"#.to_owned(),
+        r#"{"message":"half \ud800 a character"}"#.to_owned(),
+        r#"{"message":"twice","message":"twice"}"#.to_owned(),
+        "{\"message\":\"no \\u00e9 utf8 \"}".to_owned(),
+        "[]".to_owned(),
+        "7".to_owned(),
+    ];
+    for event in &strange {
+        let answer = send(&client, &key, format!("{{}}\n{{\"type\":\"event\"}}\n{event}\n"));
+        assert_eq!(answer.status, 200, "{event}: {}", answer.summary());
+    }
+    let Value::Array(errors) = all(&client) else { panic!("a list") };
+    for error in &errors {
+        let path = format!("/api/v1/errors/{}", text(&error["id"]));
+        client.get(&path).data(200);
+        client.get(&format!("{path}/events")).data(200);
+    }
+    assert!(errors.len() >= 6, "{errors:?}");
+}
+
+#[test]
+fn an_answer_means_kept() {
+    let mut server = Setup::new().start();
+    let client = server.client();
+    let key = public_key(&client, &json!({}));
+    for round in 1..=3_u64 {
+        let id = format!("{round:032x}");
+        assert_eq!(send(&server.client(), &key, envelope(&id, "kept")).status, 200);
+        server.kill9();
+        server.restart();
+        let client = server.client();
+        assert_eq!(all(&client)[0]["occurrences"], round);
+        // Sent again because the answer was lost: answered alike, and not counted.
+        assert_eq!(send(&client, &key, envelope(&id, "kept")).expect(200), json!({ "id": id }));
+        assert_eq!(all(&client)[0]["occurrences"], round);
+    }
+    server.terminate();
+    server.restart();
+    assert_eq!(all(&server.client())[0]["occurrences"], 3);
+}
+
+#[test]
+fn past_the_quota_sdks_are_told_how_long_to_be_silent() {
+    let server = Server::start();
+    let client = server.client();
+    let key = public_key(&client, &json!({"single": 2}));
+    for _ in 0..2 {
+        assert_eq!(send(&client, &key, envelope(ID, "m")).status, 200);
+    }
+    let in_body = format!("{{\"dsn\":\"{}\"}}\n", dsn(&server, &key));
+    let open = client.without_key();
+    let refused = [
+        send(&client, &key, envelope(ID, "m")),
+        open.request("POST", "/api/1/envelope/").body(in_body).send(),
+    ];
+    for answer in refused {
+        answer.refused(429, "rate_limited");
+        let seconds = answer.must_header("retry-after");
+        assert_eq!(answer.must_header("x-sentry-rate-limits"), format!("{seconds}::key"));
+        assert_eq!(answer.must_header("access-control-allow-origin"), "*");
+    }
+}
+
+#[test]
+fn browsers_may_call() {
+    let server = Server::start();
+    let open = server.client().without_key();
+    for path in ["/api/1/envelope/", "/api/1/store"] {
+        let answer = open.request("OPTIONS", path).header("origin", "https://shop.example").send();
+        assert_eq!(answer.status, 204);
+        assert_eq!(answer.must_header("access-control-allow-origin"), "*");
+        assert!(answer.must_header("access-control-allow-methods").contains("POST"));
+        assert!(answer.must_header("access-control-allow-headers").contains("X-Sentry-Auth"));
+        assert_eq!(answer.must_header("access-control-max-age"), "3600");
+    }
+    let refused = open.request("POST", "/api/1/envelope/").body("{}").send();
+    refused.refused(401, "unauthorized");
+    assert_eq!(refused.must_header("access-control-allow-origin"), "*");
+}
