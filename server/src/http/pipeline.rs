@@ -19,7 +19,7 @@ use super::idempotency::{Claim, Subject};
 use super::query::Query;
 use super::request::Request;
 use super::response::Response;
-use super::route::{BodyKind, Handler, HangUp, Method, Route};
+use super::route::{BodyKind, Handler, HangUp, Method};
 use super::router::Found;
 use super::server::Server;
 use super::trail::Trail;
