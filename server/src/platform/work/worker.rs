@@ -63,8 +63,7 @@ impl Worker {
             let free = self.concurrency.saturating_sub(u32::try_from(running.len()).unwrap_or(0));
             let may_fetch = free > 0 && standing.status == WorkerStatus::Active;
             tokio::select! {
-                // A sender that is gone means the same as being told.
-                _ = ending.wait_for(|end| *end) => break,
+                () = told(&mut ending) => break,
                 _ = beats.tick() => standing = self.beat(standing, running.len()).await,
                 Some(_) = running.join_next(), if !running.is_empty() => {}
                 fetched = self.jobs.fetch(standing.id, free, WAIT), if may_fetch => match fetched {
@@ -94,7 +93,7 @@ impl Worker {
                 }
             }
             tokio::select! {
-                _ = ending.wait_for(|end| *end) => return None,
+                () = told(ending) => return None,
                 () = sleep(PAUSE) => {}
             }
         }
@@ -159,17 +158,22 @@ impl Worker {
     }
 }
 
+/// Waits until the server ends. A sender that is gone means the same as being told.
+async fn told(ending: &mut watch::Receiver<bool>) {
+    drop(ending.wait_for(|end| *end).await);
+}
+
 /// Does one job, and tells what became of it. A job that was lost meanwhile is nobody's to tell of.
 async fn work(jobs: &Jobs, handlers: &HashMap<&'static str, Handler>, job: Holding) {
     let outcome = attempt(jobs, handlers, &job).await;
-    let told = match &outcome {
+    let heard = match &outcome {
         Ok(()) => jobs.ack(job.id, Some(job.token)).await,
         Err(error) => {
             tracing::warn!(job = %job.id, class = %job.class, attempt = job.attempt, %error, "work failed");
             jobs.fail(job.id, Some(job.token), error.report()).await.map(drop)
         }
     };
-    if let Err(error) = told {
+    if let Err(error) = heard {
         tracing::warn!(job = %job.id, class = %job.class, %error, "work ended and could not be told");
     }
 }
