@@ -205,8 +205,12 @@ fn twenty_workers_lose_none_of_ten_thousand_jobs_however_often_they_and_the_serv
 fn fill(client: &Client) -> Vec<String> {
     let mut ids = Vec::new();
     for batch in 0..JOBS_ALL / 1_000 {
-        let job =
-            |n: usize| json!({"class_name": "Work", "queue": QUEUES[n % 3], "arguments": {"n": n}});
+        // A job whose answer was on its way when the server was killed comes back when its time is up: its worker lives on and
+        // knows nothing of it.
+        let job = |n: usize| {
+            let queue = QUEUES[n % 3];
+            json!({"class_name": "Work", "queue": queue, "arguments": {"n": n}, "timeout_seconds": 10})
+        };
         let jobs: Vec<Value> = (0..1_000).map(|n| job(batch * 1_000 + n)).collect();
         let made = client.post(&format!("{JOBS}/batch"), &json!({ "jobs": jobs })).expect(201);
         ids.extend(made["job_ids"].as_array().unwrap().iter().map(|id| text(id).to_owned()));
