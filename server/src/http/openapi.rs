@@ -143,6 +143,9 @@ fn operation_id(route: &Route) -> String {
         id.push('_');
         id.push_str(word);
     }
+    if route.path.ends_with('/') {
+        id.push_str("_slash");
+    }
     id
 }
 

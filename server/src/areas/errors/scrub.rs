@@ -45,7 +45,8 @@ impl Scrubber {
             pair.split_once('=')
                 .is_some_and(|(key, value)| !value.is_empty() && self.is_secret(key))
         };
-        if !text.split(['?', '&', ';']).any(secret) {
+        let has_pairs = memchr::memchr(b'=', text.as_bytes()).is_some();
+        if !has_pairs || !text.split(['?', '&', ';']).any(secret) {
             return self.text(text);
         }
         let mut out = String::with_capacity(text.len());
@@ -65,8 +66,11 @@ impl Scrubber {
     }
 }
 
-/// Most texts hold no run of so many digits: they are looked at once and lent.
+/// Most texts hold too few digits: they are looked at once and lent.
 fn without_cards(text: &str) -> Cow<'_, str> {
+    if text.bytes().filter(u8::is_ascii_digit).count() < *CARD_DIGITS.start() {
+        return Cow::Borrowed(text);
+    }
     let mut out: Option<String> = None;
     let (mut done, mut at) = (0, 0);
     while let Some(found) = next_card(text.as_bytes(), at) {

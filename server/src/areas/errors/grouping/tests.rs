@@ -137,7 +137,12 @@ fn hashes_are_as_ever() {
     ];
     assert_eq!(
         events.each_ref().map(hash),
-        ["7a4a2783050706e1d78ec3b38d6b7b41", "598aff33e9539b92363025155e389669", "48d06ef5d2caadfc8a675f6425b2b2af", "74b984ca9c369c44070555bee09dcbf9"]
+        [
+            "7a4a2783050706e1d78ec3b38d6b7b41",
+            "598aff33e9539b92363025155e389669",
+            "48d06ef5d2caadfc8a675f6425b2b2af",
+            "74b984ca9c369c44070555bee09dcbf9"
+        ]
     );
 }
 

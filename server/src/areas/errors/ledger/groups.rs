@@ -117,7 +117,11 @@ impl Groups {
     }
 
     /// The group, made by `make` if it is not there, marked as changed.
-    pub(super) fn touch(&mut self, id: GroupId, make: impl FnOnce() -> Group) -> Option<&mut Group> {
+    pub(super) fn touch(
+        &mut self,
+        id: GroupId,
+        make: impl FnOnce() -> Group,
+    ) -> Option<&mut Group> {
         self.changed.insert(id);
         if !self.by_id.contains_key(&id) {
             let mut made = make();
