@@ -25,7 +25,12 @@ fn kill(client: &Client, deaths: &[(&str, &str, &str)]) -> Vec<String> {
 }
 
 fn ids(listed: &Value) -> Vec<String> {
-    listed["dead_jobs"].as_array().unwrap().iter().map(|job| text(&job["id"]).to_owned()).collect()
+    listed["dead_jobs"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|job| text(&job["id"]).to_owned())
+        .collect()
 }
 
 #[test]

@@ -43,21 +43,22 @@ impl Crew {
     fn point_at(&self, server: &Server) {
         // In one step: a worker must not read half of it.
         let new = self.address.with_extension("new");
-        std::fs::write(&new, server.address().to_string()).unwrap();
-        std::fs::rename(new, &self.address).unwrap();
+        let written = std::fs::write(&new, server.address().to_string());
+        let placed = written.and_then(|()| std::fs::rename(new, &self.address));
+        assert!(placed.is_ok(), "{placed:?}");
     }
 
     /// Starts one more worker and answers its number.
     fn hire(&mut self) -> usize {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_jobs-worker"))
+        let child = Command::new(env!("CARGO_BIN_EXE_jobs-worker"))
             .arg(&self.address)
             .arg(self.queues)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let number = self.workers.len();
-        let (out, tell) = (child.stdout.take().unwrap(), self.tell.clone());
+            .spawn();
+        let Ok(mut child) = child else { panic!("the worker does not start") };
+        let Some(out) = child.stdout.take() else { panic!("it was to be read") };
+        let (number, tell) = (self.workers.len(), self.tell.clone());
         std::thread::spawn(move || {
             for line in BufReader::new(out).lines().map_while(Result::ok) {
                 // A test that failed does not listen.
@@ -69,8 +70,8 @@ impl Crew {
     }
 
     fn kill9(&mut self, number: usize) {
-        self.workers[number].kill().unwrap();
-        self.workers[number].wait().unwrap();
+        let killed = self.workers[number].kill().and_then(|()| self.workers[number].wait());
+        assert!(killed.is_ok(), "{killed:?}");
     }
 
     /// Waits until a worker tells a line that begins so, and answers the words after it.
@@ -213,7 +214,7 @@ fn fill(client: &Client) -> Vec<String> {
         };
         let jobs: Vec<Value> = (0..1_000).map(|n| job(batch * 1_000 + n)).collect();
         let made = client.post(&format!("{JOBS}/batch"), &json!({ "jobs": jobs })).expect(201);
-        ids.extend(made["job_ids"].as_array().unwrap().iter().map(|id| text(id).to_owned()));
+        ids.extend(made["job_ids"].as_array().into_iter().flatten().map(|id| text(id).to_owned()));
     }
     ids
 }

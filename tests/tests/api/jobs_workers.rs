@@ -19,7 +19,10 @@ fn in_flight(client: &Client) -> u64 {
     let page = client.get("/metrics");
     let line =
         page.text().lines().find_map(|line| line.strip_prefix("telltale_http_requests_in_flight "));
-    line.and_then(|number| number.trim().parse().ok()).expect("the gauge is a whole number")
+    let Some(number) = line.and_then(|number| number.trim().parse().ok()) else {
+        panic!("no such gauge, or no whole number: {line:?}")
+    };
+    number
 }
 
 #[test]
