@@ -99,7 +99,8 @@ fn a_job_is_enqueued_worked_and_finished() {
 #[test]
 fn what_is_no_job_is_refused() {
     covers!("POST /api/v1/jobs", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     let large = "x".repeat(64 << 10);
     for (body, code, field) in [
         (json!({}), "missing_field", "class_name"),
@@ -201,7 +202,8 @@ fn a_job_that_has_not_started_is_deleted() {
     covers!("DELETE /api/v1/jobs/{id}", Happy);
     covers!("DELETE /api/v1/jobs/{id}", Refusal);
     covers!("GET /api/v1/jobs/{id}", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     let (one, two) = (
         enqueue(&client, &json!({"class_name": "A"})),
         enqueue(&client, &json!({"class_name": "A"})),
@@ -226,7 +228,8 @@ fn a_failed_job_is_tried_again_and_dies_in_the_end() {
     covers!("POST /api/v1/jobs/{id}/extend", Refusal);
     let quick =
         Setup::new().set("jobs.retry_base_seconds", "1").set("jobs.retry_jitter_seconds", "1");
-    let client = quick.start().client();
+    let server = quick.start();
+    let client = server.client();
     let id = enqueue(&client, &json!({"class_name": "Poison", "max_attempts": 2}));
     let worker = register(&client, &["default"]);
     let job = fetch_one(&client, &worker);

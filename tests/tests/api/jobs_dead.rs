@@ -112,7 +112,8 @@ fn a_dead_job_tells_its_story_and_is_brought_back() {
 fn dead_jobs_are_searched_page_by_page() {
     covers!("GET /api/v1/dead-jobs", Happy);
     covers!("GET /api/v1/dead-jobs", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     kill(&client, &[("a", "Mail", "Slow"), ("a", "Mail", "Gone"), ("b", "Bill", "Slow")]);
     let all = client.get(DEAD).expect(200);
     let newest_first = ids(&all);
@@ -145,7 +146,8 @@ fn dead_jobs_are_searched_page_by_page() {
 fn dead_jobs_are_brought_back_together() {
     covers!("POST /api/v1/dead-jobs/retry", Happy);
     covers!("POST /api/v1/dead-jobs/retry", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     kill(
         &client,
         &[
@@ -183,7 +185,8 @@ fn dead_jobs_are_deleted_alone_and_together() {
     covers!("DELETE /api/v1/dead-jobs/{id}", Refusal);
     covers!("DELETE /api/v1/dead-jobs", Happy);
     covers!("DELETE /api/v1/dead-jobs", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     let jobs = kill(&client, &[("a", "A", "E"), ("a", "B", "E"), ("a", "C", "E"), ("a", "D", "E")]);
     let all = ids(&client.get(DEAD).expect(200));
     let one = format!("{DEAD}/{}", all[0]);
@@ -209,7 +212,8 @@ fn dead_jobs_are_deleted_alone_and_together() {
 fn only_so_many_dead_jobs_are_kept_and_all_are_counted() {
     covers!("GET /api/v1/dead-jobs/analytics", Happy);
     covers!("GET /api/v1/dead-jobs/analytics", Refusal);
-    let client = Setup::new().set("jobs.dead_max", "3").start().client();
+    let server = Setup::new().set("jobs.dead_max", "3").start();
+    let client = server.client();
     kill(
         &client,
         &[("a", "A", "E"), ("a", "A", "F"), ("a", "B", "E"), ("a", "B", "E"), ("a", "B", "E")],

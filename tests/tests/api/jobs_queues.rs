@@ -13,7 +13,8 @@ fn a_queue_shows_what_waits_and_what_happened_today() {
     covers!("GET /api/v1/queues", Happy);
     covers!("GET /api/v1/queues/{name}", Happy);
     covers!("GET /api/v1/queues/{name}", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     let worker = register(&client, &["mail", "low"]);
     for (class, n) in [("Welcome", 3), ("Bill", 1)] {
         for _ in 0..n {
@@ -100,7 +101,8 @@ fn a_paused_queue_takes_jobs_and_hands_out_none_until_it_is_resumed() {
 fn a_purge_deletes_what_waits_and_only_when_confirmed() {
     covers!("DELETE /api/v1/queues/{name}/jobs", Happy);
     covers!("DELETE /api/v1/queues/{name}/jobs", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     let worker = register(&client, &["bulk"]);
     let jobs = vec![json!({"class_name": "A", "queue": "bulk"}); 20];
     client.post("/api/v1/jobs/batch", &json!({ "jobs": jobs })).expect(201);
@@ -134,7 +136,8 @@ fn a_purge_deletes_what_waits_and_only_when_confirmed() {
 
 #[test]
 fn a_queue_whose_oldest_job_waits_too_long_is_degraded() {
-    let client = Setup::new().set("jobs.degraded_latency", "\"1s\"").start().client();
+    let server = Setup::new().set("jobs.degraded_latency", "\"1s\"").start();
+    let client = server.client();
     enqueue(&client, &json!({"class_name": "A"}));
     let look = || client.get(&format!("{QUEUES}/default")).expect(200);
     assert_eq!(look()["status"], "healthy");
@@ -147,7 +150,8 @@ fn a_queue_whose_oldest_job_waits_too_long_is_degraded() {
 fn the_history_of_a_queue_has_every_bucket_of_its_period() {
     covers!("GET /api/v1/queues/{name}/metrics", Happy);
     covers!("GET /api/v1/queues/{name}/metrics", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     let worker = register(&client, &["default"]);
     enqueue(&client, &json!({"class_name": "A", "max_attempts": 1}));
     enqueue(&client, &json!({"class_name": "A"}));

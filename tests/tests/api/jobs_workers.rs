@@ -223,7 +223,8 @@ fn quiet_and_stop_never_go_back() {
 #[test]
 fn to_quiet_all_needs_the_scope_to_write() {
     covers!("POST /api/v1/workers/quiet-all", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     let reader = crate::keys::client_with(&client, json!(["read", "ingest"]));
     reader.post(&format!("{WORKERS}/quiet-all"), &json!({})).refused(403, "forbidden");
 }
@@ -232,7 +233,8 @@ fn to_quiet_all_needs_the_scope_to_write() {
 fn to_list_needs_the_scope_to_read() {
     covers!("GET /api/v1/workers", Refusal);
     covers!("GET /api/v1/queues", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     let worker = crate::keys::client_with(&client, json!(["ingest"]));
     worker.get(WORKERS).refused(403, "forbidden");
     worker.get("/api/v1/queues").refused(403, "forbidden");
@@ -240,7 +242,8 @@ fn to_list_needs_the_scope_to_read() {
 
 #[test]
 fn the_jobs_of_a_silent_worker_and_of_an_expired_lease_go_to_others() {
-    let client = Setup::new().set("jobs.worker_silence", "\"2s\"").start().client();
+    let server = Setup::new().set("jobs.worker_silence", "\"2s\"").start();
+    let client = server.client();
     let silent = register(&client, &["default"]);
     let id = enqueue(&client, &json!({"class_name": "A"}));
     let first = fetch_one(&client, &silent);
@@ -277,7 +280,8 @@ fn the_jobs_of_a_silent_worker_and_of_an_expired_lease_go_to_others() {
 fn the_history_of_workers_is_told() {
     covers!("GET /api/v1/workers/stats", Happy);
     covers!("GET /api/v1/workers/stats", Refusal);
-    let client = Server::start().client();
+    let server = Server::start();
+    let client = server.client();
     let worker = register(&client, &["default"]);
     beat(&client, &worker, &json!({"busy_threads": 1, "memory_mb": 100.0}));
     enqueue(&client, &json!({"class_name": "A"}));
