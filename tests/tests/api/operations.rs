@@ -66,7 +66,7 @@ fn the_server_watches_itself() {
     for wanted in ["request", "memory", "storage"] {
         assert!(names.iter().any(|name| name.contains(wanted)), "{wanted} in {names:?}");
     }
-    let name = names.iter().find(|name| name.contains("memory")).copied().unwrap_or_default();
+    let name = "telltale.memory.bytes";
     let now = now_ms();
     let (from, to) = (iso(now - HOUR_MS), iso(now + HOUR_MS));
     let path =
