@@ -109,7 +109,7 @@ fn contestant(context: &Context, peer: &str) -> Outcome<Contestant> {
     let server = |peer| Ok(Contestant::Server(peer));
     let telltale = |durability| match &options.telltale {
         Some(program) if program.is_file() => {
-            server(Box::new(Telltale::new(program.clone(), durability)))
+            server(Box::new(Telltale { program: program.clone(), durability }))
         }
         Some(program) => Err(format!("{} is no file", program.display()).into()),
         None => Err("TELLTALE_BIN names no program".into()),

@@ -91,36 +91,28 @@ impl Server {
     }
 
     pub(crate) fn get(&mut self, path: &str) -> Outcome<Answer> {
-        self.request("GET", path, "")
+        self.request("GET", path)
     }
 
     pub(crate) fn post(&mut self, path: &str) -> Outcome<Answer> {
-        self.request("POST", path, "")
+        self.request("POST", path)
     }
 
     /// The answer of a request that must succeed.
     pub(crate) fn good(&mut self, method: &str, path: &str) -> Outcome<Vec<u8>> {
-        let answer = self.request(method, path, "")?;
-        good(answer, method, path)
+        let answer = self.request(method, path)?;
+        if answer.is_good() {
+            Ok(answer.body)
+        } else {
+            Err(format!("{method} {path}: {}", answer.summary()).into())
+        }
     }
 
-    /// The answer of a request with a JSON body that must succeed.
-    pub(crate) fn send_json(&mut self, path: &str, body: &str) -> Outcome<Vec<u8>> {
-        let answer = self.request("POST", path, body)?;
-        good(answer, "POST", path)
-    }
-
-    /// Asks over the connection that is open, and over a new one where that was closed meanwhile. A body is JSON.
-    fn request(&mut self, method: &str, path: &str, body: &str) -> Outcome<Answer> {
-        let length = match (method, body.len()) {
-            ("GET", _) => String::new(),
-            (_, 0) => "Content-Length: 0\r\n".to_owned(),
-            (_, length) => {
-                format!("Content-Type: application/json\r\nContent-Length: {length}\r\n")
-            }
-        };
+    /// Asks over the connection that is open, and over a new one where that was closed meanwhile.
+    fn request(&mut self, method: &str, path: &str) -> Outcome<Answer> {
+        let length = if method == "GET" { "" } else { "Content-Length: 0\r\n" };
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{}{length}\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{}{length}\r\n",
             self.address, self.headers
         );
         if let Some(mut connection) = self.connection.take()
@@ -177,14 +169,6 @@ impl Server {
 
     fn pid(&self) -> Outcome<Pid> {
         Pid::from_raw(i32::try_from(self.child.id())?).ok_or_else(|| "no process".into())
-    }
-}
-
-fn good(answer: Answer, method: &str, path: &str) -> Outcome<Vec<u8>> {
-    if answer.is_good() {
-        Ok(answer.body)
-    } else {
-        Err(format!("{method} {path}: {}", answer.summary()).into())
     }
 }
 

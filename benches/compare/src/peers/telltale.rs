@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -22,10 +21,6 @@ const PROTOBUF: &str = "Content-Type: application/x-protobuf\r\nContent-Encoding
 /// The comma behind the last item of a batch, and the end of its line.
 const COMMA_AND_END: usize = 2;
 
-/// A widget that counts users: those are what dashboards can ask for.
-const USERS_WIDGET: &str = r#"{"title":"Users","type":"graph",
-    "query":{"event":"*","aggregation":"unique_users","interval":"1h"}}"#;
-
 /// When a write is acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
@@ -37,33 +32,6 @@ pub(crate) enum Durability {
 pub(crate) struct Telltale {
     pub(crate) program: PathBuf,
     pub(crate) durability: Durability,
-    /// Where the widget of [`USERS_WIDGET`] is, on the server that was prepared last.
-    widget: Mutex<String>,
-}
-
-impl Telltale {
-    pub(crate) fn new(program: PathBuf, durability: Durability) -> Self {
-        Self { program, durability, widget: Mutex::default() }
-    }
-
-    fn event_query(&self, question: &EventQuestion) -> String {
-        let (from, to) = six_hours();
-        match question {
-            EventQuestion::UsersByHour => {
-                let widget = self.widget.lock().unwrap_or_else(PoisonError::into_inner);
-                format!("{widget}/data?from={from}&to={to}")
-            }
-            EventQuestion::Newest { prefix, country } => format!(
-                "/api/v1/events?name={prefix}*&from={from}&to={to}&limit=100&tags%5Bcountry%5D={country}"
-            ),
-            EventQuestion::CountsByCountryAndHour => format!(
-                "/api/v1/events/count?from={from}&to={to}&interval=1h&group_by=tags.country"
-            ),
-            EventQuestion::Statistics { name } => {
-                format!("/api/v1/events/stats?name={name}&from={from}&to={to}")
-            }
-        }
-    }
 }
 
 impl Peer for Telltale {
@@ -109,18 +77,6 @@ impl Peer for Telltale {
             ready: "/readyz",
             headers: format!("Authorization: Bearer {ADMIN_KEY}\r\n"),
         })
-    }
-
-    fn prepare(&self, server: &mut Server) -> Outcome<()> {
-        let id = |made: &[u8]| -> Outcome<String> {
-            let made: Value = serde_json::from_slice(made)?;
-            Ok(made["data"]["id"].as_str().ok_or("no id")?.to_owned())
-        };
-        let dashboard = id(&server.send_json("/api/v1/dashboards", r#"{"name":"Users"}"#)?)?;
-        let widgets = format!("/api/v1/dashboards/{dashboard}/widgets");
-        let path = format!("{widgets}/{}", id(&server.send_json(&widgets, USERS_WIDGET)?)?);
-        *self.widget.lock().unwrap_or_else(PoisonError::into_inner) = path;
-        Ok(())
     }
 
     fn write(&self, feed: Feed) -> Option<Write> {
@@ -180,7 +136,7 @@ impl Peer for Telltale {
     fn requests(&self, question: &Question) -> Option<Vec<String>> {
         Some(match question {
             Question::Metric(question) => vec![metric_query(question)],
-            Question::Event(question) => vec![self.event_query(question)],
+            Question::Event(question) => event_queries(question),
         })
     }
 
@@ -194,9 +150,10 @@ impl Peer for Telltale {
                     let events = data.as_array().into_iter().flatten();
                     events.for_each(|event| digest.add_value(&event["value"]));
                 }
-                Question::Event(
-                    EventQuestion::CountsByCountryAndHour | EventQuestion::UsersByHour,
-                ) => {
+                Question::Event(EventQuestion::UsersByHour) => {
+                    digest.add(data["groups"].as_object().map_or(0.0, |users| users.len() as f64));
+                }
+                Question::Event(EventQuestion::CountsByCountryAndHour) => {
                     add_points(&mut digest, &data["series"]);
                 }
                 Question::Event(EventQuestion::Statistics { .. }) => {
@@ -261,6 +218,29 @@ fn interval(step_s: i64) -> &'static str {
         60 => "1m",
         300 => "5m",
         _ => "1h",
+    }
+}
+
+/// As many users as each hour has groups: `unique_users` of widgets is approximate beyond a thousand.
+fn event_queries(question: &EventQuestion) -> Vec<String> {
+    let (from, to) = six_hours();
+    match question {
+        EventQuestion::UsersByHour => {
+            let hours = (0..6).map(|hour| T0_MS + hour * HOUR_MS);
+            let hour = |from_ms| (iso(from_ms), iso(from_ms + HOUR_MS));
+            let path =
+                |(from, to)| format!("/api/v1/events/count?from={from}&to={to}&group_by=user_id");
+            hours.map(hour).map(path).collect()
+        }
+        EventQuestion::Newest { prefix, country } => vec![format!(
+            "/api/v1/events?name={prefix}*&from={from}&to={to}&limit=100&tags%5Bcountry%5D={country}"
+        )],
+        EventQuestion::CountsByCountryAndHour => vec![format!(
+            "/api/v1/events/count?from={from}&to={to}&interval=1h&group_by=tags.country"
+        )],
+        EventQuestion::Statistics { name } => {
+            vec![format!("/api/v1/events/stats?name={name}&from={from}&to={to}")]
+        }
     }
 }
 

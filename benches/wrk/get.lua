@@ -1,0 +1,2 @@
+-- One path again and again.
+wrk.headers["Authorization"] = "Bearer " .. os.getenv("KEY")
