@@ -79,19 +79,21 @@ impl<E> Outcome<E> {
     /// Reads the items one by one; what `read` refuses is counted, and the first of it remembered.
     pub fn of<'d>(items: Elements<'d>, mut read: impl FnMut(Value<'d>) -> Result<(), E>) -> Self {
         let mut outcome = Self::default();
-        for (index, item) in items.enumerate() {
-            match read(item) {
-                Ok(()) => outcome.accepted += 1,
-                Err(error) => outcome.reject(index, error),
-            }
-        }
+        items.for_each(|item| outcome.add(read(item)));
         outcome
     }
 
-    fn reject(&mut self, index: usize, error: E) {
-        self.rejected += 1;
-        if self.errors.len() < limits::BATCH_ERRORS_LISTED_MAX {
-            self.errors.push(Rejected { index, error });
+    /// Counts the next item.
+    pub fn add(&mut self, read: Result<(), E>) {
+        let index = self.accepted + self.rejected;
+        match read {
+            Ok(()) => self.accepted += 1,
+            Err(error) => {
+                self.rejected += 1;
+                if self.errors.len() < limits::BATCH_ERRORS_LISTED_MAX {
+                    self.errors.push(Rejected { index, error });
+                }
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod batch;
 pub mod buckets;
 pub mod config;
 pub mod control;
+pub mod decimal;
 pub mod families;
 pub mod ids;
 pub mod jobs;

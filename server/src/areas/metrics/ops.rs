@@ -3,11 +3,11 @@
 
 use telltale_engine::{
     BatchBuilder, DefinitionFilter, DefinitionPage, Engine, MetricDefinition, MetricName,
-    MetricQuery, MetricType, PointBatch, QueryResult, Refusal, TimestampMs,
+    MetricQuery, MetricType, PointBatch, QueryResult, Refusal, SeriesId, TimestampMs,
 };
 
 use super::error::MetricsError;
-use super::ingest::{read_batch, read_items, read_one};
+use super::ingest::{Item, Reader, read_batch, read_items, read_one};
 use super::model::{Measured, Outcome, Point, Question};
 use super::render::Answers;
 use super::{query, render};
@@ -34,7 +34,10 @@ pub fn resolve_into(
     now: TimestampMs,
     text: &[u8],
 ) -> Result<(), MetricsError> {
-    read_one(text, now, |point| push(batch, point))
+    match Reader::new(batch, now).one(batch, text) {
+        Some(item) => take(batch, now, item),
+        None => read_one(text, now, |point| push(batch, point)),
+    }
 }
 
 /// Reads a body that is a batch of points. Answers the batch to store, and what became of the items.
@@ -44,7 +47,18 @@ pub fn resolve_batch(
     body: &[u8],
 ) -> Result<(PointBatch, Outcome), MetricsError> {
     let mut batch = engine.batch();
-    let outcome = read_batch(body, now, |point| push(&mut batch, point))?;
+    let Some(items) = Reader::new(&mut batch, now).batch(&mut batch, body) else {
+        let outcome = read_batch(body, now, |point| push(&mut batch, point))?;
+        return Ok((batch.finish(), outcome));
+    };
+    let mut outcome = Outcome::default();
+    for item in items {
+        outcome.add(match take(&mut batch, now, item) {
+            Ok(()) => Ok(()),
+            Err(MetricsError::Input(error)) => Err(error),
+            Err(error) => return Err(error),
+        });
+    }
     Ok((batch.finish(), outcome))
 }
 
@@ -59,13 +73,46 @@ pub fn resolve_items(
     (batch.finish(), outcome)
 }
 
-fn push(batch: &mut BatchBuilder<'_>, point: &Point<'_>) -> Result<(), Refusal> {
-    let series = batch.series(point.name, point.kind, point.tags)?;
-    match point.value {
-        Measured::Number(value) => batch.number(point.kind, series, point.time, value),
-        Measured::Member(member) => batch.member(series, point.time, member),
+fn take(
+    batch: &mut BatchBuilder<'_>,
+    now: TimestampMs,
+    item: Item<'_>,
+) -> Result<(), MetricsError> {
+    match item {
+        Item::Known { series, kind, time, value } => {
+            add(batch, kind, series, time, value);
+            Ok(())
+        }
+        Item::Other { text, spelling } => read_one(text.as_bytes(), now, |point| match spelling {
+            None => push(batch, point),
+            Some(spelling) => {
+                let Point { name, kind, tags, .. } = *point;
+                let series = batch.spelled(spelling, name, kind, tags)?;
+                add(batch, kind, series, point.time, point.value);
+                Ok(())
+            }
+        }),
     }
+}
+
+/// Adds a point to a batch.
+pub(super) fn push(batch: &mut BatchBuilder<'_>, point: &Point<'_>) -> Result<(), Refusal> {
+    let series = batch.series(point.name, point.kind, point.tags)?;
+    add(batch, point.kind, series, point.time, point.value);
     Ok(())
+}
+
+fn add(
+    batch: &mut BatchBuilder<'_>,
+    kind: MetricType,
+    series: SeriesId,
+    time: TimestampMs,
+    value: Measured<'_>,
+) {
+    match value {
+        Measured::Number(value) => batch.number(kind, series, time, value),
+        Measured::Member(member) => batch.member(series, time, member),
+    }
 }
 
 /// The definitions that the filter lets through.

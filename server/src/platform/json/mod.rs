@@ -1,8 +1,10 @@
 //! JSON at speed, for the routes that move telemetry: bodies are read in place and borrowed, answers are
 //! written straight into bytes. Configuration routes use `serde_json` and need nothing of this.
 
+mod plain;
 mod read;
 mod write;
 
+pub use plain::{Cursor, Scalar};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
 pub use write::{Plain, number, string, unsigned};

@@ -11,10 +11,11 @@
 //! does not end in the whole body, the line is lost that it begins on.
 
 use super::error::LineError;
-use super::number::{boolean, ends, number, whole};
+use super::number::{boolean, ends, number};
 use super::series::field_key;
 use super::timestamp::Timestamp;
 use crate::limits::BULK_LINE_BYTES_MAX;
+use crate::platform::decimal::whole;
 
 /// Characters of a field's key that an error tells.
 const TOLD_CHARS_MAX: usize = 100;

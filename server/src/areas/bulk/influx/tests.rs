@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use telltale_engine::{Engine, Maintenance, Options, PointBatch, TimestampMs};
 
-use super::number::{boolean, number, whole};
+use super::number::{boolean, number};
 use super::series::{Series, field_key};
 use super::{Precision, read_lines, resolve_lines};
 use crate::areas::metrics::Measured;
@@ -465,15 +465,8 @@ proptest! {
     }
 
     #[test]
-    fn whole_numbers_are_those_of_the_standard_library(text in "[0-9]{0,21}[^0-9]?[0-9]{0,9}") {
-        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
-        let expected = digits.parse::<u64>().ok().filter(|_| digits.len() <= 19);
-        prop_assert_eq!(whole(text.as_bytes()), expected.map(|number| (number, digits.len())));
-    }
-
-    #[test]
     fn any_bytes_are_some_value_or_none(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-        for read in [number(&bytes), boolean(&bytes), whole(&bytes).map(|(n, length)| (n as f64, length))] {
+        for read in [number(&bytes), boolean(&bytes)] {
             prop_assert!(read.is_none_or(|(value, length)| value.is_finite() && length <= bytes.len()));
         }
     }

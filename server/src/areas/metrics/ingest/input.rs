@@ -107,7 +107,8 @@ impl<'d> Fields<'d> {
     }
 }
 
-fn is_member(text: &str) -> bool {
+/// Whether a text may be a member of a set.
+pub(super) fn is_member(text: &str) -> bool {
     // A character has a byte or more, so most members are short enough without counting.
     let max = limits::MEMBER_CHARS_MAX;
     !text.is_empty() && (text.len() <= max || text.chars().count() <= max)

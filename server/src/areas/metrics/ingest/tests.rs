@@ -2,10 +2,13 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use telltale_engine::{InvalidName, MetricName, MetricType, Refusal, Tags, TimestampMs};
+use telltale_engine::{
+    Engine, InvalidName, Maintenance, MetricName, MetricType, Options, Refusal, Tags, TimestampMs,
+};
 
 use super::super::error::MetricsError;
 use super::super::model::{Measured, Outcome, Point};
+use super::super::ops::{push, resolve_batch};
 use super::{read_batch, read_one};
 use crate::http::{ApiError, ErrorCode};
 use crate::platform::batch::InvalidBatch;
@@ -365,6 +368,94 @@ fn model_item(item: &Value) -> Result<String, ErrorCode> {
     Ok(format!("{kind} {name}{{{tags}}} {value} @{}", time::format(time)))
 }
 
+/// The quick way, on its first meeting with the series of a body and on its second, beside the general reader.
+fn compare_to_general(body: &[u8]) -> Result<(), TestCaseError> {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+    let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+    let general = || {
+        let mut batch = engine.batch();
+        let outcome = read_batch(body, NOW, |point| push(&mut batch, point));
+        outcome.map(|outcome| (batch.finish(), outcome))
+    };
+    // Why an item is refused may depend on the metrics that there are by then.
+    drop(general());
+    let general = general();
+    for meeting in ["first", "second"] {
+        let quick = resolve_batch(&engine, NOW, body);
+        match (quick, &general) {
+            (Ok(quick), Ok(general)) => prop_assert_eq!(&quick, general, "{}", meeting),
+            (Err(quick), Err(general)) => prop_assert_eq!(quick.to_string(), general.to_string()),
+            (quick, general) => prop_assert!(false, "{:?} {:?}", quick, general),
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_quick_way_takes_what_the_general_reader_takes() {
+    let item = r#"{"name":"a","type":"gauge","value":1}"#;
+    let full = |length: usize| format!("{{\"metrics\":[{}]}}", vec![item; length].join(","));
+    let bodies = [
+        full(1),
+        full(500),
+        full(501),
+        format!("{}\n", full(2)),
+        full(2).replace(',', ", ").replace(':', ": "),
+        full(2).replace("[{", "[\n{"),
+        full(2) + "x",
+        full(2).replace("]}", "]"),
+        full(2).replace("]}", r#"],"metrics":[]}"#),
+        full(2).replace("\"a\"", "\"a\\n\""),
+        full(2).replace("\"a\"", "\"\u{e9}\""),
+        r#"{"metrics":[]}"#.to_owned(),
+        r#"{"metrics":[1,{},[],{"name":"a","type":"gauge","value":1}]}"#.to_owned(),
+    ];
+    for body in bodies {
+        compare_to_general(body.as_bytes()).unwrap();
+    }
+    // The same fields, each spelled and misspelled.
+    for tags in [
+        r#","tags":{"k":"v"}"#,
+        r#","tags": { "k" : "v" , "n":1.50, "b":true } "#,
+        r#","tags":{"k":"a}b"},"timestamp":"2026-01-02T03:04:05Z""#,
+        r#","tags":{"k":"a},",":":"b"}"#,
+        r#","tags":{"k":"v","k":"v"}"#,
+        r#","tags":{"k":null}"#,
+        r#","tags":{"k":{"l":1}}"#,
+        r#","tags":{"k":"v",}"#,
+        r#","tags":null"#,
+        r#","tags":"{k}""#,
+        r#","tags":{},"tags":{}"#,
+        r#","value":2"#,
+        r#","unit":"s""#,
+        r#","unit":{"s":1}"#,
+        r#","timestamp":null"#,
+        r#","timestamp":"""#,
+        r#","timestamp":"2026-01-02T03:04:05Z""#,
+        r#","timestamp":"2027-01-02T03:04:05Z""#,
+        r#","timestamp":1"#,
+    ] {
+        let item = |rest: &str| format!(r#"{{"name":"a","type":"gauge","value":-1.5e0{rest}}}"#);
+        let items = [item(tags), item(""), item(tags), item(r#","tags":{"k":"a}"#)].join(",");
+        for items in [items.as_str(), &items.replace("gauge", "counter"), &item(tags)] {
+            compare_to_general(format!("{{\"metrics\":[{items}]}}").as_bytes()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_metric_keeps_its_type_whichever_way_its_points_come() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+    let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+    for kind in ["gauge", "counter", "gauge", "set", "counter"] {
+        let body = format!(r#"{{"metrics":[{{"name":"a","type":"{kind}","value":1}}]}}"#);
+        let (points, outcome) = resolve_batch(&engine, NOW, body.as_bytes()).unwrap();
+        assert_eq!((points.len(), outcome.accepted), if kind == "gauge" { (1, 1) } else { (0, 0) });
+    }
+}
+
 fn compare_to_model(body: &[u8]) -> Result<(), TestCaseError> {
     let ours = batch(body);
     let Ok(document) = serde_json::from_slice::<Value>(body) else {
@@ -390,6 +481,29 @@ fn compare_to_model(body: &[u8]) -> Result<(), TestCaseError> {
     prop_assert_eq!(points, expected);
     prop_assert_eq!(codes(outcome), refused);
     Ok(())
+}
+
+/// Text around the values of a batch.
+fn spaced(text: &str, spaces: &str) -> String {
+    text.replace(',', &format!(",{spaces}")).replace(':', &format!(":{spaces}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_quick_way_and_the_general_reader_agree(
+        items in prop::collection::vec(item(), 0..8),
+        spaces in prop::sample::select(vec!["", " ", "\n"]),
+        at: prop::sample::Index, byte in prop::option::of("[ -~]"),
+    ) {
+        let mut body = spaced(&json!({"metrics": items}).to_string(), spaces).into_bytes();
+        if let Some(byte) = byte {
+            let at = at.index(body.len());
+            body.splice(at..=at, byte.bytes());
+        }
+        compare_to_general(&body)?;
+    }
 }
 
 proptest! {
