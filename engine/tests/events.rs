@@ -66,6 +66,7 @@ fn by_zone(engine: &Engine) -> Vec<(String, Option<f64>, Option<f64>)> {
         interval: None,
         group_by: Some(EventGroupBy::Tag("zone".into())),
         field: EventField::Property(vec!["n".into()]),
+        distinct: None,
         aggregations: vec![EventAggregation::Count, EventAggregation::Sum],
     };
     let answer = engine.query_events(&query).unwrap();
@@ -140,6 +141,28 @@ fn points_and_events_of_one_write_are_kept_together() {
 }
 
 #[test]
+fn a_taken_number_lies_between_the_events_so_far_and_those_to_come() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Clock::manual(NOW);
+    let engine = open(dir.path(), &clock);
+    let before = fill(&engine, NOW, 3);
+    let taken = engine.take_event_number();
+    assert!(before.iter().all(|id| id.number() < taken));
+    assert!(engine.take_event_number() > taken);
+    assert!(fill(&engine, NOW, 1).iter().all(|id| id.number() > taken));
+
+    let last = engine.take_event_number();
+    drop(engine);
+    let engine = open(dir.path(), &clock);
+    let again = engine.take_event_number();
+    assert!((taken + 1..=last).contains(&again), "numbers of events are never given again");
+    engine.skip_event_numbers(last + 1_000);
+    assert_eq!(engine.take_event_number(), last + 1_001);
+    engine.skip_event_numbers(last);
+    assert!(fill(&engine, NOW, 1).iter().all(|id| id.number() == last + 1_002));
+}
+
+#[test]
 fn old_days_expire_whole_and_their_disk_is_freed() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(NOW);
@@ -166,6 +189,7 @@ fn buckets_are_aligned_and_users_counted_once() {
         interval: Some(Interval::MINUTE),
         group_by: None,
         field: EventField::Value,
+        distinct: None,
         aggregations: vec![EventAggregation::Count, EventAggregation::UniqueUsers],
     };
     for _ in 0..2 {

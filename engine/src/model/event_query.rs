@@ -51,7 +51,7 @@ pub struct EventPage {
     pub stats: EventQueryStats,
 }
 
-/// What makes the groups of an answer.
+/// The text of an event that makes the groups of an answer, or is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventGroupBy {
     /// The name.
@@ -79,6 +79,8 @@ pub enum EventAggregation {
     Count,
     /// How many distinct users: exact to 1 000, then within the error of HyperLogLog, p = 14.
     UniqueUsers,
+    /// How many different texts of [`EventQuery::distinct`] there are: exact, whatever their number.
+    Distinct,
     /// How many of them have a number in the field.
     Numbers,
     /// The exact sum of the numbers.
@@ -121,6 +123,8 @@ pub struct EventQuery {
     pub group_by: Option<EventGroupBy>,
     /// The number that is aggregated.
     pub field: EventField,
+    /// The texts of which [`EventAggregation::Distinct`] counts each once; events without one are passed over.
+    pub distinct: Option<EventGroupBy>,
     /// What to compute; at least one.
     pub aggregations: Vec<EventAggregation>,
 }

@@ -178,6 +178,7 @@ pub(crate) fn counted(engine: &Engine, filter: EventFilter) -> (u64, u64) {
         interval: None,
         group_by: None,
         field: EventField::Value,
+        distinct: None,
         aggregations: vec![EventAggregation::Count],
     };
     let answer = engine.query_events(&query).unwrap();

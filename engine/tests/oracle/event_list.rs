@@ -29,11 +29,11 @@ impl Listed {
         path.iter().try_fold(&self.tree, |at, key| at.as_object()?.get(key))?.as_f64()
     }
 
-    fn group(&self, by: &EventGroupBy) -> &str {
-        match by {
-            EventGroupBy::Name => &self.event.name,
-            EventGroupBy::User => self.event.user.as_deref().unwrap_or_default(),
-            EventGroupBy::Tag(key) => self.tag(key).unwrap_or_default(),
+    fn text(&self, of: &EventGroupBy) -> Option<&str> {
+        match of {
+            EventGroupBy::Name => Some(&self.event.name),
+            EventGroupBy::User => self.event.user.as_deref(),
+            EventGroupBy::Tag(key) => self.tag(key),
         }
     }
 
@@ -81,7 +81,7 @@ pub(crate) fn answer(
     let mut groups: BTreeMap<&str, Vec<&Listed>> = BTreeMap::new();
     if let Some(by) = &query.group_by {
         for event in &matching {
-            groups.entry(event.group(by)).or_default().push(event);
+            groups.entry(event.text(by).unwrap_or_default()).or_default().push(event);
         }
     }
     let groups = groups.into_iter().map(|(key, events)| (key.to_owned(), summary(&events, query)));
@@ -115,6 +115,11 @@ fn evaluate(events: &[&Listed], query: &EventQuery) -> Vec<Option<f64>> {
     let value = |aggregation: &EventAggregation| match aggregation {
         EventAggregation::Count => Some(events.len() as f64),
         EventAggregation::UniqueUsers => Some(users().collect::<BTreeSet<_>>().len() as f64),
+        EventAggregation::Distinct => {
+            let of = query.distinct.as_ref();
+            let texts = events.iter().filter_map(|listed| listed.text(of?));
+            Some(texts.collect::<BTreeSet<_>>().len() as f64)
+        }
         EventAggregation::Numbers => Some(numbers.len() as f64),
         EventAggregation::Sum => sum(),
         EventAggregation::Avg => sum().map(|sum| sum / numbers.len() as f64),

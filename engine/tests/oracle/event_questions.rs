@@ -11,9 +11,10 @@ use telltale_engine::{
 use super::{DAY, MINUTE};
 
 const NAMES: [&str; 6] = ["login", "order.", "order.paid", "order.seen", "shop", "eu"];
-const AGGREGATIONS: [EventAggregation; 10] = [
+const AGGREGATIONS: [EventAggregation; 11] = [
     EventAggregation::Count,
     EventAggregation::UniqueUsers,
+    EventAggregation::Distinct,
     EventAggregation::Numbers,
     EventAggregation::Sum,
     EventAggregation::Avg,
@@ -222,14 +223,17 @@ fn walks() -> impl Strategy<Value = Question> {
     })
 }
 
-fn answers() -> impl Strategy<Value = Question> {
-    let group_by = prop_oneof![
+fn texts() -> impl Strategy<Value = Option<EventGroupBy>> {
+    prop_oneof![
         Just(None),
         Just(Some(EventGroupBy::Name)),
         Just(Some(EventGroupBy::User)),
         select(vec!["zone", "app", "request", "none"])
             .prop_map(|key| Some(EventGroupBy::Tag(key.into()))),
-    ];
+    ]
+}
+
+fn answers() -> impl Strategy<Value = Question> {
     let field = prop_oneof![
         Just(EventField::Value),
         select(vec![vec!["n"], vec!["o", "n"], vec!["o", "n.m"], vec!["none"], vec![]])
@@ -246,9 +250,9 @@ fn answers() -> impl Strategy<Value = Question> {
         spans().prop_map(|span| (span, None)),
         (spans(), select(intervals)).prop_map(|(span, ms)| (span, Interval::from_ms(ms))),
     ];
-    (time, filters(), group_by, field, aggregations).prop_map(
-        |((span, interval), filter, group_by, field, aggregations)| {
-            let query = EventQuery { filter, interval, group_by, field, aggregations };
+    (time, filters(), texts(), field, texts(), aggregations).prop_map(
+        |((span, interval), filter, group_by, field, distinct, aggregations)| {
+            let query = EventQuery { filter, interval, group_by, field, distinct, aggregations };
             Question::Answer { span, query }
         },
     )

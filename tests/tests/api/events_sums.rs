@@ -84,6 +84,35 @@ fn counts_come_with_a_series() {
 }
 
 #[test]
+fn distinct_texts_stand_beside_counts() {
+    let (_server, client) = story();
+    let day = day();
+    let of = |ms: i64, events: u64, texts: u64| json!({"timestamp": iso(yesterday() + ms), "count": events, "distinct": texts});
+    let users = [of(0, 2, 1), of(HOUR_MS, 1, 1), of(2 * HOUR_MS, 2, 1)];
+    same(
+        &count(&client, &format!("{day}&interval=1h&distinct=user_id")),
+        &json!({"total": 5, "distinct": 2, "series": users}),
+    );
+    same(
+        &count(&client, &format!("{day}&interval=1d&distinct=tags.region&name=order.*")),
+        &json!({"total": 4, "distinct": 2, "series": [of(0, 4, 2)]}),
+    );
+    same(
+        &count(&client, &format!("{day}&distinct=user_id&group_by=tags.region")),
+        &json!({
+            "total": 5,
+            "distinct": 2,
+            "groups": {"": 1, "eu": 3, "us": 1},
+            "distinct_groups": {"": 0, "eu": 2, "us": 1}
+        }),
+    );
+    same(
+        &count(&client, &format!("{day}&interval=1d&distinct=tags.none")),
+        &json!({"total": 5, "distinct": 0, "series": [of(0, 5, 0)]}),
+    );
+}
+
+#[test]
 fn counts_come_by_groups() {
     let (_server, client) = story();
     let day = day();
@@ -210,6 +239,7 @@ fn a_count_that_cannot_be_is_refused() {
         ("group_by=region", 400, "invalid_parameter", "group_by"),
         ("group_by=tags.", 400, "invalid_parameter", "group_by"),
         ("group_by=", 400, "invalid_parameter", "group_by"),
+        ("distinct=region", 400, "invalid_parameter", "distinct"),
         ("name=", 400, "invalid_parameter", "name"),
         ("name=a&name=b", 400, "invalid_parameter", "name"),
         ("tags[k]=!a*", 400, "invalid_parameter", "tags[k]"),

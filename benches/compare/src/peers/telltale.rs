@@ -151,7 +151,8 @@ impl Peer for Telltale {
                     events.for_each(|event| digest.add_value(&event["value"]));
                 }
                 Question::Event(EventQuestion::UsersByHour) => {
-                    digest.add(data["groups"].as_object().map_or(0.0, |users| users.len() as f64));
+                    let hours = data["series"].as_array().into_iter().flatten();
+                    hours.for_each(|hour| digest.add_value(&hour["distinct"]));
                 }
                 Question::Event(EventQuestion::CountsByCountryAndHour) => {
                     add_points(&mut digest, &data["series"]);
@@ -226,11 +227,7 @@ fn event_queries(question: &EventQuestion) -> Vec<String> {
     let (from, to) = six_hours();
     match question {
         EventQuestion::UsersByHour => {
-            let hours = (0..6).map(|hour| T0_MS + hour * HOUR_MS);
-            let hour = |from_ms| (iso(from_ms), iso(from_ms + HOUR_MS));
-            let path =
-                |(from, to)| format!("/api/v1/events/count?from={from}&to={to}&group_by=user_id");
-            hours.map(hour).map(path).collect()
+            vec![format!("/api/v1/events/count?from={from}&to={to}&interval=1h&distinct=user_id")]
         }
         EventQuestion::Newest { prefix, country } => vec![format!(
             "/api/v1/events?name={prefix}*&from={from}&to={to}&limit=100&tags%5Bcountry%5D={country}"

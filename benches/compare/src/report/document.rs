@@ -22,7 +22,7 @@ Medians of the runs. Differences below a fifth mean little.";
 const ABOUT_QUERIES: &str = "\
 q1 average of a metric of one host by minute over an hour · q2 maximum of five metrics of one host by hour over all hours ·
 q3 average by host and hour over all hours · q4 average by region and 5 minutes over 6 hours · q5 50th, 95th and 99th percentile of all
-latencies by 5 minutes · q6 distinct users by hour (Telltale: six requests for groups by user; *approximate*: from a set metric, or a sketch) ·
+latencies by 5 minutes · q6 distinct users by hour (*approximate*: from a set metric, or a sketch) ·
 q7 newest 100 events by prefix of the name and country · q8 events by country and hour · q9 statistics of one name. First / median / 99th percentile in ms,
 CPU ms in parentheses. *telltale raw* is asked before blocks are merged, when there are no rollups: q1 to q4 then read every point,
 as the peers do; afterwards they read one-minute and one-hour rollups. Distributions are kept as one-minute cells from the start.";

@@ -1,5 +1,7 @@
 //! What is known of the events of one group and bucket. Cells add up in any order to the same.
 
+use roaring::RoaringBitmap;
+
 use crate::model::EventAggregation;
 use crate::sketch::{Cardinality, Distribution, ExactSum, rank_of};
 
@@ -7,6 +9,7 @@ use crate::sketch::{Cardinality, Distribution, ExactSum, rank_of};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) users: bool,
+    pub(super) texts: bool,
     pub(super) numbers: Keep,
 }
 
@@ -31,6 +34,7 @@ impl Wanted {
             match aggregation {
                 EventAggregation::Count => {}
                 EventAggregation::UniqueUsers => wanted.users = true,
+                EventAggregation::Distinct => wanted.texts = true,
                 _ if aggregation.quantile().is_some() => wanted.numbers = Keep::Values,
                 _ => wanted.numbers = wanted.numbers.max(Keep::Moments),
             }
@@ -44,6 +48,8 @@ impl Wanted {
 pub(super) struct Cell {
     pub(super) events: u64,
     users: Option<Box<Cardinality>>,
+    /// Numbers of texts, which those who add up give out.
+    texts: Option<Box<RoaringBitmap>>,
     numbers: Option<Box<Seen>>,
 }
 
@@ -72,6 +78,20 @@ impl Cell {
         }
     }
 
+    /// Adds the text with this number.
+    #[inline]
+    pub(super) fn add_text(&mut self, number: u32) {
+        self.texts.get_or_insert_default().insert(number);
+    }
+
+    /// Gives every text the number that `numbers` has in the place of its own.
+    pub(super) fn renumber(&mut self, numbers: &[u32]) {
+        if let Some(texts) = self.texts.as_deref_mut() {
+            let renumbered = texts.iter().filter_map(|text| numbers.get(text as usize));
+            *texts = renumbered.collect();
+        }
+    }
+
     /// Adds a number.
     #[inline]
     pub(super) fn add_number(&mut self, value: f64, keep: Keep) {
@@ -84,6 +104,9 @@ impl Cell {
         self.events += other.events;
         if let Some(users) = &other.users {
             self.users.get_or_insert_default().merge(users);
+        }
+        if let Some(texts) = &other.texts {
+            **self.texts.get_or_insert_default() |= &**texts;
         }
         match other.numbers.as_deref() {
             None => {}
@@ -121,7 +144,8 @@ impl Cell {
             };
             size_of::<Seen>() + body
         });
-        users + numbers
+        let texts = self.texts.as_ref().map_or(0, |texts| texts.serialized_size());
+        users + texts + numbers
     }
 
     /// One number for each aggregation. May put kept numbers into another order.
@@ -129,7 +153,7 @@ impl Cell {
         &mut self,
         aggregations: &[EventAggregation],
     ) -> impl Iterator<Item = Option<f64>> {
-        let Self { events, users, numbers } = self;
+        let Self { events, users, texts, numbers } = self;
         let mut seen = numbers.as_deref_mut();
         let moments = seen.as_deref().map(Seen::moments).unwrap_or_default();
         let any = moments.count > 0;
@@ -138,6 +162,9 @@ impl Cell {
             EventAggregation::Count => Some(*events as f64),
             EventAggregation::UniqueUsers => {
                 Some(users.as_ref().map_or(0, |users| users.count()) as f64)
+            }
+            EventAggregation::Distinct => {
+                Some(texts.as_ref().map_or(0, |texts| texts.len()) as f64)
             }
             EventAggregation::Numbers => Some(moments.count as f64),
             EventAggregation::Sum => any.then_some(sum),

@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hashbrown::HashMap;
 
+use super::super::Codes;
 use super::ask::QueryLimits;
 use super::cell::{Cell, Keep, Wanted};
 use super::read::Read;
+use super::select::Segment;
 use super::tally::Tally;
 use crate::error::{Refusal, Result};
 use crate::limits;
@@ -38,9 +40,35 @@ pub(super) struct Gathered<'b> {
     budget: &'b Budget,
     wanted: Wanted,
     pub(super) groups: Interner,
+    /// The texts of which each is counted once.
+    texts: Interner,
     pub(super) slots: Vec<Slot>,
     index: HashMap<(u32, i64), usize>,
     pub(super) matched: u64,
+}
+
+/// The texts of a source, each with its number once it was met.
+#[derive(Debug)]
+struct Numbered<'r> {
+    column: &'r Codes,
+    numbers: Vec<Option<u32>>,
+}
+
+impl<'r> Numbered<'r> {
+    fn new(column: &'r Codes) -> Self {
+        Self { column, numbers: vec![None; column.texts.len()] }
+    }
+
+    /// The number of a row's text, if it has one.
+    #[inline]
+    fn number_of(&mut self, row: u32, interner: &mut Interner) -> Option<u32> {
+        let code = *self.column.codes.get(row as usize)? as usize;
+        let number = self.numbers.get_mut(code)?;
+        if number.is_none() {
+            *number = Some(interner.intern(self.column.texts.get(code)?).0);
+        }
+        *number
+    }
 }
 
 impl Budget {
@@ -71,6 +99,7 @@ impl<'b> Gathered<'b> {
             budget,
             wanted,
             groups: Interner::default(),
+            texts: Interner::default(),
             slots: Vec::new(),
             index: HashMap::new(),
             matched: 0,
@@ -83,7 +112,8 @@ impl<'b> Gathered<'b> {
         self.budget.numbers.fetch_add(read.numbers.values.len() as u64, Ordering::Relaxed);
         self.settle_numbers()?;
         let before = self.slots.len();
-        let mut grown = 0;
+        let mut grown = -(self.texts.bytes() as isize);
+        let mut texts = read.distinct.as_deref().map(Numbered::new);
         let mut tally = Tally::new(read);
         let mut numbers = (read.numbers.positions.as_slice(), read.numbers.values.as_slice());
         for segment in &read.segments {
@@ -98,6 +128,9 @@ impl<'b> Gathered<'b> {
                     }
                 });
             }
+            if let Some(texts) = &mut texts {
+                self.add_texts(&tally, read, segment, texts);
+            }
             let here = numbers.0.partition_point(|row| *row < segment.rows.end);
             let (rows, rows_after) = numbers.0.split_at(here);
             let (values, values_after) = numbers.1.split_at(here);
@@ -105,8 +138,27 @@ impl<'b> Gathered<'b> {
             numbers = (rows_after, values_after);
             grown += self.bytes_of(&tally);
         }
+        grown += self.texts.bytes() as isize;
         let slots = (self.slots.len() - before) * SLOT_BYTES;
         self.budget.take(slots + usize::try_from(grown).unwrap_or(0))
+    }
+
+    /// Adds the texts of a segment that has been placed.
+    fn add_texts(
+        &mut self,
+        tally: &Tally<'_>,
+        read: &Read,
+        segment: &Segment,
+        texts: &mut Numbered<'_>,
+    ) {
+        let Self { slots, texts: interner, .. } = self;
+        read.selected.each(segment.rows.clone(), |row| {
+            let Some(number) = texts.number_of(row, interner) else { return };
+            let slot = tally.codes.get(tally.code_of(row)).map(|code| code.slot);
+            if let Some(slot) = slot.and_then(|slot| slots.get_mut(slot)) {
+                slot.cell.add_text(number);
+            }
+        });
     }
 
     /// Adds numbers of a segment that has been placed.
@@ -193,7 +245,10 @@ impl<'b> Gathered<'b> {
             merged.matched += worker.matched;
             let groups: Vec<TextId> =
                 worker.groups.iter().map(|key| merged.group(key)).collect::<Result<_>>()?;
-            for slot in worker.slots {
+            let texts: Vec<u32> =
+                worker.texts.iter().map(|text| merged.texts.intern(text).0).collect();
+            for mut slot in worker.slots {
+                slot.cell.renumber(&texts);
                 let Some(group) = groups.get(slot.group.0 as usize) else { continue };
                 let at = merged.slot(*group, slot.start);
                 if let Some(ours) = merged.slots.get_mut(at) {

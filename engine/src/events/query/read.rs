@@ -24,6 +24,8 @@ pub(super) struct Read {
     /// How many rows have each code, where that is all there is to know: then no row has been read.
     pub(super) counts: Option<Vec<u32>>,
     pub(super) hashes: Option<Arc<Vec<u64>>>,
+    /// The texts of which each is counted once.
+    pub(super) distinct: Option<Arc<Codes>>,
     /// Of selected rows only.
     pub(super) numbers: Numbers,
 }
@@ -41,7 +43,7 @@ pub(super) fn read(
     }
     let width = query.interval.map(Interval::ms);
     let segments = segments(source, &selected, query.filter.range, width)?;
-    let only_counted = !wanted.users && matches!(wanted.numbers, Keep::Nothing);
+    let only_counted = wanted == Wanted::default();
     let in_one_piece = matched == u64::from(rows) && segments.len() == 1;
     let counted = match &query.group_by {
         Some(by) if only_counted && in_one_piece => source.counts(by)?,
@@ -63,10 +65,17 @@ pub(super) fn read(
     if let Some(hashes) = &hashes {
         check_len(hashes.len(), rows as usize)?;
     }
+    let distinct = match &query.distinct {
+        Some(of) if wanted.texts => Some(source.groups(of)?),
+        _ => None,
+    };
+    if let Some(texts) = &distinct {
+        check_len(texts.codes.len(), rows as usize)?;
+    }
     let numbers = match wanted.numbers {
         Keep::Nothing => Numbers::default(),
         _ => source.numbers(&query.field, &selected.clipped(rows))?,
     };
     check_len(numbers.values.len(), numbers.positions.len())?;
-    Ok(Some(Read { selected, matched, rows, segments, codes, counts, hashes, numbers }))
+    Ok(Some(Read { selected, matched, rows, segments, codes, counts, hashes, distinct, numbers }))
 }

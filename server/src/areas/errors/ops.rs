@@ -124,6 +124,7 @@ pub(super) fn series(
         interval: Some(width.interval()),
         group_by: None,
         field: EventField::Value,
+        distinct: None,
         aggregations: vec![EventAggregation::Count],
     })?)
 }

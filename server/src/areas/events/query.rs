@@ -50,6 +50,7 @@ pub(super) fn list(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
 pub(super) fn count(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
     let range = last_day(query, now)?;
     let group_by = query.one("group_by")?.map(group_by).transpose()?;
+    let distinct = query.one("distinct")?.map(|text| texts("distinct", text)).transpose()?;
     let interval = match (query.one("interval")?, &group_by) {
         (None, Some(_)) => None,
         (text, _) => Some(question::width(text, range)?.interval()),
@@ -59,7 +60,11 @@ pub(super) fn count(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
         interval,
         group_by,
         field: EventField::Value,
-        aggregations: vec![EventAggregation::Count],
+        aggregations: match distinct {
+            None => vec![EventAggregation::Count],
+            Some(_) => vec![EventAggregation::Count, EventAggregation::Distinct],
+        },
+        distinct,
     })
 }
 
@@ -71,6 +76,7 @@ pub(super) fn stats(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
         interval: None,
         group_by: None,
         field: field.unwrap_or_default(),
+        distinct: None,
         aggregations: STATISTICS.to_vec(),
     })
 }
@@ -112,14 +118,19 @@ pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
     }
 }
 
-/// `tags.<key>`, `user_id` or `name`.
+/// What makes groups: `tags.<key>`, `user_id` or `name`.
 pub fn group_by(text: &str) -> Result<EventGroupBy, InvalidQuestion> {
+    texts("group_by", text)
+}
+
+/// A text of events, as a parameter names it.
+fn texts(parameter_name: &'static str, text: &str) -> Result<EventGroupBy, InvalidQuestion> {
     match text {
         "name" => Ok(EventGroupBy::Name),
         "user_id" => Ok(EventGroupBy::User),
         _ => match text.strip_prefix("tags.").filter(|key| !key.is_empty()) {
             Some(key) => Ok(EventGroupBy::Tag(key.to_owned())),
-            None => Err(parameter("group_by", "must be tags.<key>, user_id or name")),
+            None => Err(parameter(parameter_name, "must be tags.<key>, user_id or name")),
         },
     }
 }
@@ -303,6 +314,16 @@ mod tests {
         let groups =
             ["group_by=", "group_by=host", "group_by=tags.", "group_by=tags", "group_by=value"];
         refused(count, &groups, ErrorCode::InvalidParameter, "group_by");
+        check(
+            count,
+            |q| (q.distinct, q.aggregations.len()),
+            &[
+                ("", (None, 1)),
+                ("distinct=user_id", (Some(EventGroupBy::User), 2)),
+                ("distinct=tags.k&group_by=name", (tag("k"), 2)),
+            ],
+        );
+        refused(count, &["distinct=", "distinct=k"], ErrorCode::InvalidParameter, "distinct");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! A list: `{"data":[event…],"meta":{"total","limit","offset"}}`, with `next_cursor` in `meta` when events follow.
 //! A count: `{"data":{"total","series":[{"timestamp","count"}]}}`; by groups `groups` has the number of each, and
-//! `series`, where an interval was asked for, the list of each.
+//! `series`, where an interval was asked for, the list of each. Distinct texts stand beside each count, under `distinct` and
+//! `distinct_groups`.
 
 use telltale_engine::{Event, EventAnswer, EventPage, EventQuery, EventSummary};
 
@@ -87,9 +88,17 @@ pub(super) fn count(query: &EventQuery, answer: &EventAnswer) -> Result<Vec<u8>,
     let mut out = Vec::with_capacity(128 + points * POINT_BYTES);
     out.extend_from_slice(br#"{"data":{"total":"#);
     write_number(&mut out, answer.all.whole.first());
+    if query.distinct.is_some() {
+        out.extend_from_slice(br#","distinct":"#);
+        write_number(&mut out, answer.all.whole.get(1));
+    }
     if grouped {
         out.extend_from_slice(br#","groups":"#);
         write_groups(&mut out, answer, |out, group| write_number(out, group.whole.first()));
+        if query.distinct.is_some() {
+            out.extend_from_slice(br#","distinct_groups":"#);
+            write_groups(&mut out, answer, |out, group| write_number(out, group.whole.get(1)));
+        }
     }
     if query.interval.is_some() {
         out.extend_from_slice(br#","series":"#);
@@ -119,6 +128,7 @@ fn write_groups(out: &mut Vec<u8>, answer: &EventAnswer, write: fn(&mut Vec<u8>,
 
 fn write_series(out: &mut Vec<u8>, summary: &EventSummary) {
     let counts = summary.columns.first().map_or(&[] as &[Option<f64>], Vec::as_slice);
+    let distinct = summary.columns.get(1);
     out.push(b'[');
     for (i, (start, count)) in summary.starts.iter().zip(counts).enumerate() {
         if i > 0 {
@@ -128,6 +138,10 @@ fn write_series(out: &mut Vec<u8>, summary: &EventSummary) {
         time::write(out, *start);
         out.extend_from_slice(br#"","count":"#);
         write_number(out, Some(count));
+        if let Some(distinct) = distinct {
+            out.extend_from_slice(br#","distinct":"#);
+            write_number(out, distinct.get(i));
+        }
         out.push(b'}');
     }
     out.push(b']');
@@ -223,6 +237,7 @@ mod tests {
             interval: interval.then_some(Interval::MINUTE),
             group_by: groups.as_ref().map(|_| EventGroupBy::Name),
             field: EventField::Value,
+            distinct: None,
             aggregations: vec![EventAggregation::Count],
         };
         let groups =
@@ -261,6 +276,7 @@ mod tests {
             interval: Some(Interval::MINUTE),
             group_by: None,
             field: EventField::Value,
+            distinct: None,
             aggregations: vec![EventAggregation::Count],
         };
         let (all, stats) = (EventSummary::default(), EventQueryStats::default());

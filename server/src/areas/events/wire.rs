@@ -188,7 +188,8 @@ impl JsonSchema for CountAnswer {
                 "required": ["timestamp", "count"],
                 "properties": {
                     "timestamp": { "type": "string", "format": "date-time" },
-                    "count": { "type": "integer" }
+                    "count": { "type": "integer" },
+                    "distinct": { "type": "integer", "description": "With `distinct`: how many different texts." }
                 }
             }
         });
@@ -200,6 +201,7 @@ impl JsonSchema for CountAnswer {
                 "required": ["total"],
                 "properties": {
                     "total": { "type": "integer" },
+                    "distinct": { "type": "integer", "description": "With `distinct`: how many different texts." },
                     "series": {
                         "description": "With `group_by` and `interval`: one series under the value of each group.",
                         "anyOf": [series, { "type": "object", "additionalProperties": series }]
@@ -207,6 +209,11 @@ impl JsonSchema for CountAnswer {
                     "groups": {
                         "type": "object",
                         "description": "With `group_by`: by the value of the tag or field.",
+                        "additionalProperties": { "type": "integer" }
+                    },
+                    "distinct_groups": {
+                        "type": "object",
+                        "description": "With `distinct` and `group_by`: how many different texts each group has.",
                         "additionalProperties": { "type": "integer" }
                     }
                 }

@@ -11,6 +11,14 @@ fn tag<'a>(event: &'a Event, key: &str) -> Option<&'a str> {
     event.tags.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
 }
 
+fn text<'a>(event: &'a Event, of: &EventGroupBy) -> Option<&'a str> {
+    match of {
+        EventGroupBy::Name => Some(&event.name),
+        EventGroupBy::User => event.user.as_deref(),
+        EventGroupBy::Tag(key) => tag(event, key),
+    }
+}
+
 pub(super) fn matches(event: &Event, filter: &EventFilter) -> bool {
     let name = match &filter.name {
         NameFilter::Any => true,
@@ -56,6 +64,11 @@ fn evaluate(events: &[&Event], query: &EventQuery) -> Vec<Option<f64>> {
             let users: BTreeSet<&String> = events.iter().filter_map(|e| e.user.as_ref()).collect();
             Some(users.len() as f64)
         }
+        EventAggregation::Distinct => {
+            let of = query.distinct.as_ref();
+            let texts = events.iter().filter_map(|event| text(event, of?));
+            Some(texts.collect::<BTreeSet<_>>().len() as f64)
+        }
         EventAggregation::Numbers => Some(numbers.len() as f64),
         EventAggregation::Sum => sum(),
         EventAggregation::Avg => sum().map(|sum| sum / numbers.len() as f64),
@@ -94,11 +107,7 @@ pub(super) fn aggregate(
     let mut groups: BTreeMap<String, Vec<&Event>> = BTreeMap::new();
     if let Some(by) = &query.group_by {
         for event in &matching {
-            let key = match by {
-                EventGroupBy::Name => event.name.as_str(),
-                EventGroupBy::User => event.user.as_deref().unwrap_or_default(),
-                EventGroupBy::Tag(key) => tag(event, key).unwrap_or_default(),
-            };
+            let key = text(event, by).unwrap_or_default();
             groups.entry(key.to_owned()).or_default().push(event);
         }
     }

@@ -18,6 +18,7 @@ fn count_all() -> EventQuery {
         interval: None,
         group_by: None,
         field: EventField::Value,
+        distinct: None,
         aggregations: vec![EventAggregation::Count],
     }
 }
@@ -144,6 +145,25 @@ fn users_are_counted_exactly_and_then_nearly() {
     assert_eq!(answer(&of_users(1_000), &query).all.whole, [Some(1_000.0)]);
     let users = answer(&of_users(5_000), &query).all.whole[0].unwrap();
     assert!((users - 5_000.0).abs() < 5_000.0 * 4.0 * 0.0082, "{users}");
+}
+
+#[test]
+fn distinct_texts_are_counted_exactly_whatever_their_number() {
+    let query = EventQuery {
+        distinct: Some(EventGroupBy::User),
+        aggregations: vec![EventAggregation::Distinct],
+        ..count_all()
+    };
+    for users in [0, 1_000, 5_000] {
+        assert_eq!(answer(&of_users(users), &query).all.whole, [Some(users as f64)]);
+    }
+    let by_name = EventQuery { distinct: Some(EventGroupBy::Name), ..query.clone() };
+    assert_eq!(answer(&of_users(500), &by_name).all.whole, [Some(1.0)]);
+    let of_nothing = EventQuery { distinct: None, ..query.clone() };
+    assert_eq!(answer(&of_users(500), &of_nothing).all.whole, [Some(0.0)]);
+    let limits = QueryLimits { bytes_max: 10_000, ..LIMITS };
+    let refused = refusal(&of_users(5_000), &query, limits);
+    assert!(refused.ends_with("more than 10000 bytes of memory"), "{refused}");
 }
 
 #[test]

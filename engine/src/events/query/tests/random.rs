@@ -11,9 +11,10 @@ use crate::model::{
     EventQuery, Interval, NameFilter, TagCondition, TagFilter, TimeRange, TimestampMs,
 };
 
-const AGGREGATIONS: [EventAggregation; 10] = [
+const AGGREGATIONS: [EventAggregation; 11] = [
     EventAggregation::Count,
     EventAggregation::UniqueUsers,
+    EventAggregation::Distinct,
     EventAggregation::Numbers,
     EventAggregation::Sum,
     EventAggregation::Avg,
@@ -137,7 +138,7 @@ fn filter() -> impl Strategy<Value = EventFilter> {
     })
 }
 
-fn group_by() -> impl Strategy<Value = Option<EventGroupBy>> {
+fn texts() -> impl Strategy<Value = Option<EventGroupBy>> {
     prop_oneof![
         Just(None),
         Just(Some(EventGroupBy::Name)),
@@ -159,14 +160,14 @@ fn question() -> impl Strategy<Value = EventQuery> {
         proptest::collection::vec(select(&AGGREGATIONS[..]), 1..4),
     ];
     let interval = select(&[None, Some(1), Some(7), Some(500), Some(i64::MAX)][..]);
-    (filter(), interval, group_by(), field, aggregations).prop_map(
-        |(mut filter, interval, group_by, field, aggregations)| {
+    (filter(), interval, texts(), field, texts(), aggregations).prop_map(
+        |(mut filter, interval, group_by, field, distinct, aggregations)| {
             if interval.is_some() {
                 filter.range = filter.range.intersect(TimeRange::new(0, 3_000));
                 filter.range.end = filter.range.end.max(TimestampMs(filter.range.start.0 + 1));
             }
             let interval = interval.and_then(Interval::from_ms);
-            EventQuery { filter, interval, group_by, field, aggregations }
+            EventQuery { filter, interval, group_by, field, distinct, aggregations }
         },
     )
 }

@@ -117,6 +117,7 @@ fn ask_events(
         },
         group_by: group_by.clone(),
         field: field.clone(),
+        distinct: None,
         aggregations: measures.iter().filter_map(|measure| measure.of_events()).collect(),
     };
     let found = app.engine().query_events(&query)?;
