@@ -45,7 +45,7 @@ impl Store {
     /// [`Error::Corrupt`] when its files are damaged.
     pub(crate) fn open(dir: &Path, cache_bytes: usize, threads: usize) -> Result<Self> {
         let shared = Shared::new(cache_bytes, threads);
-        let options = tuning::database(&shared);
+        let options = tuning::database(&shared).map_err(|error| open_failure(dir, error))?;
         refuse_unknown_keyspaces(dir, &options)?;
         let families = Keyspace::ALL.map(|k| (k.name(), tuning::keyspace(k, &shared)));
         let unused = (DEFAULT_COLUMN_FAMILY_NAME, tuning::unused(&shared));

@@ -77,8 +77,10 @@ impl Shared {
 }
 
 /// The settings of the database as a whole.
-pub(super) fn database(shared: &Shared) -> Options {
-    let mut options = Options::default();
+pub(super) fn database(shared: &Shared) -> Result<Options, rocksdb::Error> {
+    // RocksDB would set aside megabytes for its log and its list of tables as soon as a byte is written to them: more
+    // than a small database takes.
+    let mut options = Options::default().get_options_from_string("allow_fallocate=false")?;
     options.create_if_missing(true);
     // Keyspaces that came with a later version are added to an older database.
     options.create_missing_column_families(true);
@@ -96,14 +98,12 @@ pub(super) fn database(shared: &Shared) -> Options {
     // Files are deleted in the background, not by the reader that drops the last reference.
     options.set_avoid_unnecessary_blocking_io(true);
 
-    // The list of tables grows by a line a seal; four megabytes set aside for it would be more than a small database.
-    options.set_manifest_preallocation_size(64 * KIB);
     // What RocksDB warns of goes into the log of the program. A file of its own would begin with 100 KB of settings each
     // time; and no statistics, which are written into the database otherwise.
     options.set_info_logger(InfoLogger::new_callback_logger(LogLevel::Warn, tell));
     options.set_stats_dump_period_sec(0);
     options.set_stats_persist_period_sec(0);
-    options
+    Ok(options)
 }
 
 fn tell(level: LogLevel, message: &str) {
