@@ -107,6 +107,7 @@ fn answer(mut stream: TcpStream, content_type: &str, body: &[u8]) -> std::io::Re
 pub struct Relay {
     listening: Listening,
     target: Arc<Mutex<Target>>,
+    lost: Arc<AtomicU64>,
 }
 
 /// Where connections lead.
@@ -123,13 +124,15 @@ impl Relay {
     #[track_caller]
     pub fn to(server: SocketAddr) -> Self {
         let target = Arc::new(Mutex::new(Target::Server(server)));
-        let shared = Arc::clone(&target);
+        let lost = Arc::new(AtomicU64::new(0));
+        let (shared, losses) = (Arc::clone(&target), Arc::clone(&lost));
         let listening = Listening::start(move |client| {
             let target = *shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let losses = Arc::clone(&losses);
             // A connection ends with either side; nobody waits for it.
-            std::thread::spawn(move || carry(&client, target));
+            std::thread::spawn(move || carry(&client, target, &losses));
         });
-        Self { listening, target }
+        Self { listening, target, lost }
     }
 
     /// Where it is.
@@ -152,13 +155,18 @@ impl Relay {
         self.set(Target::Mute(server));
     }
 
+    /// How many answers were lost.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
     fn set(&self, target: Target) {
         *self.target.lock().unwrap_or_else(PoisonError::into_inner) = target;
     }
 }
 
-/// Carries bytes both ways until one side ends.
-fn carry(client: &TcpStream, target: Target) {
+/// Carries bytes both ways until one side ends; counts an answer that is lost.
+fn carry(client: &TcpStream, target: Target, losses: &AtomicU64) {
     let (server, mute) = match target {
         Target::Server(server) => (server, false),
         Target::Mute(server) => (server, true),
@@ -169,7 +177,8 @@ fn carry(client: &TcpStream, target: Target) {
         scope.spawn(|| copy(client, &server));
         if mute {
             // The first byte of an answer says that the request was dealt with.
-            let _answered = (&server).read(&mut [0]);
+            let answered = (&server).read(&mut [0]).is_ok_and(|bytes| bytes > 0);
+            losses.fetch_add(u64::from(answered), Ordering::Relaxed);
         } else {
             copy(&server, client);
         }
