@@ -1,7 +1,7 @@
 //! Plain documents: what most programs send most of the time, read without making a tree of it.
 //!
-//! A document is plain when its strings have no escapes and nothing but spaces stands between its values: then a string
-//! ends at the next quote, and every text borrows from the body. A reader that meets anything it does not expect
+//! A document is plain when its strings have no escapes: then a string ends at the next quote, and every text borrows from
+//! the body. A reader that meets anything it does not expect
 //! gives up; the [general reader](super::with_document) has the last word on what is JSON and what is wrong with it.
 
 use serde::de::IgnoredAny;
@@ -9,11 +9,13 @@ use serde::de::IgnoredAny;
 use crate::platform::decimal::Decimal;
 
 /// A place in a plain document. Its readers answer none, and stop anywhere, where something else stands than they read;
-/// spaces before it are passed over.
+/// white space before it is passed over.
 #[derive(Clone, Debug)]
 pub struct Cursor<'b> {
     text: &'b str,
     at: usize,
+    /// Whether there are control characters, which may stand between values and not in strings.
+    controls: bool,
 }
 
 /// A value with nothing inside.
@@ -32,11 +34,12 @@ pub enum Scalar<'b> {
 impl<'b> Cursor<'b> {
     /// The beginning of a document, if it is plain.
     pub fn new(body: &'b [u8]) -> Option<Self> {
-        let body = body.trim_ascii_end();
         // Without a way out the loop becomes one over vectors.
-        let odd = body.iter().fold(false, |odd, byte| odd | (*byte < b' ') | (*byte == b'\\'));
-        let text = if odd { None } else { std::str::from_utf8(body).ok() };
-        text.map(|text| Self { text, at: 0 })
+        let (escapes, controls) = body.iter().fold((false, false), |(escapes, controls), byte| {
+            (escapes | (*byte == b'\\'), controls | (*byte < b' '))
+        });
+        let text = if escapes { None } else { std::str::from_utf8(body).ok() };
+        text.map(|text| Self { text, at: 0, controls })
     }
 
     /// The byte where the next value begins.
@@ -74,7 +77,9 @@ impl<'b> Cursor<'b> {
         let start = self.at;
         let length = memchr::memchr(b'"', self.rest())?;
         self.at += length + 1;
-        self.text.get(start..start + length)
+        let text = self.text.get(start..start + length)?;
+        let broken = self.controls && text.bytes().any(|byte| byte < b' ');
+        (!broken).then_some(text)
     }
 
     /// Reads a value that has nothing inside.
@@ -168,11 +173,11 @@ impl<'b> Cursor<'b> {
         Some(value)
     }
 
-    /// The next byte that is no space.
+    /// The next byte that is no white space.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         while let Some(byte) = self.rest().first() {
-            if *byte != b' ' {
+            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
                 return Some(*byte);
             }
             self.at += 1;
@@ -214,6 +219,8 @@ mod tests {
             ("truee", None),
             ("\"a\\n\"", None),
             ("\"a\tb\"", None),
+            ("\n\t\"a\"\r\n", Some(Scalar::Text("a"))),
+            ("\u{b}1", None),
             ("\"a", None),
             ("01", None),
             ("1.", None),
