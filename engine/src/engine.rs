@@ -102,6 +102,17 @@ impl Engine {
         self.rooms.telemetry.events.batch()
     }
 
+    /// A number that no event has and none will get: those of all events so far are smaller, those of all to come
+    /// greater. It is not durable: after a start it is given again unless an event with a greater one is.
+    pub fn take_event_number(&self) -> u64 {
+        self.rooms.telemetry.events.take_number()
+    }
+
+    /// Makes sure that events to come, and numbers taken, have greater numbers than this one.
+    pub fn skip_event_numbers(&self, through: u64) {
+        self.rooms.telemetry.events.skip_numbers(through);
+    }
+
     /// A page of events, newest first. Takes a core or more for as long as it takes: not for reactors.
     pub fn list_events(&self, query: &EventListQuery) -> Result<EventPage> {
         self.rooms.telemetry.events.list(query)

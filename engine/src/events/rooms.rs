@@ -64,6 +64,14 @@ impl Events {
         EventBatch::new(self.now(), Arc::clone(&self.numbers))
     }
 
+    pub(crate) fn take_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn skip_numbers(&self, through: u64) {
+        self.numbers.fetch_max(through.saturating_add(1), Ordering::Relaxed);
+    }
+
     /// Adds events that are in the log to the head.
     pub(crate) fn add(&self, rows: EventRows) {
         if rows.len() > 0 {
@@ -75,7 +83,7 @@ impl Events {
     /// Learns from a record of the log which numbers are taken.
     pub(crate) fn replayed(&self, rows: &EventRows) {
         if let Some(last) = rows.ids().iter().map(|id| id.number()).max() {
-            self.numbers.fetch_max(last.saturating_add(1), Ordering::Relaxed);
+            self.skip_numbers(last);
         }
     }
 

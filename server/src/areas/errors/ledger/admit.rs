@@ -63,7 +63,7 @@ impl Ledger {
             Sight::OnItsWay(told) => return Ok(Admission::OnItsWay(told)),
             Sight::New => {}
         }
-        let make = || GroupId(self.ids.number());
+        let make = || GroupId(self.ids.next_number());
         let place = state.groups.announce(prepared.hash, self.groups_max, make);
         match push(batch, prepared, place) {
             Ok(event) => {

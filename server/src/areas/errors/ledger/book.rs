@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use telltale_engine::{
-    Clock, Engine, EventFilter, NameFilter, NewEvent, Result, TagCondition, TagFilter, TimeRange,
-    TimestampMs,
+    Clock, Engine, EventFilter, NameFilter, Result, TagCondition, TagFilter, TimeRange,
 };
 
 use super::super::model::GroupId;
@@ -104,29 +103,7 @@ impl Ledger {
     pub(in crate::areas::errors) fn matching(&self, filter: &GroupFilter) -> Vec<GroupId> {
         self.state.read().groups.matching(filter, self.clock.now())
     }
-
-    /// A number that is greater than those of all events so far, and smaller than those of all to come.
-    pub(super) fn next_number(&self) -> u64 {
-        // An event that is never written: what counts is that it was numbered.
-        self.engine.event_batch().push(&PROBE).map_or(u64::MAX, |id| id.number())
-    }
-
-    /// Makes sure that events to come have greater numbers than this one.
-    pub(super) fn skip_numbers(&self, number: u64) {
-        let mut batch = self.engine.event_batch();
-        while batch.push(&PROBE).is_ok_and(|id| id.number() < number) {}
-    }
 }
-
-/// An event that only asks for a number.
-const PROBE: NewEvent<'static> = NewEvent {
-    name: EVENT_NAME,
-    time: TimestampMs(0),
-    user: None,
-    value: None,
-    tags: &[],
-    properties: None,
-};
 
 /// The events that were counted in any of these groups.
 pub(in crate::areas::errors) fn events_of(groups: Vec<String>, range: TimeRange) -> EventFilter {

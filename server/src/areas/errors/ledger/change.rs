@@ -23,7 +23,7 @@ impl Ledger {
         order: &Move,
     ) -> Result<(Vec<GroupView>, usize)> {
         let _writing = self.writing.lock();
-        let (now, next_number) = (self.clock.now(), self.next_number());
+        let (now, next_number) = (self.clock.now(), self.engine.take_event_number());
         let mut changes = Changes::default();
         let mut moved = Vec::new();
         {

@@ -40,10 +40,10 @@ impl Ledger {
         for reason in damaged {
             tracing::error!(reason, "what is known of errors is damaged");
         }
-        let next_number = self.next_number();
+        let next_number = self.engine.take_event_number();
         // Numbers are given again that no event had which became durable. Here they tell what came before what.
         let moved = courses.iter().map(|(_, course)| course.moved_number).max();
-        self.skip_numbers(mark.greatest().max(moved.unwrap_or(0)).max(closed_at));
+        self.engine.skip_event_numbers(mark.greatest().max(moved.unwrap_or(0)).max(closed_at));
         {
             let mut state = self.state.write();
             let mut courses: HashMap<_, _> = courses.into_iter().collect();

@@ -23,7 +23,7 @@ impl Ledger {
     /// Writes down everything, and that it is everything: the next start need not look at events. Nothing may come any more.
     pub fn close(&self) -> Result<()> {
         let _writing = self.writing.lock();
-        self.write_down(Changes::default(), self.next_number())
+        self.write_down(Changes::default(), self.engine.take_event_number())
     }
 
     /// Writes down what has been counted, together with other changes. The caller holds the lock of those who write.
