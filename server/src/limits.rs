@@ -183,6 +183,9 @@ pub const BACKTRACE_LINES_MAX: usize = 50;
 pub const BACKTRACE_LINE_CHARS_MAX: usize = 1_000;
 /// Workers at once.
 pub const WORKERS_MAX: usize = 10_000;
+/// Milliseconds after which the time that a worker was heard of is stored, where nothing else changed: every heartbeat
+/// would be a sync of the disk.
+pub const WORKER_HEARD_STORED_MS: i64 = 60_000;
 /// Queues of one worker.
 pub const WORKER_QUEUES_MAX: usize = 100;
 /// Jobs that a worker says it does at once.

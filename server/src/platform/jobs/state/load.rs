@@ -111,7 +111,7 @@ impl State {
         let by_ms = now.steady_ms + self.settings.worker_silence_ms;
         self.timers.expect(by_ms, id);
         let queues = stored.queues.as_slice().into();
-        self.workers.insert(id, Worker::new(about, queues, &stored, by_ms));
+        self.workers.insert(id, Worker::new(about, queues, stored, by_ms));
         Some(())
     }
 

@@ -29,6 +29,8 @@ pub(super) struct Worker {
     pub(super) held: BTreeSet<JobId>,
     /// What it lost and was not told.
     lost: Vec<JobId>,
+    /// What the disk has of it.
+    stored: StoredWorker,
 }
 
 impl Worker {
@@ -36,7 +38,7 @@ impl Worker {
     pub(super) fn new(
         about: NewWorker,
         queues: Arc<[u32]>,
-        stored: &StoredWorker,
+        stored: StoredWorker,
         expected_steady_ms: i64,
     ) -> Self {
         Self {
@@ -59,7 +61,16 @@ impl Worker {
             failed: stored.failed,
             held: BTreeSet::new(),
             lost: Vec::new(),
+            stored,
         }
+    }
+
+    /// Whether the disk should know it anew: something changed, or it was heard of last so long ago that nobody would
+    /// believe it after a start.
+    fn is_news(&self) -> bool {
+        let (now, stored) = (self.to_stored(), &self.stored);
+        let heard_lately = now.heard_ms - stored.heard_ms < limits::WORKER_HEARD_STORED_MS;
+        !heard_lately || now != StoredWorker { heard_ms: now.heard_ms, ..stored.clone() }
     }
 
     pub(super) fn tell_lost(&mut self, id: JobId) {
@@ -116,7 +127,7 @@ impl State {
             cpu_percent: None,
         };
         let by_ms = round.now.steady_ms + self.settings.worker_silence_ms;
-        self.workers.insert(id, Worker::new(about, queues.into(), &stored, by_ms));
+        self.workers.insert(id, Worker::new(about, queues.into(), stored, by_ms));
         self.timers.expect(by_ms, id);
         self.store_worker(id, round);
         Ok(Registered {
@@ -142,7 +153,9 @@ impl State {
             cpu_percent: vitals.cpu_percent.or(worker.vitals.cpu_percent),
         };
         let heard = Heard { status: worker.status, lost: std::mem::take(&mut worker.lost) };
-        self.store_worker(id, round);
+        if worker.is_news() {
+            self.store_worker(id, round);
+        }
         Ok(heard)
     }
 
@@ -224,10 +237,10 @@ impl State {
         found.ok_or_else(|| JobsError::WorkerNotFound(id.to_string()))
     }
 
-    fn store_worker(&self, id: WorkerId, round: &mut Round) {
-        if let Some(worker) = self.workers.get(&id) {
-            let value = stored::encode(&worker.to_stored());
-            round.batch.put(stored::WORKERS, &id.key(), value);
+    fn store_worker(&mut self, id: WorkerId, round: &mut Round) {
+        if let Some(worker) = self.workers.get_mut(&id) {
+            worker.stored = worker.to_stored();
+            round.batch.put(stored::WORKERS, &id.key(), stored::encode(&worker.stored));
         }
     }
 }
