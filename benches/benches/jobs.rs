@@ -12,6 +12,7 @@ use std::time::Duration;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use telltale_benches::data::options;
 use telltale_engine::{Clock, Engine};
+use telltale_server::platform::ids::Ids;
 use telltale_server::platform::jobs::{
     ClassName, Jobs, JobsSettings, NewJob, NewWorker, QueueName, WorkerId,
 };
@@ -27,7 +28,13 @@ const BATCH: usize = 1_000;
 fn open(dir: &Path) -> Arc<Jobs> {
     let engine = Engine::open(dir, options()).unwrap();
     let settings = JobsSettings { finished_max: 10_000, ..JobsSettings::default() };
-    Arc::new(Jobs::open(engine, Clock::system(), Ticks::system(), settings).unwrap())
+    Arc::new(ledger_of(engine, settings))
+}
+
+fn ledger_of(engine: Engine, settings: JobsSettings) -> Jobs {
+    let clock = Clock::system();
+    let ids = Arc::new(Ids::new(clock.clone()).unwrap());
+    Jobs::open(engine, clock, Ticks::system(), ids, settings).unwrap()
 }
 
 fn job() -> NewJob {
@@ -149,9 +156,7 @@ fn start(c: &mut Criterion) {
     group.throughput(Throughput::Elements(count as u64));
     group.bench_function("start over a million jobs that wait", |b| {
         b.iter(|| {
-            let settings = JobsSettings::default();
-            let ledger =
-                Jobs::open(engine.clone(), Clock::system(), Ticks::system(), settings).unwrap();
+            let ledger = ledger_of(engine.clone(), JobsSettings::default());
             let queue = runtime.block_on(ledger.queue("default".to_owned())).unwrap();
             assert_eq!(queue.ready, count);
             ledger

@@ -59,11 +59,13 @@ impl App {
         ticks: Ticks,
         settings: &Settings,
     ) -> Result<Arc<Self>, AppError> {
-        let jobs = Jobs::open(engine.clone(), clock.clone(), ticks.clone(), settings.jobs)?;
-        let keys = Keys::load(engine.clone(), clock.clone(), ticks, settings.quotas)?;
         let ids = Arc::new(Ids::new(clock.clone())?);
-        let own_ids = Arc::clone(&ids);
-        let errors = Ledger::open(engine.clone(), clock.clone(), own_ids, &settings.errors)?;
+        let of_jobs = Arc::clone(&ids);
+        let jobs =
+            Jobs::open(engine.clone(), clock.clone(), ticks.clone(), of_jobs, settings.jobs)?;
+        let keys = Keys::load(engine.clone(), clock.clone(), ticks, settings.quotas)?;
+        let of_errors = Arc::clone(&ids);
+        let errors = Ledger::open(engine.clone(), clock.clone(), of_errors, &settings.errors)?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(settings.queries_at_once_max.max(1))),
@@ -136,7 +138,7 @@ impl App {
 
     /// A new id as a number, for what has ids in a form of its own.
     pub fn new_number(&self) -> u128 {
-        self.ids.number()
+        self.ids.next_number()
     }
 
     /// Stores points and events, and with them the receipt of an idempotent request. Returns when they are durable

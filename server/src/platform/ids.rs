@@ -48,11 +48,6 @@ impl Ids {
         self.next_ulid().into()
     }
 
-    /// A new id as a number.
-    pub fn number(&self) -> u128 {
-        self.next_ulid().into()
-    }
-
     fn next_ulid(&self) -> Ulid {
         let now_ms = u64::try_from(self.clock.now().0).unwrap_or(0);
         let mut last = self.last.lock();

@@ -9,6 +9,7 @@ use tokio::runtime::Runtime;
 
 use super::*;
 use crate::limits;
+use crate::platform::ids::Ids;
 use crate::platform::ticks::Ticks;
 
 const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
@@ -22,17 +23,22 @@ struct House {
     runtime: Runtime,
 }
 
+/// The jobs of an engine. The wall clock is ours to set; the steady one is not.
+fn open(engine: &Engine, clock: &Clock) -> Jobs {
+    let ids = Arc::new(Ids::new(clock.clone()).unwrap());
+    let settings = JobsSettings::default();
+    Jobs::open(engine.clone(), clock.clone(), Ticks::system(), ids, settings).unwrap()
+}
+
 impl House {
     fn open() -> Self {
         let dir = TempDir::new().unwrap();
         let clock = Clock::manual(NOW);
         let options = Options { clock: clock.clone(), cache_bytes: 16 << 20, ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
-        // The wall clock is ours to set; the steady one is not.
-        let jobs =
-            Jobs::open(engine.clone(), clock.clone(), Ticks::system(), JobsSettings::default());
+        let jobs = Arc::new(open(&engine, &clock));
         let runtime = Runtime::new().unwrap();
-        Self { dir, clock, engine, jobs: Arc::new(jobs.unwrap()), runtime }
+        Self { dir, clock, engine, jobs, runtime }
     }
 
     fn enqueue(&self, class: &str) -> JobId {
@@ -181,7 +187,7 @@ fn a_ledger_that_is_closed_and_opened_again_knows_everything() {
     drop(jobs);
     drop(engine);
     let engine = Engine::open(dir.path(), Options::default()).unwrap();
-    let jobs = Jobs::open(engine, clock, Ticks::system(), JobsSettings::default()).unwrap();
+    let jobs = open(&engine, &clock);
     assert_eq!(runtime.block_on(jobs.job(id)).unwrap().status, JobStatus::Ready);
 }
 

@@ -11,6 +11,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
 use super::*;
+use crate::platform::ids::Ids;
 use crate::platform::jobs::{DeadFilter, JobStatus, Jobs, JobsSettings, WorkerStatus};
 use crate::platform::ticks::Ticks;
 
@@ -38,8 +39,9 @@ impl House {
         let dir = TempDir::new().unwrap();
         let engine =
             Engine::open(dir.path(), Options { cache_bytes: 16 << 20, ..Options::default() });
-        let jobs =
-            Jobs::open(engine.unwrap(), Clock::system(), Ticks::system(), JobsSettings::default());
+        let (clock, settings) = (Clock::system(), JobsSettings::default());
+        let ids = Arc::new(Ids::new(clock.clone()).unwrap());
+        let jobs = Jobs::open(engine.unwrap(), clock, Ticks::system(), ids, settings);
         let jobs = Arc::new(jobs.unwrap());
         let (tell, done) = mpsc::unbounded_channel();
         let workshop = Workshop::new().queue("telltale", 2).on(&NOTES, move |note: Note| {

@@ -43,10 +43,9 @@ impl Jobs {
         engine: Engine,
         clock: Clock,
         ticks: Ticks,
+        ids: Arc<Ids>,
         settings: JobsSettings,
     ) -> Result<Self, JobsError> {
-        let no_chance = |error: std::io::Error| JobsError::Failed(error.to_string());
-        let ids = Arc::new(Ids::new(clock.clone()).map_err(no_chance)?);
         let seed = random::bytes().map_err(|error| JobsError::Failed(error.to_string()))?;
         let seed = u64::from_le_bytes(seed);
         let now = Ledger::now(&clock, &ticks);
