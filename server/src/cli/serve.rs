@@ -117,7 +117,7 @@ fn open(
     let engine = Engine::open(&config.server.data, config.engine_options(clock.clone()))?;
     let keys_failed = |error| CliError::failed("cannot read the keys", error);
     let app = App::new(engine, clock, ticks, server.settings())
-        .map_err(|error| CliError::failed("cannot read the keys and jobs", error))?;
+        .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;
     // Before the first key: should the start end between the two, the next one is the first once more.
     if app.keys().list().is_empty() {
         areas::dashboards::make_first(&app).map_err(|error| {

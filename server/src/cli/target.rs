@@ -115,7 +115,7 @@ impl Local {
         let options = Options { maintenance, ..config.engine_options(clock.clone()) };
         let engine = Engine::open(&config.server.data, options)?;
         let app = App::new(engine.clone(), clock.clone(), ticks.clone(), &settings)
-            .map_err(|error| CliError::failed("cannot read the keys and jobs", error))?;
+            .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;
         let server = Server::new(settings, clock, ticks, areas::routes())
             .map_err(|error| CliError::failed("cannot set up the routes", error))?;
         // A server that was just made has no app yet.

@@ -14,8 +14,9 @@ use crate::platform::decimal::Decimal;
 pub struct Cursor<'b> {
     text: &'b str,
     at: usize,
-    /// Whether there are control characters, which may stand between values and not in strings.
-    controls: bool,
+    /// The next line break or tab, unless it lies before the cursor: it may stand between values and not in strings.
+    /// Other control characters stand nowhere.
+    next_break: usize,
 }
 
 /// A value with nothing inside.
@@ -35,11 +36,12 @@ impl<'b> Cursor<'b> {
     /// The beginning of a document, if it is plain.
     pub fn new(body: &'b [u8]) -> Option<Self> {
         // Without a way out the loop becomes one over vectors.
-        let (escapes, controls) = body.iter().fold((false, false), |(escapes, controls), byte| {
-            (escapes | (*byte == b'\\'), controls | (*byte < b' '))
+        let (odd, breaks) = body.iter().fold((false, false), |(odd, breaks), byte| {
+            let is_break = matches!(byte, b'\n' | b'\r' | b'\t');
+            (odd | (*byte == b'\\') | (*byte < b' ') & !is_break, breaks | is_break)
         });
-        let text = if escapes { None } else { std::str::from_utf8(body).ok() };
-        text.map(|text| Self { text, at: 0, controls })
+        let text = if odd { None } else { std::str::from_utf8(body).ok() };
+        text.map(|text| Self { text, at: 0, next_break: if breaks { 0 } else { usize::MAX } })
     }
 
     /// The byte where the next value begins.
@@ -75,11 +77,12 @@ impl<'b> Cursor<'b> {
     pub fn string(&mut self) -> Option<&'b str> {
         self.eat(b'"')?;
         let start = self.at;
-        let length = memchr::memchr(b'"', self.rest())?;
-        self.at += length + 1;
-        let text = self.text.get(start..start + length)?;
-        let broken = self.controls && text.bytes().any(|byte| byte < b' ');
-        (!broken).then_some(text)
+        let end = start + quote(self.rest())?;
+        self.at = end + 1;
+        if self.next_break < end && self.breaks_within(start, end) {
+            return None;
+        }
+        self.text.get(start..end)
     }
 
     /// Reads a value that has nothing inside.
@@ -173,6 +176,16 @@ impl<'b> Cursor<'b> {
         Some(value)
     }
 
+    /// Whether a line break or tab lies between two places; looks for the next one where it is not known.
+    fn breaks_within(&mut self, start: usize, end: usize) -> bool {
+        if self.next_break < start {
+            let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+            let found = memchr::memchr3(b'\n', b'\r', b'\t', rest);
+            self.next_break = found.map_or(usize::MAX, |found| start + found);
+        }
+        self.next_break < end
+    }
+
     /// The next byte that is no white space.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
@@ -189,6 +202,23 @@ impl<'b> Cursor<'b> {
     fn rest(&self) -> &'b [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
+}
+
+/// Where the first quote is. Most strings are short: the call of a search over vectors would take longer than they.
+#[inline]
+fn quote(text: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    if let Some(eight) = text.first_chunk() {
+        // Zero where a quote stands. Taking one from each byte sets the high bit of the lowest zero and, whatever was
+        // borrowed, of none below it.
+        let differences = u64::from_le_bytes(*eight) ^ (ONES * u64::from(b'"'));
+        let quotes = differences.wrapping_sub(ONES) & !differences & HIGH_BITS;
+        if quotes != 0 {
+            return Some(quotes.trailing_zeros() as usize / 8);
+        }
+    }
+    memchr::memchr(b'"', text)
 }
 
 #[cfg(test)]
@@ -257,6 +287,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_first_quote_is_found(text in prop::collection::vec(prop::sample::select(b"a!#\"\xa2".to_vec()), 0..20)) {
+            prop_assert_eq!(quote(&text), text.iter().position(|byte| *byte == b'"'));
+        }
+
+        #[test]
+        fn line_breaks_stand_between_values_only(texts in prop::collection::vec("[a-z]{0,9}[\n\t]?[a-z]{0,3}", 1..5)) {
+            let body: String = texts.iter().map(|text| format!("\n\"{text}\"\t")).collect();
+            let mut cursor = Cursor::new(body.as_bytes()).unwrap();
+            for text in &texts {
+                let expected = if text.contains(['\n', '\t']) { None } else { Some(text.as_str()) };
+                prop_assert_eq!(cursor.string(), expected);
+            }
+        }
+
         /// Whatever is read here is JSON, and the same value.
         #[test]
         fn nothing_is_read_that_json_has_not(document in "[-+0-9.eE]{1,24}|\"[a-zé\\\\ ]{0,8}\"|[a-z]{4,5}") {
