@@ -151,6 +151,14 @@ impl<'a> Reader<'a> {
         self.take(len)
     }
 
+    /// Pieces of bytes: the length of each, then all of them.
+    pub(crate) fn pages(&mut self, count: usize) -> CodecResult<Vec<&'a [u8]>> {
+        let lengths = (0..count)
+            .map(|_| self.count("bytes of a page", self.rest.len()))
+            .collect::<CodecResult<Vec<_>>>()?;
+        lengths.into_iter().map(|len| self.take(len)).collect()
+    }
+
     pub(crate) fn text(&mut self) -> CodecResult<&'a str> {
         std::str::from_utf8(self.bytes()?).map_err(|_| CodecError::new("text is not UTF-8"))
     }

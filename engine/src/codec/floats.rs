@@ -1,56 +1,35 @@
-//! A column of `f64`, lossless to the bit: decimals as integers, everything else as ordered bit patterns.
+//! A column of `f64`, lossless to the bit: decimals as integers, walks of full doubles as binary fixed point, everything else
+//! as ordered bit patterns.
 //!
 //! Most measured values are short decimals. When nearly all values of a column are `m / 10^k` exactly, for
 //! one `k`, the column is the integers `m`, which are small, exact to subtract, and exact to sum. The few that are
 //! not are listed as exceptions. Other columns hold the bits of the floats, mapped so that integer order is
-//! numeric order, less the low bits that are zero in all of them (as in values that were once `f32`).
+//! numeric order, less the low bits that are zero in all of them (as in values that were once `f32`), or, where that is
+//! smaller, the values [in two parts](binary).
 //!
 //! Rows fall into *runs* (the rows of one series within one page). With deltas, the first row of each run
 //! is kept in a column of its own and the others are differences to the row before.
 //!
 //! ```text
-//! form: u8      0 decimal, 1 bits; + 16 with deltas
-//! scale: u8     decimal: k.  bits: low zero bits dropped
-//! unit: varint  decimal: the integers are multiples of it
-//! exceptions: varint, then for each: row delta: varint │ bits: u64     (decimal only)
+//! form: u8      0 decimal, 1 bits, 2 parts; + 16 with deltas
+//! scale: u8     decimal: k.  bits, parts: low zero bits dropped
+//! unit: varint  decimal: the integers are multiples of it.  parts: the biased exponent of the largest value
+//! exceptions: varint, then for each: row delta: varint │ bits: u64     (not for bits)
 //! firsts: integers                                                     (with deltas only)
-//! body: integers
+//! body: integers                                                       (parts: the high ones)
+//! low parts: for each page its bytes: varint, then all pages           (parts only)
 //! ```
 
+use super::binary::{BitReader, BitWriter, Unit};
 use super::bytes::{Reader, put_varint};
+use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_decimals};
 use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
 use super::{CodecError, CodecResult};
 
-/// Decimal places that are looked for.
-pub(crate) const SCALE_MAX: u8 = 9;
-/// Decimals are integers below this magnitude: `m` found by multiplying is then exact.
-pub(crate) const DECIMAL_MAX: f64 = (1u64 << 51) as f64;
-
-const POWERS: [f64; 10] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const FORM_DECIMAL: u8 = 0;
 const FORM_BITS: u8 = 1;
+const FORM_PARTS: u8 = 2;
 const WITH_DELTAS: u8 = 16;
-/// At most one row in so many may be an exception.
-const ROWS_PER_EXCEPTION: usize = 32;
-/// Rows looked at to choose a scale before all rows are tried.
-const SAMPLE_ROWS: usize = 64;
-
-/// `10^scale`; 1 beyond [`SCALE_MAX`].
-#[inline]
-pub(crate) fn power_of_ten(scale: u8) -> f64 {
-    POWERS.get(usize::from(scale)).copied().unwrap_or(1.0)
-}
-
-/// The integer `m` with `value == m / 10^scale` to the bit, if there is one below [`DECIMAL_MAX`].
-#[inline]
-pub(crate) fn decimal(value: f64, power: f64) -> Option<i64> {
-    let scaled = (value * power).round_ties_even();
-    let integer = scaled as i64;
-    // Through the integer, so that -0.0, which it cannot hold, is no decimal.
-    let exact = scaled.abs() < DECIMAL_MAX && (integer as f64 / power).to_bits() == value.to_bits();
-    exact.then_some(integer)
-}
-
 /// The lengths of the runs of a column, which end at every page.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
@@ -100,25 +79,50 @@ pub(crate) fn encode(
             let deltas = deltas_pay(&integers, runs);
             out.extend_from_slice(&[FORM_DECIMAL + if deltas { WITH_DELTAS } else { 0 }, scale]);
             put_varint(out, unit);
-            put_varint(out, exceptions.len() as u64);
-            let mut last_row = 0;
-            for (row, bits) in exceptions {
-                put_varint(out, (row - last_row) as u64);
-                out.extend_from_slice(&bits.to_le_bytes());
-                last_row = row;
-            }
+            put_exceptions(&exceptions, out);
             encode_integers(integers, deltas, runs, effort, out)
         }
-        None => {
-            let mut ordered: Vec<i64> = values.iter().map(|v| ordered_bits(*v)).collect();
-            let shift = ordered.iter().fold(0, |all, v| all | v).trailing_zeros().min(63);
-            ordered.iter_mut().for_each(|v| *v >>= shift);
-            let deltas = deltas_pay(&ordered, runs);
-            out.extend_from_slice(&[FORM_BITS + if deltas { WITH_DELTAS } else { 0 }, shift as u8]);
-            put_varint(out, 1);
-            put_varint(out, 0);
-            encode_integers(ordered, deltas, runs, effort, out)
-        }
+        None => encode_doubles(values, runs, effort, out),
+    }
+}
+
+/// Appends values that are no decimals, as bits or in parts.
+fn encode_doubles(
+    values: &[f64],
+    runs: &[u32],
+    effort: Effort,
+    out: &mut Vec<u8>,
+) -> CodecResult<()> {
+    let mut ordered: Vec<i64> = values.iter().map(|v| ordered_bits(*v)).collect();
+    let shift = ordered.iter().fold(0, |all, v| all | v).trailing_zeros().min(63);
+    ordered.iter_mut().for_each(|v| *v >>= shift);
+    let deltas = deltas_pay(&ordered, runs);
+    if deltas
+        && let Some(parts) = to_parts(values)
+        && deltas_take(&parts.highs, runs) + parts.low_bits < deltas_take(&ordered, runs)
+    {
+        let (exponent, dropped) = parts.unit.told();
+        out.extend_from_slice(&[FORM_PARTS + WITH_DELTAS, dropped]);
+        put_varint(out, exponent);
+        put_exceptions(&parts.exceptions, out);
+        encode_integers(parts.highs, deltas, runs, effort, out)?;
+        parts.lows.iter().for_each(|page| put_varint(out, page.len() as u64));
+        parts.lows.iter().for_each(|page| out.extend_from_slice(page));
+        return Ok(());
+    }
+    out.extend_from_slice(&[FORM_BITS + if deltas { WITH_DELTAS } else { 0 }, shift as u8]);
+    put_varint(out, 1);
+    put_exceptions(&[], out);
+    encode_integers(ordered, deltas, runs, effort, out)
+}
+
+fn put_exceptions(exceptions: &[(usize, u64)], out: &mut Vec<u8>) {
+    put_varint(out, exceptions.len() as u64);
+    let mut last_row = 0;
+    for (row, bits) in exceptions {
+        put_varint(out, (row - last_row) as u64);
+        out.extend_from_slice(&bits.to_le_bytes());
+        last_row = *row;
     }
 }
 
@@ -148,68 +152,43 @@ fn encode_integers(
     integers::encode(&values, effort, out)
 }
 
-struct Decimals {
-    scale: u8,
-    unit: u64,
-    integers: Vec<i64>,
+/// Values in [parts](binary).
+struct Parts {
+    unit: Unit,
+    highs: Vec<i64>,
+    /// The low parts of each page.
+    lows: Vec<Vec<u8>>,
+    /// How many bits they take, and the exceptions.
+    low_bits: f64,
     exceptions: Vec<(usize, u64)>,
 }
 
-fn to_decimals(values: &[f64]) -> Option<Decimals> {
+/// Takes the values apart; none when too many of them have no parts.
+fn to_parts(values: &[f64]) -> Option<Parts> {
+    let unit = Unit::of(values)?;
     let exceptions_max = values.len() / ROWS_PER_EXCEPTION;
-    let stride = (values.len() / SAMPLE_ROWS).max(1);
-    let mut scale = 0;
-    loop {
-        let power = power_of_ten(scale);
-        let misses = |sample: &mut dyn Iterator<Item = &f64>| {
-            sample.filter(|v| decimal(**v, power).is_none()).count()
-        };
-        // The sample settles most scales; the whole column has the last word.
-        let sampled = values.len().div_ceil(stride);
-        let plausible = misses(&mut values.iter().step_by(stride)) <= sampled / ROWS_PER_EXCEPTION;
-        if plausible && let Some(found) = scale_all(values, scale, exceptions_max) {
-            return Some(found);
+    let (mut highs, mut lows) = (Vec::with_capacity(values.len()), Vec::new());
+    let (mut exceptions, mut writer, mut low_bits) = (Vec::new(), BitWriter::default(), 0);
+    for (page, rows) in values.chunks(PAGE_ROWS).enumerate() {
+        for (row, value) in rows.iter().enumerate() {
+            let (high, low) = match unit.split(*value) {
+                Some(parts) => (parts.high, parts.low),
+                None if exceptions.len() < exceptions_max => {
+                    exceptions.push((page * PAGE_ROWS + row, value.to_bits()));
+                    (highs.last().copied().unwrap_or_default(), 0)
+                }
+                None => return None,
+            };
+            let bits = unit.low_bits(high).ok()?;
+            writer.push(low, bits);
+            low_bits += u64::from(bits);
+            highs.push(high);
         }
-        if scale == SCALE_MAX {
-            return None;
-        }
-        scale += 1;
+        lows.push(writer.take());
     }
-}
-
-fn scale_all(values: &[f64], scale: u8, exceptions_max: usize) -> Option<Decimals> {
-    let power = power_of_ten(scale);
-    let mut integers = Vec::with_capacity(values.len());
-    let mut exceptions = Vec::new();
-    let mut last = 0;
-    for (row, &value) in values.iter().enumerate() {
-        match decimal(value, power) {
-            Some(integer) => last = integer,
-            None if exceptions.len() < exceptions_max => exceptions.push((row, value.to_bits())),
-            None => return None,
-        }
-        integers.push(last);
-    }
-    let unit = common_divisor(&integers);
-    if unit > 1 {
-        integers.iter_mut().for_each(|v| *v /= unit as i64);
-    }
-    Some(Decimals { scale, unit, integers, exceptions })
-}
-
-/// The greatest common divisor, at least 1. Ends at the first pair that has none.
-fn common_divisor(values: &[i64]) -> u64 {
-    let mut divisor = 0;
-    for value in values {
-        let mut a = value.unsigned_abs();
-        while a != 0 {
-            (divisor, a) = (a, divisor % a);
-        }
-        if divisor == 1 {
-            break;
-        }
-    }
-    divisor.max(1)
+    // An exception is its bits, and some for its row.
+    let low_bits = low_bits as f64 + 72.0 * exceptions.len() as f64;
+    Some(Parts { unit, highs, lows, low_bits, exceptions })
 }
 
 /// Whether the differences within runs take fewer bits than the values themselves.
@@ -226,6 +205,28 @@ fn deltas_pay(values: &[i64], runs: &[u32]) -> bool {
         delta += rows.windows(2).map(|w| bits(w[1].wrapping_sub(w[0]))).sum::<u64>();
     }
     delta < plain
+}
+
+/// About how many bits an entropy coder takes for the differences within runs: for each its length, told from the other
+/// lengths, and what stands below its highest bit.
+fn deltas_take(values: &[i64], runs: &[u32]) -> f64 {
+    let mut of_length = [0_u32; 65];
+    let mut row = 0;
+    for &run in runs {
+        let rows = values.get(row..row + run as usize).unwrap_or_default();
+        row += run as usize;
+        for pair in rows.windows(2) {
+            let length = 64 - pair[1].wrapping_sub(pair[0]).unsigned_abs().leading_zeros();
+            of_length[length as usize] += 1;
+        }
+    }
+    let all = f64::from(of_length.iter().sum::<u32>().max(1));
+    let bits = |(length, count): (usize, &u32)| {
+        let count = f64::from(*count);
+        let told = if count > 0.0 { (all / count).log2() } else { 0.0 };
+        count * (told + length as f64)
+    };
+    of_length.iter().enumerate().map(bits).sum()
 }
 
 /// The bits of `value` as an integer that orders as the values do.
@@ -247,12 +248,15 @@ pub(crate) struct FloatColumn<'a> {
     exceptions: Vec<(usize, f64)>,
     firsts: Option<Vec<i64>>,
     body: IntegerColumn<'a>,
+    /// The low parts of each page, where values are in parts.
+    lows: Vec<&'a [u8]>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Decimal { scale: u8, unit: i64 },
     Bits { shift: u8 },
+    Parts(Unit),
 }
 
 /// One decoded page.
@@ -299,6 +303,7 @@ impl<'a> FloatColumn<'a> {
                 Form::Decimal { scale, unit: unit as i64 }
             }
             FORM_BITS if scale < 64 => Form::Bits { shift: scale },
+            FORM_PARTS => Form::Parts(Unit::new(unit, scale)?),
             _ => {
                 return Err(CodecError::new(format!(
                     "unknown form {code} of floats, scale {scale}"
@@ -320,7 +325,11 @@ impl<'a> FloatColumn<'a> {
             None
         };
         let body = IntegerColumn::read(reader, rows_max)?;
-        Ok(Self { form, exceptions, firsts, body })
+        let lows = match form {
+            Form::Parts(_) => reader.pages(body.rows().div_ceil(PAGE_ROWS))?,
+            Form::Decimal { .. } | Form::Bits { .. } => Vec::new(),
+        };
+        Ok(Self { form, exceptions, firsts, body, lows })
     }
 
     /// Reads the column that `reader` stands at, which must have this many rows.
@@ -356,11 +365,10 @@ impl<'a> FloatColumn<'a> {
                 }
             }
         }
-        self.finish_page(page, out);
-        Ok(())
+        self.finish_page(page, out)
     }
 
-    fn finish_page(&self, page: usize, out: &mut FloatPage) {
+    fn finish_page(&self, page: usize, out: &mut FloatPage) -> CodecResult<()> {
         out.floats.clear();
         out.scale = None;
         match self.form {
@@ -368,27 +376,37 @@ impl<'a> FloatColumn<'a> {
                 if unit != 1 {
                     out.integers.iter_mut().for_each(|m| *m = m.wrapping_mul(unit));
                 }
-                let first_row = page * PAGE_ROWS;
-                let rows = first_row..first_row + out.integers.len();
-                let from = self.exceptions.partition_point(|(row, _)| *row < rows.start);
-                let to = self.exceptions.partition_point(|(row, _)| *row < rows.end);
-                let exceptions = self.exceptions.get(from..to).unwrap_or_default();
-                if exceptions.is_empty() {
+                if self.exceptions_of(page).is_empty() {
                     out.scale = Some(scale);
-                    return;
+                    return Ok(());
                 }
                 let power = power_of_ten(scale);
                 out.floats.extend(out.integers.iter().map(|m| *m as f64 / power));
-                for (row, value) in exceptions {
-                    if let Some(slot) = out.floats.get_mut(row - first_row) {
-                        *slot = *value;
-                    }
-                }
             }
             Form::Bits { shift } => {
                 out.floats.extend(out.integers.iter().map(|v| from_ordered_bits(*v << shift)));
             }
+            Form::Parts(unit) => {
+                let mut lows = BitReader::new(self.lows.get(page).copied().unwrap_or_default());
+                for high in &out.integers {
+                    let bits = unit.low_bits(*high)?;
+                    out.floats.push(unit.join(*high, bits, lows.take(bits)?));
+                }
+            }
         }
+        for (row, value) in self.exceptions_of(page) {
+            if let Some(slot) = out.floats.get_mut(row - page * PAGE_ROWS) {
+                *slot = *value;
+            }
+        }
+        Ok(())
+    }
+
+    /// The exceptions among the rows of a page.
+    fn exceptions_of(&self, page: usize) -> &[(usize, f64)] {
+        let before = |row: usize| self.exceptions.partition_point(|(other, _)| *other < row);
+        let rows = before(page * PAGE_ROWS)..before((page + 1) * PAGE_ROWS);
+        self.exceptions.get(rows).unwrap_or_default()
     }
 
     /// Decodes all rows of a column that was encoded with `runs`.
@@ -447,6 +465,46 @@ mod tests {
     fn halves_of_doubles_lose_their_zero_bits() {
         let values: Vec<f64> = (1..5000u32).map(|i| f64::from((i as f32).sqrt())).collect();
         assert!(check(&values, &[4999]) < 4999 * 5);
+    }
+
+    /// A walk of full doubles over many exponents.
+    fn walk(rows: usize) -> Vec<f64> {
+        let mut value = 20.0_f64;
+        let step =
+            |i: usize| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64 / (1_u64 << 53) as f64;
+        let next = |i| {
+            value = (value + 4.0 * (step(i) - 0.5)).abs().min(100.0);
+            value
+        };
+        (0..rows).map(next).collect()
+    }
+
+    #[test]
+    fn a_walk_of_full_doubles_takes_little_more_than_its_steps() {
+        let rows = 3 * PAGE_ROWS + 5;
+        let mut values = walk(rows);
+        // Steps of 48 bits, and two or three below those.
+        assert!(check(&values, &[rows]) < rows * 52 / 8);
+        values[PAGE_ROWS + 3] = f64::NAN;
+        values[PAGE_ROWS + 4] = -0.0;
+        values[2 * PAGE_ROWS] = 0.0;
+        values[7] = f64::MIN_POSITIVE / 3.0;
+        check(&values, &[PAGE_ROWS, rows - PAGE_ROWS]);
+        let singles: Vec<f64> = values.iter().map(|v| f64::from(*v as f32)).collect();
+        assert!(check(&singles, &[rows]) < rows * 3);
+    }
+
+    #[test]
+    fn low_parts_that_end_early_are_damage() {
+        let values = walk(500);
+        let mut bytes = Vec::new();
+        let runs = Runs::new([values.len()]);
+        encode(&values, &runs, Effort::Merge, &mut bytes).unwrap();
+        assert_eq!(bytes.first(), Some(&(FORM_PARTS + WITH_DELTAS)));
+        for cut in 0..bytes.len() {
+            let cut = bytes.get(..cut).unwrap();
+            assert!(FloatColumn::read(&mut Reader::new(cut), values.len()).is_err());
+        }
     }
 
     #[test]

@@ -234,10 +234,7 @@ fn read_pco<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Body<'a>> {
     let head = reader.bytes()?;
     let (file, rest) = FileDecompressor::new(head)?;
     let (chunk, _) = file.chunk_decompressor::<i64, _>(rest)?;
-    let lengths = (0..rows.div_ceil(PAGE_ROWS))
-        .map(|_| reader.count("bytes of a page", reader.rest().len()))
-        .collect::<CodecResult<Vec<_>>>()?;
-    let pages = lengths.into_iter().map(|len| reader.take(len)).collect::<CodecResult<_>>()?;
+    let pages = reader.pages(rows.div_ceil(PAGE_ROWS))?;
     Ok(Body::Pco { chunk: Box::new(chunk), pages })
 }
 

@@ -4,7 +4,9 @@
 //! still total: damaged input gives [`CodecError`], never a panic and never an allocation larger than the
 //! rows it claims, which the caller bounds.
 
+mod binary;
 pub(crate) mod bytes;
+pub(crate) mod decimals;
 mod error;
 pub(crate) mod floats;
 pub(crate) mod frame;
