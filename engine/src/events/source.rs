@@ -1,8 +1,10 @@
 //! What a question reads: rows of events in the order of time and id, whether they lie in a block or in a chunk of the head.
 
-use std::sync::Arc;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, LazyLock};
 
 use roaring::RoaringBitmap;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::error::Result;
 use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagFilter};
@@ -57,6 +59,28 @@ pub(crate) struct Codes {
     pub(crate) rows: Option<Vec<RoaringBitmap>>,
 }
 
+/// A column of texts as hashes: what is counted and not shown.
+#[derive(Debug, Default)]
+pub(crate) struct TextHashes {
+    /// [`hash_text`] of each text; a code is a position in here.
+    pub(crate) hashes: Vec<u128>,
+    /// One code per row, [`NO_CODE`] where the row has none.
+    pub(crate) codes: Vec<u32>,
+}
+
+impl TextHashes {
+    fn of(codes: &Codes) -> Self {
+        let hashes = codes.texts.iter().map(|text| hash_text(text));
+        Self { hashes: hashes.collect(), codes: codes.codes.clone() }
+    }
+}
+
+/// 128 bits with a seed of this process: nobody outside can make two texts meet, and by chance none do.
+pub(crate) fn hash_text(text: &str) -> u128 {
+    static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
+    xxh3_128_with_seed(text.as_bytes(), *SEED)
+}
+
 /// Texts of a column and how many rows have each.
 pub(crate) type Counts = Vec<(Box<str>, u32)>;
 
@@ -102,6 +126,12 @@ pub(crate) trait Source: std::fmt::Debug + Sync {
 
     /// The column that makes the groups.
     fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>>;
+
+    /// The same column, of which only the hashes of texts are wanted.
+    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>> {
+        let codes = self.groups(of)?;
+        Ok(Arc::new(TextHashes::of(&codes)))
+    }
 
     /// [`crate::sketch::hash_member`] of the user of every row, 0 where there is none.
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>>;

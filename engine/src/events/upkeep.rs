@@ -93,30 +93,45 @@ impl Events {
     }
 
     /// Removes the events that match from all blocks: each block that has any is written again without them, or not at all.
-    /// Every block is a step of its own, so what a crash interrupts is finished by doing it again.
-    pub(crate) fn delete_rows(&self, filter: &EventFilter) -> Result<DeleteReport> {
+    /// Every block is a step of its own, so what a crash interrupts is finished by doing it again, and `pause` may do other steps
+    /// after each.
+    pub(crate) fn delete_rows(
+        &self,
+        filter: &EventFilter,
+        mut pause: impl FnMut(),
+    ) -> Result<DeleteReport> {
         let mut report = DeleteReport::default();
-        for info in self.view.blocks() {
-            if self.is_quarantined(&info.key) {
-                continue;
+        let mut seen: BTreeSet<EventBlockKey> = BTreeSet::new();
+        loop {
+            // Until there are none that were not seen: in a pause, blocks that were not become another.
+            let mut blocks = self.view.blocks();
+            blocks.retain(|info| seen.insert(info.key));
+            if blocks.is_empty() {
+                return Ok(report);
             }
-            match self.delete_rows_of(&info, filter) {
-                Ok(0) => {}
-                Ok(events) => {
-                    report.events += events;
-                    report.blocks += 1;
+            for info in blocks {
+                match self.delete_rows_of(&info, filter) {
+                    Ok(0) => {}
+                    Ok(events) => {
+                        report.events += events;
+                        report.blocks += 1;
+                    }
+                    // What is in it nobody can see, and what is expired goes with its day.
+                    Err(Error::Corrupt(reason)) => self.quarantine(&info.key, &reason),
+                    Err(error) => return Err(error),
                 }
-                // What is in it nobody can see, and what is expired goes with its day.
-                Err(Error::Corrupt(reason)) => self.quarantine(&info.key, &reason),
-                Err(error) => return Err(error),
+                pause();
             }
         }
-        Ok(report)
     }
 
     fn delete_rows_of(&self, info: &EventBlockInfo, filter: &EventFilter) -> Result<u64> {
+        if self.is_quarantined(&info.key) {
+            return Ok(0);
+        }
         let gone = select(&self.open_block(info)?, filter)?.clipped(info.rows);
-        if gone == Rows::none() {
+        // The rows of a block that is not in the view any more are in another one.
+        if gone == Rows::none() || !self.view.blocks().iter().any(|block| block.key == info.key) {
             return Ok(0);
         }
         let gone = gone.to_bitmap(info.rows);
@@ -251,7 +266,7 @@ fn overlaps(group: &[Arc<EventBlockInfo>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{NewEvent, TimeRange, TimestampMs};
+    use crate::model::{NameFilter, NewEvent, TimeRange, TimestampMs};
     use crate::options::{Maintenance, Options};
     use crate::{Clock, Engine, Write};
 
@@ -310,6 +325,35 @@ mod tests {
             (0..9).map(|i| block(i, 100, i as i64 * 10, i as i64 * 10 + 9)).collect();
         assert_eq!(chosen(&blocks[..7], MERGE_BLOCKS_MIN), None);
         assert_eq!(chosen(&blocks, MERGE_BLOCKS_MIN), Some((0..9).collect()));
+    }
+
+    #[test]
+    fn a_deletion_meets_every_event_once_whatever_is_merged_meanwhile() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(20_000 * Interval::DAY.ms()));
+        let (maintenance, own) = (Maintenance::Manual, clock.clone());
+        let options = Options { maintenance, clock: own, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        for _ in 0..6 {
+            let mut batch = engine.event_batch();
+            for name in ["a", "b"] {
+                let (time, tags) = (clock.now(), &[][..]);
+                let new = NewEvent { name, time, user: None, value: None, tags, properties: None };
+                batch.push(&new).unwrap();
+            }
+            engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
+            engine.seal().unwrap();
+        }
+        let events = &engine.rooms().telemetry.events;
+        let range = TimeRange::new(0, i64::MAX);
+        let name = NameFilter::Exactly("a".into());
+        let filter = EventFilter { range, name, user: None, tags: Vec::new() };
+        let merge = || drop(events.merge_blocks(Eagerness::All, usize::MAX).unwrap());
+        let report = events.delete_rows(&filter, merge).unwrap();
+        // One in its own block, the others in the one that theirs became.
+        assert_eq!(report, DeleteReport { events: 6, blocks: 2 });
+        assert_eq!(engine.stats().events_stored, 6);
+        assert_eq!(events.delete_rows(&filter, || ()).unwrap(), DeleteReport::default());
     }
 
     #[test]

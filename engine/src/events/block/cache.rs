@@ -33,6 +33,8 @@ pub(super) enum Part {
     Bitmaps(u32),
     /// A column of texts as it makes groups.
     Groups(u32),
+    /// The same, as hashes.
+    TextHashes(u32),
     ValuePresence,
     Shapes,
     ShapeCodes,

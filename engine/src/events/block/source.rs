@@ -13,7 +13,7 @@ use super::pages::Texts;
 use super::properties::PropertyReader;
 use super::rows::{RowReader, ValueReader};
 use crate::error::Result;
-use crate::events::{Codes, Counts, NO_CODE, Numbers, Rows, Source};
+use crate::events::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes, hash_text};
 use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagCondition, TagFilter};
 
 /// One row in so many is few: then their codes are looked at one by one, rather than that bitmaps are put together.
@@ -102,17 +102,26 @@ impl Source for EventBlock<'_> {
     }
 
     fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {
-        match by {
-            EventGroupBy::Name => self.codes(NAME),
-            EventGroupBy::User => self.codes(USER),
-            EventGroupBy::Tag(key) => match self.parts.header().tag(key) {
-                Some(column) => self.codes(column),
-                None => {
-                    let codes = vec![NO_CODE; self.rows() as usize];
-                    Ok(Arc::new(Codes { texts: Vec::new(), codes, rows: Some(Vec::new()) }))
-                }
-            },
+        match self.column_of(by) {
+            Some(column) => self.codes(column),
+            None => {
+                let codes = vec![NO_CODE; self.rows() as usize];
+                Ok(Arc::new(Codes { texts: Vec::new(), codes, rows: Some(Vec::new()) }))
+            }
         }
+    }
+
+    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>> {
+        let Some(column) = self.column_of(of) else {
+            let codes = vec![NO_CODE; self.rows() as usize];
+            return Ok(Arc::new(TextHashes { hashes: Vec::new(), codes }));
+        };
+        self.parts.made(Part::TextHashes(column), || {
+            let mut hashes = Vec::with_capacity(self.parts.column(column)?.texts());
+            self.parts.each_text(column, |text| hashes.push(hash_text(text)))?;
+            let codes = self.parts.codes(column)?.to_dense(self.parts.rows(), NO_CODE);
+            Ok(TextHashes { hashes, codes })
+        })
     }
 
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {
@@ -136,6 +145,15 @@ impl Source for EventBlock<'_> {
 }
 
 impl EventBlock<'_> {
+    /// The column that holds a text of events; none when no row has it.
+    fn column_of(&self, text: &EventGroupBy) -> Option<u32> {
+        match text {
+            EventGroupBy::Name => Some(NAME),
+            EventGroupBy::User => Some(USER),
+            EventGroupBy::Tag(key) => self.parts.header().tag(key),
+        }
+    }
+
     fn no_row(&self) -> crate::error::Error {
         self.parts.damaged("a row is asked for that it does not have")
     }
@@ -263,6 +281,12 @@ impl EventBlock<'_> {
 /// The codes of the texts of these ranks.
 fn code_range(from: usize, to: usize) -> Range<u32> {
     from as u32 + 1..to as u32 + 1
+}
+
+impl InMemory for TextHashes {
+    fn bytes(&self) -> usize {
+        self.hashes.capacity() * size_of::<u128>() + self.codes.capacity() * size_of::<u32>()
+    }
 }
 
 impl InMemory for Codes {

@@ -5,6 +5,9 @@ use roaring::RoaringBitmap;
 use crate::model::EventAggregation;
 use crate::sketch::{Cardinality, Distribution, ExactSum, rank_of};
 
+/// What a part of a bitmap takes beside its numbers, about.
+const CONTAINER_BYTES: usize = 64;
+
 /// What cells keep besides the number of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
@@ -144,7 +147,10 @@ impl Cell {
             };
             size_of::<Seen>() + body
         });
-        let texts = self.texts.as_ref().map_or(0, |texts| texts.serialized_size());
+        let texts = self.texts.as_deref().map_or(0, |texts| {
+            let containers = texts.statistics().n_containers as usize;
+            size_of::<RoaringBitmap>() + texts.serialized_size() + containers * CONTAINER_BYTES
+        });
         users + texts + numbers
     }
 

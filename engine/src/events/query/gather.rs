@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hashbrown::HashMap;
 
-use super::super::Codes;
 use super::ask::QueryLimits;
 use super::cell::{Cell, Keep, Wanted};
+use super::distinct::{Numbering, SourceTexts};
 use super::read::Read;
 use super::select::Segment;
 use super::tally::Tally;
@@ -41,34 +41,10 @@ pub(super) struct Gathered<'b> {
     wanted: Wanted,
     pub(super) groups: Interner,
     /// The texts of which each is counted once.
-    texts: Interner,
+    texts: Numbering,
     pub(super) slots: Vec<Slot>,
     index: HashMap<(u32, i64), usize>,
     pub(super) matched: u64,
-}
-
-/// The texts of a source, each with its number once it was met.
-#[derive(Debug)]
-struct Numbered<'r> {
-    column: &'r Codes,
-    numbers: Vec<Option<u32>>,
-}
-
-impl<'r> Numbered<'r> {
-    fn new(column: &'r Codes) -> Self {
-        Self { column, numbers: vec![None; column.texts.len()] }
-    }
-
-    /// The number of a row's text, if it has one.
-    #[inline]
-    fn number_of(&mut self, row: u32, interner: &mut Interner) -> Option<u32> {
-        let code = *self.column.codes.get(row as usize)? as usize;
-        let number = self.numbers.get_mut(code)?;
-        if number.is_none() {
-            *number = Some(interner.intern(self.column.texts.get(code)?).0);
-        }
-        *number
-    }
 }
 
 impl Budget {
@@ -99,7 +75,7 @@ impl<'b> Gathered<'b> {
             budget,
             wanted,
             groups: Interner::default(),
-            texts: Interner::default(),
+            texts: Numbering::default(),
             slots: Vec::new(),
             index: HashMap::new(),
             matched: 0,
@@ -113,7 +89,7 @@ impl<'b> Gathered<'b> {
         self.settle_numbers()?;
         let before = self.slots.len();
         let mut grown = -(self.texts.bytes() as isize);
-        let mut texts = read.distinct.as_deref().map(Numbered::new);
+        let mut texts = read.distinct.as_deref().map(SourceTexts::new);
         let mut tally = Tally::new(read);
         let mut numbers = (read.numbers.positions.as_slice(), read.numbers.values.as_slice());
         for segment in &read.segments {
@@ -149,11 +125,11 @@ impl<'b> Gathered<'b> {
         tally: &Tally<'_>,
         read: &Read,
         segment: &Segment,
-        texts: &mut Numbered<'_>,
+        texts: &mut SourceTexts<'_>,
     ) {
-        let Self { slots, texts: interner, .. } = self;
+        let Self { slots, texts: numbering, .. } = self;
         read.selected.each(segment.rows.clone(), |row| {
-            let Some(number) = texts.number_of(row, interner) else { return };
+            let Some(number) = texts.number_of(row, numbering) else { return };
             let slot = tally.codes.get(tally.code_of(row)).map(|code| code.slot);
             if let Some(slot) = slot.and_then(|slot| slots.get_mut(slot)) {
                 slot.cell.add_text(number);
@@ -245,8 +221,7 @@ impl<'b> Gathered<'b> {
             merged.matched += worker.matched;
             let groups: Vec<TextId> =
                 worker.groups.iter().map(|key| merged.group(key)).collect::<Result<_>>()?;
-            let texts: Vec<u32> =
-                worker.texts.iter().map(|text| merged.texts.intern(text).0).collect();
+            let texts = merged.texts.take_in(&worker.texts);
             for mut slot in worker.slots {
                 slot.cell.renumber(&texts);
                 let Some(group) = groups.get(slot.group.0 as usize) else { continue };

@@ -14,6 +14,7 @@ mod aggregate;
 mod answer;
 mod ask;
 mod cell;
+mod distinct;
 mod gather;
 mod list;
 mod page;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::{Codes, Numbers, Source};
+use super::super::{Codes, Numbers, Source, TextHashes};
 use super::cell::{Keep, Wanted};
 use super::page::check_len;
 use super::select::{Segment, Selected, segments, select};
@@ -25,7 +25,7 @@ pub(super) struct Read {
     pub(super) counts: Option<Vec<u32>>,
     pub(super) hashes: Option<Arc<Vec<u64>>>,
     /// The texts of which each is counted once.
-    pub(super) distinct: Option<Arc<Codes>>,
+    pub(super) distinct: Option<Arc<TextHashes>>,
     /// Of selected rows only.
     pub(super) numbers: Numbers,
 }
@@ -66,7 +66,7 @@ pub(super) fn read(
         check_len(hashes.len(), rows as usize)?;
     }
     let distinct = match &query.distinct {
-        Some(of) if wanted.texts => Some(source.groups(of)?),
+        Some(of) if wanted.texts => Some(source.text_hashes(of)?),
         _ => None,
     };
     if let Some(texts) = &distinct {
