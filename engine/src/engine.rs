@@ -166,6 +166,11 @@ impl Engine {
         metrics::query(&self.rooms.telemetry.metrics, query)
     }
 
+    /// Answers several questions, each as [`Self::query`] would, at the same time and in their order.
+    pub fn query_all(&self, queries: &[MetricQuery]) -> Vec<Result<QueryResult>> {
+        metrics::query_all(&self.rooms.telemetry.metrics, queries)
+    }
+
     /// The metrics, sorted by name.
     pub fn metrics(&self, filter: &DefinitionFilter) -> DefinitionPage {
         self.rooms.telemetry.metrics.definitions(filter)

@@ -22,7 +22,7 @@ mod writer;
 pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};
 pub use ingest::BatchBuilder;
 pub(crate) use load::Opened;
-pub(crate) use query::query;
+pub(crate) use query::{query, query_all};
 #[cfg(fuzzing)]
 pub(crate) use readings::{compare as compare_readings, read_page as read_baselines};
 pub use registry::Spelling;

@@ -1,5 +1,7 @@
 //! The question: checked, planned, and handed to those who add up.
 
+use rayon::prelude::*;
+
 use super::slots::Slots;
 use super::{answer, numbers, plan, sketches};
 use crate::error::{Error, Refusal, Result};
@@ -23,6 +25,17 @@ pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
         }
     }
     wanted
+}
+
+/// Answers all of `queries`, on the threads that the tasks of each are done on.
+pub(crate) fn query_all(metrics: &Metrics, queries: &[MetricQuery]) -> Vec<Result<QueryResult>> {
+    match queries {
+        [only] => vec![query(metrics, only)],
+        several => {
+            let all = || several.par_iter().map(|one| query(metrics, one)).collect();
+            metrics.pool().install(all)
+        }
+    }
 }
 
 /// Answers `query`.

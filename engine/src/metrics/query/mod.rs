@@ -17,4 +17,4 @@ mod run;
 mod sketches;
 mod slots;
 
-pub(crate) use ask::query;
+pub(crate) use ask::{query, query_all};

@@ -48,6 +48,8 @@ pub fn resolve_batch(
 ) -> Result<(PointBatch, Outcome), MetricsError> {
     let mut batch = engine.batch();
     let Some(items) = Reader::new(&mut batch, now).batch(&mut batch, body) else {
+        // A new one, since the old one may keep others from making series while the body is read.
+        batch = engine.batch();
         let outcome = read_batch(body, now, |point| push(&mut batch, point))?;
         return Ok((batch.finish(), outcome));
     };
@@ -87,7 +89,11 @@ fn take(
             None => push(batch, point),
             Some(spelling) => {
                 let Point { name, kind, tags, .. } = *point;
-                let series = batch.spelled(spelling, name, kind, tags)?;
+                // An item before it may have made the series.
+                let series = match batch.known(spelling) {
+                    Some((series, known)) if known == kind => series,
+                    _ => batch.spelled(spelling, name, kind, tags)?,
+                };
                 add(batch, kind, series, point.time, point.value);
                 Ok(())
             }
@@ -157,7 +163,8 @@ pub fn ask(app: &App, query: &MetricQuery) -> Result<QueryResult, MetricsError> 
 
 /// Answers a query as JSON.
 pub(super) fn answer(app: &App, name: &str, parameters: &Query) -> ApiResult<Vec<u8>> {
-    let (question, result) = ask_named(app, name, parameters)?;
+    let question = question(app, name, parameters)?;
+    let result = app.engine().query(&question.query)?;
     Ok(render::answer(&question, &result)?)
 }
 
@@ -168,20 +175,21 @@ pub(super) fn answer_several(app: &App, parameters: &Query) -> ApiResult<Vec<u8>
         let max = limits::QUERY_METRICS_MAX;
         return Err(ApiError::parameter("metric", format_args!("must be there 1 to {max} times")));
     }
+    let questions: Vec<Question> =
+        names.into_iter().map(|name| question(app, name, parameters)).collect::<ApiResult<_>>()?;
+    let queries: Vec<MetricQuery> = questions.iter().map(|one| one.query.clone()).collect();
     let mut answers = Answers::list();
-    for name in names {
-        let (question, result) = ask_named(app, name, parameters)?;
-        answers.push(&question, &result)?;
+    for (question, result) in questions.iter().zip(app.engine().query_all(&queries)) {
+        answers.push(question, &result?)?;
     }
     Ok(answers.into_bytes())
 }
 
-fn ask_named(app: &App, name: &str, parameters: &Query) -> ApiResult<(Question, QueryResult)> {
+/// What a query asks of the metric that it names.
+fn question(app: &App, name: &str, parameters: &Query) -> ApiResult<Question> {
     let not_found = || MetricsError::NotFound(name.to_owned());
     let kind = app.engine().metric_type(name).ok_or_else(not_found)?;
     // A text that is no name is the name of no metric.
     let metric = MetricName::new(name).map_err(|_| not_found())?;
-    let question = query::read(metric, kind, parameters, app.now())?;
-    let result = app.engine().query(&question.query)?;
-    Ok((question, result))
+    query::read(metric, kind, parameters, app.now())
 }
