@@ -6,5 +6,7 @@ mod read;
 mod write;
 
 pub use plain::{Cursor, Scalar};
-pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
+pub use read::{
+    Elements, InvalidJson, Json, Members, Number, Value, has_too_many_values, with_document,
+};
 pub use write::{Plain, number, string, unsigned};

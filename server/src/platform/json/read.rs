@@ -99,8 +99,7 @@ pub fn with_document<R>(
     if body.is_empty() {
         return Err(InvalidJson::Empty);
     }
-    if body.len() > limits::JSON_SCRATCH_BYTES_MAX && values_at_most(body) > limits::JSON_VALUES_MAX
-    {
+    if has_too_many_values(body) {
         return Err(InvalidJson::TooManyValues);
     }
     let mut scratch = SCRATCH.take().unwrap_or_else(|| Box::new(Scratch::new()));
@@ -174,9 +173,11 @@ fn explain(body: &[u8], error: &simd_json::Error) -> InvalidJson {
     }
 }
 
-/// No document has more values than bytes that begin or separate them.
-fn values_at_most(body: &[u8]) -> usize {
-    body.iter().map(|b| usize::from(matches!(b, b',' | b':' | b'[' | b'{'))).sum()
+/// Whether a document may have more than [`limits::JSON_VALUES_MAX`] values: none has more than bytes that begin or separate
+/// them.
+pub fn has_too_many_values(body: &[u8]) -> bool {
+    let values = || body.iter().map(|b| usize::from(matches!(b, b',' | b':' | b'[' | b'{'))).sum();
+    body.len() > limits::JSON_SCRATCH_BYTES_MAX && limits::JSON_VALUES_MAX < values()
 }
 
 /// Copies `body` into `copy` with `0` for every number that is too large for an `f64`; answers which numbers

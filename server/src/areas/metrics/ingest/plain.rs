@@ -9,7 +9,7 @@ use telltale_engine::{BatchBuilder, MetricType, SeriesId, Spelling, TimestampMs}
 use super::super::model::Measured;
 use super::input::is_member;
 use crate::limits;
-use crate::platform::json::{Cursor, Scalar};
+use crate::platform::json::{Cursor, Scalar, has_too_many_values};
 use crate::platform::time;
 
 /// What the hashes of this protocol begin with, so that they are of no other.
@@ -56,6 +56,9 @@ impl<'b> Reader<'b> {
         batch: &mut BatchBuilder<'_>,
         body: &'b [u8],
     ) -> Option<Vec<Item<'b>>> {
+        if has_too_many_values(body) {
+            return None;
+        }
         let (mut cursor, mut items) = (Cursor::new(body)?, Vec::new());
         cursor.eat(b'{')?;
         if cursor.string()? != "metrics" {
@@ -152,7 +155,7 @@ fn measured(kind: MetricType, value: Scalar<'_>) -> Option<Measured<'_>> {
         (
             MetricType::Gauge | MetricType::Counter | MetricType::Distribution,
             Scalar::Number(number),
-        ) => Some(Measured::Number(number)),
+        ) => Some(Measured::Number(number + 0.0)),
         _ => None,
     }
 }

@@ -408,6 +408,8 @@ fn the_quick_way_takes_what_the_general_reader_takes() {
         full(2).replace("]}", r#"],"metrics":[]}"#),
         full(2).replace("\"a\"", "\"a\\n\""),
         full(2).replace("\"a\"", "\"\u{e9}\""),
+        full(500).replace("1}", &format!("1,\"n\":\"{}\"}}", ",".repeat(4_100))),
+        full(2).replace("1}]", &format!("1,{}\"z\":1}}]", "\"\":1,".repeat(1_000_001))),
         r#"{"metrics":[]}"#.to_owned(),
         r#"{"metrics":[1,{},[],{"name":"a","type":"gauge","value":1}]}"#.to_owned(),
     ];
@@ -441,6 +443,30 @@ fn the_quick_way_takes_what_the_general_reader_takes() {
         for items in [items.as_str(), &items.replace("gauge", "counter"), &item(tags)] {
             compare_to_general(format!("{{\"metrics\":[{items}]}}").as_bytes()).unwrap();
         }
+    }
+}
+
+#[test]
+fn numbers_of_every_form_are_the_same_on_both_ways() {
+    for value in [
+        "-0",
+        "-0.0",
+        "0.1e-400",
+        "5e-324",
+        "1E400",
+        "-1e309",
+        "123456789012345678901234567890",
+        "1e-99999999999",
+        "18446744073709551616",
+        "0.30000000000000004",
+        "01",
+        "1.",
+        "+1",
+        "1e",
+        "NaN",
+    ] {
+        let body = format!(r#"{{"metrics":[{{"name":"a","type":"gauge","value":{value}}}]}}"#);
+        compare_to_general(body.as_bytes()).unwrap();
     }
 }
 
