@@ -11,6 +11,10 @@ use crate::platform::jobs::{
     ClassName, Enqueued, FailureReport, Jobs, JobsError, NewJob, QueueName, UniqueKey,
 };
 
+/// Seconds that an item is held for longer than it may take, so that who took too long is told so before the item is taken
+/// away.
+pub(super) const SPARE_SECONDS: u32 = 10;
+
 /// A kind of work whose items are `T`.
 #[derive(Debug)]
 pub struct WorkKind<T> {
@@ -99,7 +103,7 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
             run_at,
             max_attempts: self.max_attempts,
             unique,
-            timeout_seconds: Some(self.timeout_seconds),
+            timeout_seconds: Some(self.timeout_seconds.saturating_add(SPARE_SECONDS)),
         })
     }
 }

@@ -21,6 +21,8 @@ struct Note {
 }
 
 const NOTES: WorkKind<Note> = WorkKind::new("test.note", "telltale").attempts(1);
+const SHORT: WorkKind<Note> =
+    WorkKind::new("test.short", "telltale").attempts(1).timeout_seconds(1);
 const OTHER: WorkKind<Note> = WorkKind::new("test.other", "telltale").attempts(1);
 
 /// Jobs, and a workshop that tells what it did.
@@ -36,15 +38,21 @@ struct House {
 impl House {
     /// Every note is done when `gate` lets it.
     fn open(gate: watch::Receiver<bool>) -> Self {
+        Self::with(gate, JobsSettings::default(), Duration::from_secs(30))
+    }
+
+    fn with(gate: watch::Receiver<bool>, settings: JobsSettings, drain: Duration) -> Self {
         let dir = TempDir::new().unwrap();
         let engine =
             Engine::open(dir.path(), Options { cache_bytes: 16 << 20, ..Options::default() });
-        let (clock, settings) = (Clock::system(), JobsSettings::default());
+        let clock = Clock::system();
         let ids = Arc::new(Ids::new(clock.clone()).unwrap());
         let jobs = Jobs::open(engine.unwrap(), clock, Ticks::system(), ids, settings);
         let jobs = Arc::new(jobs.unwrap());
         let (tell, done) = mpsc::unbounded_channel();
-        let workshop = Workshop::new().queue("telltale", 2).on(&NOTES, move |note: Note| {
+        let workshop = Workshop::new().queue("telltale", 2);
+        let workshop = workshop.on(&SHORT, |_| std::future::pending());
+        let workshop = workshop.on(&NOTES, move |note: Note| {
             let (tell, mut gate) = (tell.clone(), gate.clone());
             async move {
                 gate.wait_for(|open| *open).await.unwrap();
@@ -58,9 +66,18 @@ impl House {
         });
         let runtime = Runtime::new().unwrap();
         let (end, ending) = watch::channel(false);
-        let run = workshop.run(Arc::clone(&jobs), ending, Duration::from_secs(30));
+        let run = workshop.run(Arc::clone(&jobs), ending, drain);
         let workshop = Some(runtime.spawn(run));
         Self { _dir: dir, jobs, runtime, done, end, workshop }
+    }
+
+    /// Waits until a job stands so.
+    fn wait_for(&self, id: crate::platform::jobs::JobId, status: JobStatus) {
+        self.runtime.block_on(async {
+            while self.jobs.job(id).await.unwrap().status != status {
+                tokio::task::yield_now().await;
+            }
+        });
     }
 
     fn hand_in(&self, text: &str) -> crate::platform::jobs::JobId {
@@ -132,15 +149,7 @@ fn what_was_begun_is_finished_before_the_end() {
     let (open, gate) = watch::channel(false);
     let mut house = House::open(gate);
     let id = house.hand_in("slow");
-    let running = house.runtime.block_on(async {
-        loop {
-            let status = house.jobs.job(id).await.unwrap().status;
-            if status == JobStatus::Running {
-                return status;
-            }
-        }
-    });
-    assert_eq!(running, JobStatus::Running);
+    house.wait_for(id, JobStatus::Running);
     house.end.send_replace(true);
     open.send_replace(true);
     house.end();
@@ -162,4 +171,36 @@ fn it_is_seen_as_a_worker_with_its_process_and_obeys() {
     assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().status, JobStatus::Ready);
     house.end();
     assert!(house.done.try_recv().is_err(), "it began nothing more");
+}
+
+#[test]
+fn an_item_that_takes_too_long_fails_before_it_is_taken_away() {
+    let (_open, gate) = watch::channel(true);
+    let mut house = House::open(gate);
+    let note = Note { text: String::new() };
+    house.runtime.block_on(SHORT.hand_in(&house.jobs, &note)).unwrap();
+    assert_eq!(house.dead(1), ["TimedOut"]);
+    house.end();
+}
+
+#[test]
+fn who_is_told_to_stop_is_heard_of_until_it_is_done_and_hears_that_the_server_ends() {
+    let (open, gate) = watch::channel(false);
+    let settings = JobsSettings { worker_silence_ms: 1_000, ..JobsSettings::default() };
+    let mut house = House::with(gate, settings, Duration::ZERO);
+    let (slow, stuck) = (house.hand_in("slow"), house.hand_in("stuck"));
+    house.wait_for(slow, JobStatus::Running);
+    house.wait_for(stuck, JobStatus::Running);
+    let worker = house.runtime.block_on(house.jobs.workers()).unwrap().remove(0).id;
+    house.runtime.block_on(async {
+        house.jobs.restrict(worker, WorkerStatus::Stopping).await.unwrap();
+        // Longer than it may be silent.
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        assert_eq!(house.jobs.job(slow).await.unwrap().attempts, 1);
+        assert!(house.jobs.worker(worker).await.is_ok());
+    });
+    // With no time to end what it does, it leaves at once.
+    house.end();
+    assert_eq!(house.runtime.block_on(house.jobs.job(stuck)).unwrap().status, JobStatus::Ready);
+    drop(open);
 }

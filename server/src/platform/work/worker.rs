@@ -2,19 +2,20 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
-use super::kind::WorkError;
+use super::kind::{SPARE_SECONDS, WorkError};
 use super::workshop::Handler;
 use crate::platform::jobs::{
-    Holding, InvalidJob, Jobs, JobsError, NewWorker, QueueName, Registered, Vitals, WorkerId,
-    WorkerStatus,
+    Heard, Holding, InvalidJob, Jobs, JobsError, NewWorker, QueueName, Registered, Vitals,
+    WorkerId, WorkerStatus,
 };
 use crate::platform::process::{self, CpuMeter};
 
@@ -22,6 +23,9 @@ use crate::platform::process::{self, CpuMeter};
 const WAIT: Duration = Duration::from_secs(30);
 /// How long the worker waits after the ledger refused it.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// What is left of a lease when an item has taken too long.
+const SPARE: Duration = Duration::from_secs(SPARE_SECONDS as u64);
 
 /// A worker of one queue.
 pub(super) struct Worker {
@@ -54,7 +58,6 @@ impl Worker {
     /// hands back the rest.
     pub(super) async fn run(mut self, mut ending: watch::Receiver<bool>, drain: Duration) {
         let mut running = JoinSet::new();
-        let told_to_end = ending.clone();
         let Some(mut standing) = self.enter(&mut ending).await else { return };
         let beat = Duration::from_secs_f64(self.jobs.settings().heartbeat_seconds());
         let mut beats = interval(beat);
@@ -80,7 +83,7 @@ impl Worker {
                 },
             }
         }
-        self.leave(standing, running, drain, told_to_end).await;
+        self.leave(standing.id, running, beats, ending, drain).await;
     }
 
     /// Registers, however long that takes; none when the server ends before.
@@ -112,13 +115,7 @@ impl Worker {
 
     /// Says how it is doing, and hears what it may do. Whoever was forgotten begins anew.
     async fn beat(&mut self, standing: Standing, running: usize) -> Standing {
-        let memory = process::resident_bytes().map(|bytes| bytes as f64 / f64::from(1 << 20));
-        let vitals = Vitals {
-            busy_threads: u32::try_from(running).ok(),
-            memory_mb: memory,
-            cpu_percent: self.meter.percent(self.jobs.uptime()),
-        };
-        match self.jobs.heartbeat(standing.id, vitals).await {
+        match self.tell_vitals(standing.id, running).await {
             Ok(heard) => Standing { status: heard.status, ..standing },
             Err(JobsError::WorkerNotFound(_)) => match self.register().await {
                 Ok(known) => Standing { id: known.id, status: WorkerStatus::Active },
@@ -128,6 +125,16 @@ impl Worker {
         }
     }
 
+    async fn tell_vitals(&mut self, id: WorkerId, running: usize) -> Result<Heard, JobsError> {
+        let memory = process::resident_bytes().map(|bytes| bytes as f64 / f64::from(1 << 20));
+        let vitals = Vitals {
+            busy_threads: u32::try_from(running).ok(),
+            memory_mb: memory,
+            cpu_percent: self.meter.percent(self.jobs.uptime()),
+        };
+        self.jobs.heartbeat(id, vitals).await
+    }
+
     fn begin(&self, held: Vec<Holding>, running: &mut JoinSet<()>) {
         for job in held {
             let (jobs, handlers) = (Arc::clone(&self.jobs), Arc::clone(&self.handlers));
@@ -135,24 +142,32 @@ impl Worker {
         }
     }
 
-    /// Ends what was begun, if there is time, and leaves: what is held then goes to others.
+    /// Ends what was begun, if there is time, and leaves: what is held then goes to others. Told to stop by somebody, it has
+    /// all the time it needs, until the server ends.
     async fn leave(
-        &self,
-        standing: Standing,
+        &mut self,
+        id: WorkerId,
         mut running: JoinSet<()>,
+        mut beats: Interval,
+        mut ending: watch::Receiver<bool>,
         drain: Duration,
-        ending: watch::Receiver<bool>,
     ) {
-        let all = async { while running.join_next().await.is_some() {} };
-        // Told to stop by somebody, it has all the time it needs.
-        if *ending.borrow() {
-            // What is not done by then is ended below.
-            let _in_time = timeout(drain, all).await;
-        } else {
-            all.await;
+        let mut out_of_time = pin!(async {
+            told(&mut ending).await;
+            sleep(drain).await;
+        });
+        while !running.is_empty() {
+            tokio::select! {
+                () = &mut out_of_time => break,
+                Some(_) = running.join_next() => {}
+                // Unheard, it would lose what it ends just now.
+                _ = beats.tick() => if let Err(error) = self.tell_vitals(id, running.len()).await {
+                    tracing::debug!(%error, queue = self.queue, "a worker of this process is not heard");
+                },
+            }
         }
         running.shutdown().await;
-        if let Err(error) = self.jobs.deregister(standing.id).await {
+        if let Err(error) = self.jobs.deregister(id).await {
             tracing::debug!(%error, queue = self.queue, "a worker of this process is gone already");
         }
     }
@@ -188,7 +203,9 @@ async fn attempt(
         return Err(WorkError::new("UnknownClass", message));
     };
     let left_ms = job.expires_at.0.saturating_sub(jobs.now().0);
-    let left = Duration::from_millis(u64::try_from(left_ms).unwrap_or(0));
+    let held = Duration::from_millis(u64::try_from(left_ms).unwrap_or(0));
+    // Whoever else enqueues such jobs knows nothing of the spare.
+    let left = held.saturating_sub(SPARE).max(held / 2);
     let doing = AssertUnwindSafe(handler(&job.arguments)).catch_unwind();
     match timeout(left, doing).await {
         Ok(Ok(outcome)) => outcome,
