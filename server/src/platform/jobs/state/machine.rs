@@ -136,7 +136,7 @@ impl State {
     /// Takes a job that waits out of whatever it waits in. Its record stays as it is.
     pub(super) fn unwait(&mut self, id: JobId, job: Job) {
         match job.status {
-            JobStatus::Ready => self.queues.forget_ready(job.queue),
+            JobStatus::Ready => self.leave_ready(id, job.queue),
             JobStatus::Scheduled | JobStatus::Retrying => {
                 self.queues.count(job.queue, job.status, -1);
                 self.timers.unschedule(job.at_ms, id);

@@ -6,7 +6,7 @@
 //!
 //! A million waiting jobs are what its shapes are for: a job is forty bytes in a tree ordered by id, and sixteen more in
 //! the order of its queue. Names, arguments and stories stay on disk. Jobs that leave the middle of a queue leave their id in
-//! its order, where it is passed over: no id comes to wait there twice.
+//! its order, where it is passed over until there are too many of them: no id comes to wait there twice.
 //!
 //! Leases and the silence of workers are measured on a clock that is never set, so that a jump of the wall clock takes no job
 //! away from anybody. Schedules and retries are times of day.

@@ -10,6 +10,9 @@ use crate::platform::jobs::model::{JobId, JobStatus};
 use crate::platform::jobs::names::QueueName;
 use crate::platform::jobs::stored::{self, StoredQueue};
 
+/// Ids of jobs that left, that the order of the shortest queue may hold before it is tidied.
+const ORDER_SPARE: usize = 64;
+
 /// All queues, by number and by name. A queue that was once made stays.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
@@ -92,15 +95,6 @@ impl Queues {
         queue.front + 1
     }
 
-    /// A ready job left the middle of its queue.
-    pub(super) fn forget_ready(&mut self, number: u32) {
-        let queue = self.of_mut(number);
-        queue.ready -= 1;
-        if queue.ready == 0 {
-            queue.order = VecDeque::new();
-        }
-    }
-
     /// Jobs of a status other than ready came or went.
     pub(super) fn count(&mut self, number: u32, status: JobStatus, change: isize) {
         let queue = self.of_mut(number);
@@ -151,6 +145,24 @@ impl State {
             }
         }
         None
+    }
+
+    /// A ready job leaves its queue from wherever it stands. Its id stays in the order, unless that costs whoever looks for the
+    /// first job, or makes the order much longer than the queue.
+    pub(super) fn leave_ready(&mut self, id: JobId, number: u32) {
+        let stays = |other: &JobId| {
+            *other != id && self.jobs.get(other).is_some_and(|job| job.status == JobStatus::Ready)
+        };
+        let queue = self.queues.of_mut(number);
+        queue.ready -= 1;
+        if queue.ready == 0 {
+            queue.order = VecDeque::new();
+            return;
+        }
+        while queue.order.pop_front_if(|first| !stays(first)).is_some() {}
+        if queue.order.len() > 2 * queue.ready + ORDER_SPARE {
+            queue.order.retain(stays);
+        }
     }
 
     /// The queue hands out nothing until it is resumed. Answers since when.
