@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use telltale_engine::{Clock, Engine, Options, RecordBatch, TimestampMs};
+use telltale_engine::{Clock, Engine, Options, Receipt, RecordBatch, TimestampMs};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -75,6 +75,17 @@ fn job(class: &str) -> NewJob {
         unique: None,
         timeout_seconds: None,
     }
+}
+
+/// A job with so many bytes of arguments.
+fn large(queue: &str, bytes: usize) -> NewJob {
+    let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(bytes)).into();
+    NewJob { queue: QueueName::new(queue).unwrap(), arguments, ..job("Large") }
+}
+
+/// A job that no record can hold, so that the write of its round fails.
+fn too_large() -> NewJob {
+    large("default", telltale_engine::limits::RECORD_VALUE_BYTES_MAX)
 }
 
 #[test]
@@ -169,8 +180,8 @@ fn a_purge_takes_as_many_steps_as_it_needs() {
     let house = House::open();
     let many = 2 * limits::LEDGER_STEP_JOBS_MAX + 7;
     let drafted = (0..many).map(|_| house.jobs.draft(job("A"))).collect();
-    let taken = house.runtime.block_on(house.jobs.enqueue_all(drafted)).unwrap();
-    assert!(taken.iter().all(Result::is_ok));
+    let answer = |taken: Vec<_>| (taken.iter().all(Result::is_ok), None);
+    assert!(house.runtime.block_on(house.jobs.enqueue_all(drafted, answer)).unwrap());
     assert_eq!(house.runtime.block_on(house.jobs.purge("default".to_owned())).unwrap(), many);
     let queue = house.runtime.block_on(house.jobs.queue("default".to_owned())).unwrap();
     assert_eq!(queue.ready, 0);
@@ -222,4 +233,26 @@ fn what_happened_is_in_the_history() {
     assert_eq!((past.totals.max_workers, past.totals.processed, past.totals.failed), (1.0, 3, 1));
     assert!(house.jobs.write_history(house.clock.now()).is_ok(), "nothing is written twice");
     assert_eq!(house.jobs.history().today("default").unwrap().processed, 3);
+}
+
+#[test]
+fn a_receipt_is_on_disk_with_the_jobs_or_not_at_all() {
+    let house = House::open();
+    let receipt = |id| Receipt {
+        id,
+        fingerprint: 1,
+        answer: b"made".to_vec(),
+        expires_at: TimestampMs(NOW.0 + 1_000),
+    };
+    let enqueue = |all: Vec<NewJob>, id| {
+        let drafted = all.into_iter().map(|job| house.jobs.draft(job)).collect();
+        let answer = move |taken: Vec<_>| (taken.len(), Some(receipt(id)));
+        house.runtime.block_on(house.jobs.enqueue_all(drafted, answer))
+    };
+    assert_eq!(enqueue(vec![job("A"), job("B")], 7).unwrap(), 2);
+    assert!(house.engine.receipt(7).unwrap().is_some());
+    assert!(matches!(enqueue(vec![job("A"), too_large()], 8), Err(JobsError::Failed(_))));
+    assert!(house.engine.receipt(8).unwrap().is_none());
+    let queue = house.runtime.block_on(house.jobs.queue("default".to_owned())).unwrap();
+    assert_eq!(queue.ready, 2);
 }

@@ -38,8 +38,13 @@ async fn enqueue(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn enqueue_batch(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let (good, refused) = req.json::<BatchInput>()?.sort()?;
     let drafted = good.into_iter().map(|job| app.jobs().draft(job)).collect();
-    let outcomes = app.jobs().enqueue_all(drafted).await?;
-    Response::created(&BatchView::new(refused, outcomes))
+    // Made where the jobs are taken, so that the receipt is on disk with them or not at all.
+    let answer = move |outcomes| {
+        let response = Response::created(&BatchView::new(refused, outcomes));
+        let receipt = response.as_ref().ok().and_then(|response| req.receipt(response));
+        (response, receipt)
+    };
+    app.jobs().enqueue_all(drafted, answer).await?
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {

@@ -67,18 +67,24 @@ impl Jobs {
         Ok(answer)
     }
 
-    /// Enqueues jobs together: those that are taken are all on disk, or none is. Each has its own outcome.
-    pub async fn enqueue_all(
+    /// Enqueues jobs together: those that are taken are all on disk, or none is. `answer` makes the answer of their outcomes,
+    /// one for each job in their order, and the receipt that is stored with them.
+    pub async fn enqueue_all<A: Send + 'static>(
         &self,
         drafted: Vec<Drafted>,
-    ) -> Result<Vec<Result<Enqueued, JobsError>>, JobsError> {
+        answer: impl FnOnce(Vec<Result<Enqueued, JobsError>>) -> (A, Option<Receipt>) + Send + 'static,
+    ) -> Result<A, JobsError> {
         self.check_room()?;
         self.ask(move |state, round| {
             let enqueue = |drafted: Drafted| {
                 let answer = drafted.answer();
                 state.enqueue(drafted.draft, drafted.status, round).map(|()| answer)
             };
-            Ok(drafted.into_iter().map(enqueue).collect())
+            let (answer, receipt) = answer(drafted.into_iter().map(enqueue).collect());
+            if let Some(receipt) = receipt {
+                round.batch.receipt(&receipt);
+            }
+            Ok(answer)
         })
         .await
     }
