@@ -241,6 +241,7 @@ impl Ledger {
         state: &State,
         replies: &mut Replies,
     ) {
+        self.waiters.prune_in_time();
         match state.serves(worker) {
             // A worker that is to leave is not held up.
             None => replies.grants.push((reply, Vec::new())),

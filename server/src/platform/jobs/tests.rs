@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use telltale_engine::{Clock, Engine, Options, Receipt, RecordBatch, TimestampMs};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -233,6 +234,27 @@ fn what_happened_is_in_the_history() {
     assert_eq!((past.totals.max_workers, past.totals.processed, past.totals.failed), (1.0, 3, 1));
     assert!(house.jobs.write_history(house.clock.now()).is_ok(), "nothing is written twice");
     assert_eq!(house.jobs.history().today("default").unwrap().processed, 3);
+}
+
+#[test]
+fn those_who_stopped_waiting_take_no_places() {
+    let house = House::open();
+    let worker = house.register();
+    let jobs = &house.jobs;
+    house.runtime.block_on(async {
+        for _ in 0..=limits::JOB_WAITERS_MAX / 1_000 {
+            let mut waiting = Vec::new();
+            for _ in 0..1_000 {
+                let mut one = Box::pin(jobs.fetch(worker, 1, Duration::from_secs(60)));
+                assert!((&mut one).now_or_never().is_none(), "there is no job");
+                waiting.push(one);
+            }
+            // All of them wait when this is answered.
+            jobs.queues().await.unwrap();
+        }
+        let more = jobs.fetch(worker, 1, Duration::from_millis(1)).await;
+        assert!(more.is_ok(), "{more:?}");
+    });
 }
 
 #[test]

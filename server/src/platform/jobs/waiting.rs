@@ -10,6 +10,10 @@ use tokio::sync::oneshot;
 use super::error::JobsError;
 use super::ledger::Command;
 use super::model::{Holding, JobId, WorkerId};
+use crate::limits;
+
+/// So few may always wait unlooked at.
+const PRUNE_AT_MIN: usize = 64;
 
 /// Where the answer to a fetch goes.
 pub(super) type FetchReply = oneshot::Sender<Result<Granted, JobsError>>;
@@ -44,6 +48,8 @@ pub(super) struct Waiters {
     next: u64,
     all: BTreeMap<u64, Waiter>,
     by_queue: HashMap<u32, BTreeSet<u64>>,
+    /// So many may wait before those who have gone are looked for.
+    prune_at: usize,
 }
 
 impl Granted {
@@ -135,6 +141,16 @@ impl Waiters {
         gone.into_iter().for_each(|number| drop(self.remove(number)));
     }
 
+    /// The same when twice as many wait as after the last time, which makes it cheap and still keeps those who have gone
+    /// from taking the places of those who come.
+    pub(super) fn prune_in_time(&mut self) {
+        if self.all.len() < self.prune_at {
+            return;
+        }
+        self.prune();
+        self.prune_at = (2 * self.all.len()).clamp(PRUNE_AT_MIN, limits::JOB_WAITERS_MAX);
+    }
+
     /// Takes all who wait.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Waiter> {
         self.by_queue.clear();
@@ -194,5 +210,18 @@ mod tests {
         assert_eq!(waiters.len(), 1);
         assert!(waiters.take_all().map(|waiter| waiter.worker).eq([WorkerId(2)]));
         assert!(waiters.take_first(1).is_none());
+    }
+
+    #[test]
+    fn those_who_left_make_room_for_those_who_come() {
+        let mut waiters = Waiters::default();
+        let stay: Vec<_> = (0..100).map(|n| wait(&mut waiters, n, &[1])).collect();
+        for n in 0..2 * limits::JOB_WAITERS_MAX as u128 {
+            waiters.prune_in_time();
+            assert!(waiters.len() <= 2 * stay.len(), "after {n}");
+            drop(wait(&mut waiters, n, &[1]));
+        }
+        waiters.prune();
+        assert_eq!(waiters.len(), stay.len());
     }
 }
