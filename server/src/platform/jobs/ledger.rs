@@ -182,8 +182,10 @@ impl Ledger {
         round: &mut Round,
         replies: &mut Replies,
     ) -> bool {
-        let mut next = Some(first);
+        let mut first = Some(first);
         for _ in 0..limits::LEDGER_ROUND_COMMANDS_MAX {
+            // Only a command that this round has room for is received: what is received is done.
+            let next = first.take().or_else(|| self.commands.try_recv().ok());
             let Some(command) = next else { return false };
             match command {
                 Command::Work(work) => replies.tells.push(work(state, round)),
@@ -200,11 +202,6 @@ impl Ledger {
             if round.batch.bytes() >= limits::LEDGER_ROUND_BYTES_MAX {
                 return false;
             }
-            next = self.commands.try_recv().ok();
-        }
-        if let Some(Command::Stop) = next {
-            self.end_waits(replies);
-            return true;
         }
         false
     }
