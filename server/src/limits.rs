@@ -183,9 +183,12 @@ pub const BACKTRACE_LINES_MAX: usize = 50;
 pub const BACKTRACE_LINE_CHARS_MAX: usize = 1_000;
 /// Workers at once.
 pub const WORKERS_MAX: usize = 10_000;
-/// Milliseconds after which the time that a worker was heard of is stored, where nothing else changed: every heartbeat
-/// would be a sync of the disk.
-pub const WORKER_HEARD_STORED_MS: i64 = 60_000;
+/// Milliseconds after which the time that a worker was heard of, and how it was doing, are stored where nothing else
+/// changed: every heartbeat would be a sync of the disk.
+pub const WORKER_HEARD_STORED_MS: u64 = 60_000;
+/// Megabytes of memory, and percent of a processor, that a worker may say it takes: more than any has, and few enough that
+/// those of all workers can be added.
+pub const WORKER_VITAL_MAX: f64 = 1e9;
 /// Queues of one worker.
 pub const WORKER_QUEUES_MAX: usize = 100;
 /// Jobs that a worker says it does at once.

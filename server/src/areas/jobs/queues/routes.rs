@@ -8,8 +8,9 @@ use super::wire::{
 use crate::app::App;
 use crate::areas::jobs::period::{period, resolution};
 use crate::http::{
-    ApiResult, BodyKind, Doc, ErrorCode, Form, Param, Request, Resource, Response, Route,
+    ApiResult, BodyKind, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response, Route,
 };
+use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::platform::jobs::Period;
 
 /// The routes of queues.
@@ -22,14 +23,16 @@ pub static ROUTES: &[Route] = &[
     Route::delete("/api/v1/queues/{name}/jobs", &purge).body(BodyKind::Json).doc(PURGE),
 ];
 
-async fn list(app: Arc<App>, _: Request) -> ApiResult<Response> {
+async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let queues = app.jobs().queues().await?;
     let mut lately = app.query(|app| app.jobs().history().throughput()).await?;
     let summary = |queue: crate::platform::jobs::QueueView| {
         let throughput = lately.remove(&*queue.name).unwrap_or_default();
         QueueSummary::new(queue, throughput)
     };
-    Response::ok(&QueueList { queues: queues.into_iter().map(summary).collect() })
+    let page = queues.into_iter().skip(paging.offset).take(paging.limit);
+    Response::ok(&QueueList { queues: page.map(summary).collect() })
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -79,7 +82,9 @@ const NO_QUEUE: ErrorCode = ErrorCode::Missing(Resource::Queue);
 
 const LIST: Doc = Doc::new(TAG, "List queues, by name")
     .about("A queue is there from the first job or worker on that names it.")
-    .ok::<QueueList>();
+    .parameters(&PAGING)
+    .ok::<QueueList>()
+    .errors(&[ErrorCode::InvalidParameter]);
 
 const GET: Doc = Doc::new(TAG, "Get a queue with what happened in it today")
     .about("Today is the day in UTC. Attempts that failed are among those that were processed.")

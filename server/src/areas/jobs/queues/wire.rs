@@ -11,7 +11,7 @@ use crate::platform::jobs::{
 use crate::platform::json::Plain;
 use crate::platform::time::IsoTime;
 
-/// All queues.
+/// A page of queues.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QueueList {
     pub(super) queues: Vec<QueueSummary>,

@@ -10,9 +10,10 @@ use crate::app::App;
 use crate::areas::jobs::fields::working;
 use crate::areas::jobs::period::period;
 use crate::http::{
-    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Param, Request, Resource, Response,
-    Route, Scope,
+    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Resource,
+    Response, Route, Scope,
 };
+use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::platform::jobs::{Period, WorkerStatus};
 
 /// The routes of workers.
@@ -32,8 +33,9 @@ pub static ROUTES: &[Route] = &[
     Route::post("/api/v1/workers/{id}/stop", &stop).doc(STOP),
 ];
 
-async fn list(app: Arc<App>, _: Request) -> ApiResult<Response> {
-    Response::ok(&WorkerList::from(app.jobs().workers().await?))
+async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
+    Response::ok(&WorkerList::new(app.jobs().workers().await?, paging))
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -54,7 +56,7 @@ async fn register(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn heartbeat(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let vitals = req.json_or_default::<VitalsInput>()?.into_vitals();
+    let vitals = req.json_or_default::<VitalsInput>()?.into_vitals()?;
     let heard = app.jobs().heartbeat(worker_id(req.param("id"))?, vitals).await?;
     Response::ok(&HeardView::from(heard))
 }
@@ -91,7 +93,11 @@ async fn quiet_all(app: Arc<App>, _: Request) -> ApiResult<Response> {
 const TAG: &str = "Workers";
 const NO_WORKER: ErrorCode = ErrorCode::Missing(Resource::Worker);
 
-const LIST: Doc = Doc::new(TAG, "List workers, the newest first").ok::<WorkerList>();
+const LIST: Doc = Doc::new(TAG, "List workers, the newest first")
+    .about("`summary` is of all workers, whatever page is asked for.")
+    .parameters(&PAGING)
+    .ok::<WorkerList>()
+    .errors(&[ErrorCode::InvalidParameter]);
 
 const GET: Doc =
     Doc::new(TAG, "Get a worker with the jobs it holds").ok::<WorkerDetail>().errors(&[NO_WORKER]);
@@ -114,7 +120,7 @@ const HEARTBEAT: Doc = Doc::new(TAG, "Tell that a worker is alive")
     .about("The answer says what the worker may do; that never goes back. `worker_not_found`: register again.")
     .request::<VitalsInput>()
     .ok::<HeardView>()
-    .errors(&[NO_WORKER])
+    .errors(&[NO_WORKER, ErrorCode::InvalidField])
     .ext();
 
 const FETCH: Doc = Doc::new(TAG, "Fetch jobs")

@@ -6,7 +6,7 @@ use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing};
-use crate::http::ApiResult;
+use crate::http::{ApiResult, Paging};
 use crate::limits;
 use crate::platform::jobs::{
     Heard, Holding, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered, Vitals,
@@ -41,7 +41,9 @@ pub(super) struct RegisteredView {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct VitalsInput {
     busy_threads: Option<u32>,
+    /// From 0 to 1000000000.
     memory_mb: Option<f64>,
+    /// From 0 to 1000000000.
     cpu_percent: Option<f64>,
 }
 
@@ -84,7 +86,7 @@ struct HoldingView {
     expires_at: IsoTime,
 }
 
-/// All workers.
+/// A page of workers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WorkerList {
     workers: Vec<WorkerSummary>,
@@ -225,12 +227,12 @@ impl From<Registered> for RegisteredView {
 }
 
 impl VitalsInput {
-    pub(super) fn into_vitals(self) -> Vitals {
-        Vitals {
+    pub(super) fn into_vitals(self) -> ApiResult<Vitals> {
+        Ok(Vitals {
             busy_threads: self.busy_threads,
-            memory_mb: self.memory_mb,
-            cpu_percent: self.cpu_percent,
-        }
+            memory_mb: vital("memory_mb", self.memory_mb)?,
+            cpu_percent: vital("cpu_percent", self.cpu_percent)?,
+        })
     }
 }
 
@@ -274,16 +276,18 @@ impl Fetched {
     }
 }
 
-impl From<Vec<WorkerView>> for WorkerList {
-    fn from(workers: Vec<WorkerView>) -> Self {
-        let workers: Vec<_> = workers.into_iter().map(WorkerSummary::from).collect();
+impl WorkerList {
+    /// A page of all workers, and the threads of all of them.
+    pub(super) fn new(all: Vec<WorkerView>, paging: Paging) -> Self {
+        let workers: Vec<_> = all.into_iter().map(WorkerSummary::from).collect();
         let mut summary = Threads { total_workers: workers.len(), ..Threads::default() };
         for worker in &workers {
             summary.total_threads += u64::from(worker.concurrency);
             summary.busy_threads += u64::from(worker.busy_threads);
         }
         summary.idle_threads = summary.total_threads.saturating_sub(summary.busy_threads);
-        Self { workers, summary }
+        let page = workers.into_iter().skip(paging.offset).take(paging.limit);
+        Self { workers: page.collect(), summary }
     }
 }
 
@@ -364,6 +368,14 @@ impl WorkerHistory {
             timeline: past.timeline.into_iter().map(point).collect(),
         }
     }
+}
+
+fn vital(field: &'static str, value: Option<f64>) -> ApiResult<Option<f64>> {
+    let max = limits::WORKER_VITAL_MAX;
+    if value.is_some_and(|value| !(0.0..=max).contains(&value)) {
+        return Err(invalid(field, format!("{field} must be from 0 to {max}")));
+    }
+    Ok(value)
 }
 
 /// The id in a path.

@@ -65,12 +65,19 @@ impl Worker {
         }
     }
 
-    /// Whether the disk should know it anew: something changed, or it was heard of last so long ago that nobody would
-    /// believe it after a start.
+    /// Whether the disk should know it anew. How a worker is doing differs at every heartbeat, and so does the time: what is
+    /// shown of both after a start may be so old as the limit says. But something is shown of all that it ever told.
     fn is_news(&self) -> bool {
         let (now, stored) = (self.to_stored(), &self.stored);
-        let heard_lately = now.heard_ms - stored.heard_ms < limits::WORKER_HEARD_STORED_MS;
-        !heard_lately || now != StoredWorker { heard_ms: now.heard_ms, ..stored.clone() }
+        let apart_ms = now.heard_ms.abs_diff(stored.heard_ms);
+        let as_stored = StoredWorker {
+            heard_ms: now.heard_ms,
+            busy_threads: stored.busy_threads.and(now.busy_threads),
+            memory_mb: stored.memory_mb.and(now.memory_mb),
+            cpu_percent: stored.cpu_percent.and(now.cpu_percent),
+            ..stored.clone()
+        };
+        apart_ms >= limits::WORKER_HEARD_STORED_MS || now != as_stored
     }
 
     pub(super) fn tell_lost(&mut self, id: JobId) {

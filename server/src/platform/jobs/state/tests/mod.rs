@@ -198,3 +198,47 @@ proptest! {
         pair.compare();
     }
 }
+
+const ENQUEUE: Step =
+    Step::Enqueue { queue: 0, in_ms: 0, max_attempts: 3, unique: None, timeout_s: 10 };
+
+#[test]
+fn ids_of_jobs_that_left_do_not_pile_up() {
+    let mut pair = Pair::open();
+    (0..300).for_each(|_| pair.run(ENQUEUE));
+    (1..299).for_each(|number| pair.run(Step::Delete(number)));
+    let last = pair.model.order(0)[1];
+    let order = |pair: &Pair| pair.state.queues.of(0).order.clone();
+    assert!(order(&pair).len() < 100, "{}", order(&pair).len());
+    pair.run(Step::Delete(0));
+    assert_eq!(order(&pair).front(), Some(&last), "nobody walks over what left");
+    pair.compare();
+}
+
+#[test]
+fn a_heartbeat_is_stored_when_it_tells_something_new_and_else_once_a_minute() {
+    let mut pair = Pair::open();
+    pair.run(Step::Register { queues: vec![0] });
+    let id = pair.model.choose_worker(0).unwrap();
+    let mut is_stored = |after_ms: i64, vitals| {
+        pair.clock.set(TimestampMs(pair.clock.now().0 + after_ms));
+        let mut round = Round::new(pair.now());
+        pair.state.heartbeat(id, vitals, &mut round).unwrap();
+        !round.batch.is_empty()
+    };
+    let vitals = |n: u32| Vitals {
+        busy_threads: Some(n),
+        memory_mb: Some(f64::from(n)),
+        cpu_percent: Some(f64::from(n) / 2.0),
+    };
+    assert!(!is_stored(15_000, Vitals::default()));
+    assert!(is_stored(15_000, vitals(1)), "nothing was known before");
+    for n in 2..5 {
+        assert!(!is_stored(15_000, vitals(n)), "{n}");
+    }
+    assert!(!is_stored(14_999, Vitals::default()));
+    assert!(is_stored(1, vitals(5)), "a minute is over");
+    assert!(!is_stored(-59_999, vitals(6)));
+    assert!(is_stored(-1, vitals(7)), "the clock was set back");
+    assert!(!is_stored(15_000, vitals(8)));
+}
