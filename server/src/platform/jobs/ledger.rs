@@ -8,8 +8,11 @@
 //!
 //! Commands that wait while a round syncs make the next round, so that they share its sync; no lock is held and nothing is
 //! read from disk before it but what a start reads. Answers are given only after the sync, so nobody hears of what a
-//! crash would take back. A write that fails answers everybody so and forgets the machine: what the disk says is
-//! what holds, and the next round begins by reading it.
+//! crash would take back. A write that fails answers so whoever wanted a change, and forgets the machine: what the disk says
+//! is what holds, and whoever needs the machine next begins by reading it. Then the ledger does for a moment only what it is
+//! asked: a timer that is due on a full disk would have the machine read again without end.
+//!
+//! Whoever only looks is shown the machine as it is after the write, so that a full disk hides nothing.
 //!
 //! What a worker is handed is read from disk after the sync. A job that cannot be read dies with that as its reason.
 
@@ -17,12 +20,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use telltale_engine::{Clock, Engine, Error};
+use telltale_engine::{Clock, Engine, Error, TimestampMs};
 
 use super::error::JobsError;
 use super::history::Chronicle;
 use super::model::{Holding, JobId, WorkerId};
 use super::names::ClassName;
+use super::pace::{Due, Pace};
 use super::settings::JobsSettings;
 use super::state::{Grant, Now, Round, State};
 use super::stored::{self, StoredBody};
@@ -31,22 +35,23 @@ use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::ticks::Ticks;
 
-/// How long the ledger sleeps when nothing is due: callers who left while they waited are forgotten then.
-const IDLE: Duration = Duration::from_secs(1);
-
-/// A change or a look, and afterwards the telling of what became of it.
+/// A change, and afterwards the telling of what became of it.
 pub(super) type Work = Box<dyn FnOnce(&mut State, &mut Round) -> Tell + Send>;
+/// A look at what is on disk, at this time of day.
+pub(super) type Look = Box<dyn FnOnce(&State, TimestampMs) + Send>;
 /// Tells somebody, once it is known whether the round is on disk.
 pub(super) type Tell = Box<dyn FnOnce(&Written) + Send>;
 
 /// What the ledger is asked to do.
 pub(super) enum Command {
-    /// Change the machine, or look at it.
+    /// Change the machine.
     Work(Work),
+    /// Look at it.
+    Look(Look),
     /// Hand out jobs, or wait for some.
     Fetch { worker: WorkerId, limit: u32, wait: bool, reply: FetchReply },
-    /// There is something to look at.
-    Look,
+    /// There is something to do that nobody waits for.
+    Wake,
     /// Nobody waits any more.
     EndWaits,
     /// This was the last command.
@@ -80,6 +85,7 @@ pub(super) struct Ledger {
     pub(super) waiters: Waiters,
     /// Jobs that were handed out and cannot be read, and why.
     pub(super) unreadable: Vec<(JobId, u64, String)>,
+    pub(super) pace: Pace,
     /// Whether fetches still wait.
     pub(super) may_wait: bool,
 }
@@ -89,6 +95,16 @@ pub(super) struct Ledger {
 struct Replies {
     tells: Vec<Tell>,
     grants: Vec<(FetchReply, Vec<Grant>)>,
+    looks: Vec<Look>,
+}
+
+/// What a round did that nobody asked for; jobs are done so again when it is not written.
+#[derive(Debug, Default)]
+struct Begun {
+    /// Whether more is due than one round takes.
+    more: bool,
+    returned: Vec<(JobId, u64)>,
+    unreadable: Vec<(JobId, u64, String)>,
 }
 
 /// What comes after a round.
@@ -124,8 +140,9 @@ impl std::fmt::Debug for Command {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Work(_) => "Work",
+            Self::Look(_) => "Look",
             Self::Fetch { .. } => "Fetch",
-            Self::Look => "Look",
+            Self::Wake => "Wake",
             Self::EndWaits => "EndWaits",
             Self::Stop => "Stop",
         })
@@ -141,11 +158,11 @@ impl Ledger {
 
     /// Works until it is told to stop, or nobody is left who could.
     pub(super) fn run(mut self) {
-        let mut sleep = IDLE;
+        let mut sleep = self.pace.sleep(None);
         loop {
             let first = match self.commands.recv_timeout(sleep) {
                 Ok(command) => command,
-                Err(RecvTimeoutError::Timeout) => Command::Look,
+                Err(RecvTimeoutError::Timeout) => Command::Wake,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             match self.round(first) {
@@ -159,19 +176,33 @@ impl Ledger {
         let now = Self::now(&self.clock, &self.ticks);
         let Some(mut state) = self.recall(now) else { return self.refuse(first) };
         let (mut round, mut replies) = (Round::new(now), Replies::default());
-        let more = state.tick(&mut round);
-        for (id, token) in self.returns.take() {
-            state.give_back(id, token, &mut round);
-        }
-        for (id, token, reason) in std::mem::take(&mut self.unreadable) {
-            state.condemn(id, token, &reason, &mut round);
-        }
+        let begun = self.begin(&mut state, &mut round);
         let stopped = self.take_commands(first, &mut state, &mut round, &mut replies);
         self.serve_waiters(&mut state, &mut round, &mut replies);
-        let due_in_ms = if more { Some(0) } else { state.due_in_ms(&round) };
+        let mut due_in_ms = if begun.more { Some(0) } else { state.due_in_ms(&round) };
         self.state = Some(state);
-        self.write(round, replies);
-        if stopped { After::End } else { After::Sleep(self.sleep(due_in_ms)) }
+        self.write(round, begun, replies);
+        if !self.unreadable.is_empty() {
+            due_in_ms = Some(0);
+        }
+        if stopped { After::End } else { After::Sleep(self.pace.sleep(due_in_ms)) }
+    }
+
+    /// What is due of itself.
+    fn begin(&mut self, state: &mut State, round: &mut Round) -> Begun {
+        let more = match self.pace.begin(round.now) {
+            Due::All => state.tick(round),
+            Due::AllButLosses => state.tick_without_losses(round),
+            Due::Nothing => return Begun::default(),
+        };
+        let (returned, unreadable) = (self.returns.take(), std::mem::take(&mut self.unreadable));
+        for (id, token) in &returned {
+            state.give_back(*id, *token, round);
+        }
+        for (id, token, reason) in &unreadable {
+            state.condemn(*id, *token, reason, round);
+        }
+        Begun { more, returned, unreadable }
     }
 
     /// Takes the command that began the round and those that wait. Answers whether one of them was to stop.
@@ -189,10 +220,11 @@ impl Ledger {
             let Some(command) = next else { return false };
             match command {
                 Command::Work(work) => replies.tells.push(work(state, round)),
+                Command::Look(look) => replies.looks.push(look),
                 Command::Fetch { worker, limit, wait, reply } => {
                     self.fetch(worker, limit, wait, reply, state, round, replies);
                 }
-                Command::Look => self.waiters.prune(),
+                Command::Wake => self.waiters.prune(),
                 Command::EndWaits => self.end_waits(replies),
                 Command::Stop => {
                     self.end_waits(replies);
@@ -276,30 +308,43 @@ impl Ledger {
         replies.grants.extend(self.waiters.take_all().map(|waiter| (waiter.reply, Vec::new())));
     }
 
-    fn write(&mut self, round: Round, replies: Replies) {
-        let written = Written::from(self.engine.records().write(round.batch));
+    fn write(&mut self, round: Round, begun: Begun, replies: Replies) {
+        let Round { now, batch, seen, .. } = round;
+        let written = Written::from(self.engine.records().write(batch));
         match &written {
-            Written::Yes => self.chronicle.note(round.seen),
+            Written::Yes => self.chronicle.note(seen),
             Written::NoRoom(why) | Written::Failed(why) => {
                 tracing::error!(
                     cause = why,
                     "changes of jobs were not written; they are read anew"
                 );
                 self.state = None;
+                self.returns.put_back(begun.returned);
+                self.unreadable = begun.unreadable;
+                self.pace.rest(Self::now(&self.clock, &self.ticks));
             }
         }
         for tell in replies.tells {
             tell(&written);
         }
-        if let Written::Yes = written {
-            return self.hand_out(replies.grants);
+        match written {
+            Written::Yes => self.hand_out(replies.grants),
+            Written::NoRoom(_) | Written::Failed(_) => withhold(replies.grants, &written),
         }
-        for (reply, _) in replies.grants {
-            if let Some(error) = written.error() {
-                // A caller who has gone needs no answer.
-                drop(reply.send(Err(error)));
-            }
+        self.show(replies.looks, now);
+    }
+
+    /// Shows what is on disk now.
+    fn show(&mut self, looks: Vec<Look>, now: Now) {
+        if looks.is_empty() {
+            return;
         }
+        // Without a machine they are dropped unheard: whoever looks sees that nobody answers.
+        let Some(state) = self.recall(now) else { return };
+        for look in looks {
+            look(&state, now.wall);
+        }
+        self.state = Some(state);
     }
 
     /// Reads what the jobs are to do, and hands them to those who asked.
@@ -347,17 +392,19 @@ impl Ledger {
                 drop(reply.send(Err(JobsError::Unavailable(why))));
             }
             // Dropped unheard: whoever asked sees that nobody answers.
-            Command::Work(_) | Command::Look | Command::EndWaits => {}
+            Command::Work(_) | Command::Look(_) | Command::Wake | Command::EndWaits => {}
         }
-        After::Sleep(IDLE)
+        After::Sleep(self.pace.sleep(None))
     }
+}
 
-    fn sleep(&self, due_in_ms: Option<i64>) -> Duration {
-        if !self.unreadable.is_empty() {
-            return Duration::ZERO;
+/// Nobody gets jobs of a round that is not on disk.
+fn withhold(grants: Vec<(FetchReply, Vec<Grant>)>, written: &Written) {
+    for (reply, _) in grants {
+        if let Some(error) = written.error() {
+            // A caller who has gone needs no answer.
+            drop(reply.send(Err(error)));
         }
-        let due = due_in_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
-        due.map_or(IDLE, |due| due.min(IDLE))
     }
 }
 

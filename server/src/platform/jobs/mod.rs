@@ -15,7 +15,7 @@
 //!
 //! What it refuses to know: HTTP, and what the jobs are about.
 //!
-//! `state` is the machine, without threads and disk; `stored` are its bytes; `ledger` runs it; `desk` is the face to
+//! `state` is the machine, without threads and disk; `stored` are its bytes; `ledger` runs it, at the `pace` of its rounds; `desk` is the face to
 //! everybody else; `history` makes telemetry of what happened and answers questions about the past.
 
 mod desk;
@@ -24,6 +24,7 @@ mod history;
 mod ledger;
 mod model;
 mod names;
+mod pace;
 mod settings;
 mod state;
 mod stored;

@@ -24,20 +24,30 @@ struct House {
     runtime: Runtime,
 }
 
-/// The jobs of an engine. The wall clock is ours to set; the steady one is not.
-fn open(engine: &Engine, clock: &Clock) -> Jobs {
+/// The jobs of an engine.
+fn open(engine: &Engine, clock: &Clock, ticks: Ticks) -> Jobs {
     let ids = Arc::new(Ids::new(clock.clone()).unwrap());
     let settings = JobsSettings::default();
-    Jobs::open(engine.clone(), clock.clone(), Ticks::system(), ids, settings).unwrap()
+    Jobs::open(engine.clone(), clock.clone(), ticks, ids, settings).unwrap()
 }
 
 impl House {
+    /// The wall clock is ours to set; the steady one is not.
     fn open() -> Self {
+        Self::with(|_| Ticks::system())
+    }
+
+    /// Both clocks are.
+    fn timeless() -> Self {
+        Self::with(|clock| Ticks::following(clock.clone()))
+    }
+
+    fn with(ticks: impl FnOnce(&Clock) -> Ticks) -> Self {
         let dir = TempDir::new().unwrap();
         let clock = Clock::manual(NOW);
         let options = Options { clock: clock.clone(), cache_bytes: 16 << 20, ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
-        let jobs = Arc::new(open(&engine, &clock));
+        let jobs = Arc::new(open(&engine, &clock, ticks(&clock)));
         let runtime = Runtime::new().unwrap();
         Self { dir, clock, engine, jobs, runtime }
     }
@@ -199,7 +209,7 @@ fn a_ledger_that_is_closed_and_opened_again_knows_everything() {
     drop(jobs);
     drop(engine);
     let engine = Engine::open(dir.path(), Options::default()).unwrap();
-    let jobs = open(&engine, &clock);
+    let jobs = open(&engine, &clock, Ticks::system());
     assert_eq!(runtime.block_on(jobs.job(id)).unwrap().status, JobStatus::Ready);
 }
 
@@ -258,6 +268,46 @@ fn those_who_stopped_waiting_take_no_places() {
 }
 
 #[test]
+fn a_write_that_fails_hides_nothing_and_forgets_nothing_that_is_to_come_back() {
+    let house = House::timeless();
+    let (gone, stays) = (house.register(), house.register());
+    let id = house.enqueue("A");
+    let soon = NewJob { run_at: Some(TimestampMs(NOW.0 + 500)), ..job("Soon") };
+    let jobs = &house.jobs;
+    let later = house.runtime.block_on(async {
+        let later = jobs.enqueue(jobs.draft(soon), None).await.unwrap().id;
+        let granted = jobs.fetch(gone, 1, Duration::ZERO).await.unwrap();
+        // A round that is full at once, and not over before the next one is known: that one takes the job back.
+        let (go, gate) = std::sync::mpsc::channel();
+        let full = (0..3).map(|_| jobs.draft(large("other", 3 << 20))).collect();
+        let answer = move |_| {
+            gate.recv().unwrap();
+            drop(granted);
+            ((), None)
+        };
+        let mut filling = Box::pin(jobs.enqueue_all(full, answer));
+        let mut failing = Box::pin(jobs.enqueue(jobs.draft(too_large()), None));
+        let mut looking = Box::pin(jobs.queue("default".to_owned()));
+        assert!((&mut filling).now_or_never().is_none());
+        assert!((&mut failing).now_or_never().is_none());
+        assert!((&mut looking).now_or_never().is_none());
+        go.send(()).unwrap();
+        filling.await.unwrap();
+        assert!(matches!(failing.await, Err(JobsError::Failed(_))));
+        let seen = looking.await.unwrap();
+        assert_eq!((seen.running, seen.ready, seen.scheduled), (1, 0, 1), "as the disk says");
+        later
+    });
+    house.clock.set(TimestampMs(NOW.0 + 999));
+    assert!(house.fetch(stays).is_empty());
+    assert_eq!(house.status(later), JobStatus::Scheduled, "the ledger rests");
+    house.clock.set(TimestampMs(NOW.0 + 1_000));
+    let fetched = house.fetch(stays);
+    assert!(fetched.iter().map(|held| held.id).eq([id, later]));
+    assert_eq!(fetched[0].attempt, 1, "nothing counts");
+}
+
+#[test]
 fn a_receipt_is_on_disk_with_the_jobs_or_not_at_all() {
     let house = House::open();
     let receipt = |id| Receipt {
@@ -277,4 +327,27 @@ fn a_receipt_is_on_disk_with_the_jobs_or_not_at_all() {
     assert!(house.engine.receipt(8).unwrap().is_none());
     let queue = house.runtime.block_on(house.jobs.queue("default".to_owned())).unwrap();
     assert_eq!(queue.ready, 2);
+}
+
+#[test]
+fn a_dead_job_that_somebody_else_brings_back_meanwhile_is_not_found() {
+    let house = House::open();
+    let worker = house.register();
+    let jobs = &house.jobs;
+    house.runtime.block_on(async {
+        let once = jobs.draft(NewJob { max_attempts: 1, ..job("A") });
+        let id = jobs.enqueue(once, None).await.unwrap().id;
+        let held = jobs.fetch(worker, 1, Duration::ZERO).await.unwrap().keep().remove(0);
+        let report = FailureReport::new("Boom", "", Vec::new());
+        jobs.fail(id, Some(held.token), report).await.unwrap();
+        let dead = jobs.job(id).await.unwrap().dead_id.unwrap().to_string();
+        let mut second = Box::pin(jobs.retry(dead.clone()));
+        let mut shown = Box::pin(jobs.dead_job(dead.clone()));
+        assert!((&mut second).now_or_never().is_none());
+        assert!((&mut shown).now_or_never().is_none());
+        // Both have seen it in memory, and read the disk only after it is brought back.
+        jobs.retry(dead).await.unwrap();
+        assert!(matches!(second.await, Err(JobsError::DeadJobNotFound(_))));
+        assert!(matches!(shown.await, Err(JobsError::DeadJobNotFound(_))));
+    });
 }

@@ -85,7 +85,7 @@ impl Returns {
     pub(super) fn add(&self, jobs: impl Iterator<Item = (JobId, u64)>) {
         self.jobs.lock().extend(jobs);
         // A full channel means that a round is coming anyway, a closed one that the disk gives them back.
-        drop(self.ledger.try_send(Command::Look));
+        drop(self.ledger.try_send(Command::Wake));
     }
 
     /// The last one first: put to the front one by one, they stand in their old order.
@@ -93,6 +93,14 @@ impl Returns {
         let mut jobs = std::mem::take(&mut *self.jobs.lock());
         jobs.reverse();
         jobs
+    }
+
+    /// What was taken is to be taken again, before what came meanwhile.
+    pub(super) fn put_back(&self, mut taken: Vec<(JobId, u64)>) {
+        taken.reverse();
+        let mut jobs = self.jobs.lock();
+        taken.append(&mut jobs);
+        *jobs = taken;
     }
 }
 
@@ -223,5 +231,17 @@ mod tests {
         }
         waiters.prune();
         assert_eq!(waiters.len(), stay.len());
+    }
+
+    #[test]
+    fn what_is_put_back_is_taken_again_in_its_order() {
+        let (ledger, _commands) = std::sync::mpsc::sync_channel(8);
+        let returns = Returns::new(ledger);
+        returns.add([1, 2].map(|n| (JobId(n), 7)).into_iter());
+        let taken = returns.take();
+        assert_eq!(taken, [(JobId(2), 7), (JobId(1), 7)]);
+        returns.add([(JobId(3), 7)].into_iter());
+        returns.put_back(taken);
+        assert!(returns.take().into_iter().map(|(id, _)| id.0).eq([3, 2, 1]));
     }
 }

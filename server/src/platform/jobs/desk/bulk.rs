@@ -30,10 +30,11 @@ impl Jobs {
 
     /// A dead job becomes a new job. Answers what it was and the id of the new one.
     pub async fn retry(&self, id: String) -> Result<(DeadJob, JobId), JobsError> {
-        let named = id.clone();
-        let dead = self.ask(move |state, _| state.dead_job(&named)).await?;
+        let dead = self.look_for_dead(id.clone()).await?;
         let mut revivals = self.revivals(vec![dead]).await?;
         let Some(revival) = revivals.pop() else {
+            // Somebody else may have brought it back meanwhile.
+            self.look_for_dead(id.clone()).await?;
             return Err(JobsError::Failed(format!("dead job {id} cannot be read")));
         };
         let new = revival.new;
@@ -46,7 +47,8 @@ impl Jobs {
         let filter = match selection {
             Selection::Filter(filter) => filter,
             Selection::Ids(ids) => {
-                let (found, unknown) = self.ask(move |state, _| Ok(state.dead_named(&ids))).await?;
+                let (found, unknown) =
+                    self.look(move |state, _| Ok(state.dead_named(&ids))).await?;
                 let (retried, failed) = self.revive(found).await?;
                 return Ok((retried, failed + unknown));
             }
@@ -55,10 +57,8 @@ impl Jobs {
         let (mut from, mut retried, mut failed) = (DeadId(0), 0, 0);
         loop {
             let filter = filter.clone();
-            let look = move |state: &mut super::State, _: &mut super::Round| {
-                Ok(state.dead_step(&filter, from, end))
-            };
-            let (found, next) = self.ask(look).await?;
+            let look = move |state: &super::State, _| Ok(state.dead_step(&filter, from, end));
+            let (found, next) = self.look(look).await?;
             let (more, not) = self.revive(found).await?;
             (retried, failed) = (retried + more, failed + not);
             match next {

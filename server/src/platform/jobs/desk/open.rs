@@ -13,7 +13,8 @@ use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::history::{self, Chronicle, History};
-use crate::platform::jobs::ledger::{Command, Ledger, Work};
+use crate::platform::jobs::ledger::{Command, Ledger, Look, Work};
+use crate::platform::jobs::pace::Pace;
 use crate::platform::jobs::settings::JobsSettings;
 use crate::platform::jobs::state::{Loaded, Round, State};
 use crate::platform::jobs::waiting::{Returns, Waiters};
@@ -69,6 +70,7 @@ impl Jobs {
             state: Some(state),
             waiters: Waiters::default(),
             unreadable: Vec::new(),
+            pace: Pace::new(now),
             may_wait: true,
         };
         let thread = std::thread::Builder::new()
@@ -106,9 +108,9 @@ impl Jobs {
 
     /// Writes how queues and workers stand into the history. Blocks.
     pub fn sample(&self, now: TimestampMs) -> Result<(), JobsError> {
-        let looked =
-            self.ask_blocking(|state, round| Ok((state.queue_views(round), state.worker_views())));
-        let (queues, workers) = looked?;
+        let look =
+            self.hand_in_look(|state, now| Ok((state.queue_views(now), state.worker_views())))?;
+        let (queues, workers) = look.blocking_recv().unwrap_or_else(|_| Err(unheard()))?;
         Ok(history::sample(&self.engine, &queues, &workers, now)?)
     }
 
@@ -125,6 +127,15 @@ impl Jobs {
             // A panic there was reported by its own thread.
             drop(thread.join());
         }
+    }
+
+    /// Has the ledger look at what is on disk.
+    pub(super) async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&State, TimestampMs) -> Result<T, JobsError> + Send + 'static,
+    ) -> Result<T, JobsError> {
+        let answer = self.hand_in_look(look)?;
+        answer.await.unwrap_or_else(|_| Err(unheard()))
     }
 
     /// Has the ledger do something, and waits until it is on disk.
@@ -166,6 +177,17 @@ impl Jobs {
             })
         });
         self.send(Command::Work(work))?;
+        Ok(answer)
+    }
+
+    fn hand_in_look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&State, TimestampMs) -> Result<T, JobsError> + Send + 'static,
+    ) -> Result<Answer<T>, JobsError> {
+        let (tell, answer) = oneshot::channel();
+        // Nobody minds when whoever asked has gone.
+        let look: Look = Box::new(move |state, now| drop(tell.send(look(state, now))));
+        self.send(Command::Look(look))?;
         Ok(answer)
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Body {
 impl Jobs {
     /// All about a job.
     pub async fn job(&self, id: JobId) -> Result<JobDetail, JobsError> {
-        let view = self.ask(move |state, _| Ok(state.job(id))).await?;
+        let view = self.look(move |state, _| Ok(state.job(id))).await?;
         let not_found = || JobsError::JobNotFound(id.to_string());
         let view = view.ok_or_else(not_found)?;
         let counted = view.attempts;
@@ -50,13 +50,23 @@ impl Jobs {
 
     /// All about a dead job.
     pub async fn dead_job(&self, id: String) -> Result<DeadDetail, JobsError> {
-        let dead = self.ask(move |state, _| state.dead_job(&id)).await?;
+        let dead = self.look_for_dead(id.clone()).await?;
+        let (job, attempts) = (dead.job, dead.attempts);
         let read = self.blocking(move |engine| {
-            let body = read_bodies(engine, &[dead.job]).pop().flatten();
-            let failures = read_failures(engine, dead.job, dead.attempts)?;
-            Ok(detail(dead, body, failures))
+            let body = read_bodies(engine, &[job]).pop().flatten();
+            Ok((body, read_failures(engine, job, attempts)?))
         });
-        read.await
+        let (body, failures) = read.await?;
+        if body.is_none() {
+            // Brought back or forgotten between the two looks, as if it had been gone before.
+            self.look_for_dead(id).await?;
+        }
+        Ok(detail(dead, body, failures))
+    }
+
+    /// What is in memory of a dead job.
+    pub(super) async fn look_for_dead(&self, id: String) -> Result<DeadJob, JobsError> {
+        self.look(move |state, _| state.dead_job(&id)).await
     }
 
     /// A page of the dead jobs that fit, the last to die first, each with its last failure.
@@ -67,7 +77,7 @@ impl Jobs {
         limit: usize,
     ) -> Result<DeadPage, JobsError> {
         let (page, total) =
-            self.ask(move |state, _| Ok(state.dead_page(&filter, offset, limit))).await?;
+            self.look(move |state, _| Ok(state.dead_page(&filter, offset, limit))).await?;
         let read = self.blocking(move |engine| {
             let ids: Vec<JobId> = page.iter().map(|dead| dead.job).collect();
             let bodies = read_bodies(engine, &ids);

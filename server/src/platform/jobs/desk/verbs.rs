@@ -185,22 +185,22 @@ impl Jobs {
 
     /// All workers, the newest first.
     pub async fn workers(&self) -> Result<Vec<WorkerView>, JobsError> {
-        self.ask(|state, _| Ok(state.worker_views())).await
+        self.look(|state, _| Ok(state.worker_views())).await
     }
 
     /// One worker.
     pub async fn worker(&self, id: WorkerId) -> Result<WorkerView, JobsError> {
-        self.ask(move |state, _| state.worker(id)).await
+        self.look(move |state, _| state.worker(id)).await
     }
 
     /// All queues, by name.
     pub async fn queues(&self) -> Result<Vec<QueueView>, JobsError> {
-        self.ask(|state, round| Ok(state.queue_views(round))).await
+        self.look(|state, now| Ok(state.queue_views(now))).await
     }
 
     /// One queue.
     pub async fn queue(&self, name: String) -> Result<QueueView, JobsError> {
-        self.ask(move |state, round| state.queue(&name, round)).await
+        self.look(move |state, now| state.queue(&name, now)).await
     }
 
     /// The queue hands out nothing until it is resumed. Answers since when.

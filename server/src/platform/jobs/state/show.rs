@@ -5,7 +5,6 @@ use telltale_engine::TimestampMs;
 use super::dead::Grave;
 use super::machine::State;
 use super::queues::Queue;
-use super::round::Round;
 use super::workers::Worker;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::model::{
@@ -54,7 +53,7 @@ impl State {
     }
 
     /// All queues, by name.
-    pub(in crate::platform::jobs) fn queue_views(&self, round: &Round) -> Vec<QueueView> {
+    pub(in crate::platform::jobs) fn queue_views(&self, now: TimestampMs) -> Vec<QueueView> {
         let mut serving = vec![0; self.queues.all.len()];
         for worker in self.workers.values().filter(|worker| worker.status == WorkerStatus::Active) {
             for number in worker.queues.iter() {
@@ -65,7 +64,7 @@ impl State {
         }
         let views = self.queues.all.iter().zip(serving);
         let mut views: Vec<_> =
-            views.map(|(queue, workers)| self.queue_view(queue, workers, round)).collect();
+            views.map(|(queue, workers)| self.queue_view(queue, workers, now)).collect();
         views.sort_by(|a, b| a.name.cmp(&b.name));
         views
     }
@@ -74,21 +73,21 @@ impl State {
     pub(in crate::platform::jobs) fn queue(
         &self,
         name: &str,
-        round: &Round,
+        now: TimestampMs,
     ) -> Result<QueueView, JobsError> {
         let number = self.queue_number(name)?;
         let serves = |worker: &&Worker| {
             worker.status == WorkerStatus::Active && worker.queues.contains(&number)
         };
         let workers = self.workers.values().filter(serves).count();
-        Ok(self.queue_view(self.queues.of(number), workers, round))
+        Ok(self.queue_view(self.queues.of(number), workers, now))
     }
 
-    fn queue_view(&self, queue: &Queue, workers: usize, round: &Round) -> QueueView {
+    fn queue_view(&self, queue: &Queue, workers: usize, now: TimestampMs) -> QueueView {
         let ready =
             |id: &&JobId| self.jobs.get(id).is_some_and(|job| job.status == JobStatus::Ready);
         let oldest = queue.order.iter().find(ready).and_then(|id| self.jobs.get(id));
-        let latency_ms = oldest.map_or(0, |job| round.wall_ms().saturating_sub(job.at_ms).max(0));
+        let latency_ms = oldest.map_or(0, |job| now.0.saturating_sub(job.at_ms).max(0));
         QueueView {
             name: queue.name.clone(),
             ready: queue.ready,

@@ -9,19 +9,38 @@ impl State {
     /// Fires what is due, in the order of time. Answers whether more is due than one round takes.
     pub(in crate::platform::jobs) fn tick(&mut self, round: &mut Round) -> bool {
         let mut steps = limits::LEDGER_STEP_JOBS_MAX;
-        while let Some(id) = take(&mut steps, || self.timers.silent(round.now.steady_ms)) {
+        self.take_losses(&mut steps, round);
+        self.take_due(&mut steps, round);
+        steps == 0
+    }
+
+    /// The same, but nobody loses anything: for a round that has yet to hear those who spoke while nobody listened.
+    pub(in crate::platform::jobs) fn tick_without_losses(&mut self, round: &mut Round) -> bool {
+        let mut steps = limits::LEDGER_STEP_JOBS_MAX;
+        self.take_due(&mut steps, round);
+        steps == 0
+    }
+
+    /// Workers that were silent for too long are gone, and leases end.
+    fn take_losses(&mut self, steps: &mut usize, round: &mut Round) {
+        while let Some(id) = take(steps, || self.timers.silent(round.now.steady_ms)) {
             let held = self.workers.get(&id).map_or(0, |worker| worker.held.len());
-            steps = steps.saturating_sub(held);
+            *steps = steps.saturating_sub(held);
             self.lose_worker(id, round);
         }
-        while let Some(id) = take(&mut steps, || self.timers.lease_over(round.now.steady_ms)) {
+        let over = self.timers.leases_over(round.now.steady_ms, *steps);
+        *steps -= over.len();
+        // The last one first: put to the front one by one, they stand in their old order.
+        for id in over.into_iter().rev() {
             self.lose(id, "ReservationExpired", "the job was not finished in time", round);
         }
-        while let Some(id) = take(&mut steps, || self.timers.take_due(round.wall_ms())) {
+    }
+
+    fn take_due(&mut self, steps: &mut usize, round: &mut Round) {
+        while let Some(id) = take(steps, || self.timers.take_due(round.wall_ms())) {
             self.begin_due(id, round);
         }
-        self.forget_finished(&mut steps, round);
-        steps == 0
+        self.forget_finished(steps, round);
     }
 
     /// Milliseconds until something is due; none when nothing is.

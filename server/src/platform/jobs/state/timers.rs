@@ -36,9 +36,10 @@ impl Timers {
         self.leases.remove(&(ends_ms, id));
     }
 
-    /// The next job whose lease is over.
-    pub(super) fn lease_over(&self, steady_ms: i64) -> Option<JobId> {
-        self.leases.first().filter(|(ends, _)| *ends <= steady_ms).map(|(_, id)| *id)
+    /// The jobs whose leases are over, so many at most, in the order of their ends.
+    pub(super) fn leases_over(&self, steady_ms: i64, max: usize) -> Vec<JobId> {
+        let over = self.leases.iter().take_while(|(ends, _)| *ends <= steady_ms);
+        over.take(max).map(|(_, id)| *id).collect()
     }
 
     pub(super) fn expect(&mut self, by_ms: i64, id: WorkerId) {

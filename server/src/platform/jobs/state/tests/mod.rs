@@ -203,6 +203,19 @@ const ENQUEUE: Step =
     Step::Enqueue { queue: 0, in_ms: 0, max_attempts: 3, unique: None, timeout_s: 10 };
 
 #[test]
+fn jobs_whose_leases_end_together_come_back_in_their_order() {
+    let mut pair = Pair::open();
+    (0..3).for_each(|_| pair.run(ENQUEUE));
+    let order = pair.model.order(0);
+    pair.run(Step::Register { queues: vec![0] });
+    pair.run(Step::Fetch { worker: 0, limit: 3 });
+    assert!(pair.model.order(0).is_empty());
+    pair.run(Step::Pass { ms: 10_000 });
+    pair.compare();
+    assert_eq!(pair.model.order(0), order);
+}
+
+#[test]
 fn ids_of_jobs_that_left_do_not_pile_up() {
     let mut pair = Pair::open();
     (0..300).for_each(|_| pair.run(ENQUEUE));

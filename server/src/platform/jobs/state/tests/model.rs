@@ -92,16 +92,13 @@ impl Model {
             held.reverse();
             held.into_iter().for_each(|id| self.lose(id));
         }
-        loop {
-            let over = self
-                .all
-                .iter()
-                .filter(|job| job.status == JobStatus::Running && job.lease_ends <= self.steady);
-            let Some(id) = over.min_by_key(|job| (job.lease_ends, job.id)).map(|job| job.id) else {
-                break;
-            };
-            self.lose(id);
-        }
+        let over = self
+            .all
+            .iter()
+            .filter(|job| job.status == JobStatus::Running && job.lease_ends <= self.steady);
+        let mut over: Vec<_> = over.map(|job| (job.lease_ends, job.id)).collect();
+        over.sort();
+        over.into_iter().rev().for_each(|(_, id)| self.lose(id));
         loop {
             let due = self.all.iter().filter(|job| {
                 matches!(job.status, JobStatus::Scheduled | JobStatus::Retrying)
