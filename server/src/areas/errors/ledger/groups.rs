@@ -146,7 +146,9 @@ impl Groups {
             self.by_hash.remove(hash);
             self.announced.remove(hash);
         }
-        self.merged.retain(|_, owner| *owner != id);
+        for member in group.course.iter().flat_map(|course| &course.members) {
+            self.merged.remove(member);
+        }
         self.changed.remove(&id);
         Some(group)
     }
