@@ -23,11 +23,12 @@ impl Ledger {
         order: &Move,
     ) -> Result<(Vec<GroupView>, usize)> {
         let _writing = self.writing.lock();
-        let (now, next_number) = (self.clock.now(), self.engine.take_event_number());
         let mut changes = Changes::default();
         let mut moved = Vec::new();
-        {
+        let now = {
             let mut state = self.state.write();
+            // Taken in here: events get their numbers under this lock, so those that are counted have smaller ones.
+            let (now, next_number) = (self.clock.now(), self.engine.take_event_number());
             for id in ids {
                 let Some(group) = state.groups.get_mut(*id) else { continue };
                 let before = group.course.clone();
@@ -39,7 +40,8 @@ impl Ledger {
                     moved.push(Moved { id: *id, before, after: group.course.clone() });
                 }
             }
-        }
+            now
+        };
         self.store.write(changes).inspect_err(|_| self.undo(moved.iter()))?;
         let state = self.state.read();
         let views = ids.iter().filter_map(|id| Some(state.groups.get(*id)?.view(*id, now)));
