@@ -48,7 +48,8 @@ pub(super) struct Changes(RecordBatch);
 /// What the disk has.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
-    pub(super) mark: Mark,
+    /// `None` where it cannot be read.
+    pub(super) mark: Option<Mark>,
     /// The number that the next event would have had when the server stopped with everything stored; 0 when it did not.
     pub(super) closed_at: u64,
     pub(super) groups: Vec<(GroupId, Group)>,
@@ -58,7 +59,7 @@ pub(super) struct Stored {
     pub(super) damaged: Vec<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct StoredMark {
     through: u64,
     beyond: Vec<u64>,
@@ -107,12 +108,15 @@ impl Store {
     pub(super) fn read(&self) -> Result<Stored> {
         let records = self.engine.records();
         let mut stored = Stored::default();
-        if let Some(bytes) = records.get(MARK, &[])? {
-            let mark: StoredMark = decode(&bytes)?;
-            stored.mark = Mark { through: mark.through, beyond: mark.beyond };
-            stored.closed_at = mark.closed_at;
-        }
         let mut damaged = Vec::new();
+        match self.mark() {
+            Ok(StoredMark { through, beyond, closed_at }) => {
+                stored.mark = Some(Mark { through, beyond });
+                stored.closed_at = closed_at;
+            }
+            Err(Error::Corrupt(reason)) => damaged.push(format!("mark of errors: {reason}")),
+            Err(error) => return Err(error),
+        }
         let gap = records.read_all(GROUPS, |key, value| {
             match id_of(key).and_then(|id| Ok((id, decode::<StoredGroup>(value)?.into_group()?))) {
                 Ok(group) => stored.groups.push(group),
@@ -132,6 +136,14 @@ impl Store {
         damaged.extend(gap);
         stored.damaged = damaged;
         Ok(stored)
+    }
+
+    /// The mark; before the first one, the one that counts nothing.
+    fn mark(&self) -> Result<StoredMark> {
+        match self.engine.records().get(MARK, &[])? {
+            Some(bytes) => decode(&bytes),
+            None => Ok(StoredMark::default()),
+        }
     }
 
     /// The users of a group.
@@ -157,8 +169,13 @@ impl Store {
 }
 
 impl Changes {
-    pub(super) fn put_mark(&mut self, mark: Mark, closed_at: u64) {
-        let mark = StoredMark { through: mark.through, beyond: mark.beyond, closed_at };
+    /// Whether nothing changes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn put_mark(&mut self, mark: &Mark, closed_at: u64) {
+        let mark = StoredMark { through: mark.through, beyond: mark.beyond.clone(), closed_at };
         self.0.put(MARK, &[], encode(&mark));
     }
 
@@ -224,8 +241,10 @@ fn seen_key(generation: u32, seen: SeenKey) -> [u8; 20] {
 }
 
 fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    // Plain structs of numbers, texts and lists always serialise.
-    postcard::to_extend(value, vec![VERSION]).unwrap_or_default()
+    match postcard::to_extend(value, vec![VERSION]) {
+        Ok(bytes) => bytes,
+        Err(error) => unreachable!("plain data always encodes into a growing buffer: {error}"),
+    }
 }
 
 fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {

@@ -118,7 +118,7 @@ impl State {
         }
         let id = self.groups.owner(id);
         let is_new = self.groups.get(id).is_none();
-        let users = user.map(|user| self.users.add(store, id, is_new, user));
+        let users = user.and_then(|user| self.users.add(store, id, is_new, user));
         if let Some(group) = self.groups.touch(id, || Group::new(hash, latest, face)) {
             group.count(latest, face);
             group.users = users.unwrap_or(group.users);

@@ -14,7 +14,7 @@ use super::super::scrub::Scrubber;
 use super::super::store::Store;
 use super::group::GroupView;
 use super::groups::{GroupFilter, Groups, SortBy};
-use super::numbers::Numbers;
+use super::numbers::{Mark, Numbers};
 use super::seen::Seen;
 use super::users::Users;
 use crate::http::ErrorSettings;
@@ -47,6 +47,8 @@ pub struct Ledger {
 pub(super) struct State {
     pub(super) groups: Groups,
     pub(super) numbers: Numbers,
+    /// The mark that the disk has; `None` where it cannot be read.
+    pub(super) stored: Option<Mark>,
     pub(super) seen: Seen,
     pub(super) users: Users,
     /// Deleted groups, and those merged into them, whose events may still be there.

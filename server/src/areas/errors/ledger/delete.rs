@@ -8,7 +8,6 @@ use super::super::model::GroupId;
 use super::super::store::Changes;
 use super::book::{Ledger, all_time, events_of};
 use super::group::Group;
-use crate::limits;
 
 impl Ledger {
     /// Deletes groups with everything that was merged into them, and answers which of them there were. What comes later begins
@@ -16,56 +15,43 @@ impl Ledger {
     pub(in crate::areas::errors) fn delete(&self, ids: &[GroupId]) -> Result<Vec<GroupId>> {
         let _writing = self.writing.lock();
         let mut changes = Changes::default();
-        let mut gone: Vec<(GroupId, Group)> = Vec::new();
-        {
-            let mut state = self.state.write();
-            for id in ids {
-                let Some(group) = state.groups.remove(*id) else { continue };
-                changes.delete_group(*id);
-                for doomed in of_group(*id, &group) {
-                    changes.put_doomed(doomed);
-                    state.doomed.insert(doomed);
-                }
-                gone.push((*id, group));
-            }
-        }
-        let outcome = self.store.write(changes);
+        let (mut gone, mut doomed) = (Vec::new(), HashSet::new());
+        // Kept through the write: what is counted in a group meanwhile would be lost should the group stay.
         let mut state = self.state.write();
-        if outcome.is_err() {
-            for (id, group) in gone {
-                for doomed in of_group(id, &group) {
-                    state.doomed.remove(&doomed);
-                }
-                state.groups.insert(id, group);
-                state.groups.mark_changed(&[id]);
+        for id in ids {
+            if let Some(group) = state.groups.get(*id) {
+                changes.delete_group(*id);
+                doomed.extend(of_group(*id, group));
+                gone.push(*id);
             }
-            return outcome.map(|()| Vec::new());
         }
-        let gone: Vec<GroupId> = gone.into_iter().map(|(id, _)| id).collect();
+        doomed.iter().for_each(|id| changes.put_doomed(*id));
+        self.store.write(changes)?;
+        state.doomed.extend(doomed);
+        gone.retain(|id| state.groups.remove(*id).is_some());
         gone.iter().for_each(|id| state.users.remove(*id));
         Ok(gone)
     }
 
     /// Deletes the events of deleted groups. A sweep calls it; what a crash interrupts, the next call does again.
     pub fn delete_events(&self) -> Result<()> {
-        loop {
-            let doomed: HashSet<GroupId> = {
-                let state = self.state.read();
-                // An event on its way would come after the deletion: its group waits for it.
-                let ready = state.doomed.iter().filter(|id| !state.numbers.awaits(**id));
-                ready.take(limits::ERRORS_DELETED_AT_ONCE_MAX).copied().collect()
-            };
-            if doomed.is_empty() {
-                return Ok(());
-            }
-            let names = doomed.iter().map(|id| id.text()).collect();
-            self.engine.delete_events(&events_of(names, all_time()))?;
-            let mut changes = Changes::default();
-            doomed.iter().for_each(|id| changes.delete_doomed(*id));
-            self.store.write(changes)?;
-            let mut state = self.state.write();
-            state.doomed.retain(|id| !doomed.contains(id));
+        let doomed: HashSet<GroupId> = {
+            let state = self.state.read();
+            // An event on its way would come after the deletion: its group waits for it.
+            state.doomed.iter().filter(|id| !state.numbers.awaits(**id)).copied().collect()
+        };
+        if doomed.is_empty() {
+            return Ok(());
         }
+        // All at once: each time, every block that holds any of their events is written anew.
+        let names = doomed.iter().map(|id| id.text()).collect();
+        self.engine.delete_events(&events_of(names, all_time()))?;
+        let mut changes = Changes::default();
+        doomed.iter().for_each(|id| changes.delete_doomed(*id));
+        self.store.write(changes)?;
+        let mut state = self.state.write();
+        state.doomed.retain(|id| !doomed.contains(id));
+        Ok(())
     }
 
     /// Forgets ids that need not be remembered, and, when there is little room left, groups of which no event is kept any more.
@@ -90,7 +76,7 @@ impl Ledger {
 }
 
 /// The ids under which events of a group stand.
-fn of_group(id: GroupId, group: &Group) -> Vec<GroupId> {
+fn of_group(id: GroupId, group: &Group) -> impl Iterator<Item = GroupId> {
     let members = group.course.iter().flat_map(|course| course.members.iter().copied());
-    std::iter::once(id).chain(members).collect()
+    std::iter::once(id).chain(members)
 }

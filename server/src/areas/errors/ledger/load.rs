@@ -36,11 +36,14 @@ struct ToldException {
 
 impl Ledger {
     pub(super) fn load(&self) -> Result<()> {
-        let Stored { mark, closed_at, groups, courses, doomed, damaged } = self.store.read()?;
+        let Stored { mark: stored, closed_at, groups, courses, doomed, damaged } =
+            self.store.read()?;
         for reason in damaged {
             tracing::error!(reason, "what is known of errors is damaged");
         }
         let next_number = self.engine.take_event_number();
+        // Without a mark nobody knows what is counted: rather too few than all of it again.
+        let mark = stored.clone().unwrap_or_else(|| Mark::through(next_number.saturating_sub(1)));
         // Numbers are given again that no event had which became durable. Here they tell what came before what.
         let moved = courses.iter().map(|(_, course)| course.moved_number).max();
         self.engine.skip_event_numbers(mark.greatest().max(moved.unwrap_or(0)).max(closed_at));
@@ -54,6 +57,7 @@ impl Ledger {
             state.groups.expect(courses);
             state.doomed = doomed.into_iter().collect();
             state.numbers = Numbers::new(&mark);
+            state.stored = stored;
         }
         // Asking for the next number took one.
         let has_more = closed_at == 0 || next_number > closed_at.saturating_add(1);
@@ -76,7 +80,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Counts an event. Answers whether it is the event of an error: anybody may have written one of that name.
+    /// Counts an event. Answers whether its tags say of what error: those of events that were written here do.
     fn count_event(&self, event: &Event) -> bool {
         let tag = |key: &str| event.tags.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
         let group = tag(GROUP_TAG).and_then(GroupId::parse);

@@ -1,6 +1,6 @@
 //! Several groups become one: what was counted adds up, and what comes later goes to the one as well.
 
-use telltale_engine::Result;
+use telltale_engine::{Distinct, Result};
 
 use super::super::error::ErrorsError;
 use super::super::model::GroupId;
@@ -17,79 +17,79 @@ impl Ledger {
         others: &[GroupId],
     ) -> Result<GroupView, ErrorsError> {
         let _writing = self.writing.lock();
+        let now = self.clock.now();
+        // Kept through the write, so that nothing is counted between what the disk gets and what is then in memory.
+        let mut state = self.state.write();
+        let (mut merged, others) = state.groups_of(into, others)?;
+        let users = self.unite(&state, &mut merged, into, &others)?;
         let mut changes = Changes::default();
-        let (before, users) = {
-            let mut state = self.state.write();
-            let before = state.groups_of(into, others)?;
-            let users = state.users.get(&self.store, into)?;
-            let merged = state.unite(self, into, &before)?;
-            if let Some(course) = &merged.course {
-                changes.put_course(into, course);
-            }
-            state.groups.insert(into, merged);
-            state.groups.mark_changed(&[into]);
-            (before, users)
-        };
-        before.iter().skip(1).for_each(|(id, _)| changes.delete_group(*id));
         // Counts go down with the mark that they are of, so all that was counted goes with them.
-        if let Err(error) = self.write_down(changes, 0) {
-            let mut state = self.state.write();
-            drop(state.groups.remove(into));
-            for (id, group) in before {
-                state.groups.insert(id, group);
-                state.groups.mark_changed(&[id]);
-            }
-            state.users.put(into, users);
-            return Err(error.into());
+        let written = state.stage(&mut changes, now, 0);
+        others.iter().for_each(|(id, _)| changes.delete_group(*id));
+        changes.put_group(into, &merged);
+        changes.put_users(into, &users);
+        if let Some(course) = &merged.course {
+            changes.put_course(into, course);
         }
-        {
-            let mut state = self.state.write();
-            before.iter().skip(1).for_each(|(id, _)| state.users.remove(*id));
+        let outcome = self.store.write(changes);
+        state.staged(written, outcome.is_ok());
+        outcome?;
+        for (id, _) in &others {
+            drop(state.groups.remove(*id));
+            state.users.remove(*id);
         }
-        self.get(into).ok_or(ErrorsError::NotFound(into.text()))
-    }
-}
-
-impl State {
-    /// The group and the others, in this order, each once.
-    fn groups_of(
-        &self,
-        into: GroupId,
-        others: &[GroupId],
-    ) -> Result<Vec<(GroupId, Group)>, ErrorsError> {
-        let mut found: Vec<(GroupId, Group)> = Vec::new();
-        for id in std::iter::once(&into).chain(others) {
-            if found.iter().any(|(known, _)| known == id) {
-                continue;
-            }
-            let group = self.groups.get(*id).ok_or_else(|| ErrorsError::NotFound(id.text()))?;
-            found.push((*id, group.clone()));
-        }
-        let members =
-            |group: &Group| group.course.as_ref().map_or(0, |course| course.members.len());
-        let all = found.iter().map(|(_, group)| 1 + members(group)).sum::<usize>();
-        if all > limits::ERRORS_MERGED_MAX { Err(ErrorsError::MergedTooMany) } else { Ok(found) }
+        let view = merged.view(into, now);
+        state.groups.insert(into, merged);
+        state.users.put(into, users);
+        Ok(view)
     }
 
-    /// Takes the groups out and answers what they are together.
+    /// Adds what the others have counted to a group, and answers the users of all.
     fn unite(
-        &mut self,
-        ledger: &Ledger,
+        &self,
+        state: &State,
+        merged: &mut Group,
         into: GroupId,
-        groups: &[(GroupId, Group)],
-    ) -> Result<Group, ErrorsError> {
-        let mut all = groups.iter();
-        let Some((_, first)) = all.next() else { return Err(ErrorsError::NotFound(into.text())) };
-        let mut merged = first.clone();
-        for (id, group) in all {
+        others: &[(GroupId, Group)],
+    ) -> Result<Distinct> {
+        let mut users = state.users.get(&self.store, into)?;
+        for (id, group) in others {
             merged.absorb(group);
-            merged.users = self.users.merge(&ledger.store, into, *id)?;
+            users.merge(&state.users.get(&self.store, *id)?);
+            merged.users = users.count();
             let theirs = group.course.iter().flat_map(|course| course.members.iter().copied());
             let course = merged.course.get_or_insert_default();
             course.members.push(*id);
             course.members.extend(theirs);
         }
-        groups.iter().for_each(|(id, _)| drop(self.groups.remove(*id)));
-        Ok(merged)
+        Ok(users)
+    }
+}
+
+impl State {
+    /// The group, and the others, each once.
+    fn groups_of(
+        &self,
+        into: GroupId,
+        others: &[GroupId],
+    ) -> Result<(Group, Vec<(GroupId, Group)>), ErrorsError> {
+        let find = |id: GroupId| {
+            let group = self.groups.get(id).ok_or_else(|| ErrorsError::NotFound(id.text()))?;
+            Ok::<_, ErrorsError>(group.clone())
+        };
+        let first = find(into)?;
+        let mut found: Vec<(GroupId, Group)> = Vec::new();
+        for id in others.iter().filter(|id| **id != into) {
+            if !found.iter().any(|(known, _)| known == id) {
+                found.push((*id, find(*id)?));
+            }
+        }
+        let members =
+            |group: &Group| group.course.as_ref().map_or(0, |course| course.members.len());
+        let theirs = found.iter().map(|(_, group)| 1 + members(group)).sum::<usize>();
+        if 1 + members(&first) + theirs > limits::ERRORS_MERGED_MAX {
+            return Err(ErrorsError::MergedTooMany);
+        }
+        Ok((first, found))
     }
 }

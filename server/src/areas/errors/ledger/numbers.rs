@@ -49,6 +49,11 @@ impl Numbers {
         self.greatest = self.greatest.max(number);
     }
 
+    /// Whether no event is on its way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.in_flight.is_empty()
+    }
+
     /// Whether an event of this group is on its way.
     pub(super) fn awaits(&self, group: GroupId) -> bool {
         self.in_flight.values().any(|on_its_way| *on_its_way == group)
@@ -66,6 +71,11 @@ impl Numbers {
 }
 
 impl Mark {
+    /// The mark that counts every event up to this one.
+    pub(super) fn through(through: u64) -> Self {
+        Self { through, beyond: Vec::new() }
+    }
+
     /// The greatest number that it counts.
     pub(super) fn greatest(&self) -> u64 {
         self.beyond.last().copied().unwrap_or(0).max(self.through)

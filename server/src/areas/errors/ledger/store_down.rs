@@ -5,45 +5,49 @@ use telltale_engine::{Result, TimestampMs};
 use super::super::model::GroupId;
 use super::super::store::Changes;
 use super::book::{Ledger, State};
+use super::numbers::Mark;
 
-/// What a batch that could not be written leaves to the next.
-#[derive(Debug, Default)]
+/// What a batch takes along: the disk's once that is written, and left to the next one if it is not.
+#[derive(Debug)]
 pub(super) struct Written {
     groups: Vec<GroupId>,
     users: Vec<GroupId>,
+    mark: Mark,
 }
 
 impl Ledger {
     /// Writes down what has been counted since the last time. A sweep calls it each second.
     pub fn store(&self) -> Result<()> {
-        let _writing = self.writing.lock();
-        self.write_down(Changes::default(), 0)
+        self.write_down(0)
     }
 
-    /// Writes down everything, and that it is everything: the next start need not look at events. Nothing may come any more.
+    /// Writes down everything, and that it is everything: the next start need not look at events. Where one is still on its
+    /// way, it must look.
     pub fn close(&self) -> Result<()> {
-        let _writing = self.writing.lock();
-        self.write_down(Changes::default(), self.engine.take_event_number())
+        self.write_down(self.engine.take_event_number())
     }
 
-    /// Writes down what has been counted, together with other changes. The caller holds the lock of those who write.
-    pub(super) fn write_down(&self, mut changes: Changes, closed_at: u64) -> Result<()> {
-        let now = self.clock.now();
-        let written = self.state.write().stage(&mut changes, now, closed_at);
+    fn write_down(&self, closed_at: u64) -> Result<()> {
+        let _writing = self.writing.lock();
+        let mut changes = Changes::default();
+        let written = self.state.write().stage(&mut changes, self.clock.now(), closed_at);
         let outcome = self.store.write(changes);
-        let mut state = self.state.write();
-        match outcome {
-            Ok(()) => state.users.trim(),
-            Err(_) => state.take_back(&written),
-        }
+        self.state.write().staged(written, outcome.is_ok());
         outcome
     }
 }
 
 impl State {
-    fn stage(&mut self, changes: &mut Changes, now: TimestampMs, closed_at: u64) -> Written {
-        let mut written = Written { groups: self.groups.take_changed(), users: Vec::new() };
-        for id in &written.groups {
+    /// Adds what the disk does not have to a batch: nothing where nothing was counted.
+    pub(super) fn stage(
+        &mut self,
+        changes: &mut Changes,
+        now: TimestampMs,
+        closed_at: u64,
+    ) -> Written {
+        let closed_at = if self.numbers.is_idle() { closed_at } else { 0 };
+        let groups = self.groups.take_changed();
+        for id in &groups {
             let Some(group) = self.groups.get(*id) else { continue };
             changes.put_group(*id, group);
             // An occurrence may have changed it.
@@ -51,20 +55,32 @@ impl State {
                 changes.put_course(*id, course);
             }
         }
-        for (id, users) in self.users.take_changed() {
-            changes.put_users(id, users);
-            written.users.push(id);
+        let mut users = Vec::new();
+        for (id, set) in self.users.take_changed() {
+            changes.put_users(id, set);
+            users.push(id);
         }
         for seen in self.seen.begin_writing() {
             changes.put_seen(*seen, now);
         }
-        changes.put_mark(self.numbers.mark(), closed_at);
-        written
+        let mark = self.numbers.mark();
+        // Where no mark is written, the disk may say longer than is true at what number the server stopped: any event since
+        // has a greater one.
+        if closed_at != 0 || !changes.is_empty() || self.stored.as_ref() != Some(&mark) {
+            changes.put_mark(&mark, closed_at);
+        }
+        Written { groups, users, mark }
     }
 
-    fn take_back(&mut self, written: &Written) {
-        self.groups.mark_changed(&written.groups);
-        self.users.mark_changed(&written.users);
-        self.seen.writing_failed();
+    /// Learns whether what was staged is on disk.
+    pub(super) fn staged(&mut self, written: Written, is_stored: bool) {
+        if is_stored {
+            self.stored = Some(written.mark);
+            self.users.trim();
+        } else {
+            self.groups.mark_changed(&written.groups);
+            self.users.mark_changed(&written.users);
+            self.seen.writing_failed();
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use telltale_engine::{
-    Clock, Engine, EventBatch, EventListQuery, Maintenance, Options, PropertiesWriter, TimestampMs,
-    Write,
+    Clock, Engine, EventBatch, EventListQuery, Maintenance, Options, PropertiesWriter, RecordBatch,
+    Table, TimestampMs, Write,
 };
 
 use super::super::model::{GroupId, Move, Status};
@@ -18,6 +18,10 @@ use crate::http::ErrorSettings;
 use crate::platform::ids::Ids;
 
 const START: TimestampMs = TimestampMs(1_767_323_045_678);
+
+const MARK: Table = Table::new(32, "errors_mark");
+const GROUPS: Table = Table::new(33, "errors_groups");
+const USERS: Table = Table::new(35, "errors_users");
 
 struct World {
     dir: tempfile::TempDir,
@@ -93,6 +97,17 @@ impl World {
         all.remove(0)
     }
 
+    fn record(&self, table: Table, key: &[u8]) -> Option<Vec<u8>> {
+        self.engine.records().get(table, key).unwrap()
+    }
+
+    /// Puts a record on disk behind the ledger's back.
+    fn set_record(&self, table: Table, key: &[u8], value: Vec<u8>) {
+        let mut batch = RecordBatch::new();
+        batch.put(table, key, value);
+        self.engine.records().write(batch).unwrap();
+    }
+
     fn stored_events(&self, group: &GroupView) -> u64 {
         let filter = events_of(group.event_groups(), all_time());
         let query = EventListQuery { filter, after: None, offset: 0, limit: 1 };
@@ -154,6 +169,97 @@ fn an_event_that_became_durable_late_is_not_lost_behind_the_mark() {
     drop(ticket);
     world.crash();
     assert_eq!(world.only().occurrences, 2);
+}
+
+#[test]
+fn an_event_that_is_on_its_way_at_the_end_is_counted_by_the_next_start() {
+    let mut world = World::new(ErrorSettings::default());
+    world.tell("E", None);
+    let (slow, ticket) = world.admit(&world.prepared("E", None, 2)).unwrap();
+    world.told = 2;
+    world.ledger.close().unwrap();
+    write(&world.engine, slow);
+    drop(ticket);
+    world.crash();
+    assert_eq!(world.only().occurrences, 2);
+    // An end that nothing was on its way at, and then a crash with nothing stored: what the end said is told again.
+    world.ledger.close().unwrap();
+    world.crash();
+    world.ledger.store().unwrap();
+    world.tell("E", None);
+    world.crash();
+    assert_eq!(world.only().occurrences, 3);
+}
+
+#[test]
+fn what_is_on_disk_is_not_written_again() {
+    let mut world = World::new(ErrorSettings::default());
+    let nonsense = Some(vec![9]);
+    for _ in 0..2 {
+        world.tell("E", Some("ann"));
+        world.ledger.store().unwrap();
+        assert_ne!(world.record(MARK, &[]), nonsense);
+        world.set_record(MARK, &[], vec![9]);
+        world.ledger.store().unwrap();
+        assert_eq!(world.record(MARK, &[]), nonsense);
+    }
+}
+
+#[test]
+fn a_damaged_mark_costs_what_was_counted_since_it_and_the_server_starts() {
+    let mut world = World::new(ErrorSettings::default());
+    for _ in 0..2 {
+        world.tell("E", None);
+    }
+    world.ledger.store().unwrap();
+    world.tell("E", None);
+    world.set_record(MARK, &[], vec![9]);
+    world.crash();
+    assert_eq!(world.only().occurrences, 2);
+    world.tell("E", None);
+    world.ledger.store().unwrap();
+    world.crash();
+    assert_eq!(world.only().occurrences, 3);
+}
+
+#[test]
+fn users_that_cannot_be_read_stay_as_they_are() {
+    let mut world = World::new(ErrorSettings::default());
+    let id = world.tell("E", Some("ann"));
+    world.ledger.store().unwrap();
+    let key = id.0.to_be_bytes();
+    let readable = world.record(USERS, &key).unwrap();
+    world.set_record(USERS, &key, vec![9]);
+    world.crash();
+    world.tell("E", Some("bob"));
+    world.ledger.store().unwrap();
+    assert_eq!((world.only().occurrences, world.only().users), (2, 1));
+    assert_eq!(world.record(USERS, &key), Some(vec![9]));
+    world.set_record(USERS, &key, readable);
+    world.crash();
+    world.tell("E", Some("cid"));
+    assert_eq!(world.only().users, 2);
+}
+
+#[test]
+fn a_merge_leaves_no_record_of_what_became_part_of_another() {
+    let mut world = World::new(ErrorSettings::default());
+    let (a, b) = (world.tell("A", Some("ann")), world.tell("B", Some("bob")));
+    world.ledger.store().unwrap();
+    assert_eq!(world.tell("B", Some("cid")), b);
+    let merged = world.ledger.merge(a, &[b, a, b]).unwrap();
+    assert_eq!((merged.occurrences, merged.users), (3, 3));
+    world.ledger.store().unwrap();
+    for table in [GROUPS, USERS] {
+        assert_eq!(world.record(table, &b.0.to_be_bytes()), None, "{table:?}");
+    }
+    assert_eq!(world.tell("B", Some("ann")), a);
+    world.crash();
+    let after = world.only();
+    assert_eq!((after.id, after.occurrences, after.users), (a, 4, 3));
+    // Gone with all that was in it, and what comes is new.
+    assert_eq!(world.ledger.delete(&[a, a]).unwrap(), [a]);
+    assert!(![a, b].contains(&world.tell("B", None)));
 }
 
 #[test]

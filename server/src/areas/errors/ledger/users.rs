@@ -19,42 +19,53 @@ pub(super) struct Users {
 struct Cached {
     set: Distinct,
     is_changed: bool,
+    /// Whether the set on disk could not be read: this one is then only a part of it, and never written in its place.
+    is_partial: bool,
 }
 
 impl Users {
-    /// Adds a user to those of a group, and answers how many these are. A set that cannot be read begins anew: its group then
-    /// counts fewer, and what is wrong with the disk is told by whoever checks it.
-    pub(super) fn add(&mut self, store: &Store, group: GroupId, is_new: bool, user: &str) -> u64 {
+    /// Adds a user to those of a group, and answers how many these are; nothing where those on disk cannot be read.
+    pub(super) fn add(
+        &mut self,
+        store: &Store,
+        group: GroupId,
+        is_new: bool,
+        user: &str,
+    ) -> Option<u64> {
         let cached = self.sets.entry(group).or_insert_with(|| {
-            let read = if is_new { None } else { store.users(group).ok().flatten() };
-            Cached { set: read.unwrap_or_default(), is_changed: false }
+            let read = if is_new { Ok(None) } else { store.users(group) };
+            let is_partial = read.is_err();
+            let set = read.unwrap_or_else(|error| {
+                let group = group.text();
+                tracing::error!(%error, group, "the users of an error cannot be read");
+                None
+            });
+            Cached { set: set.unwrap_or_default(), is_changed: false, is_partial }
         });
         let before = cached.set.count();
         cached.set.insert(user);
-        cached.is_changed |= cached.set.count() != before;
-        cached.set.count()
-    }
-
-    /// Adds the users of one group to those of another, and answers how many these are.
-    pub(super) fn merge(&mut self, store: &Store, into: GroupId, from: GroupId) -> Result<u64> {
-        let mut merged = self.get(store, into)?;
-        merged.merge(&self.get(store, from)?);
-        let count = merged.count();
-        self.put(into, merged);
-        Ok(count)
+        let count = cached.set.count();
+        cached.is_changed |= count != before && !cached.is_partial;
+        (!cached.is_partial).then_some(count)
     }
 
     /// The users of a group.
     pub(super) fn get(&self, store: &Store, group: GroupId) -> Result<Distinct> {
+        let on_disk = || Ok(store.users(group)?.unwrap_or_default());
         match self.sets.get(&group) {
-            Some(cached) => Ok(cached.set.clone()),
-            None => Ok(store.users(group)?.unwrap_or_default()),
+            None => on_disk(),
+            Some(cached) if !cached.is_partial => Ok(cached.set.clone()),
+            Some(cached) => {
+                let mut all: Distinct = on_disk()?;
+                all.merge(&cached.set);
+                Ok(all)
+            }
         }
     }
 
-    /// Sets the users of a group.
+    /// Sets the users of a group, which are on disk.
     pub(super) fn put(&mut self, group: GroupId, set: Distinct) {
-        self.sets.insert(group, Cached { set, is_changed: true });
+        self.sets.insert(group, Cached { set, is_changed: false, is_partial: false });
     }
 
     /// Forgets the users of a group.
