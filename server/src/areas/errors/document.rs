@@ -25,7 +25,7 @@ struct Caps {
     chars: usize,
     exceptions: usize,
     frames: usize,
-    /// Bytes of the variables of a frame, and of each section.
+    /// Bytes of each section; none is written where there are none.
     section_bytes: usize,
     vars: bool,
     breadcrumbs: usize,
@@ -321,6 +321,43 @@ mod tests {
         assert_eq!(document["request"]["query_string"], "password=[Filtered]&a=1");
         assert_eq!(document["exceptions"][0]["frames"][0]["vars"]["user"], "ann");
         assert_eq!(document.get("cut"), None);
+    }
+
+    #[test]
+    fn secrets_in_texts_that_are_documents_are_not_stored() {
+        let nested = json!({"a": json!({"password": "s3cret"}).to_string()}).to_string();
+        let document = written(&json!({
+            "message": "m",
+            "request": {"data": "{\"password\":\"s3cret\",\"amount\":7,\"cards\":[\"4111111111111111\"]}"},
+            "extra": {
+                "nested": nested,
+                "list": " [[\"Authorization\", \"s3cret\"], [\"Accept\", \"*/*\"]]",
+                "cut": "{\"a\":1,\"password\":\"s3cre",
+                "python": "{'password': 's3cret'}",
+                "harmless": "{\"a\":1,",
+                "log": "[auth] no cookie was sent",
+            },
+        }));
+        let text = document.to_string();
+        assert!(
+            !text.contains("s3cre\\") && !text.contains("s3cret") && !text.contains("4111"),
+            "{text}"
+        );
+        assert_eq!(
+            document["request"]["data"],
+            json!({"password": "[Filtered]", "amount": 7, "cards": ["[Filtered]"]})
+        );
+        assert_eq!(
+            document["extra"],
+            json!({
+                "nested": {"a": {"password": "[Filtered]"}},
+                "list": [["Authorization", "[Filtered]"], ["Accept", "*/*"]],
+                "cut": "[Filtered]",
+                "python": "[Filtered]",
+                "harmless": "{\"a\":1,",
+                "log": "[auth] no cookie was sent",
+            })
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use telltale_engine::PropertiesWriter;
 use super::occurrence::cut;
 use super::scrub::{FILTERED, Scrubber};
 use crate::limits;
-use crate::platform::json::{Elements, Json, Members, Number, Value};
+use crate::platform::json::{Elements, Json, Members, Number, Value, with_document};
 
 /// Bytes that a value takes beside its text: quotes, a comma, a colon.
 const VALUE_BYTES: usize = 4;
@@ -39,6 +39,7 @@ impl<'w> FreeForm<'w> {
             Json::Number(Number::Signed(value)) => self.writer.integer(value),
             Json::Number(Number::Float(value)) if value.is_finite() => self.writer.float(value),
             Json::Number(Number::Float(_)) => self.writer.null(),
+            Json::Text(text) if self.may_hold_secrets(text) => self.document(text, depth),
             Json::Text(text) => self.text(text),
             Json::Array(_) | Json::Object(_) if depth >= limits::ERROR_DEPTH_MAX => {
                 self.writer.string("…");
@@ -100,6 +101,27 @@ impl<'w> FreeForm<'w> {
             }
         }
         self.writer.end_object();
+    }
+
+    /// Whether a text looks like a document, as bodies of requests and values of variables often are, and has one of the
+    /// words in it that secret keys are known by.
+    fn may_hold_secrets(&self, text: &str) -> bool {
+        let is_document = match text.trim_start().as_bytes() {
+            [b'{', ..] => true,
+            // Lines of logs begin like this too; values of secret keys in a list are quoted.
+            [b'[', rest @ ..] => memchr::memchr2(b'"', b'\'', rest).is_some(),
+            _ => false,
+        };
+        is_document && self.scrubber.is_secret(text)
+    }
+
+    /// A text that is a document, copied as such. Of one that cannot be read, as those are that an agent has cut, nobody knows
+    /// where its secrets are.
+    fn document(&mut self, text: &str, depth: usize) {
+        if with_document(text.as_bytes(), |document| self.value(document, depth)).is_err() {
+            self.writer.string(FILTERED);
+            self.spend(FILTERED.len());
+        }
     }
 
     /// A text, which may be an address or a query with secrets in it.
