@@ -63,7 +63,7 @@ pub(super) fn prepare(
         project: arrival.project,
         event_id,
         hash: group_of(occurrence),
-        time: within_reach(occurrence.time, arrival.now),
+        time: occurrence.time.unwrap_or(arrival.now),
         level: occurrence.level,
         environment: owned(&occurrence.environment),
         release: owned(&occurrence.release),
@@ -95,11 +95,4 @@ pub(super) fn beyond_title(message: &str, title: &str) -> String {
         return String::new();
     }
     cut(message, limits::ERROR_SEARCH_CHARS_MAX).to_owned()
-}
-
-/// The time that an SDK told, unless its clock must be wrong: then that of receipt.
-fn within_reach(time: Option<TimestampMs>, now: TimestampMs) -> TimestampMs {
-    let oldest = now.0.saturating_sub(limits::ERROR_AGE_MS_MAX).max(0);
-    let newest = now.0.saturating_add(limits::ERROR_AHEAD_MS_MAX);
-    time.filter(|time| (oldest..=newest).contains(&time.0)).unwrap_or(now)
 }

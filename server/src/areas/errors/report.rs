@@ -67,7 +67,7 @@ fn exception(value: Value<'_>) -> Result<Exception<'_>, ErrorsError> {
             _ => {}
         }
     }
-    let says = read.kind.as_ref().or(read.value.as_ref()).is_some_and(|text| !text.is_empty());
+    let says = [&read.kind, &read.value].into_iter().flatten().any(|text| !text.is_empty());
     if says { Ok(read) } else { Err(ErrorsError::Missing("exception.type")) }
 }
 

@@ -2,6 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
+use telltale_engine::TimestampMs;
 
 use crate::areas::testing::{Answer, House, NOW};
 
@@ -83,6 +84,34 @@ fn an_error_that_is_told_wrongly_is_refused() {
         house.post("/api/v1/errors", &body).refused(status, code, field);
     }
     assert_eq!(house.get("/api/v1/errors").data(200), json!([]));
+}
+
+#[test]
+fn a_time_that_is_told_is_kept() {
+    const DAY_MS: i64 = 86_400_000;
+    let house = House::open();
+    for (name, ms) in [("old", -40 * DAY_MS), ("now", 0), ("soon", DAY_MS / 2)] {
+        let time = crate::platform::time::format(TimestampMs(NOW.0 + ms));
+        house.post("/api/v1/errors", &json!({"message": name, "timestamp": time})).data(201);
+        let list = house.get(&format!("/api/v1/errors?search={name}")).data(200);
+        assert_eq!((&list[0]["first_seen"], &list[0]["last_seen"]), (&json!(time), &json!(time)));
+        // The clock of an agent may be wrong: what cannot be is taken for the time of receipt.
+        let event = json!({"message": format!("sent {name}"), "timestamp": time});
+        let sent = house.call(Method::POST, "/api/1/envelope/", &[], &envelope(&event));
+        assert_eq!(sent.status, 200);
+        let list = house.get(&format!("/api/v1/errors?search=sent%20{name}")).data(200);
+        assert_eq!(list[0]["first_seen"], crate::platform::time::format(NOW));
+    }
+}
+
+#[test]
+fn an_exception_without_a_type_is_called_by_its_message() {
+    let house = House::open();
+    let body = json!({"exception": {"type": "", "message": "went wrong"}});
+    house.post("/api/v1/errors", &body).data(201);
+    assert_eq!(titles(house.get("/api/v1/errors")), ["went wrong"]);
+    let empty = json!({"exception": {"type": "", "message": ""}});
+    house.post("/api/v1/errors", &empty).refused(422, "missing_field", "exception.type");
 }
 
 #[test]
@@ -220,7 +249,8 @@ fn many_errors_are_moved_or_deleted_at_once() {
     let house = House::open();
     let ids: Vec<String> = ["A", "B", "C"].iter().map(|kind| tell(&house, kind, "m")).collect();
     let bulk = |body: Value| house.post("/api/v1/errors/bulk", &body);
-    let done = bulk(json!({"action": "resolve", "ids": [ids[0], ids[1]], "note": "n"})).data(200);
+    let done =
+        bulk(json!({"action": "resolve", "ids": [ids[0], ids[1], ids[0]], "note": "n"})).data(200);
     assert_eq!(done, json!({"matched": 2, "changed": 2}));
     let done = bulk(json!({"action": "ignore", "filter": {"search": "b:"}})).data(200);
     assert_eq!(done, json!({"matched": 1, "changed": 1}));

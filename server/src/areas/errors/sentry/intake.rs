@@ -65,10 +65,19 @@ impl<'a> Intake<'a> {
         let event_id = own_id.unwrap_or_else(|| (self.new_id)());
         let arrival = Arrival { project: self.project, event_id, now: self.now };
         let Self { scrubber, writer, .. } = self;
-        let prepared =
-            with_event(body, |occurrence| prepare(&occurrence, arrival, scrubber, writer))?;
+        let prepared = with_event(body, |mut occurrence| {
+            occurrence.time = occurrence.time.filter(|time| is_within_reach(*time, arrival.now));
+            prepare(&occurrence, arrival, scrubber, writer)
+        })?;
         prepared.ok_or(ErrorsError::EventTooLarge)
     }
+}
+
+/// Whether an SDK can have told this time. Where its clock must be wrong, that of receipt is as good as any.
+fn is_within_reach(time: TimestampMs, now: TimestampMs) -> bool {
+    let oldest = now.0.saturating_sub(limits::ERROR_AGE_MS_MAX).max(0);
+    let newest = now.0.saturating_add(limits::ERROR_AHEAD_MS_MAX);
+    (oldest..=newest).contains(&time.0)
 }
 
 /// The hashes of the groups that the events of an envelope belong to, found as for an envelope that is stored: for those who

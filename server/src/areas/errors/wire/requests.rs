@@ -1,5 +1,7 @@
 //! Bodies of requests, and the way from them to what they ask for.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use telltale_engine::TimestampMs;
@@ -20,7 +22,7 @@ pub(in crate::areas::errors) struct ReportInput {
     message: Option<String>,
     /// fatal, error, warning, info or debug; error when absent.
     level: Option<String>,
-    /// Now when absent.
+    /// When it happened; now when absent.
     timestamp: Option<String>,
     user: Option<ReportUser>,
     /// Texts by their names.
@@ -235,10 +237,14 @@ fn duration_ms(text: Option<&str>) -> Result<Option<i64>, ErrorsError> {
     }
 }
 
+/// The errors that are named, each once.
 fn named(ids: Vec<String>) -> Result<Vec<GroupId>, ErrorsError> {
     let max = limits::ERRORS_NAMED_MAX;
     if !(1..=max).contains(&ids.len()) {
         return Err(ErrorsError::field("ids", format!("must name 1 to {max} errors")));
     }
-    ids.iter().map(|id| query::group(id)).collect()
+    let mut named = HashSet::new();
+    let mut groups = ids.iter().map(|id| query::group(id)).collect::<Result<Vec<_>, _>>()?;
+    groups.retain(|id| named.insert(*id));
+    Ok(groups)
 }
