@@ -30,15 +30,15 @@ impl DsnKey {
     ) -> Result<Option<Self>, Disagreement> {
         let values = headers.get_all(SENTRY_AUTH).iter().chain(headers.get_all(AUTHORIZATION));
         let in_headers = values.filter_map(|value| Self::in_header(value.to_str().ok()?));
-        let mut in_query = Self { id: String::new(), secret: None };
+        let (mut id, mut secret) = ("", "");
         for (name, value) in query {
             match name {
-                "sentry_key" => in_query.id = value.to_owned(),
-                "sentry_secret" => in_query.secret = Some(value.to_owned()),
+                "sentry_key" => id = value,
+                "sentry_secret" => secret = value,
                 _ => {}
             }
         }
-        let in_query = Some(in_query).filter(|found| !found.id.is_empty());
+        let in_query = Self::of(id.to_owned(), secret.to_owned());
         in_headers.chain(in_query).try_fold(None, |known: Option<Self>, found| match known {
             None => Ok(Some(found)),
             Some(known) => known.and(found).map(Some).ok_or(Disagreement),
@@ -51,29 +51,30 @@ impl DsnKey {
         if !scheme.eq_ignore_ascii_case("sentry") {
             return None;
         }
-        let mut found = Self { id: String::new(), secret: None };
+        let (mut id, mut secret) = (String::new(), String::new());
         for (name, value) in pairs.split([',', ' ', '\t']).filter_map(|pair| pair.split_once('=')) {
             let value = decoded(value.trim_matches('"'))?;
             match name.trim() {
-                "sentry_key" => found.id = value,
-                "sentry_secret" => found.secret = Some(value),
+                "sentry_key" => id = value,
+                "sentry_secret" => secret = value,
                 _ => {}
             }
         }
-        (!found.id.is_empty()).then_some(found)
+        Self::of(id, secret)
     }
 
     /// The key in a whole DSN.
     pub fn in_url(dsn: &str) -> Option<Self> {
         let (_, rest) = dsn.trim().split_once("://")?;
         let (user, _) = rest.split_once('@')?;
-        let (id, secret) = match user.split_once(':') {
-            Some((id, secret)) => (id, Some(secret).filter(|secret| !secret.is_empty())),
-            None => (user, None),
-        };
-        let secret = secret.map(decoded);
-        let found = Self { id: decoded(id)?, secret: secret.flatten() };
-        (!found.id.is_empty()).then_some(found)
+        let (id, secret) = user.split_once(':').unwrap_or((user, ""));
+        Self::of(decoded(id)?, decoded(secret)?)
+    }
+
+    /// The key with these parts: none without an id, and without a secret where that is empty.
+    fn of(id: String, secret: String) -> Option<Self> {
+        let secret = Some(secret).filter(|secret| !secret.is_empty());
+        (!id.is_empty()).then_some(Self { id, secret })
     }
 
     /// Both, where they name the same key.
@@ -117,6 +118,7 @@ mod tests {
             ("SENTRY sentry_version=7 sentry_key=a", "a -"),
             ("Sentry  sentry_key=%61%62, =, other", "ab -"),
             ("Sentry sentry_key=\"a\"", "a -"),
+            ("Sentry sentry_key=a, sentry_secret=", "a -"),
             ("Sentry sentry_key=", "-"),
             ("Sentry sentry_key=%ff", "-"),
             ("Sentry", "-"),
@@ -157,6 +159,8 @@ mod tests {
         assert_eq!(found(&[], &[("sentry_key", "a")]), Ok("a -".into()));
         let both = [("sentry_version", "7"), ("sentry_key", "a"), ("sentry_secret", "b")];
         assert_eq!(found(&[header], &both), Ok("a b".into()));
+        let empty = [("sentry_key", "a"), ("sentry_secret", "")];
+        assert_eq!(found(&[], &empty), Ok("a -".into()));
         assert_eq!(found(&[header], &[("sentry_key", "b")]), Err(Disagreement));
         assert_eq!(
             found(&[header, ("authorization", "Sentry sentry_key=c")], &[]),
