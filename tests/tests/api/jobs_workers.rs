@@ -93,6 +93,48 @@ fn a_worker_is_registered_listed_and_leaves() {
 }
 
 #[test]
+fn a_worker_cannot_tell_what_cannot_be() {
+    let server = Server::start();
+    let client = server.client();
+    let worker = register(&client, &["default"]);
+    for (vitals, field) in [
+        (json!({"memory_mb": -1}), "memory_mb"),
+        (json!({"memory_mb": 1e308}), "memory_mb"),
+        (json!({"cpu_percent": -0.5}), "cpu_percent"),
+        (json!({"cpu_percent": 1_000_000_001}), "cpu_percent"),
+    ] {
+        let path = format!("{worker}/heartbeat");
+        client.post(&path, &vitals).refused_for(422, "invalid_field", field);
+    }
+    beat(&client, &worker, &json!({"memory_mb": 0, "cpu_percent": 1_000_000_000}));
+}
+
+#[test]
+fn workers_and_queues_are_listed_by_pages() {
+    let server = Server::start();
+    let client = server.client();
+    for name in ["a", "b", "c"] {
+        register(&client, &[name]);
+    }
+    for (path, list) in [(WORKERS, "workers"), ("/api/v1/queues", "queues")] {
+        let names = |query: &str| {
+            let shown = client.get(&format!("{path}{query}")).expect(200);
+            let name = |one: &Value| (one["id"].clone(), one["name"].clone());
+            let names: Vec<_> = shown[list].as_array().unwrap().iter().map(name).collect();
+            (names, shown["summary"]["total_workers"].clone())
+        };
+        // The server's own workers come while it starts.
+        eventually("a page to be a part of all", || {
+            let (all, page) = (names(""), names("?limit=2&offset=1"));
+            (all.0.get(1..3) == Some(&page.0[..]) && all.1 == page.1).then_some(())
+        });
+        let none = client.get(&format!("{path}?offset=1000")).expect(200);
+        assert_eq!(none[list], json!([]));
+        client.get(&format!("{path}?limit=0")).refused_for(400, "invalid_parameter", "limit");
+    }
+}
+
+#[test]
 fn a_fetch_hands_out_the_first_queue_first_and_waits_for_jobs_that_come() {
     covers!("POST /api/v1/workers/{id}/fetch", Happy);
     covers!("POST /api/v1/workers/{id}/fetch", Refusal);
