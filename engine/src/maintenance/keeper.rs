@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeReport};
 use crate::documents::Documents;
@@ -135,13 +135,14 @@ impl Keeper {
         self.telemetry.events.collect_garbage()
     }
 
-    /// Removes the events that match, of all that were written before.
+    /// Removes the events that match, of all that were written before. Between two blocks others have their turn: writers wait
+    /// for seals, and there may be many blocks.
     pub(crate) fn delete_events(&self, filter: &EventFilter) -> Result<DeleteReport> {
-        let _turn = self.turn.lock();
+        let mut turn = self.turn.lock();
         // Twice: a seal that failed before is finished first.
         self.seal_step()?;
         self.seal_step()?;
-        let report = self.telemetry.events.delete_rows(filter)?;
+        let report = self.telemetry.events.delete_rows(filter, || MutexGuard::bump(&mut turn))?;
         self.collect_garbage()?;
         Ok(report)
     }
