@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use telltale_tests::{Client, Server, Setup, eventually};
+use telltale_tests::{Client, Server, Setup, SmallDisk, eventually, iso, now_ms};
 
 use crate::jobs::{JOBS, enqueue};
 use crate::keys::text;
@@ -149,6 +149,34 @@ fn a_worker_that_is_told_to_stop_finishes_and_leaves() {
     crew.hear(worker, "left");
     client.get(&path).refused(404, "worker_not_found");
     assert_eq!(client.get(&format!("{JOBS}/{waiting}")).expect(200)["status"], "ready");
+}
+
+#[test]
+fn jobs_can_be_seen_while_the_disk_is_full_and_go_on_when_it_is_not() {
+    let Some(disk) = SmallDisk::mount(192) else { return };
+    let setup = Setup::new().data(&disk.path().join("data"));
+    let server = setup.set("storage.disk_free_bytes", "\"16MiB\"").start();
+    let client = server.client();
+    let due_ms = now_ms() + 5_000;
+    let soon = json!({"class_name": "Soon", "run_at": iso(due_ms), "queue": "full"});
+    let id = enqueue(&client, &soon);
+    let worker = crate::jobs::register(&client, &["other"]);
+    let ballast = disk.fill(0);
+    eventually("nothing to be written any more", || {
+        let about = json!({"hostname": "h".repeat(255), "queues": ["other"]});
+        (0..200).any(|_| client.post("/api/v1/workers", &about).status == 503).then_some(())
+    });
+    // Its time comes, and cannot be written.
+    while now_ms() < due_ms + 2_000 {
+        assert_eq!(client.get(&format!("{JOBS}/{id}")).expect(200)["status"], "scheduled");
+        client.get("/api/v1/queues").expect(200);
+        client.get(&worker).expect(200);
+    }
+    assert!(std::fs::remove_file(ballast).is_ok());
+    eventually("the job to be ready", || {
+        let shown = client.get(&format!("{JOBS}/{id}")).expect(200);
+        (shown["status"] == "ready").then_some(())
+    });
 }
 
 /// Jobs in all, and workers that work them.
