@@ -52,7 +52,7 @@ fn job() -> NewJob {
 async fn fill(jobs: &Jobs, count: usize) {
     for _ in 0..count / BATCH {
         let drafted = (0..BATCH).map(|_| jobs.draft(job())).collect();
-        black_box(jobs.enqueue_all(drafted).await.unwrap());
+        black_box(jobs.enqueue_all(drafted, |outcomes| (outcomes, None)).await.unwrap());
     }
 }
 

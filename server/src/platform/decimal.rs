@@ -40,7 +40,7 @@ impl Decimal {
 
     /// The bytes read.
     #[inline]
-    pub fn len(self) -> usize {
+    pub fn bytes(self) -> usize {
         self.digits + usize::from(self.decimals.is_some())
     }
 
@@ -127,7 +127,7 @@ mod tests {
     fn digits_and_a_point_are_taken_apart() {
         let read = |text: &str| {
             let decimal = Decimal::read(text.as_bytes());
-            (decimal.len(), decimal.whole(), decimal.decimals(), decimal.value())
+            (decimal.bytes(), decimal.whole(), decimal.decimals(), decimal.value())
         };
         for (text, expected) in [
             ("", (0, 0, None, None)),
@@ -153,7 +153,7 @@ mod tests {
         fn every_value_is_the_nearest(text in "[0-9]{1,18}(\\.[0-9]{0,12})?") {
             let expected: f64 = text.parse().unwrap();
             let decimal = Decimal::read(text.as_bytes());
-            prop_assert_eq!(decimal.len(), text.len());
+            prop_assert_eq!(decimal.bytes(), text.len());
             if let Some(value) = decimal.value() {
                 prop_assert_eq!(value, expected);
             }

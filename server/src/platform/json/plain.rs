@@ -146,7 +146,7 @@ impl<'b> Cursor<'b> {
         if decimal.whole() == 0 || leading_zero || decimal.decimals() == Some(0) {
             return None;
         }
-        let end = sign + decimal.len();
+        let end = sign + decimal.bytes();
         let value = match (rest.get(end), decimal.value()) {
             (Some(b'e' | b'E'), _) | (_, None) => return self.long_number(),
             (_, Some(value)) => value,

@@ -14,7 +14,7 @@ pub(super) fn ends(byte: Option<&u8>) -> bool {
 pub(super) fn number(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(text.first() == Some(&b'-'));
     let decimal = Decimal::read(text.get(sign..)?);
-    let end = sign + decimal.len();
+    let end = sign + decimal.bytes();
     let (suffix, is_whole) = (text.get(end), decimal.decimals().is_none());
     let length = match suffix {
         Some(b'i') if is_whole => end + 1,
