@@ -1,7 +1,7 @@
 //! Who calls, whether they may, and how often.
 //!
 //! A key stands in `Authorization`, on routes of agents of Sentry also where these have it; several that are given must agree.
-//! Where only the body can tell, its handler finishes here what the pipeline began.
+//! Where only the body can tell, it is read before anybody knows who sent it, and nothing is done with it until then.
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -10,7 +10,6 @@ use http::{HeaderName, HeaderValue};
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::pipeline::Origin;
 use super::query::Query;
-use super::request::Request;
 use super::route::{Access, LimitClass, Route, Scope};
 use super::server::Server;
 use crate::app::App;
@@ -39,7 +38,7 @@ pub(super) fn in_head(
     let (scope, takes_dsn) = match route.access {
         Access::Public => return Ok(Identity::Anonymous),
         Access::Scope(scope) => (scope, false),
-        Access::Dsn(scope) => (scope, true),
+        Access::Dsn(scope, _) => (scope, true),
     };
     let app = server.opened()?;
     if origin == Origin::Control {
@@ -63,33 +62,33 @@ pub(super) fn in_head(
 
 /// Counts a request against the caller's quota, and tells how it stands.
 pub(super) fn charge(route: &Route, identity: &Identity) -> Result<Option<Usage>, OverQuota> {
-    count(identity, route.limit, matches!(route.access, Access::Dsn(_)))
+    match identity.throttle(route.limit) {
+        Verdict::Unlimited => Ok(None),
+        Verdict::Allowed(usage) => Ok(Some(usage)),
+        Verdict::Refused { usage, wait } => {
+            let seconds =
+                u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+            let tells_sentry = matches!(route.access, Access::Dsn(..));
+            Err(OverQuota { usage, class: route.limit, seconds, tells_sentry })
+        }
+    }
 }
 
-impl Request {
-    /// Finds out who calls on a route with [`Access::Dsn`], now that the body has been looked at: `dsn` is what it says. A
-    /// caller who is known already must be the same; another one is counted against the quota of `class` now.
-    pub fn settle_identity(
-        &mut self,
-        app: &App,
-        dsn: Option<&str>,
-        scope: Scope,
-        class: LimitClass,
-    ) -> ApiResult<()> {
-        let told = dsn.and_then(DsnKey::in_url);
-        match (&self.identity, told) {
-            (Identity::Anonymous, None) => Err(unauthorized()),
-            (Identity::Anonymous, Some(dsn)) => {
-                let identity = by_dsn(app, &dsn, scope)?;
-                count(&identity, class, true)?;
-                self.identity = identity;
-                Ok(())
-            }
-            (Identity::Key(live), Some(dsn)) if !app.keys().is_of(live, &dsn) => {
-                Err(unauthorized())
-            }
-            (Identity::Key(_) | Identity::Local, _) => Ok(()),
-        }
+/// Finds out who calls where the head of the request did not tell and the body may. A caller who is known already must be the
+/// one that the body names, if it names one: then there is nobody to be found.
+pub(super) fn in_body(
+    app: &App,
+    route: &Route,
+    known: &Identity,
+    body: &[u8],
+) -> ApiResult<Option<Identity>> {
+    let Access::Dsn(scope, dsn_in) = route.access else { return Ok(None) };
+    let told = dsn_in(body).as_deref().and_then(DsnKey::in_url);
+    match (known, told) {
+        (Identity::Anonymous, None) => Err(unauthorized()),
+        (Identity::Anonymous, Some(dsn)) => by_dsn(app, &dsn, scope).map(Some),
+        (Identity::Key(live), Some(dsn)) if !app.keys().is_of(live, &dsn) => Err(unauthorized()),
+        (Identity::Key(_) | Identity::Local, _) => Ok(None),
     }
 }
 
@@ -109,22 +108,6 @@ fn allowed(identity: Identity, scope: Scope) -> ApiResult<Identity> {
 fn unauthorized() -> ApiError {
     let message = "a valid API key is required: Authorization: Bearer tt_<id>_<secret>";
     ApiError::new(ErrorCode::Unauthorized, message)
-}
-
-fn count(
-    identity: &Identity,
-    class: LimitClass,
-    tells_sentry: bool,
-) -> Result<Option<Usage>, OverQuota> {
-    match identity.throttle(class) {
-        Verdict::Unlimited => Ok(None),
-        Verdict::Allowed(usage) => Ok(Some(usage)),
-        Verdict::Refused { usage, wait } => {
-            let seconds =
-                u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
-            Err(OverQuota { usage, class, seconds, tells_sentry })
-        }
-    }
 }
 
 impl From<OverQuota> for ApiError {

@@ -123,7 +123,9 @@ fn operation(
     }
     match route.access {
         Access::Public => operation["security"] = json!([]),
-        Access::Scope(scope) | Access::Dsn(scope) => operation["x-scope"] = scope.as_str().into(),
+        Access::Scope(scope) | Access::Dsn(scope, _) => {
+            operation["x-scope"] = scope.as_str().into();
+        }
     }
     if let Some(request) = doc.request {
         operation["requestBody"] = json!({
@@ -260,7 +262,7 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
     use ErrorCode::*;
     let keyed: &[ErrorCode] = match route.access {
         Access::Public => &[],
-        Access::Scope(_) | Access::Dsn(_) => {
+        Access::Scope(_) | Access::Dsn(..) => {
             &[Unauthorized, Forbidden, Internal, Unavailable, Overloaded]
         }
     };

@@ -1,4 +1,5 @@
-//! The way of a request, in order: id → route → key → quota → admission → body → idempotency → handler → answer.
+//! The way of a request, in order: id → route → key → quota → admission → body → idempotency → handler → answer. Where only the
+//! body names the key, key and quota come after it.
 //!
 //! Every answer passes [`Trail::finish`], so every one has its request id, is counted and is logged; every failure
 //! on the way is an [`ApiError`], so there is one place that makes error bodies. A handler that panics is a
@@ -16,10 +17,11 @@ use http_body_util::Full;
 use super::body::BodyLimits;
 use super::error::{ApiError, ApiResult};
 use super::idempotency::{Claim, Subject};
+use super::identify::OverQuota;
 use super::query::Query;
 use super::request::Request;
 use super::response::Response;
-use super::route::{BodyKind, Handler, HangUp, Method};
+use super::route::{BodyKind, Handler, HangUp, Method, Route};
 use super::router::Found;
 use super::server::Server;
 use super::trail::Trail;
@@ -72,10 +74,7 @@ where
     trail.route = Some((index, route));
     check_header_size(server, &parts)?;
     trail.identity = identify::in_head(server, origin, route, &parts)?;
-    trail.usage = identify::charge(route, &trail.identity).inspect_err(|refused| {
-        trail.usage = Some(refused.usage);
-        server.telemetry.refused_quota();
-    })?;
+    charge(server, route, trail)?;
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
         Handler::App(handler) => handler,
@@ -91,6 +90,10 @@ where
         }
     };
     trail.body_bytes = body.len();
+    if let Some(identity) = identify::in_body(app, route, &trail.identity, &body)? {
+        trail.identity = identity;
+        charge(server, route, trail)?;
+    }
     let request = Request {
         method: route.method,
         params,
@@ -114,6 +117,15 @@ where
         Method::Post => once(server, app, work, request, &parts.uri).await,
         Method::Put | Method::Patch | Method::Delete => to_the_end(work(request)).await,
     }
+}
+
+/// Counts the request against the quota of its caller.
+fn charge(server: &Server, route: &Route, trail: &mut Trail) -> Result<(), OverQuota> {
+    trail.usage = identify::charge(route, &trail.identity).inspect_err(|refused| {
+        trail.usage = Some(refused.usage);
+        server.telemetry.refused_quota();
+    })?;
+    Ok(())
 }
 
 /// The limits of hyper stand higher, so that it is we who answer, in our own form.

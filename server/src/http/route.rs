@@ -110,10 +110,10 @@ impl Route {
         self
     }
 
-    /// Keys are taken as agents of Sentry send them, with this scope.
+    /// Keys are taken as agents of Sentry send them, with this scope; `dsn_in` finds the DSN in a body.
     #[must_use]
-    pub const fn dsn(mut self, scope: Scope) -> Self {
-        self.access = Access::Dsn(scope);
+    pub const fn dsn(mut self, scope: Scope, dsn_in: fn(&[u8]) -> Option<String>) -> Self {
+        self.access = Access::Dsn(scope, dsn_in);
         self
     }
 
@@ -212,15 +212,15 @@ impl Method {
 }
 
 /// Who may call a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Access {
     /// Everybody, without a key.
     Public,
     /// Keys with this scope, and admin keys.
     Scope(Scope),
-    /// The same, where a key may also come as the one of a DSN: in `X-Sentry-Auth`, in the query string, or in the body. A
-    /// request with none in its head reaches its handler as nobody's, who looks for it in the body.
-    Dsn(Scope),
+    /// The same, where a key may also come as the one of a DSN: in `X-Sentry-Auth`, in the query string, or in the body,
+    /// where the function finds it.
+    Dsn(Scope, fn(&[u8]) -> Option<String>),
 }
 
 /// What is read of the body before the handler runs, and the limit of its bytes after decompression.

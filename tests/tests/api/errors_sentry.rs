@@ -5,7 +5,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, Server, Setup, covers};
+use telltale_tests::{Answer, Client, Server, Setup, covers, eventually};
 
 use crate::keys::{client_with, make, text};
 
@@ -135,6 +135,37 @@ fn keys_are_taken_wherever_sdks_put_them() {
     reader.request("POST", path).body(plain()).send().refused(403, "forbidden");
     // A key that may be seen can send, and nothing else.
     client.with_key(&public).get("/api/v1/errors").refused(401, "unauthorized");
+}
+
+#[test]
+fn a_key_that_only_the_body_names_is_a_key_like_any_other() {
+    let server = Server::start();
+    let client = server.client();
+    let open = client.without_key();
+    let post = |key: &str| {
+        let head = json!({"dsn": dsn(&server, key)});
+        let body = format!("{head}\n{{\"type\":\"event\"}}\n{}\n", event("m"));
+        let request = open.request("POST", "/api/1/envelope/").header("idempotency-key", "once");
+        request.body(body).send()
+    };
+    // Whoever is nobody takes no idempotency key, and no two share theirs.
+    post("nobody12345").refused(401, "unauthorized");
+    for _ in 0..2 {
+        let key = public_key(&client, &json!({"single": 9}));
+        let first = post(&key);
+        assert_eq!(first.status, 200);
+        assert_eq!(first.must_header("ratelimit-limit"), "9");
+        assert_eq!(first.must_header("ratelimit-remaining"), "8");
+        assert_eq!(first.header("idempotency-replayed"), None);
+        let again = post(&key);
+        assert_eq!(again.must_header("idempotency-replayed"), "true");
+        assert_eq!(again.expect(200), first.expect(200));
+        eventually("the key in the log", || {
+            let is_told = |line: &String| line.contains(&key) && line.contains("/envelope/");
+            server.log().iter().any(is_told).then_some(())
+        });
+    }
+    assert_eq!(all(&client)[0]["occurrences"], 2);
 }
 
 fn packed(mut encoder: impl Write, body: &[u8]) {

@@ -18,15 +18,19 @@ use crate::limits::JSON_SCRATCH_BYTES_MAX;
 
 /// The routes of the protocol. SDKs send the slash at the end; proxies and people leave it out.
 pub static ROUTES: &[Route] = &[
-    route("/api/{project}/envelope/", &envelope).doc(ENVELOPE),
-    route("/api/{project}/envelope", &envelope).doc(ENVELOPE),
-    route("/api/{project}/store/", &store).doc(STORE),
-    route("/api/{project}/store", &store).doc(STORE),
+    route("/api/{project}/envelope/", &envelope, dsn_in_envelope).doc(ENVELOPE),
+    route("/api/{project}/envelope", &envelope, dsn_in_envelope).doc(ENVELOPE),
+    route("/api/{project}/store/", &store, |_| None).doc(STORE),
+    route("/api/{project}/store", &store, |_| None).doc(STORE),
 ];
 
-const fn route(path: &'static str, handler: &'static dyn Handle) -> Route {
+const fn route(
+    path: &'static str,
+    handler: &'static dyn Handle,
+    dsn_in: fn(&[u8]) -> Option<String>,
+) -> Route {
     Route::post(path, handler)
-        .dsn(Scope::Ingest)
+        .dsn(Scope::Ingest, dsn_in)
         .limit(LimitClass::Single)
         .body(BodyKind::Bulk)
         .packing(Packing::Brotli)
@@ -34,16 +38,12 @@ const fn route(path: &'static str, handler: &'static dyn Handle) -> Route {
 }
 
 async fn envelope(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
-    let body = req.take_body();
-    let dsn = Envelope::open(&body).ok().and_then(|envelope| envelope.dsn);
-    req.settle_identity(&app, dsn.as_deref(), Scope::Ingest, LimitClass::Single)?;
-    let project = project(&req)?;
+    let (body, project) = (req.take_body(), project(&req)?);
     let read = move |intake: &mut Intake<'_>, body: &[u8]| intake.envelope(body);
     take(app, project, body, read).await
 }
 
 async fn store(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
-    req.settle_identity(&app, None, Scope::Ingest, LimitClass::Single)?;
     let (body, project) = (req.take_body(), project(&req)?);
     let read = move |intake: &mut Intake<'_>, body: &[u8]| {
         let event = intake.event(body, None)?;
@@ -51,6 +51,11 @@ async fn store(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
         Ok((vec![event], Some(id)))
     };
     take(app, project, body, read).await
+}
+
+/// Where an envelope was sent to, as it says itself.
+fn dsn_in_envelope(body: &[u8]) -> Option<String> {
+    Envelope::open(body).ok().and_then(|envelope| envelope.dsn)
 }
 
 /// Reads a body and stores what is in it.
