@@ -270,8 +270,6 @@ pub const ERRORS_STORE_SECONDS: u64 = 1;
 pub const ERRORS_DELETE_SECONDS: u64 = 2;
 /// Seconds between two rounds of removing what is too old.
 pub const ERRORS_TRIM_SECONDS: u64 = 60 * 60;
-/// Groups whose events are deleted in one step, which writes every block that holds any of them anew.
-pub const ERRORS_DELETED_AT_ONCE_MAX: usize = 1_000;
 /// Days for which a given id of an occurrence is remembered at least, so that one that is sent again is known.
 pub const ERROR_ID_DAYS: i64 = 7;
 /// Bytes of sets of users that stay in memory.

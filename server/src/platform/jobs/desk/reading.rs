@@ -54,14 +54,14 @@ impl Jobs {
         let (job, attempts) = (dead.job, dead.attempts);
         let read = self.blocking(move |engine| {
             let body = read_bodies(engine, &[job]).pop().flatten();
-            Ok((body, read_failures(engine, job, attempts)?))
+            Ok((body, read_failures(engine, job, attempts)))
         });
         let (body, failures) = read.await?;
         if body.is_none() {
             // Brought back or forgotten between the two looks, as if it had been gone before.
             self.look_for_dead(id).await?;
         }
-        Ok(detail(dead, body, failures))
+        Ok(detail(dead, body, failures?))
     }
 
     /// What is in memory of a dead job.
