@@ -142,6 +142,10 @@ pub const WIDGET_DECIMALS_MAX: u8 = 15;
 pub const DASHBOARD_TRIES_MAX: usize = 1_000;
 /// Milliseconds that a client may go on sending a body that was refused, so that it gets to read why.
 pub const LINGER_MS: u64 = 2_000;
+/// Bytes of a body nobody reads that are taken from the connection so that it can go on; one with more left ends.
+pub const LEFTOVER_BYTES_MAX: u64 = 256 << 10;
+/// Milliseconds that an answer waits for the rest of such a body.
+pub const LEFTOVER_MS: u64 = 500;
 /// Milliseconds between two attempts to accept when the system has no more sockets to give.
 pub const ACCEPT_PAUSE_MS: u64 = 100;
 /// Seconds between two rounds of storing when keys were last used: a write per request would be too much.

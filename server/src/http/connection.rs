@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::task::{Poll, ready};
 use std::time::Duration;
 
-use hyper::body::{Body as _, Incoming};
+use http::HeaderValue;
+use http::header::CONNECTION;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -22,6 +24,7 @@ use tokio::time::{sleep, timeout};
 
 use super::activity::{Activity, Overdue, Tapped};
 use super::error::{ApiError, ErrorCode};
+use super::leftover;
 use super::pipeline::Origin;
 use super::response::Response;
 use super::server::Server;
@@ -53,9 +56,12 @@ pub(super) async fn serve<S>(
         let busy = answering.begin();
         let (server, activity) = (Arc::clone(&server), Arc::clone(&answering));
         Box::pin(async move {
-            let bodied = !request.body().is_end_stream();
-            let response = server.handle(origin, request).await;
-            if bodied && !response.status().is_success() {
+            let (request, leftover) = leftover::lend(request);
+            let mut response = server.handle(origin, request).await;
+            if let Some(leftover) = leftover
+                && !leftover.read().await
+            {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 activity.linger();
             }
             drop(busy);

@@ -21,6 +21,7 @@ mod cors;
 mod idempotency;
 mod identify;
 mod inflate;
+mod leftover;
 mod listener;
 mod pipeline;
 mod router;

@@ -159,6 +159,48 @@ async fn a_refused_body_does_not_cost_the_client_its_answer() {
 }
 
 #[tokio::test]
+async fn a_body_that_nobody_reads_and_comes_late_leaves_the_connection_open() {
+    let bench = Bench::new();
+    let mut wire = connect(&bench);
+    for body in
+        ["content-length: 2\r\n\r\n|{}", "transfer-encoding: chunked\r\n\r\n|2\r\n{}\r\n0\r\n\r\n"]
+    {
+        let (head, body) = body.split_once('|').unwrap();
+        wire.send(&format!("POST /nowhere HTTP/1.1\r\nhost: a\r\n{head}")).await;
+        // By now the server has refused the request, but for the body.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        wire.send(&format!("{body}{HEALTH}")).await;
+        let refused = wire.until("}}").await;
+        assert!(refused.starts_with("HTTP/1.1 404 "), "{refused}");
+        assert!(!refused.contains("connection: close"), "{refused}");
+        let next = wire.until("\"ok\"}").await;
+        assert!(next.starts_with("HTTP/1.1 200 OK"), "{next}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_before_the_end_of_the_body_says_that_the_connection_ends() {
+    for promised in [
+        "content-length: 2\r\n\r\n",
+        "content-length: 9000000\r\n\r\n",
+        "content-length: 2\r\nexpect: 100-continue\r\n\r\n",
+        "transfer-encoding: chunked\r\n\r\n",
+        "transfer-encoding: chunked\r\n\r\nno length\r\n",
+    ] {
+        let bench = Bench::new();
+        let mut wire = connect(&bench);
+        wire.send(&format!("POST /nowhere HTTP/1.1\r\nhost: a\r\n{promised}")).await;
+        let said = wire.until("}}").await;
+        assert!(said.starts_with("HTTP/1.1 404 "), "{promised:?}: {said}");
+        assert!(said.contains("\r\nconnection: close\r\n"), "{promised:?}: {said}");
+        drop(wire.stream);
+        wire.serving.await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_stops_closes_idle_connections_at_once() {
     let bench = Bench::new();
     let mut used = connect(&bench);
