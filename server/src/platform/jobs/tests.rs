@@ -151,11 +151,8 @@ fn who_stops_waiting_gets_nothing_and_nothing_is_lost() {
         for _ in 0..50 {
             let mut waiting = Box::pin(jobs.fetch(gone, 1, Duration::from_secs(60)));
             let drafted = jobs.draft(job("A"));
-            tokio::select! {
-                biased;
-                _ = &mut waiting => panic!("there was no job yet"),
-                _ = tokio::task::yield_now() => {}
-            }
+            // A job that came back before may be there at once: it goes the same way.
+            drop((&mut waiting).now_or_never());
             jobs.enqueue(drafted, None).await.unwrap();
         }
         // Afterwards the round is over that may have begun before the last job came back.
