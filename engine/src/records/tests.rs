@@ -1,7 +1,6 @@
 //! What owners of tables are promised.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -10,7 +9,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::storage::{Batch, Direction, KeyRange, Keyspace, Store, Sync};
+use crate::storage::{Batch, Direction, KeyRange, Keyspace, Store, Sync, copy_as_killed};
 use crate::{Clock, Documents, Engine, Error, Options, Receipt, TimestampMs, limits};
 
 const QUEUES: Table = Table::new(7, "queues");
@@ -158,12 +157,7 @@ fn what_is_written_survives_a_kill() {
         batch.put(NEXT, &[0], vec![n]);
         records.write(batch).unwrap();
     }
-    // The files as they are while the process runs are those that a kill leaves.
-    fs::create_dir(&killed).unwrap();
-    for entry in fs::read_dir(&live).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, killed.join(path.file_name().unwrap())).unwrap();
-    }
+    copy_as_killed(&live, &killed);
     let records = bare(&killed);
     assert_eq!(records.get(NEXT, &[0]).unwrap().unwrap(), [99]);
     assert_eq!(records.scan(QUEUES, &KeyRange::all(), Direction::Forward).count(), 100);

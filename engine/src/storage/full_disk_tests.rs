@@ -166,12 +166,10 @@ impl Writer {
 
     /// What a start after a kill finds: the files as they are now, while the store is still open.
     fn check_after_a_kill(&self, dir: &Path) {
-        let copy = TempDir::new().unwrap();
-        for entry in fs::read_dir(dir.join("db")).unwrap() {
-            let path = entry.unwrap().path();
-            fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
-        }
-        let store = Store::open(copy.path(), CACHE_BYTES, 2).unwrap();
+        let elsewhere = TempDir::new().unwrap();
+        let killed = elsewhere.path().join("db");
+        copy_as_killed(&dir.join("db"), &killed);
+        let store = Store::open(&killed, CACHE_BYTES, 2).unwrap();
         Self { store, acknowledged: self.acknowledged.clone() }.check_all();
     }
 

@@ -18,11 +18,15 @@ mod upkeep;
 #[cfg(test)]
 mod full_disk_tests;
 #[cfg(test)]
+mod killed;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use batch::{Batch, Sync};
 pub(crate) use disk::{disk_free, disk_used};
 pub(crate) use keyspace::Keyspace;
+#[cfg(test)]
+pub(crate) use killed::copy_as_killed;
 pub use range::KeyRange;
 pub(crate) use scan::Caching;
 pub use scan::Direction;

@@ -351,13 +351,8 @@ fn a_log_cut_short_loses_the_tail_and_a_damaged_one_is_refused() {
     for n in 0..3_u8 {
         put(&store, Keyspace::Documents, &[n], &noise(u64::from(n), 3_000));
     }
-    // Copied while open, as a crash leaves it.
     for target in [&cut, &damaged] {
-        fs::create_dir(target).unwrap();
-        for entry in fs::read_dir(&whole).unwrap() {
-            let path = entry.unwrap().path();
-            fs::copy(&path, target.join(path.file_name().unwrap())).unwrap();
-        }
+        copy_as_killed(&whole, target);
     }
     let needle = &noise(2, 3_000)[2_000..2_020];
     let log = file_with(&cut, "log", needle);

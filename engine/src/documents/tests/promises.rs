@@ -1,6 +1,7 @@
 //! One caller at a time: documents, expectations, damage, receipts, bytes.
 
 use super::setup::*;
+use crate::storage::copy_as_killed;
 
 #[test]
 fn a_document_comes_back_as_it_was_also_after_a_restart() {
@@ -127,12 +128,7 @@ fn what_is_committed_survives_a_kill() {
     for n in 0..50 {
         revisions.push(put(&documents, &n.to_string(), &rule("a", n), Expect::Absent).unwrap());
     }
-    // The files as they are while the process runs are those that a kill leaves.
-    fs::create_dir(&killed).unwrap();
-    for entry in fs::read_dir(&live).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, killed.join(path.file_name().unwrap())).unwrap();
-    }
+    copy_as_killed(&live, &killed);
     let documents = open(&killed);
     for (n, revision) in (0..50).zip(&revisions) {
         let expected = Versioned { value: rule("a", n), revision: *revision };
