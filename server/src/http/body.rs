@@ -50,7 +50,8 @@ pub(super) struct BodyLimits {
 impl BodyLimits {
     /// What the route reads; of a caller whom only the body tells, no more than that needs.
     pub(super) fn of(route: &Route, settings: &Settings, caller: &Identity) -> Self {
-        let is_stranger = matches!((route.access, caller), (Access::Dsn(..), Identity::Anonymous));
+        let is_stranger =
+            matches!((route.access, caller), (Access::Dsn(_, Some(_)), Identity::Anonymous));
         let kind = if is_stranger { BodyKind::Json } else { route.body };
         Self {
             bytes_max: settings.body_bytes_max(kind),

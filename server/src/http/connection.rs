@@ -59,7 +59,7 @@ pub(super) async fn serve<S>(
             let (request, leftover) = leftover::lend(request);
             let mut response = server.handle(origin, request).await;
             if let Some(leftover) = leftover
-                && !leftover.read().await
+                && !leftover.read(response.status()).await
             {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 activity.linger();

@@ -35,21 +35,22 @@ pub(super) fn in_head(
     route: &Route,
     parts: &Parts,
 ) -> ApiResult<Identity> {
-    let (scope, takes_dsn) = match route.access {
+    let (scope, dsn) = match route.access {
         Access::Public => return Ok(Identity::Anonymous),
-        Access::Scope(scope) => (scope, false),
-        Access::Dsn(scope, _) => (scope, true),
+        Access::Scope(scope) => (scope, None),
+        Access::Dsn(scope, in_body) => (scope, Some(in_body)),
     };
     let app = server.opened()?;
     if origin == Origin::Control {
         return allowed(Identity::Local, scope);
     }
-    if takes_dsn {
+    if let Some(in_body) = dsn {
         let query = Query::parse(parts.uri.query().unwrap_or(""))?;
         match DsnKey::in_head(&parts.headers, query.iter()).map_err(|_| unauthorized())? {
             Some(dsn) => return by_dsn(app, &dsn, scope),
-            // The body may hold it.
-            None if !parts.headers.contains_key(AUTHORIZATION) => return Ok(Identity::Anonymous),
+            None if in_body.is_some() && !parts.headers.contains_key(AUTHORIZATION) => {
+                return Ok(Identity::Anonymous);
+            }
             None => {}
         }
     }
@@ -82,7 +83,7 @@ pub(super) fn in_body(
     known: &Identity,
     body: &[u8],
 ) -> ApiResult<Option<Identity>> {
-    let Access::Dsn(scope, dsn_in) = route.access else { return Ok(None) };
+    let Access::Dsn(scope, Some(dsn_in)) = route.access else { return Ok(None) };
     let told = dsn_in(body).as_deref().and_then(DsnKey::in_url);
     match (known, told) {
         (Identity::Anonymous, None) => Err(unauthorized()),

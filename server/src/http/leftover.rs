@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use http::header::EXPECT;
-use http::{HeaderMap, Version};
+use http::{HeaderMap, StatusCode, Version};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use parking_lot::Mutex;
@@ -23,27 +23,40 @@ use crate::limits;
 /// A body that comes back to its [`Leftover`] when whoever reads it stops before the end.
 #[derive(Debug)]
 pub(super) struct Lent<B> {
-    body: Option<B>,
-    home: Arc<Mutex<Option<B>>>,
+    body: Rest<B>,
+    home: Home<B>,
 }
 
 /// Where the rest of a body is found when the answer is known.
 #[derive(Debug)]
 pub(super) struct Leftover<B> {
-    home: Arc<Mutex<Option<B>>>,
+    home: Home<B>,
     /// The client does not send the body before it is asked to, and may never.
     is_withheld: bool,
 }
 
+/// What is left of a body.
+#[derive(Debug)]
+enum Rest<B> {
+    Nothing,
+    /// All from here on.
+    Body(B),
+    /// Nobody knows where it ends.
+    Broken,
+}
+
+/// Where a body that was lent comes back to.
+type Home<B> = Arc<Mutex<Rest<B>>>;
+
 /// Lends the body of `request` to whoever answers it. HTTP/2 needs none of this: its requests do not share
 /// their bytes.
 pub(super) fn lend<B>(request: http::Request<B>) -> (http::Request<Lent<B>>, Option<Leftover<B>>) {
-    let home = Arc::new(Mutex::new(None));
+    let home = Arc::new(Mutex::new(Rest::Nothing));
     let leftover = (request.version() < Version::HTTP_2).then(|| Leftover {
         home: Arc::clone(&home),
         is_withheld: expects_to_be_asked(request.headers()),
     });
-    (request.map(|body| Lent { body: Some(body), home }), leftover)
+    (request.map(|body| Lent { body: Rest::Body(body), home }), leftover)
 }
 
 fn expects_to_be_asked(headers: &HeaderMap) -> bool {
@@ -51,12 +64,18 @@ fn expects_to_be_asked(headers: &HeaderMap) -> bool {
 }
 
 impl<B: Body<Data = Bytes> + Unpin> Leftover<B> {
-    /// Reads what is left. Answers whether the connection can serve another request.
-    pub(super) async fn read(self) -> bool {
-        let Some(mut body) = self.home.lock().take().filter(|body| !body.is_end_stream()) else {
-            return true;
+    /// Reads what is left, now that the answer has this status. Answers whether the connection can serve another request.
+    pub(super) async fn read(self, answer: StatusCode) -> bool {
+        let rest = std::mem::replace(&mut *self.home.lock(), Rest::Nothing);
+        let mut body = match rest {
+            Rest::Nothing => return true,
+            Rest::Body(body) if body.is_end_stream() => return true,
+            Rest::Body(body) => body,
+            Rest::Broken => return false,
         };
-        if self.is_withheld || body.size_hint().lower() > limits::LEFTOVER_BYTES_MAX {
+        let is_long = body.size_hint().lower() > limits::LEFTOVER_BYTES_MAX;
+        // Who was waited for already is not waited for again.
+        if is_long || self.is_withheld || answer == StatusCode::REQUEST_TIMEOUT {
             return false;
         }
         let patience = Duration::from_millis(limits::LEFTOVER_MS);
@@ -86,25 +105,33 @@ impl<B: Body + Unpin> Body for Lent<B> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let Rest::Body(body) = &mut self.body else { return Poll::Ready(None) };
         let frame = ready!(Pin::new(body).poll_frame(cx));
-        if !matches!(frame, Some(Ok(_))) {
-            self.body = None;
+        match &frame {
+            Some(Ok(_)) => {}
+            Some(Err(_)) => self.body = Rest::Broken,
+            None => self.body = Rest::Nothing,
         }
         Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.as_ref().is_none_or(Body::is_end_stream)
+        match &self.body {
+            Rest::Body(body) => body.is_end_stream(),
+            Rest::Nothing | Rest::Broken => true,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+        match &self.body {
+            Rest::Body(body) => body.size_hint(),
+            Rest::Nothing | Rest::Broken => SizeHint::with_exact(0),
+        }
     }
 }
 
 impl<B> Drop for Lent<B> {
     fn drop(&mut self) {
-        *self.home.lock() = self.body.take();
+        *self.home.lock() = std::mem::replace(&mut self.body, Rest::Nothing);
     }
 }

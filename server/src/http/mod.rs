@@ -47,8 +47,8 @@ pub use query::{Paging, Query};
 pub use request::Request;
 pub use response::{Data, Deleted, Meta, Page, Response};
 pub use route::{
-    Access, BodyKind, Handle, Handler, HandlerFuture, HangUp, LimitClass, Method, Packing, Route,
-    Scope,
+    Access, BodyKind, DsnIn, Handle, Handler, HandlerFuture, HangUp, LimitClass, Method, Packing,
+    Route, Scope,
 };
 pub use router::InvalidRoute;
 pub use serve::serve;

@@ -110,9 +110,9 @@ impl Route {
         self
     }
 
-    /// Keys are taken as agents of Sentry send them, with this scope; `dsn_in` finds the DSN in a body.
+    /// Keys are taken as agents of Sentry send them, with this scope; `dsn_in` finds the DSN in a body, where bodies have one.
     #[must_use]
-    pub const fn dsn(mut self, scope: Scope, dsn_in: fn(&[u8]) -> Option<String>) -> Self {
+    pub const fn dsn(mut self, scope: Scope, dsn_in: Option<DsnIn>) -> Self {
         self.access = Access::Dsn(scope, dsn_in);
         self
     }
@@ -211,6 +211,9 @@ impl Method {
     }
 }
 
+/// Finds the DSN in a body.
+pub type DsnIn = fn(&[u8]) -> Option<String>;
+
 /// Who may call a route.
 #[derive(Clone, Copy, Debug)]
 pub enum Access {
@@ -218,9 +221,9 @@ pub enum Access {
     Public,
     /// Keys with this scope, and admin keys.
     Scope(Scope),
-    /// The same, where a key may also come as the one of a DSN: in `X-Sentry-Auth`, in the query string, or in the body,
-    /// where the function finds it.
-    Dsn(Scope, fn(&[u8]) -> Option<String>),
+    /// The same, where a key may also come as the one of a DSN: in `X-Sentry-Auth`, in the query string, or, where there is a
+    /// function that finds it there, in the body.
+    Dsn(Scope, Option<DsnIn>),
 }
 
 /// What is read of the body before the handler runs, and the limit of its bytes after decompression.

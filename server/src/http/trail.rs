@@ -38,7 +38,6 @@ pub(super) struct Trail {
     known_tags: Vec<String>,
     method: http::Method,
     uri: http::Uri,
-    version: http::Version,
 }
 
 impl Trail {
@@ -55,7 +54,6 @@ impl Trail {
             known_tags: etag::known_tags(&parts.method, &parts.headers),
             method: parts.method.clone(),
             uri: parts.uri.clone(),
-            version: parts.version,
         }
     }
 
@@ -77,10 +75,6 @@ impl Trail {
             server.telemetry.refused_load();
         }
         self.add_headers(&mut response.headers);
-        let unread = error.as_ref().is_some_and(|e| leaves_body_unread(e.code()));
-        if unread && self.version < http::Version::HTTP_2 {
-            response.headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
-        }
         let took = server.ticks.elapsed().saturating_sub(self.began);
         let index = self.route.map(|(index, _)| index);
         server.telemetry.answered(index, response.status, took, self.body_bytes);
@@ -161,11 +155,6 @@ impl Trail {
         *answer.headers_mut() = headers;
         answer
     }
-}
-
-/// Whether the rest of the body is not worth waiting for: the connection ends after the answer.
-fn leaves_body_unread(code: ErrorCode) -> bool {
-    matches!(code, ErrorCode::PayloadTooLarge | ErrorCode::RequestTimeout)
 }
 
 fn is_request_id(text: &str) -> bool {

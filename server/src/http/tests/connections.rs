@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use super::bench::Bench;
 use crate::http::{Origin, Settings, connection};
+use crate::limits;
 
 /// One end of a connection to a server.
 struct Wire {
@@ -145,11 +146,7 @@ fn frame_kinds(mut bytes: &[u8]) -> Vec<u8> {
 async fn a_refused_body_does_not_cost_the_client_its_answer() {
     let bench = Bench::new();
     let mut wire = connect(&bench);
-    let authorization = format!("authorization: Bearer {}", bench.key);
-    wire.send(&format!(
-        "POST /t/body HTTP/1.1\r\nhost: a\r\n{authorization}\r\ncontent-length: 9000000\r\n\r\n"
-    ))
-    .await;
+    wire.send(&post(&bench, "/t/body", "content-length: 9000000\r\n\r\n")).await;
     let said = wire.until("}}").await;
     assert!(said.starts_with("HTTP/1.1 413 "), "{said}");
     // The server still takes what the client had begun to send.
@@ -180,24 +177,63 @@ async fn a_body_that_nobody_reads_and_comes_late_leaves_the_connection_open() {
     }
 }
 
+/// A POST with a key.
+fn post(bench: &Bench, path: &str, rest: &str) -> String {
+    let key = &bench.key;
+    format!("POST {path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {key}\r\n{rest}")
+}
+
+/// What is said to a request whose body never ends, and that it is said after this time.
+async fn said_before_the_end(bench: &Bench, path: &str, rest: &str, takes: Duration) -> String {
+    const TOLERANCE: Duration = Duration::from_millis(5);
+    let mut wire = connect(bench);
+    wire.send(&post(bench, path, rest)).await;
+    if let Some(silent) = takes.checked_sub(TOLERANCE) {
+        let early = timeout(silent, wire.stream.read_u8()).await;
+        assert!(early.is_err(), "{path}: {early:?}");
+    }
+    let said = timeout(2 * TOLERANCE, wire.until("}}")).await.unwrap();
+    drop(wire.stream);
+    wire.serving.await.unwrap();
+    said
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_answer_before_the_end_of_the_body_says_that_the_connection_ends() {
-    for promised in [
-        "content-length: 2\r\n\r\n",
-        "content-length: 9000000\r\n\r\n",
-        "content-length: 2\r\nexpect: 100-continue\r\n\r\n",
-        "transfer-encoding: chunked\r\n\r\n",
-        "transfer-encoding: chunked\r\n\r\nno length\r\n",
+    let (at_once, late) = (Duration::ZERO, Duration::from_millis(limits::LEFTOVER_MS));
+    let bench = Bench::new();
+    let idle = bench.server.settings.body_idle_timeout;
+    let long = limits::LEFTOVER_BYTES_MAX + 1;
+    let with_length = format!("content-length: {long}\r\n\r\n");
+    let chunk = "x".repeat(1 << 14);
+    let chunks = format!("{:x}\r\n{chunk}\r\n", chunk.len()).repeat(17);
+    let chunked = format!("transfer-encoding: chunked\r\n\r\n{chunks}");
+    for (path, rest, status, takes) in [
+        ("/nowhere", "content-length: 2\r\n\r\n", 404, late),
+        ("/nowhere", &with_length, 404, at_once),
+        ("/nowhere", "content-length: 2\r\nexpect: 100-continue\r\n\r\n", 404, at_once),
+        ("/nowhere", "transfer-encoding: chunked\r\n\r\n", 404, late),
+        ("/nowhere", "transfer-encoding: chunked\r\n\r\nno length\r\n", 404, at_once),
+        ("/nowhere", &chunked, 404, at_once),
+        ("/t/body", "transfer-encoding: chunked\r\n\r\nno length\r\n", 400, at_once),
+        ("/t/body", "transfer-encoding: chunked\r\n\r\n1\r\n{\r\n", 408, idle),
     ] {
-        let bench = Bench::new();
-        let mut wire = connect(&bench);
-        wire.send(&format!("POST /nowhere HTTP/1.1\r\nhost: a\r\n{promised}")).await;
-        let said = wire.until("}}").await;
-        assert!(said.starts_with("HTTP/1.1 404 "), "{promised:?}: {said}");
-        assert!(said.contains("\r\nconnection: close\r\n"), "{promised:?}: {said}");
-        drop(wire.stream);
-        wire.serving.await.unwrap();
+        let said = said_before_the_end(&bench, path, rest, takes).await;
+        let told: String = rest.chars().take(60).collect();
+        assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{path} {told:?}: {said}");
+        assert!(said.contains("\r\nconnection: close\r\n"), "{path} {told:?}: {said}");
     }
+}
+
+#[tokio::test]
+async fn as_much_of_a_body_as_may_be_left_is_read() {
+    let bench = Bench::new();
+    let mut wire = connect(&bench);
+    let body = "x".repeat(limits::LEFTOVER_BYTES_MAX as usize);
+    let rest = format!("content-length: {}\r\n\r\n{body}{HEALTH}", body.len());
+    wire.send(&post(&bench, "/nowhere", &rest)).await;
+    assert!(wire.until("}}").await.starts_with("HTTP/1.1 404 "));
+    assert!(wire.until("\"ok\"}").await.starts_with("HTTP/1.1 200 OK"));
 }
 
 #[tokio::test]

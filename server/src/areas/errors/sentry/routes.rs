@@ -11,24 +11,20 @@ use crate::areas::errors::ops;
 use crate::areas::errors::prepare::{Prepared, event_id_text};
 use crate::areas::errors::wire::SentryAnswer;
 use crate::http::{
-    ApiResult, BodyKind, Doc, ErrorCode, Handle, LimitClass, Packing, Param, Request, Response,
-    Route, Scope,
+    ApiResult, BodyKind, Doc, DsnIn, ErrorCode, Handle, LimitClass, Packing, Param, Request,
+    Response, Route, Scope,
 };
 use crate::limits::JSON_SCRATCH_BYTES_MAX;
 
 /// The routes of the protocol. SDKs send the slash at the end; proxies and people leave it out.
 pub static ROUTES: &[Route] = &[
-    route("/api/{project}/envelope/", &envelope, dsn_in_envelope).doc(ENVELOPE),
-    route("/api/{project}/envelope", &envelope, dsn_in_envelope).doc(ENVELOPE),
-    route("/api/{project}/store/", &store, |_| None).doc(STORE),
-    route("/api/{project}/store", &store, |_| None).doc(STORE),
+    route("/api/{project}/envelope/", &envelope, Some(dsn_in_envelope)).doc(ENVELOPE),
+    route("/api/{project}/envelope", &envelope, Some(dsn_in_envelope)).doc(ENVELOPE),
+    route("/api/{project}/store/", &store, None).doc(STORE),
+    route("/api/{project}/store", &store, None).doc(STORE),
 ];
 
-const fn route(
-    path: &'static str,
-    handler: &'static dyn Handle,
-    dsn_in: fn(&[u8]) -> Option<String>,
-) -> Route {
+const fn route(path: &'static str, handler: &'static dyn Handle, dsn_in: Option<DsnIn>) -> Route {
     Route::post(path, handler)
         .dsn(Scope::Ingest, dsn_in)
         .limit(LimitClass::Single)
