@@ -85,6 +85,8 @@ pub(super) struct Ledger {
     pub(super) waiters: Waiters,
     /// Jobs that were handed out and cannot be read, and why.
     pub(super) unreadable: Vec<(JobId, u64, String)>,
+    /// The machine was read anew: jobs may be ready that nobody who waits was told of.
+    pub(super) is_anew: bool,
     pub(super) pace: Pace,
     /// Whether fetches still wait.
     pub(super) may_wait: bool,
@@ -96,6 +98,16 @@ struct Replies {
     tells: Vec<Tell>,
     grants: Vec<(FetchReply, Vec<Grant>)>,
     looks: Vec<Look>,
+}
+
+/// How much a round heard.
+#[derive(Clone, Copy, Debug, Default)]
+struct Heard {
+    commands: usize,
+    /// No command is left that waits.
+    all: bool,
+    /// One of them was to stop.
+    stop: bool,
 }
 
 /// What a round did that nobody asked for; jobs are done so again when it is not written.
@@ -177,7 +189,8 @@ impl Ledger {
         let Some(mut state) = self.recall(now) else { return self.refuse(first) };
         let (mut round, mut replies) = (Round::new(now), Replies::default());
         let begun = self.begin(&mut state, &mut round);
-        let stopped = self.take_commands(first, &mut state, &mut round, &mut replies);
+        let heard = self.take_commands(first, &mut state, &mut round, &mut replies);
+        self.pace.heard(heard.commands, heard.all);
         self.serve_waiters(&mut state, &mut round, &mut replies);
         let mut due_in_ms = if begun.more { Some(0) } else { state.due_in_ms(&round) };
         self.state = Some(state);
@@ -185,17 +198,20 @@ impl Ledger {
         if !self.unreadable.is_empty() {
             due_in_ms = Some(0);
         }
-        if stopped { After::End } else { After::Sleep(self.pace.sleep(due_in_ms)) }
+        if heard.stop { After::End } else { After::Sleep(self.pace.sleep(due_in_ms)) }
     }
 
     /// What is due of itself.
     fn begin(&mut self, state: &mut State, round: &mut Round) -> Begun {
         let more = match self.pace.begin(round.now) {
             Due::All => state.tick(round),
-            Due::AllButLosses => state.tick_without_losses(round),
+            Due::AllButLosses { deaf_ms } => state.tick_without_losses(deaf_ms, round),
             Due::Nothing => return Begun::default(),
         };
         let (returned, unreadable) = (self.returns.take(), std::mem::take(&mut self.unreadable));
+        if std::mem::take(&mut self.is_anew) {
+            state.wake_ready(round);
+        }
         for (id, token) in &returned {
             state.give_back(*id, *token, round);
         }
@@ -205,19 +221,19 @@ impl Ledger {
         Begun { more, returned, unreadable }
     }
 
-    /// Takes the command that began the round and those that wait. Answers whether one of them was to stop.
+    /// Takes the command that began the round and those that wait.
     fn take_commands(
         &mut self,
         first: Command,
         state: &mut State,
         round: &mut Round,
         replies: &mut Replies,
-    ) -> bool {
+    ) -> Heard {
         let mut first = Some(first);
-        for _ in 0..limits::LEDGER_ROUND_COMMANDS_MAX {
+        for commands in 0..limits::LEDGER_ROUND_COMMANDS_MAX {
             // Only a command that this round has room for is received: what is received is done.
             let next = first.take().or_else(|| self.commands.try_recv().ok());
-            let Some(command) = next else { return false };
+            let Some(command) = next else { return Heard { commands, all: true, stop: false } };
             match command {
                 Command::Work(work) => replies.tells.push(work(state, round)),
                 Command::Look(look) => replies.looks.push(look),
@@ -228,14 +244,14 @@ impl Ledger {
                 Command::EndWaits => self.end_waits(replies),
                 Command::Stop => {
                     self.end_waits(replies);
-                    return true;
+                    return Heard { commands, all: false, stop: true };
                 }
             }
             if round.batch.bytes() >= limits::LEDGER_ROUND_BYTES_MAX {
-                return false;
+                return Heard { commands: commands + 1, all: false, stop: false };
             }
         }
-        false
+        Heard { commands: limits::LEDGER_ROUND_COMMANDS_MAX, all: false, stop: false }
     }
 
     #[expect(clippy::too_many_arguments, reason = "a command's parts, and the round it belongs to")]
@@ -320,7 +336,7 @@ impl Ledger {
                 );
                 self.state = None;
                 self.returns.put_back(begun.returned);
-                self.unreadable = begun.unreadable;
+                self.unreadable.extend(begun.unreadable);
                 self.pace.rest(Self::now(&self.clock, &self.ticks));
             }
         }
@@ -375,7 +391,10 @@ impl Ledger {
             return Some(state);
         }
         match State::load(&self.engine, self.settings, Arc::clone(&self.ids), self.seed, now) {
-            Ok(loaded) => Some(loaded.state),
+            Ok(loaded) => {
+                self.is_anew = true;
+                Some(loaded.state)
+            }
             Err(error) => {
                 tracing::error!(%error, "jobs cannot be read");
                 None
@@ -385,15 +404,19 @@ impl Ledger {
 
     /// Without a machine nothing can be done but to say so.
     fn refuse(&mut self, command: Command) -> After {
+        let mut replies = Replies::default();
         match command {
             Command::Stop => return After::End,
+            Command::EndWaits => self.end_waits(&mut replies),
+            Command::Wake => self.waiters.prune(),
             Command::Fetch { reply, .. } => {
                 let why = "jobs cannot be read".to_owned();
                 drop(reply.send(Err(JobsError::Unavailable(why))));
             }
             // Dropped unheard: whoever asked sees that nobody answers.
-            Command::Work(_) | Command::Look(_) | Command::Wake | Command::EndWaits => {}
+            Command::Work(_) | Command::Look(_) => {}
         }
+        self.hand_out(replies.grants);
         After::Sleep(self.pace.sleep(None))
     }
 }

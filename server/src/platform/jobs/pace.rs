@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::state::Now;
+use crate::limits;
 
 /// How long the ledger sleeps when nothing is due: callers who left while they waited are forgotten then.
 const IDLE_MS: i64 = 1_000;
@@ -11,7 +12,10 @@ const IDLE_MS: i64 = 1_000;
 #[derive(Debug)]
 pub(super) struct Pace {
     began_ms: i64,
-    was_late: bool,
+    /// Whether the round before took nothing from anybody.
+    was_lenient: bool,
+    /// Commands that may have been sent while nobody listened, and were not taken yet.
+    unheard: usize,
     /// A write failed: what fails of itself is not tried before.
     rests_until_ms: i64,
 }
@@ -21,8 +25,12 @@ pub(super) struct Pace {
 pub(super) enum Due {
     /// All that is due.
     All,
-    /// Nobody was listened to for long: who seems silent may have spoken. The next round takes from workers what is due.
-    AllButLosses,
+    /// Nobody was listened to for long: who seems silent may have spoken, so workers lose nothing before all was heard that was
+    /// said meanwhile.
+    AllButLosses {
+        /// For how long nobody was listened to; 0 in the rounds that hear the rest.
+        deaf_ms: i64,
+    },
     /// Nothing, as the last write failed just now.
     Nothing,
 }
@@ -30,19 +38,30 @@ pub(super) enum Due {
 impl Pace {
     /// The pace of a ledger that begins now.
     pub(super) fn new(now: Now) -> Self {
-        Self { began_ms: now.steady_ms, was_late: false, rests_until_ms: i64::MIN }
+        Self { began_ms: now.steady_ms, was_lenient: false, unheard: 0, rests_until_ms: i64::MIN }
     }
 
-    /// A round begins. Of two that follow each other one is late at most, so that nothing is put off for ever.
+    /// A round begins. After one that took nothing from anybody none is late, so that nothing is put off for ever.
     pub(super) fn begin(&mut self, now: Now) -> Due {
         let gap_ms = now.steady_ms.saturating_sub(self.began_ms);
-        self.was_late = gap_ms > 2 * IDLE_MS && !self.was_late;
-        self.began_ms = now.steady_ms;
-        match (now.steady_ms < self.rests_until_ms, self.was_late) {
-            (true, _) => Due::Nothing,
-            (false, true) => Due::AllButLosses,
-            (false, false) => Due::All,
+        let is_late = gap_ms > 2 * IDLE_MS && !self.was_lenient;
+        if is_late {
+            self.unheard = limits::LEDGER_QUEUE_MAX;
         }
+        self.was_lenient = self.unheard > 0;
+        self.began_ms = now.steady_ms;
+        if now.steady_ms < self.rests_until_ms {
+            Due::Nothing
+        } else if self.was_lenient {
+            Due::AllButLosses { deaf_ms: if is_late { gap_ms } else { 0 } }
+        } else {
+            Due::All
+        }
+    }
+
+    /// The round took so many commands, and none is left if those were `all`.
+    pub(super) fn heard(&mut self, commands: usize, all: bool) {
+        self.unheard = if all { 0 } else { self.unheard.saturating_sub(commands) };
     }
 
     /// The write of the round failed, and that was known at this time.
@@ -78,19 +97,35 @@ mod tests {
         for (steady_ms, due) in [
             (1_000, Due::All),
             (3_000, Due::All),
-            (48_000, Due::AllButLosses),
+            (48_000, Due::AllButLosses { deaf_ms: 45_000 }),
             (48_001, Due::All),
-            (50_002, Due::AllButLosses),
+            (50_002, Due::AllButLosses { deaf_ms: 2_001 }),
             (60_000, Due::All),
-            (70_000, Due::AllButLosses),
+            (70_000, Due::AllButLosses { deaf_ms: 10_000 }),
         ] {
             assert_eq!(pace.begin(at(steady_ms)), due, "at {steady_ms}");
+            pace.heard(1, true);
         }
         assert_eq!(ms(&pace, Some(-10)), 0, "what is left for the next round comes at once");
         assert_eq!(
             (ms(&pace, Some(300)), ms(&pace, Some(9_000)), ms(&pace, None)),
             (300, 1_000, 1_000)
         );
+    }
+
+    #[test]
+    fn all_that_was_said_while_nobody_listened_is_heard_first() {
+        let mut pace = Pace::new(at(0));
+        assert_eq!(pace.begin(at(50_000)), Due::AllButLosses { deaf_ms: 50_000 });
+        pace.heard(limits::LEDGER_QUEUE_MAX / 2, false);
+        // However long that takes.
+        assert_eq!(pace.begin(at(60_000)), Due::AllButLosses { deaf_ms: 0 });
+        pace.heard(limits::LEDGER_QUEUE_MAX / 2, false);
+        assert_eq!(pace.begin(at(70_000)), Due::All, "more cannot have waited");
+        pace.heard(limits::LEDGER_QUEUE_MAX / 2, false);
+        assert_eq!(pace.begin(at(80_000)), Due::AllButLosses { deaf_ms: 10_000 });
+        pace.heard(1, true);
+        assert_eq!(pace.begin(at(80_001)), Due::All);
     }
 
     #[test]

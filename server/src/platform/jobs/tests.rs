@@ -79,14 +79,34 @@ impl House {
     /// dropped. Then `last` is dropped there.
     fn hold_up(&self, drafted: Vec<Drafted>, last: impl Send + 'static) -> mpsc::Sender<()> {
         let (go_on, gate) = mpsc::channel::<()>();
+        let (arrive, arrived) = mpsc::channel::<()>();
         let wait = move |_| {
+            drop(arrive);
             gate.recv().unwrap_err();
             drop(last);
             ((), None)
         };
         let mut holding = Box::pin(self.jobs.enqueue_all(drafted, wait));
         assert!((&mut holding).now_or_never().is_none());
+        arrived.recv().unwrap_err();
         go_on
+    }
+
+    /// As much as makes a round full.
+    fn full_round(&self) -> Vec<Drafted> {
+        (0..3).map(|_| self.jobs.draft(large("other", 3 << 20))).collect()
+    }
+
+    /// Damages what a job is to do.
+    fn spoil(&self, id: JobId) {
+        let mut batch = RecordBatch::new();
+        batch.put(stored::BODIES, &id.key(), b"\xffno body".to_vec());
+        self.engine.records().write(batch).unwrap();
+    }
+
+    /// Moves both clocks on.
+    fn pass(&self, ms: i64) {
+        self.clock.set(TimestampMs(self.clock.now().0 + ms));
     }
 }
 
@@ -166,9 +186,12 @@ fn a_job_that_cannot_be_read_dies_and_says_why() {
     let house = House::open();
     let worker = house.register();
     let (bad, good) = (house.enqueue("Bad"), house.enqueue("Good"));
-    let mut batch = RecordBatch::new();
-    batch.put(stored::BODIES, &bad.key(), b"\xffno body".to_vec());
-    house.engine.records().write(batch).unwrap();
+    house.spoil(bad);
+    let shown = house.runtime.block_on(house.jobs.job(bad));
+    assert!(
+        matches!(shown, Err(JobsError::Failed(_))),
+        "it is there and cannot be read: {shown:?}"
+    );
     let fetched = house.fetch(worker);
     assert!(fetched.iter().map(|held| held.id).eq([good]), "the other one is not held up");
     let page = house.runtime.block_on(async {
@@ -291,8 +314,7 @@ fn a_write_that_fails_hides_nothing_and_forgets_nothing_that_is_to_come_back() {
         let later = jobs.enqueue(jobs.draft(soon), None).await.unwrap().id;
         let granted = jobs.fetch(gone, 1, Duration::ZERO).await.unwrap();
         // A round that is full at once, and not over before the next one is known: that one takes the job back.
-        let full = (0..3).map(|_| jobs.draft(large("other", 3 << 20))).collect();
-        let go_on = house.hold_up(full, granted);
+        let go_on = house.hold_up(house.full_round(), granted);
         let mut failing = Box::pin(jobs.enqueue(jobs.draft(too_large()), None));
         let mut looking = Box::pin(jobs.queue("default".to_owned()));
         assert!((&mut failing).now_or_never().is_none());
@@ -310,6 +332,94 @@ fn a_write_that_fails_hides_nothing_and_forgets_nothing_that_is_to_come_back() {
     let fetched = house.fetch(stays);
     assert!(fetched.iter().map(|held| held.id).eq([id, later]));
     assert_eq!(fetched[0].attempt, 1, "nothing counts");
+}
+
+#[test]
+fn why_a_job_cannot_be_read_is_remembered_however_often_a_write_fails() {
+    let house = House::timeless();
+    let worker = house.register();
+    let bad = house.enqueue("Bad");
+    house.spoil(bad);
+    let jobs = &house.jobs;
+    house.runtime.block_on(async {
+        // One round hands it out, the next one is to bury it and fails.
+        let go_on = house.hold_up(house.full_round(), ());
+        let mut fetching = Box::pin(jobs.fetch(worker, 1, Duration::ZERO));
+        let mut filling = Box::pin(jobs.enqueue_all(house.full_round(), |_| ((), None)));
+        let mut failing = Box::pin(jobs.enqueue(jobs.draft(too_large()), None));
+        assert!((&mut fetching).now_or_never().is_none());
+        assert!((&mut filling).now_or_never().is_none());
+        assert!((&mut failing).now_or_never().is_none());
+        drop(go_on);
+        assert!(fetching.await.unwrap().jobs().is_empty());
+        filling.await.unwrap();
+        assert!(matches!(failing.await, Err(JobsError::Failed(_))));
+        let again = jobs.enqueue(jobs.draft(too_large()), None).await;
+        assert!(matches!(again, Err(JobsError::Failed(_))), "while the ledger rests");
+        assert_eq!(jobs.queue("default".to_owned()).await.unwrap().running, 1);
+        house.pass(1_000);
+        jobs.queues().await.unwrap();
+        let page = jobs.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap();
+        assert_eq!(&*page.jobs[0].dead.error_class, "Unreadable");
+    });
+}
+
+#[test]
+fn who_waits_gets_the_job_that_a_write_that_failed_left_behind() {
+    let house = House::timeless();
+    let (first, second) = (house.register(), house.register());
+    let id = house.enqueue("A");
+    let jobs = &house.jobs;
+    house.runtime.block_on(async {
+        let go_on = house.hold_up(house.full_round(), ());
+        let mut taking = Box::pin(jobs.fetch(first, 1, Duration::ZERO));
+        let mut waiting = Box::pin(jobs.fetch(second, 1, Duration::from_secs(60)));
+        let unwritten = jobs.draft(large("other", telltale_engine::limits::RECORD_VALUE_BYTES_MAX));
+        let mut failing = Box::pin(jobs.enqueue(unwritten, None));
+        assert!((&mut taking).now_or_never().is_none());
+        assert!((&mut waiting).now_or_never().is_none());
+        assert!((&mut failing).now_or_never().is_none());
+        drop(go_on);
+        assert!(matches!(taking.await, Err(JobsError::Failed(_))));
+        house.pass(1_000);
+        jobs.queues().await.unwrap();
+        let granted = waiting.now_or_never().unwrap().unwrap();
+        assert!(granted.jobs().iter().map(|held| held.id).eq([id]));
+    });
+}
+
+#[test]
+fn what_was_said_while_the_ledger_was_held_up_is_heard_before_anybody_loses_anything() {
+    let house = House::timeless();
+    let (speaks, silent) = (house.register(), house.register());
+    let jobs = &house.jobs;
+    house.runtime.block_on(async {
+        let short = jobs.draft(NewJob { timeout_seconds: Some(30), ..job("A") });
+        let id = jobs.enqueue(short, None).await.unwrap().id;
+        let held = jobs.fetch(speaks, 1, Duration::ZERO).await.unwrap().keep().remove(0);
+        let go_on = house.hold_up(house.full_round(), ());
+        house.pass(61_000);
+        // Another round is full before these are heard.
+        let mut filling = Box::pin(jobs.enqueue_all(house.full_round(), |_| ((), None)));
+        let mut beating = Box::pin(jobs.heartbeat(speaks, Vitals::default()));
+        let mut acking = Box::pin(jobs.ack(id, Some(held.token)));
+        assert!((&mut filling).now_or_never().is_none());
+        assert!((&mut beating).now_or_never().is_none());
+        assert!((&mut acking).now_or_never().is_none());
+        drop(go_on);
+        assert_eq!(beating.await.unwrap().lost, []);
+        acking.await.unwrap();
+        // Who had no answer for a minute has another one.
+        for _ in 0..60 {
+            house.pass(1_000);
+            jobs.heartbeat(speaks, Vitals::default()).await.unwrap();
+            assert!(jobs.worker(silent).await.is_ok());
+        }
+        house.pass(1_000);
+        jobs.queues().await.unwrap();
+        assert!(matches!(jobs.worker(silent).await, Err(JobsError::WorkerNotFound(_))));
+        assert!(jobs.worker(speaks).await.is_ok());
+    });
 }
 
 #[test]
@@ -350,11 +460,14 @@ fn a_dead_job_that_somebody_else_brings_back_meanwhile_is_not_found() {
         let mut second = Box::pin(jobs.retry(dead.clone()));
         let mut shown = Box::pin(jobs.dead_job(dead.clone()));
         assert!((&mut second).now_or_never().is_none());
+        let mut listed = Box::pin(jobs.dead_jobs(DeadFilter::default(), 0, 10));
         assert!((&mut shown).now_or_never().is_none());
+        assert!((&mut listed).now_or_never().is_none());
         drop(go_on);
-        // Both have found it when it is brought back.
+        // All have found it when it is brought back.
         jobs.retry(dead).await.unwrap();
         assert!(matches!(second.await, Err(JobsError::DeadJobNotFound(_))));
         assert!(matches!(shown.await, Err(JobsError::DeadJobNotFound(_))));
+        assert!(listed.await.unwrap().jobs.is_empty());
     });
 }

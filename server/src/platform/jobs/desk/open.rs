@@ -70,6 +70,7 @@ impl Jobs {
             state: Some(state),
             waiters: Waiters::default(),
             unreadable: Vec::new(),
+            is_anew: false,
             pace: Pace::new(now),
             may_wait: true,
         };

@@ -6,7 +6,7 @@ use super::open::Jobs;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::model::{
-    DeadDetail, DeadFilter, DeadJob, DeadPage, FailureReport, JobDetail, JobId, PastFailure,
+    DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, FailureReport, JobDetail, JobId, PastFailure,
 };
 use crate::platform::jobs::names::ClassName;
 use crate::platform::jobs::stored::{self, StoredBody, StoredFailure};
@@ -28,10 +28,14 @@ impl Jobs {
         let counted = view.attempts;
         let read = self.blocking(move |engine| {
             let body = read_bodies(engine, &[id]).pop().flatten();
-            Ok(body.zip(Some(read_failures(engine, id, counted)?)))
+            Ok((body, read_failures(engine, id, counted)))
         });
-        // Gone between the two looks, as if it had been gone before.
-        let (body, failures) = read.await?.ok_or_else(not_found)?;
+        let (body, failures) = read.await?;
+        let Some(body) = body else {
+            // Gone between the two looks, as if it had been gone before.
+            self.look(move |state, _| Ok(state.job(id))).await?.ok_or_else(not_found)?;
+            return Err(JobsError::Failed(format!("job {id} cannot be read")));
+        };
         Ok(JobDetail {
             id,
             class: body.class,
@@ -44,7 +48,7 @@ impl Jobs {
             at: view.at,
             held: view.held,
             dead_id: view.dead_id,
-            failures,
+            failures: failures?,
         })
     }
 
@@ -83,12 +87,27 @@ impl Jobs {
             let bodies = read_bodies(engine, &ids);
             let last: Vec<_> = page.iter().map(|dead| (dead.job, dead.attempts)).collect();
             let failures = read_many_failures(engine, &last)?;
-            let details = page.into_iter().zip(bodies).zip(failures);
-            let shown = details
-                .map(|((dead, body), failure)| detail(dead, body, failure.into_iter().collect()));
-            Ok(shown.collect())
+            let rows = page.into_iter().zip(bodies).zip(failures);
+            Ok(rows.map(|((dead, body), failure)| (dead, body, failure)).collect::<Vec<_>>())
         });
-        Ok(DeadPage { jobs: read.await?, total })
+        let rows = read.await?;
+        let unread = rows.iter().filter(|(_, body, _)| body.is_none());
+        let gone = self.gone(unread.map(|(dead, ..)| dead.id).collect()).await?;
+        let there = rows.into_iter().filter(|(dead, ..)| !gone.contains(&dead.id));
+        let jobs =
+            there.map(|(dead, body, failure)| detail(dead, body, failure.into_iter().collect()));
+        Ok(DeadPage { jobs: jobs.collect(), total })
+    }
+
+    /// Which of these, that were dead a moment ago and could not be read, were brought back or forgotten since.
+    async fn gone(&self, unread: Vec<DeadId>) -> Result<Vec<DeadId>, JobsError> {
+        if unread.is_empty() {
+            return Ok(unread);
+        }
+        let gone = move |state: &super::State, _| {
+            Ok(unread.into_iter().filter(|id| !state.is_dead(*id)).collect())
+        };
+        self.look(gone).await
     }
 
     /// What jobs are to do; none for one that cannot be read.

@@ -162,6 +162,11 @@ impl State {
         found.ok_or_else(|| JobsError::DeadJobNotFound(id.to_owned()))
     }
 
+    /// Whether there is such a dead job.
+    pub(in crate::platform::jobs) fn is_dead(&self, id: DeadId) -> bool {
+        self.dead.get(id).is_some()
+    }
+
     /// The dead jobs that are named, and how many names were of none.
     pub(in crate::platform::jobs) fn dead_named(&self, ids: &[String]) -> (Vec<DeadJob>, usize) {
         let mut found: Vec<DeadJob> = ids.iter().filter_map(|id| self.dead_job(id).ok()).collect();

@@ -66,6 +66,15 @@ impl State {
         queue.ready > 0 && queue.paused_ms.is_none()
     }
 
+    /// Whoever waits for jobs of a queue that has some may have them now.
+    pub(in crate::platform::jobs) fn wake_ready(&self, round: &mut Round) {
+        for queue in 0..u32::try_from(self.queues.all.len()).unwrap_or(u32::MAX) {
+            if self.has_ready(queue) {
+                round.wake(queue);
+            }
+        }
+    }
+
     fn grant(&mut self, id: JobId, worker: WorkerId, round: &mut Round) -> Option<Grant> {
         let mut job = self.jobs.get(&id).copied()?;
         let lease_ms = match job.timeout_seconds {

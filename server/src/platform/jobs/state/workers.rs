@@ -174,6 +174,18 @@ impl State {
         self.timers.expect(worker.expected_steady_ms, id);
     }
 
+    /// Every worker has so long to be heard of, if it has not longer.
+    pub(super) fn excuse_silence(&mut self, for_ms: i64, round: &Round) {
+        let by_ms = round.now.steady_ms + for_ms.min(self.settings.worker_silence_ms);
+        for (id, worker) in &mut self.workers {
+            if worker.expected_steady_ms < by_ms {
+                self.timers.unexpect(worker.expected_steady_ms, *id);
+                worker.expected_steady_ms = by_ms;
+                self.timers.expect(by_ms, *id);
+            }
+        }
+    }
+
     /// Tells a worker that it may do no more than this. It never goes back. Answers what it may do now, and whether that
     /// changed.
     pub(in crate::platform::jobs) fn restrict(
