@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
+use super::kind::SPARE_SECONDS;
 use super::*;
 use crate::platform::ids::Ids;
 use crate::platform::jobs::{DeadFilter, JobStatus, Jobs, JobsSettings, WorkerStatus};
@@ -178,8 +179,13 @@ fn an_item_that_takes_too_long_fails_before_it_is_taken_away() {
     let (_open, gate) = watch::channel(true);
     let mut house = House::open(gate);
     let note = Note { text: String::new() };
+    let ticks = Ticks::system();
     house.runtime.block_on(SHORT.hand_in(&house.jobs, &note)).unwrap();
     assert_eq!(house.dead(1), ["TimedOut"]);
+    let took = ticks.elapsed();
+    let held = Duration::from_secs((SHORT.timeout_seconds + SPARE_SECONDS).into());
+    assert!(took >= Duration::from_secs(SHORT.timeout_seconds.into()), "{took:?}");
+    assert!(took < held / 2, "what is to spare is not used: {took:?}");
     house.end();
 }
 

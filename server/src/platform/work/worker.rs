@@ -205,9 +205,9 @@ async fn attempt(
     let left_ms = job.expires_at.0.saturating_sub(jobs.now().0);
     let held = Duration::from_millis(u64::try_from(left_ms).unwrap_or(0));
     // Whoever else enqueues such jobs knows nothing of the spare.
-    let left = held.saturating_sub(SPARE).max(held / 2);
-    let doing = AssertUnwindSafe(handler(&job.arguments)).catch_unwind();
-    match timeout(left, doing).await {
+    let may_take = handler.timeout.min(held.saturating_sub(SPARE).max(held / 2));
+    let doing = AssertUnwindSafe((handler.begin)(&job.arguments)).catch_unwind();
+    match timeout(may_take, doing).await {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_)) => Err(WorkError::new("Panic", "it panicked; the log says where")),
         Err(_) => Err(WorkError::new("TimedOut", "it took longer than it may")),

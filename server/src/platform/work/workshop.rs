@@ -18,8 +18,13 @@ use crate::platform::jobs::Jobs;
 
 /// An item at work.
 pub(super) type Doing = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send>>;
-/// What does the items of one kind, given as JSON.
-pub(super) type Handler = Box<dyn Fn(&str) -> Doing + Send + Sync>;
+/// What does the items of one kind.
+pub(super) struct Handler {
+    /// Begins an item, given as JSON.
+    pub(super) begin: Box<dyn Fn(&str) -> Doing + Send + Sync>,
+    /// How long an item may take.
+    pub(super) timeout: Duration,
+}
 
 /// What does which kind of work.
 #[derive(Default)]
@@ -54,7 +59,7 @@ impl Workshop {
         T: Serialize + DeserializeOwned + Send + 'static,
         Work: Future<Output = Result<(), WorkError>> + Send + 'static,
     {
-        let handler = move |arguments: &str| -> Doing {
+        let begin = move |arguments: &str| -> Doing {
             match serde_json::from_str::<T>(arguments) {
                 Ok(item) => Box::pin(work(item)),
                 Err(error) => {
@@ -63,7 +68,8 @@ impl Workshop {
                 }
             }
         };
-        self.handlers.insert(kind.class, Box::new(handler));
+        let timeout = Duration::from_secs(u64::from(kind.timeout_seconds));
+        self.handlers.insert(kind.class, Handler { begin: Box::new(begin), timeout });
         self.queues.entry(kind.queue).or_insert(1);
         self
     }
