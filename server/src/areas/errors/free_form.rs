@@ -106,7 +106,7 @@ impl<'w> FreeForm<'w> {
     /// Whether a text looks like a document, as bodies of requests and values of variables often are, and has one of the
     /// words in it that secret keys are known by.
     fn may_hold_secrets(&self, text: &str) -> bool {
-        let is_document = match text.trim_start().as_bytes() {
+        let is_document = match unquoted(text).as_bytes() {
             [b'{', ..] => true,
             // Lines of logs begin like this too; values of secret keys in a list are quoted.
             [b'[', rest @ ..] => memchr::memchr2(b'"', b'\'', rest).is_some(),
@@ -142,4 +142,18 @@ impl<'w> FreeForm<'w> {
 fn secret_pair<'d>(mut pair: Elements<'d>, scrubber: &Scrubber) -> Option<(&'d str, &'static str)> {
     let (2, Json::Text(key)) = (pair.len(), pair.next()?.json()) else { return None };
     scrubber.is_secret(key).then_some((key, FILTERED))
+}
+
+/// A text without what stands before the value where a language printed it as it is written in programs: quotes, as often as
+/// it was printed, and in Python a letter that tells of which kind it is.
+fn unquoted(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let bare = rest.strip_prefix(['b', 'u', 'r']).unwrap_or(rest);
+        let inner = bare.trim_start_matches('\\');
+        match inner.strip_prefix(['"', '\'']) {
+            Some(inner) => rest = inner.trim_start(),
+            None => return rest,
+        }
+    }
 }

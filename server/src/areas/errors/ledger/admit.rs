@@ -54,10 +54,17 @@ impl Ledger {
         batch: &mut EventBatch,
     ) -> Result<Admission, ErrorsError> {
         let seen = SeenKey::new(prepared.project, prepared.event_id);
-        if self.store.has_seen(seen, self.clock.now())? {
-            return Ok(Admission::Known);
-        }
-        let mut state = self.state.write();
+        let mut state = loop {
+            let writings = self.state.read().seen.writings();
+            if self.store.has_seen(seen, self.clock.now())? {
+                return Ok(Admission::Known);
+            }
+            let state = self.state.write();
+            // What was written since that look is on disk, and may not be here any more.
+            if state.seen.writings() == writings {
+                break state;
+            }
+        };
         match state.seen.look(seen) {
             Sight::Stored => return Ok(Admission::Known),
             Sight::OnItsWay(told) => return Ok(Admission::OnItsWay(told)),
@@ -116,7 +123,12 @@ impl State {
         if self.doomed.contains(&id) {
             return;
         }
+        let stored_as = id;
         let id = self.groups.owner(id);
+        if self.held_back.concerns(id) {
+            self.held_back.add((stored_as, hash), latest, face, user);
+            return;
+        }
         let is_new = self.groups.get(id).is_none();
         let users = user.and_then(|user| self.users.add(store, id, is_new, user));
         if let Some(group) = self.groups.touch(id, || Group::new(hash, latest, face)) {

@@ -14,6 +14,7 @@ use super::super::scrub::Scrubber;
 use super::super::store::Store;
 use super::group::GroupView;
 use super::groups::{GroupFilter, Groups, SortBy};
+use super::held_back::HeldBack;
 use super::numbers::{Mark, Numbers};
 use super::seen::Seen;
 use super::users::Users;
@@ -53,6 +54,7 @@ pub(super) struct State {
     pub(super) users: Users,
     /// Deleted groups, and those merged into them, whose events may still be there.
     pub(super) doomed: HashSet<GroupId>,
+    pub(super) held_back: HeldBack,
 }
 
 impl Ledger {

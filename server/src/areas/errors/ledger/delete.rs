@@ -16,21 +16,27 @@ impl Ledger {
         let _writing = self.writing.lock();
         let mut changes = Changes::default();
         let (mut gone, mut doomed) = (Vec::new(), HashSet::new());
-        // Kept through the write: what is counted in a group meanwhile would be lost should the group stay.
-        let mut state = self.state.write();
-        for id in ids {
-            if let Some(group) = state.groups.get(*id) {
-                changes.delete_group(*id);
-                doomed.extend(of_group(*id, group));
-                gone.push(*id);
+        {
+            let mut state = self.state.write();
+            for id in ids {
+                if let Some(group) = state.groups.get(*id) {
+                    changes.delete_group(*id);
+                    doomed.extend(of_group(*id, group));
+                    gone.push(*id);
+                }
             }
+            state.hold_back(gone.iter().copied());
         }
         doomed.iter().for_each(|id| changes.put_doomed(*id));
-        self.store.write(changes)?;
-        state.doomed.extend(doomed);
-        gone.retain(|id| state.groups.remove(*id).is_some());
-        gone.iter().for_each(|id| state.users.remove(*id));
-        Ok(gone)
+        let outcome = self.store.write(changes);
+        let mut state = self.state.write();
+        if outcome.is_ok() {
+            state.doomed.extend(doomed);
+            gone.retain(|id| state.groups.remove(*id).is_some());
+            gone.iter().for_each(|id| state.users.remove(*id));
+        }
+        state.let_go(&self.store);
+        outcome.map(|()| gone)
     }
 
     /// Deletes the events of deleted groups. A sweep calls it; what a crash interrupts, the next call does again.

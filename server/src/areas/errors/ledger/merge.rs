@@ -18,13 +18,15 @@ impl Ledger {
     ) -> Result<GroupView, ErrorsError> {
         let _writing = self.writing.lock();
         let now = self.clock.now();
-        // Kept through the write, so that nothing is counted between what the disk gets and what is then in memory.
-        let mut state = self.state.write();
-        let (mut merged, others) = state.groups_of(into, others)?;
-        let users = self.unite(&state, &mut merged, into, &others)?;
         let mut changes = Changes::default();
-        // Counts go down with the mark that they are of, so all that was counted goes with them.
-        let written = state.stage(&mut changes, now, 0);
+        let (merged, others, users, written) = {
+            let mut state = self.state.write();
+            let (mut merged, others) = state.groups_of(into, others)?;
+            let users = self.unite(&state, &mut merged, into, &others)?;
+            state.hold_back(others.iter().map(|(id, _)| *id).chain([into]));
+            // Counts go down with the mark that they are of, so all that was counted goes with them.
+            (merged, others, users, state.stage(&mut changes, now, 0))
+        };
         others.iter().for_each(|(id, _)| changes.delete_group(*id));
         changes.put_group(into, &merged);
         changes.put_users(into, &users);
@@ -32,16 +34,19 @@ impl Ledger {
             changes.put_course(into, course);
         }
         let outcome = self.store.write(changes);
+        let mut state = self.state.write();
         state.staged(written, outcome.is_ok());
-        outcome?;
-        for (id, _) in &others {
-            drop(state.groups.remove(*id));
-            state.users.remove(*id);
-        }
         let view = merged.view(into, now);
-        state.groups.insert(into, merged);
-        state.users.put(into, users);
-        Ok(view)
+        if outcome.is_ok() {
+            for (id, _) in &others {
+                drop(state.groups.remove(*id));
+                state.users.remove(*id);
+            }
+            state.groups.insert(into, merged);
+            state.users.put(into, users);
+        }
+        state.let_go(&self.store);
+        outcome.map(|()| view).map_err(ErrorsError::from)
     }
 
     /// Adds what the others have counted to a group, and answers the users of all.

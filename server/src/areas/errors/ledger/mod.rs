@@ -14,8 +14,8 @@
 //! they are answered, each with the number that the next event will have, so that it is the same whether an event is met before
 //! the crash or after.
 //!
-//! One lock holds all of it, for microseconds, and for the milliseconds of a write where groups are merged or deleted; another
-//! one is held by those who write to disk, one after the other.
+//! One lock holds all of it, for microseconds, and never through a write; another one is held by those who write to disk, one
+//! after the other.
 
 mod admit;
 mod book;
@@ -23,6 +23,7 @@ mod change;
 mod delete;
 mod group;
 mod groups;
+mod held_back;
 mod load;
 mod merge;
 mod numbers;

@@ -1,7 +1,7 @@
 //! Ids that senders gave to occurrences: one that is sent again is answered again and not stored again.
 //!
 //! Those on their way and those not yet on disk are here; the rest is on disk, looked up one by one. What is written to disk
-//! stays here until the next writing, so that a look at the disk that was early and a look here that is late miss nothing.
+//! stays here until the next writing begins: a look at the disk and then one here miss nothing when none began between them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,9 +37,15 @@ pub(super) struct Seen {
     on_their_way: HashMap<SeenKey, Vec<oneshot::Sender<bool>>>,
     stored: HashSet<SeenKey>,
     being_written: HashSet<SeenKey>,
+    writings: u64,
 }
 
 impl Seen {
+    /// How many writings have begun.
+    pub(super) fn writings(&self) -> u64 {
+        self.writings
+    }
+
     /// Looks at an id that is not on disk, and takes it on when it is new.
     pub(super) fn look(&mut self, key: SeenKey) -> Sight {
         if self.stored.contains(&key) || self.being_written.contains(&key) {
@@ -71,6 +77,7 @@ impl Seen {
 
     /// The ids that are to be written now.
     pub(super) fn begin_writing(&mut self) -> &HashSet<SeenKey> {
+        self.writings += 1;
         self.being_written = std::mem::take(&mut self.stored);
         &self.being_written
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::thread;
 
 use proptest::prelude::*;
 use telltale_engine::{
@@ -260,6 +261,31 @@ fn a_merge_leaves_no_record_of_what_became_part_of_another() {
     // Gone with all that was in it, and what comes is new.
     assert_eq!(world.ledger.delete(&[a, a]).unwrap(), [a]);
     assert!(![a, b].contains(&world.tell("B", None)));
+}
+
+#[test]
+fn what_occurs_while_groups_are_merged_counts_in_what_became_of_them() {
+    const KINDS: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
+    let mut world = World::new(ErrorSettings::default());
+    let ids = KINDS.map(|kind| world.tell(kind, None));
+    thread::scope(|scope| {
+        let (world, told) = (&world, 1_000_u128);
+        for (n, kind) in KINDS.into_iter().enumerate() {
+            scope.spawn(move || {
+                for event in 0..50 {
+                    world.tell_as(kind, Some("ann"), told + 50 * n as u128 + event).unwrap();
+                }
+            });
+        }
+        for other in &ids[1..] {
+            world.ledger.merge(ids[0], &[*other]).unwrap();
+        }
+    });
+    for _ in 0..2 {
+        let all = world.only();
+        assert_eq!((all.id, all.occurrences, all.users), (ids[0], 408, 1));
+        world.crash();
+    }
 }
 
 #[test]

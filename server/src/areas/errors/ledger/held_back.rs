@@ -1,0 +1,61 @@
+//! Groups that are being merged or deleted: what occurs of them meanwhile counts when it is known what became of them.
+//!
+//! So nothing is counted between what the disk gets and what is then in memory, and nobody waits for the disk but who changes.
+
+use std::collections::HashSet;
+
+use super::super::model::{GroupHash, GroupId};
+use super::super::prepare::Face;
+use super::super::store::Store;
+use super::book::State;
+use super::group::Latest;
+
+/// The groups that are being changed, and what came for them.
+#[derive(Debug, Default)]
+pub(super) struct HeldBack {
+    groups: HashSet<GroupId>,
+    occurrences: Vec<Occurred>,
+}
+
+/// A durable occurrence that does not count yet.
+#[derive(Debug)]
+struct Occurred {
+    place: (GroupId, GroupHash),
+    latest: Latest,
+    face: Face,
+    user: Option<String>,
+}
+
+impl HeldBack {
+    /// Whether a group is being changed.
+    pub(super) fn concerns(&self, group: GroupId) -> bool {
+        self.groups.contains(&group)
+    }
+
+    /// What came for a group that is being changed, under this id.
+    pub(super) fn add(
+        &mut self,
+        place: (GroupId, GroupHash),
+        latest: Latest,
+        face: &Face,
+        user: Option<&str>,
+    ) {
+        let (face, user) = (face.clone(), user.map(str::to_owned));
+        self.occurrences.push(Occurred { place, latest, face, user });
+    }
+}
+
+impl State {
+    /// These groups are being changed from now on, until [`Self::let_go`].
+    pub(super) fn hold_back(&mut self, groups: impl Iterator<Item = GroupId>) {
+        self.held_back.groups.extend(groups);
+    }
+
+    /// Nothing is being changed any more, and what was held back counts in what there is now.
+    pub(super) fn let_go(&mut self, store: &Store) {
+        let HeldBack { occurrences, .. } = std::mem::take(&mut self.held_back);
+        for Occurred { place, latest, face, user } in occurrences {
+            self.count(store, place, latest, &face, user.as_deref());
+        }
+    }
+}
