@@ -31,6 +31,7 @@ struct House {
     _dir: TempDir,
     jobs: Arc<Jobs>,
     runtime: Runtime,
+    begun: mpsc::UnboundedReceiver<String>,
     done: mpsc::UnboundedReceiver<String>,
     end: watch::Sender<bool>,
     workshop: Option<tokio::task::JoinHandle<()>>,
@@ -50,10 +51,12 @@ impl House {
         let ids = Arc::new(Ids::new(clock.clone()).unwrap());
         let jobs = Jobs::open(engine.unwrap(), clock, Ticks::system(), ids, settings);
         let jobs = Arc::new(jobs.unwrap());
+        let (begin, begun) = mpsc::unbounded_channel();
         let (tell, done) = mpsc::unbounded_channel();
         let workshop = Workshop::new().queue("telltale", 2);
         let workshop = workshop.on(&SHORT, |_| std::future::pending());
         let workshop = workshop.on(&NOTES, move |note: Note| {
+            begin.send(note.text.clone()).unwrap();
             let (tell, mut gate) = (tell.clone(), gate.clone());
             async move {
                 gate.wait_for(|open| *open).await.unwrap();
@@ -69,16 +72,7 @@ impl House {
         let (end, ending) = watch::channel(false);
         let run = workshop.run(Arc::clone(&jobs), ending, drain);
         let workshop = Some(runtime.spawn(run));
-        Self { _dir: dir, jobs, runtime, done, end, workshop }
-    }
-
-    /// Waits until a job stands so.
-    fn wait_for(&self, id: crate::platform::jobs::JobId, status: JobStatus) {
-        self.runtime.block_on(async {
-            while self.jobs.job(id).await.unwrap().status != status {
-                tokio::task::yield_now().await;
-            }
-        });
+        Self { _dir: dir, jobs, runtime, begun, done, end, workshop }
     }
 
     fn hand_in(&self, text: &str) -> crate::platform::jobs::JobId {
@@ -150,7 +144,7 @@ fn what_was_begun_is_finished_before_the_end() {
     let (open, gate) = watch::channel(false);
     let mut house = House::open(gate);
     let id = house.hand_in("slow");
-    house.wait_for(id, JobStatus::Running);
+    assert_eq!(house.begun.blocking_recv().as_deref(), Some("slow"));
     house.end.send_replace(true);
     open.send_replace(true);
     house.end();
@@ -195,8 +189,8 @@ fn who_is_told_to_stop_is_heard_of_until_it_is_done_and_hears_that_the_server_en
     let settings = JobsSettings { worker_silence_ms: 1_000, ..JobsSettings::default() };
     let mut house = House::with(gate, settings, Duration::ZERO);
     let (slow, stuck) = (house.hand_in("slow"), house.hand_in("stuck"));
-    house.wait_for(slow, JobStatus::Running);
-    house.wait_for(stuck, JobStatus::Running);
+    assert!(house.begun.blocking_recv().is_some());
+    assert!(house.begun.blocking_recv().is_some(), "both");
     let worker = house.runtime.block_on(house.jobs.workers()).unwrap().remove(0).id;
     house.runtime.block_on(async {
         house.jobs.restrict(worker, WorkerStatus::Stopping).await.unwrap();
