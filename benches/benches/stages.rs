@@ -12,7 +12,7 @@ use telltale_benches::data::{DAY, START, fill, options, series};
 use telltale_benches::house::House;
 use telltale_engine::{
     Aggregation, Durability, Engine, Interval, MetricName, MetricQuery, MetricType, Options,
-    PointBatch, SeriesId, TimeRange, TimestampMs,
+    PointBatch, SeriesId, Spelling, TimeRange, TimestampMs,
 };
 
 const SERIES: usize = 1_000;
@@ -25,7 +25,7 @@ fn resolve(c: &mut Criterion) {
     let spellings: Vec<String> = hosts.iter().map(|h| format!("cpu,host={h} usage")).collect();
     let mut batch = engine.batch();
     for (host, bytes) in hosts.iter().zip(&spellings) {
-        let spelling = batch.spelling(bytes.as_bytes());
+        let spelling = Spelling::of(bytes.as_bytes());
         batch.spelled(spelling, "cpu", MetricType::Gauge, &[("host", host)]).unwrap();
     }
     let mut group = c.benchmark_group("resolve");
@@ -34,7 +34,7 @@ fn resolve(c: &mut Criterion) {
         b.iter(|| {
             let mut batch = engine.batch();
             for bytes in &spellings {
-                let spelling = batch.spelling(bytes.as_bytes());
+                let spelling = Spelling::of(bytes.as_bytes());
                 black_box(batch.known(spelling).unwrap());
             }
         });

@@ -36,6 +36,7 @@ mod documents;
 mod engine;
 mod error;
 mod events;
+mod fingerprint;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod limits;

@@ -35,7 +35,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
     let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
     let pool = Arc::new(query_threads(options.threads)?);
     let Opened { metrics, mut damaged } =
-        load::open(Arc::clone(&store), options.clone(), Arc::clone(&pool), seed(dir))?;
+        load::open(Arc::clone(&store), options.clone(), Arc::clone(&pool))?;
     let events = Events::open(Arc::clone(&store), options.clone(), pool, &mut damaged)?;
     let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
     let segments = Segments::open(dir.join(LOG_DIR))?;
@@ -95,12 +95,6 @@ fn lock(dir: &Path) -> Result<File> {
         fs::TryLockError::Error(e) => failed(e.to_string()),
     })?;
     Ok(file)
-}
-
-/// A number that differs from process to process and that nobody outside knows.
-fn seed(dir: &Path) -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(dir)
 }
 
 /// Applies what the log holds beyond `sealed`. Answers the number of the next record.

@@ -18,4 +18,4 @@ pub(crate) use block::{read_block, split_and_join};
 use chunk::Chunk;
 pub(crate) use rooms::Events;
 pub(crate) use seal::FrozenEvents;
-pub(crate) use source::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes, hash_text};
+pub(crate) use source::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};

@@ -1,12 +1,11 @@
 //! What a question reads: rows of events in the order of time and id, whether they lie in a block or in a chunk of the head.
 
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use roaring::RoaringBitmap;
-use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::error::Result;
+use crate::fingerprint::fingerprint;
 use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagFilter};
 
 /// The code of a row that lacks what a column holds.
@@ -62,7 +61,7 @@ pub(crate) struct Codes {
 /// A column of texts as hashes: what is counted and not shown.
 #[derive(Debug, Default)]
 pub(crate) struct TextHashes {
-    /// [`hash_text`] of each text; a code is a position in here.
+    /// The [`fingerprint`] of each text; a code is a position in here.
     pub(crate) hashes: Vec<u128>,
     /// One code per row, [`NO_CODE`] where the row has none.
     pub(crate) codes: Vec<u32>,
@@ -70,15 +69,9 @@ pub(crate) struct TextHashes {
 
 impl TextHashes {
     fn of(codes: &Codes) -> Self {
-        let hashes = codes.texts.iter().map(|text| hash_text(text));
+        let hashes = codes.texts.iter().map(|text| fingerprint(text.as_bytes()));
         Self { hashes: hashes.collect(), codes: codes.codes.clone() }
     }
-}
-
-/// 128 bits with a seed of this process: nobody outside can make two texts meet, and by chance none do.
-pub(crate) fn hash_text(text: &str) -> u128 {
-    static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
-    xxh3_128_with_seed(text.as_bytes(), *SEED)
 }
 
 /// Texts of a column and how many rows have each.

@@ -33,13 +33,6 @@ impl<'a> BatchBuilder<'a> {
         self.lookup.series(metric, kind, tags)
     }
 
-    /// What a client sent for a series, or for what several of them begin with, whatever the protocol; see [`Self::known`].
-    /// Spellings of different protocols must not be the same bytes with another meaning.
-    #[inline]
-    pub fn spelling(&mut self, bytes: &[u8]) -> Spelling {
-        self.lookup.spelling(bytes)
-    }
-
     /// The series that this spelling was [given](Self::spelled) for, and its type: nothing is parsed or checked twice.
     #[inline]
     pub fn known(&mut self, spelling: Spelling) -> Option<(SeriesId, MetricType)> {

@@ -35,9 +35,8 @@ pub(crate) fn open(
     store: Arc<Store>,
     options: Options,
     pool: Arc<rayon::ThreadPool>,
-    seed: u64,
 ) -> Result<Opened> {
-    let registry = Registry::new(seed, options.series_per_metric, options.series_total);
+    let registry = Registry::new(options.series_per_metric, options.series_total);
     let loaded = load(&store, &registry)?;
     let mut damaged = loaded.damaged;
     let mut blocks = read_catalog(&store, &mut damaged)?;
@@ -60,7 +59,7 @@ pub(crate) fn open(
     view.define(series.into_iter());
     let quarantined = quarantined.into_iter().collect();
     let times_bytes = options.cache_bytes / TIMES_CACHE_SHARE;
-    let times = TimePages::open(Arc::clone(&store), seed, times_bytes)?;
+    let times = TimePages::open(Arc::clone(&store), times_bytes)?;
     let rooms = (view, times);
     let metrics = Metrics::new(store, options, pool, registry, rooms, quarantined, sequence);
     *metrics.baselines.lock() = readings::load(&metrics.store, SeriesId(series_end), &mut damaged)?;

@@ -13,7 +13,8 @@ use super::pages::Texts;
 use super::properties::PropertyReader;
 use super::rows::{RowReader, ValueReader};
 use crate::error::Result;
-use crate::events::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes, hash_text};
+use crate::events::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
+use crate::fingerprint::fingerprint;
 use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagCondition, TagFilter};
 
 /// One row in so many is few: then their codes are looked at one by one, rather than that bitmaps are put together.
@@ -87,14 +88,7 @@ impl Source for EventBlock<'_> {
     }
 
     fn counts(&self, by: &EventGroupBy) -> Result<Option<Counts>> {
-        let column = match by {
-            EventGroupBy::Name => NAME,
-            EventGroupBy::User => USER,
-            EventGroupBy::Tag(key) => match self.parts.header().tag(key) {
-                Some(column) => column,
-                None => return Ok(Some(Vec::new())),
-            },
-        };
+        let Some(column) = self.column_of(by) else { return Ok(Some(Vec::new())) };
         Ok(match &self.parts.column(column)?.texts {
             ColumnTexts::Few(texts) => Some(texts.clone()),
             ColumnTexts::Many { .. } => None,
@@ -118,7 +112,7 @@ impl Source for EventBlock<'_> {
         };
         self.parts.made(Part::TextHashes(column), || {
             let mut hashes = Vec::with_capacity(self.parts.column(column)?.texts());
-            self.parts.each_text(column, |text| hashes.push(hash_text(text)))?;
+            self.parts.each_text(column, |text| hashes.push(fingerprint(text.as_bytes())))?;
             let codes = self.parts.codes(column)?.to_dense(self.parts.rows(), NO_CODE);
             Ok(TextHashes { hashes, codes })
         })

@@ -387,7 +387,7 @@ mod tests {
             for (id, (starts, cells)) in &series {
                 builder.push(SeriesId(*id), starts, cells);
             }
-            let bytes = builder.finish(&info, &TimesWriter::new(0, &AtomicU64::new(0)), Effort::Merge).unwrap();
+            let bytes = builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
             let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
             for (i, (_, (starts, cells))) in series.iter().enumerate() {
                 let mut at = 0;
@@ -415,7 +415,7 @@ mod tests {
             builder.push(SeriesId(id), &starts, &cells);
         }
         let bytes =
-            builder.finish(&info, &TimesWriter::new(0, &AtomicU64::new(0)), Effort::Seal).unwrap();
+            builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Seal).unwrap();
         let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
         let mut seen = Vec::new();
         let wanted = CellColumn { sum: true, ..CellColumn::default() };

@@ -174,7 +174,7 @@ mod tests {
         }
         let info = sample_info(MetricType::Gauge, Tier::Raw);
         let sequence = AtomicU64::new(3);
-        let times = TimesWriter::new(0, &sequence);
+        let times = TimesWriter::new(&sequence);
         let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
         let pages = times.pages(Effort::Seal).unwrap();
         let find = |shelf, number| find_new(&pages, shelf, number);
@@ -201,7 +201,7 @@ mod tests {
         }
         let info = sample_info(MetricType::Gauge, Tier::Raw);
         let sequence = AtomicU64::new(3);
-        let times = TimesWriter::new(0, &sequence);
+        let times = TimesWriter::new(&sequence);
         let blocks = [(); 2].map(|()| builder.finish(&info, &times, Effort::Merge).unwrap());
         assert!(blocks.iter().all(|bytes| bytes.len() < 200), "{}", blocks[0].len());
         let pages = times.pages(Effort::Merge).unwrap();
@@ -236,7 +236,7 @@ mod tests {
             builder.push(SeriesId(1), &[1, 2, 3], &[0.5, 1.5, 2.5]);
             let info = sample_info(MetricType::Gauge, Tier::Raw);
             let times = AtomicU64::new(3);
-            let times = TimesWriter::new(0, &times);
+            let times = TimesWriter::new(&times);
             let mut bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
             let at = at.index(bytes.len());
             bytes[at] ^= 1 << bit;

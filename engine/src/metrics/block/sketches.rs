@@ -450,7 +450,7 @@ mod tests {
         }
         let info = sample_info(kind, Tier::Minute);
         let bytes =
-            builder.finish(&info, &TimesWriter::new(0, &AtomicU64::new(0)), Effort::Merge).unwrap();
+            builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
         let (_, mut block) = SketchBlock::<S>::open(info.key, &bytes).unwrap();
         for (i, (_, cells)) in series.iter().enumerate() {
             let mut expected = cells.iter();
@@ -480,7 +480,7 @@ mod tests {
         builder.push(SeriesId(7), &[0, 60_000], &cells);
         let info = sample_info(MetricType::Distribution, Tier::Minute);
         let now =
-            builder.finish(&info, &TimesWriter::new(0, &AtomicU64::new(0)), Effort::Seal).unwrap();
+            builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Seal).unwrap();
         let mut old = Vec::new();
         let mark = frame::begin(&mut old, FrameKind::Distributions, 1);
         old.extend_from_slice(&now[frame::HEADER_BYTES..]);

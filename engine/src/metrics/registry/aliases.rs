@@ -1,22 +1,23 @@
 //! From what an agent sends to the series it means, without looking at a single tag.
 //!
-//! The key is a 128-bit hash with a seed of this process, so that nobody outside can make two spellings
-//! collide; a table of them needs no texts to compare with. Agents send their series in the same order again and
+//! The key is a fingerprint of 128 bits, which no two spellings share; a table of them needs no texts to
+//! compare with. Agents send their series in the same order again and
 //! again: each alias remembers which one followed it, so that the next is mostly found where it was guessed,
 //! and not by a probe into a table larger than the caches.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
-use xxhash_rust::xxh3::xxh3_128_with_seed;
 
+use crate::fingerprint::fingerprint;
 use crate::model::{MetricType, SeriesId};
 
 /// Spellings that are remembered. Past it the table starts anew: one that is asked for again costs one slow
 /// lookup.
 const SPELLINGS_MAX: usize = 16 << 20;
 
-/// One way to write a series, hashed: the bytes that a client sends for it, whatever the protocol.
+/// One way to write a series, as a fingerprint of the bytes that a client sends for it. It means something within this process
+/// only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spelling {
     low: u64,
@@ -24,16 +25,20 @@ pub struct Spelling {
 }
 
 impl Spelling {
-    pub(super) fn of(bytes: &[u8], seed: u64) -> Self {
-        let hash = xxh3_128_with_seed(bytes, seed);
+    /// What a client sent for a series, or for what several of them begin with, whatever the protocol. Spellings of different
+    /// protocols must not be the same bytes with another meaning.
+    #[inline]
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        let hash = fingerprint(bytes);
         Self { low: hash as u64, high: (hash >> 64) as u64 }
     }
 
-    /// What is spelled by these bytes and then by `more`: what many series have in common is hashed once.
+    /// What is spelled by the bytes of this one and then by `more`: what many series have in common is hashed once.
     #[inline]
     #[must_use]
     pub fn with(self, more: &[u8]) -> Self {
-        let hash = xxh3_128_with_seed(more, self.low);
+        let hash = fingerprint(more);
         Self { low: hash as u64 ^ self.high, high: ((hash >> 64) as u64).wrapping_add(self.low) }
     }
 }
@@ -42,9 +47,8 @@ impl Spelling {
 pub(super) type Known = (SeriesId, MetricType);
 
 /// The series of known spellings.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Aliases {
-    seed: u64,
     /// In the order in which they were first seen.
     aliases: Vec<Alias>,
     /// The place of each in the list.
@@ -80,14 +84,6 @@ impl Alias {
 pub(super) struct Place(u32);
 
 impl Aliases {
-    pub(super) fn new(seed: u64) -> Self {
-        Self { seed, aliases: Vec::new(), table: HashTable::new() }
-    }
-
-    pub(super) fn spelling(&self, bytes: &[u8]) -> Spelling {
-        Spelling::of(bytes, self.seed)
-    }
-
     /// The series of a spelling. `place` is where the reader found the one before, and then this one.
     #[inline]
     pub(super) fn get(&self, spelling: Spelling, place: &mut Place) -> Option<Known> {
@@ -174,8 +170,8 @@ mod tests {
     use super::*;
 
     fn filled(count: u32) -> (Aliases, Vec<Spelling>) {
-        let mut aliases = Aliases::new(7);
-        let host = aliases.spelling(b"cpu,host=a");
+        let mut aliases = Aliases::default();
+        let host = Spelling::of(b"cpu,host=a");
         let spellings: Vec<Spelling> = (0..count).map(|i| host.with(&i.to_le_bytes())).collect();
         for (i, spelling) in (0..).zip(&spellings) {
             aliases.insert(*spelling, (SeriesId(i), MetricType::ALL[i as usize % 4]));
@@ -193,7 +189,7 @@ mod tests {
                 assert_eq!(known, Some((SeriesId(i as u32), MetricType::ALL[i % 4])));
             }
         }
-        assert_eq!(aliases.get(aliases.spelling(b"no"), &mut place), None);
+        assert_eq!(aliases.get(Spelling::of(b"no"), &mut place), None);
     }
 
     #[test]
@@ -211,8 +207,7 @@ mod tests {
 
     #[test]
     fn what_is_spelled_in_parts_differs_from_part_to_part() {
-        let aliases = Aliases::new(7);
-        let [a, b] = [aliases.spelling(b"a"), aliases.spelling(b"b")];
+        let [a, b] = [Spelling::of(b"a"), Spelling::of(b"b")];
         let all = [a, b, a.with(b"a"), a.with(b"b"), b.with(b"a"), b.with(b""), a.with(b"")];
         for (i, one) in all.iter().enumerate() {
             assert!(all.iter().skip(i + 1).all(|other| other != one), "{i}");

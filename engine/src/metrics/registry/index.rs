@@ -67,7 +67,7 @@ struct SeriesEntry {
     tags: u8,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Index {
     strings: Interner,
     metrics: BTreeMap<u32, MetricEntry>,
@@ -81,20 +81,6 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub(super) fn new(seed: u64) -> Self {
-        Self {
-            strings: Interner::default(),
-            metrics: BTreeMap::new(),
-            by_name: BTreeMap::new(),
-            series: Vec::new(),
-            tags: Vec::new(),
-            by_tags: HashTable::new(),
-            aliases: Aliases::new(seed),
-            next_metric: 0,
-            live_series: 0,
-        }
-    }
-
     pub(super) fn metric(&self, id: MetricId) -> Option<&MetricEntry> {
         self.metrics.get(&id.0)
     }

@@ -251,7 +251,7 @@ mod tests {
             metrics: vec![metric(1, "kept"), metric(2, "gone")],
             series: vec![series(4, 1), series(5, 2)],
         };
-        let written = Registry::new(0, 10, 10);
+        let written = Registry::new(10, 10);
         written.restore(&definitions);
         written.note_unsealed(&definitions);
         let mut batch = Batch::new();
@@ -261,7 +261,7 @@ mod tests {
         rows.stats(MetricId(1), stats);
         rows.drop_metric(MetricId(2));
         store.write(batch, crate::storage::Sync::Yes).unwrap();
-        let registry = Registry::new(0, 10, 10);
+        let registry = Registry::new(10, 10);
         let loaded = load(&store, &registry).unwrap();
         assert_eq!(loaded.damaged, [""; 0]);
         assert_eq!(loaded.stats, HashMap::from_iter([(MetricId(1), stats)]));

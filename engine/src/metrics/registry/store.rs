@@ -55,9 +55,9 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl Registry {
-    pub(crate) fn new(seed: u64, per_metric: usize, total: usize) -> Self {
+    pub(crate) fn new(per_metric: usize, total: usize) -> Self {
         Self {
-            index: RwLock::new(Index::new(seed)),
+            index: RwLock::new(Index::default()),
             news: parking_lot::Mutex::default(),
             limits: CardinalityLimits { per_metric, total },
         }
@@ -250,19 +250,11 @@ impl<'a> Lookup<'a> {
         kind: MetricType,
         tags: &[(&str, &str)],
     ) -> Result<SeriesId, Refusal> {
-        let bytes = self.speller.spell(metric, kind, tags);
-        let spelling =
-            self.index.get_or_insert_with(|| self.registry.index.read()).aliases.spelling(bytes);
+        let spelling = Spelling::of(self.speller.spell(metric, kind, tags));
         match self.known(spelling) {
             Some((series, _)) => Ok(series),
             None => self.create(spelling, metric, kind, tags),
         }
-    }
-
-    /// What these bytes spell, whatever they are.
-    #[inline]
-    pub(crate) fn spelling(&mut self, bytes: &[u8]) -> Spelling {
-        self.index().aliases.spelling(bytes)
     }
 
     /// The series that a spelling was given for, and its type.
@@ -310,7 +302,7 @@ mod tests {
     use crate::model::TagCondition;
 
     fn registry() -> Registry {
-        Registry::new(1, 5, 8)
+        Registry::new(5, 8)
     }
 
     fn select(registry: &Registry, key: &str, condition: TagCondition) -> Vec<u32> {

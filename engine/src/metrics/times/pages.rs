@@ -21,7 +21,6 @@ const PAGE_BYTES: usize = 512 << 10;
 /// All pages of one engine.
 pub(crate) struct TimePages {
     store: Arc<Store>,
-    seed: u64,
     decoded: Cache<PageNumber, Arc<TimePage>, Weighter, hashbrown::DefaultHashBuilder>,
     /// The shelves that have pages.
     shelves: Mutex<HashSet<Shelf>>,
@@ -40,7 +39,7 @@ impl quick_cache::Weighter<PageNumber, Arc<TimePage>> for Weighter {
 
 impl TimePages {
     /// The pages of a store, of which `cache_bytes` are kept decoded.
-    pub(crate) fn open(store: Arc<Store>, seed: u64, cache_bytes: usize) -> Result<Self> {
+    pub(crate) fn open(store: Arc<Store>, cache_bytes: usize) -> Result<Self> {
         let mut shelves = HashSet::new();
         let all = KeyRange::all();
         for entry in store.scan(Keyspace::Times, &all, Direction::Forward, Caching::Bypass) {
@@ -51,7 +50,7 @@ impl TimePages {
         let lifecycle = DefaultLifecycle::default();
         let decoded = Cache::with(items, cache_bytes as u64, Weighter, hasher, lifecycle);
         let (shelves, remembered) = (Mutex::new(shelves), Mutex::default());
-        Ok(Self { store, seed, decoded, shelves, remembered })
+        Ok(Self { store, decoded, shelves, remembered })
     }
 
     /// A page of a shelf.
@@ -68,7 +67,7 @@ impl TimePages {
 
     /// A writer for blocks of any shelves: it begins its own pages.
     pub(crate) fn writer<'m>(&self, sequence: &'m AtomicU64) -> TimesWriter<'m> {
-        TimesWriter::new(self.seed, sequence)
+        TimesWriter::new(sequence)
     }
 
     /// A writer for blocks of a shelf; it knows the vectors that are on disk.
@@ -101,7 +100,7 @@ impl TimePages {
             // A damaged page is told by the blocks that refer to it; new blocks refer to another.
             if let (Some((_, page)), Ok(vectors)) = (parse_key(&key), TimePage::decode(&bytes)) {
                 for (place, times) in vectors.vectors() {
-                    places.insert(hash(self.seed, times), PlaceInPage { page, place });
+                    places.insert(hash(times), PlaceInPage { page, place });
                 }
             }
         }

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
-use xxhash_rust::xxh3::Xxh3;
 
 use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key};
 use crate::codec::CodecResult;
 use crate::codec::integers::Effort;
+use crate::fingerprint::fingerprinter;
 
 /// Where the vectors of a shelf are, by the hash of their times.
 pub(super) type Places = HashMap<u128, PlaceInPage>;
@@ -23,8 +23,6 @@ pub(crate) struct NewPage {
 /// Finds or makes the pages for the blocks of one seal or merge.
 #[derive(Debug)]
 pub(crate) struct TimesWriter<'m> {
-    /// Of this process, so that nobody outside can make two vectors look alike.
-    seed: u64,
     /// Hands out the numbers of pages.
     sequence: &'m AtomicU64,
     shelves: Mutex<HashMap<Shelf, Pages>>,
@@ -39,8 +37,8 @@ struct Pages {
 
 impl<'m> TimesWriter<'m> {
     /// A writer that knows no vectors.
-    pub(crate) fn new(seed: u64, sequence: &'m AtomicU64) -> Self {
-        Self { seed, sequence, shelves: Mutex::default() }
+    pub(crate) fn new(sequence: &'m AtomicU64) -> Self {
+        Self { sequence, shelves: Mutex::default() }
     }
 
     /// Makes vectors known that are on disk already.
@@ -50,7 +48,7 @@ impl<'m> TimesWriter<'m> {
 
     /// Where the blocks of a shelf find these times.
     pub(crate) fn place(&self, shelf: Shelf, times: &[i64]) -> PlaceInPage {
-        let hash = hash(self.seed, times);
+        let hash = hash(times);
         let mut shelves = self.shelves.lock();
         let Pages { places, open, closed } = shelves.entry(shelf).or_default();
         if let Some(place) = places.get(&hash) {
@@ -84,9 +82,9 @@ impl<'m> TimesWriter<'m> {
     }
 }
 
-/// The hash by which a vector is known: 128 bits, so that equal ones are not compared.
-pub(super) fn hash(seed: u64, times: &[i64]) -> u128 {
-    let mut hasher = Xxh3::with_seed(seed);
+/// The fingerprint by which a vector is known: equal ones are not compared.
+pub(super) fn hash(times: &[i64]) -> u128 {
+    let mut hasher = fingerprinter();
     let mut bytes = [0; 512];
     for chunk in times.chunks(bytes.len() / 8) {
         for (slot, time) in bytes.as_chunks_mut().0.iter_mut().zip(chunk) {
@@ -117,7 +115,7 @@ mod tests {
     #[test]
     fn equal_vectors_share_a_place_and_full_pages_are_closed() {
         let sequence = AtomicU64::new(5);
-        let writer = TimesWriter::new(1, &sequence);
+        let writer = TimesWriter::new(&sequence);
         let shelf = Shelf { window: TimeRange::new(0, 7_200_000), of_unit: false };
         let long: Vec<i64> = (0..50_000).map(|i| i * i).collect();
         let first = writer.place(shelf, &long);
@@ -135,7 +133,7 @@ mod tests {
     #[test]
     fn vectors_that_differ_have_other_hashes() {
         let times: Vec<i64> = (0..200).collect();
-        let hashes = [0, 1, 64, 65, 128, 200].map(|n| hash(3, &times[..n]));
+        let hashes = [0, 1, 64, 65, 128, 200].map(|n| hash(&times[..n]));
         assert!(hashes.iter().enumerate().all(|(i, h)| !hashes[..i].contains(h)));
     }
 }

@@ -14,7 +14,7 @@ mod routes;
 mod wire;
 
 pub use error::{InputError, MetricsError};
-pub use ingest::{read_batch, read_one};
+pub use ingest::{Reader, read_batch, read_one};
 pub use model::{Measured, Outcome, Point};
 pub use ops::{ask, kind_of, resolve_batch, resolve_into, resolve_items, resolve_one};
 pub use query::group_keys;

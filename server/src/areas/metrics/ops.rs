@@ -29,14 +29,14 @@ pub fn resolve_one<T>(
 }
 
 /// Reads a text that is one point, and adds it to a batch of many.
-pub fn resolve_into(
+pub fn resolve_into<'b>(
+    reader: &mut Reader<'b>,
     batch: &mut BatchBuilder<'_>,
-    now: TimestampMs,
-    text: &[u8],
+    text: &'b [u8],
 ) -> Result<(), MetricsError> {
-    match Reader::new(batch, now).one(batch, text) {
-        Some(item) => take(batch, now, item),
-        None => read_one(text, now, |point| push(batch, point)),
+    match reader.one(batch, text) {
+        Some(item) => take(batch, reader.now(), item),
+        None => read_one(text, reader.now(), |point| push(batch, point)),
     }
 }
 
@@ -47,7 +47,7 @@ pub fn resolve_batch(
     body: &[u8],
 ) -> Result<(PointBatch, Outcome), MetricsError> {
     let mut batch = engine.batch();
-    let Some(items) = Reader::new(&mut batch, now).batch(&mut batch, body) else {
+    let Some(items) = Reader::new(now).batch(&mut batch, body) else {
         // A new one, since the old one may keep others from making series while the body is read.
         batch = engine.batch();
         let outcome = read_batch(body, now, |point| push(&mut batch, point))?;
@@ -179,9 +179,10 @@ pub(super) fn answer_several(app: &App, parameters: &Query) -> ApiResult<Vec<u8>
         names.into_iter().map(|name| question(app, name, parameters)).collect::<ApiResult<_>>()?;
     let queries: Vec<MetricQuery> = questions.iter().map(|one| one.query.clone()).collect();
     let mut answers = Answers::list();
-    for (question, result) in questions.iter().zip(app.engine().query_all(&queries)) {
-        answers.push(question, &result?)?;
-    }
+    let mut asked = questions.iter();
+    app.engine().query_all(&queries, |result| -> ApiResult<()> {
+        asked.next().map_or(Ok(()), |question| Ok(answers.push(question, &result)?))
+    })?;
     Ok(answers.into_bytes())
 }
 

@@ -35,8 +35,9 @@ impl<B: AsRef<[u8]>> Reading for Lines<B> {
         points_max: usize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
+        let (body, mut reader) = (self.body.as_ref(), metrics::Reader::new(self.now));
         while batch.len() < points_max {
-            let rest = self.body.as_ref().get(self.at..).unwrap_or_default();
+            let rest = body.get(self.at..).unwrap_or_default();
             if rest.is_empty() {
                 return Progress::Ended;
             }
@@ -49,7 +50,7 @@ impl<B: AsRef<[u8]>> Reading for Lines<B> {
             }
             let place = BulkPlace { index: Some(self.items), line: Some(self.lines) };
             self.items += 1;
-            match read(batch, self.now, line) {
+            match read(&mut reader, batch, line) {
                 Ok(()) => outcome.accept(),
                 Err(error) => outcome.reject(place, error),
             }
@@ -63,10 +64,14 @@ pub fn resolve_lines(engine: &Engine, body: &[u8], now: TimestampMs) -> (PointBa
     Lines::new(body, now).read_whole(engine)
 }
 
-fn read(batch: &mut BatchBuilder<'_>, now: TimestampMs, line: &[u8]) -> Result<(), ApiError> {
+fn read<'b>(
+    reader: &mut metrics::Reader<'b>,
+    batch: &mut BatchBuilder<'_>,
+    line: &'b [u8],
+) -> Result<(), ApiError> {
     if line.len() > BULK_LINE_BYTES_MAX {
         let message = format!("a line has at most {BULK_LINE_BYTES_MAX} bytes");
         return Err(ApiError::new(ErrorCode::InvalidParameter, message));
     }
-    Ok(metrics::resolve_into(batch, now, line)?)
+    Ok(metrics::resolve_into(reader, batch, line)?)
 }

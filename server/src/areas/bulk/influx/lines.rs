@@ -116,7 +116,7 @@ fn add<'b>(
     series: &mut Vec<SeriesId>,
 ) -> Result<(), LineError> {
     let time = times.read(line.time)?;
-    let spelling = batch.spelling(line.series);
+    let spelling = Spelling::of(line.series);
     series.clear();
     for field in fields {
         match batch.known(spelling.with(field.key)) {

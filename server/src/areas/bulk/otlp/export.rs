@@ -69,7 +69,7 @@ impl<B: AsRef<[u8]>> Export<B> {
         let (mut index, mut buckets) = (0, 0);
         for resource in request::resources(self.body.as_ref()) {
             let resource = resource?;
-            let of_resource = batch.spelling(PROTOCOL).with(resource.resource.rest());
+            let of_resource = Spelling::of(PROTOCOL).with(resource.resource.rest());
             let resource_tags = attributes::of_resource(resource.resource, &self.rules.chosen);
             for scope in resource.scopes() {
                 let scope = scope?;

@@ -114,7 +114,7 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
             body: self.body.as_ref(),
             version: self.version,
             times: self.times,
-            protocol: batch.spelling(self.version.name().as_bytes()),
+            protocol: Spelling::of(self.version.name().as_bytes()),
             families: &self.families,
             symbols: &mut self.symbols,
             written: &mut self.written,

@@ -83,19 +83,12 @@ impl<'d> Fields<'d> {
     }
 
     fn measured(&self, kind: MetricType) -> Result<Measured<'d>, InputError> {
-        match (kind, self.value.map(Value::json)) {
-            (MetricType::Set, Some(Json::Text(member))) if is_member(member) => {
-                Ok(Measured::Member(member))
-            }
-            (
-                MetricType::Gauge | MetricType::Counter | MetricType::Distribution,
-                Some(Json::Number(number)),
-            ) if number.as_f64().is_finite() => {
-                // Adding zero turns negative zero, which JSON writers disagree about, into zero.
-                Ok(Measured::Number(number.as_f64() + 0.0))
-            }
-            _ => Err(InputError::Value(kind)),
-        }
+        let measured = match self.value.map(Value::json) {
+            Some(Json::Text(text)) => member(kind, text),
+            Some(Json::Number(value)) => number(kind, value.as_f64()),
+            _ => None,
+        };
+        measured.ok_or(InputError::Value(kind))
     }
 
     fn time(&self, now: TimestampMs) -> Result<TimestampMs, InputError> {
@@ -107,11 +100,20 @@ impl<'d> Fields<'d> {
     }
 }
 
-/// Whether a text may be a member of a set.
-pub(super) fn is_member(text: &str) -> bool {
+/// A text as the value of a point of this type, if it may be one.
+#[inline]
+pub(super) fn member(kind: MetricType, text: &str) -> Option<Measured<'_>> {
     // A character has a byte or more, so most members are short enough without counting.
     let max = limits::MEMBER_CHARS_MAX;
-    !text.is_empty() && (text.len() <= max || text.chars().count() <= max)
+    let is_member = !text.is_empty() && (text.len() <= max || text.chars().count() <= max);
+    (kind == MetricType::Set && is_member).then_some(Measured::Member(text))
+}
+
+/// A number as the value of a point of this type, if it may be one.
+#[inline]
+pub(super) fn number<'d>(kind: MetricType, value: f64) -> Option<Measured<'d>> {
+    // Adding zero turns negative zero, which JSON writers disagree about, into zero.
+    (kind != MetricType::Set && value.is_finite()).then_some(Measured::Number(value + 0.0))
 }
 
 /// Turns the values of tags into text and hands the pairs to `use_tags`.

@@ -9,7 +9,8 @@ mod plain;
 
 pub(super) use batch::read_items;
 pub use batch::{read_batch, read_one};
-pub(super) use plain::{Item, Reader};
+pub(super) use plain::Item;
+pub use plain::Reader;
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@
 use telltale_engine::{BatchBuilder, MetricType, SeriesId, Spelling, TimestampMs};
 
 use super::super::model::Measured;
-use super::input::is_member;
+use super::input::{member, number};
 use crate::limits;
 use crate::platform::json::{Cursor, Scalar, has_too_many_values};
 use crate::platform::time;
@@ -26,7 +26,7 @@ pub(in crate::areas::metrics) enum Item<'b> {
 
 /// Reads items one after another.
 #[derive(Debug)]
-pub(in crate::areas::metrics) struct Reader<'b> {
+pub struct Reader<'b> {
     now: TimestampMs,
     protocol: Spelling,
     /// The time read last, and its text: many items of a batch have the same.
@@ -46,8 +46,13 @@ struct Fields<'b> {
 
 impl<'b> Reader<'b> {
     /// `now` is the time of points that have none.
-    pub(in crate::areas::metrics) fn new(batch: &mut BatchBuilder<'_>, now: TimestampMs) -> Self {
-        Self { now, protocol: batch.spelling(PROTOCOL), last_time: None }
+    pub fn new(now: TimestampMs) -> Self {
+        Self { now, protocol: Spelling::of(PROTOCOL), last_time: None }
+    }
+
+    /// The time of points that have none.
+    pub(in crate::areas::metrics) fn now(&self) -> TimestampMs {
+        self.now
     }
 
     /// The items of a body that is a batch; none when the general reader has to look at it. Adds nothing to the batch.
@@ -148,15 +153,10 @@ fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
 
 #[inline]
 fn measured(kind: MetricType, value: Scalar<'_>) -> Option<Measured<'_>> {
-    match (kind, value) {
-        (MetricType::Set, Scalar::Text(member)) if is_member(member) => {
-            Some(Measured::Member(member))
-        }
-        (
-            MetricType::Gauge | MetricType::Counter | MetricType::Distribution,
-            Scalar::Number(number),
-        ) => Some(Measured::Number(number + 0.0)),
-        _ => None,
+    match value {
+        Scalar::Text(text) => member(kind, text),
+        Scalar::Number(value) => number(kind, value),
+        Scalar::Null | Scalar::Bool => None,
     }
 }
 

@@ -8,8 +8,8 @@ use telltale_engine::{
 
 use super::super::error::MetricsError;
 use super::super::model::{Measured, Outcome, Point};
-use super::super::ops::{push, resolve_batch};
-use super::{read_batch, read_one};
+use super::super::ops::{push, resolve_batch, resolve_into};
+use super::{Item, Reader, read_batch, read_one};
 use crate::http::{ApiError, ErrorCode};
 use crate::platform::batch::InvalidBatch;
 use crate::platform::time;
@@ -368,28 +368,69 @@ fn model_item(item: &Value) -> Result<String, ErrorCode> {
     Ok(format!("{kind} {name}{{{tags}}} {value} @{}", time::format(time)))
 }
 
-/// The quick way, on its first meeting with the series of a body and on its second, beside the general reader.
-fn compare_to_general(body: &[u8]) -> Result<(), TestCaseError> {
+fn open(series_per_metric: usize) -> (tempfile::TempDir, Engine) {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
-    let engine = Engine::open(&dir.path().join("data"), options).unwrap();
-    let general = || {
-        let mut batch = engine.batch();
-        let outcome = read_batch(body, NOW, |point| push(&mut batch, point));
-        outcome.map(|outcome| (batch.finish(), outcome))
-    };
-    // Why an item is refused may depend on the metrics that there are by then.
-    drop(general());
-    let general = general();
+    let options =
+        Options { maintenance: Maintenance::Manual, series_per_metric, ..Options::default() };
+    let engine = Engine::open(dir.path(), options).unwrap();
+    (dir, engine)
+}
+
+/// The quick way beside the general reader, each on an engine of its own: when the series of a body are new, as far as they may
+/// be made, and when they are known.
+fn compare_to_general(body: &[u8]) -> Result<(), TestCaseError> {
+    let ((_dir, general), (_other_dir, quick)) = (open(2), open(2));
     for meeting in ["first", "second"] {
-        let quick = resolve_batch(&engine, NOW, body);
-        match (quick, &general) {
-            (Ok(quick), Ok(general)) => prop_assert_eq!(&quick, general, "{}", meeting),
+        let mut batch = general.batch();
+        let read = read_batch(body, NOW, |point| push(&mut batch, point));
+        match (resolve_batch(&quick, NOW, body), read) {
+            (Ok(quick), Ok(outcome)) => {
+                prop_assert_eq!(quick, (batch.finish(), outcome), "{}", meeting);
+            }
             (Err(quick), Err(general)) => prop_assert_eq!(quick.to_string(), general.to_string()),
             (quick, general) => prop_assert!(false, "{:?} {:?}", quick, general),
         }
     }
     Ok(())
+}
+
+/// The same for items that stand alone, one after another.
+fn compare_items_to_general(items: &[String]) -> Result<(), TestCaseError> {
+    let ((_dir, general), (_other_dir, quick)) = (open(2), open(2));
+    for _meeting in 0..2 {
+        let (mut ours, mut theirs) = (quick.batch(), general.batch());
+        let mut reader = Reader::new(NOW);
+        for item in items {
+            let quick = resolve_into(&mut reader, &mut ours, item.as_bytes());
+            let general = read_one(item.as_bytes(), NOW, |point| push(&mut theirs, point));
+            let told = |read: Result<(), MetricsError>| read.map_err(|error| error.to_string());
+            prop_assert_eq!(told(quick), told(general), "{}", item);
+        }
+        prop_assert_eq!(ours.finish(), theirs.finish());
+    }
+    Ok(())
+}
+
+#[test]
+fn what_was_sent_before_is_known_by_its_bytes() {
+    let (_dir, engine) = open(100);
+    let item = r#"{"name":"a","type":"gauge","value":1,"tags":{"k":"v"}}"#;
+    let body = format!("{{\"metrics\":[{item}]}}");
+    let read = |body: &str| {
+        let mut batch = engine.batch();
+        let items = Reader::new(NOW).batch(&mut batch, body.as_bytes());
+        items.map(|items| items.iter().map(|item| matches!(item, Item::Known { .. })).collect())
+    };
+    assert_eq!(read(&body), Some(vec![false]));
+    let (_, outcome) = resolve_batch(&engine, NOW, body.as_bytes()).unwrap();
+    assert_eq!(outcome.accepted, 1);
+    let other = item.replace("\"v\"", "\"w\"");
+    let several = format!("{{\"metrics\":[{item},{other},{item}]}}");
+    assert_eq!(read(&several), Some(vec![true, false, true]));
+    assert_eq!(read(&body.replace(r#""v""#, r#""\u0076""#)), None, "escapes are not read here");
+    let mut batch = engine.batch();
+    let one = Reader::new(NOW).one(&mut batch, item.as_bytes());
+    assert!(matches!(one, Some(Item::Known { .. })), "{one:?}");
 }
 
 #[test]
@@ -472,9 +513,7 @@ fn numbers_of_every_form_are_the_same_on_both_ways() {
 
 #[test]
 fn a_metric_keeps_its_type_whichever_way_its_points_come() {
-    let dir = tempfile::tempdir().unwrap();
-    let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
-    let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+    let (_dir, engine) = open(100);
     for kind in ["gauge", "counter", "gauge", "set", "counter"] {
         let body = format!(r#"{{"metrics":[{{"name":"a","type":"{kind}","value":1}}]}}"#);
         let (points, outcome) = resolve_batch(&engine, NOW, body.as_bytes()).unwrap();
@@ -529,6 +568,8 @@ proptest! {
             body.splice(at..=at, byte.bytes());
         }
         compare_to_general(&body)?;
+        let items: Vec<String> = items.iter().map(|item| spaced(&item.to_string(), spaces)).collect();
+        compare_items_to_general(&items)?;
     }
 }
 
