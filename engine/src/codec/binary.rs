@@ -115,64 +115,6 @@ fn is_normal(bits: u64) -> bool {
     EXPONENTS.contains(&biased_exponent(bits))
 }
 
-/// Low parts one behind the other, the lowest bit first.
-#[derive(Debug, Default)]
-pub(super) struct BitWriter {
-    bytes: Vec<u8>,
-    pending: u128,
-    bits: u32,
-}
-
-impl BitWriter {
-    /// Appends the lowest `bits` of `low`, which has no others; at most 64.
-    #[inline]
-    pub(super) fn push(&mut self, low: u64, bits: u32) {
-        self.pending |= u128::from(low) << self.bits;
-        self.bits += bits;
-        while self.bits >= 8 {
-            self.bytes.push(self.pending as u8);
-            self.pending >>= 8;
-            self.bits -= 8;
-        }
-    }
-
-    /// All bytes, the last one filled up with zeros. The writer begins anew.
-    pub(super) fn take(&mut self) -> Vec<u8> {
-        if self.bits > 0 {
-            self.bytes.push(self.pending as u8);
-        }
-        std::mem::take(self).bytes
-    }
-}
-
-/// Reads what a [`BitWriter`] wrote.
-#[derive(Debug)]
-pub(super) struct BitReader<'a> {
-    bytes: std::slice::Iter<'a, u8>,
-    pending: u128,
-    bits: u32,
-}
-
-impl<'a> BitReader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes: bytes.iter(), pending: 0, bits: 0 }
-    }
-
-    /// The next `bits`, at most 64.
-    #[inline]
-    pub(super) fn take(&mut self, bits: u32) -> CodecResult<u64> {
-        while self.bits < bits {
-            let byte = self.bytes.next().ok_or_else(|| CodecError::new("low bits end early"))?;
-            self.pending |= u128::from(*byte) << self.bits;
-            self.bits += 8;
-        }
-        let low = self.pending & ((1 << bits) - 1);
-        self.pending >>= bits;
-        self.bits -= bits;
-        Ok(low as u64)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -227,20 +169,6 @@ mod tests {
             check(&bits.iter().map(|bits| f64::from_bits(*bits)).collect::<Vec<_>>());
             let cut = |(value, zeros): &(f64, u32)| f64::from_bits(value.to_bits() >> zeros << zeros);
             check(&near.iter().map(cut).collect::<Vec<_>>());
-        }
-
-        #[test]
-        fn bits_are_read_as_they_were_written(parts in prop::collection::vec((any::<u64>(), 0u32..=64), 0..60)) {
-            let cut = |(low, bits): (u64, u32)| ((u128::from(low) & ((1 << bits) - 1)) as u64, bits);
-            let parts: Vec<(u64, u32)> = parts.into_iter().map(cut).collect();
-            let mut writer = BitWriter::default();
-            parts.iter().for_each(|(low, bits)| writer.push(*low, *bits));
-            let bytes = writer.take();
-            let mut reader = BitReader::new(&bytes);
-            for (low, bits) in parts {
-                prop_assert_eq!(reader.take(bits).unwrap(), low);
-            }
-            prop_assert!(reader.take(8).is_err());
         }
     }
 }

@@ -20,7 +20,8 @@
 //! low parts: for each page its bytes: varint, then all pages           (parts only)
 //! ```
 
-use super::binary::{BitReader, BitWriter, Unit};
+use super::binary::Unit;
+use super::bits::{BitReader, BitWriter};
 use super::bytes::{Reader, put_varint};
 use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_decimals};
 use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
@@ -170,6 +171,7 @@ fn to_parts(values: &[f64]) -> Option<Parts> {
     let (mut highs, mut lows) = (Vec::with_capacity(values.len()), Vec::new());
     let (mut exceptions, mut writer, mut low_bits) = (Vec::new(), BitWriter::default(), 0);
     for (page, rows) in values.chunks(PAGE_ROWS).enumerate() {
+        let mut page_lows = Vec::new();
         for (row, value) in rows.iter().enumerate() {
             let (high, low) = match unit.split(*value) {
                 Some(parts) => (parts.high, parts.low),
@@ -180,11 +182,12 @@ fn to_parts(values: &[f64]) -> Option<Parts> {
                 None => return None,
             };
             let bits = unit.low_bits(high).ok()?;
-            writer.push(low, bits);
+            writer.push(low, bits, &mut page_lows);
             low_bits += u64::from(bits);
             highs.push(high);
         }
-        lows.push(writer.take());
+        writer.finish(&mut page_lows);
+        lows.push(page_lows);
     }
     // An exception is its bits, and some for its row.
     let low_bits = low_bits as f64 + 72.0 * exceptions.len() as f64;
@@ -423,13 +426,21 @@ impl<'a> FloatColumn<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::HashSet;
+
     use proptest::prelude::*;
+
+    use super::*;
+
+    fn encoded(values: &[f64], runs: &Runs) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode(values, runs, Effort::Seal, &mut bytes).unwrap();
+        bytes
+    }
 
     fn check(values: &[f64], series: &[usize]) -> usize {
         let runs = Runs::new(series.iter().copied());
-        let mut bytes = Vec::new();
-        encode(values, &runs, Effort::Seal, &mut bytes).unwrap();
+        let bytes = encoded(values, &runs);
         let mut reader = Reader::new(&bytes);
         let column = FloatColumn::read(&mut reader, values.len()).unwrap();
         reader.finish().unwrap();
@@ -467,13 +478,17 @@ mod tests {
         assert!(check(&values, &[4999]) < 4999 * 5);
     }
 
-    /// A walk of full doubles over many exponents.
+    /// A walk of full doubles over many exponents, with the steps of SplitMix64.
     fn walk(rows: usize) -> Vec<f64> {
-        let mut value = 20.0_f64;
-        let step =
-            |i: usize| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64 / (1_u64 << 53) as f64;
-        let next = |i| {
-            value = (value + 4.0 * (step(i) - 0.5)).abs().min(100.0);
+        let (mut value, mut state) = (20.0_f64, 0_u64);
+        let mut step = || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((mixed ^ mixed >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let next = |_| {
+            value = (value + 4.0 * (step() - 0.5)).abs().min(100.0);
             value
         };
         (0..rows).map(next).collect()
@@ -483,6 +498,10 @@ mod tests {
     fn a_walk_of_full_doubles_takes_little_more_than_its_steps() {
         let rows = 3 * PAGE_ROWS + 5;
         let mut values = walk(rows);
+        let exponents: HashSet<u64> = values.iter().map(|v| v.to_bits() >> 52).collect();
+        assert!(exponents.len() > 8, "{exponents:?}");
+        let form = encoded(&values, &Runs::new([rows])).first().copied();
+        assert_eq!(form, Some(FORM_PARTS + WITH_DELTAS));
         // Steps of 48 bits, and two or three below those.
         assert!(check(&values, &[rows]) < rows * 52 / 8);
         values[PAGE_ROWS + 3] = f64::NAN;
@@ -497,13 +516,40 @@ mod tests {
     #[test]
     fn low_parts_that_end_early_are_damage() {
         let values = walk(500);
-        let mut bytes = Vec::new();
         let runs = Runs::new([values.len()]);
-        encode(&values, &runs, Effort::Merge, &mut bytes).unwrap();
+        let bytes = encoded(&values, &runs);
         assert_eq!(bytes.first(), Some(&(FORM_PARTS + WITH_DELTAS)));
         for cut in 0..bytes.len() {
             let cut = bytes.get(..cut).unwrap();
             assert!(FloatColumn::read(&mut Reader::new(cut), values.len()).is_err());
+        }
+        // They stand at the end, behind their length: here both say that there is a byte less.
+        let column = FloatColumn::read(&mut Reader::new(&bytes), values.len()).unwrap();
+        let lows = column.lows.concat();
+        let (mut length, mut less) = (Vec::new(), Vec::new());
+        put_varint(&mut length, lows.len() as u64);
+        put_varint(&mut less, lows.len() as u64 - 1);
+        let mut short = bytes.get(..bytes.len() - lows.len() - length.len()).unwrap().to_vec();
+        short.extend_from_slice(&less);
+        short.extend_from_slice(lows.get(1..).unwrap());
+        let column = FloatColumn::read(&mut Reader::new(&short), values.len()).unwrap();
+        let error = column.all(&runs, &mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("packed bits end early"), "{error}");
+    }
+
+    #[test]
+    fn parts_with_any_wrong_bit_are_damage_or_other_values() {
+        let values = walk(300);
+        let runs = Runs::new([values.len()]);
+        let bytes = encoded(&values, &runs);
+        for at in 0..bytes.len() {
+            let mut wrong = bytes.clone();
+            wrong[at] ^= 1 << (at % 8);
+            let mut out = Vec::new();
+            let column = FloatColumn::read(&mut Reader::new(&wrong), values.len());
+            if column.and_then(|column| column.all(&runs, &mut out)).is_ok() {
+                assert_eq!(out.len(), values.len());
+            }
         }
     }
 

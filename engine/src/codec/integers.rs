@@ -13,6 +13,7 @@
 use pco::wrapped::{ChunkDecompressor, FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DecompressorScratch, DeltaSpec, ModeSpec, PagingSpec};
 
+use super::bits::BitWriter;
 use super::bytes::{Reader, put_bytes, put_signed, put_varint};
 use super::{CodecError, CodecResult};
 
@@ -94,20 +95,11 @@ fn encode_pco(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> CodecResult<
 }
 
 fn pack(values: &[i64], min: i64, width: usize, out: &mut Vec<u8>) {
-    let mut pending = 0u128;
-    let mut bits = 0;
+    let mut bits = BitWriter::default();
     for &value in values {
-        pending |= u128::from(value.wrapping_sub(min) as u64) << bits;
-        bits += width;
-        while bits >= 8 {
-            out.push(pending as u8);
-            pending >>= 8;
-            bits -= 8;
-        }
+        bits.push(value.wrapping_sub(min) as u64, width as u32, out);
     }
-    if bits > 0 {
-        out.push(pending as u8);
-    }
+    bits.finish(out);
 }
 
 fn unpack(bytes: &[u8], min: i64, width: usize, skip: usize, rows: usize, out: &mut Vec<i64>) {

@@ -5,6 +5,7 @@
 //! rows it claims, which the caller bounds.
 
 mod binary;
+mod bits;
 pub(crate) mod bytes;
 pub(crate) mod decimals;
 mod error;
