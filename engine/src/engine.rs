@@ -102,13 +102,15 @@ impl Engine {
         self.rooms.telemetry.events.batch()
     }
 
-    /// A number that no event has and none will get: those of all events so far are smaller, those of all to come
-    /// greater. It is not durable: after a start it is given again unless an event with a greater one is.
+    /// A number that no event has and none will get: those of events pushed to a batch so far are smaller, those of events
+    /// pushed later greater. It is not durable by itself: after a start it is given again, unless an event with a greater
+    /// number was written or events were sealed since.
     pub fn take_event_number(&self) -> u64 {
         self.rooms.telemetry.events.take_number()
     }
 
-    /// Makes sure that events to come, and numbers taken, have greater numbers than this one.
+    /// Makes sure that events pushed from now on, and numbers taken, have greater numbers than this one. Numbers above 2⁶³,
+    /// which no engine reaches, are ignored.
     pub fn skip_event_numbers(&self, through: u64) {
         self.rooms.telemetry.events.skip_numbers(through);
     }
@@ -130,7 +132,8 @@ impl Engine {
         self.rooms.telemetry.events.since(filter, number, visit)
     }
 
-    /// Deletes the events that match, of all that were written before the call. Should the process die meanwhile, some of
+    /// Deletes the events that match, of all that were pushed to a batch before the call; surely those that were written by then.
+    /// Should the process die meanwhile, some of
     /// them may be left: the same call again removes the rest. Takes time: what is in memory is sealed, and every block that
     /// holds such an event is written anew.
     pub fn delete_events(&self, filter: &EventFilter) -> Result<DeleteReport> {
@@ -166,9 +169,15 @@ impl Engine {
         metrics::query(&self.rooms.telemetry.metrics, query)
     }
 
-    /// Answers several questions, each as [`Self::query`] would, at the same time and in their order.
-    pub fn query_all(&self, queries: &[MetricQuery]) -> Vec<Result<QueryResult>> {
-        metrics::query_all(&self.rooms.telemetry.metrics, queries)
+    /// Answers several questions, each as [`Self::query`] would and in their order, as many at the same time as there are threads
+    /// for queries: each may take [`Options::query_bytes`]. Ends with the first that is refused or fails, or that `take`
+    /// refuses. Not for reactors.
+    pub fn query_all<E: From<Error>>(
+        &self,
+        queries: &[MetricQuery],
+        take: impl FnMut(QueryResult) -> Result<(), E>,
+    ) -> Result<(), E> {
+        metrics::query_all(&self.rooms.telemetry.metrics, queries, take)
     }
 
     /// The metrics, sorted by name.

@@ -20,6 +20,9 @@ use crate::model::{
 use crate::options::Options;
 use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
 
+/// More numbers than there can be: at a billion events a second they last for centuries.
+const NUMBERS_MAX: u64 = 1 << 63;
+
 /// The events of one engine.
 #[derive(Debug)]
 pub(crate) struct Events {
@@ -68,8 +71,16 @@ impl Events {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// A number beyond all that there can be is damage, and not skipped to.
     pub(crate) fn skip_numbers(&self, through: u64) {
-        self.numbers.fetch_max(through.saturating_add(1), Ordering::Relaxed);
+        if through < NUMBERS_MAX {
+            self.numbers.fetch_max(through + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// The number that the next event will have.
+    pub(super) fn next_number(&self) -> u64 {
+        self.numbers.load(Ordering::Relaxed)
     }
 
     /// Adds events that are in the log to the head.

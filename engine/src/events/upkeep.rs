@@ -92,8 +92,8 @@ impl Events {
         Ok(())
     }
 
-    /// Removes the events that match from all blocks: each block that has any is written again without them, or not at all.
-    /// Every block is a step of its own, so what a crash interrupts is finished by doing it again, and `pause` may do other steps
+    /// Removes the events that match from all blocks, but for those begun after the call: each block that has any is written
+    /// again without them, or not at all. Every block is a step of its own, so what a crash interrupts is finished by doing it again, and `pause` may do other steps
     /// after each.
     pub(crate) fn delete_rows(
         &self,
@@ -101,6 +101,7 @@ impl Events {
         mut pause: impl FnMut(),
     ) -> Result<DeleteReport> {
         let mut report = DeleteReport::default();
+        let end = self.next_number();
         let mut seen: BTreeSet<EventBlockKey> = BTreeSet::new();
         loop {
             // Until there are none that were not seen: in a pause, blocks that were not become another.
@@ -110,7 +111,7 @@ impl Events {
                 return Ok(report);
             }
             for info in blocks {
-                match self.delete_rows_of(&info, filter) {
+                match self.delete_rows_of(&info, filter, end) {
                     Ok(0) => {}
                     Ok(events) => {
                         report.events += events;
@@ -125,19 +126,28 @@ impl Events {
         }
     }
 
-    fn delete_rows_of(&self, info: &EventBlockInfo, filter: &EventFilter) -> Result<u64> {
-        if self.is_quarantined(&info.key) {
-            return Ok(0);
-        }
-        let gone = select(&self.open_block(info)?, filter)?.clipped(info.rows);
+    /// Those whose numbers are below `end`.
+    fn delete_rows_of(&self, info: &EventBlockInfo, filter: &EventFilter, end: u64) -> Result<u64> {
         // The rows of a block that is not in the view any more are in another one.
-        if gone == Rows::none() || !self.view.blocks().iter().any(|block| block.key == info.key) {
+        if self.is_quarantined(&info.key) || !self.view.has(&info.key) {
             return Ok(0);
         }
-        let gone = gone.to_bitmap(info.rows);
+        let matching = select(&self.open_block(info)?, filter)?.clipped(info.rows);
+        if matching == Rows::none() {
+            return Ok(0);
+        }
+        let mut gone = matching.to_bitmap(info.rows);
         let bytes = self.read_block(&info.key)?;
         block::check(info, &bytes)?;
         let rows = block::decode(&bytes)?;
+        for (row, id) in (0..info.rows).zip(rows.ids()) {
+            if id.number() >= end {
+                gone.remove(row);
+            }
+        }
+        if gone.is_empty() {
+            return Ok(0);
+        }
         let kept = rows.retained(|row| u32::try_from(row).is_ok_and(|row| !gone.contains(row)));
         let mut batch = Batch::new();
         let staged = self.stage(&[&kept], Effort::Merge, &mut batch)?;
@@ -354,6 +364,47 @@ mod tests {
         assert_eq!(report, DeleteReport { events: 6, blocks: 2 });
         assert_eq!(engine.stats().events_stored, 6);
         assert_eq!(events.delete_rows(&filter, || ()).unwrap(), DeleteReport::default());
+    }
+
+    #[test]
+    fn a_deletion_spares_what_is_written_after_it_began_and_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let write = || {
+            let mut batch = engine.event_batch();
+            let (time, tags) = (TimestampMs(1), &[][..]);
+            let new = NewEvent { name: "a", time, user: None, value: None, tags, properties: None };
+            batch.push(&new).unwrap();
+            engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
+            engine.seal().unwrap();
+        };
+        (0..3).for_each(|_| write());
+        let events = &engine.rooms().telemetry.events;
+        let range = TimeRange::new(0, i64::MAX);
+        let filter = EventFilter { range, name: NameFilter::Any, user: None, tags: Vec::new() };
+        let mut pauses = 0;
+        let more = || {
+            pauses += 1;
+            if pauses <= 5 {
+                write();
+            }
+        };
+        let report = events.delete_rows(&filter, more).unwrap();
+        assert_eq!(report, DeleteReport { events: 3, blocks: 3 });
+        assert_eq!(engine.stats().events_stored, 5);
+    }
+
+    #[test]
+    fn numbers_that_are_skipped_are_not_given_and_impossible_ones_are_not_skipped_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        engine.skip_event_numbers(1_000);
+        assert_eq!(engine.take_event_number(), 1_001);
+        engine.skip_event_numbers(7);
+        engine.skip_event_numbers(u64::MAX);
+        assert_eq!(engine.take_event_number(), 1_002);
     }
 
     #[test]

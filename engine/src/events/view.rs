@@ -108,6 +108,10 @@ impl View {
         self.state.read().blocks.values().map(Arc::clone).collect()
     }
 
+    pub(super) fn has(&self, key: &EventBlockKey) -> bool {
+        self.state.read().blocks.contains_key(key)
+    }
+
     /// What a question about `range` needs.
     pub(super) fn snapshot(&self, range: TimeRange) -> Snapshot {
         let state = self.state.read();

@@ -38,6 +38,8 @@ impl Numbering {
     /// Numbers the texts of another numbering; answers the number here of each number there.
     pub(super) fn take_in(&mut self, other: &Self) -> Vec<u32> {
         let mut numbers = vec![0; other.texts.len()];
+        // A table walked in its own order crowds one end of a smaller one.
+        self.texts.reserve(other.texts.len(), |text| text.low);
         for text in &other.texts {
             let hash = u128::from(text.high) << 64 | u128::from(text.low);
             if let Some(slot) = numbers.get_mut(text.number as usize) {
@@ -49,7 +51,7 @@ impl Numbering {
 
     /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
-        self.texts.capacity() * (size_of::<Numbered>() + 1)
+        self.texts.allocation_size()
     }
 }
 

@@ -221,7 +221,9 @@ impl<'b> Gathered<'b> {
             merged.matched += worker.matched;
             let groups: Vec<TextId> =
                 worker.groups.iter().map(|key| merged.group(key)).collect::<Result<_>>()?;
+            let before = merged.texts.bytes();
             let texts = merged.texts.take_in(&worker.texts);
+            merged.budget.take(merged.texts.bytes().saturating_sub(before))?;
             for mut slot in worker.slots {
                 slot.cell.renumber(&texts);
                 let Some(group) = groups.get(slot.group.0 as usize) else { continue };

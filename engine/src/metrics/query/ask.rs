@@ -27,15 +27,23 @@ pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
     wanted
 }
 
-/// Answers all of `queries`, on the threads that the tasks of each are done on.
-pub(crate) fn query_all(metrics: &Metrics, queries: &[MetricQuery]) -> Vec<Result<QueryResult>> {
-    match queries {
-        [only] => vec![query(metrics, only)],
-        several => {
-            let all = || several.par_iter().map(|one| query(metrics, one)).collect();
-            metrics.pool().install(all)
-        }
+/// Answers all of `queries`, on the threads that the tasks of each are done on. Of those at work at once each has the memory of
+/// a query, so they are no more than there are threads, whoever steals from whom.
+pub(crate) fn query_all<E: From<Error>>(
+    metrics: &Metrics,
+    queries: &[MetricQuery],
+    mut take: impl FnMut(QueryResult) -> Result<(), E>,
+) -> Result<(), E> {
+    for some in queries.chunks(metrics.options().threads.max(1)) {
+        let results: Vec<Result<QueryResult>> = match some {
+            [only] => vec![query(metrics, only)],
+            several => metrics
+                .pool()
+                .install(|| several.par_iter().map(|one| query(metrics, one)).collect()),
+        };
+        results.into_iter().try_for_each(|result| take(result?))?;
     }
+    Ok(())
 }
 
 /// Answers `query`.
