@@ -160,10 +160,17 @@ mod tests {
         }
 
         #[test]
-        fn whole_numbers_are_read_as_the_standard_library_reads_them(text in "[0-9]{0,22}[^0-9]?") {
-            let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+        fn whole_numbers_are_read_as_the_standard_library_reads_them(text in "[0-9]{0,22}[^0-9]?[0-9]{0,9}") {
+            let digits = text.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
             let expected = (1..=DIGITS_MAX).contains(&digits.len()).then(|| (digits.parse().unwrap(), digits.len()));
             prop_assert_eq!(whole(text.as_bytes()), expected);
+        }
+
+        #[test]
+        fn any_bytes_begin_with_a_number_or_not(bytes in prop::collection::vec(prop::sample::select(b"0159:/.e\x7f\xb3\xff".to_vec()), 0..40)) {
+            let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            prop_assert_eq!(whole(&bytes).map(|(_, length)| length), (1..=DIGITS_MAX).contains(&digits).then_some(digits));
+            prop_assert_eq!(Decimal::read(&bytes).whole(), digits);
         }
     }
 }

@@ -107,6 +107,16 @@ fn distinct_texts_stand_beside_counts() {
         }),
     );
     same(
+        &count(&client, &format!("{day}&interval=1d&distinct=name&group_by=tags.region")),
+        &json!({
+            "total": 5,
+            "distinct": 2,
+            "groups": {"": 1, "eu": 3, "us": 1},
+            "distinct_groups": {"": 1, "eu": 1, "us": 1},
+            "series": {"": [of(0, 1, 1)], "eu": [of(0, 3, 1)], "us": [of(0, 1, 1)]}
+        }),
+    );
+    same(
         &count(&client, &format!("{day}&interval=1d&distinct=tags.none")),
         &json!({"total": 5, "distinct": 0, "series": [of(0, 5, 0)]}),
     );

@@ -222,10 +222,10 @@ fn interval(step_s: i64) -> &'static str {
     }
 }
 
-/// As many users as each hour has groups: `unique_users` of widgets is approximate beyond a thousand.
 fn event_queries(question: &EventQuestion) -> Vec<String> {
     let (from, to) = six_hours();
     match question {
+        // Exact: `unique_users` of widgets is approximate beyond a thousand.
         EventQuestion::UsersByHour => {
             vec![format!("/api/v1/events/count?from={from}&to={to}&interval=1h&distinct=user_id")]
         }

@@ -1,6 +1,7 @@
 //! JSON at speed, for the routes that move telemetry: bodies are read in place and borrowed, answers are
 //! written straight into bytes. Configuration routes use `serde_json` and need nothing of this.
 
+mod number;
 mod plain;
 mod read;
 mod write;

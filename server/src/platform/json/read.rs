@@ -14,6 +14,7 @@ use std::cell::Cell;
 use serde::de::IgnoredAny;
 use simd_json::{Buffers, ErrorType, INPUT_PADDING, Node, StaticNode, Tape, fill_tape_padded};
 
+use super::number::{any_number, number_len};
 use super::write;
 use crate::limits;
 
@@ -192,7 +193,7 @@ fn set_overflows_apart(body: &[u8], copy: &mut Vec<u8>) -> Vec<usize> {
             _ => (1, false),
         };
         let (token, after) = rest.split_at(len);
-        if is_number && overflows_f64(token) {
+        if is_number && any_number(token).is_some_and(f64::is_infinite) {
             overflows.push(numbers);
             copy.push(b'0');
         } else {
@@ -227,19 +228,6 @@ fn string_len(text: &[u8]) -> usize {
         ends
     });
     end.map_or(text.len(), |at| at + 2)
-}
-
-fn number_len(text: &[u8]) -> usize {
-    let in_number = |b: &u8| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
-    text.iter().position(|b| !in_number(b)).unwrap_or(text.len())
-}
-
-/// Whether `token` is a JSON number, and too large.
-fn overflows_f64(token: &[u8]) -> bool {
-    // Skipping a value checks its grammar and not its size.
-    let is_number = serde_json::from_slice::<IgnoredAny>(token).is_ok();
-    let value = std::str::from_utf8(token).ok().and_then(|text| text.parse::<f64>().ok());
-    is_number && value.is_some_and(f64::is_infinite)
 }
 
 impl<'d> Value<'d> {
