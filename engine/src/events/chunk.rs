@@ -8,8 +8,9 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use super::path::PropertyPath;
-use super::{Codes, Counts, NO_CODE, Numbers, Rows, Source};
+use super::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
 use crate::error::Result;
+use crate::fingerprint::fingerprint;
 use crate::model::{
     Event, EventField, EventGroupBy, EventId, EventRows, NameFilter, TagCondition, TagFilter,
     TextId,
@@ -72,22 +73,33 @@ impl Chunk {
         positions.iter().filter_map(|at| self.order.get(*at as usize)).map(|row| *row as usize)
     }
 
-    fn codes(&self, column: impl Fn(usize) -> Option<TextId>) -> Codes {
-        let mut codes = Codes { codes: Vec::with_capacity(self.order.len()), ..Codes::default() };
+    /// The texts of the column that makes the groups, and which of them each row has.
+    fn texts_and_codes(&self, by: &EventGroupBy) -> (Vec<&str>, Vec<u32>) {
+        match by {
+            EventGroupBy::Name => self.coded(|row| self.name(row)),
+            EventGroupBy::User => self.coded(|row| self.user(row)),
+            EventGroupBy::Tag(key) => {
+                let key = self.rows.texts().get(key);
+                self.coded(|row| self.rows.tag(row, key?))
+            }
+        }
+    }
+
+    fn coded(&self, column: impl Fn(usize) -> Option<TextId>) -> (Vec<&str>, Vec<u32>) {
+        let (mut texts, mut codes) = (Vec::new(), Vec::with_capacity(self.order.len()));
         let mut code_of = vec![NO_CODE; self.rows.texts().len()];
         for row in self.order.iter() {
             let text = column(*row as usize);
             let code = text.and_then(|text| Some((text, code_of.get_mut(text.0 as usize)?)));
-            let code = code.map_or(NO_CODE, |(text, code)| {
+            codes.push(code.map_or(NO_CODE, |(text, code)| {
                 if *code == NO_CODE {
-                    *code = codes.texts.len() as u32;
-                    codes.texts.push(self.rows.texts().text(text).into());
+                    *code = texts.len() as u32;
+                    texts.push(self.rows.texts().text(text));
                 }
                 *code
-            });
-            codes.codes.push(code);
+            }));
         }
-        codes
+        (texts, codes)
     }
 
     fn collect_numbers(&self, rows: &Rows, number: impl Fn(usize) -> Option<f64>) -> Numbers {
@@ -186,14 +198,15 @@ impl Source for Chunk {
     }
 
     fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {
-        Ok(Arc::new(match by {
-            EventGroupBy::Name => self.codes(|row| self.name(row)),
-            EventGroupBy::User => self.codes(|row| self.user(row)),
-            EventGroupBy::Tag(key) => {
-                let key = self.rows.texts().get(key);
-                self.codes(|row| self.rows.tag(row, key?))
-            }
-        }))
+        let (texts, codes) = self.texts_and_codes(by);
+        let texts = texts.into_iter().map(Box::from).collect();
+        Ok(Arc::new(Codes { texts, codes, rows: None }))
+    }
+
+    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>> {
+        let (texts, codes) = self.texts_and_codes(of);
+        let hashes = texts.iter().map(|text| fingerprint(text.as_bytes())).collect();
+        Ok(Arc::new(TextHashes { hashes, codes }))
     }
 
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {

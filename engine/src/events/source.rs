@@ -5,7 +5,6 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::fingerprint::fingerprint;
 use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagFilter};
 
 /// The code of a row that lacks what a column holds.
@@ -61,17 +60,10 @@ pub(crate) struct Codes {
 /// A column of texts as hashes: what is counted and not shown.
 #[derive(Debug, Default)]
 pub(crate) struct TextHashes {
-    /// The [`fingerprint`] of each text; a code is a position in here.
+    /// The [`crate::fingerprint::fingerprint`] of each text; a code is a position in here.
     pub(crate) hashes: Vec<u128>,
     /// One code per row, [`NO_CODE`] where the row has none.
     pub(crate) codes: Vec<u32>,
-}
-
-impl TextHashes {
-    fn of(codes: &Codes) -> Self {
-        let hashes = codes.texts.iter().map(|text| fingerprint(text.as_bytes()));
-        Self { hashes: hashes.collect(), codes: codes.codes.clone() }
-    }
 }
 
 /// Texts of a column and how many rows have each.
@@ -121,10 +113,7 @@ pub(crate) trait Source: std::fmt::Debug + Sync {
     fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>>;
 
     /// The same column, of which only the hashes of texts are wanted.
-    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>> {
-        let codes = self.groups(of)?;
-        Ok(Arc::new(TextHashes::of(&codes)))
-    }
+    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>>;
 
     /// [`crate::sketch::hash_member`] of the user of every row, 0 where there is none.
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>>;

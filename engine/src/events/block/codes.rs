@@ -1,5 +1,7 @@
 //! Codes of a column of texts: which text each row has. Layout: see [`super`].
 
+use std::ops::Range;
+
 use roaring::RoaringBitmap;
 
 use super::memory::InMemory;
@@ -150,11 +152,12 @@ impl ColumnCodes {
             .collect()
     }
 
-    /// The rows whose code lies in one of `ranges`.
-    pub(super) fn rows_in(&self, ranges: &[std::ops::Range<u32>]) -> RoaringBitmap {
+    /// The rows whose code lies in one of `ranges`, which ascend.
+    pub(super) fn rows_in(&self, ranges: &[Range<u32>]) -> RoaringBitmap {
         let mut found = Vec::new();
         self.each(|row, code| {
-            if ranges.iter().any(|range| range.contains(&code)) {
+            let at = ranges.partition_point(|range| range.end <= code);
+            if ranges.get(at).is_some_and(|range| range.start <= code) {
                 found.push(row);
             }
         });

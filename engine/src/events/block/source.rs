@@ -211,7 +211,10 @@ impl EventBlock<'_> {
             return Ok(Rows::All);
         }
         let rows = match of_column.texts {
-            ColumnTexts::Many { .. } => self.parts.codes(column)?.rows_in(&codes),
+            ColumnTexts::Many { .. } => {
+                codes.sort_unstable_by_key(|range| range.start);
+                self.parts.codes(column)?.rows_in(&codes)
+            }
             ColumnTexts::Few(_) => {
                 let bitmaps = self.parts.bitmaps(column)?;
                 let wanted = codes.into_iter().filter_map(|range| {

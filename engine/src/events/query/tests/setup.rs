@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rayon::ThreadPool;
 use roaring::RoaringBitmap;
 
-use super::super::super::{Chunk, Codes, Counts, NO_CODE, Numbers, Rows, Source};
+use super::super::super::{Chunk, Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
 use super::super::{QueryContext, QueryLimits, aggregate, list};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -159,6 +159,10 @@ impl Source for Broken {
         self.read("groups")?.groups(by)
     }
 
+    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>> {
+        self.read("groups")?.text_hashes(of)
+    }
+
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {
         self.read("hashes")?.user_hashes()
     }
@@ -215,6 +219,10 @@ impl Source for Indexed {
         }
         let (texts, codes) = (codes.texts.clone(), codes.codes.clone());
         Ok(Arc::new(Codes { texts, codes, rows: Some(rows) }))
+    }
+
+    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>> {
+        self.0.text_hashes(of)
     }
 
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {
