@@ -28,7 +28,7 @@ fn envelope() -> Vec<u8> {
         write!(
             frames,
             "{separator}{{\"filename\":\"shop/module_{i}.py\",\"abs_path\":\"/srv/shop/module_{i}.py\",\"function\":\"handle_{i}\",\
-             \"module\":\"shop.module_{i}\",\"lineno\":{i}7,\"in_app\":{in_app},\
+             \"module\":\"shop.module_{i}\",\"lineno\":7{i},\"in_app\":{in_app},\
              \"pre_context\":[\"def handle_{i}(request):\",\"    cart = request.cart\",\"    total = 0\"],\
              \"context_line\":\"    total += price(cart.items[{i}])\",\
              \"post_context\":[\"    return total\",\"\",\"class Cart:\"],\

@@ -20,7 +20,9 @@ const SERIES: usize = 1_000;
 /// From what an agent sent to the id of its series.
 fn resolve(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
-    let engine = Engine::open(dir.path(), options()).unwrap();
+    let (series_per_metric, series_total) = (usize::MAX, usize::MAX);
+    let unlimited = Options { series_per_metric, series_total, ..options() };
+    let engine = Engine::open(dir.path(), unlimited).unwrap();
     let hosts: Vec<String> = (0..SERIES).map(|i| format!("host-{i}")).collect();
     let spellings: Vec<String> = hosts.iter().map(|h| format!("cpu,host={h} usage")).collect();
     let mut batch = engine.batch();
