@@ -67,7 +67,8 @@ fn question(metric: &str, length: i64, interval: Interval, group_by: &[&str]) ->
 
 fn scan(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
-    let engine = open(dir.path(), Options { threads: 1, ..options() });
+    // So that minutes of six points are rolled up, too.
+    let engine = open(dir.path(), Options { threads: 1, rollup_points_min: 4, ..options() });
     day_of_points(&engine);
     let mut group = c.benchmark_group("query");
     group.sample_size(20);
