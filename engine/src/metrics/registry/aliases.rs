@@ -16,6 +16,9 @@ use crate::model::{MetricType, SeriesId};
 /// lookup.
 const SPELLINGS_MAX: usize = 16 << 20;
 
+/// An odd number with its bits well spread: 2⁶⁴ divided by the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// One way to write a series, as a fingerprint of the bytes that a client sends for it. It means something within this process
 /// only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,9 @@ impl Spelling {
     #[must_use]
     pub fn with(self, more: &[u8]) -> Self {
         let hash = fingerprint(more);
-        Self { low: hash as u64 ^ self.high, high: ((hash >> 64) as u64).wrapping_add(self.low) }
+        // Multiplied, so that no later part can take the place of an earlier one.
+        let low = (hash as u64 ^ self.high).wrapping_mul(STEP);
+        Self { low, high: ((hash >> 64) as u64).wrapping_add(self.low) }
     }
 }
 
@@ -209,6 +214,9 @@ mod tests {
     fn what_is_spelled_in_parts_differs_from_part_to_part() {
         let [a, b] = [Spelling::of(b"a"), Spelling::of(b"b")];
         let all = [a, b, a.with(b"a"), a.with(b"b"), b.with(b"a"), b.with(b""), a.with(b"")];
+        let parts = |parts: [&[u8]; 3]| parts.iter().fold(a, |all, part| all.with(part));
+        let swapped = [[&b"x"[..], b"y", b"z"], [b"z", b"y", b"x"], [b"y", b"x", b"z"]].map(parts);
+        let all = [&all[..], &swapped].concat();
         for (i, one) in all.iter().enumerate() {
             assert!(all.iter().skip(i + 1).all(|other| other != one), "{i}");
         }
