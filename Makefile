@@ -4,8 +4,13 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run test setup fmt lint bench compare fuzz deny
 
-# The build stays outside the tree: RocksDB alone takes minutes, and every clone can share it.
+# The build stays outside the tree, so that every clone can share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
+# RocksDB is compiled once for all profiles (tools/rocksdb), unless the environment names a library of its own.
+ifeq ($(shell uname -s),Linux)
+export ROCKSDB_LIB_DIR ?= $(shell tools/rocksdb dir)
+export ROCKSDB_STATIC ?= 1
+endif
 # ccache is used where it is installed, through the PATH: CC and CXX in the environment would rebuild RocksDB.
 export PATH := $(if $(wildcard /usr/lib/ccache/g++),/usr/lib/ccache:)$(PATH)
 
