@@ -290,6 +290,11 @@ impl Engine {
 
 #[cfg(test)]
 impl Engine {
+    /// [`Self::open`], on files of the log that may fail.
+    pub(crate) fn open_on(dir: &Path, options: Options, log_ops: log::FileOps) -> Result<Self> {
+        startup::open_on(dir, options, log_ops).map(|rooms| Self { rooms: Arc::new(rooms) })
+    }
+
     /// What is behind the face, for the tests of the rooms.
     pub(crate) fn rooms(&self) -> &Rooms {
         &self.rooms

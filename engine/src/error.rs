@@ -76,8 +76,8 @@ pub enum Refusal {
     /// The range is empty or gives too many buckets or points.
     #[error("{0}")]
     Range(String),
-    /// A document is not in the state that the caller expects: read it again.
-    #[error("the document was changed by somebody else")]
+    /// A document is not in the state that the caller expects, or the receipt of a write exists: read it again.
+    #[error("the document was changed, or the request was answered, by somebody else")]
     Conflict,
     /// More group keys than [`crate::limits::GROUP_KEYS_MAX`], or one stands twice.
     #[error("{0}")]

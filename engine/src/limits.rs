@@ -58,6 +58,9 @@ pub const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 pub const DOCUMENT_NESTING_MAX: usize = 120;
 /// Bytes of the answer in a receipt. Longer answers are not worth keeping for a repeated request.
 pub const RECEIPT_ANSWER_BYTES_MAX: usize = 1 << 20;
+/// Milliseconds from the issue of a receipt to its end at least: within a day a repeated request is recognised, and two
+/// receipts of one id that end less than this apart are of the same request.
+pub const RECEIPT_KEPT_MS_MIN: i64 = 24 * 60 * 60 * 1_000;
 /// Bytes of a record's key: far below the end that a range of keys without one is cut at.
 pub const RECORD_KEY_BYTES_MAX: usize = 48;
 /// Bytes of a record's value: it is read and written whole.

@@ -17,7 +17,7 @@ use crate::documents::Documents;
 use crate::engine::Rooms;
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::log::{Committer, Record, Segments, scan};
+use crate::log::{Committer, FileOps, Record, Segments, scan_below};
 use crate::maintenance::{Alarm, DB_DIR, Due, Keeper, LOCK_FILE, LOG_DIR};
 use crate::metrics::{Opened, load};
 use crate::model::Lsn;
@@ -27,6 +27,11 @@ use crate::storage::Store;
 use crate::telemetry::{self, HeadSink, Telemetry};
 
 pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
+    open_on(dir, options, FileOps::system())
+}
+
+/// [`open`], with what is done to the files of the log.
+pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<Rooms> {
     let failed = |reason: String| Error::Open { path: dir.to_owned(), reason };
     fs::create_dir_all(dir).map_err(|e| failed(e.to_string()))?;
     let lock = lock(dir)?;
@@ -47,7 +52,8 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
         alarm: Arc::clone(&alarm),
         dir: dir.to_owned(),
     };
-    let committer = Arc::new(Committer::start(segments.clone(), next, options.durability, sink)?);
+    let committer = Committer::start(segments.clone(), next, options.durability, sink, log_ops)?;
+    let committer = Arc::new(committer);
     let keeper = Arc::new(Keeper {
         telemetry: Arc::clone(&telemetry),
         documents: Arc::clone(&documents),
@@ -105,11 +111,11 @@ fn replay(
     damaged: &mut Vec<String>,
 ) -> Result<Lsn> {
     let mut next = sealed.next();
-    for (first, path) in segments.list()? {
-        if first > next {
-            damaged.push(format!("the log lacks the records {}..{}", next.0, first.0));
+    for (span, path) in segments.bounded()? {
+        if span.start > next {
+            damaged.push(format!("the log lacks the records {}..{}", next.0, span.start.0));
         }
-        let scanned = scan(&path, |lsn, payload| {
+        let scanned = scan_below(&path, span.end, |lsn, payload| {
             if lsn <= sealed {
                 return Ok(());
             }

@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::areas::errors::Ledger;
 use crate::http::{ApiError, ApiResult, OtlpAttributes, Settings};
+use crate::limits::BULK_WRITE_POINTS_MAX;
 use crate::platform::families::Families;
 use crate::platform::ids::Ids;
 use crate::platform::jobs::{Jobs, JobsError};
@@ -30,6 +31,7 @@ pub struct App {
     query_slots: Arc<Semaphore>,
     widget_timeout: Duration,
     otlp_attributes: Arc<OtlpAttributes>,
+    bulk_write_points_max: usize,
     began: TimestampMs,
 }
 
@@ -71,6 +73,7 @@ impl App {
             query_slots: Arc::new(Semaphore::new(settings.queries_at_once_max.max(1))),
             widget_timeout: Duration::from_millis(settings.widget_timeout_ms),
             otlp_attributes: Arc::new(settings.otlp_attributes.clone()),
+            bulk_write_points_max: settings.bulk_write_points_max.clamp(1, BULK_WRITE_POINTS_MAX),
             began: clock.now(),
             engine,
             clock,
@@ -124,6 +127,11 @@ impl App {
     /// Attributes of OTLP that are tags, beside those of data points.
     pub fn otlp_attributes(&self) -> &Arc<OtlpAttributes> {
         &self.otlp_attributes
+    }
+
+    /// Points of a bulk body that go to the log in one write.
+    pub fn bulk_write_points_max(&self) -> usize {
+        self.bulk_write_points_max
     }
 
     /// When this process opened the engine.

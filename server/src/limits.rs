@@ -54,7 +54,8 @@ pub const BULK_INLINE_BYTES_MAX: usize = 256 << 10;
 pub const SNAPPY_INLINE_BYTES_MAX: usize = 2 << 20;
 /// Bytes up to which a body packed by deflate or Brotli is unpacked where the request is received: some milliseconds of work.
 pub const INFLATE_INLINE_BYTES_MAX: usize = 1 << 20;
-/// Points of a bulk body that go to the log in one write: some 20 MB in memory. A body of more is several writes.
+/// Points of a bulk body that go to the log in one write: some 20 MB in memory. A body of more is several writes. An operator
+/// may choose fewer.
 pub const BULK_WRITE_POINTS_MAX: usize = 1 << 20;
 /// Characters of the message about one rejected line: the rest of it only repeats what was sent.
 pub const BULK_MESSAGE_CHARS_MAX: usize = 300;
@@ -74,8 +75,9 @@ pub const COUNTER_YOUNG_MS_MAX: i64 = 5 * 60 * 1_000;
 pub const FAMILIES_MAX: usize = 1 << 15;
 /// Bytes of a family's name: what the name of a metric can have.
 pub const FAMILY_NAME_BYTES_MAX: usize = 4 * telltale_engine::limits::NAME_CHARS_MAX;
-/// Buckets of histograms that go to the log in one write: 32 MB. A body of more is several writes.
-pub const BULK_WRITE_BUCKETS_MAX: usize = 4 << 20;
+/// Buckets of histograms that go to the log in one write, for each point that may go: 32 MB together. A body of more is
+/// several writes.
+pub const BULK_WRITE_BUCKETS_PER_POINT: usize = 4;
 /// Levels of lists and maps in the value of an attribute: more than any instrumentation has, and few enough to be read
 /// one inside the other.
 pub const OTLP_VALUE_DEPTH_MAX: usize = 16;

@@ -101,11 +101,8 @@ impl Documents {
     /// The receipt `id`; none when it was never stored or has expired. Fails with [`Error::Corrupt`] when it is
     /// damaged.
     pub fn receipt(&self, id: u128) -> Result<Option<Receipt>> {
-        let Some(stored) = self.store.get(Keyspace::Receipts, &Receipt::key(id))? else {
-            return Ok(None);
-        };
-        let receipt = Receipt::decode(id, &stored)?;
-        Ok(Some(receipt).filter(|receipt| !receipt.is_expired(self.clock.now())))
+        let receipt = Receipt::read(&self.store, id)?;
+        Ok(receipt.filter(|receipt| !receipt.is_expired(self.clock.now())))
     }
 
     /// The sole right to write these receipts; none is needed for none.

@@ -8,8 +8,9 @@
 
 use super::frame::{self, Damage};
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::model::TimestampMs;
-use crate::storage::{Batch, Keyspace};
+use crate::storage::{Batch, Keyspace, Store};
 
 /// Proof that a request was done, kept with what it did: asked again, it is answered from the receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,8 @@ pub struct Receipt {
     pub fingerprint: u64,
     /// What was answered.
     pub answer: Vec<u8>,
-    /// From this instant on the receipt is as good as gone.
+    /// From this instant on the receipt is as good as gone. At least [`limits::RECEIPT_KEPT_MS_MIN`] after the request is
+    /// answered for the first time.
     pub expires_at: TimestampMs,
 }
 
@@ -28,6 +30,13 @@ impl Receipt {
     /// Whether the receipt counts no more.
     pub(crate) fn is_expired(&self, now: TimestampMs) -> bool {
         self.expires_at <= now
+    }
+
+    /// Whether this receipt was in force when `later`, which has the same id, was issued. Between two receipts that are kept
+    /// long enough this follows from their ends alone, so that a replay comes to the decision of the live engine: when the
+    /// earlier one had expired before, the later one ends at least so much after it.
+    pub(crate) fn is_in_force_for(&self, later: &Self) -> bool {
+        later.expires_at.0 < self.expires_at.0.saturating_add(limits::RECEIPT_KEPT_MS_MIN)
     }
 
     /// The key of the receipt `id`.
@@ -46,6 +55,12 @@ impl Receipt {
     pub(crate) fn decode(id: u128, stored: &[u8]) -> Result<Self> {
         Self::parse(id, stored)
             .map_err(|damage| Error::Corrupt(format!("receipt {id:032x}: {damage}")))
+    }
+
+    /// The receipt `id` in `store`, also when it has expired. Fails with [`Error::Corrupt`] when it is damaged.
+    pub(crate) fn read(store: &Store, id: u128) -> Result<Option<Self>> {
+        let stored = store.get(Keyspace::Receipts, &Self::key(id))?;
+        stored.map(|stored| Self::decode(id, &stored)).transpose()
     }
 
     /// Adds the receipt to `batch`, in place of one with the same id.

@@ -7,9 +7,12 @@
 //! While one group is being synced the next one gathers, so the sync costs each writer at most twice its time
 //! and the disk one operation per group. A record is applied in the order of the log and before its writer is
 //! answered: whoever was answered can read what he wrote.
+//!
+//! The committing thread is also where receipts are claimed: of writes with one receipt, whoever sends them and however
+//! close together, one is logged and the others are refused with [`Refusal::Conflict`].
 
+use std::collections::HashSet;
 use std::fs::File;
-use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -18,9 +21,9 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::record::{Definitions, encode_definitions};
 use super::segment::{PAYLOAD_BYTES_MAX, Segments};
-use super::writer::LogWriter;
+use super::writer::{FileOps, LogWriter};
 use crate::documents::Receipt;
-use crate::error::{Error, Result};
+use crate::error::{Error, Refusal, Result};
 use crate::model::{EventRows, Lsn, MetricId, PointBatch};
 use crate::options::Durability;
 
@@ -46,9 +49,20 @@ pub(crate) enum Applied {
     Dropped(MetricId),
 }
 
+impl Applied {
+    fn receipt(&self) -> Option<&Receipt> {
+        match self {
+            Self::Write(written) => written.receipt.as_ref(),
+            Self::Dropped(_) => None,
+        }
+    }
+}
+
 /// Where durable records go. A trait because the log must not know the rooms above it; the tests of this file
 /// are the other implementation.
 pub(crate) trait Sink: Send + 'static {
+    /// Refuses a write whose receipt is taken. Called in the order of the log, before the write is in it.
+    fn claim(&mut self, receipt: &Receipt) -> Result<()>;
     /// Whether a group may be written now. May wait for memory to become free.
     fn admit(&mut self) -> Result<Admission>;
     /// A new segment has begun; the last record of the old one is `boundary`.
@@ -63,6 +77,8 @@ pub(crate) trait Sink: Send + 'static {
     fn apply(&mut self, applied: Applied);
     /// A write failed.
     fn failed(&mut self, error: &Error);
+    /// Acknowledged records may never reach the disk by way of the log.
+    fn doubtful(&mut self);
 }
 
 /// How a group may be written.
@@ -129,19 +145,9 @@ impl Committer {
         next: Lsn,
         durability: Durability,
         sink: impl Sink,
+        ops: FileOps,
     ) -> Result<Self> {
-        Self::start_syncing(segments, next, durability, sink, File::sync_data)
-    }
-
-    /// [`Self::start`], with what the thread beside does to a file: a test lets it fail.
-    fn start_syncing(
-        segments: Segments,
-        next: Lsn,
-        durability: Durability,
-        sink: impl Sink,
-        sync: impl Fn(&File) -> io::Result<()> + Send + 'static,
-    ) -> Result<Self> {
-        let writer = LogWriter::create(segments, next)?;
+        let writer = LogWriter::create(segments, next, ops.clone())?;
         let shared = Arc::new(Shared::default());
         let mut threads = Vec::new();
         let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
@@ -155,7 +161,7 @@ impl Committer {
         if let Durability::Interval(period) = durability {
             let shared = Arc::clone(&shared);
             threads
-                .push(spawn("telltale-sync", Box::new(move || sync_every(&shared, period, sync)))?);
+                .push(spawn("telltale-sync", Box::new(move || sync_every(&shared, period, &ops)))?);
         }
         Ok(Self { shared, threads: Mutex::new(threads) })
     }
@@ -263,6 +269,7 @@ impl<S: Sink> Worker<S> {
     }
 
     fn commit(&mut self, group: Vec<Submission>) {
+        let group = self.claim(group);
         if group.is_empty() {
             return;
         }
@@ -283,6 +290,28 @@ impl<S: Sink> Worker<S> {
         }
     }
 
+    /// Answers the writes whose receipts are taken, by a record in the log or by a write before them in the group, and
+    /// leaves the others.
+    fn claim(&mut self, group: Vec<Submission>) -> Vec<Submission> {
+        if group.iter().all(|submission| submission.applied.receipt().is_none()) {
+            return group;
+        }
+        let mut taken = HashSet::new();
+        let mut claimed = Vec::with_capacity(group.len());
+        for submission in group {
+            let outcome = match submission.applied.receipt() {
+                None => Ok(()),
+                Some(receipt) if taken.insert(receipt.id) => self.sink.claim(receipt),
+                Some(_) => Err(Refusal::Conflict.into()),
+            };
+            match outcome {
+                Ok(()) => claimed.push(submission),
+                Err(refused) => (submission.done)(Err(refused)),
+            }
+        }
+        claimed
+    }
+
     fn make_way(&mut self) -> Result<()> {
         if self.sink.admit()? == Admission::AfterRotation {
             self.rotate()?;
@@ -291,17 +320,29 @@ impl<S: Sink> Worker<S> {
     }
 
     fn rotate(&mut self) -> Result<Lsn> {
-        self.writer.rotate()?;
+        if let Err(error) = self.writer.rotate() {
+            self.doubt();
+            return Err(error);
+        }
         let boundary = Lsn(self.writer.next().0 - 1);
         self.sink.rotated(boundary);
         Ok(boundary)
     }
 
+    /// Tells, after a failure, when records that were acknowledged before they were synced are in a segment that was left.
+    fn doubt(&mut self) {
+        if self.writer.is_abandoned() && self.durability != Durability::Sync {
+            self.sink.doubtful();
+        }
+    }
+
     /// Writes a group behind the definitions it needs; answers the position of its first record.
     fn append(&mut self, group: &[Submission]) -> Result<Lsn> {
-        if let Some(reason) = self.shared.sync_failure.lock().take() {
+        let failure = self.shared.sync_failure.lock().take();
+        if let Some(reason) = failure {
             // What a failed sync left of the file is not known: nothing more goes behind it.
             self.writer.abandon();
+            self.doubt();
             return Err(Error::Unavailable(format!("syncing the log: {reason}")));
         }
         let definitions = self.sink.take_definitions();
@@ -311,6 +352,7 @@ impl<S: Sink> Worker<S> {
         let sync = self.durability == Durability::Sync;
         if let Err(error) = self.writer.append(&payloads, sync) {
             self.sink.not_logged(definitions);
+            self.doubt();
             return Err(error);
         }
         self.sink.logged(definitions);
@@ -330,14 +372,14 @@ fn again(error: &Error) -> Error {
     }
 }
 
-fn sync_every(shared: &Shared, period: Duration, sync: impl Fn(&File) -> io::Result<()>) {
+fn sync_every(shared: &Shared, period: Duration, ops: &FileOps) {
     let mut unsynced = shared.unsynced.lock();
     loop {
         shared.tick.wait_for(&mut unsynced, period);
         let stopped = shared.queue.lock().stopped;
         if let Some(file) = unsynced.take() {
             // The lock is not held during the sync: writers go on.
-            let synced = MutexGuard::unlocked(&mut unsynced, || sync(&file));
+            let synced = MutexGuard::unlocked(&mut unsynced, || ops.sync(&file));
             if let Err(error) = synced {
                 *shared.sync_failure.lock() = Some(error.to_string());
             }
@@ -350,20 +392,24 @@ fn sync_every(shared: &Shared, period: Duration, sync: impl Fn(&File) -> io::Res
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
     use super::*;
-    use crate::log::record::{Record, encode_dropped};
-    use crate::log::segment::scan;
+    use crate::log::record::{Record, encode_dropped, encode_write};
+    use crate::log::segment::scan_below;
+    use crate::log::writer::testing::failing;
+    use crate::model::TimestampMs;
 
     /// Remembers the metrics whose records it was given, and how many writes failed.
     #[derive(Clone, Default)]
     struct Recorder {
         applied: Arc<Mutex<Vec<u32>>>,
         failed: Arc<Mutex<Vec<String>>>,
+        doubts: Arc<Mutex<u32>>,
     }
 
     impl Sink for Recorder {
+        fn claim(&mut self, _: &Receipt) -> Result<()> {
+            Ok(())
+        }
         fn admit(&mut self) -> Result<Admission> {
             Ok(Admission::Go)
         }
@@ -381,14 +427,17 @@ mod tests {
         fn failed(&mut self, error: &Error) {
             self.failed.lock().push(error.to_string());
         }
+        fn doubtful(&mut self) {
+            *self.doubts.lock() += 1;
+        }
     }
 
     /// What the segments hold, a list of records and their metrics for each.
     fn logged(segments: &Segments) -> Vec<Vec<(Lsn, u32)>> {
         let mut logged = Vec::new();
-        for (_, path) in segments.list().unwrap() {
+        for (span, path) in segments.bounded().unwrap() {
             let mut records = Vec::new();
-            scan(&path, |lsn, payload| {
+            scan_below(&path, span.end, |lsn, payload| {
                 records.push((lsn, Record::decode(payload)?.dropped[0].0));
                 Ok(())
             })
@@ -403,7 +452,8 @@ mod tests {
         let segments = Segments::open(dir.path().join("log")).unwrap();
         let sink = Recorder::default();
         let committer =
-            Committer::start(segments.clone(), Lsn(1), durability, sink.clone()).unwrap();
+            Committer::start(segments.clone(), Lsn(1), durability, sink.clone(), FileOps::system())
+                .unwrap();
         let (answer, answers) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             for thread in 0..4 {
@@ -452,15 +502,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let segments = Segments::open(dir.path().join("log")).unwrap();
         let sink = Recorder::default();
-        let fails = AtomicBool::new(true);
-        let sync = move |file: &File| match fails.swap(false, Ordering::Relaxed) {
-            true => Err(io::Error::other("the disk is gone")),
-            false => file.sync_data(),
-        };
+        let (ops, faults) = failing();
+        faults.fail_syncs(1);
         let durability = Durability::Interval(Duration::from_millis(1));
         let committer =
-            Committer::start_syncing(segments.clone(), Lsn(1), durability, sink.clone(), sync)
-                .unwrap();
+            Committer::start(segments.clone(), Lsn(1), durability, sink.clone(), ops).unwrap();
         // Writes are taken until the sync of the first one has failed.
         let mut taken = Vec::new();
         let told = loop {
@@ -472,6 +518,7 @@ mod tests {
         };
         assert!(matches!(&told, Error::Unavailable(why) if why.contains("the disk is gone")));
         assert_eq!(*sink.failed.lock(), [told.to_string()]);
+        assert_eq!(*sink.doubts.lock(), 1);
         assert_eq!(logged(&segments), [taken.clone()]);
 
         let next = taken.last().unwrap().0.next();
@@ -480,6 +527,67 @@ mod tests {
         let mut applied: Vec<u32> = taken.iter().map(|(_, metric)| *metric).collect();
         applied.push(1_000_000);
         assert_eq!(*sink.applied.lock(), applied);
+    }
+
+    fn receipt(id: u128) -> Receipt {
+        Receipt { id, fingerprint: 1, answer: Vec::new(), expires_at: TimestampMs(1) }
+    }
+
+    #[test]
+    fn of_writes_with_one_receipt_in_a_group_one_is_logged() {
+        let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let shared = Arc::new(Shared::default());
+        let writer = LogWriter::create(segments.clone(), Lsn(1), FileOps::system()).unwrap();
+        let (sink, durability) = (Recorder::default(), Durability::Os);
+        let mut worker = Worker { shared, writer, durability, sink };
+        let (answer, answers) = std::sync::mpsc::channel();
+        let submission = |id| {
+            let answer = answer.clone();
+            let written = Written { receipt: Some(receipt(id)), ..Written::default() };
+            Submission {
+                payload: encode_write(&written.points, &written.events, written.receipt.as_ref()),
+                applied: Applied::Write(Box::new(written)),
+                done: Box::new(move |lsn| answer.send((id, lsn)).unwrap()),
+            }
+        };
+        worker.commit(vec![submission(7), submission(8), submission(7), submission(7)]);
+        drop(answer);
+        let mut logged = 0;
+        for (id, outcome) in answers {
+            match outcome {
+                Ok(lsn) => {
+                    assert_eq!(u128::from(lsn.0), id - 6);
+                    logged += 1;
+                }
+                Err(Error::Refused(Refusal::Conflict)) => assert_eq!(id, 7),
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert_eq!((logged, worker.writer.next()), (2, Lsn(3)));
+    }
+
+    #[test]
+    fn a_segment_that_cannot_be_synced_at_its_end_is_left_behind_and_its_records_are_doubtful() {
+        let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let (ops, faults) = failing();
+        let sink = Recorder::default();
+        let committer =
+            Committer::start(segments.clone(), Lsn(1), Durability::Os, sink.clone(), ops).unwrap();
+        assert_eq!(write(&committer, 1).unwrap(), Lsn(1));
+        faults.fail_syncs(1);
+        let rotate = || {
+            let (rotated, boundary) = std::sync::mpsc::channel();
+            committer.rotate(move |lsn| rotated.send(lsn).unwrap());
+            boundary.recv().unwrap()
+        };
+        assert!(rotate().is_err());
+        assert_eq!(*sink.doubts.lock(), 1);
+        assert_eq!(rotate().unwrap(), Lsn(1));
+        assert_eq!(faults.syncs(), 1, "the second attempt asks nothing of the old file");
+        assert_eq!(write(&committer, 2).unwrap(), Lsn(2));
+        assert_eq!(logged(&segments), [vec![(Lsn(1), 1)], vec![(Lsn(2), 2)]]);
     }
 
     #[test]

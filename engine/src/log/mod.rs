@@ -16,4 +16,7 @@ pub(crate) use commit::{Admission, Applied, Committer, Sink, Submission, Written
 pub(crate) use record::{
     Definitions, MetricDefined, Record, SeriesDefined, encode_dropped, encode_write,
 };
-pub(crate) use segment::{Segments, scan};
+pub(crate) use segment::{Segments, scan_below};
+pub(crate) use writer::FileOps;
+#[cfg(test)]
+pub(crate) use writer::testing;

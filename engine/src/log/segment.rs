@@ -9,8 +9,12 @@
 //! A frame that the end of the file cuts short was being written when the machine died, and nobody had an
 //! answer for it: it ends the segment. Anything else that is not a whole frame was acknowledged once and then
 //! damaged: the gap is reported as [`Damage`] and reading goes on behind it.
+//!
+//! Records of a segment are valid below the first record of the next segment. What an abandoned segment holds from there
+//! on was answered with an error and does not exist (see `writer.rs`).
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
@@ -166,6 +170,29 @@ pub(crate) fn scan(path: &Path, mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>) 
     Ok(scanned)
 }
 
+/// [`scan`], of the records below `end` only: see [`Segments::bounded`].
+pub(crate) fn scan_below(
+    path: &Path,
+    end: Lsn,
+    mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
+) -> Result<Scanned> {
+    let mut records = 0;
+    let mut scanned = scan(path, |lsn, payload| {
+        if lsn >= end {
+            return Ok(());
+        }
+        records += 1;
+        sink(lsn, payload)
+    })?;
+    scanned.records = records;
+    scanned.next = scanned.next.min(end);
+    scanned.damage.retain(|damage| damage.records.start < end.0);
+    for damage in &mut scanned.damage {
+        damage.records.end = damage.records.end.min(end.0);
+    }
+    Ok(scanned)
+}
+
 fn first_lsn(path: &Path) -> Option<Lsn> {
     path.file_stem()?.to_str()?.parse().ok().map(Lsn)
 }
@@ -209,6 +236,15 @@ impl Segments {
         }
         all.sort_unstable();
         Ok(all)
+    }
+
+    /// All segments with their first record and the one that their records are below, oldest first. The number of a
+    /// segment's first record bounds the segment before it.
+    pub(crate) fn bounded(&self) -> Result<Vec<(Range<Lsn>, PathBuf)>> {
+        let all = self.list()?;
+        let ends = all.iter().skip(1).map(|(next, _)| *next).chain([Lsn(u64::MAX)]);
+        let ends: Vec<Lsn> = ends.collect();
+        Ok(all.into_iter().zip(ends).map(|((first, path), end)| (first..end, path)).collect())
     }
 
     /// Deletes the segments that hold nothing after `sealed`: those followed by one that begins at or before

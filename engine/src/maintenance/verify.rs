@@ -2,7 +2,7 @@
 
 use crate::documents::Documents;
 use crate::error::{Error, Result};
-use crate::log::{Record, Segments, scan};
+use crate::log::{Record, Segments, scan_below};
 use crate::records::Records;
 use crate::telemetry::Telemetry;
 
@@ -34,8 +34,8 @@ pub(crate) fn verify(
     telemetry.metrics.verify_blocks(&mut report)?;
     telemetry.metrics.verify_readings(&mut report)?;
     telemetry.events.verify_blocks(&mut report)?;
-    for (_, path) in segments.list()? {
-        let scanned = scan(&path, |lsn, payload| {
+    for (span, path) in segments.bounded()? {
+        let scanned = scan_below(&path, span.end, |lsn, payload| {
             report.bytes += payload.len() as u64;
             if let Err(error) = Record::decode(payload) {
                 report.damaged.push(format!("log record {lsn:?}: {error}"));

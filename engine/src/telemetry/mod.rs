@@ -4,6 +4,8 @@
 mod rooms;
 mod seal;
 mod sink;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use rooms::Telemetry;
 pub use seal::SealReport;

@@ -64,7 +64,9 @@ impl Telemetry {
         bytes >= self.options.head_bytes || self.events.is_full()
     }
 
-    /// Learns again what a record of the log says, and makes room when the heads are full.
+    /// Learns again what a record of the log says, and makes room when the heads are full. Of a write that the log holds a
+    /// second time, told by its receipt, only what it defines is learned: logs of earlier versions may hold one that was
+    /// answered with an error beside its repetition.
     pub(crate) fn replay(&self, lsn: Lsn, record: Record) -> Result<()> {
         let Record { definitions, points, events, dropped, receipt } = record;
         if !definitions.is_empty() {
@@ -74,12 +76,30 @@ impl Telemetry {
             self.apply(Applied::Dropped(metric));
         }
         self.events.replayed(&events);
-        self.apply(Applied::Write(Box::new(Written { points, events, receipt })));
+        if !receipt.as_ref().is_some_and(|receipt| self.is_repeated(receipt)) {
+            self.apply(Applied::Write(Box::new(Written { points, events, receipt })));
+        }
         if self.is_full() {
             self.freeze(lsn);
             self.seal_frozen()?;
         }
         Ok(())
+    }
+
+    /// Whether the write with this receipt has been replayed or sealed before. What cannot be read is not known.
+    fn is_repeated(&self, receipt: &Receipt) -> bool {
+        let earlier = self.receipt_in_force(receipt).ok().flatten();
+        earlier.is_some_and(|earlier| earlier.fingerprint == receipt.fingerprint)
+    }
+
+    /// The receipt with the same id that was in force when this one was issued.
+    pub(super) fn receipt_in_force(&self, receipt: &Receipt) -> Result<Option<Receipt>> {
+        let unsealed = self.receipts.lock().get(&receipt.id).cloned();
+        let earlier = match unsealed {
+            Some(earlier) => Some(earlier),
+            None => Receipt::read(&self.store, receipt.id)?,
+        };
+        Ok(earlier.filter(|earlier| earlier.is_in_force_for(receipt)))
     }
 
     /// Writes memtables out and rewrites tables without what was deleted.

@@ -95,9 +95,12 @@ impl Telemetry {
         self.events.sealed(events);
         self.metrics.sealed(metrics)?;
         let mut receipts = self.receipts.lock();
-        frozen.receipts.iter().for_each(|receipt| {
-            receipts.remove(&receipt.id);
-        });
+        for sealed in &frozen.receipts {
+            // An id may have been used again since, after the receipt had expired.
+            if receipts.get(&sealed.id) == Some(sealed) {
+                receipts.remove(&sealed.id);
+            }
+        }
         Ok(report)
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Telemetry;
-use crate::error::{Error, Result};
+use crate::documents::Receipt;
+use crate::error::{Error, Refusal, Result};
 use crate::log::{Admission, Applied, Definitions, Sink};
 use crate::maintenance::Alarm;
 use crate::model::Lsn;
@@ -36,6 +37,13 @@ impl HeadSink {
 }
 
 impl Sink for HeadSink {
+    fn claim(&mut self, receipt: &Receipt) -> Result<()> {
+        match self.telemetry.receipt_in_force(receipt)? {
+            None => Ok(()),
+            Some(_) => Err(Refusal::Conflict.into()),
+        }
+    }
+
     fn admit(&mut self) -> Result<Admission> {
         self.check_disk()?;
         if !self.telemetry.is_full() {
@@ -82,5 +90,10 @@ impl Sink for HeadSink {
         if matches!(error, Error::Unavailable(_) | Error::Io { .. }) {
             self.alarm.set_read_only(Some(error.to_string()));
         }
+    }
+
+    fn doubtful(&mut self) {
+        // The heads still hold those records: as blocks they are synced by the database.
+        self.alarm.ask_for_seal();
     }
 }

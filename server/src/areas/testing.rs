@@ -11,7 +11,7 @@ use telltale_engine::{Clock, Engine, Maintenance, Options, TimestampMs};
 use tokio::runtime::Runtime;
 
 use crate::app::App;
-use crate::http::{Origin, Server, Settings};
+use crate::http::{Origin, Route, Server, Settings};
 use crate::platform::ticks::Ticks;
 
 /// When the tests begin: 2026-01-02T03:04:05.678Z.
@@ -40,13 +40,22 @@ impl House {
     }
 
     pub(super) fn with(options: Options) -> Self {
+        Self::serving(options, Settings::default(), super::routes())
+    }
+
+    /// A house with routes of its own.
+    pub(super) fn serving(
+        options: Options,
+        settings: Settings,
+        routes: impl Iterator<Item = &'static Route>,
+    ) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(NOW);
         let options = Options { clock: clock.clone(), maintenance: Maintenance::Manual, ..options };
         let engine = Engine::open(&dir.path().join("data"), options).unwrap();
-        let (ticks, settings) = (Ticks::following(clock.clone()), Settings::default());
+        let ticks = Ticks::following(clock.clone());
         let app = App::new(engine, clock.clone(), ticks.clone(), &settings).unwrap();
-        let server = Server::new(settings, clock, ticks, super::routes()).unwrap();
+        let server = Server::new(settings, clock, ticks, routes).unwrap();
         server.open(Arc::clone(&app)).unwrap();
         Self { dir, app, server, runtime: Runtime::new().unwrap() }
     }

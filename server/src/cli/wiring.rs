@@ -63,6 +63,7 @@ pub(super) fn http_settings(config: &Config) -> Settings {
         body_json_bytes_max: bodies.json.bytes_usize(),
         body_batch_bytes_max: bodies.batch.bytes_usize(),
         body_bulk_bytes_max: bodies.bulk.bytes_usize(),
+        bulk_write_points_max: count(bodies.bulk_write_points),
         body_bytes_in_flight_max: bodies.in_flight.bytes_usize(),
         requests_in_flight_max: count(http.requests_in_flight),
         queries_at_once_max: match http.queries_at_once {

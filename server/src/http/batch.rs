@@ -1,9 +1,10 @@
 //! What is answered to a batch of telemetry, whichever area took it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::{ApiError, ErrorCode};
 use crate::limits;
@@ -45,30 +46,30 @@ impl<E: Into<ApiError>> From<Rejected<E>> for ItemError {
     }
 }
 
-/// What became of the body of a bulk protocol; also what is answered about it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+/// What became of the body of a bulk protocol; also what is answered about it, and kept about the parts of it that are stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BulkOutcome {
     accepted: usize,
     rejected: usize,
     /// What was not taken and is no error, by reason; absent when there is nothing.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    skipped: BTreeMap<&'static str, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    skipped: BTreeMap<Cow<'static, str>, u64>,
     /// The first 50 errors; absent when there are none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     errors: Vec<BulkError>,
 }
 
 /// A rejected part of a bulk body.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct BulkError {
     #[serde(flatten)]
     place: BulkPlace,
-    code: &'static str,
+    code: Cow<'static, str>,
     message: String,
 }
 
 /// Where in a bulk body something stands. Protocols of lines count lines from 1, those of items count items from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BulkPlace {
     /// The item, from 0; lines that are empty are no items.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,7 +96,7 @@ impl BulkOutcome {
         self.rejected += count;
         if self.errors.len() < limits::BATCH_ERRORS_LISTED_MAX {
             let error: ApiError = error.into();
-            let code = error.code().as_str();
+            let code = Cow::Borrowed(error.code().as_str());
             let message = error.message().chars().take(limits::BULK_MESSAGE_CHARS_MAX).collect();
             self.errors.push(BulkError { place, code, message });
         }
@@ -103,7 +104,7 @@ impl BulkOutcome {
 
     /// So many were passed over, which is no error.
     pub fn skip(&mut self, reason: &'static str, count: u64) {
-        *self.skipped.entry(reason).or_default() += count;
+        *self.skipped.entry(Cow::Borrowed(reason)).or_default() += count;
     }
 
     /// How many were taken.

@@ -5,7 +5,8 @@
 //! receipt: with the same body it is answered from it, with another it is a `conflict`. While the first is
 //! still being answered, the second is a `conflict` too, so the work never runs twice. Only successes are
 //! stored, and what a handler stores itself, such as the refusal of a part of a body whose other part was taken: after
-//! any other failure the request may be repeated in earnest.
+//! any other failure the request may be repeated in earnest. Of a body that is stored in several writes each has a receipt
+//! of its own ([`super::parts`]).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,6 +24,9 @@ use crate::app::App;
 use crate::limits;
 use crate::platform::keys::Identity;
 
+// The engine recognises repetitions in its log by receipts that are kept long enough.
+const _: () = assert!(limits::IDEMPOTENCY_KEPT_MS >= telltale_engine::limits::RECEIPT_KEPT_MS_MIN);
+
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// The first byte of a stored answer.
@@ -35,9 +39,9 @@ pub(super) struct InFlight(Arc<Mutex<HashSet<u128>>>);
 /// The right to answer a request for the first time; also the promise to say what was answered.
 #[derive(Clone, Debug)]
 pub(super) struct Ticket {
-    id: u128,
-    fingerprint: u64,
-    expires_at: TimestampMs,
+    pub(super) id: u128,
+    pub(super) fingerprint: u64,
+    pub(super) expires_at: TimestampMs,
     /// Whether the handler stores the receipt itself.
     redeemed: Arc<AtomicBool>,
 }
@@ -152,8 +156,7 @@ impl Subject<'_> {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        let digest: [u8; 32] = hash.finalize().into();
-        digest.iter().take(16).fold(0, |id, byte| id << 8 | u128::from(*byte))
+        first_half(&hash.finalize().into())
     }
 
     fn fingerprint(&self) -> u64 {
@@ -183,7 +186,12 @@ fn key_of(headers: &HeaderMap) -> ApiResult<Option<&str>> {
     }
 }
 
-fn conflict(message: &'static str) -> ApiError {
+/// The first bytes of a hash, as the id of a receipt.
+pub(super) fn first_half(digest: &[u8; 32]) -> u128 {
+    digest.iter().take(16).fold(0, |id, byte| id << 8 | u128::from(*byte))
+}
+
+pub(super) fn conflict(message: &'static str) -> ApiError {
     ApiError::new(ErrorCode::Conflict, message)
 }
 

@@ -1,5 +1,7 @@
 //! A request as handlers see it: routed, authenticated, its body read and decompressed.
 
+use std::sync::Arc;
+
 use http::HeaderMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -7,10 +9,12 @@ use telltale_engine::Receipt;
 
 use super::error::ApiResult;
 use super::idempotency::Ticket;
+use super::parts::Parts;
 use super::query::Query;
 use super::response::Response;
 use super::route::Method;
 use super::{etag, json};
+use crate::app::App;
 use crate::platform::keys::Identity;
 
 /// A request that passed routing, authentication and limits.
@@ -99,5 +103,14 @@ impl Request {
     /// handlers need not care: their answer is stored after they succeed.
     pub fn receipt(&self, response: &Response) -> Option<Receipt> {
         self.ticket.as_ref().map(|ticket| ticket.redeem(response))
+    }
+
+    /// The parts of the body that an earlier attempt of this request stored, for handlers that store a body in several
+    /// writes. `None` when the caller sent no `Idempotency-Key`; refused when the key came with another body.
+    pub async fn parts(&self, app: &Arc<App>) -> ApiResult<Option<Parts>> {
+        match &self.ticket {
+            Some(ticket) => Parts::find(app, ticket).await.map(Some),
+            None => Ok(None),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::route::BodyKind;
+use crate::limits;
 use crate::platform::jobs::JobsSettings;
 use crate::platform::quota::Quotas;
 
@@ -15,6 +16,9 @@ pub struct Settings {
     pub body_batch_bytes_max: usize,
     /// Bytes of a bulk body, after decompression. 32 MiB: what agents send at most.
     pub body_bulk_bytes_max: usize,
+    /// Points of a bulk body that go to the log in one write; a body of more is several. 1048576, which is also the most:
+    /// some 20 MB in memory.
+    pub bulk_write_points_max: usize,
     /// Bytes of all bodies that are being read or answered; more is `overloaded`. 256 MiB.
     pub body_bytes_in_flight_max: usize,
     /// Requests that are being answered; more is `overloaded`. 4096: more only wait for each other.
@@ -116,6 +120,7 @@ impl Default for Settings {
             body_json_bytes_max: 1 << 20,
             body_batch_bytes_max: 8 << 20,
             body_bulk_bytes_max: 32 << 20,
+            bulk_write_points_max: limits::BULK_WRITE_POINTS_MAX,
             body_bytes_in_flight_max: 256 << 20,
             requests_in_flight_max: 4_096,
             queries_at_once_max: 2 * cores,

@@ -8,6 +8,7 @@ mod auth;
 mod backup;
 mod batch;
 mod bodies;
+mod bulk_parts;
 mod cli;
 mod compression;
 mod connections;

@@ -2,33 +2,74 @@
 //! of them is durable.
 //!
 //! Nearly every body is one part. The parts of a larger one are durable one after another, so that a failure of the
-//! storage in the middle leaves the first of them stored; the caller is told of the failure and sends all of it
-//! again, which replaces the points of gauges by themselves. The receipt of an idempotent request is in the
-//! last part, so that it is there only when everything is.
+//! storage, or the end of the process, in the middle leaves the first of them stored. When the caller sends all of it again
+//! with the same `Idempotency-Key`, reading goes on behind them:
+//!
+//! ```text
+//! body     ├──────── part 0 ────────┼──────── part 1 ────────┼──── last part ────┤
+//! receipt                  place, outcome            place, outcome       answer
+//! ```
+//!
+//! The receipt of a part says at which byte, line or item of the body the next one begins, and what became of everything
+//! before. So a repetition stores nothing twice and answers as the first attempt would have, also when it reads the rest in parts of another size; and
+//! what has no time of its own has that of the first attempt. Without a key the points of gauges replace
+//! themselves, and counts are doubled.
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use telltale_engine::{BatchBuilder, Engine, PointBatch, Write};
 
 use crate::app::App;
-use crate::http::{ApiError, ApiResult, BulkOutcome, Request, Response};
-use crate::limits::{BULK_INLINE_BYTES_MAX, BULK_WRITE_POINTS_MAX};
+use crate::http::{ApiError, ApiResult, BulkOutcome, Parts, Request, Response, unreadable_part};
+use crate::limits::{BULK_INLINE_BYTES_MAX, BULK_WRITE_BUCKETS_PER_POINT};
 
 /// A body on its way to be read, from its beginning to its end. One implementation for each protocol.
 pub(super) trait Reading: Sized {
-    /// Reads on until the batch has so many points, or the body ends. Counts what became of each line or item.
+    /// How far a body is read, and all that reading on depends on besides the body. Kept in receipts: what is added to it
+    /// must be optional.
+    type Reached: Serialize + DeserializeOwned;
+
+    /// Reads on until the batch is as large as a part may be, or the body ends. Counts what became of each line or item.
     fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,
-        points_max: usize,
+        part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress;
+
+    /// How far the body is read.
+    fn reached(&self) -> Self::Reached;
+
+    /// Goes on where another reading of the same body was. To be called before anything is read.
+    fn go_on(&mut self, reached: Self::Reached);
 
     /// All points of the body in one batch, and what became of its lines or items.
     fn read_whole(mut self, engine: &Engine) -> (PointBatch, BulkOutcome) {
         let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
-        while self.read_on(&mut batch, usize::MAX, &mut outcome) == Progress::Paused {}
+        while self.read_on(&mut batch, PartSize::WHOLE, &mut outcome) == Progress::Paused {}
         (batch.finish(), outcome)
+    }
+}
+
+/// How much of a body goes to the log in one write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartSize {
+    /// Points, and readings.
+    pub(super) points_max: usize,
+    /// Buckets of histograms.
+    pub(super) buckets_max: usize,
+}
+
+impl PartSize {
+    /// All of it.
+    pub(super) const WHOLE: Self = Self { points_max: usize::MAX, buckets_max: usize::MAX };
+
+    /// So many points.
+    pub(super) fn of(points_max: usize) -> Self {
+        let buckets_max = points_max.saturating_mul(BULK_WRITE_BUCKETS_PER_POINT);
+        Self { points_max, buckets_max }
     }
 }
 
@@ -62,15 +103,23 @@ pub(super) async fn store_and_ask<R: Reading + Send + 'static>(
     answer: impl FnOnce(R, BulkOutcome) -> ApiResult<Response>,
 ) -> ApiResult<Response> {
     let mut body = Body { reading, outcome: BulkOutcome::default() };
+    let mut parts = req.parts(app).await?;
+    if let Some(stored) = parts.as_mut().and_then(Parts::take_reached) {
+        body.go_on(&stored)?;
+    }
+    let size = PartSize::of(app.bulk_write_points_max());
     loop {
         let (points, progress);
         (body, points, progress) = if body_bytes <= BULK_INLINE_BYTES_MAX {
-            body.part(app.engine())
+            body.part(app.engine(), size)
         } else {
-            app.blocking(move |app| Ok::<_, ApiError>(body.part(app.engine()))).await?
+            app.blocking(move |app| Ok::<_, ApiError>(body.part(app.engine(), size))).await?
         };
         if progress == Progress::Paused {
-            app.write(Write { points, ..Write::default() }).await?;
+            let reached = parts.is_some().then(|| body.reached()).transpose()?;
+            let receipt =
+                parts.as_mut().zip(reached).map(|(parts, reached)| parts.receipt(reached));
+            app.write(Write { points, receipt, events: None }).await?;
             continue;
         }
         let answer = answer(body.reading, body.outcome);
@@ -91,11 +140,90 @@ struct Body<R> {
     outcome: BulkOutcome,
 }
 
+/// What the receipt of a part says.
+#[derive(Serialize, Deserialize)]
+struct PartReceipt<P, O> {
+    /// How far the body was read with the part.
+    reached: P,
+    /// What became of everything up to there.
+    outcome: O,
+}
+
 impl<R: Reading> Body<R> {
-    fn part(mut self, engine: &Engine) -> (Self, PointBatch, Progress) {
+    /// The bytes that [`Self::go_on`] takes.
+    fn reached(&self) -> ApiResult<Vec<u8>> {
+        let receipt = PartReceipt { reached: self.reading.reached(), outcome: &self.outcome };
+        serde_json::to_vec(&receipt).map_err(ApiError::internal)
+    }
+
+    fn go_on(&mut self, stored: &[u8]) -> ApiResult<()> {
+        let receipt: PartReceipt<R::Reached, BulkOutcome> =
+            serde_json::from_slice(stored).map_err(unreadable_part)?;
+        self.reading.go_on(receipt.reached);
+        self.outcome = receipt.outcome;
+        Ok(())
+    }
+
+    fn part(mut self, engine: &Engine, size: PartSize) -> (Self, PointBatch, Progress) {
         let mut batch = engine.batch();
-        let progress = self.reading.read_on(&mut batch, BULK_WRITE_POINTS_MAX, &mut self.outcome);
+        let progress = self.reading.read_on(&mut batch, size, &mut self.outcome);
         let points = batch.finish();
         (self, points, progress)
+    }
+}
+
+/// For the tests of the protocols.
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+
+    /// Reads a body in parts of several sizes, once by one reading and once by a new one for each part, which goes on where
+    /// the receipt of the part before says. `begin` begins the reading of an attempt, at a time of its own.
+    #[track_caller]
+    pub(in crate::areas::bulk) fn check_goes_on<R: Reading>(
+        engine: &Engine,
+        begin: impl Fn(usize) -> R,
+    ) {
+        let (all, whole) = begin(0).read_whole(engine);
+        for points_max in 1..20 {
+            let sizes = std::iter::repeat(PartSize::of(points_max));
+            let uninterrupted = Body { reading: begin(0), outcome: BulkOutcome::default() };
+            let (expected, outcome) = parts(engine, uninterrupted, sizes.clone(), |body, _| body);
+            assert_eq!(outcome, whole);
+            let first = Body { reading: begin(0), outcome: BulkOutcome::default() };
+            let anew = |body: Body<R>, attempt| {
+                let stored = body.reached().unwrap();
+                let (reading, outcome) = (begin(attempt), BulkOutcome::default());
+                let mut next = Body { reading, outcome };
+                next.go_on(&stored).unwrap();
+                next
+            };
+            assert_eq!(parts(engine, first, sizes, anew), (expected, outcome));
+            // The size of parts may change from attempt to attempt.
+            let first = Body { reading: begin(0), outcome: BulkOutcome::default() };
+            let sizes = [points_max, 1, 3].map(PartSize::of).into_iter().cycle();
+            let (points, outcome) = parts(engine, first, sizes, anew);
+            assert_eq!(points.iter().map(PointBatch::len).sum::<usize>(), all.len());
+            assert_eq!(outcome, whole);
+        }
+    }
+
+    fn parts<R: Reading>(
+        engine: &Engine,
+        mut body: Body<R>,
+        sizes: impl Iterator<Item = PartSize>,
+        next: impl Fn(Body<R>, usize) -> Body<R>,
+    ) -> (Vec<PointBatch>, BulkOutcome) {
+        let mut all = Vec::new();
+        for (attempt, size) in sizes.enumerate() {
+            let (points, progress);
+            (body, points, progress) = body.part(engine, size);
+            all.push(points);
+            if progress == Progress::Ended {
+                break;
+            }
+            body = next(body, attempt + 1);
+        }
+        (all, body.outcome)
     }
 }

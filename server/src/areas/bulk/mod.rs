@@ -11,6 +11,9 @@ mod otlp;
 mod protobuf;
 mod remote_write;
 
+#[cfg(test)]
+mod tests;
+
 pub use import::{ROUTES as IMPORT_ROUTES, resolve_lines as resolve_import};
 pub use influx::{
     LineError, Precision, ROUTES as INFLUX_ROUTES, read_lines as read_influx,

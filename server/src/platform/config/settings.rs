@@ -169,6 +169,8 @@ settings! {
         batch: ByteSize = "8MiB";
         /// Of the bulk protocols.
         bulk: ByteSize = "32MiB";
+        /// Points of a bulk body that are stored in one write, at most 1048576; a body of more is several. Fewer take less memory.
+        bulk_write_points: u64 = "1_048_576";
         /// Of all bodies being read or answered; past it requests are shed with 503.
         in_flight: ByteSize = "256MiB";
     }

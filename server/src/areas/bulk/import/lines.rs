@@ -2,9 +2,10 @@
 //!
 //! Lines are told by their number from 1, and by their index among those that are not empty from 0.
 
+use serde::{Deserialize, Serialize};
 use telltale_engine::{BatchBuilder, Engine, PointBatch, TimestampMs};
 
-use crate::areas::bulk::intake::{Progress, Reading};
+use crate::areas::bulk::intake::{PartSize, Progress, Reading};
 use crate::areas::metrics;
 use crate::http::{ApiError, BulkOutcome, BulkPlace, ErrorCode};
 use crate::limits::BULK_LINE_BYTES_MAX;
@@ -28,15 +29,26 @@ impl<B: AsRef<[u8]>> Lines<B> {
     }
 }
 
+/// How far a body is read.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Reached {
+    at: usize,
+    lines: usize,
+    items: usize,
+    now_ms: i64,
+}
+
 impl<B: AsRef<[u8]>> Reading for Lines<B> {
+    type Reached = Reached;
+
     fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,
-        points_max: usize,
+        part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
         let (body, mut reader) = (self.body.as_ref(), metrics::Reader::new(self.now));
-        while batch.len() < points_max {
+        while batch.len() < part.points_max {
             let rest = body.get(self.at..).unwrap_or_default();
             if rest.is_empty() {
                 return Progress::Ended;
@@ -57,6 +69,15 @@ impl<B: AsRef<[u8]>> Reading for Lines<B> {
         }
         Progress::Paused
     }
+
+    fn reached(&self) -> Reached {
+        Reached { at: self.at, lines: self.lines, items: self.items, now_ms: self.now.0 }
+    }
+
+    fn go_on(&mut self, reached: Reached) {
+        let Reached { at, lines, items, now_ms } = reached;
+        (self.at, self.lines, self.items, self.now) = (at, lines, items, TimestampMs(now_ms));
+    }
 }
 
 /// The points of a body, and what became of its lines. The series of the points are found, or made.
@@ -74,4 +95,24 @@ fn read<'b>(
         return Err(ApiError::new(ErrorCode::InvalidParameter, message));
     }
     Ok(metrics::resolve_into(reader, batch, line)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use telltale_engine::{Maintenance, Options};
+
+    use super::*;
+    use crate::areas::bulk::intake::testing::check_goes_on;
+
+    #[test]
+    fn a_body_is_read_on_by_another_attempt() {
+        let point = |kind: &str| format!("{{\"name\":\"{kind}\",\"type\":\"{kind}\",\"value\":1}}");
+        let lines = ["gauge", "counter", "distribution"].map(point);
+        let body =
+            format!("{}\n\nbad\n{}\r\n  \n[]\n{}\n{}", lines[0], lines[1], lines[2], lines[1]);
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        check_goes_on(&engine, |attempt| Lines::new(&body, TimestampMs(1_000 + attempt as i64)));
+    }
 }

@@ -28,7 +28,8 @@ const IMPORT: Doc = Doc::new("Bulk protocols", "Import metrics as NDJSON")
     .about(
         "One metric input on each line, any number of lines, whatever the content type. Good lines are stored; bad \
          ones, also those that are not JSON, are counted and the first 50 told by their number from 1 and their \
-         index among those that are not empty. A body of more than a million points is stored in several writes.",
+         index among those that are not empty. A body of more than a million points is stored in several writes; \
+         sent again with its `Idempotency-Key` after a failure, it continues after those that are stored.",
     )
     .request::<MetricInput>()
     .request_media("application/x-ndjson")

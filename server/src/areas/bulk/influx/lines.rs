@@ -1,5 +1,6 @@
 //! From lines to points. A line is taken whole or not at all.
 
+use serde::{Deserialize, Serialize};
 use telltale_engine::{
     BatchBuilder, Engine, MetricType, PointBatch, SeriesId, Spelling, TimestampMs,
 };
@@ -8,7 +9,7 @@ use super::error::LineError;
 use super::line::{Field, Line, Scanner};
 use super::series::Series;
 use super::timestamp::{Precision, Times};
-use crate::areas::bulk::intake::{Progress, Reading};
+use crate::areas::bulk::intake::{PartSize, Progress, Reading};
 use crate::areas::metrics::{Measured, Point};
 use crate::http::{BulkOutcome, BulkPlace};
 
@@ -31,17 +32,27 @@ impl<B: AsRef<[u8]>> Lines<B> {
     }
 }
 
+/// How far a body is read.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Reached {
+    at: usize,
+    lines: usize,
+    now_ms: i64,
+}
+
 impl<B: AsRef<[u8]>> Reading for Lines<B> {
+    type Reached = Reached;
+
     fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,
-        points_max: usize,
+        part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
         let mut scanner = Scanner::new(self.body.as_ref(), self.place);
         let (mut fields, mut series) = (Vec::new(), Vec::new());
         let mut progress = Progress::Paused;
-        while batch.len() < points_max {
+        while batch.len() < part.points_max {
             let Some((number, line)) = scanner.next(&mut fields) else {
                 progress = Progress::Ended;
                 break;
@@ -54,6 +65,16 @@ impl<B: AsRef<[u8]>> Reading for Lines<B> {
         }
         self.place = scanner.place();
         progress
+    }
+
+    fn reached(&self) -> Reached {
+        let (at, lines) = self.place;
+        Reached { at, lines, now_ms: self.times.now().0 }
+    }
+
+    fn go_on(&mut self, reached: Reached) {
+        self.place = (reached.at, reached.lines);
+        self.times = Times::new(self.times.precision(), TimestampMs(reached.now_ms));
     }
 }
 

@@ -4,9 +4,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use telltale_engine::{Engine, Maintenance, Options, PointBatch, TimestampMs};
 
+use super::lines::Lines;
 use super::number::{boolean, number};
 use super::series::{Series, field_key};
 use super::{Precision, read_lines, resolve_lines};
+use crate::areas::bulk::intake::testing::check_goes_on;
 use crate::areas::metrics::Measured;
 use crate::http::BulkOutcome;
 
@@ -469,6 +471,20 @@ proptest! {
         for read in [number(&bytes), boolean(&bytes)] {
             prop_assert!(read.is_none_or(|(value, length)| value.is_finite() && length <= bytes.len()));
         }
+    }
+}
+
+#[test]
+fn a_body_is_read_on_by_another_attempt() {
+    let body = "cpu,host=a usage=1.5,idle=2\n# comment\n\ncpu value=1\nbad\n\
+        cpu,host=b usage=1,text=\"a\nb\" 1000000\nm x=1,y=2,z=3\nm x=wrong\nm x=4";
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+    let engine = Engine::open(dir.path(), options).unwrap();
+    for precision in [Precision::Nanoseconds, Precision::Seconds] {
+        check_goes_on(&engine, |attempt| {
+            Lines::new(body, precision, TimestampMs(NOW.0 + 60_000 * attempt as i64))
+        });
     }
 }
 

@@ -84,6 +84,15 @@ impl Times {
         Self { precision, now, latest_ms: u64::try_from(latest).unwrap_or(0) }
     }
 
+    pub(super) fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// The time of lines that have none.
+    pub(super) fn now(&self) -> TimestampMs {
+        self.now
+    }
+
     #[inline]
     pub(super) fn read(&self, timestamp: Timestamp) -> Result<TimestampMs, InvalidTime> {
         let ms = match timestamp {

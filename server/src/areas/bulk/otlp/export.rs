@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use telltale_engine::{
     BatchBuilder, Begins, Engine, MetricType, PointBatch, SeriesId, Spelling, TimestampMs,
 };
@@ -19,7 +20,7 @@ use super::attributes::{self, Tag};
 use super::error::OtlpError;
 use super::point::{Measured, Point};
 use super::request::{self, Encoding, Form, Metric, Temporality};
-use crate::areas::bulk::intake::{Progress, Reading};
+use crate::areas::bulk::intake::{PartSize, Progress, Reading};
 use crate::areas::bulk::protobuf::Damaged;
 use crate::http::{ApiError, BulkOutcome, BulkPlace, OtlpAttributes};
 use crate::limits;
@@ -63,7 +64,7 @@ impl<B: AsRef<[u8]>> Export<B> {
     fn add_to(
         &mut self,
         batch: &mut BatchBuilder<'_>,
-        points_max: usize,
+        part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Result<Progress, Damaged> {
         let (mut index, mut buckets) = (0, 0);
@@ -86,7 +87,7 @@ impl<B: AsRef<[u8]>> Export<B> {
                         if index <= self.seen {
                             continue;
                         }
-                        if batch.len() >= points_max || buckets > limits::BULK_WRITE_BUCKETS_MAX {
+                        if batch.len() >= part.points_max || buckets > part.buckets_max {
                             return Ok(Progress::Paused);
                         }
                         self.seen = index;
@@ -106,15 +107,37 @@ impl<B: AsRef<[u8]>> Export<B> {
     }
 }
 
+/// How far a request is read.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Reached {
+    seen: usize,
+    now_ms: i64,
+    began_ms: i64,
+}
+
 impl<B: AsRef<[u8]>> Reading for Export<B> {
+    type Reached = Reached;
+
     fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,
-        points_max: usize,
+        part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
         // There is no damage behind what was read to its end; were there, nothing could be read behind it.
-        self.add_to(batch, points_max, outcome).unwrap_or(Progress::Ended)
+        self.add_to(batch, part, outcome).unwrap_or(Progress::Ended)
+    }
+
+    fn reached(&self) -> Reached {
+        let Rules { now, began, .. } = self.rules;
+        Reached { seen: self.seen, now_ms: now.0, began_ms: began.0 }
+    }
+
+    /// When the process that took the first attempt began to listen says of the rest, too, what counts from its beginning.
+    fn go_on(&mut self, reached: Reached) {
+        self.seen = reached.seen;
+        self.rules.now = TimestampMs(reached.now_ms);
+        self.rules.began = TimestampMs(reached.began_ms);
     }
 }
 
@@ -130,7 +153,7 @@ pub fn resolve_export(
     let rules = Rules { now, began: now, chosen: Arc::clone(chosen) };
     let request = encoding.open(body.to_vec())?;
     let mut export = Export::new(request, rules);
-    while export.add_to(&mut batch, usize::MAX, &mut outcome)? == Progress::Paused {}
+    while export.add_to(&mut batch, PartSize::WHOLE, &mut outcome)? == Progress::Paused {}
     Ok((batch.finish(), outcome))
 }
 

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use telltale_engine::{
     BatchBuilder, Engine, MetricType, PointBatch, Refusal, SeriesId, Spelling, Tags, TimestampMs,
 };
@@ -17,7 +18,7 @@ use super::kind::{family_kind, kind_of};
 use super::sample::{Sample, Times, begins};
 use super::series::{Item, Series};
 use super::symbols::Symbols;
-use crate::areas::bulk::intake::{Progress, Reading};
+use crate::areas::bulk::intake::{PartSize, Progress, Reading};
 use crate::areas::bulk::protobuf::Fields;
 use crate::http::{BulkOutcome, BulkPlace};
 use crate::platform::families::Families;
@@ -27,17 +28,19 @@ use crate::platform::families::Families;
 pub(super) struct WriteRequest<B> {
     body: B,
     version: Version,
-    times: Times,
+    now: TimestampMs,
     families: Families,
     symbols: Symbols,
     /// None before the body was looked over.
     place: Option<Place>,
+    /// Where another reading of the body was, until the body is looked over.
+    goes_on: Option<Reached>,
     written: Written,
     refused: Option<WriteError>,
 }
 
 /// How much was stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
     /// Samples; and markers of ends, which have nothing that could be stored.
     pub samples: u64,
@@ -56,9 +59,23 @@ struct Place {
     open: Option<Open>,
 }
 
+/// How far a body is read, as a receipt has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Reached {
+    at: usize,
+    series: usize,
+    /// Of a series not all of whose values are read: where its message begins, and where its next field.
+    open: Option<(usize, usize)>,
+    resolved_bytes: usize,
+    written: Written,
+    now_ms: i64,
+}
+
 /// A series whose values are being read.
 #[derive(Clone, Debug)]
 struct Open {
+    /// Where its message begins in the body.
+    message: usize,
     /// The series, and its type; none when no value of it can be stored.
     found: Option<(SeriesId, MetricType)>,
     form: Form,
@@ -79,10 +96,11 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
         Self {
             body,
             version,
-            times: Times::new(now),
+            now,
             families,
             symbols: Symbols::default(),
             place: None,
+            goes_on: None,
             written: Written::default(),
             refused: None,
         }
@@ -100,20 +118,18 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
         points_max: usize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
-        let mut place = match self.place.take() {
-            Some(place) => place,
-            None => match self.look_over() {
-                Ok(()) => Place::default(),
-                Err(refused) => {
-                    self.refused = Some(refused);
-                    return Progress::Ended;
-                }
-            },
-        };
+        let looked_over = self.place.take();
+        if looked_over.is_none()
+            && let Err(refused) = self.look_over()
+        {
+            self.refused = Some(refused);
+            return Progress::Ended;
+        }
+        let mut place = looked_over.unwrap_or_default();
         let mut reader = Reader {
             body: self.body.as_ref(),
             version: self.version,
-            times: self.times,
+            times: Times::new(self.now),
             protocol: Spelling::of(self.version.name().as_bytes()),
             families: &self.families,
             symbols: &mut self.symbols,
@@ -122,6 +138,9 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
             points_max,
             outcome,
         };
+        if let Some(reached) = self.goes_on.take() {
+            reader.go_on(&mut place, &reached);
+        }
         let progress = reader.read_on(&mut place);
         self.place = Some(place);
         progress
@@ -164,13 +183,33 @@ fn note(families: &Families, metadata: &[u8]) -> Result<(), WriteError> {
 }
 
 impl<B: AsRef<[u8]>> Reading for WriteRequest<B> {
+    type Reached = Reached;
+
     fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,
-        points_max: usize,
+        part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
-        self.read(batch, points_max, outcome)
+        self.read(batch, part.points_max, outcome)
+    }
+
+    fn reached(&self) -> Reached {
+        let place = self.place.as_ref();
+        let open = place.and_then(|place| place.open.as_ref());
+        Reached {
+            at: place.map_or(0, |place| place.at),
+            series: place.map_or(0, |place| place.series),
+            open: open.map(|open| (open.message, open.values.start)),
+            resolved_bytes: self.symbols.resolved_bytes(),
+            written: self.written,
+            now_ms: self.now.0,
+        }
+    }
+
+    fn go_on(&mut self, reached: Reached) {
+        self.now = TimestampMs(reached.now_ms);
+        self.goes_on = Some(reached);
     }
 }
 
@@ -190,6 +229,19 @@ struct Reader<'r, 'e> {
 }
 
 impl<'r> Reader<'r, '_> {
+    /// Goes on where another reading was; the series that it was in is found anew.
+    fn go_on(&mut self, place: &mut Place, reached: &Reached) {
+        let Reached { at, series, open, resolved_bytes, written, .. } = *reached;
+        *self.written = written;
+        *place = Place { at, series, open: None };
+        if let Some((message, next)) = open
+            && let Some(bytes) = self.body.get(message..at)
+        {
+            place.open = self.open(bytes, place, Some(next));
+        }
+        self.symbols.go_on(resolved_bytes);
+    }
+
     fn read_on(&mut self, place: &mut Place) -> Progress {
         let mut fields = Fields::of(self.body.get(place.at..).unwrap_or_default());
         loop {
@@ -207,13 +259,14 @@ impl<'r> Reader<'r, '_> {
             place.at = self.body.len() - fields.rest().len();
             if let (true, Ok(message)) = (number == self.version.series_field(), value.bytes()) {
                 place.series += 1;
-                place.open = self.open(message, place);
+                place.open = self.open(message, place, None);
             }
         }
     }
 
-    /// Finds the series of a message, which ends where the reader stands. None when there is nothing to read in it.
-    fn open(&mut self, message: &'r [u8], place: &Place) -> Option<Open> {
+    /// Finds the series of a message, which ends where the reader stands, to read its values, from byte `next` of the body on when
+    /// those before are read. None when there is nothing to read in it.
+    fn open(&mut self, message: &'r [u8], place: &Place, next: Option<usize>) -> Option<Open> {
         let series = match Series::of(self.version, message) {
             Ok(series) => series,
             Err(damaged) => {
@@ -222,15 +275,22 @@ impl<'r> Reader<'r, '_> {
             }
         };
         let form = if series.samples > 0 { Form::Samples } else { Form::Histograms };
-        let items = series.samples + series.histograms;
+        let start = next.unwrap_or(place.at - series.values.len());
+        let items = match next {
+            None => series.samples + series.histograms,
+            Some(next) => self.items(self.body.get(next..place.at).unwrap_or_default()),
+        };
         if items == 0 {
             return None;
         }
         match self.find(&series, form) {
-            Ok(found) => {
-                let values = place.at - series.values.len()..place.at;
-                Some(Open { found, form, start_ms: series.start_ms, values })
-            }
+            Ok(found) => Some(Open {
+                message: place.at - message.len(),
+                found,
+                form,
+                start_ms: series.start_ms,
+                values: start..place.at,
+            }),
             Err(error) => {
                 self.reject(place, items, error);
                 None
@@ -283,6 +343,13 @@ impl<'r> Reader<'r, '_> {
             None => self.batch.series(name, kind, tags)?,
         };
         Ok(Some((found, kind)))
+    }
+
+    /// How many values there are among these fields of a series.
+    fn items(&self, fields: &[u8]) -> usize {
+        let items = Fields::of(fields).flatten();
+        let items = items.map(|(number, value)| Item::of(self.version, number, value));
+        items.filter(|item| matches!(item, Ok(Some(_)))).count()
     }
 
     fn has_storable(&self, series: &Series<'_>) -> bool {

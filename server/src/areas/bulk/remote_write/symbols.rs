@@ -34,6 +34,16 @@ impl Symbols {
         Ok(())
     }
 
+    /// The bytes of all series that were spelled so far.
+    pub(super) fn resolved_bytes(&self) -> usize {
+        self.resolved_bytes
+    }
+
+    /// Counts on from so many bytes.
+    pub(super) fn go_on(&mut self, resolved_bytes: usize) {
+        self.resolved_bytes = resolved_bytes;
+    }
+
     /// What a series is spelled by whose references are these.
     pub(super) fn spell(&mut self, body: &[u8], mut refs: &[u8]) -> Result<&[u8], WriteError> {
         if self.resolved_bytes > REMOTE_WRITE_RESOLVED_BYTES_MAX {

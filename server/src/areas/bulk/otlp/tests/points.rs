@@ -9,7 +9,7 @@ use super::super::answer::answer;
 use super::super::export::{Export, Rules, SUMMARIES};
 use super::super::{Encoding, OtlpError};
 use super::messages::*;
-use crate::areas::bulk::intake::{Progress, Reading};
+use crate::areas::bulk::intake::{PartSize, Progress, Reading, testing::check_goes_on};
 use crate::http::{BulkOutcome, OtlpAttributes};
 
 #[test]
@@ -304,13 +304,41 @@ fn a_large_request_is_taken_in_parts() {
     let (mut outcome, mut sizes) = (BulkOutcome::default(), Vec::new());
     loop {
         let mut batch = house.engine.batch();
-        let progress = Reading::read_on(&mut export, &mut batch, 4, &mut outcome);
+        let progress = Reading::read_on(&mut export, &mut batch, PartSize::of(4), &mut outcome);
         sizes.push(batch.len());
         if progress == Progress::Ended {
             break;
         }
     }
     assert_eq!((sizes, outcome.accepted()), (vec![4, 4, 2], 10));
+}
+
+#[test]
+fn a_request_is_read_on_by_another_attempt() {
+    let house = House::open();
+    let metrics = (0..8).flat_map(|i| {
+        let began_ns = (NOW.0 as u64 + 1_000) * 1_000_000;
+        let cumulative = untagged().fixed("startTimeUnixNano", 2, began_ns);
+        let cumulative = cumulative.fixed("timeUnixNano", 3, began_ns + 5_000_000);
+        let numbers = [
+            gauge(msg().double("asDouble", 4, f64::from(i))),
+            sum(2, true, cumulative),
+            gauge(msg().double("asDouble", 4, f64::NAN)),
+            explicit(2, buckets()),
+            exponential(1, spans()),
+        ];
+        numbers.map(|metric| metric.text("name", 1, &format!("m{i}")))
+    });
+    let request = request(metrics);
+    for (body, encoding) in
+        [(request.wire.clone(), Encoding::Protobuf), (request.in_json(), Encoding::Json)]
+    {
+        check_goes_on(&house.engine, |attempt| {
+            let now = TimestampMs(NOW.0 + 60_000 * attempt as i64);
+            let rules = Rules { now, began: now, chosen: Arc::clone(&house.chosen) };
+            Export::new(encoding.open(body.clone()).unwrap(), rules)
+        });
+    }
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! Samples of both versions: names, tags, types, times, and what is refused.
 
 use prost::Message;
-use telltale_engine::{MetricType, Options};
+use telltale_engine::{MetricType, Options, TimestampMs};
 use telltale_tests::remote_write::{
-    Exemplar, Metadata, MetricMetadata, RequestV2, TimeSeries, WriteRequest, labels, sample, series,
+    BucketSpan, Exemplar, Histogram, Metadata, MetricMetadata, RequestV2, TimeSeries, WriteRequest,
+    labels, sample, series,
 };
 
 use super::bench::{Bench, MINUTE, NOW, T0};
 use crate::areas::bulk::remote_write::Version;
-use crate::platform::families::FamilyKind;
+use crate::platform::families::{Families, FamilyKind};
 
 const STALE: f64 = f64::from_bits(0x7ff0_0000_0000_0002);
 const GAUGE: &[(&str, &str)] = &[("__name__", "up"), ("host", "a"), ("zone", "")];
@@ -332,6 +333,53 @@ fn fields_may_stand_in_any_order() {
     body.extend(loose);
     bench.write(Version::V2, &body).all(1, 0);
     assert_eq!(bench.gauge("up2", &[("host", "b")]), [(0, 6.0), (1, 7.0)]);
+}
+
+#[test]
+fn requests_are_read_on_by_another_attempt() {
+    use crate::areas::bulk::intake::testing::check_goes_on;
+    use crate::areas::bulk::remote_write::request::WriteRequest as Reading;
+
+    let bench = Bench::new();
+    let samples: Vec<_> = (0..7).map(|i| sample(T0 + i * MINUTE, 1.0)).collect();
+    let mut bad = samples.clone();
+    bad.insert(3, sample(T0, f64::NAN));
+    bad.insert(1, sample(T0, STALE));
+    let histogram = |i: i64| Histogram {
+        count_int: Some(1),
+        positive_spans: vec![BucketSpan { offset: 0, length: 1 }],
+        positive_deltas: vec![1],
+        timestamp: T0 + i * MINUTE,
+        ..Histogram::default()
+    };
+    let mut request = RequestV2::new();
+    request.series(&[("__name__", "a"), ("host", "a")]).samples = samples.clone();
+    request.series(&[("__name__", "b_total")]).samples = bad.clone();
+    request.series(&[("__name__", "ends")]).samples = vec![sample(T0, STALE); 3];
+    request.series(&[("__name__", "")]).samples = samples.clone();
+    request.series(&[("__name__", "h")]).histograms = (0..5).map(histogram).collect();
+    let v2 = request.encode_to_vec();
+    let timeseries = vec![
+        TimeSeries { labels: labels(GAUGE), samples, ..TimeSeries::default() },
+        TimeSeries {
+            labels: labels(&[("__name__", "h1")]),
+            histograms: (0..5).map(histogram).collect(),
+            ..TimeSeries::default()
+        },
+        TimeSeries {
+            labels: labels(&[("__name__", "b_total")]),
+            samples: bad,
+            ..TimeSeries::default()
+        },
+    ];
+    let v1 = WriteRequest { timeseries, metadata: Vec::new() }.encode_to_vec();
+    for (version, body) in [(Version::V1, v1), (Version::V2, v2)] {
+        check_goes_on(&bench.engine, |attempt| {
+            let now = TimestampMs(NOW.0 + MINUTE * attempt as i64);
+            // What agents say of metrics is not kept over a start.
+            Reading::new(&body, version, now, Families::default())
+        });
+    }
 }
 
 #[test]

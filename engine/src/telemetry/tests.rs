@@ -1,0 +1,150 @@
+//! A write that is repeated counts once, whatever the log holds of it.
+
+use std::path::Path;
+use std::sync::mpsc;
+
+use crate::clock::Clock;
+use crate::documents::Receipt;
+use crate::engine::{Engine, Write};
+use crate::error::{Error, Refusal, Result};
+use crate::limits::RECEIPT_KEPT_MS_MIN;
+use crate::log::FileOps;
+use crate::log::testing::{copies_of, failing};
+use crate::model::{
+    Aggregation, EventFilter, EventId, EventListQuery, Interval, MetricName, MetricQuery,
+    MetricType, NameFilter, NewEvent, TimeRange, TimestampMs,
+};
+use crate::options::{Maintenance, Options};
+
+const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
+
+fn open(dir: &Path, ops: FileOps) -> (Engine, Clock) {
+    let clock = Clock::manual(NOW);
+    let options = Options {
+        clock: clock.clone(),
+        disk_free_bytes: 0,
+        maintenance: Maintenance::Manual,
+        ..Options::default()
+    };
+    (Engine::open_on(dir, options, ops).unwrap(), clock)
+}
+
+fn receipt(id: u128, fingerprint: u64, issued: TimestampMs) -> Option<Receipt> {
+    let expires_at = TimestampMs(issued.0 + RECEIPT_KEPT_MS_MIN);
+    Some(Receipt { id, fingerprint, answer: b"done".to_vec(), expires_at })
+}
+
+/// Counts one in a series and adds an event. Answers the id of the event.
+fn write(engine: &Engine, series: &str, receipt: Option<Receipt>) -> Result<EventId> {
+    let mut points = engine.batch();
+    let id = points.series("count", MetricType::Counter, &[("of", series)]).unwrap();
+    points.number(MetricType::Counter, id, NOW, 1.0);
+    let mut events = engine.event_batch();
+    let event =
+        NewEvent { name: series, time: NOW, user: None, value: None, tags: &[], properties: None };
+    let event = events.push(&event).unwrap();
+    let (tell, told) = mpsc::sync_channel(1);
+    let write = Write { points: points.finish(), events: Some(events), receipt };
+    engine.submit(write, move |outcome| tell.send(outcome).unwrap());
+    told.recv().unwrap().map(|_| event)
+}
+
+/// What was counted of each series, and the ids of the events, the newest first.
+fn stored(engine: &Engine) -> (Vec<(String, f64)>, Vec<EventId>) {
+    let range = TimeRange::new(NOW.0 - NOW.0 % 60_000, NOW.0 + 60_000);
+    let query = MetricQuery {
+        metric: MetricName::new("count").unwrap(),
+        range,
+        interval: Interval::HOUR,
+        aggregations: vec![Aggregation::Sum],
+        filters: vec![],
+        group_by: vec!["of".into()],
+    };
+    let groups = engine.query(&query).unwrap().groups;
+    let counted = groups.into_iter().map(|group| {
+        let of = group.key.concat();
+        (of, group.columns[0].iter().sum())
+    });
+    let filter = EventFilter { range, name: NameFilter::Any, user: None, tags: vec![] };
+    let query = EventListQuery { filter, after: None, offset: 0, limit: 100 };
+    let events = engine.list_events(&query).unwrap().events;
+    (counted.collect(), events.into_iter().map(|event| event.id).collect())
+}
+
+fn counts(counts: &[(&str, f64)]) -> Vec<(String, f64)> {
+    counts.iter().map(|(of, count)| ((*of).to_owned(), *count)).collect()
+}
+
+#[test]
+fn a_write_that_could_be_neither_synced_nor_undone_counts_once_when_it_is_repeated() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ops, faults) = failing();
+    let (engine, _) = open(dir.path(), ops);
+    let before = write(&engine, "before", None).unwrap();
+    // Of a new series, with a receipt and without one.
+    let mut acknowledged = vec![before];
+    for receipt in [receipt(7, 1, NOW), None] {
+        faults.fail_syncs(1);
+        faults.fail_cuts(1);
+        assert!(matches!(write(&engine, "x", receipt.clone()), Err(Error::Unavailable(_))));
+        acknowledged.push(write(&engine, "x", receipt).unwrap());
+    }
+    acknowledged.push(write(&engine, "after", None).unwrap());
+    acknowledged.reverse();
+    let expected = (counts(&[("after", 1.0), ("before", 1.0), ("x", 2.0)]), acknowledged);
+    assert_eq!(stored(&engine), expected);
+    drop(engine);
+    for _ in 0..2 {
+        let (engine, _) = open(dir.path(), FileOps::system());
+        assert_eq!(stored(&engine), expected);
+        assert_eq!(engine.damage(), [""; 0]);
+        assert_eq!(engine.verify().unwrap().damaged, [""; 0]);
+        assert!(engine.receipt(7).unwrap().is_some());
+        engine.seal().unwrap();
+        assert_eq!(stored(&engine), expected);
+    }
+}
+
+#[test]
+fn a_receipt_is_claimed_once_before_and_after_it_is_sealed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (engine, clock) = open(dir.path(), FileOps::system());
+    write(&engine, "x", receipt(7, 1, NOW)).unwrap();
+    for _ in 0..2 {
+        for fingerprint in [1, 2] {
+            let again = write(&engine, "x", receipt(7, fingerprint, clock.now()));
+            assert!(matches!(again, Err(Error::Refused(Refusal::Conflict))), "{again:?}");
+        }
+        engine.seal().unwrap();
+    }
+    assert_eq!(stored(&engine).0, counts(&[("x", 1.0)]));
+    // It may be used anew when it has expired, and counts then, through a replay too.
+    clock.set(TimestampMs(NOW.0 + RECEIPT_KEPT_MS_MIN));
+    write(&engine, "x", receipt(7, 1, clock.now())).unwrap();
+    clock.set(TimestampMs(NOW.0 + 2 * RECEIPT_KEPT_MS_MIN));
+    write(&engine, "x", receipt(7, 1, clock.now())).unwrap();
+    assert_eq!(stored(&engine).0, counts(&[("x", 3.0)]));
+    drop(engine);
+    let (engine, _) = open(dir.path(), FileOps::system());
+    assert_eq!(stored(&engine).0, counts(&[("x", 3.0)]));
+}
+
+#[test]
+fn a_replay_takes_a_record_that_is_there_twice_once() {
+    for is_sealed_between in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let (engine, _) = open(dir.path(), FileOps::system());
+        let event = write(&engine, "x", receipt(7, 1, NOW)).unwrap();
+        write(&engine, "other", receipt(8, 1, NOW)).unwrap();
+        let copies = copies_of(&engine.rooms().segments);
+        if is_sealed_between {
+            engine.seal().unwrap();
+        }
+        drop(engine);
+        copies.write();
+        let (engine, _) = open(dir.path(), FileOps::system());
+        let (counted, events) = stored(&engine);
+        assert_eq!(counted, counts(&[("other", 1.0), ("x", 1.0)]), "{is_sealed_between}");
+        assert_eq!((events.len(), events.last()), (2, Some(&event)));
+    }
+}
