@@ -24,6 +24,7 @@ use crate::startup;
 use crate::stats::EngineStats;
 use crate::storage::Store;
 use crate::telemetry::{SealReport, Telemetry};
+use crate::trusted_time::{TrustedClock, TrustedTime};
 
 /// A time-series engine on a directory of its own. Cheap to clone; the directory is released with the last clone.
 #[derive(Clone, Debug)]
@@ -36,6 +37,7 @@ pub(crate) struct Rooms {
     pub(crate) dir: PathBuf,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) documents: Arc<Documents>,
+    pub(crate) trusted: Arc<TrustedClock>,
     pub(crate) records: Records,
     pub(crate) store: Arc<Store>,
     pub(crate) segments: Segments,
@@ -158,7 +160,8 @@ impl Engine {
 
     /// The receipt of an earlier write or transaction; none when there is none or it has expired.
     pub fn receipt(&self, id: u128) -> Result<Option<Receipt>> {
-        match self.rooms.telemetry.unsealed_receipt(id) {
+        let now = self.rooms.trusted.read().expiry;
+        match self.rooms.telemetry.unsealed_receipt(id, now) {
             Some(receipt) => Ok(Some(receipt)),
             None => self.rooms.documents.receipt(id),
         }
@@ -232,7 +235,8 @@ impl Engine {
         self.rooms.keeper.merge()
     }
 
-    /// Removes what is older than it is kept.
+    /// Removes what is older than it is kept, by [`Self::trusted_time`]: a clock that has just jumped forward removes nothing,
+    /// and the report says so.
     pub fn expire(&self) -> Result<ExpireReport> {
         self.rooms.keeper.expire()
     }
@@ -275,6 +279,17 @@ impl Engine {
     /// Why writes are refused, while they are.
     pub fn trouble(&self) -> Option<String> {
         self.rooms.alarm.trouble()
+    }
+
+    /// Why nothing will be written before the engine is opened again, if that is so: a thread of the engine panicked. What was
+    /// acknowledged is on disk.
+    pub fn failure(&self) -> Option<String> {
+        self.rooms.alarm.failure()
+    }
+
+    /// What time it is, for whoever deletes because of it, and whether the clock is believed.
+    pub fn trusted_time(&self) -> TrustedTime {
+        self.rooms.trusted.read()
     }
 
     /// Documents: everything that is not telemetry.

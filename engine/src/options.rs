@@ -44,6 +44,8 @@ pub struct Options {
     pub rollup_points_min: u64,
     /// How long events are kept.
     pub event_retention: Duration,
+    /// For how long a clock that jumped forward must stand by that, at most, before data expires by it.
+    pub clock_grace: Duration,
     /// Whether blocks are merged, expired and sealed by age without being asked.
     pub maintenance: Maintenance,
 }
@@ -68,6 +70,8 @@ impl Default for Options {
             retention: Retention::default(),
             rollup_points_min: 60,
             event_retention: days(30),
+            // Long enough for an operator or NTP to set a clock right, short beside any retention.
+            clock_grace: days(1),
             maintenance: Maintenance::Background,
         }
     }

@@ -21,10 +21,11 @@ use crate::log::{Committer, FileOps, Record, Segments, scan_below};
 use crate::maintenance::{Alarm, DB_DIR, Due, Keeper, LOCK_FILE, LOG_DIR};
 use crate::metrics::{Opened, load};
 use crate::model::Lsn;
-use crate::options::Options;
+use crate::options::{Maintenance, Options};
 use crate::records::Records;
 use crate::storage::Store;
 use crate::telemetry::{self, HeadSink, Telemetry};
+use crate::trusted_time::TrustedClock;
 
 pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
     open_on(dir, options, FileOps::system())
@@ -36,12 +37,15 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     fs::create_dir_all(dir).map_err(|e| failed(e.to_string()))?;
     let lock = lock(dir)?;
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
-    let documents = Arc::new(Documents::open(Arc::clone(&store), options.clock.clone())?);
-    let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
     let pool = Arc::new(query_threads(options.threads)?);
     let Opened { metrics, mut damaged } =
         load::open(Arc::clone(&store), options.clone(), Arc::clone(&pool))?;
     let events = Events::open(Arc::clone(&store), options.clone(), pool, &mut damaged)?;
+    let newest = metrics.newest_time().max(events.newest_time());
+    let (clock, grace) = (options.clock.clone(), options.clock_grace);
+    let trusted = Arc::new(TrustedClock::open(clock, Arc::clone(&store), grace, newest)?);
+    let documents = Arc::new(Documents::open(Arc::clone(&store), Arc::clone(&trusted))?);
+    let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
     let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
     let segments = Segments::open(dir.join(LOG_DIR))?;
     let next = replay(&telemetry, &segments, telemetry::sealed(&store)?, &mut damaged)?;
@@ -60,8 +64,13 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         committer: Arc::clone(&committer),
         segments: segments.clone(),
         alarm: Arc::clone(&alarm),
-        turn: Mutex::new(Due::after_start(options.clock.now())),
+        turn: Mutex::new(Due::after_start(trusted.steady())),
+        trusted: Arc::clone(&trusted),
     });
+    if options.maintenance == Maintenance::Background {
+        // A crash before the first seal must not lose what time it was.
+        trusted.persist()?;
+    }
     let thread = std::thread::Builder::new().name("telltale-keeper".into()).spawn({
         let keeper = Arc::clone(&keeper);
         move || keeper.run()
@@ -71,6 +80,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         dir: dir.to_owned(),
         telemetry,
         documents,
+        trusted,
         records,
         store,
         segments,

@@ -56,6 +56,8 @@ pub struct EngineStats {
     pub seals: u64,
     /// Windows merged.
     pub merges: u64,
+    /// Milliseconds that the clock is ahead of the time that is believed, negative when it is behind; 0 while it is believed.
+    pub clock_ahead_ms: i64,
     /// Whether writes are refused.
     pub read_only: bool,
 }
@@ -94,6 +96,7 @@ impl EngineStats {
             blocks_quarantined: rooms.telemetry.metrics.quarantined() + events.quarantined,
             seals: counters.seals.load(Ordering::Relaxed),
             merges: counters.merges.load(Ordering::Relaxed),
+            clock_ahead_ms: rooms.trusted.read().deviation.map_or(0, |d| d.ahead_ms),
             read_only: rooms.alarm.trouble().is_some(),
         }
     }

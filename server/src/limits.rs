@@ -157,6 +157,14 @@ pub const KEY_USE_SECONDS: u64 = 60;
 pub const QUEUE_NAME_CHARS_MAX: usize = 128;
 /// Queues in all: each takes some memory for ever, and a list shows them all.
 pub const QUEUES_MAX: usize = 10_000;
+/// Bytes of memory that a job that waits is counted with: its entry, its place in the order of its queue, its timer.
+pub const WAITING_JOB_BYTES: usize = 160;
+/// Bytes of memory that a unique key of a job is counted with.
+pub const UNIQUE_KEY_BYTES: usize = 96;
+/// Jobs of the server's own work that may wait beyond the limit of all queues: what makes room must not be refused.
+pub const OWN_JOBS_RESERVE: usize = 1_000;
+/// Seconds after which a job that was refused because too many wait should be sent again.
+pub const JOBS_FULL_RETRY_SECONDS: u32 = 10;
 /// Characters of the class of a job. Part of the HTTP contract.
 pub const JOB_CLASS_CHARS_MAX: usize = 200;
 /// Bytes of the arguments of a job. Part of the HTTP contract.

@@ -46,6 +46,8 @@ pub(crate) enum FrameKind {
     HistogramBaselines = 12,
     /// A page of times that blocks share.
     Times = 13,
+    /// What an engine believed about the time when it last looked.
+    ClockMark = 32,
 }
 
 impl FrameKind {

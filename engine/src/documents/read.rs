@@ -12,11 +12,11 @@ use super::collection::{self, Collection, Versioned, display_name};
 use super::receipt::Receipt;
 use super::revisions::Revisions;
 use super::transaction::{Expect, Transaction};
-use crate::clock::Clock;
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::model::TimestampMs;
 use crate::storage::{Batch, Caching, Direction, KeyRange, Keyspace, Store, Sync};
+use crate::trusted_time::TrustedClock;
 
 /// The documents of one database. May be used from any thread; calls block.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Documents {
     pub(super) store: Arc<Store>,
     pub(super) claims: Claims,
     pub(super) revisions: Revisions,
-    clock: Clock,
+    trusted: Arc<TrustedClock>,
     damaged: Mutex<BTreeSet<String>>,
 }
 
@@ -42,11 +42,11 @@ pub(crate) struct Verified {
 }
 
 impl Documents {
-    /// The documents in `store`. `clock` decides which receipts have expired.
-    pub(crate) fn open(store: Arc<Store>, clock: Clock) -> Result<Self> {
+    /// The documents in `store`. `trusted` decides which receipts have expired.
+    pub(crate) fn open(store: Arc<Store>, trusted: Arc<TrustedClock>) -> Result<Self> {
         let revisions = Revisions::open(&store)?;
         let claims = Claims::default();
-        Ok(Self { store, claims, revisions, clock, damaged: Mutex::default() })
+        Ok(Self { store, claims, revisions, trusted, damaged: Mutex::default() })
     }
 
     /// The document `id`, if there is one. Fails with [`Error::Corrupt`], which names the document, when it
@@ -102,7 +102,7 @@ impl Documents {
     /// damaged.
     pub fn receipt(&self, id: u128) -> Result<Option<Receipt>> {
         let receipt = Receipt::read(&self.store, id)?;
-        Ok(receipt.filter(|receipt| !receipt.is_expired(self.clock.now())))
+        Ok(receipt.filter(|receipt| !receipt.is_expired(self.trusted.read().expiry)))
     }
 
     /// The sole right to write these receipts; none is needed for none.

@@ -78,6 +78,11 @@ impl Events {
         }
     }
 
+    /// The time of the newest event in blocks, if there are any.
+    pub(crate) fn newest_time(&self) -> Option<TimestampMs> {
+        self.view.blocks().iter().map(|info| TimestampMs(info.last_time)).max()
+    }
+
     /// The number that the next event will have.
     pub(super) fn next_number(&self) -> u64 {
         self.numbers.load(Ordering::Relaxed)

@@ -16,7 +16,7 @@ use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
 use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TEXT_BYTES_MAX, EVENT_TEXT_BYTES_MAX};
 use crate::maintenance::{DeleteReport, Eagerness, ExpireReport, MergeReport, VerifyReport};
-use crate::model::{EventFilter, EventRows, Interval};
+use crate::model::{EventFilter, EventRows, Interval, TimestampMs};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
 /// Blocks that one merge reads at most: what bounds its memory.
@@ -157,11 +157,11 @@ impl Events {
         Ok(gone.len())
     }
 
-    /// Removes days that are older than events are kept.
-    pub(crate) fn expire_blocks(&self) -> Result<ExpireReport> {
+    /// Removes days that are older than events are kept, as of `now`.
+    pub(crate) fn expire_blocks(&self, now: TimestampMs) -> Result<ExpireReport> {
         let kept = i64::try_from(self.options.event_retention.as_millis()).unwrap_or(i64::MAX);
         let end_of = |day: u32| (i64::from(day) + 1).saturating_mul(Interval::DAY.ms());
-        let oldest = self.now().0.saturating_sub(kept);
+        let oldest = now.0.saturating_sub(kept);
         let expired: Vec<_> =
             self.view.blocks().into_iter().filter(|info| end_of(info.key.day) <= oldest).collect();
         let bytes = expired.iter().map(|info| u64::from(info.bytes)).sum();
@@ -172,7 +172,7 @@ impl Events {
             self.store.write(batch, Sync::Yes)?;
             self.view.replace(Vec::new(), &keys);
         }
-        Ok(ExpireReport { blocks: expired.len() as u64, bytes, receipts: 0 })
+        Ok(ExpireReport { blocks: expired.len() as u64, bytes, ..ExpireReport::default() })
     }
 
     /// Deletes the bytes of blocks that nobody can come to any more.

@@ -10,6 +10,13 @@
 //!
 //! The committing thread is also where receipts are claimed: of writes with one receipt, whoever sends them and however
 //! close together, one is logged and the others are refused with [`Refusal::Conflict`].
+//!
+//! # Panics
+//!
+//! After a panic in the committing thread the heads may lack records that the log has, so it does not begin anew: whoever waits
+//! and whoever comes is refused at once, and the next start replays the log. The thread that syncs from beside
+//! keeps nothing in memory: its panic counts as a sync that failed, and it goes on. A panic of a writer's own callback is
+//! the writer's.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -26,6 +33,7 @@ use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
 use crate::model::{EventRows, Lsn, MetricId, PointBatch};
 use crate::options::Durability;
+use crate::panics::caught;
 
 /// Bytes that may wait to be written; beyond it writers are told to slow down.
 const QUEUE_BYTES_MAX: usize = 64 << 20;
@@ -79,6 +87,8 @@ pub(crate) trait Sink: Send + 'static {
     fn failed(&mut self, error: &Error);
     /// Acknowledged records may never reach the disk by way of the log.
     fn doubtful(&mut self);
+    /// The thread has panicked: nothing is written any more.
+    fn died(&mut self, reason: &str);
 }
 
 /// How a group may be written.
@@ -102,9 +112,38 @@ pub(crate) struct Submission {
 }
 
 enum Command {
-    Write(Submission),
+    Write(Queued),
     /// Begin a new segment, then call with the last record of the old one.
-    Rotate(Done),
+    Rotate(Answer),
+}
+
+/// A [`Submission`] that was taken.
+struct Queued {
+    payload: Vec<u8>,
+    applied: Applied,
+    answer: Answer,
+}
+
+/// A callback that is called whatever happens: dropped, it says that the log has stopped.
+struct Answer(Option<Done>);
+
+impl Answer {
+    fn give(mut self, outcome: Result<Lsn>) {
+        self.call(outcome);
+    }
+
+    fn call(&mut self, outcome: Result<Lsn>) {
+        if let Some(done) = self.0.take() {
+            // It may be called while another panic unwinds; what a writer's callback does wrong is logged.
+            let _called = caught("the callback of a write", || done(outcome));
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.call(Err(Error::Unavailable("the log has stopped".into())));
+    }
 }
 
 #[derive(Default)]
@@ -112,6 +151,16 @@ struct Queue {
     commands: Vec<Command>,
     bytes: usize,
     stopped: bool,
+    /// Why nothing is written any more.
+    failure: Option<String>,
+}
+
+impl Queue {
+    /// Why nothing more is taken, if that is so.
+    fn refusal(&self) -> Option<Error> {
+        let closing = self.stopped.then(|| "the engine is closing".to_owned());
+        self.failure.clone().or(closing).map(Error::Unavailable)
+    }
 }
 
 #[derive(Default)]
@@ -170,15 +219,17 @@ impl Committer {
     pub(crate) fn submit(&self, submission: Submission) {
         let refused = {
             let mut queue = self.shared.queue.lock();
-            if queue.stopped {
-                Some(Error::Unavailable("the engine is closing".into()))
+            if let Some(refusal) = queue.refusal() {
+                Some(refusal)
             } else if submission.payload.len() > PAYLOAD_BYTES_MAX {
                 Some(Error::Overloaded("one write is larger than the log takes".into()))
             } else if queue.bytes > QUEUE_BYTES_MAX {
                 Some(Error::Overloaded("too many bytes wait for the log".into()))
             } else {
-                queue.bytes += submission.payload.len();
-                queue.commands.push(Command::Write(submission));
+                let Submission { payload, applied, done } = submission;
+                queue.bytes += payload.len();
+                let answer = Answer(Some(done));
+                queue.commands.push(Command::Write(Queued { payload, applied, answer }));
                 self.shared.wake.notify_one();
                 return;
             }
@@ -191,11 +242,11 @@ impl Committer {
     /// Begins a new segment, then calls `done` with the last record of the old one.
     pub(crate) fn rotate(&self, done: impl FnOnce(Result<Lsn>) + Send + 'static) {
         let mut queue = self.shared.queue.lock();
-        if queue.stopped {
+        if let Some(refusal) = queue.refusal() {
             drop(queue);
-            done(Err(Error::Unavailable("the engine is closing".into())));
+            done(Err(refusal));
         } else {
-            queue.commands.push(Command::Rotate(Box::new(done)));
+            queue.commands.push(Command::Rotate(Answer(Some(Box::new(done)))));
             self.shared.wake.notify_one();
         }
     }
@@ -211,7 +262,7 @@ impl Committer {
         self.shared.wake.notify_all();
         self.shared.tick.notify_all();
         for thread in self.threads.lock().drain(..) {
-            // A panic there has been reported by its own thread.
+            // They catch their panics.
             let _joined = thread.join();
         }
     }
@@ -231,15 +282,33 @@ struct Worker<S> {
 }
 
 impl<S: Sink> Worker<S> {
+    /// Works until it is stopped, or panics: then whoever waits hears of it, and nobody waits again.
     fn run(mut self) {
+        let Err(panic) = caught("the committing thread", || self.work()) else { return };
+        let reason = format!("{panic}; nothing is written before the next start");
+        let waiting = {
+            let mut queue = self.shared.queue.lock();
+            queue.failure = Some(reason.clone());
+            queue.bytes = 0;
+            std::mem::take(&mut queue.commands)
+        };
+        // Before anybody is answered, so that whoever asks then why is told.
+        let _told = caught("telling of a panic", || self.sink.died(&reason));
+        for command in waiting {
+            let (Command::Write(Queued { answer, .. }) | Command::Rotate(answer)) = command;
+            answer.give(Err(Error::Unavailable(reason.clone())));
+        }
+    }
+
+    fn work(&mut self) {
         while let Some(commands) = self.wait() {
             let mut group = Vec::new();
             let mut bytes = 0;
             for command in commands {
                 match command {
-                    Command::Write(submission) => {
-                        bytes += submission.payload.len();
-                        group.push(submission);
+                    Command::Write(queued) => {
+                        bytes += queued.payload.len();
+                        group.push(queued);
                         if bytes > GROUP_BYTES_MAX {
                             self.commit(std::mem::take(&mut group));
                             bytes = 0;
@@ -248,7 +317,8 @@ impl<S: Sink> Worker<S> {
                     Command::Rotate(done) => {
                         self.commit(std::mem::take(&mut group));
                         bytes = 0;
-                        done(self.rotate());
+                        let boundary = self.rotate();
+                        done.give(boundary);
                     }
                 }
             }
@@ -268,23 +338,23 @@ impl<S: Sink> Worker<S> {
         Some(std::mem::take(&mut queue.commands))
     }
 
-    fn commit(&mut self, group: Vec<Submission>) {
+    fn commit(&mut self, group: Vec<Queued>) {
         let group = self.claim(group);
         if group.is_empty() {
             return;
         }
         match self.make_way().and_then(|()| self.append(&group)) {
             Ok(mut lsn) => {
-                for Submission { applied, done, .. } in group {
+                for Queued { applied, answer, .. } in group {
                     self.sink.apply(applied);
-                    done(Ok(lsn));
+                    answer.give(Ok(lsn));
                     lsn = lsn.next();
                 }
             }
             Err(error) => {
                 self.sink.failed(&error);
-                for submission in group {
-                    (submission.done)(Err(again(&error)));
+                for queued in group {
+                    queued.answer.give(Err(again(&error)));
                 }
             }
         }
@@ -292,21 +362,21 @@ impl<S: Sink> Worker<S> {
 
     /// Answers the writes whose receipts are taken, by a record in the log or by a write before them in the group, and
     /// leaves the others.
-    fn claim(&mut self, group: Vec<Submission>) -> Vec<Submission> {
-        if group.iter().all(|submission| submission.applied.receipt().is_none()) {
+    fn claim(&mut self, group: Vec<Queued>) -> Vec<Queued> {
+        if group.iter().all(|queued| queued.applied.receipt().is_none()) {
             return group;
         }
         let mut taken = HashSet::new();
         let mut claimed = Vec::with_capacity(group.len());
-        for submission in group {
-            let outcome = match submission.applied.receipt() {
+        for queued in group {
+            let outcome = match queued.applied.receipt() {
                 None => Ok(()),
                 Some(receipt) if taken.insert(receipt.id) => self.sink.claim(receipt),
                 Some(_) => Err(Refusal::Conflict.into()),
             };
             match outcome {
-                Ok(()) => claimed.push(submission),
-                Err(refused) => (submission.done)(Err(refused)),
+                Ok(()) => claimed.push(queued),
+                Err(refused) => queued.answer.give(Err(refused)),
             }
         }
         claimed
@@ -337,7 +407,7 @@ impl<S: Sink> Worker<S> {
     }
 
     /// Writes a group behind the definitions it needs; answers the position of its first record.
-    fn append(&mut self, group: &[Submission]) -> Result<Lsn> {
+    fn append(&mut self, group: &[Queued]) -> Result<Lsn> {
         let failure = self.shared.sync_failure.lock().take();
         if let Some(reason) = failure {
             // What a failed sync left of the file is not known: nothing more goes behind it.
@@ -379,9 +449,14 @@ fn sync_every(shared: &Shared, period: Duration, ops: &FileOps) {
         let stopped = shared.queue.lock().stopped;
         if let Some(file) = unsynced.take() {
             // The lock is not held during the sync: writers go on.
-            let synced = MutexGuard::unlocked(&mut unsynced, || ops.sync(&file));
-            if let Err(error) = synced {
-                *shared.sync_failure.lock() = Some(error.to_string());
+            let synced =
+                MutexGuard::unlocked(&mut unsynced, || caught("syncing", || ops.sync(&file)));
+            let failure = match synced {
+                Ok(synced) => synced.err().map(|error| error.to_string()),
+                Err(panic) => Some(panic),
+            };
+            if let Some(failure) = failure {
+                *shared.sync_failure.lock() = Some(failure);
             }
         }
         if stopped {
@@ -404,7 +479,11 @@ mod tests {
         applied: Arc<Mutex<Vec<u32>>>,
         failed: Arc<Mutex<Vec<String>>>,
         doubts: Arc<Mutex<u32>>,
+        died: Arc<Mutex<Vec<String>>>,
     }
+
+    /// The metric whose record the sink panics at.
+    const POISON: u32 = u32::MAX;
 
     impl Sink for Recorder {
         fn claim(&mut self, _: &Receipt) -> Result<()> {
@@ -421,6 +500,7 @@ mod tests {
         fn not_logged(&mut self, _: Definitions) {}
         fn apply(&mut self, applied: Applied) {
             if let Applied::Dropped(metric) = applied {
+                assert_ne!(metric.0, POISON, "the head is broken");
                 self.applied.lock().push(metric.0);
             }
         }
@@ -429,6 +509,9 @@ mod tests {
         }
         fn doubtful(&mut self) {
             *self.doubts.lock() += 1;
+        }
+        fn died(&mut self, reason: &str) {
+            self.died.lock().push(reason.to_owned());
         }
     }
 
@@ -588,6 +671,98 @@ mod tests {
         assert_eq!(faults.syncs(), 1, "the second attempt asks nothing of the old file");
         assert_eq!(write(&committer, 2).unwrap(), Lsn(2));
         assert_eq!(logged(&segments), [vec![(Lsn(1), 1)], vec![(Lsn(2), 2)]]);
+    }
+
+    fn start(
+        segments: &Segments,
+        durability: Durability,
+        sink: Recorder,
+        ops: FileOps,
+    ) -> Committer {
+        Committer::start(segments.clone(), Lsn(1), durability, sink, ops).unwrap()
+    }
+
+    #[test]
+    fn a_panic_is_told_to_whoever_waits_and_whoever_comes_and_nobody_waits_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let sink = Recorder::default();
+        let committer = start(&segments, Durability::Os, sink.clone(), FileOps::system());
+        assert_eq!(write(&committer, 1).unwrap(), Lsn(1));
+        let (answer, answers) = std::sync::mpsc::channel();
+        // A whole group, and a rotation behind it: what is in the same group as the poison, and what waits.
+        for metric in [2, POISON, 3, 4] {
+            let (answer, metric) = (answer.clone(), MetricId(metric));
+            committer.submit(Submission {
+                payload: encode_dropped(metric),
+                applied: Applied::Dropped(metric),
+                done: Box::new(move |lsn| answer.send((metric.0, lsn)).unwrap()),
+            });
+        }
+        let rotated = answer.clone();
+        committer.rotate(move |lsn| rotated.send((0, lsn)).unwrap());
+        drop(answer);
+        let mut outcomes: Vec<(u32, bool)> = Vec::new();
+        for _ in 0..5 {
+            let (metric, outcome) = answers.recv_timeout(Duration::from_secs(30)).unwrap();
+            assert!(matches!(outcome, Ok(_) | Err(Error::Unavailable(_))), "{metric}: {outcome:?}");
+            outcomes.push((metric, outcome.is_ok()));
+        }
+        outcomes.sort_unstable();
+        assert_eq!(outcomes, [(0, false), (2, true), (3, false), (4, false), (POISON, false)]);
+        assert!(matches!(write(&committer, 5), Err(Error::Unavailable(_))));
+        let (tell, told) = std::sync::mpsc::channel();
+        committer.rotate(move |lsn| tell.send(lsn).unwrap());
+        let told = told.recv_timeout(Duration::from_secs(30)).unwrap();
+        assert!(
+            matches!(&told, Err(Error::Unavailable(why)) if why.contains("the head is broken"))
+        );
+        committer.stop();
+        assert_eq!(sink.died.lock().len(), 1);
+        assert_eq!(*sink.applied.lock(), [1, 2]);
+    }
+
+    #[test]
+    fn a_sync_from_beside_that_panics_failed_and_the_thread_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let panics = AtomicBool::new(true);
+        let (synced, syncs) = std::sync::mpsc::channel();
+        let sync = move |file: &File| {
+            assert!(!panics.swap(false, Ordering::Relaxed), "the disk is odd");
+            // Nobody counts those after the first.
+            let _counted = synced.send(());
+            file.sync_data()
+        };
+        let durability = Durability::Interval(Duration::from_millis(1));
+        let sink = Recorder::default();
+        let committer = start(&segments, durability, sink, FileOps::new(sync, File::set_len));
+        let mut taken = 0;
+        let told = loop {
+            match write(&committer, taken) {
+                Ok(_) => taken += 1,
+                Err(error) => break error,
+            }
+            assert!(taken < 1_000_000, "nobody was told");
+        };
+        assert!(matches!(&told, Error::Unavailable(why) if why.contains("the disk is odd")));
+        write(&committer, taken + 1).unwrap();
+        syncs.recv_timeout(Duration::from_secs(30)).unwrap();
+    }
+
+    #[test]
+    fn a_callback_that_panics_takes_nobody_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let sink = Recorder::default();
+        let committer = start(&segments, Durability::Os, sink.clone(), FileOps::system());
+        committer.submit(Submission {
+            payload: encode_dropped(MetricId(1)),
+            applied: Applied::Dropped(MetricId(1)),
+            done: Box::new(|_| panic!("a careless host")),
+        });
+        assert_eq!(write(&committer, 2).unwrap(), Lsn(2));
+        assert_eq!(*sink.applied.lock(), [1, 2]);
     }
 
     #[test]

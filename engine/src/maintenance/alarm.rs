@@ -14,8 +14,34 @@ pub(crate) struct Alarm {
     done: Condvar,
 }
 
+/// What is given up after a panic in it, until the next start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The thread that writes the log.
+    Log,
+    /// From memory to blocks.
+    Seal,
+    /// Merging, expiry and deletion.
+    Upkeep,
+}
+
+impl Part {
+    /// The part, as messages call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Log => "the log",
+            Self::Seal => "sealing",
+            Self::Upkeep => "merging, expiry or deletion",
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
+    /// Parts that were given up, each with the reason.
+    given_up: Vec<(Part, String)>,
+    #[cfg(test)]
+    injected: Option<Part>,
     seal: bool,
     stopped: bool,
     /// Why the last seal failed.
@@ -72,15 +98,36 @@ impl Alarm {
         self.state.lock().upkeep_failure = failure;
     }
 
+    /// Gives a part up. Whoever waits for it hears of that.
+    pub(crate) fn fail(&self, part: Part, reason: String) {
+        let mut state = self.state.lock();
+        if part == Part::Seal {
+            state.seal_failure = Some(reason.clone());
+        }
+        state.given_up.push((part, reason));
+        self.done.notify_all();
+    }
+
+    /// Why a part was given up, if it was.
+    pub(crate) fn given_up(&self, part: Part) -> Option<String> {
+        self.state.lock().given_up(part)
+    }
+
+    /// Why nothing will be written before the next start, if that is so.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.state.lock().failure()
+    }
+
     /// Why merging, expiry or deletion fails, while it does.
     pub(crate) fn upkeep_failure(&self) -> Option<String> {
-        self.state.lock().upkeep_failure.clone()
+        let state = self.state.lock();
+        state.given_up(Part::Upkeep).or_else(|| state.upkeep_failure.clone())
     }
 
     /// Why writes or seals fail, while they do.
     pub(crate) fn trouble(&self) -> Option<String> {
         let state = self.state.lock();
-        state.read_only.clone().or_else(|| state.seal_failure.clone())
+        state.failure().or_else(|| state.read_only.clone()).or_else(|| state.seal_failure.clone())
     }
 
     /// Ends the keeper's thread.
@@ -96,5 +143,29 @@ impl Alarm {
             self.wanted.wait_for(&mut state, longest);
         }
         if state.stopped { None } else { Some(std::mem::take(&mut state.seal)) }
+    }
+}
+
+impl State {
+    fn given_up(&self, part: Part) -> Option<String> {
+        self.given_up.iter().find(|(given_up, _)| *given_up == part).map(|(_, why)| why.clone())
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.given_up(Part::Log).or_else(|| self.given_up(Part::Seal))
+    }
+}
+
+#[cfg(test)]
+impl Alarm {
+    /// Lets the next step of a part panic.
+    pub(crate) fn inject(&self, part: Part) {
+        self.state.lock().injected = Some(part);
+    }
+
+    /// Panics where a test wants it.
+    pub(crate) fn injected(&self, part: Part) {
+        let injected = self.state.lock().injected.take_if(|injected| *injected == part).is_some();
+        assert!(!injected, "as the test told");
     }
 }

@@ -1,25 +1,36 @@
 //! The keeper: does the upkeep, one step at a time, on its own thread or when asked.
+//!
+//! What is due is timed by the steady clock, so that a wall clock that is set, either way, neither stalls nor hurries
+//! anything. What is deleted because of its age goes by [`TrustedClock`].
+//!
+//! A step writes to disk first and changes the view then. A panic between the two leaves a view that the disk
+//! has gone on from, and the same step again might store its data twice; so after a panic nothing more of that part is done
+//! until the next start reads the disk. Without merges and expiry the engine goes on; without seals it refuses writes.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeReport};
+use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeReport, Part};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
-use crate::model::{EventFilter, TimestampMs};
+use crate::model::EventFilter;
 use crate::options::Maintenance;
+use crate::panics::caught;
 use crate::telemetry::{SealReport, Telemetry};
+use crate::trusted_time::TrustedClock;
 
 /// How often the keeper looks around.
 const ROUND: Duration = Duration::from_secs(1);
 /// Windows merged in one round: the budget between two looks at whether a seal is wanted.
 const WINDOWS_PER_ROUND: usize = 4;
 /// Time between two looks for something to merge when the last one found nothing.
-const MERGE_PERIOD_MS: i64 = 60_000;
-const EXPIRE_PERIOD_MS: i64 = 3_600_000;
+const MERGE_PERIOD: Duration = Duration::from_secs(60);
+const EXPIRE_PERIOD: Duration = Duration::from_secs(3_600);
+/// Time between two notes of what time it is: what a crash takes of it is told apart from a clock that jumped by waiting as long.
+const NOTE_PERIOD: Duration = Duration::from_secs(600);
 
 /// Does the upkeep of an engine.
 #[derive(Debug)]
@@ -29,23 +40,25 @@ pub(crate) struct Keeper {
     pub(crate) committer: Arc<Committer>,
     pub(crate) segments: Segments,
     pub(crate) alarm: Arc<Alarm>,
+    pub(crate) trusted: Arc<TrustedClock>,
     /// One step at a time.
     pub(crate) turn: Mutex<Due>,
 }
 
-/// When what is due.
+/// When what is due, on the steady clock.
 #[derive(Debug)]
 pub(crate) struct Due {
-    seal: TimestampMs,
-    merge: TimestampMs,
-    expire: TimestampMs,
+    seal: Duration,
+    merge: Duration,
+    expire: Duration,
+    note: Duration,
 }
 
 impl Due {
     /// After a start, what was replayed is sealed and merged soon. Expiry waits: nothing is deleted before an
     /// operator who opened old data with the wrong retention had time to notice.
-    pub(crate) fn after_start(now: TimestampMs) -> Self {
-        Self { seal: now, merge: now, expire: TimestampMs(now.0 + EXPIRE_PERIOD_MS) }
+    pub(crate) fn after_start(now: Duration) -> Self {
+        Self { seal: now, merge: now, expire: now + EXPIRE_PERIOD, note: now + NOTE_PERIOD }
     }
 }
 
@@ -53,32 +66,42 @@ impl Keeper {
     /// The work of the keeper's thread, until it is stopped.
     pub(crate) fn run(&self) {
         while let Some(seal_wanted) = self.alarm.wait(ROUND) {
-            self.round(seal_wanted);
+            // Steps catch their own panics: this is one of those between them.
+            if let Err(reason) = caught("the maintenance thread", || self.round(seal_wanted)) {
+                self.alarm.fail(Part::Seal, reason);
+            }
         }
     }
 
     /// Everything that is done in the background. Failures are kept by the [`Alarm`] for whoever asks; the next
     /// round tries again.
     fn round(&self, seal_wanted: bool) {
+        // Each second, so that a clock that is wrong is found out before anything goes by it.
+        self.trusted.read();
+        #[cfg(test)]
+        self.alarm.injected(Part::Log);
         let options = self.telemetry.options();
-        let now = options.clock.now();
+        let now = self.trusted.steady();
         let own_pace = options.maintenance == Maintenance::Background;
-        let age_ms = i64::try_from(options.head_age.as_millis()).unwrap_or(i64::MAX);
         let mut due = self.turn.lock();
         if seal_wanted || (own_pace && now >= due.seal) {
-            due.seal = TimestampMs(now.0.saturating_add(age_ms));
+            due.seal = now.saturating_add(options.head_age);
             // The step itself tells the alarm.
             let _told = self.seal_step();
+        }
+        if own_pace && now >= due.note {
+            due.note = now + NOTE_PERIOD;
+            self.note_time();
         }
         let mut failure = None;
         if own_pace && now >= due.merge {
             let merged = self.merge_step(Eagerness::Over, WINDOWS_PER_ROUND);
             let busy = merged.as_ref().is_ok_and(|report| report.windows > 0);
-            due.merge = TimestampMs(now.0 + if busy { 0 } else { MERGE_PERIOD_MS });
+            due.merge = if busy { now } else { now + MERGE_PERIOD };
             failure = merged.err();
         }
         if own_pace && now >= due.expire {
-            due.expire = TimestampMs(now.0 + EXPIRE_PERIOD_MS);
+            due.expire = now + EXPIRE_PERIOD;
             failure = failure.or(self.expire_step().err());
         }
         failure = failure.or(self.collect_garbage().err());
@@ -95,8 +118,11 @@ impl Keeper {
     }
 
     fn seal_step(&self) -> Result<SealReport> {
-        let outcome = self.try_seal();
+        let outcome = self.guarded(Part::Seal, || self.try_seal());
         self.alarm.sealed(outcome.as_ref().err().map(ToString::to_string));
+        if outcome.is_ok() {
+            self.note_time();
+        }
         outcome
     }
 
@@ -125,14 +151,20 @@ impl Keeper {
     }
 
     fn merge_step(&self, eagerness: Eagerness, windows_max: usize) -> Result<MergeReport> {
-        let mut report = self.telemetry.metrics.merge_windows(eagerness, windows_max)?;
-        report += self.telemetry.events.merge_blocks(eagerness, windows_max)?;
-        Ok(report)
+        let Telemetry { metrics, events, .. } = &*self.telemetry;
+        let expiry = self.trusted.read().expiry;
+        self.guarded(Part::Upkeep, || {
+            let mut report = metrics.merge_windows(eagerness, windows_max, expiry)?;
+            report += events.merge_blocks(eagerness, windows_max)?;
+            Ok(report)
+        })
     }
 
     fn collect_garbage(&self) -> Result<()> {
-        self.telemetry.metrics.collect_garbage()?;
-        self.telemetry.events.collect_garbage()
+        self.guarded(Part::Upkeep, || {
+            self.telemetry.metrics.collect_garbage()?;
+            self.telemetry.events.collect_garbage()
+        })
     }
 
     /// Removes the events that match, of all that were written before. Between two blocks others have their turn: writers wait
@@ -142,7 +174,9 @@ impl Keeper {
         // Twice: a seal that failed before is finished first.
         self.seal_step()?;
         self.seal_step()?;
-        let report = self.telemetry.events.delete_rows(filter, || MutexGuard::bump(&mut turn))?;
+        let pause = || MutexGuard::bump(&mut turn);
+        let report =
+            self.guarded(Part::Upkeep, || self.telemetry.events.delete_rows(filter, pause))?;
         self.collect_garbage()?;
         Ok(report)
     }
@@ -154,21 +188,58 @@ impl Keeper {
     }
 
     fn expire_step(&self) -> Result<ExpireReport> {
-        let metrics = self.telemetry.metrics.expire_blocks()?;
-        let events = self.telemetry.events.expire_blocks()?;
-        let receipts = self.documents.expire_receipts(self.telemetry.options().clock.now())?;
+        let time = self.trusted.read();
+        let report = self.guarded(Part::Upkeep, || {
+            let metrics = self.telemetry.metrics.expire_blocks(time.expiry)?;
+            let events = self.telemetry.events.expire_blocks(time.expiry)?;
+            let receipts = self.documents.expire_receipts(time.expiry)?;
+            Ok(ExpireReport {
+                blocks: metrics.blocks + events.blocks,
+                bytes: metrics.bytes + events.bytes,
+                receipts,
+                as_of: time.expiry,
+                deviation: time.deviation,
+            })
+        })?;
         self.collect_garbage()?;
-        let blocks = metrics.blocks + events.blocks;
-        Ok(ExpireReport { blocks, bytes: metrics.bytes + events.bytes, receipts })
+        Ok(report)
+    }
+
+    /// Writes down what time it is, for the next start.
+    pub(crate) fn note_time(&self) {
+        if let Err(error) = self.trusted.persist() {
+            tracing::warn!(%error, "what time it is was not stored; the next note tries again");
+        }
+    }
+
+    /// Does a step of a part, unless that was given up. A panic in it gives it up.
+    fn guarded<T>(&self, part: Part, step: impl FnOnce() -> Result<T>) -> Result<T> {
+        if let Some(reason) = self.alarm.given_up(part) {
+            return Err(Error::Unavailable(reason));
+        }
+        let done = caught(part.name(), || {
+            #[cfg(test)]
+            self.alarm.injected(part);
+            step()
+        });
+        done.unwrap_or_else(|panic| {
+            let reason = format!("{panic}; it is not done again before the next start");
+            self.alarm.fail(part, reason.clone());
+            Err(Error::Unavailable(reason))
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::clock::Clock;
-    use crate::model::MetricType;
-    use crate::{Engine, Options};
+    use crate::documents::Receipt;
+    use crate::model::{MetricType, NewEvent, TimestampMs};
+    use crate::storage::{Batch, Keyspace, Sync};
+    use crate::{Engine, Options, Write};
 
     #[test]
     fn one_seal_does_not_ask_for_the_next() {
@@ -186,5 +257,192 @@ mod tests {
         engine.write(batch.finish()).unwrap();
         engine.seal().unwrap();
         assert_eq!(engine.rooms().alarm.wait(Duration::ZERO), Some(false));
+    }
+
+    const DAY: Duration = Duration::from_secs(86_400);
+    const START: TimestampMs = TimestampMs(20_000 * 86_400_000);
+
+    /// Two minutes of a gauge, an event and a receipt, in blocks.
+    fn fill(engine: &Engine, clock: &Clock) {
+        let mut points = engine.batch();
+        let series = points.series("cpu", MetricType::Gauge, &[]).unwrap();
+        points.number(MetricType::Gauge, series, clock.now(), 1.0);
+        let points = points.finish();
+        let mut events = engine.event_batch();
+        let (time, tags) = (clock.now(), &[][..]);
+        let new = NewEvent { name: "a", time, user: None, value: None, tags, properties: None };
+        events.push(&new).unwrap();
+        let expires_at = engine.trusted_time().expires_after(86_400_000);
+        let receipt = Receipt { id: 7, fingerprint: 1, answer: vec![1], expires_at };
+        let (tell, told) = mpsc::channel();
+        let write = Write { points, events: Some(events), receipt: Some(receipt) };
+        engine.submit(write, move |outcome| tell.send(outcome).unwrap());
+        told.recv().unwrap().unwrap();
+        engine.seal().unwrap();
+    }
+
+    /// Blocks of points, events and receipts.
+    fn kept(engine: &Engine) -> (u64, u64, bool) {
+        let stats = engine.stats();
+        (stats.blocks, stats.events_stored, engine.receipt(7).unwrap().is_some())
+    }
+
+    fn open(dir: &Path, clock: &Clock, maintenance: Maintenance) -> Engine {
+        let options = Options { maintenance, clock: clock.clone(), ..Options::default() };
+        Engine::open(dir, options).unwrap()
+    }
+
+    #[test]
+    fn a_clock_that_is_ahead_for_a_moment_deletes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(START);
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        fill(&engine, &clock);
+        let before = kept(&engine);
+        assert_eq!(before, (1, 1, true));
+        for ahead in [40, 3 * 365] {
+            let now = clock.now();
+            clock.jump(TimestampMs(now.0 + ahead * 86_400_000));
+            let report = engine.expire().unwrap();
+            assert_eq!((report.blocks, report.receipts), (0, 0));
+            assert_eq!(report.as_of, now, "what is deleted goes by the time that passed");
+            let deviation = report.deviation.unwrap();
+            assert_eq!(deviation.ahead_ms, ahead * 86_400_000);
+            assert_eq!(deviation.left_ms, 86_400_000);
+            // A merge would leave out what has expired.
+            engine.merge().unwrap();
+            assert_eq!(kept(&engine), before);
+            clock.pass(Duration::from_secs(4));
+            engine.expire().unwrap();
+            clock.jump(TimestampMs(now.0 + 4_000));
+            assert_eq!(engine.expire().unwrap().deviation, None);
+            assert_eq!(kept(&engine), before);
+        }
+    }
+
+    #[test]
+    fn what_is_too_old_goes_a_day_after_a_long_time_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(START);
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        fill(&engine, &clock);
+        engine.close().unwrap();
+        drop(engine);
+        clock.jump(TimestampMs(START.0 + 800 * 86_400_000));
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        assert_eq!(engine.expire().unwrap().blocks, 0);
+        clock.pass(DAY / 2);
+        assert_eq!(engine.expire().unwrap().blocks, 0);
+        clock.pass(DAY / 2);
+        let report = engine.expire().unwrap();
+        assert_eq!((report.blocks, report.receipts, report.deviation), (2, 1, None));
+        assert_eq!(kept(&engine), (0, 0, false));
+    }
+
+    #[test]
+    fn a_clock_that_is_ahead_at_the_start_deletes_nothing_with_or_without_a_note() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(START);
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        fill(&engine, &clock);
+        drop(engine);
+        clock.jump(TimestampMs(START.0 + 800 * 86_400_000));
+        for noted in [true, false] {
+            let engine = open(dir.path(), &clock, Maintenance::Manual);
+            let report = engine.expire().unwrap();
+            assert_eq!((report.blocks, report.deviation.is_some()), (0, true), "{noted}");
+            assert_eq!(kept(&engine), (1, 1, true));
+            if noted {
+                // As an older version left it.
+                let mut batch = Batch::new();
+                batch.delete(Keyspace::Meta, b"clock");
+                engine.rooms().store.write(batch, Sync::Yes).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn upkeep_goes_on_whichever_way_the_clock_is_set() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(START);
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        let options = Options {
+            maintenance: Maintenance::Background,
+            clock: clock.clone(),
+            ..Options::default()
+        };
+        drop(engine);
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let keeper = &engine.rooms().keeper;
+        keeper.round(false);
+        for jump in [3 * 365, -6 * 365, 40, -40] {
+            let before = engine.stats().seals;
+            let mut batch = engine.batch();
+            let series = batch.series("cpu", MetricType::Gauge, &[]).unwrap();
+            batch.number(MetricType::Gauge, series, START, 1.0);
+            engine.write(batch.finish()).unwrap();
+            clock.jump(TimestampMs(clock.now().0 + jump * 86_400_000));
+            keeper.round(false);
+            assert_eq!(engine.stats().seals, before, "{jump}: a jump makes nothing due");
+            clock.pass(engine.rooms().telemetry.options().head_age);
+            keeper.round(false);
+            assert_eq!(engine.stats().seals, before + 1, "{jump}");
+        }
+    }
+
+    #[test]
+    fn a_panic_in_a_merge_ends_merging_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(START);
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        fill(&engine, &clock);
+        engine.rooms().alarm.inject(Part::Upkeep);
+        for _ in 0..2 {
+            let refused = engine.merge().unwrap_err();
+            assert!(refused.to_string().contains("as the test told"), "{refused}");
+        }
+        assert!(engine.expire().is_err());
+        assert!(engine.damage().iter().any(|line| line.contains("as the test told")));
+        assert_eq!((engine.failure(), engine.trouble()), (None, None));
+        fill(&engine, &clock);
+        drop(engine);
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        engine.merge().unwrap();
+        assert_eq!(engine.stats().events_stored, 2);
+    }
+
+    #[test]
+    fn a_panic_in_a_seal_fails_the_engine_and_costs_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(START);
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        fill(&engine, &clock);
+        let mut batch = engine.batch();
+        let series = batch.series("cpu", MetricType::Gauge, &[]).unwrap();
+        batch.number(MetricType::Gauge, series, START, 2.0);
+        engine.write(batch.finish()).unwrap();
+        engine.rooms().alarm.inject(Part::Seal);
+        for _ in 0..2 {
+            assert!(matches!(engine.seal(), Err(Error::Unavailable(_))));
+        }
+        assert!(engine.failure().unwrap().contains("as the test told"));
+        assert_eq!(engine.trouble(), engine.failure());
+        drop(engine);
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        assert_eq!((engine.failure(), engine.metric("cpu").unwrap().data_points), (None, 2));
+        engine.seal().unwrap();
+    }
+
+    #[test]
+    fn a_panic_between_two_steps_fails_the_engine_and_the_thread_ends_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(START);
+        let engine = open(dir.path(), &clock, Maintenance::Manual);
+        engine.rooms().alarm.inject(Part::Log);
+        engine.rooms().alarm.ask_for_seal();
+        while engine.failure().is_none() {
+            std::thread::yield_now();
+        }
+        assert!(engine.seal().is_err());
     }
 }

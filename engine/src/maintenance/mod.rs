@@ -9,7 +9,7 @@ mod keeper;
 mod reports;
 mod verify;
 
-pub(crate) use alarm::Alarm;
+pub(crate) use alarm::{Alarm, Part};
 pub use backup::BackupReport;
 pub(crate) use backup::{DB_DIR, LOCK_FILE, LOG_DIR, backup, restore};
 pub(crate) use keeper::{Due, Keeper};

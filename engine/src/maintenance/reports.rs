@@ -1,5 +1,8 @@
 //! What the steps of upkeep are told and what they tell, whosever blocks they work on.
 
+use crate::model::TimestampMs;
+use crate::trusted_time::ClockDeviation;
+
 /// What merging moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeReport {
@@ -34,6 +37,10 @@ pub struct ExpireReport {
     pub bytes: u64,
     /// Idempotency receipts.
     pub receipts: u64,
+    /// The time by which their age was counted.
+    pub as_of: TimestampMs,
+    /// How the clock deviates from the time that is believed. While it is ahead, less is removed than it asks for.
+    pub deviation: Option<ClockDeviation>,
 }
 
 /// What a deletion removed.

@@ -95,6 +95,12 @@ impl Metrics {
         self.options.clock.now()
     }
 
+    /// The time of the newest point or cell in blocks, if there are any.
+    pub(crate) fn newest_time(&self) -> Option<TimestampMs> {
+        let catalog = self.view.catalog();
+        catalog.metrics().flat_map(|(_, blocks)| blocks.iter()).map(|info| info.last_time).max()
+    }
+
     /// A number that no other block or unit has.
     pub(super) fn next_sequence(&self) -> u64 {
         self.sequence.fetch_add(1, Ordering::Relaxed)

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
 use crate::storage::{Batch, Direction, KeyRange, Keyspace, Store, Sync, copy_as_killed};
+use crate::trusted_time::TrustedClock;
 use crate::{Clock, Documents, Engine, Error, Options, Receipt, TimestampMs, limits};
 
 const QUEUES: Table = Table::new(7, "queues");
@@ -24,7 +26,9 @@ fn open(dir: &Path) -> Engine {
 /// Records without an engine around them, whose files nobody else writes.
 fn bare(dir: &Path) -> Records {
     let store = Arc::new(Store::open(dir, 16 << 20, 2).unwrap());
-    let documents = Documents::open(Arc::clone(&store), Clock::system()).unwrap();
+    let clock = Clock::system();
+    let trusted = TrustedClock::open(clock, Arc::clone(&store), Duration::MAX, None).unwrap();
+    let documents = Documents::open(Arc::clone(&store), Arc::new(trusted)).unwrap();
     Records::new(store, documents.into())
 }
 

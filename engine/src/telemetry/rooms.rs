@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::events::Events;
 use crate::log::{Applied, Record, Written};
 use crate::metrics::Metrics;
-use crate::model::Lsn;
+use crate::model::{Lsn, TimestampMs};
 use crate::options::Options;
 use crate::storage::{KeyRange, Keyspace, Store};
 
@@ -109,9 +109,8 @@ impl Telemetry {
     }
 
     /// The receipt of a write that is not on disk yet, if it has not expired.
-    pub(crate) fn unsealed_receipt(&self, id: u128) -> Option<Receipt> {
+    pub(crate) fn unsealed_receipt(&self, id: u128, now: TimestampMs) -> Option<Receipt> {
         let receipts = self.receipts.lock();
-        let now = self.options.clock.now();
         receipts.get(&id).filter(|receipt| !receipt.is_expired(now)).cloned()
     }
 }

@@ -8,7 +8,7 @@ use super::Telemetry;
 use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
 use crate::log::{Admission, Applied, Definitions, Sink};
-use crate::maintenance::Alarm;
+use crate::maintenance::{Alarm, Part};
 use crate::model::Lsn;
 use crate::storage::disk_free;
 
@@ -95,5 +95,9 @@ impl Sink for HeadSink {
     fn doubtful(&mut self) {
         // The heads still hold those records: as blocks they are synced by the database.
         self.alarm.ask_for_seal();
+    }
+
+    fn died(&mut self, reason: &str) {
+        self.alarm.fail(Part::Log, reason.to_owned());
     }
 }

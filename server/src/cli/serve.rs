@@ -7,12 +7,14 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use telltale_engine::{Clock, Engine};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval};
 
 use super::background;
 use super::error::CliError;
@@ -25,14 +27,18 @@ use crate::platform::config::{Config, Environment};
 use crate::platform::control::SOCKET_NAME;
 use crate::platform::keys::{FirstStart, KeyText};
 use crate::platform::ticks::Ticks;
-use crate::platform::{logging, sweeps};
+use crate::platform::{logging, panics, sweeps};
 
-/// Serves until a signal comes.
+/// How often the server looks whether the engine has failed for good. Writers hear of it at once, by themselves.
+const FAILURE_LOOK: Duration = Duration::from_secs(1);
+
+/// Serves until a signal comes, or the engine has failed: then the process ends with an error, and whoever watches it starts it anew.
 pub(super) fn run(config: &Config, environment: &Environment) -> Result<(), CliError> {
     let admin_key = environment.admin_key().map(str::parse::<KeyText>).transpose();
     let admin_key = admin_key
         .map_err(|rule| CliError::Usage(format!("TELLTALE_ADMIN_KEY is malformed: {rule}")))?;
     logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
+    panics::watch();
     let runtime = Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -76,8 +82,7 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
     ));
     tracing::info!(opened_ms = ms(&ticks), "ready");
 
-    let name = signals.next().await;
-    tracing::info!(signal = name, "stopping; a second signal ends the process at once");
+    let failure = end(&mut signals, app.engine().clone()).await;
     let ending = async {
         // First: whoever waits for jobs would hold up the end for as long as it may wait.
         app.jobs().end_waits();
@@ -99,11 +104,41 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
         Ok::<(), CliError>(())
     };
     tokio::select! {
-        ended = ending => ended?,
+        // The engine cannot be closed in order where it failed: why it failed says more.
+        ended = ending => match &failure {
+            Some(why) => return Err(CliError::failed("the engine failed", why.as_str())),
+            None => ended?,
+        },
         _ = signals.next() => return Err(CliError::Found("ended at once by a second signal".to_owned())),
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Waits for a signal, or until the engine has failed for good: answers why then.
+async fn end(signals: &mut Signals, engine: Engine) -> Option<String> {
+    tokio::select! {
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopping; a second signal ends the process at once");
+            None
+        }
+        failure = failed(engine) => {
+            tracing::error!(failure, "stopping: the engine writes nothing any more before a start reads the disk anew");
+            Some(failure)
+        }
+    }
+}
+
+/// Waits until the engine has failed for good. Answers why.
+async fn failed(engine: Engine) -> String {
+    let mut looks = interval(FAILURE_LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        if let Some(failure) = engine.failure() {
+            return failure;
+        }
+    }
 }
 
 /// Opens the engine, reads the keys, and makes the server ready. Blocks while the log is replayed.

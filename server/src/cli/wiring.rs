@@ -110,6 +110,9 @@ fn jobs_settings(config: &Config) -> JobsSettings {
         finished_max: count(jobs.finished_max),
         dead_keep_ms: ms(jobs.dead_keep),
         dead_max: count(jobs.dead_max),
+        waiting_max: count(jobs.waiting_max),
+        queue_waiting_max: count(jobs.queue_waiting_max),
+        waiting_bytes_max: jobs.waiting_bytes_max.bytes_usize(),
     }
 }
 

@@ -12,6 +12,7 @@ use telltale_engine::EngineStats;
 use super::error::{ApiError, ApiResult};
 use super::server::Server;
 use super::telemetry::LATENCY_BOUNDS_US;
+use crate::platform::panics;
 
 /// The text of one scrape.
 pub(super) fn render(server: &Arc<Server>, engine: EngineStats) -> ApiResult<String> {
@@ -33,6 +34,8 @@ impl Collector for Scrape {
         self.requests(&mut encoder)?;
         self.latencies(&mut encoder)?;
         self.load(&mut encoder)?;
+        self.jobs(&mut encoder)?;
+        self.clock(&mut encoder)?;
         self.engine(&mut encoder)
     }
 }
@@ -112,6 +115,50 @@ impl Scrape {
                 .encode_counter::<Labels, _, u64>(&count, None)?;
         }
         Ok(())
+    }
+
+    fn jobs(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        counter(encoder, "panics", "Panics of all threads, caught or not", panics::count())?;
+        let Some(app) = self.server.app() else { return Ok(()) };
+        let (figures, settings) = (app.jobs().figures(), app.jobs().settings());
+        gauge(
+            encoder,
+            "jobs_waiting",
+            "Jobs ready, scheduled or to be tried again",
+            figures.waiting(),
+        )?;
+        let (max, bytes_max) = (settings.waiting_max as u64, settings.waiting_bytes_max as u64);
+        gauge(encoder, "jobs_waiting_max", "Waiting jobs past which new ones are refused", max)?;
+        gauge(
+            encoder,
+            "jobs_waiting_bytes",
+            "Memory of the jobs that wait, about",
+            figures.waiting_bytes(),
+        )?;
+        gauge(
+            encoder,
+            "jobs_waiting_bytes_max",
+            "Memory past which new jobs are refused",
+            bytes_max,
+        )?;
+        counter(
+            encoder,
+            "jobs_refused",
+            "New jobs refused because too many wait",
+            figures.refused(),
+        )?;
+        counter(encoder, "jobs_ledger_panics", "Times that jobs were read anew", figures.panics())
+    }
+
+    fn clock(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        encoder
+            .encode_descriptor(
+                "clock_ahead_seconds",
+                "How far the clock is ahead of the time that data expires by, 0 while it is believed",
+                None,
+                MetricType::Gauge,
+            )?
+            .encode_gauge(&(self.engine.clock_ahead_ms / 1_000))
     }
 
     fn engine(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {

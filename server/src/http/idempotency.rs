@@ -85,7 +85,8 @@ impl InFlight {
         let fingerprint = subject.fingerprint();
         match app.blocking(move |app| app.engine().receipt(id)).await? {
             None => {
-                let expires_at = TimestampMs(app.now().0 + limits::IDEMPOTENCY_KEPT_MS);
+                let time = app.engine().trusted_time();
+                let expires_at = time.expires_after(limits::IDEMPOTENCY_KEPT_MS);
                 let ticket = Ticket { id, fingerprint, expires_at, redeemed: Arc::default() };
                 Ok(Some(Claim::First(ticket, guard)))
             }

@@ -10,11 +10,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::doc::Doc;
-use super::error::{ApiResult, ErrorCode};
+use super::error::{ApiError, ApiResult, ErrorCode};
 use super::exposition;
 use super::response::Response;
 use super::route::{HandlerFuture, Route};
 use super::server::Server;
+use crate::limits;
 
 const TAG: &str = "Operation";
 
@@ -56,14 +57,28 @@ pub(super) static ROUTES: &[Route] = &[
 struct Status {
     /// `ok`
     status: &'static str,
+    /// What an operator should know of, a line each: why writes are refused, why merging or expiry waits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notices: Vec<String>,
 }
 
 fn healthz(_: Arc<Server>) -> HandlerFuture {
-    now(Response::ok(&Status { status: "ok" }))
+    now(Response::ok(&Status { status: "ok", notices: Vec::new() }))
 }
 
 fn readyz(server: Arc<Server>) -> HandlerFuture {
-    now(server.ready().and_then(|_| Response::ok(&Status { status: "ok" })))
+    now(server.ready().and_then(|app| {
+        let engine = app.engine();
+        if let Some(failure) = engine.failure() {
+            let message = "the storage has failed, and the process ends";
+            return Err(ApiError::new(ErrorCode::Unavailable, message)
+                .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
+                .caused_by(failure));
+        }
+        let clock = engine.trusted_time().deviation.map(|deviation| deviation.to_string());
+        let notices = engine.trouble().into_iter().chain(clock).collect();
+        Response::ok(&Status { status: "ok", notices })
+    }))
 }
 
 fn metrics(server: Arc<Server>) -> HandlerFuture {

@@ -139,6 +139,10 @@ impl From<JobsError> for ApiError {
                 Self::new(ErrorCode::Conflict, message)
             }
             JobsError::Invalid(invalid) => invalid.into(),
+            JobsError::QueueFull { .. }
+            | JobsError::TooManyJobs { .. }
+            | JobsError::TooManyJobBytes { .. } => Self::new(ErrorCode::Overloaded, message)
+                .retry_after(limits::JOBS_FULL_RETRY_SECONDS),
             JobsError::TooManyWaiting | JobsError::Overloaded => {
                 Self::new(ErrorCode::Overloaded, message)
                     .retry_after(limits::OVERLOADED_RETRY_SECONDS)

@@ -38,6 +38,12 @@ impl Ids {
         Ok(Self { clock, seed, last: Mutex::new(Ulid::nil()) })
     }
 
+    /// Ids from now on are greater than this one, which is stored: the clock may have been ahead when it was made.
+    pub fn continue_after(&self, number: u128) {
+        let mut last = self.last.lock();
+        *last = (*last).max(Ulid::from(number));
+    }
+
     /// A new id that begins with `prefix`.
     pub fn next(&self, prefix: &str) -> String {
         prefixed(prefix, self.next_number())
@@ -75,6 +81,18 @@ mod tests {
     use telltale_engine::TimestampMs;
 
     use super::*;
+
+    #[test]
+    fn ids_ascend_over_a_restart_also_when_the_clock_was_ahead() {
+        let clock = Clock::manual(TimestampMs(1_700_000_000_000));
+        let ids = Ids::new(clock.clone()).unwrap();
+        clock.jump(TimestampMs(1_800_000_000_000));
+        let ahead = ids.next_number();
+        clock.jump(TimestampMs(1_700_000_000_000));
+        let ids = Ids::new(clock).unwrap();
+        ids.continue_after(ahead);
+        assert!(ids.next_number() > ahead);
+    }
 
     #[test]
     fn ids_ascend_also_when_the_clock_steps_back() {

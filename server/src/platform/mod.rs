@@ -11,6 +11,7 @@ pub mod jobs;
 pub mod json;
 pub mod keys;
 pub mod logging;
+pub mod panics;
 mod process;
 pub mod question;
 pub mod quota;

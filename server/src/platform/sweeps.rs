@@ -1,7 +1,8 @@
 //! Background work: what is done again and again while the server runs.
 //!
 //! A sweep is bounded and safe to run twice. Sweeps run one after the other off the threads that serve, when the
-//! clock says that they are due; one that fails or panics is logged once and tried again when it is next due. They
+//! steady clock says that they are due, so that a wall clock that is set neither delays nor hurries them; one that fails
+//! is logged once, each panic by itself, and either is tried again when it is next due: a sweep keeps nothing that a panic could leave half done. They
 //! end with the server, after a last round. Which sweeps there are is said where the server is put together.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,15 +12,18 @@ use telltale_engine::{Clock, TimestampMs};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::panics;
+
 /// How often the clock is looked at: a sweep runs at most this late.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Work that is done again and again.
 pub struct Sweep {
     name: &'static str,
-    period_ms: i64,
+    period: Duration,
     step: Step,
-    due: Option<TimestampMs>,
+    /// On the steady clock.
+    due: Option<Duration>,
     failing: bool,
 }
 
@@ -32,16 +36,15 @@ impl Sweep {
         period: Duration,
         step: impl FnMut(TimestampMs) -> telltale_engine::Result<()> + Send + 'static,
     ) -> Self {
-        let period_ms = i64::try_from(period.as_millis()).unwrap_or(i64::MAX).max(1);
-        Self { name, period_ms, step: Box::new(step), due: None, failing: false }
+        Self { name, period, step: Box::new(step), due: None, failing: false }
     }
 
-    /// Runs the step if it is due. A clock that was set back does not delay it by more than its period.
-    fn run_if_due(&mut self, now: TimestampMs) {
-        let next = TimestampMs(now.0.saturating_add(self.period_ms));
-        if self.due.is_none_or(|due| due <= now || due > next) {
-            self.due = Some(next);
-            self.run(now);
+    /// Runs the step if it is due.
+    fn run_if_due(&mut self, clock: &Clock) {
+        let steady = clock.steady();
+        if self.due.is_none_or(|due| due <= steady) {
+            self.due = Some(steady.saturating_add(self.period));
+            self.run(clock.now());
         }
     }
 
@@ -50,7 +53,11 @@ impl Sweep {
         let cause = match catch_unwind(AssertUnwindSafe(|| (self.step)(now))) {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("it panicked".to_owned()),
+            Err(payload) => {
+                let message = panics::message(payload.as_ref());
+                tracing::error!(sweep = name, message, "a sweep panicked");
+                Some(format!("it panicked: {message}"))
+            }
         };
         match (&cause, self.failing) {
             (Some(cause), false) => tracing::warn!(sweep = name, cause, "a sweep fails"),
@@ -63,10 +70,7 @@ impl Sweep {
 
 impl std::fmt::Debug for Sweep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sweep")
-            .field("name", &self.name)
-            .field("period_ms", &self.period_ms)
-            .finish()
+        f.debug_struct("Sweep").field("name", &self.name).field("period", &self.period).finish()
     }
 }
 
@@ -82,9 +86,8 @@ pub async fn run(mut sweeps: Vec<Sweep>, clock: Clock, mut ending: watch::Receiv
         };
         let clock = clock.clone();
         let round = tokio::task::spawn_blocking(move || {
-            let now = clock.now();
             for sweep in &mut sweeps {
-                if last { sweep.run(now) } else { sweep.run_if_due(now) }
+                if last { sweep.run(clock.now()) } else { sweep.run_if_due(&clock) }
             }
             sweeps
         });
@@ -116,21 +119,29 @@ mod tests {
     #[test]
     fn a_sweep_runs_when_it_is_due_and_not_before() {
         let (runs, mut sweep) = counted(|_| Ok(()));
+        let clock = Clock::manual(TimestampMs(0));
         for (now, expected) in
             [(0, 1), (9_999, 1), (10_000, 2), (10_001, 2), (19_999, 2), (60_000, 3), (69_999, 3)]
         {
-            sweep.run_if_due(TimestampMs(now));
+            clock.set(TimestampMs(now));
+            sweep.run_if_due(&clock);
             assert_eq!(runs.load(Ordering::Relaxed), expected, "at {now}");
         }
     }
 
     #[test]
-    fn a_clock_set_back_does_not_stop_a_sweep() {
+    fn a_clock_that_is_set_neither_stops_a_sweep_nor_hurries_it() {
         let (runs, mut sweep) = counted(|_| Ok(()));
-        for now in [1_000_000, 0, 10_000] {
-            sweep.run_if_due(TimestampMs(now));
+        let clock = Clock::manual(TimestampMs(1_000_000));
+        sweep.run_if_due(&clock);
+        for (round, wall) in [(2, 0), (3, 1_000_000_000), (4, 5)] {
+            clock.jump(TimestampMs(wall));
+            sweep.run_if_due(&clock);
+            assert_eq!(runs.load(Ordering::Relaxed), round - 1, "a jump makes nothing due");
+            clock.pass(Duration::from_secs(10));
+            sweep.run_if_due(&clock);
+            assert_eq!(runs.load(Ordering::Relaxed), round);
         }
-        assert_eq!(runs.load(Ordering::Relaxed), 3);
     }
 
     #[test]
@@ -140,8 +151,10 @@ mod tests {
             1 => Err(telltale_engine::Error::Unavailable("as told".to_owned())),
             _ => Ok(()),
         });
+        let clock = Clock::manual(TimestampMs(0));
         for now in [0, 10_000, 20_000, 30_000] {
-            sweep.run_if_due(TimestampMs(now));
+            clock.set(TimestampMs(now));
+            sweep.run_if_due(&clock);
         }
         assert_eq!((runs.load(Ordering::Relaxed), sweep.failing), (4, false));
     }

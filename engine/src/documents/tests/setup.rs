@@ -6,6 +6,7 @@ pub(super) use std::path::Path;
 pub(super) use std::sync::Arc;
 pub(super) use std::sync::Barrier;
 pub(super) use std::thread;
+use std::time::Duration;
 
 pub(super) use proptest::prelude::*;
 pub(super) use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ pub(super) use crate::error::{Error, Refusal, Result};
 pub(super) use crate::limits;
 pub(super) use crate::model::TimestampMs;
 pub(super) use crate::storage::{Batch, Keyspace, Store, Sync};
+use crate::trusted_time::TrustedClock;
 
 pub(super) const RULES: Collection = Collection("rules");
 pub(super) const RULES_OLD: Collection = Collection("rules_old");
@@ -33,7 +35,9 @@ pub(super) fn rule(name: &str, limit: i64) -> Rule {
 }
 
 pub(super) fn open_at(dir: &Path, clock: Clock) -> Documents {
-    Documents::open(Arc::new(Store::open(dir, 16 << 20, 2).unwrap()), clock).unwrap()
+    let store = Arc::new(Store::open(dir, 16 << 20, 2).unwrap());
+    let trusted = TrustedClock::open(clock, Arc::clone(&store), Duration::MAX, None).unwrap();
+    Documents::open(store, Arc::new(trusted)).unwrap()
 }
 
 pub(super) fn open(dir: &Path) -> Documents {

@@ -11,7 +11,7 @@ use super::super::catalog::Cluster;
 use super::seal::retire;
 use crate::error::Result;
 use crate::maintenance::ExpireReport;
-use crate::model::{Interval, MetricType, TimeRange};
+use crate::model::{Interval, MetricType, TimeRange, TimestampMs};
 use crate::options::TierRetention;
 use crate::storage::{Batch, Sync};
 
@@ -41,9 +41,8 @@ fn kept_where(retention: &TierRetention, kind: MetricType, tier: Tier, present: 
 }
 
 impl Metrics {
-    /// Removes what is older than it is kept.
-    pub(crate) fn expire_blocks(&self) -> Result<ExpireReport> {
-        let now = self.now();
+    /// Removes what is older than it is kept, as of `now`.
+    pub(crate) fn expire_blocks(&self, now: TimestampMs) -> Result<ExpireReport> {
         let catalog = self.view.catalog();
         let mut expired: Vec<BlockInfo> = Vec::new();
         for (metric, blocks) in catalog.metrics() {
@@ -58,7 +57,7 @@ impl Metrics {
         let report = ExpireReport {
             blocks: expired.len() as u64,
             bytes: expired.iter().map(|b| u64::from(b.bytes)).sum(),
-            receipts: 0,
+            ..ExpireReport::default()
         };
         if !expired.is_empty() {
             let keys: HashSet<BlockKey> = expired.iter().map(|b| b.key).collect();

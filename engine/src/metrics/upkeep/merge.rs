@@ -38,20 +38,27 @@ impl Job {
 }
 
 impl Metrics {
-    /// Merges up to `windows_max` windows. Answers what was done; nothing when nothing is to do.
+    /// Merges up to `windows_max` windows, leaving out what has expired as of `expiry`. Answers what was done; nothing when
+    /// nothing is to do.
     pub(crate) fn merge_windows(
         &self,
         eagerness: Eagerness,
         windows_max: usize,
+        expiry: TimestampMs,
     ) -> Result<MergeReport> {
         let mut report = MergeReport::default();
-        for job in self.merge_jobs(eagerness, windows_max) {
-            self.merge_one(&job, &mut report)?;
+        for job in self.merge_jobs(eagerness, windows_max, expiry) {
+            self.merge_one(&job, expiry, &mut report)?;
         }
         Ok(report)
     }
 
-    fn merge_jobs(&self, eagerness: Eagerness, windows_max: usize) -> Vec<Job> {
+    fn merge_jobs(
+        &self,
+        eagerness: Eagerness,
+        windows_max: usize,
+        expiry: TimestampMs,
+    ) -> Vec<Job> {
         let now = self.now();
         let catalog = self.view.catalog();
         let all_time = TimeRange::new(i64::MIN, i64::MAX);
@@ -66,7 +73,7 @@ impl Metrics {
                     clusters.iter().position(|c| day_of(c) != day).unwrap_or(clusters.len());
                 let rest = clusters.split_off(later);
                 let of_day = std::mem::replace(&mut clusters, rest);
-                let plan = |day| self.rollups(metric, day);
+                let plan = |day| self.rollups(metric, day, expiry);
                 jobs.extend(jobs_of_day(metric, day, of_day, (now, eagerness), plan));
             }
         }
@@ -74,7 +81,7 @@ impl Metrics {
         jobs
     }
 
-    fn merge_one(&self, job: &Job, report: &mut MergeReport) -> Result<()> {
+    fn merge_one(&self, job: &Job, expiry: TimestampMs, report: &mut MergeReport) -> Result<()> {
         let mut loaded: Vec<Loaded<'_>> = Vec::new();
         for info in job.blocks() {
             match self.checked(info) {
@@ -98,7 +105,7 @@ impl Metrics {
             sequence: &self.sequence,
             times: &times,
         };
-        let (wanted, rollups) = self.rollups(job.metric, job.window);
+        let (wanted, rollups) = self.rollups(job.metric, job.window, expiry);
         let blocks = consolidate(
             &job.clusters,
             &loaded,
@@ -129,11 +136,16 @@ impl Metrics {
     }
 
     /// The tiers that have not expired in a window, and which of them are worth their disk.
-    fn rollups(&self, metric: MetricId, window: TimeRange) -> (Vec<Tier>, Rollups) {
+    fn rollups(
+        &self,
+        metric: MetricId,
+        window: TimeRange,
+        expiry: TimestampMs,
+    ) -> (Vec<Tier>, Rollups) {
         let name = self.registry.name_of(metric);
         let retention = self.options().retention.of(name.as_ref().map_or("", |n| n.as_str()));
         let day_end = window.start.floor_to(Interval::DAY).0 + Interval::DAY.ms();
-        let age = self.now().0.saturating_sub(day_end);
+        let age = expiry.0.saturating_sub(day_end);
         let rollups = if kept_ms(&retention, Tier::Raw) <= age {
             Rollups::InsteadOfPoints
         } else {

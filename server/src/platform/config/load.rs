@@ -98,6 +98,7 @@ impl Config {
             retention: self.retention(),
             rollup_points_min: self.storage.rollup_points_min,
             event_retention: self.retention.events.duration(),
+            clock_grace: storage.clock_grace.duration(),
             maintenance: defaults.maintenance,
         }
     }

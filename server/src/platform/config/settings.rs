@@ -189,6 +189,8 @@ settings! {
         event_cache_bytes: ByteSize = "512MiB";
         /// Points that a cell of a rollup stands for, on average, where the rollup is written beside the points. Less makes long ranges quicker and takes more disk; points that expire leave their rollups behind in any case.
         rollup_points_min: u64 = "60";
+        /// A clock that jumps forward, also while the server is off, must stand by that before data expires by it: for as long as the jump, and at most this long. `/readyz` tells meanwhile.
+        clock_grace: Period = "1d";
         /// Free disk below which writes are refused and reads go on.
         disk_free_bytes: ByteSize = "256MiB";
         /// Threads that answer queries and merge blocks.
@@ -261,6 +263,12 @@ settings! {
         dead_keep: Period = "180d";
         /// Dead jobs that are kept.
         dead_max: u64 = "100_000";
+        /// Jobs that wait, ready, scheduled or to be tried again, in all queues; further ones are refused with 503 `overloaded`.
+        waiting_max: u64 = "2_000_000";
+        /// The same of one queue.
+        queue_waiting_max: u64 = "1_000_000";
+        /// Memory that the jobs that wait may take; past it further ones are refused likewise.
+        waiting_bytes_max: ByteSize = "512MiB";
     }
 
     /// Errors: how much is kept of them, and what is not.

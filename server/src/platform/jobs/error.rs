@@ -41,6 +41,28 @@ pub enum JobsError {
     /// Too many requests of workers wait for jobs.
     #[error("{max} requests wait for jobs, which is the most there can be", max = limits::JOB_WAITERS_MAX)]
     TooManyWaiting,
+    /// As many jobs of the queue wait as may.
+    #[error("the queue {queue:?} is full: {max} of its jobs wait (jobs.queue_waiting_max)")]
+    QueueFull {
+        /// The queue.
+        queue: String,
+        /// The limit.
+        max: usize,
+    },
+    /// As many jobs wait as may.
+    #[error("the queues are full: {max} jobs wait (jobs.waiting_max)")]
+    TooManyJobs {
+        /// The limit.
+        max: usize,
+    },
+    /// The jobs that wait take as much memory as they may.
+    #[error(
+        "the queues are full: the jobs that wait take {max} bytes of memory (jobs.waiting_bytes_max)"
+    )]
+    TooManyJobBytes {
+        /// The limit.
+        max: usize,
+    },
     /// Something about a job breaks a rule.
     #[error(transparent)]
     Invalid(#[from] InvalidJob),
@@ -59,6 +81,14 @@ pub enum JobsError {
 }
 
 impl JobsError {
+    /// Whether too many jobs wait, in one queue or in all.
+    pub fn is_full(&self) -> bool {
+        matches!(
+            self,
+            Self::QueueFull { .. } | Self::TooManyJobs { .. } | Self::TooManyJobBytes { .. }
+        )
+    }
+
     /// The error as one of the engine, for background work that knows no other.
     pub fn into_engine(self) -> Error {
         match self {

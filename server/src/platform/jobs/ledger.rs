@@ -14,8 +14,13 @@
 //!
 //! Whoever only looks is shown the machine as it is after the write, so that a full disk hides nothing.
 //!
+//! A panic is a bug in a round: whoever asked for something in it hears that nobody answers, and the machine is read anew, as after
+//! a write that failed, since only the disk says what holds. The thread goes on, so that one command that cannot be done does not end all
+//! others. Jobs that were on their way back from callers who had gone come back when their leases end.
+//!
 //! What a worker is handed is read from disk after the sync. A job that cannot be read dies with that as its reason.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -23,6 +28,7 @@ use std::time::Duration;
 use telltale_engine::{Clock, Engine, Error, TimestampMs};
 
 use super::error::JobsError;
+use super::figures::LedgerFigures;
 use super::history::Chronicle;
 use super::model::{Holding, JobId, WorkerId};
 use super::names::ClassName;
@@ -90,6 +96,9 @@ pub(super) struct Ledger {
     pub(super) pace: Pace,
     /// Whether fetches still wait.
     pub(super) may_wait: bool,
+    /// It was told to stop.
+    pub(super) is_stopping: bool,
+    pub(super) figures: Arc<LedgerFigures>,
 }
 
 /// What is told when the round is written.
@@ -177,11 +186,26 @@ impl Ledger {
                 Err(RecvTimeoutError::Timeout) => Command::Wake,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
-            match self.round(first) {
-                After::Sleep(until) => sleep = until,
-                After::End => return,
+            self.is_stopping |= matches!(first, Command::Stop);
+            match catch_unwind(AssertUnwindSafe(|| self.round(first))) {
+                Ok(After::Sleep(until)) => sleep = until,
+                Ok(After::End) => return,
+                Err(_) if self.is_stopping => return,
+                Err(_) => sleep = self.begin_anew(),
             }
         }
+    }
+
+    /// Forgets all that a panic may have left half done, and everybody who waits. Answers how long to rest: what panics of
+    /// itself would do so without end.
+    fn begin_anew(&mut self) -> Duration {
+        tracing::error!("the ledger of jobs panicked; it reads its jobs anew");
+        self.figures.count_panic();
+        self.state = None;
+        self.waiters = Waiters::default();
+        self.unreadable.clear();
+        self.pace.rest(Self::now(&self.clock, &self.ticks));
+        self.pace.sleep(None)
     }
 
     fn round(&mut self, first: Command) -> After {
@@ -193,6 +217,7 @@ impl Ledger {
         self.pace.heard(heard.commands, heard.all);
         self.serve_waiters(&mut state, &mut round, &mut replies);
         let mut due_in_ms = if begun.more { Some(0) } else { state.due_in_ms(&round) };
+        self.figures.show(&mut state);
         self.state = Some(state);
         self.write(round, begun, replies);
         if !self.unreadable.is_empty() {
@@ -243,6 +268,7 @@ impl Ledger {
                 Command::Wake => self.waiters.prune(),
                 Command::EndWaits => self.end_waits(replies),
                 Command::Stop => {
+                    self.is_stopping = true;
                     self.end_waits(replies);
                     return Heard { commands, all: false, stop: true };
                 }
@@ -450,5 +476,6 @@ fn holding(grant: &Grant, body: Result<Option<Vec<u8>>, Error>) -> Result<Holdin
         attempt: grant.attempt,
         token: grant.token,
         expires_at: grant.expires_at,
+        lease_ms: grant.lease_ms,
     })
 }

@@ -20,6 +20,7 @@
 
 mod desk;
 mod error;
+mod figures;
 mod history;
 mod ledger;
 mod model;
@@ -32,6 +33,7 @@ mod waiting;
 
 pub use desk::{Drafted, Granted, Jobs};
 pub use error::{InvalidJob, JobsError};
+pub use figures::LedgerFigures;
 pub use history::{
     DeathCounts, Deaths, History, Period, QueueMoment, QueueThroughput, QueueToday, Resolution,
     WorkerMoment, WorkerTotals, WorkersPast,

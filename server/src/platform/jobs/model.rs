@@ -157,6 +157,8 @@ pub struct Holding {
     pub token: u64,
     /// When it is taken away.
     pub expires_at: TimestampMs,
+    /// Milliseconds from when it was handed out to then, whatever the time of day is set to meanwhile.
+    pub lease_ms: i64,
 }
 
 /// What a worker says of a failure.

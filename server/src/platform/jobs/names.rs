@@ -34,6 +34,11 @@ impl QueueName {
     pub(super) fn stored(text: &str) -> Self {
         Self(text.into())
     }
+
+    /// Whether the queue is one of the server's own work.
+    pub(super) fn is_own(&self) -> bool {
+        self.0.strip_prefix("telltale").is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
 }
 
 impl ClassName {

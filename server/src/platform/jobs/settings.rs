@@ -23,6 +23,12 @@ pub struct JobsSettings {
     pub dead_keep_ms: i64,
     /// Dead jobs that are kept.
     pub dead_max: usize,
+    /// Jobs that wait, whatever for, before new ones are refused.
+    pub waiting_max: usize,
+    /// The same of one queue.
+    pub queue_waiting_max: usize,
+    /// Memory that jobs that wait may take before new ones are refused.
+    pub waiting_bytes_max: usize,
 }
 
 impl Default for JobsSettings {
@@ -38,6 +44,9 @@ impl Default for JobsSettings {
             finished_max: 100_000,
             dead_keep_ms: 180 * 86_400_000,
             dead_max: 100_000,
+            waiting_max: 2_000_000,
+            queue_waiting_max: 1_000_000,
+            waiting_bytes_max: 512 << 20,
         }
     }
 }
@@ -46,6 +55,12 @@ impl JobsSettings {
     /// Seconds between two heartbeats of a worker: four fit into the silence that it is lost after.
     pub fn heartbeat_seconds(&self) -> f64 {
         self.worker_silence_ms as f64 / 4_000.0
+    }
+
+    /// Milliseconds that the attempt after the one numbered `attempt` waits at most.
+    pub(super) fn longest_retry_delay_ms(&self, attempt: u16) -> i64 {
+        let jitter_ms = u64::from(self.retry_jitter_seconds) * u64::from(attempt) * 1_000;
+        self.retry_delay_ms(attempt, jitter_ms)
     }
 
     /// Milliseconds before the attempt after the one numbered `attempt`; `random` spreads the jitter.
@@ -76,6 +91,7 @@ mod tests {
             let (low, high) = (least_s * 1_000, most_s * 1_000);
             let delays: Vec<i64> = delays.collect();
             assert!(delays.iter().all(|ms| (low..=high).contains(ms)), "{attempt}: {delays:?}");
+            assert_eq!(settings.longest_retry_delay_ms(attempt), high, "{attempt}");
             assert!(delays.iter().any(|ms| *ms > (low + high) / 2), "{attempt} is not spread");
         }
         let plain = JobsSettings { retry_jitter_seconds: 0, ..settings };

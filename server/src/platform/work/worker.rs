@@ -22,7 +22,7 @@ use crate::platform::process::{self, CpuMeter};
 /// How long a fetch waits before it asks anew.
 const WAIT: Duration = Duration::from_secs(30);
 /// How long the worker waits after the ledger refused it.
-const PAUSE: Duration = Duration::from_secs(1);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
 /// What is left of a lease when an item has taken too long.
 const SPARE: Duration = Duration::from_secs(SPARE_SECONDS as u64);
@@ -180,7 +180,7 @@ async fn told(ending: &mut watch::Receiver<bool>) {
 
 /// Does one job, and tells what became of it. A job that was lost meanwhile is nobody's to tell of.
 async fn work(jobs: &Jobs, handlers: &HashMap<&'static str, Handler>, job: Holding) {
-    let outcome = attempt(jobs, handlers, &job).await;
+    let outcome = attempt(handlers, &job).await;
     let heard = match &outcome {
         Ok(()) => jobs.ack(job.id, Some(job.token)).await,
         Err(error) => {
@@ -194,7 +194,6 @@ async fn work(jobs: &Jobs, handlers: &HashMap<&'static str, Handler>, job: Holdi
 }
 
 async fn attempt(
-    jobs: &Jobs,
     handlers: &HashMap<&'static str, Handler>,
     job: &Holding,
 ) -> Result<(), WorkError> {
@@ -202,8 +201,8 @@ async fn attempt(
         let message = format!("nothing in this process does {}", job.class);
         return Err(WorkError::new("UnknownClass", message));
     };
-    let left_ms = job.expires_at.0.saturating_sub(jobs.now().0);
-    let held = Duration::from_millis(u64::try_from(left_ms).unwrap_or(0));
+    // Not by the time of day, which may have been set since: the job was handed out a moment ago.
+    let held = Duration::from_millis(u64::try_from(job.lease_ms).unwrap_or(0));
     // Whoever else enqueues such jobs knows nothing of the spare.
     let may_take = handler.timeout.min(held.saturating_sub(SPARE).max(held / 2));
     let doing = AssertUnwindSafe((handler.begin)(&job.arguments)).catch_unwind();

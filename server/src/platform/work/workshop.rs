@@ -11,9 +11,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use super::kind::{WorkError, WorkKind};
-use super::worker::Worker;
+use super::worker::{PAUSE, Worker};
 use crate::platform::jobs::Jobs;
 
 /// An item at work.
@@ -79,13 +80,34 @@ impl Workshop {
         let handlers = Arc::new(self.handlers);
         let mut workers = JoinSet::new();
         for (queue, concurrency) in self.queues {
-            let worker = Worker::new(queue, concurrency, &jobs, &handlers);
-            workers.spawn(worker.run(ending.clone(), drain));
+            let (jobs, handlers) = (Arc::clone(&jobs), Arc::clone(&handlers));
+            let ending = ending.clone();
+            let make = move || Worker::new(queue, concurrency, &jobs, &handlers);
+            workers.spawn(keep_working(queue, make, ending, drain));
         }
-        while let Some(ended) = workers.join_next().await {
-            if let Err(died) = ended {
-                tracing::error!(%died, "a worker of this process died");
+        while workers.join_next().await.is_some() {}
+    }
+}
+
+/// Works with one worker after the other: one that dies is lost to the ledger like any other, which hands its jobs out again.
+async fn keep_working(
+    queue: &'static str,
+    make: impl Fn() -> Worker,
+    mut ending: watch::Receiver<bool>,
+    drain: Duration,
+) {
+    loop {
+        let working = tokio::spawn(make().run(ending.clone(), drain));
+        match working.await {
+            Ok(()) => return,
+            Err(died) => {
+                tracing::error!(queue, %died, "a worker of this process died; another begins")
             }
+        }
+        tokio::select! {
+            // A sender that is gone means the same as being told.
+            _ = ending.wait_for(|end| *end) => return,
+            () = sleep(PAUSE) => {}
         }
     }
 }

@@ -56,7 +56,7 @@ impl Ledger {
         let seen = SeenKey::new(prepared.project, prepared.event_id);
         let mut state = loop {
             let writings = self.state.read().seen.writings();
-            if self.store.has_seen(seen, self.clock.now())? {
+            if self.store.has_seen(seen, self.engine.trusted_time().believed)? {
                 return Ok(Admission::Known);
             }
             let state = self.state.write();

@@ -63,7 +63,7 @@ impl Ledger {
     /// Forgets ids that need not be remembered, and, when there is little room left, groups of which no event is kept any more.
     /// A sweep calls it.
     pub fn trim(&self) -> Result<()> {
-        let now = self.clock.now();
+        let now = self.engine.trusted_time().expiry;
         let writing = self.writing.lock();
         let mut changes = Changes::default();
         changes.forget_seen(now);

@@ -17,7 +17,7 @@ impl Ledger {
         others: &[GroupId],
     ) -> Result<GroupView, ErrorsError> {
         let _writing = self.writing.lock();
-        let now = self.clock.now();
+        let (now, believed) = (self.clock.now(), self.engine.trusted_time().believed);
         let mut changes = Changes::default();
         let (merged, others, users, written) = {
             let mut state = self.state.write();
@@ -25,7 +25,7 @@ impl Ledger {
             let users = self.unite(&state, &mut merged, into, &others)?;
             state.hold_back(others.iter().map(|(id, _)| *id).chain([into]));
             // Counts go down with the mark that they are of, so all that was counted goes with them.
-            (merged, others, users, state.stage(&mut changes, now, 0))
+            (merged, others, users, state.stage(&mut changes, believed, 0))
         };
         others.iter().for_each(|(id, _)| changes.delete_group(*id));
         changes.put_group(into, &merged);

@@ -2,6 +2,8 @@
 //!
 //! Those on their way and those not yet on disk are here; the rest is on disk, looked up one by one. What is written to disk
 //! stays here until the next writing begins: a look at the disk and then one here miss nothing when none began between them.
+//!
+//! How long they are remembered goes by the time that the engine believes, which a clock that is set for a moment does not move.
 
 use std::collections::{HashMap, HashSet};
 

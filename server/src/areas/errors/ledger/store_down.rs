@@ -30,7 +30,8 @@ impl Ledger {
     fn write_down(&self, closed_at: u64) -> Result<()> {
         let _writing = self.writing.lock();
         let mut changes = Changes::default();
-        let written = self.state.write().stage(&mut changes, self.clock.now(), closed_at);
+        let now = self.engine.trusted_time().believed;
+        let written = self.state.write().stage(&mut changes, now, closed_at);
         let outcome = self.store.write(changes);
         self.state.write().staged(written, outcome.is_ok());
         outcome

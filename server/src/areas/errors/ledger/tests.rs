@@ -317,6 +317,27 @@ fn the_same_id_is_stored_once_also_after_a_crash() {
 }
 
 #[test]
+fn an_id_is_known_whichever_way_the_clock_is_set_for_a_moment() {
+    let world = World::new(ErrorSettings::default());
+    world.tell_as("A", None, 1).unwrap();
+    world.ledger.store().unwrap();
+    // The one above is on disk and not in memory any more.
+    world.ledger.store().unwrap();
+    for days in [40, -40] {
+        world.clock.jump(TimestampMs(START.0 + days * 86_400_000));
+        assert_eq!(world.tell_as("A", None, 1), None, "{days}");
+        let id = days.unsigned_abs().into();
+        let of_then = world.tell_as("A", None, if days > 0 { id } else { id + 1 });
+        assert!(of_then.is_some());
+        (0..2).for_each(|_| world.ledger.store().unwrap());
+        world.ledger.trim().unwrap();
+        world.clock.jump(START);
+        assert_eq!(world.tell_as("A", None, 1), None, "{days}");
+        assert_eq!(world.tell_as("A", None, if days > 0 { id } else { id + 1 }), None);
+    }
+}
+
+#[test]
 fn who_sends_the_same_meanwhile_hears_what_became_of_it() {
     let world = World::new(ErrorSettings::default());
     for stored in [false, true] {

@@ -38,7 +38,7 @@ impl Jobs {
             return Err(JobsError::Failed(format!("dead job {id} cannot be read")));
         };
         let new = revival.new;
-        let revived = self.ask(move |state, round| Ok(state.revive(revival, round))).await?;
+        let revived = self.ask(move |state, round| state.revive(revival, round)).await?;
         Ok((revived.ok_or(JobsError::DeadJobNotFound(id))?, new))
     }
 
@@ -94,7 +94,8 @@ impl Jobs {
 
     /// Forgets dead jobs that died too long ago. Answers how many.
     pub async fn trim_dead(&self) -> Result<usize, JobsError> {
-        let oldest_ms = self.clock.now().0.saturating_sub(self.settings.dead_keep_ms);
+        let now = self.engine.trusted_time().expiry;
+        let oldest_ms = now.0.saturating_sub(self.settings.dead_keep_ms);
         let older_than = Some(telltale_engine::TimestampMs(oldest_ms));
         self.forget_fitting(DeadFilter { older_than, ..DeadFilter::default() }).await
     }
@@ -123,8 +124,8 @@ impl Jobs {
         for part in found.chunks(limits::DEAD_PAGE_MAX) {
             let revivals = self.revivals(part.to_vec()).await?;
             let bring_back = move |state: &mut super::State, round: &mut super::Round| {
-                let back = revivals.into_iter().filter_map(|one| state.revive(one, round));
-                Ok(back.count())
+                let back = revivals.into_iter().map(|one| state.revive(one, round));
+                Ok(back.filter(|one| matches!(one, Ok(Some(_)))).count())
             };
             revived += self.ask(bring_back).await?;
         }

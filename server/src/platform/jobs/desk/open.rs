@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::jobs::error::JobsError;
+use crate::platform::jobs::figures::LedgerFigures;
 use crate::platform::jobs::history::{self, Chronicle, History};
 use crate::platform::jobs::ledger::{Command, Ledger, Look, Work};
 use crate::platform::jobs::pace::Pace;
@@ -30,6 +31,7 @@ pub struct Jobs {
     pub(super) settings: JobsSettings,
     ticks: Ticks,
     chronicle: Arc<Chronicle>,
+    figures: Arc<LedgerFigures>,
     ledger: SyncSender<Command>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -50,11 +52,15 @@ impl Jobs {
         let seed = random::bytes().map_err(|error| JobsError::Failed(error.to_string()))?;
         let seed = u64::from_le_bytes(seed);
         let now = Ledger::now(&clock, &ticks);
-        let Loaded { state, damaged } =
+        let Loaded { mut state, damaged } =
             State::load(&engine, settings, Arc::clone(&ids), seed, now)?;
         for line in &damaged {
             tracing::error!(damaged = line, "a record of jobs cannot be read");
         }
+        // Changes of many jobs end at the id that is next when they begin.
+        ids.continue_after(state.greatest_id());
+        let figures = Arc::new(LedgerFigures::default());
+        figures.show(&mut state);
         let (ledger, commands) = sync_channel(limits::LEDGER_QUEUE_MAX);
         let chronicle = Arc::new(Chronicle::default());
         let thread = Ledger {
@@ -73,18 +79,25 @@ impl Jobs {
             is_anew: false,
             pace: Pace::new(now),
             may_wait: true,
+            is_stopping: false,
+            figures: Arc::clone(&figures),
         };
         let thread = std::thread::Builder::new()
             .name("telltale-jobs".to_owned())
             .spawn(move || thread.run())
             .map_err(|error| JobsError::Failed(format!("starting the ledger: {error}")))?;
         let thread = Mutex::new(Some(thread));
-        Ok(Self { engine, clock, ids, settings, ticks, chronicle, ledger, thread })
+        Ok(Self { engine, clock, ids, settings, ticks, chronicle, figures, ledger, thread })
     }
 
     /// What an operator chose.
     pub fn settings(&self) -> &JobsSettings {
         &self.settings
+    }
+
+    /// How the ledger stands.
+    pub fn figures(&self) -> &LedgerFigures {
+        &self.figures
     }
 
     /// The time of day.
@@ -125,7 +138,7 @@ impl Jobs {
     pub fn close(&self) {
         if let Some(thread) = self.thread.lock().take() {
             drop(self.ledger.send(Command::Stop));
-            // A panic there was reported by its own thread.
+            // It catches its panics.
             drop(thread.join());
         }
     }

@@ -80,7 +80,17 @@ impl Jobs {
                 let answer = drafted.answer();
                 state.enqueue(drafted.draft, drafted.status, round).map(|()| answer)
             };
-            let (answer, receipt) = answer(drafted.into_iter().map(enqueue).collect());
+            let mut outcomes: Vec<_> = drafted.into_iter().map(enqueue).collect();
+            // Where no job was taken, the same may be sent again later: no answer is kept.
+            let is_full =
+                |outcome: &Result<_, JobsError>| outcome.as_ref().is_err_and(JobsError::is_full);
+            if !outcomes.is_empty()
+                && outcomes.iter().all(is_full)
+                && let Some(Err(full)) = outcomes.pop()
+            {
+                return Err(full);
+            }
+            let (answer, receipt) = answer(outcomes);
             if let Some(receipt) = receipt {
                 round.batch.receipt(&receipt);
             }

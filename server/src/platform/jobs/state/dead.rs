@@ -50,6 +50,10 @@ impl Graveyard {
         self.all.insert(grave.dead.id, grave);
     }
 
+    pub(super) fn greatest_id(&self) -> Option<DeadId> {
+        self.all.last_key_value().map(|(id, _)| *id)
+    }
+
     fn remove(&mut self, id: DeadId) -> Option<Grave> {
         let grave = self.all.remove(&id)?;
         self.by_job.remove(&grave.dead.job);
@@ -189,13 +193,14 @@ impl State {
     }
 
     /// A dead job becomes a new job, with all its attempts before it. Answers its queue, or nothing when it is no longer
-    /// there.
+    /// there. Refused where too many jobs wait: it is a new job.
     pub(in crate::platform::jobs) fn revive(
         &mut self,
         revival: Revival,
         round: &mut Round,
-    ) -> Option<DeadJob> {
-        let Grave { dead, max_attempts, timeout_seconds } = self.dead.get(revival.dead)?.clone();
+    ) -> Result<Option<DeadJob>, JobsError> {
+        let Some(grave) = self.dead.get(revival.dead) else { return Ok(None) };
+        let Grave { dead, max_attempts, timeout_seconds } = grave.clone();
         let job = NewJob {
             class: revival.class,
             queue: dead.queue.clone(),
@@ -206,9 +211,8 @@ impl State {
             timeout_seconds: (timeout_seconds > 0).then_some(timeout_seconds),
         };
         let draft = Draft::new(revival.new, job, round.now.wall.0);
-        // Its queue is there and it has no unique key: nothing is left to refuse it.
-        self.enqueue(draft, JobStatus::Ready, round).ok()?;
+        self.enqueue(draft, JobStatus::Ready, round)?;
         self.forget(dead.id, round);
-        Some(dead)
+        Ok(Some(dead))
     }
 }

@@ -2,8 +2,9 @@
 
 use super::job::Job;
 use super::machine::State;
-use super::queues::waits;
+use super::queues::{Queue, waits};
 use super::round::Round;
+use crate::limits;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::model::{JobId, JobStatus, NewJob};
 use crate::platform::jobs::stored::{self, StoredBody};
@@ -44,6 +45,7 @@ impl State {
         if let Some(holder) = job.unique.and_then(|key| self.unique.holders.get(&key.0)) {
             return Err(JobsError::NotUnique(*holder));
         }
+        self.check_room(&job).inspect_err(|_| self.refused += 1)?;
         let queue = self.queue_named(&job.queue, round)?;
         if let Some(key) = job.unique {
             self.unique.holders.insert(key.0, id);
@@ -68,6 +70,44 @@ impl State {
             _ => self.make_ready(id, new, round),
         }
         Ok(())
+    }
+
+    /// New jobs are refused where too many wait, in the queue or in all. What is there already is worked, retried and
+    /// handed back whatever the limits say.
+    fn check_room(&self, job: &NewJob) -> Result<(), JobsError> {
+        let settings = &self.settings;
+        // Our own work is little, and what makes room may be among it.
+        let reserve = if job.queue.is_own() { limits::OWN_JOBS_RESERVE } else { 0 };
+        let max = settings.waiting_max.saturating_add(reserve);
+        if self.queues.waiting >= max {
+            return Err(JobsError::TooManyJobs { max });
+        }
+        let max = settings.waiting_bytes_max.saturating_add(reserve * limits::WAITING_JOB_BYTES);
+        if self.waiting_bytes().saturating_add(limits::WAITING_JOB_BYTES) > max {
+            return Err(JobsError::TooManyJobBytes { max });
+        }
+        let queue = self.queues.by_name.get(&job.queue).map(|number| self.queues.of(*number));
+        let (waiting, max) = (queue.map_or(0, Queue::waiting), settings.queue_waiting_max);
+        if waiting >= max {
+            return Err(JobsError::QueueFull { queue: job.queue.to_string(), max });
+        }
+        Ok(())
+    }
+
+    /// Jobs that wait, whatever for.
+    pub(in crate::platform::jobs) fn waiting(&self) -> usize {
+        self.queues.waiting
+    }
+
+    /// Memory that they take, about.
+    pub(in crate::platform::jobs) fn waiting_bytes(&self) -> usize {
+        self.queues.waiting * limits::WAITING_JOB_BYTES
+            + self.unique.keys.len() * limits::UNIQUE_KEY_BYTES
+    }
+
+    /// How many new jobs were refused because too many wait, since the last call.
+    pub(in crate::platform::jobs) fn take_refused(&mut self) -> u64 {
+        std::mem::take(&mut self.refused)
     }
 
     /// Removes a job that has not started.

@@ -23,6 +23,7 @@ pub(in crate::platform::jobs) struct Grant {
     pub(in crate::platform::jobs) token: u64,
     pub(in crate::platform::jobs) attempt: u16,
     pub(in crate::platform::jobs) expires_at: TimestampMs,
+    pub(in crate::platform::jobs) lease_ms: i64,
 }
 
 impl State {
@@ -95,6 +96,7 @@ impl State {
             token: hold.token,
             attempt: job.failures.saturating_add(1),
             expires_at: TimestampMs(hold.ends_wall_ms),
+            lease_ms,
         };
         self.store_held(id, job, &hold, round);
         self.hold(id, job, hold);
@@ -153,7 +155,8 @@ impl State {
         let status = StoredStatus::Completed { at_ms: job.at_ms, token: hold.token };
         self.store(id, job, status, round);
         self.jobs.insert(id, job);
-        self.finished.order.push_back(id);
+        let until_ms = round.now.steady_ms.saturating_add(self.settings.finished_keep_ms);
+        self.finished.order.push_back((until_ms, id));
         self.finished.tokens.insert(id, hold.token);
         self.count_processed(&hold, 0);
         let queue = &self.queues.of(job.queue).name;

@@ -1,8 +1,9 @@
 //! The machine as the disk tells it.
 //!
 //! The order of a queue comes back by sorting what its jobs say of their places; timers, counts and unique keys follow from
-//! the jobs. A lease that was told in time of day becomes one of the steady clock, and a worker has its whole silence anew:
-//! it could not be heard while nobody listened.
+//! the jobs. A lease or a delay that was told in time of day becomes one of the steady clock, cut to the longest it can be, so that a
+//! wrong clock holds nothing up. A worker has its whole silence anew: it could not be heard while nobody listened. A finished job is
+//! kept for its whole time anew: a clock that is ahead at the start makes nothing too old.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ impl State {
             state.load_job(key, job, now, &mut places)
         })?;
         loaded.each::<StoredDead>(records, stored::DEAD, Self::load_dead)?;
-        loaded.state.take_places(places);
+        loaded.state.take_places(places, now);
         loaded.state.read_classes(records);
         Ok(loaded)
     }
@@ -129,9 +130,15 @@ impl State {
             StoredStatus::Ready { order, .. } => {
                 places.ready.entry(job.queue).or_default().push((order, id));
             }
-            StoredStatus::Scheduled { due_ms } | StoredStatus::Retrying { due_ms } => {
+            StoredStatus::Scheduled { due_ms } => {
                 self.queues.count(job.queue, job.status, 1);
                 self.timers.schedule(due_ms, id);
+            }
+            StoredStatus::Retrying { due_ms } => {
+                self.queues.count(job.queue, job.status, 1);
+                let longest_ms = self.settings.longest_retry_delay_ms(job.failures);
+                let left_ms = due_ms.saturating_sub(now.wall.0).clamp(0, longest_ms);
+                self.timers.delay_retry(now.steady_ms.saturating_add(left_ms), id);
             }
             StoredStatus::Running { worker, token, lease_ends_ms, .. } => {
                 let left_ms = lease_ends_ms.saturating_sub(now.wall.0).clamp(0, LEASE_MS_MAX);
@@ -174,18 +181,22 @@ impl State {
         Some(())
     }
 
-    fn take_places(&mut self, places: Places) {
+    fn take_places(&mut self, places: Places, now: Now) {
+        let mut waiting = 0;
         for (number, mut ready) in places.ready {
             ready.sort_unstable();
             let queue = self.queues.of_mut(number);
             queue.front = ready.first().map_or(-1, |(order, _)| order - 1);
             queue.back = ready.last().map_or(0, |(order, _)| order + 1);
             queue.ready = ready.len();
+            waiting += ready.len();
             queue.order = ready.into_iter().map(|(_, id)| id).collect();
         }
+        self.queues.waiting += waiting;
         let mut finished = places.finished;
         finished.sort_unstable();
-        self.finished.order = finished.into_iter().map(|(_, id)| id).collect();
+        let until_ms = now.steady_ms.saturating_add(self.settings.finished_keep_ms);
+        self.finished.order = finished.into_iter().map(|(_, id)| (until_ms, id)).collect();
     }
 
     /// What the jobs that workers hold are called; one that cannot be read stays without a name.

@@ -33,12 +33,15 @@ pub(in crate::platform::jobs) struct State {
     pub(super) tokens: Tokens,
     /// Spreads retries; no secret.
     pub(super) chance: Chance,
+    /// New jobs that were refused because too many wait, and not counted elsewhere yet.
+    pub(super) refused: u64,
 }
 
 /// Jobs that are done and can still be asked for, in the order they were done.
 #[derive(Debug, Default)]
 pub(super) struct Finished {
-    pub(super) order: VecDeque<JobId>,
+    /// Each with the time on the steady clock until which it is kept.
+    pub(super) order: VecDeque<(i64, JobId)>,
     /// With which token.
     pub(super) tokens: HashMap<JobId, u64>,
 }
@@ -83,6 +86,7 @@ impl State {
             timers: Timers::default(),
             tokens: Tokens { next: tokens_end, end: tokens_end },
             chance: Chance(seed),
+            refused: 0,
         }
     }
 
@@ -128,7 +132,13 @@ impl State {
             _ => StoredStatus::Scheduled { due_ms },
         };
         self.queues.count(job.queue, status, 1);
-        self.timers.schedule(due_ms, id);
+        match status {
+            JobStatus::Retrying => {
+                let delay_ms = due_ms.saturating_sub(round.wall_ms());
+                self.timers.delay_retry(round.now.steady_ms.saturating_add(delay_ms), id);
+            }
+            _ => self.timers.schedule(due_ms, id),
+        }
         self.store(id, job, stored, round);
         self.jobs.insert(id, job);
     }
@@ -137,9 +147,13 @@ impl State {
     pub(super) fn unwait(&mut self, id: JobId, job: Job) {
         match job.status {
             JobStatus::Ready => self.leave_ready(id, job.queue),
-            JobStatus::Scheduled | JobStatus::Retrying => {
+            JobStatus::Scheduled => {
                 self.queues.count(job.queue, job.status, -1);
                 self.timers.unschedule(job.at_ms, id);
+            }
+            JobStatus::Retrying => {
+                self.queues.count(job.queue, job.status, -1);
+                self.timers.cancel_retry(id);
             }
             JobStatus::Running | JobStatus::Completed | JobStatus::Dead => {}
         }

@@ -8,8 +8,9 @@
 //! the order of its queue. Names, arguments and stories stay on disk. Jobs that leave the middle of a queue leave their id in
 //! its order, where it is passed over until there are too many of them: no id comes to wait there twice.
 //!
-//! Leases and the silence of workers are measured on a clock that is never set, so that a jump of the wall clock takes no job
-//! away from anybody. Schedules and retries are times of day.
+//! Leases, the silence of workers, the delays of retries and the time that finished jobs are kept are measured on a clock that is
+//! never set, so that a jump of the wall clock takes no job away from anybody, forgets none and holds none up. Only schedules are times
+//! of day.
 
 mod dead;
 mod enqueue;

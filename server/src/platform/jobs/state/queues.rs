@@ -18,6 +18,8 @@ const ORDER_SPARE: usize = 64;
 pub(super) struct Queues {
     pub(super) all: Vec<Queue>,
     pub(super) by_name: HashMap<QueueName, u32>,
+    /// Jobs of all queues that wait, whatever for.
+    pub(super) waiting: usize,
 }
 
 /// One queue.
@@ -37,6 +39,11 @@ pub(super) struct Queue {
 }
 
 impl Queue {
+    /// Jobs that wait, whatever for.
+    pub(super) fn waiting(&self) -> usize {
+        self.ready + self.scheduled + self.retrying
+    }
+
     pub(super) fn new(name: QueueName, paused_ms: Option<i64>) -> Self {
         Self {
             name,
@@ -84,7 +91,9 @@ impl Queues {
         queue.order.push_back(id);
         queue.ready += 1;
         queue.back += 1;
-        queue.back - 1
+        let order = queue.back - 1;
+        self.waiting += 1;
+        order
     }
 
     pub(super) fn push_front(&mut self, number: u32, id: JobId) -> i64 {
@@ -92,7 +101,9 @@ impl Queues {
         queue.order.push_front(id);
         queue.ready += 1;
         queue.front -= 1;
-        queue.front + 1
+        let order = queue.front + 1;
+        self.waiting += 1;
+        order
     }
 
     /// Jobs of a status other than ready came or went.
@@ -105,6 +116,9 @@ impl Queues {
             JobStatus::Ready | JobStatus::Completed | JobStatus::Dead => return,
         };
         *count = count.saturating_add_signed(change);
+        if status != JobStatus::Running {
+            self.waiting = self.waiting.saturating_add_signed(change);
+        }
     }
 }
 
@@ -141,6 +155,7 @@ impl State {
         while let Some(id) = queue.order.pop_front() {
             if self.jobs.get(&id).is_some_and(|job| job.status == JobStatus::Ready) {
                 queue.ready -= 1;
+                self.queues.waiting -= 1;
                 return Some(id);
             }
         }
@@ -153,6 +168,7 @@ impl State {
         let stays = |other: &JobId| {
             *other != id && self.jobs.get(other).is_some_and(|job| job.status == JobStatus::Ready)
         };
+        self.queues.waiting -= 1;
         let queue = self.queues.of_mut(number);
         queue.ready -= 1;
         if queue.ready == 0 {

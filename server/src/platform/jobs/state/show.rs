@@ -25,6 +25,12 @@ pub(in crate::platform::jobs) struct JobView {
 }
 
 impl State {
+    /// The greatest id of a job or a dead job; 0 when there is none.
+    pub(in crate::platform::jobs) fn greatest_id(&self) -> u128 {
+        let job = self.jobs.last_key_value().map_or(0, |(id, _)| id.0);
+        self.dead.greatest_id().map_or(job, |dead| dead.0.max(job))
+    }
+
     /// A job, dead or alive.
     pub(in crate::platform::jobs) fn job(&self, id: JobId) -> Option<JobView> {
         if let Some(Grave { dead, max_attempts, .. }) = self.dead.of_job(id) {

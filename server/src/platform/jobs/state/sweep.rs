@@ -46,6 +46,9 @@ impl State {
         while let Some(id) = take(steps, || self.timers.take_due(round.wall_ms())) {
             self.begin_due(id, round);
         }
+        while let Some(id) = take(steps, || self.timers.take_retry(round.now.steady_ms)) {
+            self.begin_due(id, round);
+        }
         self.forget_finished(steps, round);
     }
 
@@ -67,12 +70,10 @@ impl State {
 
     /// Finished jobs are forgotten when they are too old or too many.
     fn forget_finished(&mut self, steps: &mut usize, round: &mut Round) {
-        let oldest_ms = round.wall_ms().saturating_sub(self.settings.finished_keep_ms);
         while *steps > 0 {
-            let Some(id) = self.finished.order.front().copied() else { return };
-            let finished_ms = self.jobs.get(&id).map_or(i64::MIN, |job| job.at_ms);
+            let Some((until_steady_ms, id)) = self.finished.order.front().copied() else { return };
             let too_many = self.finished.order.len() > self.settings.finished_max;
-            if finished_ms >= oldest_ms && !too_many {
+            if until_steady_ms >= round.now.steady_ms && !too_many {
                 return;
             }
             self.finished.order.pop_front();

@@ -1,14 +1,18 @@
 //! What is due when.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::platform::jobs::model::{JobId, WorkerId};
 
 /// All timers: those of the wall clock, and those of the steady one.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    /// Jobs that are scheduled or retrying.
+    /// Scheduled jobs, by time of day: it is what they asked for.
     schedule: BTreeSet<(i64, JobId)>,
+    /// Retrying jobs, by the steady clock: a delay is no date.
+    retries: BTreeSet<(i64, JobId)>,
+    /// When each of them is due.
+    retry_dues: HashMap<JobId, i64>,
     leases: BTreeSet<(i64, JobId)>,
     silences: BTreeSet<(i64, WorkerId)>,
 }
@@ -26,6 +30,25 @@ impl Timers {
     pub(super) fn take_due(&mut self, wall_ms: i64) -> Option<JobId> {
         self.schedule.first().filter(|(due, _)| *due <= wall_ms)?;
         self.schedule.pop_first().map(|(_, id)| id)
+    }
+
+    pub(super) fn delay_retry(&mut self, until_steady_ms: i64, id: JobId) {
+        self.retries.insert((until_steady_ms, id));
+        self.retry_dues.insert(id, until_steady_ms);
+    }
+
+    pub(super) fn cancel_retry(&mut self, id: JobId) {
+        if let Some(due_ms) = self.retry_dues.remove(&id) {
+            self.retries.remove(&(due_ms, id));
+        }
+    }
+
+    /// Takes the next job whose delay is over.
+    pub(super) fn take_retry(&mut self, steady_ms: i64) -> Option<JobId> {
+        self.retries.first().filter(|(due, _)| *due <= steady_ms)?;
+        let (_, id) = self.retries.pop_first()?;
+        self.retry_dues.remove(&id);
+        Some(id)
     }
 
     pub(super) fn begin_lease(&mut self, ends_ms: i64, id: JobId) {
@@ -64,6 +87,7 @@ impl Timers {
     pub(super) fn next_steady_ms(&self) -> Option<i64> {
         let lease = self.leases.first().map(|(ends, _)| *ends);
         let silence = self.silences.first().map(|(by, _)| *by + 1);
-        [lease, silence].into_iter().flatten().min()
+        let retry = self.retries.first().map(|(due, _)| *due);
+        [lease, silence, retry].into_iter().flatten().min()
     }
 }

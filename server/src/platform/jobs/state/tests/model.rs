@@ -16,6 +16,8 @@ pub(super) struct Job {
     timeout_s: u32,
     unique: Option<u8>,
     due_ms: i64,
+    /// On the steady clock, of one that is tried again.
+    retry_at: i64,
     pub(super) holder: Option<WorkerId>,
     pub(super) token: u64,
     /// On the steady clock.
@@ -44,7 +46,8 @@ pub(super) struct Model {
     order: [Vec<JobId>; 3],
     paused: [bool; 3],
     workers: Vec<Worker>,
-    finished: Vec<(i64, JobId)>,
+    /// When, which, and until when on the steady clock.
+    finished: Vec<(i64, JobId, i64)>,
     dead: Vec<JobId>,
 }
 
@@ -72,7 +75,8 @@ impl Model {
         self.wall = wall;
     }
 
-    /// Leases go on by the time of day; workers have their whole silence anew; finished jobs stand in the order of time.
+    /// Leases and delays go on by the time of day; workers have their whole silence anew, and finished jobs, in the order of time,
+    /// their whole keep.
     pub(super) fn restart(&mut self) {
         for job in self.all.iter_mut().filter(|job| job.status == JobStatus::Running) {
             let left = (job.lease_ends_wall - self.wall).clamp(0, 86_400_000);
@@ -81,7 +85,13 @@ impl Model {
         for worker in &mut self.workers {
             worker.expected_by = self.steady + self.settings.worker_silence_ms;
         }
+        for job in self.all.iter_mut().filter(|job| job.status == JobStatus::Retrying) {
+            let longest = self.settings.retry_delay_ms(job.failures, 0);
+            job.retry_at = self.steady + (job.due_ms - self.wall).clamp(0, longest);
+        }
         self.finished.sort();
+        let until = self.steady + self.settings.finished_keep_ms;
+        self.finished.iter_mut().for_each(|finished| finished.2 = until);
     }
 
     pub(super) fn tick(&mut self) {
@@ -100,23 +110,23 @@ impl Model {
         over.sort();
         over.into_iter().rev().for_each(|(_, id)| self.lose(id));
         loop {
-            let due = self.all.iter().filter(|job| {
-                matches!(job.status, JobStatus::Scheduled | JobStatus::Retrying)
-                    && !job.gone
-                    && job.due_ms <= self.wall
+            let waiting = self.all.iter().filter(|job| !job.gone);
+            // Those of the calendar first, then those whose delay is over.
+            let due = waiting.filter_map(|job| match job.status {
+                JobStatus::Scheduled if job.due_ms <= self.wall => Some((0, job.due_ms, job.id)),
+                JobStatus::Retrying if job.retry_at <= self.steady => {
+                    Some((1, job.retry_at, job.id))
+                }
+                _ => None,
             });
-            let Some(id) = due.min_by_key(|job| (job.due_ms, job.id)).map(|job| job.id) else {
-                break;
-            };
+            let Some((_, _, id)) = due.min() else { break };
             let job = self.job_mut(id);
             job.status = JobStatus::Ready;
             let queue = job.queue;
             self.order[queue].push(id);
         }
-        while let Some((at, id)) = self.finished.first().copied() {
-            if at >= self.wall - self.settings.finished_keep_ms
-                && self.finished.len() <= self.settings.finished_max
-            {
+        while let Some((_, id, until)) = self.finished.first().copied() {
+            if until >= self.steady && self.finished.len() <= self.settings.finished_max {
                 break;
             }
             self.finished.remove(0);
@@ -160,6 +170,7 @@ impl Model {
             timeout_s,
             unique,
             due_ms,
+            retry_at: 0,
             holder: None,
             token: 0,
             lease_ends: 0,
@@ -252,15 +263,15 @@ impl Model {
     }
 
     pub(super) fn finish(&mut self, id: JobId) {
-        let wall = self.wall;
+        let (wall, until) = (self.wall, self.steady + self.settings.finished_keep_ms);
         let job = self.job_mut(id);
         (job.status, job.holder) = (JobStatus::Completed, None);
-        self.finished.push((wall, id));
+        self.finished.push((wall, id, until));
     }
 
     /// What the job is afterwards.
     pub(super) fn fail(&mut self, id: JobId) -> JobStatus {
-        let wall = self.wall;
+        let (wall, steady) = (self.wall, self.steady);
         let settings = self.settings;
         let job = self.job_mut(id);
         job.failures += 1;
@@ -270,7 +281,8 @@ impl Model {
             return JobStatus::Dead;
         }
         job.status = JobStatus::Retrying;
-        job.due_ms = wall + settings.retry_delay_ms(job.failures, 0);
+        let delay_ms = settings.retry_delay_ms(job.failures, 0);
+        (job.due_ms, job.retry_at) = (wall + delay_ms, steady + delay_ms);
         JobStatus::Retrying
     }
 
