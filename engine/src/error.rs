@@ -19,6 +19,9 @@ pub enum Error {
     /// Stored bytes are damaged; the part named could not be read.
     #[error("damaged data: {0}")]
     Corrupt(String),
+    /// What was just encoded does not read back. It is thrown away, and what it was made from stays.
+    #[error("a fault of the encoder: {0}")]
+    Encoder(String),
     /// The data directory cannot be opened as it is.
     #[error("cannot open {path}: {reason}")]
     Open {
@@ -86,7 +89,11 @@ pub enum Refusal {
 
 impl From<crate::codec::CodecError> for Error {
     fn from(error: crate::codec::CodecError) -> Self {
-        Self::Corrupt(error.to_string())
+        if error.is_encoder() {
+            Self::Encoder(error.to_string())
+        } else {
+            Self::Corrupt(error.to_string())
+        }
     }
 }
 

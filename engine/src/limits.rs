@@ -20,6 +20,9 @@ pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
 /// Bytes of the texts of a block's events, each counted where it stands: what merging a block takes in memory, however well it
 /// is packed. A block that reaches it is full.
 pub const EVENT_BLOCK_TEXT_BYTES_MAX: usize = 64 << 20;
+/// Distinct tag keys of a block of events: its header lists them all, and a row of a list is put together from all their
+/// columns. A block that would have more is closed.
+pub const EVENT_BLOCK_TAG_KEYS_MAX: usize = 1 << 11;
 /// Bytes of all texts of one event, at four bytes a character: name, user, tags and properties.
 pub const EVENT_TEXT_BYTES_MAX: usize = 4 * (NAME_CHARS_MAX + USER_CHARS_MAX)
     + 4 * TAGS_MAX * (TAG_KEY_CHARS_MAX + TAG_VALUE_CHARS_MAX)

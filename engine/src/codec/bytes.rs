@@ -15,6 +15,12 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
+/// How many bytes [`put_varint`] writes.
+pub(crate) fn varint_bytes(value: usize) -> usize {
+    let bits = usize::BITS - (value | 1).leading_zeros();
+    bits.div_ceil(7) as usize
+}
+
 /// Writes `value` zigzag-coded as a varint.
 #[inline]
 pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {

@@ -25,6 +25,7 @@ use super::bits::{BitReader, BitWriter};
 use super::bytes::{Reader, put_varint};
 use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_decimals};
 use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
+use super::verified::{expect_same, same_bits};
 use super::{CodecError, CodecResult};
 
 const FORM_DECIMAL: u8 = 0;
@@ -75,6 +76,11 @@ pub(crate) fn encode(
 ) -> CodecResult<()> {
     let runs = runs.lengths.as_slice();
     debug_assert_eq!(runs.iter().map(|&n| n as usize).sum::<usize>(), values.len());
+    if effort == Effort::Plain {
+        put_bits_head(false, 0, out);
+        let ordered: Vec<i64> = values.iter().map(|v| ordered_bits(*v)).collect();
+        return integers::encode(&ordered, effort, out);
+    }
     match to_decimals(values) {
         Some(Decimals { scale, unit, integers, exceptions }) => {
             let deltas = deltas_pay(&integers, runs);
@@ -111,10 +117,14 @@ fn encode_doubles(
         parts.lows.iter().for_each(|page| out.extend_from_slice(page));
         return Ok(());
     }
-    out.extend_from_slice(&[FORM_BITS + if deltas { WITH_DELTAS } else { 0 }, shift as u8]);
+    put_bits_head(deltas, shift as u8, out);
+    encode_integers(ordered, deltas, runs, effort, out)
+}
+
+fn put_bits_head(deltas: bool, shift: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[FORM_BITS + if deltas { WITH_DELTAS } else { 0 }, shift]);
     put_varint(out, 1);
     put_exceptions(&[], out);
-    encode_integers(ordered, deltas, runs, effort, out)
 }
 
 fn put_exceptions(exceptions: &[(usize, u64)], out: &mut Vec<u8>) {
@@ -412,6 +422,19 @@ impl<'a> FloatColumn<'a> {
         self.exceptions.get(rows).unwrap_or_default()
     }
 
+    /// Decodes all rows and compares them with the values that were encoded, bit for bit.
+    pub(crate) fn check(&self, values: &[f64], runs: &Runs) -> CodecResult<()> {
+        expect_same(self.rows() == values.len(), "numbers of values")?;
+        let (mut page, mut decoded) = (FloatPage::default(), Vec::with_capacity(PAGE_ROWS));
+        for (index, values) in values.chunks(PAGE_ROWS).enumerate() {
+            self.page(index, runs, &mut page)?;
+            decoded.clear();
+            page.extend(&mut decoded);
+            expect_same(same_bits(&decoded, values), "values")?;
+        }
+        Ok(())
+    }
+
     /// Decodes all rows of a column that was encoded with `runs`.
     pub(crate) fn all(&self, runs: &Runs, out: &mut Vec<f64>) -> CodecResult<()> {
         out.clear();
@@ -440,14 +463,18 @@ mod tests {
 
     fn check(values: &[f64], series: &[usize]) -> usize {
         let runs = Runs::new(series.iter().copied());
+        let mut plain = Vec::new();
+        encode(values, &runs, Effort::Plain, &mut plain).unwrap();
         let bytes = encoded(values, &runs);
-        let mut reader = Reader::new(&bytes);
-        let column = FloatColumn::read(&mut reader, values.len()).unwrap();
-        reader.finish().unwrap();
-        let mut out = Vec::new();
-        column.all(&runs, &mut out).unwrap();
-        let bits = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(&out), bits(values));
+        for bytes in [&bytes, &plain] {
+            let mut reader = Reader::new(bytes);
+            let column = FloatColumn::read(&mut reader, values.len()).unwrap();
+            reader.finish().unwrap();
+            let mut out = Vec::new();
+            column.all(&runs, &mut out).unwrap();
+            let bits = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&out), bits(values));
+        }
         bytes.len()
     }
 

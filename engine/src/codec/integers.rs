@@ -34,13 +34,17 @@ pub(crate) enum Effort {
     Seal,
     /// In the background, for the form that stays.
     Merge,
+    /// Not at all: nothing is compressed. For what does not read back otherwise.
+    Plain,
 }
 
 impl Effort {
-    fn level(self) -> usize {
+    /// The level of pco's compression; none where it is not used.
+    fn level(self) -> Option<usize> {
         match self {
-            Self::Seal => 4,
-            Self::Merge => 8,
+            Self::Seal => Some(4),
+            Self::Merge => Some(8),
+            Self::Plain => None,
         }
     }
 }
@@ -57,10 +61,12 @@ pub(crate) fn encode(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> Codec
     }
     let width = 64 - (max.wrapping_sub(min) as u64).leading_zeros() as usize;
     let packed_bytes = (values.len() * width).div_ceil(8);
-    if values.len() >= PCO_ROWS_MIN {
+    if values.len() >= PCO_ROWS_MIN
+        && let Some(level) = effort.level()
+    {
         let mark = out.len();
         out.push(FORM_PCO);
-        encode_pco(values, effort, out)?;
+        encode_pco(values, level, out)?;
         if out.len() - mark < packed_bytes {
             return Ok(());
         }
@@ -73,10 +79,10 @@ pub(crate) fn encode(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> Codec
     Ok(())
 }
 
-fn encode_pco(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+fn encode_pco(values: &[i64], level: usize, out: &mut Vec<u8>) -> CodecResult<()> {
     let pages: Vec<usize> = values.chunks(PAGE_ROWS).map(<[i64]>::len).collect();
     let config = ChunkConfig::default()
-        .with_compression_level(effort.level())
+        .with_compression_level(level)
         .with_mode_spec(ModeSpec::Classic)
         .with_delta_spec(DeltaSpec::NoOp)
         .with_paging_spec(PagingSpec::Exact(pages.clone()));
@@ -236,7 +242,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(values: &[i64]) {
-        for effort in [Effort::Seal, Effort::Merge] {
+        for effort in [Effort::Seal, Effort::Merge, Effort::Plain] {
             let mut bytes = Vec::new();
             encode(values, effort, &mut bytes).unwrap();
             let mut reader = Reader::new(&bytes);

@@ -12,5 +12,6 @@ mod error;
 pub(crate) mod floats;
 pub(crate) mod frame;
 pub(crate) mod integers;
+pub(crate) mod verified;
 
 pub(crate) use error::{CodecError, CodecResult};

@@ -32,6 +32,8 @@ pub(crate) struct Events {
     pool: Arc<rayon::ThreadPool>,
     cache: PartsCache,
     pub(super) quarantined: RwLock<HashSet<EventBlockKey>>,
+    /// Blocks that were tried to be merged and would not have become fewer, because of what their rows hold.
+    pub(super) settled: RwLock<HashSet<EventBlockKey>>,
     /// The last part of the names of blocks.
     pub(super) sequence: AtomicU64,
     /// The number of the next event.
@@ -56,6 +58,7 @@ impl Events {
             cache: PartsCache::new(options.event_cache_bytes),
             options,
             quarantined: RwLock::new(quarantined),
+            settled: RwLock::default(),
             sequence: AtomicU64::new(sequence),
             numbers: Arc::new(AtomicU64::new(number)),
             written: AtomicU64::new(0),

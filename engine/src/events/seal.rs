@@ -2,14 +2,16 @@
 
 use std::sync::atomic::Ordering;
 
+use hashbrown::HashSet;
+
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::head::HeadRows;
 use super::keys;
 use super::load::{NUMBER_KEY, SEQUENCE_KEY};
 use crate::codec::integers::Effort;
-use crate::error::Result;
-use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TEXT_BYTES_MAX};
+use crate::error::{Error, Result};
+use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TAG_KEYS_MAX, EVENT_BLOCK_TEXT_BYTES_MAX};
 use crate::model::{EventId, EventRows, Interval};
 use crate::storage::{Batch, Keyspace};
 
@@ -90,7 +92,12 @@ impl Events {
                     sequence: self.sequence.fetch_add(1, Ordering::Relaxed),
                 };
                 let info = block::describe(key, &bytes)?;
-                batch.put(Keyspace::EventCatalog, &keys::block(&key), info.to_catalog_entry());
+                let entry = info.to_catalog_entry();
+                if EventBlockInfo::from_catalog_entry(&key.encode(), &entry) != Ok(info) {
+                    let reason = format!("the catalog entry of {key:?} does not read back");
+                    return Err(Error::Encoder(reason));
+                }
+                batch.put(Keyspace::EventCatalog, &keys::block(&key), entry);
                 batch.put(Keyspace::EventBlocks, &key.encode(), bytes);
                 staged.infos.push(info);
             }
@@ -109,16 +116,48 @@ struct Row {
     place: (u32, u32),
 }
 
-/// How many of the first rows make a block: as many as it may hold, and no more than its texts may take.
+/// How many of the first rows make a block: as many as it may hold, and no more than its texts may take and its tag keys may
+/// be.
 fn block_rows(pieces: &[&EventRows], rows: &[Row]) -> usize {
     let mut text_bytes = 0;
+    let mut keys = TagKeys { pieces, seen: vec![Vec::new(); pieces.len()], keys: HashSet::new() };
     let fits = |row: &&Row| {
         let (piece, at) = row.place;
         let rows = pieces.get(piece as usize);
         text_bytes += rows.map_or(0, |rows| rows.text_bytes(at as usize));
-        text_bytes <= EVENT_BLOCK_TEXT_BYTES_MAX
+        keys.add(row);
+        text_bytes <= EVENT_BLOCK_TEXT_BYTES_MAX && keys.keys.len() <= EVENT_BLOCK_TAG_KEYS_MAX
     };
     rows.iter().take(EVENT_BLOCK_ROWS_MAX).take_while(fits).count().max(1)
+}
+
+/// The distinct tag keys of rows of several pieces.
+struct TagKeys<'a> {
+    pieces: &'a [&'a EventRows],
+    /// Of each piece which of its texts were met as keys: most rows have those of the rows before.
+    seen: Vec<Vec<bool>>,
+    keys: HashSet<&'a str>,
+}
+
+impl TagKeys<'_> {
+    fn add(&mut self, row: &Row) {
+        let (piece, at) = row.place;
+        let piece = piece as usize;
+        let (Some(rows), Some(seen)) = (self.pieces.get(piece), self.seen.get_mut(piece)) else {
+            return;
+        };
+        for (key, _) in rows.tags(at as usize) {
+            let place = key.0 as usize;
+            if seen.len() <= place {
+                seen.resize(place + 1, false);
+            }
+            if let Some(seen) = seen.get_mut(place)
+                && !std::mem::replace(seen, true)
+            {
+                self.keys.insert(rows.texts().text(*key));
+            }
+        }
+    }
 }
 
 fn sorted(pieces: &[&EventRows]) -> Vec<Row> {

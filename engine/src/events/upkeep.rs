@@ -37,18 +37,33 @@ impl Events {
         windows_max: usize,
     ) -> Result<MergeReport> {
         let mut report = MergeReport::default();
+        let (mut failed, mut failure) = (BTreeSet::new(), None);
         while report.windows < windows_max as u64 {
-            let Some(job) = self.merge_job(eagerness) else { break };
-            self.merge_one(&job, &mut report)?;
+            let Some(job) = self.merge_job(eagerness, &failed) else { break };
+            match self.merge_one(&job, &mut report) {
+                Ok(()) => {}
+                // These blocks stay as they are; others are merged.
+                Err(error @ Error::Encoder(_)) => {
+                    failed.extend(job.iter().map(|info| info.key));
+                    failure = failure.or(Some(error));
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(report)
+        failure.map_or(Ok(report), Err)
     }
 
-    /// The blocks of the first group that is worth merging.
-    fn merge_job(&self, eagerness: Eagerness) -> Option<Vec<Arc<EventBlockInfo>>> {
+    /// The blocks of the first group that is worth merging, but for some.
+    fn merge_job(
+        &self,
+        eagerness: Eagerness,
+        but: &BTreeSet<EventBlockKey>,
+    ) -> Option<Vec<Arc<EventBlockInfo>>> {
         let mut days: BTreeMap<u32, Vec<Arc<EventBlockInfo>>> = BTreeMap::new();
+        let settled = self.settled.read();
         for info in self.view.blocks() {
-            if !self.is_quarantined(&info.key) {
+            let left_out = settled.contains(&info.key) || but.contains(&info.key);
+            if !left_out && !self.is_quarantined(&info.key) {
                 days.entry(info.key.day).or_default().push(info);
             }
         }
@@ -81,6 +96,11 @@ impl Events {
         let mut batch = Batch::new();
         let staged = self.stage(&rows.iter().collect::<Vec<_>>(), Effort::Merge, &mut batch)?;
         let removed: Vec<EventBlockKey> = job.iter().map(|info| info.key).collect();
+        if staged.infos.len() >= job.len() {
+            // Rows with many tag keys. What is as many blocks as before is not written, and not tried again.
+            self.settled.write().extend(removed);
+            return Ok(());
+        }
         removed.iter().for_each(|key| retire(&mut batch, key));
         self.store.write(batch, Sync::Yes)?;
         report.windows += 1;
@@ -194,6 +214,7 @@ impl Events {
         }
         self.store.write(batch, Sync::No)?;
         self.quarantined.write().retain(|key| !garbage.contains(key));
+        self.settled.write().retain(|key| !garbage.contains(key));
         let used = self.view.days();
         let days: BTreeSet<u32> = garbage.iter().map(|key| key.day).collect();
         for day in days.difference(&used) {
@@ -261,7 +282,8 @@ fn is_full(info: &EventBlockInfo) -> bool {
     info.rows as usize == EVENT_BLOCK_ROWS_MAX || info.text_bytes as usize >= FULL_TEXT_BYTES
 }
 
-/// The most blocks that the rows of these can become. Every block but the last is full, of rows or of texts.
+/// The most blocks that the rows of these can become, unless they have many tag keys. Every block but the last is full, of
+/// rows or of texts.
 fn blocks_after(group: &[Arc<EventBlockInfo>]) -> usize {
     let rows: usize = group.iter().map(|info| info.rows as usize).sum();
     let text_bytes: usize = group.iter().map(|info| info.text_bytes as usize).sum();
@@ -276,6 +298,8 @@ fn overlaps(group: &[Arc<EventBlockInfo>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::verified::sabotage::{self, Sabotage};
+    use crate::limits::{EVENT_BLOCK_TAG_KEYS_MAX, TAGS_MAX};
     use crate::model::{NameFilter, NewEvent, TimeRange, TimestampMs};
     use crate::options::{Maintenance, Options};
     use crate::{Clock, Engine, Write};
@@ -335,6 +359,87 @@ mod tests {
             (0..9).map(|i| block(i, 100, i as i64 * 10, i as i64 * 10 + 9)).collect();
         assert_eq!(chosen(&blocks[..7], MERGE_BLOCKS_MIN), None);
         assert_eq!(chosen(&blocks, MERGE_BLOCKS_MIN), Some((0..9).collect()));
+    }
+
+    #[test]
+    fn rows_of_many_tag_keys_are_in_blocks_of_their_own_and_are_not_merged_again_and_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(20_000 * Interval::DAY.ms()));
+        let (maintenance, own) = (Maintenance::Manual, clock.clone());
+        let options = Options { maintenance, clock: own, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let rows = 3 * EVENT_BLOCK_TAG_KEYS_MAX / TAGS_MAX;
+        let mut batch = engine.event_batch();
+        for row in 0..rows {
+            let keys: Vec<String> = (0..TAGS_MAX).map(|tag| format!("k{row}.{tag:02}")).collect();
+            let tags: Vec<(&str, &str)> = keys.iter().map(|key| (key.as_str(), "v")).collect();
+            let time = TimestampMs(clock.now().0 + row as i64);
+            let new = NewEvent {
+                name: "a",
+                time,
+                user: None,
+                value: None,
+                tags: &tags,
+                properties: None,
+            };
+            batch.push(&new).unwrap();
+        }
+        engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
+        engine.seal().unwrap();
+        assert_eq!(engine.stats().event_blocks, 3);
+        let events = &engine.rooms().telemetry.events;
+        for info in events.view.blocks() {
+            let bytes = events.read_block(&info.key).unwrap();
+            let read = block::decode(&bytes).unwrap();
+            assert_eq!((read.len(), read.tags(7).len()), (rows / 3, TAGS_MAX));
+            let keys: BTreeSet<_> = (0..read.len()).flat_map(|row| read.tags(row)).collect();
+            assert_eq!(keys.len(), EVENT_BLOCK_TAG_KEYS_MAX);
+        }
+        let report = events.merge_blocks(Eagerness::All, usize::MAX).unwrap();
+        assert_eq!((report.windows, engine.stats().event_blocks), (0, 3));
+        assert!(engine.verify().unwrap().damaged.is_empty());
+    }
+
+    #[test]
+    fn events_that_do_not_read_back_replace_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(20_000 * Interval::DAY.ms()));
+        let (maintenance, own) = (Maintenance::Manual, clock.clone());
+        let options = Options { maintenance, clock: own, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let write = |names: &[&str]| {
+            let mut batch = engine.event_batch();
+            for name in names {
+                let (time, tags) = (clock.now(), &[][..]);
+                let new = NewEvent { name, time, user: None, value: None, tags, properties: None };
+                batch.push(&new).unwrap();
+            }
+            engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
+        };
+        let events = &engine.rooms().telemetry.events;
+        let sizes = || (engine.stats().event_blocks, engine.stats().events_stored);
+        write(&["a", "b"]);
+        sabotage::set(Sabotage::All);
+        assert!(matches!(engine.seal(), Err(Error::Encoder(_))));
+        assert_eq!(sizes(), (0, 0));
+        sabotage::set(Sabotage::Compressed);
+        engine.seal().unwrap();
+        assert_eq!(sizes(), (1, 2));
+        write(&["a", "b", "c"]);
+        engine.seal().unwrap();
+        sabotage::set(Sabotage::All);
+        let merged = events.merge_blocks(Eagerness::All, usize::MAX);
+        assert!(matches!(merged, Err(Error::Encoder(_))));
+        let range = TimeRange::new(0, i64::MAX);
+        let name = NameFilter::Exactly("a".into());
+        let filter = EventFilter { range, name, user: None, tags: Vec::new() };
+        assert!(matches!(events.delete_rows(&filter, || ()), Err(Error::Encoder(_))));
+        assert_eq!(sizes(), (2, 5));
+        sabotage::set(Sabotage::None);
+        assert_eq!(events.merge_blocks(Eagerness::All, usize::MAX).unwrap().blocks_written, 1);
+        assert_eq!(events.delete_rows(&filter, || ()).unwrap().events, 2);
+        assert_eq!(sizes(), (1, 3));
+        assert!(engine.verify().unwrap().damaged.is_empty());
     }
 
     #[test]

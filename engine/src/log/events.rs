@@ -178,6 +178,30 @@ mod tests {
         assert_eq!(bytes, [&texts[..], &[2], &plain, &full].concat());
     }
 
+    #[test]
+    fn the_largest_event_comes_back() {
+        let text =
+            |chars: usize, first: usize| format!("{first:03}") + &"\u{1f3d4}".repeat(chars - 3);
+        let tags: Vec<(String, String)> = (0..limits::TAGS_MAX)
+            .map(|tag| {
+                (text(limits::TAG_KEY_CHARS_MAX, tag), text(limits::TAG_VALUE_CHARS_MAX, tag))
+            })
+            .collect();
+        let property = "x".repeat(limits::PROPERTIES_BYTES_MAX - r#"{"a":""}"#.len());
+        let event = Event {
+            id: EventId::new(TimestampMs((1 << 48) - 1), u64::MAX),
+            name: text(limits::NAME_CHARS_MAX, 0),
+            time: TimestampMs(i64::MAX),
+            user: Some(text(limits::USER_CHARS_MAX, 0)),
+            value: Some(f64::MAX),
+            tags,
+            properties: Some(format!(r#"{{"a":"{property}"}}"#)),
+        };
+        let mut bytes = Vec::new();
+        encode(&rows_of(std::slice::from_ref(&event)), &mut bytes);
+        assert_eq!(decode(&mut Reader::new(&bytes)).unwrap().event(0), Some(event));
+    }
+
     proptest! {
         #[test]
         fn any_events_round_trip(events in proptest::collection::vec(event(), 0..30)) {

@@ -285,6 +285,33 @@ mod tests {
         assert_eq!(round_trip(&batch), batch);
     }
 
+    #[test]
+    fn the_largest_histograms_come_back() {
+        let mut batch = PointBatch::default();
+        let push = |batch: &mut PointBatch, buckets: Buckets| {
+            let count = buckets.counts().sum();
+            let histogram = Histogram::new(count, Some(f64::MAX), None, None, buckets).unwrap();
+            batch.push_histogram(SeriesId(u32::MAX), TimestampMs(i64::MIN), histogram);
+        };
+        let bounds = (1..HISTOGRAM_BUCKETS_MAX).map(|bound| bound as f64).collect();
+        push(&mut batch, Buckets::Explicit { bounds, counts: vec![1; HISTOGRAM_BUCKETS_MAX] });
+        push(&mut batch, Buckets::Explicit { bounds: Vec::new(), counts: vec![u64::MAX] });
+        let span = |offset: i32| {
+            let mut counts = vec![0; HISTOGRAM_SPAN_MAX];
+            counts.iter_mut().take(HISTOGRAM_BUCKETS_MAX / 2).for_each(|n| *n = 1 << 50);
+            Span { offset, counts }
+        };
+        let buckets = Buckets::Exponential {
+            scale: -11,
+            zero_threshold: f64::MAX,
+            zero: 0,
+            positive: span(i32::MAX - HISTOGRAM_SPAN_MAX as i32),
+            negative: span(i32::MIN),
+        };
+        push(&mut batch, buckets);
+        assert_eq!(round_trip(&batch), batch);
+    }
+
     fn begins() -> impl Strategy<Value = Begins> {
         prop_oneof![
             Just(Begins::Unknown),

@@ -309,6 +309,32 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_definitions_come_back() {
+        let text =
+            |chars: usize, first: usize| format!("{first:03}") + &"\u{1f3d4}".repeat(chars - 3);
+        let tags: Vec<(String, String)> = (0..limits::TAGS_MAX)
+            .map(|tag| {
+                (text(limits::TAG_KEY_CHARS_MAX, tag), text(limits::TAG_VALUE_CHARS_MAX, tag))
+            })
+            .collect();
+        let pairs: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let definitions = Definitions {
+            metrics: vec![MetricDefined {
+                id: MetricId(u32::MAX),
+                kind: MetricType::Set,
+                name: MetricName::new(&text(limits::NAME_CHARS_MAX, 0)).unwrap(),
+            }],
+            series: vec![SeriesDefined {
+                id: SeriesId(u32::MAX),
+                metric: MetricId(u32::MAX),
+                tags: Tags::new(&pairs).unwrap(),
+            }],
+        };
+        let record = Record::decode(&encode_definitions(&definitions)).unwrap();
+        assert_eq!(record.definitions, definitions);
+    }
+
+    #[test]
     fn a_receipt_travels_with_its_points() {
         let receipt = Receipt {
             id: 7 << 100,

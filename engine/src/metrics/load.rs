@@ -65,6 +65,7 @@ pub(crate) fn open(
     *metrics.baselines.lock() = readings::load(&metrics.store, SeriesId(series_end), &mut damaged)?;
     metrics.delete_garbage(&garbage)?;
     metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
+    metrics.release_readable_blocks()?;
     Ok(Opened { metrics, damaged })
 }
 

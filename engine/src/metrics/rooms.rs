@@ -137,6 +137,15 @@ impl Metrics {
         let _written = self.store.write(batch, Sync::No);
     }
 
+    /// Ends the quarantine of a block that can be read.
+    pub(super) fn release(&self, key: &BlockKey) -> Result<()> {
+        let mut batch = Batch::new();
+        batch.delete(Keyspace::Quarantine, &key.encode());
+        self.store.write(batch, Sync::No)?;
+        self.quarantined.write().remove(key);
+        Ok(())
+    }
+
     /// The damaged blocks, one line each.
     pub(crate) fn damage(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();

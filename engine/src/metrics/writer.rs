@@ -1,11 +1,13 @@
-//! Cuts rows of one metric into blocks of a window and gives the blocks their names.
+//! Cuts rows of one metric into blocks of a window and gives the blocks their names. A block is read again and compared with its
+//! rows before anybody gets it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{BlockBuilder, BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
 use super::times::TimesWriter;
-use crate::codec::CodecResult;
 use crate::codec::integers::Effort;
+use crate::codec::verified::encode_verified;
+use crate::codec::{CodecError, CodecResult};
 use crate::model::{Interval, MetricId, MetricType, SeriesId, TimeRange, TimestampMs};
 
 /// A block that is not on disk yet.
@@ -53,11 +55,13 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
     ) -> CodecResult<()> {
         let (mut times, mut rows) = (times, rows);
         while !rows.is_empty() {
-            if self.builder.is_full() {
+            let mut piece = self.builder.fits(rows);
+            if piece == 0 {
                 self.close()?;
+                // An empty block takes something of anything.
+                piece = self.builder.fits(rows).max(1);
             }
-            let piece = self.builder.fits(rows);
-            let (now, later) = rows.split_at(piece.clamp(1, rows.len()));
+            let (now, later) = rows.split_at(piece.min(rows.len()));
             let (times_now, times_later) = times.split_at(now.len());
             self.builder.push(series, times_now, now);
             (times, rows) = (times_later, later);
@@ -98,8 +102,20 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
             last_time: TimestampMs(last),
             bytes: 0,
         };
-        let bytes = builder.finish(&info, times, effort)?;
-        info.bytes = bytes.len() as u32;
+        let bytes = encode_verified(
+            effort,
+            |effort| builder.finish(&info, times, effort),
+            |bytes| builder.check(&info, bytes, times),
+            || format!("new block {:?}", info.key),
+        )?;
+        let length = u32::try_from(bytes.len());
+        info.bytes = length.map_err(|_| CodecError::encoder("a block of more than 4 GiB"))?;
+        let entry = BlockInfo::from_catalog_entry(&info.key.encode(), &info.to_catalog_entry());
+        if entry != Ok(info) {
+            let reason =
+                format!("the catalog entry of new block {:?} does not read back", info.key);
+            return Err(CodecError::encoder(reason));
+        }
         self.blocks.push(NewBlock { info, bytes });
         Ok(())
     }
@@ -108,5 +124,47 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
     pub(crate) fn finish(mut self) -> CodecResult<Vec<NewBlock>> {
         self.close()?;
         Ok(self.blocks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::block::{BLOCK_ROWS_MAX, PointBlock, PointBlockBuilder};
+    use crate::metrics::times::find_new;
+
+    #[test]
+    fn blocks_of_the_most_rows_are_read() {
+        let sequence = AtomicU64::new(1);
+        let times = TimesWriter::new(&sequence);
+        let origin = BlockOrigin {
+            metric: MetricId(1),
+            kind: MetricType::Gauge,
+            unit: None,
+            order: WriteOrder(1),
+            effort: Effort::Seal,
+            sequence: &sequence,
+            times: &times,
+        };
+        let window = TimeRange::new(0, 1 << 40);
+        let mut writer: BlockWriter<'_, PointBlockBuilder> =
+            BlockWriter::new(origin, Tier::Raw, window);
+        let half = BLOCK_ROWS_MAX / 2;
+        let mut written = 0;
+        for (series, rows) in [(1, half - 1), (2, 3 * half), (3, 1)] {
+            let times: Vec<i64> = (0..rows as i64).map(|i| i * 7 + i * i % 5).collect();
+            let values: Vec<f64> = times.iter().map(|t| *t as f64 / 3.0).collect();
+            writer.push(SeriesId(series), &times, &values).unwrap();
+            written += rows;
+        }
+        let blocks = writer.finish().unwrap();
+        let pages = times.pages(Effort::Seal).unwrap();
+        let rows: Vec<usize> = blocks.iter().map(|block| block.info.rows as usize).collect();
+        assert_eq!(rows, [BLOCK_ROWS_MAX - 1, half, half, 1]);
+        assert_eq!(rows.iter().sum::<usize>(), written);
+        for NewBlock { info, bytes } in &blocks {
+            let find = |shelf, number| find_new(&pages, shelf, number);
+            PointBlock::open(info.key, bytes, find).unwrap().1.verify(info).unwrap();
+        }
     }
 }

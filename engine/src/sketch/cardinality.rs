@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::registers::Registers;
 use super::{SketchError, SketchResult};
-use crate::codec::bytes::{Reader, put_varint};
+use crate::codec::bytes::{Reader, put_varint, varint_bytes};
 use crate::limits::EXACT_MEMBERS_MAX;
 
 const VERSION: u8 = 1;
@@ -34,10 +34,10 @@ pub(crate) fn hash_member(text: &str) -> u64 {
 }
 
 /// A set of members that only grows and knows how many they are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cardinality(Members);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Members {
     /// Ascending, no two equal, at most [`EXACT_MEMBERS_MAX`].
     Exact(Vec<u64>),
@@ -51,6 +51,9 @@ impl Default for Cardinality {
 }
 
 impl Cardinality {
+    /// The most bytes of the stored form: version, form and all registers, which are more than all hashes that are kept.
+    pub(crate) const STORED_BYTES_MAX: usize = 2 + Registers::STORED_BYTES_MAX;
+
     /// Adds a member by its hash.
     #[inline]
     pub(crate) fn insert_hash(&mut self, hash: u64) {
@@ -91,6 +94,15 @@ impl Cardinality {
             Members::Dense(_) => Registers::BYTES,
         };
         size_of::<Self>() + members
+    }
+
+    /// Bytes of the stored form.
+    pub(crate) fn stored_bytes(&self) -> usize {
+        let members = match &self.0 {
+            Members::Exact(hashes) => varint_bytes(hashes.len()) + size_of_val(hashes.as_slice()),
+            Members::Dense(registers) => registers.stored_bytes(),
+        };
+        2 + members
     }
 
     /// Appends the stored form to `out`.

@@ -65,6 +65,9 @@ impl Default for Distribution {
 }
 
 impl Distribution {
+    /// The most buckets of a distribution, those of both signs.
+    pub(crate) const BUCKETS_MAX: usize = 2 * histogram::BUCKETS as usize;
+
     /// Adds one value, which must be finite.
     #[inline]
     pub(crate) fn add(&mut self, value: f64) {
@@ -183,6 +186,43 @@ impl Distribution {
             }
         };
         Parts { count: self.count, sum: self.sum.clone(), told, min, max, entries }
+    }
+
+    /// A distribution with a value in every bucket, of both signs.
+    #[cfg(test)]
+    pub(crate) fn widest() -> Self {
+        let mut distribution = Self::default();
+        for index in 0..histogram::BUCKETS {
+            let magnitude = histogram::representative(index);
+            // Zero is positive; what is next to it is in the same bucket of the other sign.
+            distribution.add(-magnitude - f64::MIN_POSITIVE);
+            distribution.add_n(magnitude, 1 + u64::from(index));
+        }
+        distribution
+    }
+
+    /// How many values or buckets [`Self::parts`] gives.
+    pub(crate) fn entries(&self) -> usize {
+        match &self.body {
+            Body::Exact(values) => values.len(),
+            Body::Histogram(halves) => halves.negative.buckets() + halves.positive.buckets(),
+        }
+    }
+
+    /// Whether both have the same [parts](Self::parts).
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let bits = |d: &Self| (d.count, d.min.to_bits(), d.max.to_bits());
+        let bodies = match (&self.body, &other.body) {
+            (Body::Exact(ours), Body::Exact(theirs)) => {
+                self.told == other.told && sorted(ours) == sorted(theirs)
+            }
+            (Body::Histogram(ours), Body::Histogram(theirs)) => {
+                ours.negative.iter().eq(theirs.negative.iter())
+                    && ours.positive.iter().eq(theirs.positive.iter())
+            }
+            _ => false,
+        };
+        bits(self) == bits(other) && bodies && self.sum == other.sum
     }
 
     /// How many values there are.

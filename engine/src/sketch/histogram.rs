@@ -19,16 +19,12 @@
 //! under 0.4 %. Magnitudes over 2^40 (1.1e12) all fall in the last bucket.
 //!
 //! While at most [`SPARSE_BUCKETS_MAX`] buckets are in use they are two sorted columns, 10 bytes per bucket
-//! and 5 KB at most. Beyond that a real `hdrhistogram::Histogram<u64>` counts in constant time: 8 bytes for every
+//! and 5 KB at most. Beyond that an array counts in constant time: 8 bytes for every
 //! bucket up to the largest in use, 30 KB for values around one thousand, 59 KB at most. The form does not
 //! show: what is stored and what is answered comes from [`Half::iter`] either way.
 
-use std::iter::{Copied, Zip};
+use std::iter::{Copied, Enumerate, Zip};
 use std::slice;
-
-use hdrhistogram::Histogram;
-use hdrhistogram::iterators::HistogramIterator;
-use hdrhistogram::iterators::recorded;
 
 /// How many buckets there are; every index is below.
 pub(crate) const BUCKETS: u16 = 7_424;
@@ -38,8 +34,8 @@ pub(crate) const SPARSE_BUCKETS_MAX: usize = 512;
 
 /// Units of one: 2^24.
 const UNITS_PER_ONE: f64 = 16_777_216.0;
-/// Decimal digits that `hdrhistogram` is asked to keep; two give buckets of 1/128.
-const SIGNIFICANT_DIGITS: u8 = 2;
+/// The dense form grows by so many buckets: those of a power of two.
+const DENSE_STEP: usize = 128;
 /// Bits of a bucket's position within its power of two, plus one.
 const POSITION_BITS: u32 = 8;
 
@@ -77,7 +73,8 @@ pub(crate) struct Half(Counts);
 #[derive(Clone, Debug)]
 enum Counts {
     Sparse(Columns),
-    Dense(Box<Histogram<u64>>),
+    /// The count of every bucket up to the largest in use, and perhaps some after it.
+    Dense(Vec<u64>),
 }
 
 impl Default for Half {
@@ -96,7 +93,7 @@ impl Half {
                 columns.record_n(index, n);
                 self.leave_sparse_if_large();
             }
-            Counts::Dense(histogram) => record_dense(histogram, index, n),
+            Counts::Dense(counts) => record_dense(counts, index, n),
         }
     }
 
@@ -107,9 +104,9 @@ impl Half {
                 columns.merge(entries);
                 self.leave_sparse_if_large();
             }
-            Counts::Dense(histogram) => {
+            Counts::Dense(counts) => {
                 for (index, n) in entries {
-                    record_dense(histogram, index, n);
+                    record_dense(counts, index, n);
                 }
             }
         }
@@ -119,8 +116,9 @@ impl Half {
     pub(crate) fn merge(&mut self, other: &Self) {
         match (&mut self.0, &other.0) {
             (Counts::Dense(ours), Counts::Dense(theirs)) => {
-                if let Err(error) = ours.add(&**theirs) {
-                    unreachable!("a histogram that resizes takes every value: {error}");
+                reach(ours, theirs.len());
+                for (ours, theirs) in ours.iter_mut().zip(theirs) {
+                    *ours = ours.saturating_add(*theirs);
                 }
             }
             (Counts::Sparse(ours), Counts::Dense(theirs)) => {
@@ -136,7 +134,7 @@ impl Half {
     pub(crate) fn iter(&self) -> Iter<'_> {
         match &self.0 {
             Counts::Sparse(columns) => Iter::Sparse(columns.iter()),
-            Counts::Dense(histogram) => Iter::Dense(histogram.iter_recorded()),
+            Counts::Dense(counts) => Iter::Dense(counts.iter().enumerate()),
         }
     }
 
@@ -146,9 +144,15 @@ impl Half {
             Counts::Sparse(columns) => {
                 columns.indices.capacity() * 2 + columns.counts.capacity() * 8
             }
-            Counts::Dense(histogram) => {
-                size_of::<Histogram<u64>>() + histogram.distinct_values() * 8
-            }
+            Counts::Dense(counts) => counts.capacity() * 8,
+        }
+    }
+
+    /// How many buckets are in use.
+    pub(crate) fn buckets(&self) -> usize {
+        match &self.0 {
+            Counts::Sparse(columns) => columns.indices.len(),
+            Counts::Dense(counts) => counts.iter().filter(|n| **n > 0).count(),
         }
     }
 
@@ -158,7 +162,7 @@ impl Half {
             Counts::Sparse(columns) => {
                 columns.counts.iter().fold(0, |sum, &n| sum.saturating_add(n))
             }
-            Counts::Dense(histogram) => histogram.len(),
+            Counts::Dense(counts) => counts.iter().fold(0, |sum, &n| sum.saturating_add(n)),
         }
     }
 
@@ -177,25 +181,30 @@ impl Half {
             return;
         };
         if columns.indices.len() > SPARSE_BUCKETS_MAX {
-            let mut histogram = empty_dense();
+            let mut counts = Vec::new();
             for (index, n) in columns.iter() {
-                record_dense(&mut histogram, index, n);
+                record_dense(&mut counts, index, n);
             }
-            self.0 = Counts::Dense(Box::new(histogram));
+            self.0 = Counts::Dense(counts);
         }
     }
 }
 
-fn empty_dense() -> Histogram<u64> {
-    match Histogram::new(SIGNIFICANT_DIGITS) {
-        Ok(histogram) => histogram,
-        Err(error) => unreachable!("two digits are in the range of hdrhistogram: {error}"),
+fn record_dense(counts: &mut Vec<u64>, index: u16, n: u64) {
+    let at = usize::from(index);
+    if at >= counts.len() {
+        reach(counts, (at + 1).next_multiple_of(DENSE_STEP));
+    }
+    if let Some(count) = counts.get_mut(at) {
+        *count = count.saturating_add(n);
     }
 }
 
-fn record_dense(histogram: &mut Histogram<u64>, index: u16, n: u64) {
-    if let Err(error) = histogram.record_n(bounds_of(index).0, n) {
-        unreachable!("a histogram that resizes takes every value: {error}");
+/// Makes the dense form at least so long.
+fn reach(counts: &mut Vec<u64>, len: usize) {
+    if len > counts.len() {
+        counts.reserve_exact(len - counts.len());
+        counts.resize(len, 0);
     }
 }
 
@@ -271,7 +280,7 @@ type ColumnsIter<'a> = Zip<Copied<slice::Iter<'a, u16>>, Copied<slice::Iter<'a, 
 /// See [`Half::iter`].
 pub(crate) enum Iter<'a> {
     Sparse(ColumnsIter<'a>),
-    Dense(HistogramIterator<'a, u64, recorded::Iter>),
+    Dense(Enumerate<slice::Iter<'a, u64>>),
 }
 
 impl Iterator for Iter<'_> {
@@ -280,9 +289,10 @@ impl Iterator for Iter<'_> {
     fn next(&mut self) -> Option<(u16, u64)> {
         match self {
             Self::Sparse(columns) => columns.next(),
-            Self::Dense(recorded) => recorded
-                .next()
-                .map(|step| (index_of_units(step.value_iterated_to()), step.count_at_value())),
+            Self::Dense(counts) => {
+                // Every index is below `BUCKETS`.
+                counts.find(|(_, n)| **n > 0).map(|(index, n)| (index as u16, *n))
+            }
         }
     }
 }
@@ -290,6 +300,7 @@ impl Iterator for Iter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hdrhistogram::Histogram;
     use proptest::prelude::*;
 
     fn oracle() -> Histogram<u64> {
@@ -361,6 +372,19 @@ mod tests {
             assert_eq!(half.count(), u64::MAX);
             assert_eq!(half.at_rank(u64::MAX), Some(BUCKETS - 1));
         }
+    }
+
+    #[test]
+    fn buckets_above_one_that_stays_at_its_limit_are_given_too() {
+        let mut half = Half::default();
+        let all: Vec<(u16, u64)> = (0..600).map(|i| (i, 1 + u64::from(i) / 300)).collect();
+        half.merge_entries(all.iter().copied());
+        half.record_n(0.0, u64::MAX);
+        assert!(is_dense(&half));
+        assert_eq!(half.count(), u64::MAX);
+        assert_eq!(entries(&half).first(), Some(&(0, u64::MAX)));
+        assert_eq!(entries(&half)[1..], all[1..]);
+        assert_eq!(half.buckets(), 600);
     }
 
     fn magnitudes(max: usize) -> impl Strategy<Value = Vec<(f64, u64)>> {

@@ -31,7 +31,7 @@ use hyperloglogplus::{HyperLogLog, HyperLogLogPlus};
 use serde::{Deserialize, Serialize};
 
 use super::{SketchError, SketchResult};
-use crate::codec::bytes::{Reader, put_varint};
+use crate::codec::bytes::{Reader, put_varint, varint_bytes};
 
 /// Bits of a hash that choose its register.
 const PRECISION: u8 = 14;
@@ -47,7 +47,7 @@ const LISTED_MAX: usize = 4_096;
 const PACKED_BYTES: usize = COUNT * RANK_BITS as usize / 8;
 
 /// The ranks of a set's members.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Registers(Box<[u8; COUNT]>);
 
 impl Default for Registers {
@@ -59,6 +59,8 @@ impl Default for Registers {
 impl Registers {
     /// Bytes in memory.
     pub(crate) const BYTES: usize = COUNT;
+    /// The most bytes of the stored form: those of the packed one, or of so many that are listed.
+    pub(crate) const STORED_BYTES_MAX: usize = PACKED_BYTES;
 
     /// Adds a member by its hash.
     #[inline]
@@ -91,6 +93,21 @@ impl Registers {
     /// Whether the stored form is the list.
     pub(crate) fn is_listed(&self) -> bool {
         self.raised() <= LISTED_MAX
+    }
+
+    /// Bytes of the stored form.
+    pub(crate) fn stored_bytes(&self) -> usize {
+        let raised = self.raised();
+        if raised > LISTED_MAX {
+            return PACKED_BYTES;
+        }
+        let mut bytes = varint_bytes(raised);
+        let mut next = 0;
+        for (index, _) in self.0.iter().enumerate().filter(|&(_, &rank)| rank > 0) {
+            bytes += varint_bytes(index - next) + 1;
+            next = index + 1;
+        }
+        bytes
     }
 
     /// Appends the stored form that [`Self::is_listed`] tells to `out`.

@@ -57,10 +57,6 @@ const HIGH_UNIT: f64 = power_of_two(128);
 /// No sum of 2^64 values reaches this in either list; merged parts must not overflow.
 const COMPONENT_MAX: f64 = power_of_two(970);
 
-/// More components than a sum can have: the low list spans less than 2 045 bits, the high one less than 245,
-/// and a component takes at least 53.
-const COMPONENTS_MAX: usize = 64;
-
 const fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
@@ -105,6 +101,10 @@ struct Binary {
 }
 
 impl ExactSum {
+    /// More components than a sum can have: the low list spans less than 2 045 bits, the high one less than 245,
+    /// and a component takes at least 53.
+    pub(crate) const COMPONENTS_MAX: usize = 64;
+
     /// Adds one value, which must be finite.
     #[inline]
     pub(crate) fn add(&mut self, v: f64) {
@@ -195,7 +195,7 @@ impl ExactSum {
         if components.is_empty() {
             return Ok(Self { units, binary: None });
         }
-        if components.len() > COMPONENTS_MAX {
+        if components.len() > Self::COMPONENTS_MAX {
             return Err(SketchError::Inconsistent("a sum has too many components"));
         }
         let (high, low) = match components.iter().position(|&c| c == f64::INFINITY) {

@@ -25,9 +25,11 @@ impl From<Error> for ApiError {
                     .retry_after(limits::OVERLOADED_RETRY_SECONDS)
                     .caused_by(error)
             }
-            Error::Corrupt(_) | Error::Open { .. } | Error::Io { .. } | Error::Storage(_) => {
-                Self::internal(error)
-            }
+            Error::Corrupt(_)
+            | Error::Encoder(_)
+            | Error::Open { .. }
+            | Error::Io { .. }
+            | Error::Storage(_) => Self::internal(error),
         }
     }
 }

@@ -69,7 +69,7 @@ fn check_parts(key: EventBlockKey, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn reason(error: Error) -> String {
+pub(super) fn reason(error: Error) -> String {
     match error {
         Error::Corrupt(reason) => reason,
         other => other.to_string(),

@@ -2,6 +2,7 @@
 
 use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
+use super::compare::compare;
 use super::header::{ColumnTexts, FIRST_TAG, NAME, SectionKind, Sections, USER};
 use super::ids;
 use super::info::Extent;
@@ -11,18 +12,28 @@ use super::terms::{Ranks, Terms, TextColumn};
 use super::texts::TextPacker;
 use crate::codec::floats::{self, Runs};
 use crate::codec::integers::{self, Effort};
+use crate::codec::verified::encode_verified;
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::EVENT_BLOCK_ROWS_MAX;
 use crate::model::{EventId, EventRows};
 
 /// Encodes rows that are sorted by time, then id, all of one UTC day, at most [`EVENT_BLOCK_ROWS_MAX`]. A row is named by its
-/// source and its position in there.
+/// source and its position in there. The block has been decoded and compared with the rows.
 pub(crate) fn encode(
     sources: &[&EventRows],
     rows: &[(u32, u32)],
     effort: Effort,
 ) -> CodecResult<Vec<u8>> {
     let chosen = Chosen::new(sources, rows)?;
+    encode_verified(
+        effort,
+        |effort| encode_chosen(&chosen, effort),
+        |block| compare(sources, rows, block),
+        || format!("new block of {} events", rows.len()),
+    )
+}
+
+fn encode_chosen(chosen: &Chosen<'_>, effort: Effort) -> CodecResult<Vec<u8>> {
     let times = chosen.each(|source, row| source.times().get(row).copied().unwrap_or_default());
     let ids: Vec<EventId> = chosen.each(|source, row| *source.ids().get(row).unwrap_or(&NO_ID));
     if !times.iter().zip(&ids).is_sorted() {
@@ -33,17 +44,17 @@ pub(crate) fn encode(
     };
     let mut encoder = Encoder {
         effort,
-        rows: rows.len(),
+        rows: chosen.rows.len(),
         sections: Sections::default(),
         packer: TextPacker::new(effort)?,
     };
     encoder.times(&times)?;
     encoder.ids(&ids)?;
-    let cells = Cells::collect(&chosen);
+    let cells = Cells::collect(chosen);
     let mut columns = Vec::new();
     let mut ranks = Ranks::new(&cells.terms);
     let names = ranks.column("", &cells.terms, cells.names);
-    let order = order(&names, rows.len());
+    let order = order(&names, chosen.rows.len());
     encoder.column(NAME, &names)?;
     columns.push(names.column);
     let users = ranks.column("", &cells.terms, cells.users);
@@ -54,14 +65,14 @@ pub(crate) fn encode(
         encoder.column(number, &tag)?;
         columns.push(tag.column);
     }
-    encoder.values(&chosen, &order)?;
+    encoder.values(chosen, &order)?;
     let texts: Vec<&str> =
         order.iter().map(|row| chosen.row(*row).map_or("", |(s, i)| s.properties(i))).collect();
     properties::encode(&texts, effort, &mut encoder.packer, &mut encoder.sections)?;
     let text_bytes: usize = chosen.each(EventRows::text_bytes).into_iter().sum();
     let text_bytes = u32::try_from(text_bytes);
     let extent = Extent {
-        rows: rows.len() as u32,
+        rows: chosen.rows.len() as u32,
         first_time: *first,
         last_time: *last,
         text_bytes: text_bytes.map_err(|_| CodecError::new("too many texts for a block"))?,

@@ -44,6 +44,7 @@
 mod cache;
 mod clusters;
 mod codes;
+mod compare;
 mod decode;
 mod encode;
 mod header;

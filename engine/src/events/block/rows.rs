@@ -72,24 +72,12 @@ impl<'p> RowReader<'p> {
     /// All rows.
     pub(super) fn all(&mut self) -> Result<EventRows> {
         let mut rows = EventRows::default();
-        let keys: Vec<TextId> =
-            self.columns.iter().map(|column| rows.intern(&column.column.key)).collect();
-        let mut known: Vec<Vec<Option<TextId>>> =
-            self.columns.iter().map(|column| vec![None; column.column.texts() + 1]).collect();
-        let mut tags = Vec::new();
+        let rows_of_block = self.parts.rows();
+        let mut names = vec![None; rows_of_block];
+        let mut users = vec![None; rows_of_block];
+        let tags = self.tags_of_rows(&mut rows, &mut names, &mut users)?;
         let mut properties = String::new();
-        for row in 0..self.parts.rows() {
-            let (mut name, mut user) = (None, None);
-            tags.clear();
-            let columns = self.columns.iter_mut().zip(&mut known).zip(&keys);
-            for (number, ((column, known), key)) in (0..).zip(columns) {
-                let Some(text) = column.interned(row, known, &mut rows)? else { continue };
-                match number {
-                    NAME => name = Some(text),
-                    USER => user = Some(text),
-                    FIRST_TAG.. => tags.push((*key, text)),
-                }
-            }
+        for (row, (name, user)) in names.into_iter().zip(users).enumerate() {
             properties.clear();
             let position = self.clusters.position(row);
             if let Some(reader) = &mut self.properties {
@@ -101,11 +89,37 @@ impl<'p> RowReader<'p> {
                 name: name.ok_or_else(|| self.parts.damaged("a row without a name"))?,
                 user,
                 value: self.values.get(position)?,
-                tags: &tags,
+                tags: tags.of(row),
                 properties: &properties,
             });
         }
         Ok(rows)
+    }
+
+    /// The texts of all rows, column by column: there may be far more columns than a row has tags.
+    fn tags_of_rows(
+        &mut self,
+        rows: &mut EventRows,
+        names: &mut [Option<TextId>],
+        users: &mut [Option<TextId>],
+    ) -> Result<RowTags> {
+        let mut tags =
+            RowTags::with_room(self.parts.rows(), self.columns.iter().skip(FIRST_TAG as usize));
+        for (number, column) in (0..).zip(&mut self.columns) {
+            let key = rows.intern(&column.column.key);
+            let mut known: Vec<Option<TextId>> = vec![None; column.column.texts() + 1];
+            let mut cells = Vec::new();
+            column.codes.each(|row, code| cells.push((row, code)));
+            for (row, code) in cells {
+                let text = column.interned(code, &mut known, rows)?;
+                match number {
+                    NAME => set(names, row, text),
+                    USER => set(users, row, text),
+                    FIRST_TAG.. => tags.push(row, (key, text)),
+                }
+            }
+        }
+        Ok(tags)
     }
 
     fn id(&self, row: usize) -> Result<EventId> {
@@ -114,6 +128,62 @@ impl<'p> RowReader<'p> {
 
     fn time(&self, row: usize) -> Result<i64> {
         self.times.get(row).copied().ok_or_else(|| self.parts.damaged("a row without a time"))
+    }
+}
+
+fn set(of_rows: &mut [Option<TextId>], row: u32, text: TextId) {
+    if let Some(slot) = of_rows.get_mut(row as usize) {
+        *slot = Some(text);
+    }
+}
+
+/// The tags of each row, in one list.
+struct RowTags {
+    /// Where the tags of each row begin, and behind the last.
+    starts: Vec<u32>,
+    /// Where the next tag of each row goes.
+    next: Vec<u32>,
+    tags: Vec<(TextId, TextId)>,
+}
+
+impl RowTags {
+    /// Room for the tags in `columns`.
+    fn with_room<'c, 'p: 'c>(
+        rows: usize,
+        columns: impl Iterator<Item = &'c TextReader<'p>>,
+    ) -> Self {
+        let mut starts = vec![0u32; rows + 1];
+        for column in columns {
+            column.codes.each(|row, _| {
+                if let Some(count) = starts.get_mut(row as usize + 1) {
+                    *count += 1;
+                }
+            });
+        }
+        let mut before = 0;
+        for start in &mut starts {
+            before += *start;
+            *start = before;
+        }
+        let none = (TextId(0), TextId(0));
+        Self { next: starts.clone(), starts, tags: vec![none; before as usize] }
+    }
+
+    /// Adds a tag of a row, behind those before it.
+    fn push(&mut self, row: u32, tag: (TextId, TextId)) {
+        let Some(next) = self.next.get_mut(row as usize) else { return };
+        if let Some(slot) = self.tags.get_mut(*next as usize) {
+            *slot = tag;
+        }
+        *next += 1;
+    }
+
+    fn of(&self, row: usize) -> &[(TextId, TextId)] {
+        let span = match self.starts.get(row..row + 2) {
+            Some(&[from, to]) => from as usize..to as usize,
+            _ => 0..0,
+        };
+        self.tags.get(span).unwrap_or_default()
     }
 }
 
@@ -136,7 +206,7 @@ impl<'p> TextReader<'p> {
     }
 
     /// The text of a code, from 1.
-    fn text(&mut self, code: u32) -> Result<&str> {
+    pub(super) fn text(&mut self, code: u32) -> Result<&str> {
         let rank = code.wrapping_sub(1) as usize;
         match (&mut self.many, &self.column.texts) {
             (Some(texts), _) => texts.get(rank),
@@ -145,24 +215,21 @@ impl<'p> TextReader<'p> {
         }
     }
 
+    /// The text of a code, from 1, as one of `rows`.
     fn interned(
         &mut self,
-        row: usize,
+        code: u32,
         known: &mut [Option<TextId>],
         rows: &mut EventRows,
-    ) -> Result<Option<TextId>> {
-        let code = self.codes.code(row);
-        if code == 0 {
-            return Ok(None);
-        }
+    ) -> Result<TextId> {
         if let Some(Some(id)) = known.get(code as usize) {
-            return Ok(Some(*id));
+            return Ok(*id);
         }
         let id = rows.intern(self.text(code)?);
         if let Some(slot) = known.get_mut(code as usize) {
             *slot = Some(id);
         }
-        Ok(Some(id))
+        Ok(id)
     }
 }
 

@@ -340,8 +340,30 @@ fn check_all(kind: &Kind, effort: Effort) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
-    fn blocks_answer_as_a_look_at_every_row_does(kind in kinds(1..700), merge in any::<bool>()) {
-        check_all(&kind, if merge { Effort::Merge } else { Effort::Seal });
+    fn blocks_answer_as_a_look_at_every_row_does(kind in kinds(1..700), effort in 0usize..3) {
+        check_all(&kind, [Effort::Seal, Effort::Merge, Effort::Plain][effort]);
+    }
+
+    #[test]
+    fn any_difference_between_a_block_and_its_rows_is_seen(kind in kinds(1..200), row in any::<prop::sample::Index>()) {
+        let (sources, rows) = history(&kind);
+        let block = sample(&kind, Effort::Seal).bytes;
+        let same = |sources: &[EventRows], rows: &[(u32, u32)]| {
+            compare::compare(&sources.iter().collect::<Vec<_>>(), rows, &block).is_ok()
+        };
+        prop_assert!(same(&sources, &rows));
+        prop_assert!(!same(&sources, &rows[1..]));
+        let (source, at) = rows[row.index(rows.len())];
+        let event = sources[source as usize].event(at as usize).unwrap();
+        for change in 0..7 {
+            let changed = changed(event.clone(), change);
+            let mut others = sources.clone();
+            others.push(EventRows::default());
+            others[kind.sources].append(&changed);
+            let mut places = rows.clone();
+            places[row.index(rows.len())] = (kind.sources as u32, 0);
+            prop_assert_eq!(same(&others, &places), change == 0, "change {}", change);
+        }
     }
 
     #[test]
@@ -369,6 +391,33 @@ proptest! {
         prop_assert!(decode(&bytes[..at.index(bytes.len())]).is_err());
         prop_assert!(decode(&any).is_err());
     }
+}
+
+/// An event as the only row, with one thing changed, or nothing.
+fn changed(mut event: Event, change: usize) -> EventRows {
+    match change {
+        0 => {}
+        1 => event.name.push('x'),
+        2 => event.user = Some(event.user.map_or_else(|| "u".into(), |user| user + "x")),
+        3 => event.value = Some(event.value.map_or(0.0, |value| value + 1.0)),
+        4 => event.tags.push(("zzz".into(), "x".into())),
+        5 => event.properties = Some(r#"{"never":[1]}"#.into()),
+        _ => event.id = EventId::new(event.id.received(), event.id.number() + 1_000_000),
+    }
+    let tags: Vec<(&str, &str)> =
+        event.tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    let properties = event.properties.as_deref().map(|text| Properties::parse(text).unwrap());
+    let new = NewEvent {
+        name: &event.name,
+        time: event.time,
+        user: event.user.as_deref(),
+        value: event.value,
+        tags: &tags,
+        properties: properties.as_ref(),
+    };
+    let mut rows = EventRows::default();
+    rows.push(event.id, &new);
+    rows
 }
 
 fn right_or_corrupt<T: PartialEq + std::fmt::Debug>(answer: Result<T>, right: T) {

@@ -29,17 +29,19 @@ const SORTED: u8 = 1;
 
 /// Packs pages. One is made for all columns of a block: its memory is not small.
 pub(super) struct TextPacker {
-    zstd: zstd::bulk::Compressor<'static>,
+    /// None where pages stay as they are.
+    zstd: Option<zstd::bulk::Compressor<'static>>,
 }
 
 impl TextPacker {
     pub(super) fn new(effort: Effort) -> CodecResult<Self> {
         let level = match effort {
-            Effort::Seal => 1,
-            Effort::Merge => 5,
+            Effort::Seal => Some(1),
+            Effort::Merge => Some(5),
+            Effort::Plain => None,
         };
-        let zstd = zstd::bulk::Compressor::new(level).map_err(|e| zstd_error(&e))?;
-        Ok(Self { zstd })
+        let zstd = level.map(zstd::bulk::Compressor::new).transpose();
+        Ok(Self { zstd: zstd.map_err(|e| zstd_error(&e))? })
     }
 
     /// Texts that are sorted, no two equal.
@@ -110,8 +112,9 @@ impl TextPacker {
         if plain.len() > UNPACKED_BYTES_MAX {
             return Err(CodecError::new("a text is too long for a block"));
         }
-        let packed = self.zstd.compress(&plain).map_err(|e| zstd_error(&e))?;
-        let stored = if packed.len() < plain.len() { &packed } else { &plain };
+        let packed = self.zstd.as_mut().map(|zstd| zstd.compress(&plain)).transpose();
+        let packed = packed.map_err(|e| zstd_error(&e))?;
+        let stored = packed.as_ref().filter(|packed| packed.len() < plain.len()).unwrap_or(&plain);
         put_varint(index, texts.len() as u64);
         put_varint(index, plain.len() as u64);
         put_varint(index, stored.len() as u64);
@@ -314,7 +317,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(texts: &[&str], sorted: bool) {
-        let mut packer = TextPacker::new(Effort::Seal).unwrap();
+        [Effort::Seal, Effort::Plain].iter().for_each(|effort| check_with(*effort, texts, sorted));
+    }
+
+    fn check_with(effort: Effort, texts: &[&str], sorted: bool) {
+        let mut packer = TextPacker::new(effort).unwrap();
         let all = texts.iter().copied();
         let bytes = if sorted { packer.sorted(all) } else { packer.as_they_came(all) }.unwrap();
         let index = TextIndex::read(&bytes, texts.len()).unwrap();

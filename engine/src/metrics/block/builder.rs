@@ -1,4 +1,5 @@
-//! What the builders of all block formats have in common, for the writer that cuts rows into blocks.
+//! What the builders of all block formats have in common, for the writer that cuts rows into blocks; and how many rows a block
+//! has.
 
 use super::info::BlockInfo;
 use super::rows::RowsBuilder;
@@ -7,28 +8,27 @@ use crate::codec::integers::Effort;
 use crate::metrics::times::TimesWriter;
 use crate::model::SeriesId;
 
-/// A block is closed at this many rows: what pco needs to come near its best.
-pub(super) const BLOCK_ROWS: usize = 1 << 16;
+/// A block with so many rows takes no further series: what pco needs to come near its best. A piece of a series is no longer
+/// than this either.
+const BLOCK_ROWS: usize = 1 << 16;
+/// The most rows of a block: those of one that is not full, and the longest piece. No decoder takes more.
+pub(crate) const BLOCK_ROWS_MAX: usize = 2 * BLOCK_ROWS;
 
 /// Collects the rows of a block, series by series.
 pub(crate) trait BlockBuilder: Default {
     /// What the format holds for one time of a series.
     type Row;
 
-    /// Adds a series, above those before it: ascending times and as many rows.
+    /// Adds a series, above those before it: ascending times and as many rows, no more than [`Self::fits`] says.
     fn push(&mut self, series: SeriesId, times: &[i64], rows: &[Self::Row]);
 
     /// The series and times that were pushed.
     fn rows(&self) -> &RowsBuilder;
 
-    /// Whether the block should be closed.
-    fn is_full(&self) -> bool {
-        self.rows().rows() >= BLOCK_ROWS
-    }
-
-    /// How many of `rows` a block that is not full takes, from one to what a block should have.
+    /// How many of `rows`, the rest of a series, the block takes: none when it should be closed before; one or more when it
+    /// is empty and they are not.
     fn fits(&self, rows: &[Self::Row]) -> usize {
-        rows.len().clamp(1, BLOCK_ROWS)
+        rows_that_fit(self.rows().rows(), rows.len())
     }
 
     /// The block as bytes. `info` must describe what was pushed; `times` takes the times that other blocks may have too.
@@ -39,4 +39,13 @@ pub(crate) trait BlockBuilder: Default {
         times: &TimesWriter<'_>,
         effort: Effort,
     ) -> CodecResult<Vec<u8>>;
+
+    /// Decodes `bytes`, a block that [`Self::finish`] gave, and compares it with what was pushed. Fails when
+    /// anything differs.
+    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()>;
+}
+
+/// How many of `more` rows a block that has `rows` takes.
+pub(super) fn rows_that_fit(rows: usize, more: usize) -> usize {
+    if rows >= BLOCK_ROWS { 0 } else { more.min(BLOCK_ROWS) }
 }

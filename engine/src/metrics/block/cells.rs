@@ -22,6 +22,7 @@ use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::{self, FloatColumn, FloatPage, Runs};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
+use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
 pub(crate) use crate::metrics::cell::{NumberCell, units_value};
 use crate::metrics::times::TimesWriter;
@@ -77,6 +78,36 @@ impl BlockBuilder for CellBlockBuilder {
             self.encode(info.kind, effort, out)
         })
     }
+
+    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()> {
+        let (read, mut block) = CellBlock::open(info.key, bytes)?;
+        envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
+        let written = self.cells.chunks(PAGE_ROWS).zip(self.starts.chunks(PAGE_ROWS));
+        for (page, (cells, starts)) in written.enumerate() {
+            block.load(page, CellColumn::ALL)?;
+            let same = |((read, cell), start): ((&NumberCell, &NumberCell), &i64)| {
+                is_same(info.kind, read, cell, *start)
+            };
+            expect_same(
+                block.cells.len() == cells.len()
+                    && block.cells.iter().zip(cells).zip(starts).all(same),
+                "cells",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a cell of a decoded page, whose last time counts from its start, is one that was encoded.
+fn is_same(kind: MetricType, read: &NumberCell, cell: &NumberCell, start: i64) -> bool {
+    let sum = |cell: &NumberCell| (cell.sum.units, cell.sum.high.to_bits(), cell.sum.low.to_bits());
+    let rest = |cell: &NumberCell| {
+        let numbers = [cell.min, cell.max, cell.last].map(f64::to_bits);
+        (cell.count, numbers)
+    };
+    let late = cell.last_time.wrapping_sub(start);
+    sum(read) == sum(cell)
+        && (kind != MetricType::Gauge || (rest(read) == rest(cell) && read.last_time == late))
 }
 
 impl CellBlockBuilder {
@@ -89,7 +120,7 @@ impl CellBlockBuilder {
         let exact = |cell: &NumberCell| {
             decimal_units_of(units_value(cell.sum.units)) == Some(cell.sum.units)
         };
-        if self.cells.iter().all(exact) {
+        if effort != Effort::Plain && self.cells.iter().all(exact) {
             out.push(SUMS_AS_FLOATS);
             floats(&|c| units_value(c.sum.units), out)?;
         } else {
@@ -181,17 +212,23 @@ impl<'a> RestColumns<'a> {
     }
 }
 
+/// The columns that `reader` stands at.
+fn columns<'a>(
+    info: &BlockInfo,
+    rows: &Rows<'a>,
+    reader: &mut Reader<'a>,
+) -> CodecResult<(SumColumns<'a>, Option<RestColumns<'a>>)> {
+    let sums = SumColumns::read(reader, rows.len())?;
+    let rest = match info.kind {
+        MetricType::Gauge => Some(RestColumns::read(reader, rows.len())?),
+        _ => None,
+    };
+    Ok((sums, rest))
+}
+
 impl<'a> CellBlock<'a> {
     pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
-        let (info, rows, (sums, rest)) =
-            envelope::open(FrameKind::Cells, key, bytes, |info, rows, reader| {
-                let sums = SumColumns::read(reader, rows.len())?;
-                let rest = match info.kind {
-                    MetricType::Gauge => Some(RestColumns::read(reader, rows.len())?),
-                    _ => None,
-                };
-                Ok((sums, rest))
-            })?;
+        let (info, rows, (sums, rest)) = envelope::open(FrameKind::Cells, key, bytes, columns)?;
         let runs = Runs::new(rows.counts());
         let block = Self {
             rows,
@@ -209,6 +246,13 @@ impl<'a> CellBlock<'a> {
 
     pub(crate) fn series(&self) -> &[u32] {
         self.rows.series()
+    }
+
+    /// Decodes everything and compares it with what the catalog says of the block.
+    pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
+        self.rows.check_info(info, &mut self.times)?;
+        let pages = 0..self.rows.len().div_ceil(PAGE_ROWS);
+        pages.into_iter().try_for_each(|page| self.load(page, CellColumn::ALL))
     }
 
     /// Hands the cells of the series at `index` whose start lies in `start..end` to `sink`, in time order. Only
@@ -387,7 +431,16 @@ mod tests {
             for (id, (starts, cells)) in &series {
                 builder.push(SeriesId(*id), starts, cells);
             }
-            let bytes = builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
+            let sequence = AtomicU64::new(0);
+            let times = TimesWriter::new(&sequence);
+            let plain = builder.finish(&info, &times, Effort::Plain).unwrap();
+            builder.check(&info, &plain, &times).unwrap();
+            let bytes = builder.finish(&info, &times, Effort::Merge).unwrap();
+            builder.check(&info, &bytes, &times).unwrap();
+            if let Some(cell) = builder.cells.first_mut() {
+                cell.sum.units ^= 1;
+                prop_assert!(builder.check(&info, &bytes, &times).is_err());
+            }
             let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
             for (i, (_, (starts, cells))) in series.iter().enumerate() {
                 let mut at = 0;

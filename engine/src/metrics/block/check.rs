@@ -1,21 +1,54 @@
-//! Telling what a block is without decoding its rows.
+//! Telling what a block is without decoding its rows, and decoding all of one to see whether it is whole.
+
+use std::sync::Arc;
 
 use super::envelope::version_of;
 use super::info::{BlockInfo, BlockKey, Tier};
+use super::{CellBlock, PointBlock, SketchBlock};
 use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
+use crate::error::Result;
+use crate::metrics::times::{PageNumber, Shelf, TimePage};
 use crate::model::MetricType;
+use crate::sketch::{Cardinality, Distribution};
 
-/// Checks that bytes are the block that `info` describes, without decoding it.
-pub(crate) fn check(info: &BlockInfo, bytes: &[u8]) -> CodecResult<()> {
-    let kind = match (info.kind, info.key.tier) {
+/// The format of the block that `info` describes.
+fn kind_of(info: &BlockInfo) -> FrameKind {
+    match (info.kind, info.key.tier) {
         (MetricType::Distribution, _) => FrameKind::Distributions,
         (MetricType::Set, _) => FrameKind::Sets,
         (_, Tier::Raw) => FrameKind::Points,
         _ => FrameKind::Cells,
-    };
-    frame::open(bytes, kind, version_of(kind)).map(|_| ())
+    }
+}
+
+/// Checks that bytes are the block that `info`, the entry of the catalog, describes, without decoding its rows.
+pub(crate) fn check(info: &BlockInfo, bytes: &[u8]) -> CodecResult<()> {
+    let kind = kind_of(info);
+    let found = describe(info.key, bytes)?;
+    if bytes.first() != Some(&(kind as u8)) || found != *info {
+        return Err(CodecError::new("the block is another than the catalog says"));
+    }
+    Ok(())
+}
+
+/// Checks that bytes are the block that `info` describes, and decodes all of it. `find` has the pages of times.
+pub(crate) fn verify(
+    info: &BlockInfo,
+    bytes: &[u8],
+    find: impl FnMut(Shelf, PageNumber) -> Result<Arc<TimePage>>,
+) -> Result<()> {
+    check(info, bytes)?;
+    match kind_of(info) {
+        FrameKind::Distributions => {
+            SketchBlock::<Distribution>::open(info.key, bytes)?.1.verify(info)?;
+        }
+        FrameKind::Sets => SketchBlock::<Cardinality>::open(info.key, bytes)?.1.verify(info)?,
+        FrameKind::Points => PointBlock::open(info.key, bytes, find)?.1.verify(info)?,
+        _ => CellBlock::open(info.key, bytes)?.1.verify(info)?,
+    }
+    Ok(())
 }
 
 /// What a block says of itself.
@@ -32,9 +65,8 @@ pub(crate) fn describe(key: BlockKey, bytes: &[u8]) -> CodecResult<BlockInfo> {
 /// Decodes all of a block, for the fuzzer.
 #[cfg(fuzzing)]
 pub(crate) fn read_all(bytes: &[u8]) {
-    use super::{CellBlock, CellColumn, PointBlock, SketchBlock};
+    use super::CellColumn;
     use crate::model::MetricId;
-    use crate::sketch::{Cardinality, Distribution};
     let key = BlockKey { tier: Tier::Raw, day: 0, metric: MetricId(0), sequence: 0 };
     let (start, end) = (i64::MIN, i64::MAX);
     if let Ok((_, mut block)) = PointBlock::open(key, bytes, |_, _| Ok(Default::default())) {
@@ -55,6 +87,55 @@ pub(crate) fn read_all(bytes: &[u8]) {
     if let Ok((_, mut block)) = SketchBlock::<Cardinality>::open(key, bytes) {
         for index in 0..block.series().len() {
             let _outcome = block.read(index, start, end, |_, _| {});
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::MetricId;
+
+    /// Opens what the fuzzer begins with: the kind of block, then the payload of its frame.
+    fn open_seed(seed: &[u8]) -> (BlockInfo, Result<()>) {
+        let kinds =
+            [FrameKind::Points, FrameKind::Cells, FrameKind::Distributions, FrameKind::Sets];
+        let (kind, payload) = seed.split_first().unwrap();
+        let mut bytes = Vec::new();
+        let mark = frame::begin(&mut bytes, kinds[usize::from(*kind)], 1);
+        bytes.extend_from_slice(payload);
+        frame::close(&mut bytes, mark);
+        let tier = if *kind == 0 { Tier::Raw } else { Tier::Minute };
+        let key = BlockKey { tier, day: 0, metric: MetricId(0), sequence: 0 };
+        let info = describe(key, &bytes).unwrap();
+        (info, verify(&info, &bytes, |_, _| unreachable!("times are in the blocks")))
+    }
+
+    #[test]
+    fn the_seeds_of_the_fuzzer_are_blocks_and_cells() {
+        for seed in [
+            &include_bytes!("../../../../fuzz/seeds/block/points")[..],
+            include_bytes!("../../../../fuzz/seeds/block/cells"),
+            include_bytes!("../../../../fuzz/seeds/block/distributions"),
+            include_bytes!("../../../../fuzz/seeds/block/sets"),
+        ] {
+            let (info, whole) = open_seed(seed);
+            assert_eq!((info.rows, whole.map_err(|error| error.to_string())), (3, Ok(())));
+        }
+        for seed in [
+            &include_bytes!("../../../../fuzz/seeds/sketch/values")[..],
+            include_bytes!("../../../../fuzz/seeds/sketch/told"),
+            include_bytes!("../../../../fuzz/seeds/sketch/buckets"),
+        ] {
+            let mut again = Vec::new();
+            Distribution::decode(seed).unwrap().encode(&mut again);
+            assert_eq!(again, seed);
+        }
+        for seed in [
+            &include_bytes!("../../../../fuzz/seeds/sketch/members")[..],
+            include_bytes!("../../../../fuzz/seeds/sketch/registers"),
+        ] {
+            assert!(Cardinality::decode(seed).is_ok());
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::codec::CodecResult;
 use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::Effort;
+use crate::codec::verified::expect_same;
 use crate::metrics::times::TimesWriter;
 
 /// The version of a format that is written today.
@@ -28,9 +29,9 @@ pub(super) fn build(
     let mut out = Vec::new();
     let mark = frame::begin(&mut out, kind, version_of(kind));
     info.encode(&mut out);
-    // Cells begin where their buckets do: their times are regular but for gaps.
-    let share =
-        |vector: &[i64]| (kind == FrameKind::Points).then(|| times.place(info.shelf(), vector));
+    // Cells begin where their buckets do: their times are regular but for gaps. The plainest block needs no other.
+    let shares = kind == FrameKind::Points && effort != Effort::Plain;
+    let share = |vector: &[i64]| shares.then(|| times.place(info.shelf(), vector));
     rows.encode(effort, share, &mut out)?;
     columns(&mut out)?;
     frame::close(&mut out, mark);
@@ -51,4 +52,14 @@ pub(super) fn open<'a, C>(
     let columns = columns(&info, &rows, &mut reader)?;
     reader.finish()?;
     Ok((info, rows, columns))
+}
+
+/// Compares the info and the rows of a block that was just built, and read again, with those it was built from.
+pub(super) fn check(
+    info: &BlockInfo,
+    (rows, times): (&RowsBuilder, &TimesWriter<'_>),
+    (read_info, read_rows): (&BlockInfo, &Rows<'_>),
+) -> CodecResult<()> {
+    expect_same(read_info == info, "descriptions")?;
+    read_rows.check(rows, |place, vector| times.holds(info.shelf(), place, vector))
 }

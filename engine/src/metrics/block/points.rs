@@ -50,6 +50,15 @@ impl BlockBuilder for PointBlockBuilder {
             floats::encode(&self.values, &runs, effort, out)
         })
     }
+
+    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()> {
+        let (read, rows, column) =
+            envelope::open(FrameKind::Points, info.key, bytes, |_, rows, reader| {
+                FloatColumn::read_exactly(reader, rows.len())
+            })?;
+        envelope::check(info, (&self.rows, times), (&read, &rows))?;
+        column.check(&self.values, &Runs::new(self.rows.counts().iter().map(|n| *n as usize)))
+    }
 }
 
 /// A block of points, opened. Pages are decoded as they are asked for, each once when series are read in order.
@@ -141,6 +150,12 @@ impl<'a> PointBlock<'a> {
         Ok(())
     }
 
+    /// Decodes everything and compares it with what the catalog says of the block.
+    pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
+        self.rows.check_info(info, &mut self.times)?;
+        (0..self.rows.len().div_ceil(PAGE_ROWS)).try_for_each(|page| self.load(page))
+    }
+
     /// Appends all points of the series at `index` to `times` and `values`.
     pub(crate) fn append(
         &mut self,
@@ -175,7 +190,10 @@ mod tests {
         let info = sample_info(MetricType::Gauge, Tier::Raw);
         let sequence = AtomicU64::new(3);
         let times = TimesWriter::new(&sequence);
+        let plain = builder.finish(&info, &times, Effort::Plain).unwrap();
+        builder.check(&info, &plain, &times).unwrap();
         let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
+        builder.check(&info, &bytes, &times).unwrap();
         let pages = times.pages(Effort::Seal).unwrap();
         let find = |shelf, number| find_new(&pages, shelf, number);
         let (read, mut block) = PointBlock::open(info.key, &bytes, find).unwrap();
@@ -208,6 +226,53 @@ mod tests {
         assert_eq!(pages.len(), 1);
         let lost = PointBlock::open(info.key, &blocks[1], |at, page| find_new(&[], at, page));
         assert!(matches!(lost, Err(crate::error::Error::Corrupt(_))));
+    }
+
+    #[test]
+    fn any_difference_between_a_block_and_its_points_is_seen() {
+        let jitter: Vec<i64> = (0..100).map(|i| i * 10 + i * i % 7).collect();
+        let values: Vec<f64> = (0..100).map(f64::from).collect();
+        let built = |series: u32, times: &[i64], values: &[f64]| {
+            let mut builder = PointBlockBuilder::default();
+            builder.push(SeriesId(series), times, values);
+            builder
+        };
+        let info = sample_info(MetricType::Gauge, Tier::Raw);
+        let sequence = AtomicU64::new(3);
+        let times = TimesWriter::new(&sequence);
+        let builder = built(1, &jitter, &values);
+        for effort in [Effort::Seal, Effort::Plain] {
+            let bytes = builder.finish(&info, &times, effort).unwrap();
+            assert!(builder.check(&info, &bytes, &times).is_ok());
+            let (mut other_times, mut other_values) = (jitter.clone(), values.clone());
+            other_times[50] += 1;
+            other_values[99] = -0.0;
+            for other in [
+                built(2, &jitter, &values),
+                built(1, &other_times, &values),
+                built(1, &jitter, &other_values),
+                built(1, &jitter[1..], &values[1..]),
+            ] {
+                assert!(other.check(&info, &bytes, &times).is_err());
+            }
+            let rows = BlockInfo { rows: 7, ..info };
+            assert!(builder.check(&rows, &bytes, &times).is_err());
+        }
+    }
+
+    #[test]
+    fn a_page_that_is_only_thought_to_have_the_times_is_noticed() {
+        let times: Vec<i64> = (0..100).map(|i| i * 10 + i * i % 7).collect();
+        let mut builder = PointBlockBuilder::default();
+        builder.push(SeriesId(1), &times, &vec![1.0; times.len()]);
+        let info = sample_info(MetricType::Gauge, Tier::Raw);
+        let sequence = AtomicU64::new(3);
+        let writer = TimesWriter::new(&sequence);
+        let bytes = builder.finish(&info, &writer, Effort::Merge).unwrap();
+        let other = TimesWriter::new(&sequence);
+        assert!(builder.check(&info, &bytes, &other).is_err());
+        other.place(info.shelf(), &times[1..]);
+        assert!(builder.check(&info, &bytes, &other).is_err());
     }
 
     #[test]

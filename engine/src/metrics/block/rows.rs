@@ -23,16 +23,16 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::builder::BLOCK_ROWS_MAX;
+use super::info::BlockInfo;
 use super::vectors::{self, Times, TimesCache, Vectors, differences, is_regular, read_column};
 use crate::codec::bytes::{Reader, put_varint};
 use crate::codec::integers::{self, Effort};
+use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::metrics::times::{PageNumber, PlaceInPage, TimePage};
 use crate::model::SeriesId;
-
-/// Rows of a block: what a pco chunk wants, and little enough to build and read in one piece.
-pub(crate) const BLOCK_ROWS_MAX: usize = 1 << 17;
 
 /// A vector shorter than this stays in its block: it is not worth a look elsewhere.
 const SHARED_ROWS_MIN: usize = 32;
@@ -213,6 +213,49 @@ impl<'a> Rows<'a> {
             .collect();
         let here = Vectors::read(reader, &here, BLOCK_ROWS_MAX)?;
         Ok(Self { series, row_starts, vector_of, homes, pages, here })
+    }
+
+    /// Compares all of this with what was collected. `holds` says whether a vector is in its place in a page.
+    pub(super) fn check(
+        &self,
+        written: &RowsBuilder,
+        holds: impl Fn(PlaceInPage, &[i64]) -> CodecResult<bool>,
+    ) -> CodecResult<()> {
+        expect_same(self.series == written.series, "series")?;
+        let counts = self.row_starts.windows(2).map(|w| w[1] - w[0]);
+        expect_same(counts.eq(written.counts.iter().copied()), "row counts")?;
+        expect_same(self.vector_of == written.vector_of, "time vectors of series")?;
+        expect_same(self.homes.len() == written.vectors.len(), "numbers of time vectors")?;
+        let mut cache = TimesCache::default();
+        for (home, (start, end)) in self.homes.iter().zip(&written.vectors) {
+            let vector = written.times.get(*start..*end).unwrap_or_default();
+            let same = match *home {
+                Home::Here { number } => self.here.times(number, &mut cache)?.is(vector),
+                Home::Page { page, place, len } => match self.pages.get(page) {
+                    Some(Page { number, .. }) if len == vector.len() => {
+                        holds(PlaceInPage { page: *number, place }, vector)?
+                    }
+                    _ => false,
+                },
+            };
+            expect_same(same, "times")?;
+        }
+        Ok(())
+    }
+
+    /// Checks that these are the rows that the description of a block speaks of. All pages must have been found.
+    pub(super) fn check_info(&self, info: &BlockInfo, cache: &mut TimesCache) -> CodecResult<()> {
+        let (mut first_time, mut last_time) = (i64::MAX, i64::MIN);
+        for (index, rows) in self.counts().enumerate() {
+            let times = self.times(index, cache)?;
+            first_time = first_time.min(times.at(0));
+            last_time = last_time.max(times.at(rows.saturating_sub(1)));
+        }
+        let series = (self.series.first().copied(), self.series.last().copied());
+        let same = series == (Some(info.first_series), Some(info.last_series))
+            && (self.series.len(), self.len()) == (info.series as usize, info.rows as usize)
+            && (first_time, last_time) == (info.first_time.0, info.last_time.0);
+        if same { Ok(()) } else { Err(CodecError::new("the rows are not those described")) }
     }
 
     /// Looks up the pages that the block refers to. Without them only the times that are here can be read.

@@ -1,41 +1,34 @@
 //! A block of one kind of sketches: the cells of a distribution or a set, at one minute or coarser.
 //!
 //! ```text
-//! frame(Distributions) { info │ rows, the times are the starts of the cells
-//!                        │ counts, the negative of it for up to 64 values with a told sum: integers
-//!                        │ of cells with up to 64 values: the values: floats, a run is one cell
-//!                        │ of the others: buckets per cell │ indices, each less the one before in its cell
-//!                        │   │ bucket counts: integers │ min: floats │ max: floats
-//!                        │ of the others and of those with a told sum: low 64 bits of the units │ high 64 bits
-//!                        │   │ components per cell: integers │ components: floats }
-//! frame(Sets)          { info │ rows │ bytes per cell: integers │ the cells behind each other }
+//! frame(Distributions) { info │ rows, the times are the starts of the cells │ columns, see distributions.rs }
+//! frame(Sets)          { info │ rows │ columns, see sets.rs }
 //! ```
+//!
+//! A cell holds from one entry (a value, a bucket, a member) to thousands, so a block is cut by the entries that its cells really have.
 
-use std::borrow::Cow;
-
-use super::builder::{BLOCK_ROWS, BlockBuilder};
+use super::builder::{BlockBuilder, rows_that_fit};
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder};
 use super::vectors::TimesCache;
 use crate::codec::bytes::Reader;
-use crate::codec::floats::{self, FloatColumn, Runs};
 use crate::codec::frame::FrameKind;
-use crate::codec::integers::{self, Effort, IntegerColumn};
+use crate::codec::integers::Effort;
+use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
-use crate::limits::EXACT_VALUES_MAX;
 use crate::metrics::times::TimesWriter;
 use crate::model::SeriesId;
-use crate::sketch::{Cardinality, Distribution, Entries, ExactSum, Parts};
+use crate::sketch::Distribution;
 
-/// Values, buckets and members of a block; beyond it the next block begins.
-const ENTRIES_MAX: usize = 1 << 17;
-/// What the last cell of a block can add.
-const ENTRIES_OF_CELL_MAX: usize = 1 << 15;
+/// The most entries of a block, so that a block takes a few megabytes in memory. Any one cell has fewer.
+pub(super) const BLOCK_ENTRIES_MAX: usize = 1 << 17;
 
 /// A mergeable summary that cells of one metric type hold.
 pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {
     const FRAME: FrameKind;
+    /// The most entries of one cell.
+    const CELL_ENTRIES_MAX: usize;
 
     /// Adds a point as the head keeps it: the bits of a value, or the hash of a member.
     fn add_bits(&mut self, bits: u64);
@@ -45,8 +38,11 @@ pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {
     /// Adds values that were counted elsewhere. Fails when the metric type has none.
     fn merge_counted(&mut self, counted: &Distribution) -> CodecResult<()>;
 
-    /// How much of a block the cell fills.
+    /// How many entries [`Self::encode`] writes of the cell, exactly.
     fn entries(&self) -> usize;
+
+    /// Whether two cells summarize the same, bit for bit.
+    fn is_same(&self, other: &Self) -> bool;
 
     fn encode(cells: &[Self], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()>;
 
@@ -71,6 +67,7 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
     type Row = S;
 
     fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[S]) {
+        const { assert!(S::CELL_ENTRIES_MAX <= BLOCK_ENTRIES_MAX, "any cell fits an empty block") };
         debug_assert_eq!(starts.len(), cells.len(), "a cell for every start");
         self.rows.push(series, starts);
         self.entries += cells.iter().map(CellSketch::entries).sum::<usize>();
@@ -81,18 +78,14 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
         &self.rows
     }
 
-    fn is_full(&self) -> bool {
-        self.entries >= ENTRIES_MAX || self.rows.rows() >= BLOCK_ROWS
-    }
-
     fn fits(&self, cells: &[S]) -> usize {
         let mut entries = self.entries;
-        let fits = cells.iter().take_while(|cell| {
-            let room = entries < ENTRIES_MAX;
+        let fits = |cell: &&S| {
             entries += cell.entries();
-            room
-        });
-        fits.count().clamp(1, BLOCK_ROWS)
+            entries <= BLOCK_ENTRIES_MAX
+        };
+        let rows = rows_that_fit(self.rows.rows(), cells.len());
+        cells.iter().take(rows).take_while(fits).count()
     }
 
     fn finish(
@@ -104,6 +97,14 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
         envelope::build(S::FRAME, info, (&self.rows, times), effort, |out| {
             S::encode(&self.cells, effort, out)
         })
+    }
+
+    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()> {
+        let (read, block) = SketchBlock::<S>::open(info.key, bytes)?;
+        envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
+        let same = block.cells.len() == self.cells.len()
+            && block.cells.iter().zip(&self.cells).all(|(read, cell)| read.is_same(cell));
+        expect_same(same, "cells")
     }
 }
 
@@ -129,6 +130,11 @@ impl<'a, S: CellSketch> SketchBlock<'a, S> {
         self.rows.series()
     }
 
+    /// Compares the block, which has been decoded, with what the catalog says of it.
+    pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
+        self.rows.check_info(info, &mut self.times)
+    }
+
     /// Hands the cells of the series at `index` whose start lies in `start..end` to `sink`, in time order.
     pub(crate) fn read(
         &mut self,
@@ -148,286 +154,6 @@ impl<'a, S: CellSketch> SketchBlock<'a, S> {
     }
 }
 
-impl CellSketch for Distribution {
-    const FRAME: FrameKind = FrameKind::Distributions;
-
-    fn add_bits(&mut self, bits: u64) {
-        self.add(f64::from_bits(bits));
-    }
-
-    fn merge(&mut self, other: &Self) {
-        Distribution::merge(self, other);
-    }
-
-    fn merge_counted(&mut self, counted: &Distribution) -> CodecResult<()> {
-        Distribution::merge(self, counted);
-        Ok(())
-    }
-
-    fn entries(&self) -> usize {
-        // A guess for histograms, near enough to cut blocks by.
-        if self.count() <= EXACT_VALUES_MAX as u64 { self.count() as usize } else { 128 }
-    }
-
-    fn encode(cells: &[Self], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
-        let mut columns = DistributionColumns::default();
-        cells.iter().for_each(|cell| columns.push(&cell.parts()));
-        columns.encode(effort, out)
-    }
-
-    fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<Vec<Self>> {
-        DistributionColumns::decode(reader, cells)?.cells()
-    }
-}
-
-#[derive(Debug, Default)]
-struct DistributionColumns {
-    counts: Vec<i64>,
-    values: Vec<f64>,
-    buckets: Vec<i64>,
-    indices: Vec<i64>,
-    bucket_counts: Vec<i64>,
-    min: Vec<f64>,
-    max: Vec<f64>,
-    units_low: Vec<i64>,
-    units_high: Vec<i64>,
-    components_of: Vec<i64>,
-    components: Vec<f64>,
-}
-
-impl DistributionColumns {
-    fn push(&mut self, parts: &Parts<'_>) {
-        let count = parts.count as i64;
-        self.counts.push(if parts.told { -count } else { count });
-        match &parts.entries {
-            Entries::Exact(values) => {
-                self.values.extend_from_slice(values);
-                if parts.told {
-                    self.push_sum(&parts.sum);
-                }
-            }
-            Entries::Buckets { indices, counts } => {
-                self.buckets.push(indices.len() as i64);
-                let mut before = 0;
-                self.indices.extend(indices.iter().map(|i| {
-                    let index = i64::from(*i);
-                    index - std::mem::replace(&mut before, index)
-                }));
-                self.bucket_counts.extend(counts.iter().map(|n| *n as i64));
-                self.min.push(parts.min);
-                self.max.push(parts.max);
-                self.push_sum(&parts.sum);
-            }
-        }
-    }
-
-    fn push_sum(&mut self, sum: &ExactSum) {
-        let units = sum.decimal_units();
-        self.units_low.push(units as i64);
-        self.units_high.push((units >> 64) as i64);
-        let components = sum.components();
-        self.components_of.push(components.len() as i64);
-        self.components.extend(components);
-    }
-
-    fn exact_runs(counts: &[i64]) -> Runs {
-        Runs::new(counts.iter().filter_map(|n| exact_values(*n)))
-    }
-
-    fn encode(&self, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
-        integers::encode(&self.counts, effort, out)?;
-        floats::encode(&self.values, &Self::exact_runs(&self.counts), effort, out)?;
-        for column in [&self.buckets, &self.indices, &self.bucket_counts] {
-            integers::encode(column, effort, out)?;
-        }
-        let one_run = Runs::new([self.min.len()]);
-        floats::encode(&self.min, &one_run, effort, out)?;
-        floats::encode(&self.max, &one_run, effort, out)?;
-        for column in [&self.units_low, &self.units_high, &self.components_of] {
-            integers::encode(column, effort, out)?;
-        }
-        floats::encode(&self.components, &Runs::new([self.components.len()]), effort, out)
-    }
-
-    fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<Self> {
-        let entries_max = ENTRIES_MAX + ENTRIES_OF_CELL_MAX + cells * 128;
-        let mut columns = Self::default();
-        let integers = |reader: &mut Reader<'_>, rows_max: usize, into: &mut Vec<i64>| {
-            IntegerColumn::read(reader, rows_max)?.all(into)
-        };
-        integers(reader, cells, &mut columns.counts)?;
-        FloatColumn::read(reader, cells * EXACT_VALUES_MAX)?
-            .all(&Self::exact_runs(&columns.counts), &mut columns.values)?;
-        integers(reader, cells, &mut columns.buckets)?;
-        integers(reader, entries_max, &mut columns.indices)?;
-        integers(reader, entries_max, &mut columns.bucket_counts)?;
-        let one_run = |column: &FloatColumn<'_>, into: &mut Vec<f64>| {
-            column.all(&Runs::new([column.rows()]), into)
-        };
-        one_run(&FloatColumn::read(reader, cells)?, &mut columns.min)?;
-        one_run(&FloatColumn::read(reader, cells)?, &mut columns.max)?;
-        integers(reader, cells, &mut columns.units_low)?;
-        integers(reader, cells, &mut columns.units_high)?;
-        integers(reader, cells, &mut columns.components_of)?;
-        one_run(&FloatColumn::read(reader, entries_max)?, &mut columns.components)?;
-        Ok(columns)
-    }
-
-    fn cells(&self) -> CodecResult<Vec<Distribution>> {
-        let mut values = self.values.as_slice();
-        let mut rest = Rest { columns: self, at: 0, buckets_at: 0, sums_at: 0, components_at: 0 };
-        self.counts
-            .iter()
-            .map(|count| match exact_values(*count) {
-                Some(n) => {
-                    let short = || CodecError::new("fewer values than cells count");
-                    let (cell, later) = values.split_at_checked(n).ok_or_else(short)?;
-                    values = later;
-                    if cell.iter().any(|v| !v.is_finite()) {
-                        return Err(CodecError::new("a value of a distribution is not finite"));
-                    }
-                    if *count < 0 {
-                        return rest.told(cell);
-                    }
-                    let mut distribution = Distribution::default();
-                    cell.iter().for_each(|v| distribution.add(*v));
-                    Ok(distribution)
-                }
-                None => rest.histogram(*count as u64),
-            })
-            .collect()
-    }
-}
-
-/// How many values a cell of this count keeps, if it keeps them.
-fn exact_values(count: i64) -> Option<usize> {
-    usize::try_from(count.unsigned_abs()).ok().filter(|n| *n <= EXACT_VALUES_MAX)
-}
-
-/// Walks what columns hold of cells besides their values.
-struct Rest<'a> {
-    columns: &'a DistributionColumns,
-    at: usize,
-    buckets_at: usize,
-    sums_at: usize,
-    components_at: usize,
-}
-
-impl Rest<'_> {
-    /// The next cell that is a histogram.
-    fn histogram(&mut self, count: u64) -> CodecResult<Distribution> {
-        self.buckets(count).ok_or_else(|| CodecError::new("fewer histograms than cells count"))?
-    }
-
-    /// The next cell with a told sum.
-    fn told(&mut self, values: &[f64]) -> CodecResult<Distribution> {
-        let sum = self.sum()?;
-        built(&Parts {
-            count: values.len() as u64,
-            sum,
-            told: true,
-            min: values.first().copied().unwrap_or_default(),
-            max: values.last().copied().unwrap_or_default(),
-            entries: Entries::Exact(Cow::Borrowed(values)),
-        })
-    }
-
-    fn buckets(&mut self, count: u64) -> Option<CodecResult<Distribution>> {
-        let columns = self.columns;
-        let buckets = usize::try_from(*columns.buckets.get(self.at)?).ok()?;
-        let range = self.buckets_at..self.buckets_at.checked_add(buckets)?;
-        let mut index = 0i64;
-        let indices: Option<Vec<i32>> = columns
-            .indices
-            .get(range.clone())?
-            .iter()
-            .map(|gap| {
-                index = index.wrapping_add(*gap);
-                i32::try_from(index).ok()
-            })
-            .collect();
-        let counts: Vec<u64> =
-            columns.bucket_counts.get(range)?.iter().map(|n| *n as u64).collect();
-        let (min, max) = (*columns.min.get(self.at)?, *columns.max.get(self.at)?);
-        self.at += 1;
-        self.buckets_at += buckets;
-        let indices = indices?;
-        let entries = Entries::Buckets { indices: Cow::Owned(indices), counts: Cow::Owned(counts) };
-        let sum = match self.sum() {
-            Ok(sum) => sum,
-            Err(error) => return Some(Err(error)),
-        };
-        Some(built(&Parts { count, sum, told: false, min, max, entries }))
-    }
-
-    fn sum(&mut self) -> CodecResult<ExactSum> {
-        let (units, components) =
-            self.sum_parts().ok_or_else(|| CodecError::new("fewer sums than cells count"))?;
-        ExactSum::from_parts(units, components).map_err(|e| CodecError::new(e.to_string()))
-    }
-
-    fn sum_parts(&mut self) -> Option<(i128, &[f64])> {
-        let columns = self.columns;
-        let components = usize::try_from(*columns.components_of.get(self.sums_at)?).ok()?;
-        let end = self.components_at.checked_add(components)?;
-        let components = columns.components.get(self.components_at..end)?;
-        let low = i128::from(*columns.units_low.get(self.sums_at)? as u64);
-        let units = (i128::from(*columns.units_high.get(self.sums_at)?) << 64) | low;
-        self.sums_at += 1;
-        self.components_at = end;
-        Some((units, components))
-    }
-}
-
-fn built(parts: &Parts<'_>) -> CodecResult<Distribution> {
-    Distribution::from_parts(parts).map_err(|e| CodecError::new(e.to_string()))
-}
-
-impl CellSketch for Cardinality {
-    const FRAME: FrameKind = FrameKind::Sets;
-
-    fn add_bits(&mut self, bits: u64) {
-        self.insert_hash(bits);
-    }
-
-    fn merge(&mut self, other: &Self) {
-        Cardinality::merge(self, other);
-    }
-
-    fn merge_counted(&mut self, _: &Distribution) -> CodecResult<()> {
-        Err(CodecError::new("values of a histogram are no members of a set"))
-    }
-
-    fn entries(&self) -> usize {
-        (self.count() as usize).min(crate::limits::EXACT_MEMBERS_MAX * 2)
-    }
-
-    fn encode(cells: &[Self], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
-        let mut blob = Vec::new();
-        let mut lengths = Vec::with_capacity(cells.len());
-        for cell in cells {
-            let before = blob.len();
-            cell.encode(&mut blob);
-            lengths.push((blob.len() - before) as i64);
-        }
-        integers::encode(&lengths, effort, out)?;
-        out.extend_from_slice(&blob);
-        Ok(())
-    }
-
-    fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<Vec<Self>> {
-        let mut lengths = Vec::new();
-        IntegerColumn::read(reader, cells)?.all(&mut lengths)?;
-        lengths
-            .into_iter()
-            .map(|length| {
-                let bytes = reader.take(usize::try_from(length).unwrap_or(usize::MAX))?;
-                Cardinality::decode(bytes).map_err(|e| CodecError::new(e.to_string()))
-            })
-            .collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::info::{Tier, sample_info};
@@ -436,6 +162,7 @@ mod tests {
     use super::*;
     use crate::codec::frame;
     use crate::model::MetricType;
+    use crate::sketch::{Cardinality, ExactSum};
     use proptest::prelude::*;
 
     fn check<S: CellSketch>(
@@ -451,6 +178,7 @@ mod tests {
         let info = sample_info(kind, Tier::Minute);
         let bytes =
             builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
+        builder.check(&info, &bytes, &TimesWriter::new(&AtomicU64::new(0))).unwrap();
         let (_, mut block) = SketchBlock::<S>::open(info.key, &bytes).unwrap();
         for (i, (_, cells)) in series.iter().enumerate() {
             let mut expected = cells.iter();
@@ -489,6 +217,141 @@ mod tests {
         let mut read = Vec::new();
         block.read(0, 0, i64::MAX, |_, cell| read.push(bytes_of(cell))).unwrap();
         assert_eq!(read, cells.iter().map(bytes_of).collect::<Vec<_>>());
+    }
+
+    /// A set with so many members that its stored form is as large as any.
+    fn widest_set() -> Cardinality {
+        let mut set = Cardinality::default();
+        (0..200_000u64).for_each(|i| set.insert_hash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        set
+    }
+
+    /// Cuts cells of one series into blocks as the writer does, and reads all of them.
+    fn check_blocks<S: CellSketch>(kind: MetricType, cells: &[S]) -> Vec<usize> {
+        let (mut rest, mut start, mut blocks) = (cells, 0, Vec::new());
+        while !rest.is_empty() {
+            let mut builder = SketchBlockBuilder::default();
+            let (now, later) = rest.split_at(builder.fits(rest));
+            let starts: Vec<i64> = (start..).step_by(60_000).take(now.len()).collect();
+            builder.push(SeriesId(1), &starts, now);
+            assert!(builder.entries <= BLOCK_ENTRIES_MAX && !now.is_empty());
+            if !later.is_empty() {
+                assert_eq!(builder.fits(later), 0, "the next cell is another block's");
+            }
+            let info = sample_info(kind, Tier::Minute);
+            let times = AtomicU64::new(0);
+            let times = TimesWriter::new(&times);
+            let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
+            builder.check(&info, &bytes, &times).unwrap();
+            blocks.push(now.len());
+            start += now.len() as i64 * 60_000;
+            rest = later;
+        }
+        blocks
+    }
+
+    #[test]
+    fn the_largest_cells_fit_blocks() {
+        let widest = Distribution::widest();
+        assert_eq!(CellSketch::entries(&widest), <Distribution as CellSketch>::CELL_ENTRIES_MAX);
+        let whole = BLOCK_ENTRIES_MAX / <Distribution as CellSketch>::CELL_ENTRIES_MAX;
+        let blocks = check_blocks(MetricType::Distribution, &vec![widest; 2 * whole + 1]);
+        assert_eq!(blocks, [whole, whole, 1]);
+        let widest = widest_set();
+        assert_eq!(CellSketch::entries(&widest), <Cardinality as CellSketch>::CELL_ENTRIES_MAX);
+        let whole = BLOCK_ENTRIES_MAX / <Cardinality as CellSketch>::CELL_ENTRIES_MAX;
+        assert_eq!(check_blocks(MetricType::Set, &vec![widest; whole + 1]), [whole, 1]);
+    }
+
+    #[test]
+    fn a_block_of_the_first_writers_is_read_whatever_its_cells_hold() {
+        // They cut a block after 1024 cells with buckets.
+        let mut cell = Distribution::default();
+        (0..1_000).for_each(|i| cell.add(f64::from(i).powi(3) / 1e3));
+        assert!(1_024 * CellSketch::entries(&cell) > 3 * BLOCK_ENTRIES_MAX);
+        let cells = vec![cell; 1_024];
+        let starts: Vec<i64> = (0..1_024).map(|i| i * 60_000).collect();
+        let mut builder = SketchBlockBuilder::default();
+        builder.push(SeriesId(1), &starts, &cells);
+        let info = sample_info(MetricType::Distribution, Tier::Minute);
+        let times = AtomicU64::new(0);
+        let times = TimesWriter::new(&times);
+        let bytes = builder.finish(&info, &times, Effort::Merge).unwrap();
+        builder.check(&info, &bytes, &times).unwrap();
+    }
+
+    #[test]
+    fn entries_are_what_is_encoded() {
+        let mut distribution = Distribution::default();
+        let mut set = Cardinality::default();
+        for i in 0..3_000u64 {
+            let hash = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            distribution.add((hash >> 11) as f64 / 1e9 - 3e6);
+            set.insert_hash(hash);
+            if i % 97 == 0 || (60..70).contains(&i) || (995..1_005).contains(&i) {
+                let entries = match distribution.parts().entries {
+                    crate::sketch::Entries::Exact(values) => values.len(),
+                    crate::sketch::Entries::Buckets { indices, .. } => indices.len(),
+                };
+                assert_eq!(CellSketch::entries(&distribution), entries);
+                let mut stored = Vec::new();
+                set.encode(&mut stored);
+                assert_eq!(set.stored_bytes(), stored.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_cell_with_more_buckets_than_there_are_is_refused() {
+        let mut cell = Distribution::default();
+        (0..100).for_each(|i| cell.add(f64::from(i)));
+        let mut bytes = Vec::new();
+        CellSketch::encode(&[cell], Effort::Seal, &mut bytes).unwrap();
+        let read = |bytes: &[u8]| <Distribution as CellSketch>::decode(&mut Reader::new(bytes), 1);
+        assert!(read(&bytes).is_ok());
+        // Counts are a constant of one row, then no values; then the buckets of the cell, constant as well.
+        let at = bytes.windows(4).rposition(|w| w == [1, 0, 200, 1]).unwrap();
+        assert!(at > 0);
+        for buckets in [<Distribution as CellSketch>::CELL_ENTRIES_MAX as i64 + 1, -1, i64::MAX] {
+            let mut bad = bytes[..at + 2].to_vec();
+            crate::codec::bytes::put_signed(&mut bad, buckets);
+            bad.extend_from_slice(&bytes[at + 4..]);
+            assert!(read(&bad).is_err());
+        }
+    }
+
+    #[test]
+    fn any_difference_between_a_block_and_its_cells_is_seen() {
+        let cells = |change: fn(&mut Distribution)| {
+            let mut cells = vec![Distribution::default(); 3];
+            (0..3).for_each(|v| cells[0].add(f64::from(v)));
+            (0..100).for_each(|v| cells[1].add(f64::from(v)));
+            (0..100).for_each(|v| cells[2].add(f64::from(v) / 7.0));
+            cells.iter_mut().for_each(change);
+            cells
+        };
+        let built = |cells: &[Distribution]| {
+            let mut builder = SketchBlockBuilder::default();
+            builder.push(SeriesId(7), &[0, 60_000, 120_000], cells);
+            builder
+        };
+        let info = sample_info(MetricType::Distribution, Tier::Minute);
+        let times = AtomicU64::new(0);
+        let times = TimesWriter::new(&times);
+        let builder = built(&cells(|_| {}));
+        let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
+        assert!(builder.check(&info, &bytes, &times).is_ok());
+        let changes: [fn(&mut Distribution); 3] =
+            [|c| c.add(1.0), |c| c.add_told(&[(2.0, 1)], &ExactSum::default()), |c| c.add(-1e-9)];
+        for change in changes {
+            assert!(built(&cells(change)).check(&info, &bytes, &times).is_err());
+        }
+        let mut moved = SketchBlockBuilder::default();
+        moved.push(SeriesId(7), &[0, 60_000, 180_000], &cells(|_| {}));
+        assert!(moved.check(&info, &bytes, &times).is_err());
+        let mut other = SketchBlockBuilder::default();
+        other.push(SeriesId(8), &[0, 60_000, 120_000], &cells(|_| {}));
+        assert!(other.check(&info, &bytes, &times).is_err());
     }
 
     proptest! {

@@ -34,7 +34,10 @@ pub(crate) fn encode<'v>(
     let (mut starts, mut steps, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
     let mut residuals = Vec::new();
     for vector in vectors {
-        let (step, shape) = fit(vector, &mut residuals);
+        let (step, shape) = match effort {
+            Effort::Plain => distances(vector, &mut residuals),
+            Effort::Seal | Effort::Merge => fit(vector, &mut residuals),
+        };
         starts.push(vector.first().copied().unwrap_or_default());
         steps.push(step);
         shapes.push(shape);
@@ -49,6 +52,13 @@ pub(crate) fn encode<'v>(
 pub(super) fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut before = 0;
     values.map(|v| v - std::mem::replace(&mut before, v)).collect()
+}
+
+/// Appends how far the times of a vector are from the first, as the residuals of a grid without a step.
+fn distances(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
+    let first = times.first().copied().unwrap_or_default();
+    residuals.extend(times.iter().map(|t| t.wrapping_sub(first)));
+    (0, GRID)
 }
 
 /// Chooses step and shape of a vector and appends its residuals, none when it is regular.
@@ -207,6 +217,16 @@ pub(super) fn read_column(reader: &mut Reader<'_>, rows: usize) -> CodecResult<V
 }
 
 impl Times<'_> {
+    /// Whether these are the times.
+    pub(super) fn is(&self, wanted: &[i64]) -> bool {
+        match *self {
+            Times::Regular { len, .. } => {
+                len == wanted.len() && wanted.iter().enumerate().all(|(i, t)| self.at(i) == *t)
+            }
+            Times::List(times) => times == wanted,
+        }
+    }
+
     /// The time of row `i`.
     #[inline]
     pub(crate) fn at(&self, i: usize) -> i64 {

@@ -3,6 +3,7 @@
 use super::baselines::Baselines;
 use super::stored;
 use crate::codec::frame::{self, FrameKind};
+use crate::codec::integers::Effort;
 use crate::model::{Columns, Readings, SeriesId};
 
 /// Series that the engine of the fuzzer has.
@@ -29,9 +30,11 @@ pub(crate) fn read_page(counters: bool, payload: &[u8]) {
     frame::close(&mut row, mark);
     let again = |row: &[u8]| {
         if counters {
-            stored::decode_counters(0, row).and_then(|page| stored::encode_counters(0, &page))
+            stored::decode_counters(0, row)
+                .and_then(|page| stored::encode_counters(0, &page, Effort::Seal))
         } else {
-            stored::decode_histograms(0, row).and_then(|page| stored::encode_histograms(0, &page))
+            stored::decode_histograms(0, row)
+                .and_then(|page| stored::encode_histograms(0, &page, Effort::Seal))
         }
     };
     if let Ok(written) = again(&row) {

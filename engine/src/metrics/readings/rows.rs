@@ -13,8 +13,10 @@ use std::sync::Arc;
 
 use super::baselines::{Baselines, HistogramTotal};
 use super::counter::CounterTotal;
-use super::pages::{Changed, PAGE_SERIES, page_of};
+use super::pages::{Changed, PAGE_SERIES, Page, page_of};
 use super::stored;
+use crate::codec::integers::Effort;
+use crate::codec::verified::{encode_verified, expect_same};
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::maintenance::VerifyReport;
@@ -38,17 +40,36 @@ impl ChangedBaselines {
     /// Adds the rows to a batch.
     pub(crate) fn stage(&self, batch: &mut Batch) -> Result<()> {
         for (number, page) in &self.counters {
-            let row =
-                page.as_ref().map(|page| stored::encode_counters(*number, page)).transpose()?;
-            put(batch, (COUNTERS, *number), row);
+            let (encode, decode) = (stored::encode_counters, stored::decode_counters);
+            stage_page(batch, (COUNTERS, *number), page.as_deref(), encode, decode)?;
         }
         for (number, page) in &self.histograms {
-            let row =
-                page.as_ref().map(|page| stored::encode_histograms(*number, page)).transpose()?;
-            put(batch, (HISTOGRAMS, *number), row);
+            let (encode, decode) = (stored::encode_histograms, stored::decode_histograms);
+            stage_page(batch, (HISTOGRAMS, *number), page.as_deref(), encode, decode)?;
         }
         Ok(())
     }
+}
+
+/// Adds the row of a page to a batch, once it is seen to read back as the page.
+fn stage_page<T: PartialEq>(
+    batch: &mut Batch,
+    key: Key,
+    page: Option<&Page<T>>,
+    encode: impl Fn(u32, &Page<T>, Effort) -> CodecResult<Vec<u8>>,
+    decode: impl Fn(u32, &[u8]) -> CodecResult<Page<T>>,
+) -> Result<()> {
+    let (_, number) = key;
+    let encoded = |page| {
+        encode_verified(
+            Effort::Seal,
+            |effort| encode(number, page, effort),
+            |row| expect_same(decode(number, row)? == *page, "last readings"),
+            || series_of(key),
+        )
+    };
+    put(batch, key, page.map(encoded).transpose()?);
+    Ok(())
 }
 
 fn put(batch: &mut Batch, key: Key, row: Option<Vec<u8>>) {
@@ -135,11 +156,16 @@ fn keys_between(after: Option<Key>, seen: &[Key], end: SeriesId) -> Vec<Key> {
         .collect()
 }
 
-fn told((kind, number): Key, error: &CodecError) -> String {
+fn told(key: Key, error: &CodecError) -> String {
+    format!("{}: {error}", series_of(key))
+}
+
+/// Names the readings of a row.
+fn series_of((kind, number): Key) -> String {
     let of = if kind == COUNTERS { "counters" } else { "histograms" };
     let first = number.saturating_mul(PAGE_SERIES);
     let last = first.saturating_add(PAGE_SERIES - 1);
-    format!("last readings of {of}, series {first} to {last}: {error}")
+    format!("last readings of {of}, series {first} to {last}")
 }
 
 fn encode_key((kind, number): Key) -> [u8; 5] {

@@ -34,12 +34,16 @@ const PAGE_BUCKETS_MAX: usize = PAGE_SERIES as usize * HISTOGRAM_BUCKETS_MAX;
 /// The series of a page and when they were read.
 type Head = Vec<(SeriesId, TimestampMs)>;
 
-pub(super) fn encode_counters(number: u32, page: &Page<CounterTotal>) -> CodecResult<Vec<u8>> {
+pub(super) fn encode_counters(
+    number: u32,
+    page: &Page<CounterTotal>,
+    effort: Effort,
+) -> CodecResult<Vec<u8>> {
     let mut out = Vec::new();
     let mark = frame::begin(&mut out, FrameKind::CounterBaselines, VERSION);
-    put_head(number, page, |total| total.time, &mut out)?;
+    put_head(number, page, |total| total.time, effort, &mut out)?;
     let totals: Vec<f64> = page.iter(number).map(|(_, total)| total.total).collect();
-    put_floats(&totals, &mut out)?;
+    put_floats(&totals, effort, &mut out)?;
     frame::close(&mut out, mark);
     Ok(out)
 }
@@ -63,13 +67,14 @@ pub(super) fn decode_counters(number: u32, row: &[u8]) -> CodecResult<Page<Count
 pub(super) fn encode_histograms(
     number: u32,
     page: &Page<Arc<HistogramTotal>>,
+    effort: Effort,
 ) -> CodecResult<Vec<u8>> {
     let mut out = Vec::new();
     let mark = frame::begin(&mut out, FrameKind::HistogramBaselines, VERSION);
-    put_head(number, page, |total| total.time, &mut out)?;
+    put_head(number, page, |total| total.time, effort, &mut out)?;
     let mut columns = HistogramColumns::default();
     page.iter(number).for_each(|(_, total)| columns.push(total));
-    columns.encode(&mut out)?;
+    columns.encode(effort, &mut out)?;
     frame::close(&mut out, mark);
     Ok(out)
 }
@@ -92,6 +97,7 @@ fn put_head<T>(
     number: u32,
     page: &Page<T>,
     time: impl Fn(&T) -> TimestampMs,
+    effort: Effort,
     out: &mut Vec<u8>,
 ) -> CodecResult<()> {
     put_varint(out, u64::from(page.lost_below.0));
@@ -104,8 +110,8 @@ fn put_head<T>(
         })
         .unzip();
     put_varint(out, ids.len() as u64);
-    integers::encode(&ids, Effort::Seal, out)?;
-    integers::encode(&times, Effort::Seal, out)
+    integers::encode(&ids, effort, out)?;
+    integers::encode(&times, effort, out)
 }
 
 /// A page without its values, and the series and times of these.
@@ -194,20 +200,20 @@ impl HistogramColumns {
         }
     }
 
-    fn encode(&self, out: &mut Vec<u8>) -> CodecResult<()> {
-        integers::encode(&self.has, Effort::Seal, out)?;
-        put_floats(&self.sums, out)?;
+    fn encode(&self, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+        integers::encode(&self.has, effort, out)?;
+        put_floats(&self.sums, effort, out)?;
         put_varint(out, self.lists.len() as u64);
         for list in &self.lists {
             put_varint(out, list.len() as u64);
             out.extend(list.iter().flat_map(|bound| bound.to_le_bytes()));
         }
         for column in [&self.list_of, &self.explicit, &self.scales] {
-            integers::encode(column, Effort::Seal, out)?;
+            integers::encode(column, effort, out)?;
         }
-        put_floats(&self.thresholds, out)?;
+        put_floats(&self.thresholds, effort, out)?;
         for column in [&self.zeros, &self.above, &self.below, &self.indices, &self.counts] {
-            integers::encode(column, Effort::Seal, out)?;
+            integers::encode(column, effort, out)?;
         }
         Ok(())
     }
@@ -317,8 +323,8 @@ impl Totals<'_> {
     }
 }
 
-fn put_floats(values: &[f64], out: &mut Vec<u8>) -> CodecResult<()> {
-    floats::encode(values, &Runs::new([values.len()]), Effort::Seal, out)
+fn put_floats(values: &[f64], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+    floats::encode(values, &Runs::new([values.len()]), effort, out)
 }
 
 fn read_floats(reader: &mut Reader<'_>, rows_max: usize) -> CodecResult<Vec<f64>> {
@@ -358,7 +364,7 @@ mod tests {
         let counter = |time, total| CounterTotal { time: TimestampMs(time), total };
         let counters = page(1, vec![(0, counter(1000, 2.5)), (2, counter(1010, 7.0))]);
         let hex = |row: &[u8]| row.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ");
-        let row = encode_counters(1, &counters).unwrap();
+        let row = encode_counters(1, &counters, Effort::Seal).unwrap();
         let golden = "87 02 02 02 01 04 08 fe 00 02 01 d0 0f 04 a0 00 01 05 00 02 01 0a 04 90";
         assert_eq!(hex(&row[frame::HEADER_BYTES..]), golden);
         let explicit = Counts::Explicit { bounds: [1.0].into(), counts: [3, 4].into() };
@@ -373,7 +379,7 @@ mod tests {
             |time, sum, counts| Arc::new(HistogramTotal { time: TimestampMs(time), sum, counts });
         let values =
             vec![(1, total(1000, Some(1.5), explicit)), (2, total(1000, None, exponential))];
-        let row = encode_histograms(0, &page(0, values)).unwrap();
+        let row = encode_histograms(0, &page(0, values), Effort::Seal).unwrap();
         let golden = "07 02 02 00 02 02 00 d0 0f 02 01 02 01 02 00 01 0f 00 01 00 02 01 01 00 00 00 00 00 \
 00 f0 3f 01 00 00 02 01 06 01 02 01 00 01 00 01 05 00 01 00 02 01 00 12 01 00 04 \
 01 00 02 03 01 03 04 90 02 03 01 02 03 48 01";
@@ -386,9 +392,44 @@ mod tests {
             time: TimestampMs(1_700_000_000_000 + i64::from(slot) % 10 * 997),
             total: f64::from(slot * 7919 % 10_007 * 100),
         };
-        let row = encode_counters(3, &page(3, (0..PAGE_SERIES).map(|s| (s, total(s))).collect()));
+        let row = encode_counters(
+            3,
+            &page(3, (0..PAGE_SERIES).map(|s| (s, total(s))).collect()),
+            Effort::Seal,
+        );
         let bytes = row.unwrap().len();
         assert!(bytes <= 5 * PAGE_SERIES as usize, "{bytes} bytes");
+    }
+
+    #[test]
+    fn a_page_of_the_largest_histograms_comes_back() {
+        let explicit = |slot: u32| Counts::Explicit {
+            bounds: (1..HISTOGRAM_BUCKETS_MAX).map(|b| (b as u32 * 1_000 + slot).into()).collect(),
+            counts: (0..HISTOGRAM_BUCKETS_MAX).map(|b| b as u64 * 7_919 % 1_009).collect(),
+        };
+        let half = HISTOGRAM_BUCKETS_MAX as i32 / 2;
+        let side: Side = (0..half).map(|i| (i * 31 - 9, u64::MAX >> 11)).collect();
+        let exponential = || {
+            let (positive, negative) = (side.clone(), side.clone());
+            Counts::Exponential(Exponential {
+                scale: 20,
+                zero_threshold: 0.0,
+                zero: 0,
+                positive,
+                negative,
+            })
+        };
+        let total = |counts| {
+            Arc::new(HistogramTotal { time: TimestampMs(i64::MAX), sum: Some(f64::MAX), counts })
+        };
+        for exponentials in [false, true] {
+            let of = |slot| if exponentials { exponential() } else { explicit(slot) };
+            let page = page(9, (0..PAGE_SERIES).map(|slot| (slot, total(of(slot)))).collect());
+            for effort in [Effort::Seal, Effort::Plain] {
+                let row = encode_histograms(9, &page, effort).unwrap();
+                assert!(decode_histograms(9, &row) == Ok(page.clone()));
+            }
+        }
     }
 
     fn counts() -> impl Strategy<Value = Counts> {
@@ -417,7 +458,7 @@ mod tests {
         ) {
             let total = |(time, total)| CounterTotal { time: TimestampMs(time), total };
             let page = page(number, totals.into_iter().map(|(s, t)| (s, total(t))).collect());
-            let row = encode_counters(number, &page).unwrap();
+            let row = encode_counters(number, &page, Effort::Seal).unwrap();
             prop_assert_eq!(decode_counters(number, &row), Ok(page.clone()));
             let elsewhere = decode_counters(number ^ 1, &row);
             prop_assert!(elsewhere.is_err() || page.iter(number).next().is_none());
@@ -433,7 +474,7 @@ mod tests {
                 Arc::new(HistogramTotal { time: TimestampMs(time), sum, counts })
             };
             let page = page(5, totals.into_iter().map(|(s, t)| (s, total(t))).collect());
-            let row = encode_histograms(5, &page).unwrap();
+            let row = encode_histograms(5, &page, Effort::Seal).unwrap();
             prop_assert_eq!(decode_histograms(5, &row), Ok(page));
         }
 

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::baselines::Baselines;
 use super::stored;
+use crate::codec::integers::Effort;
 use crate::model::{
     Aggregation, Begins, Buckets, Columns, Histogram, HistogramReading, Interval, MetricName,
     MetricQuery, MetricType, Readings, SeriesId, Temporality, TimeRange, TimestampMs,
@@ -119,11 +120,11 @@ impl World {
     fn seal(&mut self) {
         let changed = self.baselines.freeze();
         for (number, page) in changed.counters {
-            let row = stored::encode_counters(number, &page.unwrap()).unwrap();
+            let row = stored::encode_counters(number, &page.unwrap(), Effort::Seal).unwrap();
             self.counters.insert(number, row);
         }
         for (number, page) in changed.histograms {
-            let row = stored::encode_histograms(number, &page.unwrap()).unwrap();
+            let row = stored::encode_histograms(number, &page.unwrap(), Effort::Seal).unwrap();
             self.histograms.insert(number, row);
         }
         for (series, (counters, histograms)) in std::mem::take(&mut self.head) {

@@ -65,7 +65,7 @@ pub(super) fn parse_key(key: &[u8]) -> Option<(Shelf, PageNumber)> {
 }
 
 /// A page, decoded.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct TimePage {
     /// Where each vector ends in `times`.
     ends: Vec<u32>,
@@ -164,6 +164,25 @@ mod tests {
         }
         assert!(key(hours, PageNumber(9)) < key(day, PageNumber(1)));
         assert_eq!(parse_key(b"short"), None);
+    }
+
+    #[test]
+    fn the_largest_page_comes_back() {
+        use crate::metrics::block::BLOCK_ROWS_MAX;
+        let mut page = TimePage::default();
+        page.push(&(0..PAGE_TIMES as i64 - 1).collect::<Vec<_>>());
+        assert!(!page.is_full());
+        page.push(&(0..BLOCK_ROWS_MAX as i64).map(|i| i * i).collect::<Vec<_>>());
+        assert!(page.is_full());
+        for effort in [Effort::Seal, Effort::Merge, Effort::Plain] {
+            assert!(TimePage::decode(&page.encode(effort).unwrap()).unwrap() == page);
+        }
+        let mut ones = TimePage::default();
+        for time in 0..PAGE_TIMES as i64 {
+            ones.push(&[time * time % 1_009]);
+        }
+        assert!(ones.is_full());
+        assert!(TimePage::decode(&ones.encode(Effort::Seal).unwrap()) == Ok(ones));
     }
 
     proptest! {

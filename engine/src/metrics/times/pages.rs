@@ -72,11 +72,11 @@ impl TimePages {
 
     /// A writer for blocks of a shelf; it knows the vectors that are on disk.
     pub(crate) fn writer_of<'m>(
-        &self,
+        &'m self,
         shelf: Shelf,
         sequence: &'m AtomicU64,
     ) -> Result<TimesWriter<'m>> {
-        let writer = self.writer(sequence);
+        let writer = TimesWriter::over(sequence, self);
         if self.shelves.lock().contains(&shelf) {
             let remembered = {
                 let mut remembered = self.remembered.lock();

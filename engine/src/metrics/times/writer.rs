@@ -6,8 +6,10 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key};
-use crate::codec::CodecResult;
+use super::pages::TimePages;
 use crate::codec::integers::Effort;
+use crate::codec::verified::{encode_verified, expect_same};
+use crate::codec::{CodecError, CodecResult};
 use crate::fingerprint::fingerprinter;
 
 /// Where the vectors of a shelf are, by the hash of their times.
@@ -25,6 +27,8 @@ pub(crate) struct NewPage {
 pub(crate) struct TimesWriter<'m> {
     /// Hands out the numbers of pages.
     sequence: &'m AtomicU64,
+    /// Has the pages that were known before.
+    stored: Option<&'m TimePages>,
     shelves: Mutex<HashMap<Shelf, Pages>>,
 }
 
@@ -38,7 +42,12 @@ struct Pages {
 impl<'m> TimesWriter<'m> {
     /// A writer that knows no vectors.
     pub(crate) fn new(sequence: &'m AtomicU64) -> Self {
-        Self { sequence, shelves: Mutex::default() }
+        Self { sequence, stored: None, shelves: Mutex::default() }
+    }
+
+    /// A writer that will be told of vectors in pages of `stored`.
+    pub(super) fn over(sequence: &'m AtomicU64, stored: &'m TimePages) -> Self {
+        Self { stored: Some(stored), ..Self::new(sequence) }
     }
 
     /// Makes vectors known that are on disk already.
@@ -65,12 +74,38 @@ impl<'m> TimesWriter<'m> {
         place
     }
 
+    /// Whether a place of a shelf holds these times.
+    pub(crate) fn holds(
+        &self,
+        shelf: Shelf,
+        place: PlaceInPage,
+        times: &[i64],
+    ) -> CodecResult<bool> {
+        let is_there = |page: &TimePage| page.vector(place.place) == Some(times);
+        let mut shelves = self.shelves.lock();
+        let Pages { open, closed, .. } = shelves.entry(shelf).or_default();
+        let new = open.iter().chain(closed.iter()).find(|(number, _)| *number == place.page);
+        if let Some((_, page)) = new {
+            return Ok(is_there(page));
+        }
+        drop(shelves);
+        let missing = || CodecError::new(format!("page {} of times is unknown", place.page.0));
+        let page = self.stored.ok_or_else(missing)?.find(shelf, place.page);
+        page.map(|page| is_there(&page)).map_err(|error| CodecError::new(error.to_string()))
+    }
+
     /// The new pages, to be written with the blocks that refer to them.
     pub(crate) fn pages(&self, effort: Effort) -> CodecResult<Vec<NewPage>> {
         let mut pages = Vec::new();
         for (shelf, Pages { open, closed, .. }) in self.shelves.lock().iter_mut() {
             for (number, page) in closed.drain(..).chain(open.take()) {
-                pages.push(NewPage { key: key(*shelf, number), bytes: page.encode(effort)? });
+                let bytes = encode_verified(
+                    effort,
+                    |effort| page.encode(effort),
+                    |bytes| expect_same(TimePage::decode(bytes)? == page, "times"),
+                    || format!("new page {} of times", number.0),
+                )?;
+                pages.push(NewPage { key: key(*shelf, number), bytes });
             }
         }
         Ok(pages)

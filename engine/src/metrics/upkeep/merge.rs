@@ -47,10 +47,16 @@ impl Metrics {
         expiry: TimestampMs,
     ) -> Result<MergeReport> {
         let mut report = MergeReport::default();
+        let mut failure = None;
         for job in self.merge_jobs(eagerness, windows_max, expiry) {
-            self.merge_one(&job, expiry, &mut report)?;
+            match self.merge_one(&job, expiry, &mut report) {
+                Ok(()) => {}
+                // This window stays as it is; the others are merged.
+                Err(error @ Error::Encoder(_)) => failure = failure.or(Some(error)),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(report)
+        failure.map_or(Ok(report), Err)
     }
 
     fn merge_jobs(

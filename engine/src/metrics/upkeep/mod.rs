@@ -9,4 +9,7 @@ mod merge;
 mod seal;
 mod verify;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use seal::FrozenMetrics;

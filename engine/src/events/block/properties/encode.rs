@@ -36,7 +36,10 @@ pub(in super::super) fn encode(
         return Ok(());
     }
     let rows = SplitRows::new(texts);
-    let (shapes, codes) = rows.choose();
+    let (shapes, codes) = match effort {
+        Effort::Plain => (Shapes::default(), vec![None; rows.rows_of.len()]),
+        Effort::Seal | Effort::Merge => rows.choose(),
+    };
     let mut left_over = Vec::new();
     let mut columns: Vec<Column<'_>> =
         shapes.columns.iter().map(|key| Column::of(key.kind)).collect();

@@ -1,0 +1,155 @@
+//! Comparing a new block with the rows it was made from, column by column and bit for bit.
+
+use super::decode::reason;
+use super::header::{FIRST_TAG, NAME, USER};
+use super::info::EventBlockKey;
+use super::parts::{Given, Parts};
+use super::properties::PropertyReader;
+use super::rows::{TextReader, ValueReader};
+use crate::codec::verified::expect_same;
+use crate::codec::{CodecError, CodecResult};
+use crate::error::Result;
+use crate::model::{EventRows, TextId};
+
+/// Decodes a block and compares it with `rows`, each named by its source and its position there. Fails when anything differs.
+pub(super) fn compare(
+    sources: &[&EventRows],
+    rows: &[(u32, u32)],
+    block: &[u8],
+) -> CodecResult<()> {
+    // The block has no name yet.
+    let key = EventBlockKey { day: 0, sequence: 0 };
+    let compared = Parts::open(key, Box::new(Given(block)), None)
+        .and_then(|parts| Comparison { parts: &parts, sources, rows }.run());
+    compared.map_err(|error| CodecError::new(reason(error)))
+}
+
+struct Comparison<'a> {
+    parts: &'a Parts<'a>,
+    sources: &'a [&'a EventRows],
+    rows: &'a [(u32, u32)],
+}
+
+/// The text of a source that a code was last seen to stand for.
+type Known = Vec<Option<(u32, TextId)>>;
+
+impl<'a> Comparison<'a> {
+    fn run(&self) -> Result<()> {
+        expect_same(self.parts.rows() == self.rows.len(), "numbers of rows")?;
+        self.times_and_ids()?;
+        self.one_of_each(NAME, |rows, at| rows.names().get(at).copied(), "names")?;
+        self.one_of_each(USER, |rows, at| rows.users().get(at).copied().flatten(), "users")?;
+        self.tags()?;
+        self.values_and_properties()
+    }
+
+    /// The row of a block where it came from.
+    fn source(&self, row: usize) -> Option<(u32, &'a EventRows, usize)> {
+        let (source, at) = *self.rows.get(row)?;
+        Some((source, self.sources.get(source as usize)?, at as usize))
+    }
+
+    fn each_row(&self) -> impl Iterator<Item = (u32, &'a EventRows, usize)> {
+        (0..self.rows.len()).filter_map(|row| self.source(row))
+    }
+
+    fn times_and_ids(&self) -> Result<()> {
+        let (times, ids) = (self.parts.times()?, self.parts.ids()?);
+        let written = self.each_row().map(|(_, rows, at)| rows.times().get(at).copied());
+        expect_same(times.iter().copied().map(Some).eq(written), "times")?;
+        let written = self.each_row().map(|(_, rows, at)| rows.ids().get(at).copied());
+        expect_same((0..self.rows.len()).map(|row| ids.get(row)).eq(written), "ids")?;
+        Ok(())
+    }
+
+    /// A column in which a row has at most one text.
+    fn one_of_each(
+        &self,
+        column: u32,
+        of: impl Fn(&EventRows, usize) -> Option<TextId>,
+        what: &str,
+    ) -> Result<()> {
+        let codes = self.parts.codes(column)?;
+        let mut reader = TextReader::open(self.parts, column)?;
+        let mut known: Known = vec![None; self.parts.column(column)?.texts() + 1];
+        for (row, (source, rows, at)) in self.each_row().enumerate() {
+            let same = match (codes.code(row), of(rows, at)) {
+                (0, None) => true,
+                (0, Some(_)) | (_, None) => false,
+                (code, Some(id)) => self.is_text(&mut reader, &mut known, code, (source, id))?,
+            };
+            expect_same(same, what)?;
+        }
+        Ok(())
+    }
+
+    fn is_text(
+        &self,
+        reader: &mut TextReader<'_>,
+        known: &mut Known,
+        code: u32,
+        (source, id): (u32, TextId),
+    ) -> Result<bool> {
+        let Some(slot) = known.get_mut(code as usize) else { return Ok(false) };
+        if *slot == Some((source, id)) {
+            return Ok(true);
+        }
+        let written = self.sources.get(source as usize).map(|rows| rows.texts().text(id));
+        let same = written == Some(reader.text(code)?);
+        if same {
+            *slot = Some((source, id));
+        }
+        Ok(same)
+    }
+
+    /// Every tag of a block is one of the row, and there are as many.
+    fn tags(&self) -> Result<()> {
+        let mut count = 0;
+        for number in FIRST_TAG..self.parts.header().columns.len() as u32 {
+            let column = self.parts.column(number)?;
+            let mut reader = TextReader::open(self.parts, number)?;
+            let mut known: Known = vec![None; column.texts() + 1];
+            let mut cells = Vec::new();
+            self.parts.codes(number)?.each(|row, code| cells.push((row, code)));
+            count += cells.len();
+            // The number of the key in the source that was met last.
+            let mut key = None;
+            for (row, code) in cells {
+                let Some((source, rows, at)) = self.source(row as usize) else { continue };
+                let own = match key {
+                    Some((of, own)) if of == source => own,
+                    _ => rows.texts().get(&column.key),
+                };
+                key = Some((source, own));
+                let value = own.and_then(|own| rows.tag(at, own));
+                let same = match value {
+                    Some(id) => self.is_text(&mut reader, &mut known, code, (source, id))?,
+                    None => false,
+                };
+                expect_same(same, "tags")?;
+            }
+        }
+        let written: usize = self.each_row().map(|(_, rows, at)| rows.tags(at).len()).sum();
+        expect_same(count == written, "numbers of tags")?;
+        Ok(())
+    }
+
+    fn values_and_properties(&self) -> Result<()> {
+        let order = self.parts.clusters()?.order();
+        let mut values = ValueReader::open(self.parts)?;
+        let mut properties = PropertyReader::open(self.parts)?;
+        let mut text = String::new();
+        for (position, row) in order.iter().enumerate() {
+            let Some((_, rows, at)) = self.source(*row as usize) else { continue };
+            let written = rows.values().get(at).filter(|value| !value.is_nan());
+            let same = values.get(position)?.map(f64::to_bits) == written.map(|v| v.to_bits());
+            expect_same(same, "values")?;
+            text.clear();
+            if let Some(properties) = &mut properties {
+                properties.text(position, &mut text)?;
+            }
+            expect_same(text == rows.properties(at), "properties")?;
+        }
+        Ok(())
+    }
+}
