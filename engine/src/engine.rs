@@ -7,11 +7,12 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
+use crate::directory;
 use crate::documents::{Documents, Receipt};
 use crate::error::{Error, Refusal, Result};
 use crate::log::{self, Applied, Committer, Segments, Submission, encode_dropped, encode_write};
 use crate::maintenance::{
-    self, Alarm, BackupReport, DeleteReport, ExpireReport, Keeper, MergeReport, VerifyReport,
+    self, Alarm, BackupReport, DeleteReport, ExpireReport, Keeper, MergeReport, Stage, VerifyReport,
 };
 use crate::metrics::{self, BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition};
 use crate::model::{
@@ -241,18 +242,33 @@ impl Engine {
         self.rooms.keeper.expire()
     }
 
-    /// Copies everything to `target`, which must not exist, as of one instant between the call and its return.
+    /// Copies everything to `target`, which must not exist nor lie in the data directory, as of one instant between the call and
+    /// its return. Seals wait only while links are made; the copy is verified before it appears under its name.
     pub fn backup(&self, target: &Path) -> Result<BackupReport> {
-        let _no_seal_meanwhile = self.rooms.keeper.turn.lock();
-        maintenance::backup(&self.rooms.store, &self.rooms.segments, target)
+        let Rooms { dir, store, segments, keeper, .. } = &*self.rooms;
+        maintenance::check_target(dir, target)?;
+        let stage = {
+            let _no_seal_meanwhile = keeper.turn.lock();
+            Stage::new(dir, store, segments)?
+        };
+        stage.copy_to(target)
     }
 
-    /// Copies a backup to `dir`, which must not exist or be empty, and checks that the copy opens.
-    pub fn restore(source: &Path, dir: &Path) -> Result<()> {
-        maintenance::restore(source, dir)?;
-        let options =
-            Options { maintenance: crate::options::Maintenance::Manual, ..Options::default() };
-        Self::open(dir, options).map(drop)
+    /// Copies a backup to `dir`, which must not exist or be empty, and verifies the copy. Until it is complete the directory
+    /// cannot be opened.
+    pub fn restore(source: &Path, dir: &Path) -> Result<BackupReport> {
+        maintenance::restore(source, dir)
+    }
+
+    /// Fails with [`Error::Open`] unless `dir` is a data directory with data in it. Changes nothing.
+    pub fn check_directory(dir: &Path) -> Result<()> {
+        directory::must_hold_data(dir)
+    }
+
+    /// Reads everything that is in a data directory and checks it, without opening it: nothing is written. Fails with
+    /// [`Error::Open`] when it is no data directory, and while another process has it open.
+    pub fn verify_directory(dir: &Path) -> Result<VerifyReport> {
+        maintenance::inspect(dir)
     }
 
     /// Reads everything that is on disk and checks it.

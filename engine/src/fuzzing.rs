@@ -21,6 +21,11 @@ pub fn log_record(bytes: &[u8]) {
     }
 }
 
+/// One segment of the log: written, then damaged as the bytes say. What is read of it is what was written.
+pub fn log_segment(bytes: &[u8]) {
+    crate::log::fuzz::read_damaged(bytes);
+}
+
 /// Last readings of a page, of the kind that the first byte says. The frame around them is made here: a checksum would keep the
 /// fuzzer out.
 pub fn baselines(bytes: &[u8]) {

@@ -7,18 +7,18 @@
 //! A record is replayed exactly when its number is greater than the watermark that the last seal wrote together
 //! with the blocks: what is in blocks is not replayed, what is not, is.
 
-use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::directory::{self, DB_DIR, LOG_DIR};
 use crate::documents::Documents;
 use crate::engine::Rooms;
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::log::{Committer, FileOps, Record, Segments, scan_below};
-use crate::maintenance::{Alarm, DB_DIR, Due, Keeper, LOCK_FILE, LOG_DIR};
+use crate::log::{Committer, FileOps, Record, Segments, read_log};
+use crate::maintenance::{Alarm, Due, Keeper};
 use crate::metrics::{Opened, load};
 use crate::model::Lsn;
 use crate::options::{Maintenance, Options};
@@ -34,8 +34,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
 /// [`open`], with what is done to the files of the log.
 pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<Rooms> {
     let failed = |reason: String| Error::Open { path: dir.to_owned(), reason };
-    fs::create_dir_all(dir).map_err(|e| failed(e.to_string()))?;
-    let lock = lock(dir)?;
+    let lock = directory::claim(dir)?;
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
     let pool = Arc::new(query_threads(options.threads)?);
     let Opened { metrics, mut damaged } =
@@ -47,7 +46,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let documents = Arc::new(Documents::open(Arc::clone(&store), Arc::clone(&trusted))?);
     let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
     let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
-    let segments = Segments::open(dir.join(LOG_DIR))?;
+    let segments = Segments::new(dir.join(LOG_DIR));
     let next = replay(&telemetry, &segments, telemetry::sealed(&store)?, &mut damaged)?;
     let telemetry = Arc::new(telemetry);
     let alarm = Arc::new(Alarm::default());
@@ -58,6 +57,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     };
     let committer = Committer::start(segments.clone(), next, options.durability, sink, log_ops)?;
     let committer = Arc::new(committer);
+    directory::finish(dir)?;
     let keeper = Arc::new(Keeper {
         telemetry: Arc::clone(&telemetry),
         documents: Arc::clone(&documents),
@@ -101,18 +101,6 @@ fn query_threads(threads: usize) -> Result<rayon::ThreadPool> {
         .map_err(|e| Error::Storage(format!("starting the query threads: {e}")))
 }
 
-fn lock(dir: &Path) -> Result<File> {
-    let path = dir.join(LOCK_FILE);
-    let failed = |reason: String| Error::Open { path: dir.to_owned(), reason };
-    let file = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|e| failed(e.to_string()))?;
-    file.try_lock().map_err(|e| match e {
-        fs::TryLockError::WouldBlock => failed("another process has it open".into()),
-        fs::TryLockError::Error(e) => failed(e.to_string()),
-    })?;
-    Ok(file)
-}
-
 /// Applies what the log holds beyond `sealed`. Answers the number of the next record.
 fn replay(
     telemetry: &Telemetry,
@@ -120,25 +108,25 @@ fn replay(
     sealed: Lsn,
     damaged: &mut Vec<String>,
 ) -> Result<Lsn> {
-    let mut next = sealed.next();
-    for (span, path) in segments.bounded()? {
-        if span.start > next {
-            damaged.push(format!("the log lacks the records {}..{}", next.0, span.start.0));
+    // What is applied now may be sealed soon, and must not be gone from the log then.
+    segments.sync()?;
+    let mut refused = Vec::new();
+    let read = read_log(&segments.list()?, sealed, |lsn, payload| {
+        if lsn <= sealed {
+            return Ok(());
         }
-        let scanned = scan_below(&path, span.end, |lsn, payload| {
-            if lsn <= sealed {
-                return Ok(());
+        match Record::decode(payload) {
+            Ok(record) => telemetry.replay(lsn, record),
+            Err(error) => {
+                refused.push(format!("log record {lsn:?}: {error}"));
+                Ok(())
             }
-            match Record::decode(payload) {
-                Ok(record) => telemetry.replay(lsn, record),
-                Err(error) => {
-                    damaged.push(format!("log record {lsn:?}: {error}"));
-                    Ok(())
-                }
-            }
-        })?;
-        damaged.extend(scanned.damage.iter().map(ToString::to_string));
-        next = next.max(scanned.next);
+        }
+    })?;
+    damaged.extend(refused);
+    damaged.extend(read.damaged);
+    for torn in read.torn {
+        tracing::info!(segment = %torn.segment.display(), bytes = ?torn.bytes, "left out the end of the log, which nobody had an answer for");
     }
-    Ok(next)
+    Ok(read.next)
 }

@@ -124,6 +124,14 @@ impl TrustedClock {
         Ok(Self { clock, store, judge: Mutex::new(judge) })
     }
 
+    /// Checks a stored value of the keyspace `meta`, if it is the mark of a clock. Answers whether it is.
+    pub(crate) fn check_stored(key: &[u8], value: &[u8]) -> CodecResult<bool> {
+        if key != MARK_KEY {
+            return Ok(false);
+        }
+        ClockMark::decode(value).map(|_| true)
+    }
+
     /// What time it is. The more often it is asked, the sooner a clock that is wrong is found out; each change is logged.
     pub(crate) fn read(&self) -> TrustedTime {
         let mut judge = self.judge.lock();

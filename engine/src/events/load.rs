@@ -42,6 +42,9 @@ impl Events {
         let number = store.number(NUMBER_KEY)?.unwrap_or(1);
         let view = View::new(listed.blocks.into_values());
         let events = Self::new(store, options, pool, view, listed.quarantined, (sequence, number));
+        if events.store.is_read_only() {
+            return Ok(events);
+        }
         events.delete_blocks(&listed.garbage.into_iter().collect::<Vec<_>>())?;
         Ok(events)
     }

@@ -11,6 +11,7 @@ mod rooms;
 mod seal;
 mod source;
 mod upkeep;
+mod verify_rows;
 mod view;
 
 #[cfg(fuzzing)]
@@ -19,3 +20,4 @@ use chunk::Chunk;
 pub(crate) use rooms::Events;
 pub(crate) use seal::FrozenEvents;
 pub(crate) use source::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
+pub(crate) use verify_rows::verify_rows;

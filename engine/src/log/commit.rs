@@ -467,9 +467,12 @@ fn sync_every(shared: &Shared, period: Duration, ops: &FileOps) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+    use crate::log::read::testing::behind;
     use crate::log::record::{Record, encode_dropped, encode_write};
-    use crate::log::segment::scan_below;
+    use crate::log::scan::scan;
     use crate::log::writer::testing::failing;
     use crate::model::TimestampMs;
 
@@ -518,9 +521,9 @@ mod tests {
     /// What the segments hold, a list of records and their metrics for each.
     fn logged(segments: &Segments) -> Vec<Vec<(Lsn, u32)>> {
         let mut logged = Vec::new();
-        for (span, path) in segments.bounded().unwrap() {
+        for (path, behind) in behind(segments) {
             let mut records = Vec::new();
-            scan_below(&path, span.end, |lsn, payload| {
+            scan(&path, behind, |lsn, payload| {
                 records.push((lsn, Record::decode(payload)?.dropped[0].0));
                 Ok(())
             })
@@ -532,7 +535,7 @@ mod tests {
 
     fn run(durability: Durability) {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let sink = Recorder::default();
         let committer =
             Committer::start(segments.clone(), Lsn(1), durability, sink.clone(), FileOps::system())
@@ -583,7 +586,7 @@ mod tests {
     #[test]
     fn a_failed_sync_from_beside_is_told_to_the_next_writer_and_left_behind() {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let sink = Recorder::default();
         let (ops, faults) = failing();
         faults.fail_syncs(1);
@@ -619,7 +622,7 @@ mod tests {
     #[test]
     fn of_writes_with_one_receipt_in_a_group_one_is_logged() {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let shared = Arc::new(Shared::default());
         let writer = LogWriter::create(segments.clone(), Lsn(1), FileOps::system()).unwrap();
         let (sink, durability) = (Recorder::default(), Durability::Os);
@@ -628,10 +631,10 @@ mod tests {
         let submission = |id| {
             let answer = answer.clone();
             let written = Written { receipt: Some(receipt(id)), ..Written::default() };
-            Submission {
+            Queued {
                 payload: encode_write(&written.points, &written.events, written.receipt.as_ref()),
                 applied: Applied::Write(Box::new(written)),
-                done: Box::new(move |lsn| answer.send((id, lsn)).unwrap()),
+                answer: Answer(Some(Box::new(move |lsn| answer.send((id, lsn)).unwrap()))),
             }
         };
         worker.commit(vec![submission(7), submission(8), submission(7), submission(7)]);
@@ -653,7 +656,7 @@ mod tests {
     #[test]
     fn a_segment_that_cannot_be_synced_at_its_end_is_left_behind_and_its_records_are_doubtful() {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let (ops, faults) = failing();
         let sink = Recorder::default();
         let committer =
@@ -685,7 +688,7 @@ mod tests {
     #[test]
     fn a_panic_is_told_to_whoever_waits_and_whoever_comes_and_nobody_waits_for_ever() {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let sink = Recorder::default();
         let committer = start(&segments, Durability::Os, sink.clone(), FileOps::system());
         assert_eq!(write(&committer, 1).unwrap(), Lsn(1));
@@ -725,7 +728,7 @@ mod tests {
     #[test]
     fn a_sync_from_beside_that_panics_failed_and_the_thread_goes_on() {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let panics = AtomicBool::new(true);
         let (synced, syncs) = std::sync::mpsc::channel();
         let sync = move |file: &File| {
@@ -753,7 +756,7 @@ mod tests {
     #[test]
     fn a_callback_that_panics_takes_nobody_with_it() {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let sink = Recorder::default();
         let committer = start(&segments, Durability::Os, sink.clone(), FileOps::system());
         committer.submit(Submission {

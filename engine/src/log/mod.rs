@@ -7,16 +7,24 @@
 
 mod commit;
 mod events;
+mod read;
 mod readings;
 mod record;
+mod scan;
 mod segment;
 mod writer;
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
+#[cfg(test)]
+mod recovery_tests;
+
 pub(crate) use commit::{Admission, Applied, Committer, Sink, Submission, Written};
+pub(crate) use read::read_log;
 pub(crate) use record::{
     Definitions, MetricDefined, Record, SeriesDefined, encode_dropped, encode_write,
 };
-pub(crate) use segment::{Segments, scan_below};
+pub(crate) use segment::Segments;
 pub(crate) use writer::FileOps;
 #[cfg(test)]
 pub(crate) use writer::testing;

@@ -1,84 +1,196 @@
-//! The files of the log, and how they are read after a crash.
+//! The files of the log: their format, and the rules by which a file is read after a crash.
 //!
 //! ```text
 //! DIR/log/<first lsn, 20 digits>.log
-//!   header, 32 bytes: magic "TELLTALE" │ version: u32 │ 0: u32 │ first lsn: u64 │ xxh3-64 of the 24 bytes before
-//!   frames: marker: u32 │ length of the payload: u32 │ lsn: u64 │ xxh3-64 of length, lsn, payload │ payload
+//!   header, 40 bytes: magic "TELLTALE" │ version: u32 = 2 │ 0: u32 │ first lsn: u64 │ answered: u64 │ xxh3-64 of all before
+//!   frames, each:     marker: u32 │ length of the payload: u32 │ lsn: u64 │ answered: u64 │ xxh3-64 of the payload
+//!                     │ zero sectors: u32 │ low half of the xxh3-64 of all before: u32 │ payload
 //! ```
-//!
-//! A frame that the end of the file cuts short was being written when the machine died, and nobody had an
-//! answer for it: it ends the segment. Anything else that is not a whole frame was acknowledged once and then
-//! damaged: the gap is reported as [`Damage`] and reading goes on behind it.
 //!
 //! Records of a segment are valid below the first record of the next segment. What an abandoned segment holds from there
 //! on was answered with an error and does not exist (see `writer.rs`).
+//!
+//! *answered*: the last record whose writer had its answer when these bytes were written: synced before, or handed to the
+//! operating system where [`crate::Durability`] asks for no more. In a frame it speaks of its own segment and of those before it
+//! only as far as the header does.
+//! *zero sectors*: of the sectors of [`SECTOR_BYTES`] that the payload lies in, those of which its part is all zeros. A write
+//! that was not synced loses whole sectors, in any order, and a lost sector reads as zeros or lies beyond the end of the file.
+//!
+//! What is not a whole frame, while nothing in the segment or the header of the next one says that its record was answered:
+//!
+//! | what is there                                              | it is                                                |
+//! |------------------------------------------------------------|------------------------------------------------------|
+//! | less than a frame's header                                 | torn                                                 |
+//! | a header of which one sector's part is all zeros           | torn                                                 |
+//! | a whole header, a payload that the end of the file cuts    | torn                                                 |
+//! | a whole header, a payload with more zero sectors than told | torn                                                 |
+//! | any other header: marker, length or checksum are wrong     | damage, up to the next frame                         |
+//! | a whole header, a payload with as many zero sectors        | damage of this record                                |
+//!
+//! *Torn* was being written when the machine died, and nobody had an answer for it: it ends the segment, with everything
+//! behind it, which belongs to the same write. *Damage* is reported, costs its record, and reading goes on behind it. A record
+//! that was answered is never torn, only damaged, even if the file ends before it.
+//!
+//! Segments of version 1 have headers of 32 bytes without *answered*, and frames of 24: marker, length, lsn, one
+//! xxh3-64 of length, lsn and payload. Anything that is not a whole frame of that version is damage when a frame follows, and
+//! torn when it begins with zeros or the end of the file cuts it.
 
-use std::fs;
-use std::ops::Range;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use crate::codec::bytes::Reader;
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
-pub(super) const HEADER_BYTES: usize = 32;
-pub(super) const FRAME_HEADER_BYTES: usize = 24;
+pub(super) const HEADER_BYTES: usize = 40;
+pub(super) const FRAME_HEADER_BYTES: usize = 40;
 /// A payload is at most this long; a batch that needs more is refused before it gets here.
 pub(super) const PAYLOAD_BYTES_MAX: usize = 1 << 30;
+/// What a disk writes whole or not at all: those with larger sectors lose several of these at once.
+pub(super) const SECTOR_BYTES: usize = 512;
+/// No record has a greater number: at a billion a second they last for a century.
+const LSN_MAX: Lsn = Lsn(1 << 62);
 const MAGIC: [u8; 8] = *b"TELLTALE";
-const VERSION: u32 = 1;
-const MARKER: [u8; 4] = 0x7e11_7a1e_u32.to_le_bytes();
+const VERSION: u32 = 2;
+const MARKER: [u8; 4] = 0x7e11_7a2e_u32.to_le_bytes();
 
-/// A stretch of a segment that could not be read although more of the log follows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Damage {
-    pub(crate) segment: PathBuf,
-    /// Where in the file it begins and ends.
-    pub(crate) bytes: std::ops::Range<usize>,
-    /// The records that lay there: from this one up to the one that was read next.
-    pub(crate) records: std::ops::Range<u64>,
+const HEADER_1_BYTES: usize = 32;
+const FRAME_HEADER_1_BYTES: usize = 24;
+const VERSION_1: u32 = 1;
+const MARKER_1: [u8; 4] = 0x7e11_7a1e_u32.to_le_bytes();
+/// What the markers of both versions begin with: a search for the next frame looks for it.
+const MARKER_END: [u8; 3] = [0x7a, 0x11, 0x7e];
+
+/// The header of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SegmentHeader {
+    pub(super) first: Lsn,
+    /// The last record of the segments before that was answered; none in version 1.
+    pub(super) answered: Option<Lsn>,
+    /// Its bytes in the file.
+    pub(super) length: usize,
 }
 
-impl std::fmt::Display for Damage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "log {}: bytes {}..{} are damaged, records {}..{} are lost",
-            self.segment.display(),
-            self.bytes.start,
-            self.bytes.end,
-            self.records.start,
-            self.records.end
-        )
-    }
-}
-
-/// The header of a segment whose first record is `first`.
-pub(super) fn header(first: Lsn) -> [u8; HEADER_BYTES] {
+/// The header of a segment whose first record is `first`, begun when the records through `answered` were answered.
+pub(super) fn header(first: Lsn, answered: Lsn) -> [u8; HEADER_BYTES] {
     let mut out = [0; HEADER_BYTES];
     let (body, sum) = out.split_at_mut(HEADER_BYTES - 8);
     let (magic, rest) = body.split_at_mut(8);
     magic.copy_from_slice(&MAGIC);
     rest[..4].copy_from_slice(&VERSION.to_le_bytes());
-    rest[8..].copy_from_slice(&first.0.to_le_bytes());
-    let mut hash = Xxh3::new();
-    hash.update(body);
-    sum.copy_from_slice(&hash.digest().to_le_bytes());
+    rest[8..16].copy_from_slice(&first.0.to_le_bytes());
+    rest[16..].copy_from_slice(&answered.0.to_le_bytes());
+    sum.copy_from_slice(&xxh3_64(body).to_le_bytes());
     out
 }
 
-/// Appends a frame around `payload`.
-pub(super) fn put_frame(out: &mut Vec<u8>, lsn: Lsn, payload: &[u8]) {
-    let length = payload.len() as u32;
+/// The header at the beginning of `bytes`, if a whole one is there.
+pub(super) fn read_header(bytes: &[u8]) -> Option<SegmentHeader> {
+    let mut reader = Reader::new(bytes);
+    let magic = reader.take(8).ok()?;
+    let version = u32_of(&mut reader)?;
+    let _unused = u32_of(&mut reader)?;
+    let first = Lsn(u64_of(&mut reader)?);
+    let (answered, length) = match version {
+        VERSION_1 => (None, HEADER_1_BYTES),
+        _ => (Some(Lsn(u64_of(&mut reader)?)), HEADER_BYTES),
+    };
+    let sum = u64_of(&mut reader)?;
+    let whole = magic == MAGIC
+        && (VERSION_1..=VERSION).contains(&version)
+        && sum == xxh3_64(bytes.get(..length - 8)?)
+        && answered.is_none_or(|answered| answered < first);
+    whole.then_some(SegmentHeader { first, answered, length })
+}
+
+/// Appends a frame around `payload` to `out`, which goes to the file at `offset`.
+pub(super) fn put_frame(out: &mut Vec<u8>, offset: u64, lsn: Lsn, answered: Lsn, payload: &[u8]) {
+    let begin = out.len();
+    let place = (offset % SECTOR_BYTES as u64) as usize + begin + FRAME_HEADER_BYTES;
     out.extend_from_slice(&MARKER);
-    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
     out.extend_from_slice(&lsn.0.to_le_bytes());
-    out.extend_from_slice(&checksum(length, lsn, payload).to_le_bytes());
+    out.extend_from_slice(&answered.0.to_le_bytes());
+    out.extend_from_slice(&xxh3_64(payload).to_le_bytes());
+    out.extend_from_slice(&zero_sectors(payload, place).to_le_bytes());
+    let sum = xxh3_64(out.get(begin..).unwrap_or_default()) as u32;
+    out.extend_from_slice(&sum.to_le_bytes());
     out.extend_from_slice(payload);
 }
 
-fn checksum(length: u32, lsn: Lsn, payload: &[u8]) -> u64 {
+/// The sectors that `bytes` lie in, when they begin at `offset` of the file, of which their part is all zeros.
+pub(super) fn zero_sectors(bytes: &[u8], offset: usize) -> u32 {
+    let (first, rest) = bytes.split_at((SECTOR_BYTES - offset % SECTOR_BYTES).min(bytes.len()));
+    let parts =
+        [first].into_iter().filter(|first| !first.is_empty()).chain(rest.chunks(SECTOR_BYTES));
+    parts.filter(|part| part.iter().all(|byte| *byte == 0)).count() as u32
+}
+
+/// A frame whose header is whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<'a> {
+    pub(super) lsn: Lsn,
+    /// The last record of its segment that was answered before it was written; none in version 1.
+    pub(super) answered: Option<Lsn>,
+    pub(super) payload: Payload<'a>,
+    /// Its bytes in the file, if all of them are there.
+    pub(super) length: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Payload<'a> {
+    Whole(&'a [u8]),
+    /// The file ends before it, or it lacks sectors.
+    Torn,
+    Damaged,
+}
+
+/// The frame at `at`, if its header is whole.
+pub(super) fn frame_at(file: &[u8], at: usize) -> Option<Frame<'_>> {
+    let bytes = file.get(at..)?;
+    match bytes.first_chunk()? {
+        &MARKER => frame(bytes, at),
+        &MARKER_1 => frame_1(bytes),
+        _ => None,
+    }
+}
+
+fn frame(bytes: &[u8], at: usize) -> Option<Frame<'_>> {
+    let (header, rest) = bytes.split_at_checked(FRAME_HEADER_BYTES)?;
+    let mut reader = Reader::new(header);
+    let _marker = u32_of(&mut reader)?;
+    let length = u32_of(&mut reader)? as usize;
+    let (lsn, answered) = (Lsn(u64_of(&mut reader)?), Lsn(u64_of(&mut reader)?));
+    let (of_payload, zeros) = (u64_of(&mut reader)?, u32_of(&mut reader)?);
+    let sum = xxh3_64(header.get(..FRAME_HEADER_BYTES - 4)?) as u32;
+    if u32_of(&mut reader)? != sum || answered >= lsn || lsn > LSN_MAX {
+        return None;
+    }
+    let payload = match rest.get(..length) {
+        None => Payload::Torn,
+        Some(payload) if xxh3_64(payload) == of_payload => Payload::Whole(payload),
+        Some(payload) if zero_sectors(payload, at + FRAME_HEADER_BYTES) > zeros => Payload::Torn,
+        Some(_) => Payload::Damaged,
+    };
+    Some(Frame { lsn, answered: Some(answered), payload, length: FRAME_HEADER_BYTES + length })
+}
+
+/// Its one checksum covers header and payload: there is no telling which of the two is damaged.
+fn frame_1(bytes: &[u8]) -> Option<Frame<'_>> {
+    let (header, rest) = bytes.split_at_checked(FRAME_HEADER_1_BYTES)?;
+    let mut reader = Reader::new(header);
+    let _marker = u32_of(&mut reader)?;
+    let length = u32_of(&mut reader)?;
+    let lsn = Lsn(u64_of(&mut reader)?);
+    let payload = rest.get(..length as usize)?;
+    let whole = checksum_1(length, lsn, payload) == u64_of(&mut reader)? && lsn <= LSN_MAX;
+    let length = FRAME_HEADER_1_BYTES + payload.len();
+    whole.then_some(Frame { lsn, answered: None, payload: Payload::Whole(payload), length })
+}
+
+fn checksum_1(length: u32, lsn: Lsn, payload: &[u8]) -> u64 {
     let mut hash = Xxh3::new();
     hash.update(&length.to_le_bytes());
     hash.update(&lsn.0.to_le_bytes());
@@ -86,115 +198,53 @@ fn checksum(length: u32, lsn: Lsn, payload: &[u8]) -> u64 {
     hash.digest()
 }
 
-/// The frame at the beginning of `bytes`, if a whole one is there, and how long it is.
-fn frame(bytes: &[u8]) -> Option<(Lsn, &[u8], usize)> {
-    let (marker, rest) = bytes.split_first_chunk::<4>()?;
-    let (length, rest) = rest.split_first_chunk::<4>()?;
-    let (lsn, rest) = rest.split_first_chunk::<8>()?;
-    let (sum, rest) = rest.split_first_chunk::<8>()?;
-    let length = u32::from_le_bytes(*length);
-    let lsn = Lsn(u64::from_le_bytes(*lsn));
-    let payload = rest.get(..length as usize)?;
-    let whole = *marker == MARKER && checksum(length, lsn, payload) == u64::from_le_bytes(*sum);
-    whole.then_some((lsn, payload, FRAME_HEADER_BYTES + payload.len()))
-}
-
-/// Whether `bytes` begin with a frame that goes on beyond their end, as a write that was cut off leaves it.
-fn is_torn(bytes: &[u8]) -> bool {
-    let claimed = bytes.get(4..8).and_then(|l| l.first_chunk().copied()).map(u32::from_le_bytes);
-    match claimed {
-        Some(length) if bytes.len() >= FRAME_HEADER_BYTES => {
-            bytes.starts_with(&MARKER) && length as usize > bytes.len() - FRAME_HEADER_BYTES
-        }
-        _ => true,
+/// Whether what begins at `at`, no whole header of a frame, is what a write leaves that lost sectors or was cut off. `header` is
+/// that of the segment, if it can be read.
+pub(super) fn is_torn_header(file: &[u8], at: usize, header: Option<SegmentHeader>) -> bool {
+    let bytes = file.get(at..).unwrap_or_default();
+    let version_1 = header.is_some_and(|header| header.length == HEADER_1_BYTES);
+    let length = if version_1 { FRAME_HEADER_1_BYTES } else { FRAME_HEADER_BYTES };
+    match bytes.get(..length) {
+        None => true,
+        Some(header) if version_1 && header.starts_with(&MARKER_1) => is_cut_1(bytes),
+        Some(header) => zero_sectors(header, at) > 0,
     }
 }
 
-/// The next whole frame at or after `from`.
-fn next_frame(bytes: &[u8], from: usize) -> Option<usize> {
+/// Whether a frame of version 1 goes on beyond the end of the file. It does not when only its length is wrong.
+fn is_cut_1(bytes: &[u8]) -> bool {
+    let mut reader = Reader::new(bytes.get(MARKER_1.len()..).unwrap_or_default());
+    let fields = (u32_of(&mut reader), u64_of(&mut reader), u64_of(&mut reader));
+    let (Some(length), Some(lsn), Some(sum)) = fields else { return true };
+    let rest = bytes.get(FRAME_HEADER_1_BYTES..).unwrap_or_default();
+    length as usize > rest.len() && checksum_1(rest.len() as u32, Lsn(lsn), rest) != sum
+}
+
+/// The next frame at or after `from` whose header is whole.
+pub(super) fn next_frame(file: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
-    while let Some(rest) = bytes.get(at..) {
-        at += rest.windows(MARKER.len()).position(|w| w == MARKER)?;
-        if bytes.get(at..).and_then(frame).is_some() {
+    loop {
+        // Both markers differ in their first byte only.
+        let rest = file.get(at + 1..)?;
+        at += rest.windows(MARKER_END.len()).position(|bytes| bytes == MARKER_END)?;
+        if frame_at(file, at).is_some() {
             return Some(at);
         }
         at += 1;
     }
-    None
 }
 
-/// What reading one segment came to.
-#[derive(Debug, Default)]
-pub(crate) struct Scanned {
-    /// The record before which the next segment has to begin.
-    pub(crate) next: Lsn,
-    pub(crate) records: u64,
-    pub(crate) damage: Vec<Damage>,
+fn u32_of(reader: &mut Reader<'_>) -> Option<u32> {
+    Some(u32::from_le_bytes(reader.take(4).ok()?.try_into().ok()?))
 }
 
-/// Hands every whole record of a segment to `sink`, in order.
-pub(crate) fn scan(path: &Path, mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>) -> Result<Scanned> {
-    let bytes = fs::read(path)
-        .map_err(|source| Error::Io { context: format!("reading {}", path.display()), source })?;
-    let first = first_lsn(path).unwrap_or_default();
-    let mut scanned = Scanned { next: first, ..Scanned::default() };
-    let whole_header = bytes.get(..HEADER_BYTES).is_some_and(|h| h == header(first).as_slice());
-    // Frames carry all that is needed; a damaged header is told like any other damage.
-    let mut at = if whole_header { HEADER_BYTES } else { 0 };
-    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        match frame(rest) {
-            Some((lsn, payload, length)) => {
-                sink(lsn, payload)?;
-                scanned.records += 1;
-                scanned.next = lsn.next();
-                at += length;
-            }
-            None => {
-                let resumed = next_frame(&bytes, at + 1);
-                if resumed.is_none() && is_torn(rest) {
-                    break;
-                }
-                let found = resumed.and_then(|at| bytes.get(at..)).and_then(frame).map(|f| f.0);
-                let next = found.unwrap_or(scanned.next.next());
-                let end = resumed.unwrap_or(bytes.len());
-                scanned.damage.push(Damage {
-                    segment: path.to_owned(),
-                    bytes: at..end,
-                    records: scanned.next.0..next.0,
-                });
-                scanned.next = next;
-                at = end;
-            }
-        }
-    }
-    Ok(scanned)
+fn u64_of(reader: &mut Reader<'_>) -> Option<u64> {
+    reader.u64().ok()
 }
 
-/// [`scan`], of the records below `end` only: see [`Segments::bounded`].
-pub(crate) fn scan_below(
-    path: &Path,
-    end: Lsn,
-    mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
-) -> Result<Scanned> {
-    let mut records = 0;
-    let mut scanned = scan(path, |lsn, payload| {
-        if lsn >= end {
-            return Ok(());
-        }
-        records += 1;
-        sink(lsn, payload)
-    })?;
-    scanned.records = records;
-    scanned.next = scanned.next.min(end);
-    scanned.damage.retain(|damage| damage.records.start < end.0);
-    for damage in &mut scanned.damage {
-        damage.records.end = damage.records.end.min(end.0);
-    }
-    Ok(scanned)
-}
-
-fn first_lsn(path: &Path) -> Option<Lsn> {
-    path.file_stem()?.to_str()?.parse().ok().map(Lsn)
+/// The record that the name of a segment begins with.
+pub(super) fn first_lsn(path: &Path) -> Option<Lsn> {
+    path.file_stem()?.to_str()?.parse().ok().map(Lsn).filter(|lsn| *lsn <= LSN_MAX)
 }
 
 /// The folder of segments.
@@ -204,13 +254,9 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// The folder, made if it is not there.
-    pub(crate) fn open(dir: PathBuf) -> Result<Self> {
-        fs::create_dir_all(&dir).map_err(|source| Error::Io {
-            context: format!("creating {}", dir.display()),
-            source,
-        })?;
-        Ok(Self { dir })
+    /// The segments in a folder that exists.
+    pub(crate) fn new(dir: PathBuf) -> Self {
+        Self { dir }
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -238,15 +284,6 @@ impl Segments {
         Ok(all)
     }
 
-    /// All segments with their first record and the one that their records are below, oldest first. The number of a
-    /// segment's first record bounds the segment before it.
-    pub(crate) fn bounded(&self) -> Result<Vec<(Range<Lsn>, PathBuf)>> {
-        let all = self.list()?;
-        let ends = all.iter().skip(1).map(|(next, _)| *next).chain([Lsn(u64::MAX)]);
-        let ends: Vec<Lsn> = ends.collect();
-        Ok(all.into_iter().zip(ends).map(|((first, path), end)| (first..end, path)).collect())
-    }
-
     /// Deletes the segments that hold nothing after `sealed`: those followed by one that begins at or before
     /// the record after it.
     pub(crate) fn delete_through(&self, sealed: Lsn) -> Result<()> {
@@ -263,91 +300,21 @@ impl Segments {
         Ok(())
     }
 
+    /// Brings everything that was written to the disk: what is read now must not be gone after a power loss later.
+    pub(crate) fn sync(&self) -> Result<()> {
+        for (_, path) in self.list()? {
+            let synced = File::open(&path).and_then(|file| file.sync_data());
+            synced.map_err(|source| Error::Io {
+                context: format!("syncing {}", path.display()),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
     /// The bytes of all segments.
     pub(crate) fn bytes(&self) -> Result<u64> {
         let all = self.list()?;
         Ok(all.iter().filter_map(|(_, path)| fs::metadata(path).ok()).map(|m| m.len()).sum())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn segment(dir: &Path, records: &[&[u8]]) -> PathBuf {
-        let mut bytes = header(Lsn(1)).to_vec();
-        for (i, payload) in records.iter().enumerate() {
-            put_frame(&mut bytes, Lsn(i as u64 + 1), payload);
-        }
-        let path = dir.join(format!("{:020}.log", 1));
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    fn read(path: &Path) -> (Vec<Vec<u8>>, Scanned) {
-        let mut all = Vec::new();
-        let scanned = scan(path, |_, payload| {
-            all.push(payload.to_vec());
-            Ok(())
-        });
-        (all, scanned.unwrap())
-    }
-
-    #[test]
-    fn a_torn_end_is_no_damage() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = segment(dir.path(), &[b"first", b"second", b"third"]);
-        let whole = fs::read(&path).unwrap();
-        let two = HEADER_BYTES + 2 * FRAME_HEADER_BYTES + 11;
-        for cut in two..whole.len() {
-            fs::write(&path, &whole[..cut]).unwrap();
-            let (records, scanned) = read(&path);
-            assert_eq!(records, [&b"first"[..], b"second"], "cut at {cut}");
-            assert_eq!((scanned.next, scanned.damage), (Lsn(3), vec![]));
-        }
-    }
-
-    #[test]
-    fn a_flipped_byte_loses_one_record_and_is_told() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = segment(dir.path(), &[b"first", b"second", b"third"]);
-        let whole = fs::read(&path).unwrap();
-        let second = HEADER_BYTES + FRAME_HEADER_BYTES + 5;
-        for at in second..second + FRAME_HEADER_BYTES + 6 {
-            let mut bad = whole.clone();
-            bad[at] ^= 0x10;
-            fs::write(&path, &bad).unwrap();
-            let (records, scanned) = read(&path);
-            assert_eq!(records, [&b"first"[..], b"third"], "flipped at {at}");
-            assert_eq!(scanned.damage.len(), 1);
-            assert_eq!(scanned.damage[0].records, 2..3);
-        }
-    }
-
-    #[test]
-    fn a_damaged_last_record_is_told_too() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = segment(dir.path(), &[b"first", b"second"]);
-        let mut bytes = fs::read(&path).unwrap();
-        *bytes.last_mut().unwrap() ^= 1;
-        fs::write(&path, &bytes).unwrap();
-        let (records, scanned) = read(&path);
-        assert_eq!(records, [b"first"]);
-        assert_eq!(scanned.damage[0].records, 2..3);
-        assert_eq!(scanned.next, Lsn(3));
-    }
-
-    #[test]
-    fn only_what_is_wholly_sealed_is_deleted() {
-        let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().to_owned()).unwrap();
-        for first in [1, 10, 20] {
-            fs::write(segments.path(Lsn(first)), header(Lsn(first))).unwrap();
-        }
-        segments.delete_through(Lsn(18)).unwrap();
-        let firsts = || segments.list().unwrap().iter().map(|(l, _)| l.0).collect::<Vec<_>>();
-        assert_eq!(firsts(), [10, 20]);
-        segments.delete_through(Lsn(19)).unwrap();
-        assert_eq!(firsts(), [20]);
     }
 }

@@ -25,7 +25,7 @@
 //!
 //! In both ways out of a failure `next` stays the number of the first record that failed. An abandoned segment is followed
 //! by one that is named by that number, and a segment's name bounds the one before it: what an abandoned segment holds
-//! from there on does not exist for any reader ([`Segments::bounded`]). So a number stands for one record, and a write that
+//! from there on does not exist for any reader ([`super::scan::Behind`]). So a number stands for one record, and a write that
 //! was answered with an error is not found beside its repetition, whether it had a receipt or not, and whatever it
 //! defined. Only when the process ends before the next segment is made may such records be replayed; nothing was
 //! acknowledged after them then, and their receipts answer the repetition.
@@ -40,7 +40,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::segment::{HEADER_BYTES, Segments, header, put_frame};
+use super::segment::{FRAME_HEADER_BYTES, HEADER_BYTES, Segments, header, put_frame};
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
@@ -96,17 +96,20 @@ pub(super) struct LogWriter {
     /// Bytes of the file that hold whole frames.
     length: u64,
     next: Lsn,
+    /// The last record that was written as it should be: its writer has an answer, or gets one before the next write.
+    answered: Lsn,
     /// Whether the end of the file may hold more than whole frames of acknowledged records, or lack some: the next
     /// write begins a new segment.
     abandoned: bool,
 }
 
 impl LogWriter {
-    /// Begins a new segment for records from `next` on.
+    /// Begins a new segment for records from `next` on. All before must be on the disk, or known to be lost.
     pub(super) fn create(segments: Segments, next: Lsn, ops: FileOps) -> Result<Self> {
-        sync_newest(&segments)?;
-        let file = create_segment(&segments, next)?;
-        Ok(Self { segments, ops, file, length: HEADER_BYTES as u64, next, abandoned: false })
+        let answered = Lsn(next.0.saturating_sub(1));
+        let file = create_segment(&segments, next, answered)?;
+        let length = HEADER_BYTES as u64;
+        Ok(Self { segments, ops, file, length, next, answered, abandoned: false })
     }
 
     /// The record that will be written next.
@@ -125,10 +128,11 @@ impl LogWriter {
         if self.abandoned || self.length > SEGMENT_BYTES_MAX {
             self.rotate()?;
         }
-        let mut frames = Vec::with_capacity(payloads.iter().map(|p| p.len() + 32).sum());
+        let frame_bytes = |payload: &&[u8]| payload.len() + FRAME_HEADER_BYTES;
+        let mut frames = Vec::with_capacity(payloads.iter().map(frame_bytes).sum());
         let mut lsn = self.next;
         for payload in payloads {
-            put_frame(&mut frames, lsn, payload);
+            put_frame(&mut frames, self.length, lsn, self.answered, payload);
             lsn = lsn.next();
         }
         let mut file: &File = &self.file;
@@ -139,6 +143,7 @@ impl LogWriter {
             return Err(io("writing the log", source));
         }
         self.length += frames.len() as u64;
+        self.answered = Lsn(lsn.0.saturating_sub(1));
         self.next = lsn;
         Ok(())
     }
@@ -173,27 +178,19 @@ impl LogWriter {
             self.abandon();
             return Err(io("syncing the log", source));
         }
-        self.file = create_segment(&self.segments, self.next)?;
+        self.file = create_segment(&self.segments, self.next, self.answered)?;
         self.length = HEADER_BYTES as u64;
         self.abandoned = false;
         Ok(())
     }
 }
 
-/// Syncs what an earlier process wrote last. It was replayed, so it answers repetitions of its requests from now on, but
-/// that process may have ended between write and sync.
-fn sync_newest(segments: &Segments) -> Result<()> {
-    let Some((_, path)) = segments.list()?.pop() else { return Ok(()) };
-    let synced = File::open(&path).and_then(|file| file.sync_data());
-    synced.map_err(|e| io("syncing the log of an earlier process", e))
-}
-
-fn create_segment(segments: &Segments, first: Lsn) -> Result<Arc<File>> {
+fn create_segment(segments: &Segments, first: Lsn, answered: Lsn) -> Result<Arc<File>> {
     let path = segments.path(first);
     let created = || {
         // A file of this name holds no record that was acknowledged.
         let mut file = OpenOptions::new().create(true).write(true).truncate(true).open(&path)?;
-        file.write_all(&header(first))?;
+        file.write_all(&header(first, answered))?;
         file.sync_data()?;
         drop(file);
         // The name must survive as well as the bytes.
@@ -217,7 +214,8 @@ pub(crate) mod testing {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::log::segment::scan_below;
+    use crate::log::read::testing::behind;
+    use crate::log::scan::scan;
 
     /// What goes wrong next.
     #[derive(Debug, Default)]
@@ -255,8 +253,8 @@ pub(crate) mod testing {
     pub(crate) fn copies_of(segments: &Segments) -> Copies {
         let mut copies =
             Copies { segments: segments.clone(), next: Lsn::default(), payloads: Vec::new() };
-        for (span, path) in segments.bounded().unwrap() {
-            let scanned = scan_below(&path, span.end, |_, payload| {
+        for (path, behind) in behind(segments) {
+            let scanned = scan(&path, behind, |_, payload| {
                 copies.payloads.push(payload.to_vec());
                 Ok(())
             });
@@ -301,20 +299,21 @@ pub(crate) mod testing {
 mod tests {
     use super::testing::failing;
     use super::*;
-    use crate::log::segment::{scan, scan_below};
+    use crate::log::read::testing::behind;
+    use crate::log::scan::scan;
 
     /// The records that readers see, and those that the files hold.
     fn records(segments: &Segments) -> (Vec<(u64, String)>, usize) {
         let (mut valid, mut stored) = (Vec::new(), 0);
-        for (span, path) in segments.bounded().unwrap() {
-            let scanned = scan_below(&path, span.end, |lsn, payload| {
+        for (path, behind) in behind(segments) {
+            let scanned = scan(&path, behind, |lsn, payload| {
                 valid.push((lsn.0, String::from_utf8_lossy(payload).into_owned()));
                 Ok(())
             });
             let scanned = scanned.unwrap();
             assert_eq!(scanned.damage, []);
-            assert!(scanned.next <= span.end);
-            stored += scan(&path, |_, _| Ok(())).unwrap().records as usize;
+            assert!(behind.is_none_or(|behind| scanned.next <= behind.first));
+            stored += scan(&path, None, |_, _| Ok(())).unwrap().records as usize;
         }
         (valid, stored)
     }
@@ -327,7 +326,7 @@ mod tests {
     #[track_caller]
     fn check(syncs: u32, cuts: u32, stored: usize) {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let (ops, faults) = failing();
         let mut writer = LogWriter::create(segments.clone(), Lsn(1), ops).unwrap();
         writer.append(&[b"one", b"two"], true).unwrap();
@@ -353,7 +352,7 @@ mod tests {
     #[test]
     fn a_segment_with_nothing_but_a_failed_write_is_begun_anew() {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let (ops, faults) = failing();
         let mut writer = LogWriter::create(segments.clone(), Lsn(7), ops).unwrap();
         for _ in 0..3 {
@@ -369,7 +368,7 @@ mod tests {
     #[test]
     fn what_is_torn_or_damaged_beyond_the_next_segment_is_not_told() {
         let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::open(dir.path().join("log")).unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let (ops, faults) = failing();
         let mut writer = LogWriter::create(segments.clone(), Lsn(1), ops).unwrap();
         writer.append(&[b"one"], true).unwrap();
@@ -379,7 +378,7 @@ mod tests {
         writer.append(&[b"two"], true).unwrap();
         let first = segments.path(Lsn(1));
         let whole = std::fs::read(&first).unwrap();
-        for at in HEADER_BYTES + 24 + 3..whole.len() {
+        for at in HEADER_BYTES + FRAME_HEADER_BYTES + 3..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x40;
             std::fs::write(&first, &damaged).unwrap();

@@ -5,13 +5,18 @@
 
 mod alarm;
 mod backup;
+mod inspect;
 mod keeper;
 mod reports;
 mod verify;
 
+#[cfg(test)]
+mod copy_tests;
+
 pub(crate) use alarm::{Alarm, Part};
 pub use backup::BackupReport;
-pub(crate) use backup::{DB_DIR, LOCK_FILE, LOG_DIR, backup, restore};
+pub(crate) use backup::{Stage, check_target, restore};
+pub(crate) use inspect::inspect;
 pub(crate) use keeper::{Due, Keeper};
 pub(crate) use reports::Eagerness;
 pub use reports::{DeleteReport, ExpireReport, MergeReport};

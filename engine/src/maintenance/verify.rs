@@ -1,10 +1,14 @@
 //! Walking every checksum: blocks, log, documents.
 
 use crate::documents::Documents;
-use crate::error::{Error, Result};
-use crate::log::{Record, Segments, scan_below};
+use crate::error::Result;
+use crate::log::{Record, Segments, read_log};
+use crate::model::Lsn;
 use crate::records::Records;
-use crate::telemetry::Telemetry;
+use crate::storage::{Caching, KeyRange, Keyspace, Store};
+use crate::telemetry::{self, Telemetry};
+use crate::trusted_time::TrustedClock;
+use crate::{events, metrics};
 
 /// What was looked at, and what is damaged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +27,7 @@ pub struct VerifyReport {
     pub damaged: Vec<String>,
 }
 
-/// Reads and checks everything that is on disk.
+/// Reads and checks everything that is on disk, whether it is being written to meanwhile or not.
 pub(crate) fn verify(
     telemetry: &Telemetry,
     documents: &Documents,
@@ -31,27 +35,14 @@ pub(crate) fn verify(
     segments: &Segments,
 ) -> Result<VerifyReport> {
     let mut report = VerifyReport::default();
+    let store = telemetry.store();
+    verify_meta(store, &mut report)?;
     telemetry.metrics.verify_blocks(&mut report)?;
     telemetry.metrics.verify_readings(&mut report)?;
+    metrics::verify_rows(store, &mut report)?;
     telemetry.events.verify_blocks(&mut report)?;
-    for (span, path) in segments.bounded()? {
-        let scanned = scan_below(&path, span.end, |lsn, payload| {
-            report.bytes += payload.len() as u64;
-            if let Err(error) = Record::decode(payload) {
-                report.damaged.push(format!("log record {lsn:?}: {error}"));
-            }
-            Ok(())
-        });
-        match scanned {
-            Ok(scanned) => {
-                report.log_records += scanned.records;
-                report.damaged.extend(scanned.damage.iter().map(ToString::to_string));
-            }
-            // A seal has deleted it meanwhile.
-            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-    }
+    events::verify_rows(store, &mut report)?;
+    verify_log(segments, || telemetry::sealed(store), &mut report)?;
     let verified = documents.verify()?;
     report.documents = verified.documents + verified.receipts;
     report.bytes += verified.bytes;
@@ -61,4 +52,44 @@ pub(crate) fn verify(
     report.bytes += verified.bytes;
     report.damaged.extend(verified.damaged);
     Ok(report)
+}
+
+/// Reads and checks the facts about the whole database.
+fn verify_meta(store: &Store, report: &mut VerifyReport) -> Result<()> {
+    let VerifyReport { bytes, damaged, .. } = report;
+    let visit = |key: Box<[u8]>, value: Box<[u8]>| {
+        *bytes += value.len() as u64;
+        let name = String::from_utf8_lossy(&key);
+        match TrustedClock::check_stored(&key, &value) {
+            Ok(true) => {}
+            Ok(false) if matches!(value.len(), 4 | 8) => {}
+            Ok(false) => damaged.push(format!("meta: {name:?} is {} bytes long", value.len())),
+            Err(error) => damaged.push(format!("meta: {name:?}: {error}")),
+        }
+    };
+    let all = KeyRange::all();
+    let gap = store.read_around_damage(Keyspace::Meta, &all, Caching::Bypass, visit)?;
+    report.damaged.extend(gap.map(|gap| format!("meta: {}", gap.error)));
+    Ok(())
+}
+
+/// Reads and decodes every record of the log.
+pub(super) fn verify_log(
+    segments: &Segments,
+    sealed: impl FnOnce() -> Result<Lsn>,
+    report: &mut VerifyReport,
+) -> Result<()> {
+    // Listed before the watermark is read: what seals delete meanwhile is not missing.
+    let listed = segments.list()?;
+    let VerifyReport { bytes, damaged, .. } = report;
+    let read = read_log(&listed, sealed()?, |lsn, payload| {
+        *bytes += payload.len() as u64;
+        if let Err(error) = Record::decode(payload) {
+            damaged.push(format!("log record {lsn:?}: {error}"));
+        }
+        Ok(())
+    })?;
+    report.log_records += read.records;
+    report.damaged.extend(read.damaged);
+    Ok(())
 }

@@ -69,6 +69,19 @@ pub(crate) fn open(
     Ok(Opened { metrics, damaged })
 }
 
+/// Reads the catalog and nothing else, for verification: changes nothing, and knows no names.
+pub(crate) fn inspect(
+    store: Arc<Store>,
+    options: Options,
+    pool: Arc<rayon::ThreadPool>,
+) -> Result<Metrics> {
+    let blocks: Vec<BlockInfo> = read_catalog(&store, &mut Vec::new())?.into_values().collect();
+    let view = View::new(Catalog::default().changed(&blocks, &HashSet::new()), HashMap::new());
+    let times = TimePages::open(Arc::clone(&store), options.cache_bytes)?;
+    let registry = Registry::new(0, 0);
+    Ok(Metrics::new(store, options, pool, registry, (view, times), HashSet::new(), 1))
+}
+
 fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<HashMap<BlockKey, BlockInfo>> {
     let mut blocks = HashMap::new();
     let visit = |key: Box<[u8]>, entry: Box<[u8]>| match BlockInfo::from_catalog_entry(&key, &entry)

@@ -27,4 +27,4 @@ pub(crate) use query::{query, query_all};
 pub(crate) use readings::{compare as compare_readings, read_page as read_baselines};
 pub use registry::Spelling;
 pub(crate) use rooms::Metrics;
-pub(crate) use upkeep::FrozenMetrics;
+pub(crate) use upkeep::{FrozenMetrics, verify_rows};

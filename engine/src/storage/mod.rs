@@ -10,6 +10,7 @@ mod disk;
 mod failure;
 mod keyspace;
 mod range;
+mod read_only;
 mod scan;
 mod store;
 mod tuning;

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 
 /// The version of everything on disk that this program writes, and the newest that it reads. Stored under
 /// `format` in [`Keyspace::Meta`], four bytes, little-endian.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 2;
 
 const FORMAT_KEY: &[u8] = b"format";
 
@@ -31,6 +31,7 @@ const FORMAT_KEY: &[u8] = b"format";
 pub(crate) struct Store {
     pub(super) db: DB,
     pub(super) shared: Shared,
+    pub(super) read_only: bool,
 }
 
 /// Bytes of a value, where RocksDB keeps them: nothing is copied when they are in the cache. Holds that part
@@ -52,9 +53,14 @@ impl Store {
         let families = families.into_iter().chain([unused]);
         let db = DB::open_cf_with_opts(&options, dir, families)
             .map_err(|error| open_failure(dir, error))?;
-        let store = Self { db, shared };
+        let store = Self { db, shared, read_only: false };
         store.check_format(dir)?;
         Ok(store)
+    }
+
+    /// Whether it was opened for reading only: then writes fail.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
     }
 
     /// The value under `key`.
@@ -144,7 +150,9 @@ impl Store {
     }
 
     pub(super) fn family(&self, keyspace: Keyspace) -> &ColumnFamily {
-        match self.db.cf_handle(keyspace.name()) {
+        // Read-only, a keyspace may be missing: the default one is always empty.
+        let family = self.db.cf_handle(keyspace.name());
+        match family.or_else(|| self.db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME)) {
             Some(family) => family,
             None => {
                 unreachable!("every keyspace is opened with the database, none is ever dropped")
@@ -152,13 +160,20 @@ impl Store {
         }
     }
 
+    /// Refuses what a newer program wrote, and raises the version of what an older one did, which cannot read it any more.
     fn check_format(&self, dir: &Path) -> Result<()> {
+        if self.check_format_read(dir)?.is_some_and(|stored| stored == FORMAT_VERSION) {
+            return Ok(());
+        }
+        let mut batch = Batch::new();
+        batch.put(Keyspace::Meta, FORMAT_KEY, FORMAT_VERSION.to_le_bytes().to_vec());
+        self.write(batch, Sync::Yes)
+    }
+
+    /// The version that is stored. Refuses what a newer program wrote.
+    pub(super) fn check_format_read(&self, dir: &Path) -> Result<Option<u32>> {
         let stored = self.get(Keyspace::Meta, FORMAT_KEY)?.map(|bytes| bytes.to_vec());
-        let Some(stored) = stored else {
-            let mut batch = Batch::new();
-            batch.put(Keyspace::Meta, FORMAT_KEY, FORMAT_VERSION.to_le_bytes().to_vec());
-            return self.write(batch, Sync::Yes);
-        };
+        let Some(stored) = stored else { return Ok(None) };
         let Ok(version) = <[u8; 4]>::try_from(stored).map(u32::from_le_bytes) else {
             return Err(Error::Corrupt("format version is not four bytes".to_owned()));
         };
@@ -168,7 +183,7 @@ impl Store {
                 &format!("it has format {version}, this one reads up to {FORMAT_VERSION}"),
             ));
         }
-        Ok(())
+        Ok(Some(version))
     }
 }
 
@@ -194,9 +209,14 @@ impl fmt::Debug for Store {
 
 /// RocksDB's own refusal of a keyspace that it is not told of would not say what to do about it.
 fn refuse_unknown_keyspaces(dir: &Path, options: &rocksdb::Options) -> Result<()> {
-    if !dir.join("CURRENT").exists() {
-        return Ok(());
+    match dir.join("CURRENT").exists() {
+        true => stored_keyspaces(dir, options).map(drop),
+        false => Ok(()),
     }
+}
+
+/// The names of the keyspaces of a database. Refuses those that this program does not know.
+pub(super) fn stored_keyspaces(dir: &Path, options: &rocksdb::Options) -> Result<Vec<String>> {
     let known = |name: &str| {
         name == DEFAULT_COLUMN_FAMILY_NAME
             || Keyspace::ALL.iter().any(|keyspace| keyspace.name() == name)
@@ -204,7 +224,7 @@ fn refuse_unknown_keyspaces(dir: &Path, options: &rocksdb::Options) -> Result<()
     let stored = DB::list_cf(options, dir).map_err(|error| open_failure(dir, error))?;
     match stored.iter().find(|name| !known(name)) {
         Some(unknown) => Err(newer(dir, &format!("it has a keyspace {unknown:?}"))),
-        None => Ok(()),
+        None => Ok(stored),
     }
 }
 
@@ -213,7 +233,7 @@ fn newer(dir: &Path, how: &str) -> Error {
     Error::Open { path: dir.to_owned(), reason }
 }
 
-fn open_failure(dir: &Path, error: rocksdb::Error) -> Error {
+pub(super) fn open_failure(dir: &Path, error: rocksdb::Error) -> Error {
     match failure(&format!("opening {}", dir.display()), error) {
         Error::Storage(reason) => Error::Open { path: dir.to_owned(), reason },
         other => other,

@@ -238,12 +238,26 @@ fn opening_twice_says_why_not() {
 }
 
 #[test]
+fn an_older_format_is_raised_unless_the_database_is_only_read() {
+    let dir = TempDir::new().unwrap();
+    put(&open(dir.path()), Keyspace::Meta, b"format", &1_u32.to_le_bytes());
+    let format = |store: &Store| store.get(Keyspace::Meta, b"format").unwrap().unwrap().to_vec();
+    let read = Store::open_read_only(dir.path(), 8 << 20).unwrap();
+    assert_eq!(format(&read), 1_u32.to_le_bytes());
+    let mut batch = Batch::new();
+    batch.put(Keyspace::Meta, b"a", vec![1]);
+    assert!(read.is_read_only() && read.write(batch, Sync::Yes).is_err());
+    drop(read);
+    assert_eq!(format(&open(dir.path())), 2_u32.to_le_bytes());
+}
+
+#[test]
 fn a_newer_format_is_refused_by_name() {
     let dir = TempDir::new().unwrap();
-    put(&open(dir.path()), Keyspace::Meta, b"format", &2_u32.to_le_bytes());
+    put(&open(dir.path()), Keyspace::Meta, b"format", &3_u32.to_le_bytes());
     let error = Store::open(dir.path(), CACHE_BYTES, 2).unwrap_err();
     assert!(
-        error.to_string().contains("newer version of this program: it has format 2"),
+        error.to_string().contains("newer version of this program: it has format 3"),
         "{error}"
     );
 }

@@ -39,6 +39,10 @@ impl Telemetry {
         Self { store, metrics, events, options, receipts, frozen }
     }
 
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }

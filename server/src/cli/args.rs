@@ -56,7 +56,7 @@ pub(super) enum Command {
         /// The copy
         dir: PathBuf,
     },
-    /// Check every checksum of the data
+    /// Read and check all data, without changing any
     Verify,
     /// Move the points in memory into blocks now
     Seal,

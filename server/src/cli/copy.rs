@@ -4,12 +4,15 @@ use std::path::Path;
 
 use http::Method;
 use serde_json::{Value, json};
-use telltale_engine::Engine;
+use telltale_engine::{Engine, VerifyReport};
 
 use super::error::CliError;
 use super::output::out;
 use super::target::Target;
 use crate::platform::config::Config;
+use crate::platform::control::Control;
+
+const VERIFY_PATH: &str = "/api/v1/admin/verify";
 
 /// Copies everything into a new directory.
 pub(super) async fn backup(config: &Config, dir: &Path) -> Result<(), CliError> {
@@ -19,38 +22,68 @@ pub(super) async fn backup(config: &Config, dir: &Path) -> Result<(), CliError> 
     let body = json!({ "target": target });
     let done = ask(config, "/api/v1/admin/backup", Some(&body)).await?;
     let (files, bytes) = (number(&done, "files"), size(&done, "bytes"));
-    out(&format!("copied {files} files ({bytes}) to {}\n", target.display()))
+    out(&format!("copied {files} files ({bytes}) to {}\n", target.display()))?;
+    found_damaged(&texts(&done, "damaged"))
 }
 
 /// Puts a copy into an absent or empty data directory.
 pub(super) fn restore(config: &Config, dir: &Path) -> Result<(), CliError> {
     let data = &config.server.data;
-    Engine::restore(dir, data)?;
-    out(&format!("restored {} into {}\n", dir.display(), data.display()))
+    let report = Engine::restore(dir, data)?;
+    out(&format!("restored {} into {}\n", dir.display(), data.display()))?;
+    found_damaged(&report.damaged)
 }
 
-/// Walks every checksum. Damage is a failure of the command.
+/// Reads and checks everything, in the server that runs or, without writing anything, here. Damage is a failure of the command.
 pub(super) async fn verify(config: &Config) -> Result<(), CliError> {
-    let done = ask(config, "/api/v1/admin/verify", None).await?;
-    let damaged: Vec<&str> = done
-        .get("damaged")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let mut text = format!(
-        "checked {} blocks, {} log records, {} documents and {} records ({})\n",
-        number(&done, "blocks"),
-        number(&done, "log_records"),
-        number(&done, "documents"),
-        number(&done, "records"),
-        size(&done, "bytes")
-    );
-    damaged.iter().for_each(|line| text.push_str(&format!("damaged: {line}\n")));
-    out(&text)?;
+    let checked = match Control::connect(&config.server.data).await? {
+        Some(control) => Checked::told(&post(Target::Running(control), VERIFY_PATH, None).await?),
+        None => Checked::from(Engine::verify_directory(&config.server.data)?),
+    };
+    let Checked { blocks, log_records, documents, records, bytes, damaged } = checked;
+    let bytes = scaled(bytes);
+    out(&format!(
+        "checked {blocks} blocks, {log_records} log records, {documents} documents and {records} records ({bytes})\n"
+    ))?;
+    found_damaged(&damaged)?;
+    out("everything is whole\n")
+}
+
+/// What a verification looked at.
+struct Checked {
+    blocks: u64,
+    log_records: u64,
+    documents: u64,
+    records: u64,
+    bytes: u64,
+    damaged: Vec<String>,
+}
+
+impl Checked {
+    fn told(answer: &Value) -> Self {
+        Self {
+            blocks: number(answer, "blocks"),
+            log_records: number(answer, "log_records"),
+            documents: number(answer, "documents"),
+            records: number(answer, "records"),
+            bytes: number(answer, "bytes"),
+            damaged: texts(answer, "damaged"),
+        }
+    }
+}
+
+impl From<VerifyReport> for Checked {
+    fn from(report: VerifyReport) -> Self {
+        let VerifyReport { blocks, log_records, documents, records, bytes, damaged } = report;
+        Self { blocks, log_records, documents, records, bytes, damaged }
+    }
+}
+
+/// Lists what is damaged, which is a failure of the command.
+fn found_damaged(damaged: &[String]) -> Result<(), CliError> {
+    out(&damaged.iter().map(|line| format!("damaged: {line}\n")).collect::<String>())?;
     match damaged.len() {
-        0 => out("everything is whole\n"),
+        0 => Ok(()),
         1 => Err(CliError::Found("1 part is damaged".to_owned())),
         n => Err(CliError::Found(format!("{n} parts are damaged"))),
     }
@@ -77,7 +110,10 @@ pub(super) async fn merge(config: &Config) -> Result<(), CliError> {
 
 /// Posts to a route of the administration and answers what stands under `data`.
 async fn ask(config: &Config, path: &str, body: Option<&Value>) -> Result<Value, CliError> {
-    let mut target = Target::open(config).await?;
+    post(Target::open(config).await?, path, body).await
+}
+
+async fn post(mut target: Target, path: &str, body: Option<&Value>) -> Result<Value, CliError> {
     let asked = target.send(Method::POST, path, body).await;
     target.close().await?;
     let answer: Value = serde_json::from_str(&asked?)
@@ -85,13 +121,21 @@ async fn ask(config: &Config, path: &str, body: Option<&Value>) -> Result<Value,
     Ok(answer.get("data").cloned().unwrap_or(Value::Null))
 }
 
+fn texts(answer: &Value, field: &str) -> Vec<String> {
+    let texts = answer.get(field).and_then(Value::as_array).into_iter().flatten();
+    texts.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
 fn number(answer: &Value, field: &str) -> u64 {
     answer.get(field).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// Bytes to three significant digits.
 fn size(answer: &Value, field: &str) -> String {
-    let bytes = number(answer, field);
+    scaled(number(answer, field))
+}
+
+/// Bytes to three significant digits.
+fn scaled(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut scaled = bytes as f64;
     let mut unit = 0;

@@ -41,7 +41,7 @@ impl Target {
         match Control::connect(&config.server.data).await? {
             Some(control) => Ok(Self::Running(control)),
             None => {
-                must_exist(&config.server.data)?;
+                must_hold_data(&config.server.data)?;
                 Self::open_stopped(config).await
             }
         }
@@ -170,11 +170,13 @@ fn reason(status: StatusCode) -> String {
     status.canonical_reason().unwrap_or("the server refused").to_lowercase()
 }
 
-/// Commands about data do not make a data directory by a slip of the keyboard.
-fn must_exist(data: &Path) -> Result<(), CliError> {
-    if data.is_dir() {
-        return Ok(());
+/// Commands about data do not make a data directory by a slip of the keyboard, nor write to what is none.
+fn must_hold_data(data: &Path) -> Result<(), CliError> {
+    if !data.is_dir() {
+        let data = data.display();
+        return Err(CliError::Usage(format!(
+            "there is no data directory {data}: name it with --data"
+        )));
     }
-    let data = data.display();
-    Err(CliError::Usage(format!("there is no data directory {data}: name it with --data")))
+    Ok(Engine::check_directory(data)?)
 }

@@ -85,6 +85,83 @@ fn what_is_no_copy_is_not_restored() {
     failed(&server.cli_on(&target, ["restore", text(&home.join("absent"))]));
 }
 
+const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn commands_refuse_what_is_no_data_directory_and_leave_it_alone() {
+    let server = Server::start();
+    let home = server.home();
+    let (foreign, empty, absent) = (home.join("foreign"), home.join("empty"), home.join("absent"));
+    for folder in [&foreign, &empty] {
+        assert!(std::fs::create_dir(folder).is_ok());
+    }
+    assert!(std::fs::write(foreign.join("precious"), "x").is_ok());
+    let copy = home.join("copy");
+    for folder in [&foreign, &empty, &absent] {
+        for command in [&["verify"][..], &["seal"], &["merge"], &["backup", text(&copy)]] {
+            let told = failed(&server.cli_on(folder, command));
+            assert!(told.contains("director"), "{command:?}: {told}");
+        }
+    }
+    failed(&server.cli_on(&empty, ["restore", text(&foreign)]));
+    let told = failed(&server.cli_on(&foreign, SERVE));
+    assert!(told.contains("precious"), "{told}");
+    failed(&server.cli_on(&foreign, ["keys", "list"]));
+    assert_eq!(names(&foreign), ["precious"]);
+    assert!(names(&empty).is_empty() && !absent.exists() && !copy.exists());
+}
+
+#[test]
+fn data_that_misses_a_part_is_neither_whole_nor_served() {
+    for part in ["db", "log"] {
+        let mut server = Server::start();
+        fill(&server.client(), 10);
+        assert!(server.terminate().success());
+        assert!(std::fs::remove_dir_all(server.data().join(part)).is_ok());
+        let before = names(server.data());
+        for command in [&["verify"][..], &["seal"], &SERVE] {
+            let told = failed(&server.cli(command));
+            assert!(told.contains("missing"), "{command:?} without {part}: {told}");
+        }
+        assert_eq!(names(server.data()), before);
+    }
+}
+
+#[test]
+fn verify_of_a_stopped_server_writes_nothing() {
+    let mut server = Server::start();
+    fill(&server.client(), 100);
+    server.kill9();
+    let tree = |folder: &Path| {
+        let mut found = Vec::new();
+        let mut left = vec![folder.to_owned()];
+        while let Some(path) = left.pop() {
+            let Ok(about) = path.symlink_metadata() else { panic!("{} is gone", path.display()) };
+            if about.is_dir() {
+                left.extend(
+                    std::fs::read_dir(&path).into_iter().flatten().flatten().map(|e| e.path()),
+                );
+            }
+            found.push((path, about.len(), about.modified().ok()));
+        }
+        found.sort();
+        found
+    };
+    let before = tree(server.data());
+    let told = said(&server.cli(["verify"]));
+    assert!(told.contains("everything is whole"), "{told}");
+    assert_eq!(tree(server.data()), before);
+}
+
 #[test]
 fn verify_walks_everything_and_finds_a_flipped_byte() {
     let mut server = Server::start();

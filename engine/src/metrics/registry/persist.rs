@@ -108,6 +108,17 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
     Ok(Loaded { stats, damaged })
 }
 
+/// Checks a row without keeping what it says.
+pub(crate) fn check_row(key: &[u8], row: &[u8]) -> CodecResult<()> {
+    match key.split_first() {
+        Some((b'm', id)) => read_metric(id, row).map(drop),
+        Some((b's', _)) => read_segment(row).map(drop),
+        Some((b't', id)) => read_stats(id, row).map(drop),
+        Some((b'd', id)) => metric_id(id).map(drop),
+        _ => Err(CodecError::new("unknown kind of row")),
+    }
+}
+
 fn key(kind: u8, id: u32) -> [u8; 5] {
     let [a, b, c, d] = id.to_be_bytes();
     [kind, a, b, c, d]

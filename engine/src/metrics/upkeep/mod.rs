@@ -8,8 +8,10 @@ mod garbage;
 mod merge;
 mod seal;
 mod verify;
+mod verify_rows;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use seal::FrozenMetrics;
+pub(crate) use verify_rows::verify_rows;

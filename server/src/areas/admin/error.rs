@@ -11,6 +11,9 @@ pub(super) enum AdminError {
     /// There is something at the target already.
     #[error("target exists already")]
     TargetExists,
+    /// Nothing can be copied there.
+    #[error("target cannot be taken: {0}")]
+    TargetRefused(String),
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] telltale_engine::Error),
@@ -20,7 +23,7 @@ impl From<AdminError> for ApiError {
     fn from(error: AdminError) -> Self {
         let message = error.to_string();
         let code = match error {
-            AdminError::TargetRelative => ErrorCode::InvalidField,
+            AdminError::TargetRelative | AdminError::TargetRefused(_) => ErrorCode::InvalidField,
             AdminError::TargetExists => ErrorCode::Conflict,
             AdminError::Engine(error) => return error.into(),
         };

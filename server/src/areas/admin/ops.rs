@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use telltale_engine::{BackupReport, MergeReport, SealReport, VerifyReport};
+use telltale_engine::{BackupReport, Error, MergeReport, SealReport, VerifyReport};
 
 use super::error::AdminError;
 use crate::app::App;
@@ -26,10 +26,13 @@ pub(super) fn backup(app: &App, target: &Path) -> Result<BackupReport, AdminErro
     if target.symlink_metadata().is_ok() {
         return Err(AdminError::TargetExists);
     }
-    Ok(app.engine().backup(target)?)
+    app.engine().backup(target).map_err(|error| match error {
+        Error::Open { path, reason } if path == target => AdminError::TargetRefused(reason),
+        other => other.into(),
+    })
 }
 
-/// Walks every checksum.
+/// Reads and checks everything.
 pub(super) fn verify(app: &App) -> Result<VerifyReport, AdminError> {
     Ok(app.engine().verify()?)
 }

@@ -38,6 +38,8 @@ pub(super) struct BackedUp {
     target: PathBuf,
     files: u64,
     bytes: u64,
+    /// One line each: what is damaged in the copy, because it is in the original.
+    damaged: Vec<String>,
 }
 
 /// What was checked.
@@ -75,7 +77,7 @@ impl From<MergeReport> for Merged {
 impl BackedUp {
     /// The copy at `target` is complete.
     pub(super) fn new(target: PathBuf, report: BackupReport) -> Self {
-        Self { target, files: report.files, bytes: report.bytes }
+        Self { target, files: report.files, bytes: report.bytes, damaged: report.damaged }
     }
 }
 

@@ -1,0 +1,334 @@
+//! What a data directory is: how one is recognised, begun, locked and released.
+//!
+//! ```text
+//! TELLTALE     there is data: written when the first start is done, so a directory that has it and lacks db/ or log/ is damaged
+//! UNFINISHED   a copy is being written here: removed when it is complete
+//! LOCK         locked while the directory is open
+//! .backup-N/   links to the files of a backup that is being made
+//! ```
+//!
+//! The first start makes `log/`, then the database, then the first segment, then `TELLTALE`. So a start that is interrupted
+//! leaves neither segments nor `TELLTALE`, and the next one begins again. Directories of programs before `TELLTALE` was
+//! written are recognised by a database with a log, and get the file when they are opened.
+//!
+//! Whatever is neither empty nor recognised is refused before anything is written to it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// The folder of the database in a data directory.
+pub(crate) const DB_DIR: &str = "db";
+/// The folder of the log in a data directory.
+pub(crate) const LOG_DIR: &str = "log";
+/// The folder of what imports remember, which is the server's.
+pub(crate) const IMPORTS_DIR: &str = "imports";
+/// The file that says that there is data.
+const DATA_FILE: &str = "TELLTALE";
+const DATA_TEXT: &[u8] =
+    b"This is a data directory of Telltale. Its files belong together: do not add or remove any.\n";
+/// The file that says that a copy is not complete.
+const UNFINISHED_FILE: &str = "UNFINISHED";
+const UNFINISHED_TEXT: &[u8] = b"A backup or a restore is writing here, or was interrupted.\n";
+/// The file whose lock says that a data directory is in use.
+const LOCK_FILE: &str = "LOCK";
+/// What the names of folders for backups that are being made begin with.
+pub(crate) const STAGE_PREFIX: &str = ".backup-";
+/// What may lie in a directory that is as good as empty: the server's socket, and what file systems put into their root.
+const HARMLESS: [&str; 6] = [DB_DIR, LOG_DIR, IMPORTS_DIR, LOCK_FILE, "control.sock", "lost+found"];
+
+/// What lies in a directory that may be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing, not even the directory, or what a first start left that was interrupted.
+    Nothing,
+    /// Data.
+    Data,
+}
+
+/// Looks what a directory is, and changes nothing. Refuses what is neither data nor empty.
+pub(crate) fn recognise(dir: &Path) -> Result<Found> {
+    let names = match names(dir) {
+        Ok(names) => names,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(refused(dir, error.to_string())),
+    };
+    if names.iter().any(|name| name == UNFINISHED_FILE) {
+        let reason =
+            "a backup or restore into it was not finished; remove what it holds and begin again";
+        return Err(refused(dir, reason));
+    }
+    recognise_parts(dir, &names)
+}
+
+fn recognise_parts(dir: &Path, names: &[OsString]) -> Result<Found> {
+    let has = |name: &str| names.iter().any(|found| found == name);
+    let database = dir.join(DB_DIR).join("CURRENT").is_file();
+    let segments = has_files(&dir.join(LOG_DIR), "log");
+    let lacks = |part: &str| {
+        Err(refused(
+            dir,
+            format!("it is a data directory whose {part} is missing; restore a backup"),
+        ))
+    };
+    match (database, segments) {
+        (true, true) => Ok(Found::Data),
+        (true, false) if has(DATA_FILE) || !has(LOG_DIR) => lacks("log (log/)"),
+        (false, _) if has(DATA_FILE) || segments || has_files(&dir.join(DB_DIR), "sst") => {
+            lacks("database (db/CURRENT)")
+        }
+        (true, false) => Ok(Found::Nothing),
+        (false, _) => match names.iter().find(|name| !is_harmless(name)) {
+            Some(name) => {
+                let name = name.display();
+                Err(refused(dir, format!("it is no data directory, and not empty: it has {name}")))
+            }
+            None => Ok(Found::Nothing),
+        },
+    }
+}
+
+/// Refuses what holds no data.
+pub(crate) fn must_hold_data(dir: &Path) -> Result<()> {
+    match recognise(dir)? {
+        Found::Data => Ok(()),
+        Found::Nothing => Err(refused(dir, "there is no data in this directory")),
+    }
+}
+
+/// Whether a directory is absent or has nothing in it.
+pub(crate) fn is_empty(dir: &Path) -> Result<bool> {
+    match names(dir) {
+        Ok(names) => Ok(names.iter().all(|name| name == "lost+found")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(refused(dir, error.to_string())),
+    }
+}
+
+/// Recognises a directory, makes it if it is not there, and locks it. To be followed by [`finish`] when all is open.
+pub(crate) fn claim(dir: &Path) -> Result<File> {
+    recognise(dir)?;
+    create_durably(dir, sync_dir).map_err(|e| refused(dir, e.to_string()))?;
+    let file = File::options().create(true).truncate(false).write(true).open(dir.join(LOCK_FILE));
+    let file = file.map_err(|e| refused(dir, e.to_string()))?;
+    file.try_lock().map_err(|error| locked(dir, error))?;
+    let prepared = || -> io::Result<()> {
+        for name in names(dir)? {
+            // What a backup left behind when the process died.
+            if name.to_string_lossy().starts_with(STAGE_PREFIX) {
+                fs::remove_dir_all(dir.join(name))?;
+            }
+        }
+        create_durably(&dir.join(LOG_DIR), sync_dir)
+    };
+    prepared().map_err(|e| refused(dir, e.to_string()))?;
+    Ok(file)
+}
+
+/// Says that the directory holds data, now that database and log are there.
+pub(crate) fn finish(dir: &Path) -> Result<()> {
+    if dir.join(DATA_FILE).exists() {
+        return Ok(());
+    }
+    // What was made must be there after a power loss before the file that promises it.
+    sync_dir(dir)
+        .and_then(|()| write_mark(dir, DATA_FILE, DATA_TEXT))
+        .map_err(|e| refused(dir, e.to_string()))
+}
+
+/// Keeps others from opening the directory for writing, without changing anything. Fails while another process has it open.
+pub(crate) fn lock_for_reading(dir: &Path) -> Result<Option<File>> {
+    match File::open(dir.join(LOCK_FILE)) {
+        Ok(file) => {
+            file.try_lock_shared().map_err(|error| locked(dir, error))?;
+            Ok(Some(file))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(refused(dir, error.to_string())),
+    }
+}
+
+/// Says that a directory is no copy yet.
+pub(crate) fn mark_unfinished(dir: &Path) -> io::Result<()> {
+    write_mark(dir, UNFINISHED_FILE, UNFINISHED_TEXT)
+}
+
+/// Says that a copy has all parts.
+pub(crate) fn mark_finished(dir: &Path) -> io::Result<()> {
+    write_mark(dir, DATA_FILE, DATA_TEXT)?;
+    fs::remove_file(dir.join(UNFINISHED_FILE))?;
+    sync_dir(dir)
+}
+
+/// Takes back what a copy that failed says of a directory.
+pub(crate) fn remove_marks(dir: &Path) -> io::Result<()> {
+    for name in [DATA_FILE, UNFINISHED_FILE] {
+        match fs::remove_file(dir.join(name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a copy into this directory was begun and not finished.
+pub(crate) fn is_unfinished(dir: &Path) -> bool {
+    dir.join(UNFINISHED_FILE).exists()
+}
+
+/// Makes a directory and those above it, and the names of all of them durable.
+pub(crate) fn create_durably(
+    dir: &Path,
+    mut sync: impl FnMut(&Path) -> io::Result<()>,
+) -> io::Result<()> {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !is_there(dir)).collect();
+    fs::create_dir_all(dir)?;
+    for made in missing.into_iter().rev() {
+        match made.parent() {
+            Some(parent) if parent != Path::new("") => sync(parent)?,
+            _ => sync(Path::new("."))?,
+        }
+    }
+    Ok(())
+}
+
+fn is_there(dir: &Path) -> bool {
+    dir == Path::new("") || dir.is_dir()
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir).and_then(|dir| dir.sync_all())
+}
+
+fn write_mark(dir: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+    let path = dir.join(name);
+    fs::write(&path, text)?;
+    File::open(&path).and_then(|file| file.sync_all())?;
+    sync_dir(dir)
+}
+
+fn names(dir: &Path) -> io::Result<Vec<OsString>> {
+    fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
+}
+
+fn has_files(dir: &Path, extension: &str) -> bool {
+    names(dir).is_ok_and(|names| {
+        names.iter().any(|name| Path::new(name).extension().is_some_and(|found| found == extension))
+    })
+}
+
+fn is_harmless(name: &OsString) -> bool {
+    HARMLESS.iter().any(|harmless| name == harmless) || name.to_string_lossy().starts_with('.')
+}
+
+pub(crate) fn refused(dir: &Path, reason: impl Into<String>) -> Error {
+    Error::Open { path: dir.to_owned(), reason: reason.into() }
+}
+
+fn locked(dir: &Path, error: fs::TryLockError) -> Error {
+    match error {
+        fs::TryLockError::WouldBlock => refused(dir, "another process has it open"),
+        fs::TryLockError::Error(error) => refused(dir, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Maintenance, Options};
+    use crate::{Engine, Expect};
+
+    fn options() -> Options {
+        Options { maintenance: Maintenance::Manual, cache_bytes: 8 << 20, ..Options::default() }
+    }
+
+    /// A data directory with a document in it.
+    fn data() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = Engine::open(dir.path(), options()).unwrap();
+        let mut transaction = engine.documents().begin();
+        let rules = crate::Collection("rules");
+        transaction.put(rules, "a", &7, Expect::Any).unwrap();
+        transaction.commit().unwrap();
+        dir
+    }
+
+    fn reason(dir: &Path) -> String {
+        let error = Engine::open(dir, options()).unwrap_err().to_string();
+        assert!(Engine::verify_directory(dir).is_err());
+        error
+    }
+
+    #[test]
+    fn directories_that_miss_a_part_are_refused_and_left_as_they_are() {
+        for part in [DB_DIR, LOG_DIR, "db/CURRENT"] {
+            for with_mark in [true, false] {
+                let dir = data();
+                let gone = dir.path().join(part);
+                if gone.is_dir() { fs::remove_dir_all(gone) } else { fs::remove_file(gone) }
+                    .unwrap();
+                if !with_mark {
+                    fs::remove_file(dir.path().join(DATA_FILE)).unwrap();
+                }
+                let before = names(dir.path()).unwrap().len();
+                let told = reason(dir.path());
+                assert!(told.contains("is missing"), "{part}, {with_mark}: {told}");
+                assert_eq!(names(dir.path()).unwrap().len(), before);
+            }
+        }
+    }
+
+    #[test]
+    fn a_foreign_directory_is_refused_and_left_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("thesis.txt"), "precious").unwrap();
+        assert!(reason(dir.path()).contains("thesis.txt"));
+        assert_eq!(names(dir.path()).unwrap(), ["thesis.txt"]);
+    }
+
+    #[test]
+    fn a_first_start_that_was_interrupted_begins_again() {
+        for left in [&[][..], &[LOG_DIR], &[LOG_DIR, DB_DIR]] {
+            let dir = tempfile::tempdir().unwrap();
+            fs::write(dir.path().join(LOCK_FILE), "").unwrap();
+            left.iter().for_each(|part| fs::create_dir(dir.path().join(part)).unwrap());
+            assert!(Engine::verify_directory(dir.path()).is_err(), "there is nothing to verify");
+            Engine::open(dir.path(), options()).unwrap();
+            assert!(dir.path().join(DATA_FILE).exists());
+        }
+        // The database was there, and nothing was ever written.
+        let dir = tempfile::tempdir().unwrap();
+        drop(Engine::open(dir.path(), options()).unwrap());
+        fs::remove_file(dir.path().join(DATA_FILE)).unwrap();
+        fs::remove_dir_all(dir.path().join(LOG_DIR)).unwrap();
+        fs::create_dir(dir.path().join(LOG_DIR)).unwrap();
+        Engine::open(dir.path(), options()).unwrap();
+    }
+
+    #[test]
+    fn a_directory_of_an_older_program_is_opened_and_marked() {
+        let dir = data();
+        fs::remove_file(dir.path().join(DATA_FILE)).unwrap();
+        assert_eq!(recognise(dir.path()).unwrap(), Found::Data);
+        drop(Engine::open(dir.path(), options()).unwrap());
+        assert!(dir.path().join(DATA_FILE).exists());
+    }
+
+    #[test]
+    fn the_names_of_new_directories_are_made_durable() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("a/b"));
+        let mut synced = Vec::new();
+        let mut note = |dir: &Path| {
+            synced.push(dir.to_owned());
+            Ok(())
+        };
+        create_durably(&b.join("c"), &mut note).unwrap();
+        create_durably(&b, &mut note).unwrap();
+        assert_eq!(synced, [dir.path().to_owned(), a, b]);
+    }
+}

@@ -1,0 +1,399 @@
+//! What a log gives back after crashes and damage: everything that was answered, and word of what of it is lost.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::read::{LogRead, read_log};
+use super::scan::{Scanned, scan};
+use super::segment::{
+    FRAME_HEADER_BYTES, HEADER_BYTES, SECTOR_BYTES, Segments, header, put_frame, zero_sectors,
+};
+use super::writer::{FileOps, LogWriter};
+use crate::model::Lsn;
+
+/// A segment in memory as the writer makes it: groups of records, each written after the one before was answered.
+struct Segment {
+    bytes: Vec<u8>,
+    /// Where each frame begins.
+    frames: Vec<usize>,
+}
+
+fn segment(groups: &[&[&[u8]]]) -> Segment {
+    let mut bytes = header(Lsn(1), Lsn(0)).to_vec();
+    let (mut frames, mut lsn) = (Vec::new(), Lsn(1));
+    for group in groups {
+        let answered = Lsn(lsn.0 - 1);
+        for payload in *group {
+            frames.push(bytes.len());
+            put_frame(&mut bytes, 0, lsn, answered, payload);
+            lsn = lsn.next();
+        }
+    }
+    Segment { bytes, frames }
+}
+
+/// One write of three records.
+fn written_at_once() -> Segment {
+    segment(&[&[b"first", b"second", b"third"]])
+}
+
+fn read_segment(bytes: &[u8]) -> (Vec<String>, Scanned) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(format!("{:020}.log", 1));
+    fs::write(&path, bytes).unwrap();
+    let mut records = Vec::new();
+    let scanned = scan(&path, None, |_, payload| {
+        records.push(String::from_utf8_lossy(payload).into_owned());
+        Ok(())
+    });
+    (records, scanned.unwrap())
+}
+
+#[test]
+fn the_bytes_of_a_segment() {
+    let mut bytes = header(Lsn(0x0102), Lsn(0x0101)).to_vec();
+    put_frame(&mut bytes, 0, Lsn(0x0102), Lsn(0x0101), b"ab\0");
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hex, GOLDEN);
+    // The payload is the last of 480 bytes, then a sector of zeros and one that begins with zeros.
+    assert_eq!(zero_sectors(&[0; 600], 0), 2);
+    assert_eq!(zero_sectors(&[0; 600], 500), 3);
+    assert_eq!(zero_sectors(&[&[1][..], &[0; 600]].concat(), 500), 2);
+    assert_eq!(zero_sectors(&[], 7), 0);
+}
+
+const GOLDEN: &str = "54454c4c54414c45020000000000000002010000000000000101000000000000d238aee27bcff3222e7a117e0300000002010000000000\
+    000101000000000000e27e394da626ea590000000024c0c0d8616200";
+
+#[test]
+fn segments_of_version_1_are_read_by_the_rules_of_theirs() {
+    // Two records, "first" and "second", as the program before version 2 wrote them.
+    let hex = GOLDEN_1.as_bytes().chunks(2);
+    let whole: Vec<u8> =
+        hex.map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap()).collect();
+    let second = 32 + 24 + 5;
+    let (records, scanned) = read_segment(&whole);
+    assert_eq!(
+        (records.as_slice(), scanned.next),
+        (&["first".to_owned(), "second".into()][..], Lsn(3))
+    );
+    assert_eq!((scanned.damage, scanned.torn), (vec![], None));
+    for cut in second..whole.len() {
+        let (records, scanned) = read_segment(&whole[..cut]);
+        assert_eq!(
+            (records.len(), scanned.damage.len(), scanned.next),
+            (1, 0, Lsn(2)),
+            "cut at {cut}"
+        );
+    }
+    for at in 32..whole.len() {
+        let mut bad = whole.clone();
+        bad[at] ^= 0x10;
+        let (records, scanned) = read_segment(&bad);
+        assert_eq!((records.len(), scanned.damage.len()), (1, 1), "flipped at {at}");
+    }
+}
+
+const GOLDEN_1: &str = "54454c4c54414c45010000000000000001000000000000002e8d01a8b0c350171e7a117e0500000001000000000000004eee77f48c497a\
+    ae66697273741e7a117e060000000200000000000000e5f00043653781597365636f6e64";
+
+#[test]
+fn a_torn_end_is_no_damage() {
+    let Segment { bytes, frames } = written_at_once();
+    for cut in frames[2]..bytes.len() {
+        let (records, scanned) = read_segment(&bytes[..cut]);
+        assert_eq!(records, ["first", "second"], "cut at {cut}");
+        assert_eq!((scanned.next, scanned.damage), (Lsn(3), vec![]));
+        let torn = scanned.torn.map(|torn| torn.bytes);
+        assert_eq!(torn, (cut > frames[2]).then_some(frames[2]..cut));
+    }
+}
+
+#[test]
+fn an_end_of_zeros_is_no_damage() {
+    let Segment { bytes, .. } = written_at_once();
+    // The length of the file was on the disk before its bytes.
+    for zeros in [1, 23, 24, 39, 40, 41, 4_096] {
+        let (records, scanned) = read_segment(&[&bytes[..], &vec![0; zeros]].concat());
+        assert_eq!(records, ["first", "second", "third"]);
+        assert_eq!((scanned.next, scanned.damage), (Lsn(4), vec![]), "{zeros} zeros");
+    }
+    let (records, scanned) = read_segment(&[0; 4_096]);
+    assert_eq!((records.len(), scanned.next, scanned.damage), (0, Lsn(1), vec![]));
+}
+
+#[test]
+fn a_flipped_bit_loses_one_record_and_is_told() {
+    for (segment, last_group) in
+        [(written_at_once(), 1), (segment(&[&[b"first"], &[b"second"], &[b"third"]]), 3)]
+    {
+        let Segment { bytes, frames } = segment;
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut bad = bytes.clone();
+                bad[at] ^= 1 << bit;
+                let hit = frames.iter().rposition(|begin| *begin <= at);
+                let (records, scanned) = read_segment(&bad);
+                let mut wanted = vec!["first", "second", "third"];
+                hit.map(|hit| wanted.remove(hit));
+                assert_eq!(records, wanted, "bit {bit} of {at}, {last_group}");
+                let lost = hit.map_or(1..1, |hit| hit as u64 + 1..hit as u64 + 2);
+                let told: Vec<_> = scanned.damage.into_iter().map(|d| d.records).collect();
+                assert_eq!((told, scanned.torn), (vec![lost], None), "bit {bit} of {at}");
+                assert_eq!(scanned.next, Lsn(4));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lost_sector_of_what_was_answered_is_damage_and_of_what_was_not_the_end() {
+    let noise: Vec<u8> = (1..=255).cycle().take(3 * SECTOR_BYTES).collect();
+    let answered = segment(&[&[&noise], &[b"next"]]);
+    let not_answered = segment(&[&[&noise, b"next"]]);
+    for (Segment { mut bytes, .. }, wanted) in
+        [(answered, (1, 1, Lsn(3))), (not_answered, (0, 0, Lsn(1)))]
+    {
+        bytes[SECTOR_BYTES..2 * SECTOR_BYTES].fill(0);
+        let (records, scanned) = read_segment(&bytes);
+        assert_eq!((records.len(), scanned.damage.len(), scanned.next), wanted);
+        assert_eq!(scanned.torn.is_some(), wanted.0 == 0);
+    }
+}
+
+#[test]
+fn zeros_that_were_written_are_not_taken_for_lost() {
+    let zeros = vec![0; 4 * SECTOR_BYTES];
+    let Segment { mut bytes, frames } = segment(&[&[b"first", &zeros, b"third"]]);
+    bytes[frames[1] + FRAME_HEADER_BYTES + 3] = 1;
+    let (records, scanned) = read_segment(&bytes);
+    assert_eq!(records, ["first", "third"]);
+    assert_eq!((scanned.damage.len(), scanned.torn), (1, None));
+}
+
+/// A log on disk, written by the writer itself.
+struct Log {
+    dir: TempDir,
+    writer: LogWriter,
+    written: Vec<Vec<u8>>,
+}
+
+impl Log {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let writer =
+            LogWriter::create(Segments::new(dir.path().to_owned()), Lsn(1), FileOps::system())
+                .unwrap();
+        Self { dir, writer, written: Vec::new() }
+    }
+
+    fn write(&mut self, group: &[Vec<u8>]) {
+        let payloads: Vec<&[u8]> = group.iter().map(Vec::as_slice).collect();
+        self.writer.append(&payloads, false).unwrap();
+        self.written.extend_from_slice(group);
+    }
+
+    fn segments(&self) -> Vec<(Lsn, PathBuf)> {
+        Segments::new(self.dir.path().to_owned()).list().unwrap()
+    }
+
+    fn newest(&self) -> PathBuf {
+        self.segments().pop().unwrap().1
+    }
+
+    /// Starts again on what is on disk; answers what it read.
+    fn restart(&mut self) -> (Vec<Vec<u8>>, LogRead) {
+        let (records, read) = read(self.dir.path(), Lsn(0));
+        let segments = Segments::new(self.dir.path().to_owned());
+        self.writer = LogWriter::create(segments, read.next, FileOps::system()).unwrap();
+        self.written = records.clone();
+        (records, read)
+    }
+}
+
+fn read(dir: &Path, sealed: Lsn) -> (Vec<Vec<u8>>, LogRead) {
+    let mut records = Vec::new();
+    let segments = Segments::new(dir.to_owned()).list().unwrap();
+    let read = read_log(&segments, sealed, |_, payload| {
+        records.push(payload.to_vec());
+        Ok(())
+    });
+    (records, read.unwrap())
+}
+
+#[test]
+fn a_write_that_failed_and_was_left_behind_is_no_damage() {
+    let mut log = Log::new();
+    log.write(&[b"first".to_vec()]);
+    // Two records that nobody had an answer for; the second is cut off, and the numbers of both are not used again.
+    let length = fs::metadata(log.newest()).unwrap().len();
+    log.write(&[b"second".to_vec(), b"third".to_vec()]);
+    let bytes = fs::read(log.newest()).unwrap();
+    let path = log.newest();
+    fs::write(&path, &bytes[..length as usize]).unwrap();
+    log.written.truncate(1);
+    let segments = Segments::new(log.dir.path().to_owned());
+    let mut after = header(Lsn(4), Lsn(1)).to_vec();
+    put_frame(&mut after, 0, Lsn(4), Lsn(1), b"fourth");
+    put_frame(&mut after, 0, Lsn(5), Lsn(4), b"fifth");
+    fs::write(segments.path(Lsn(4)), after).unwrap();
+    for left in [length as usize, length as usize + 10, bytes.len() - 1, bytes.len()] {
+        fs::write(&path, &bytes[..left]).unwrap();
+        let (records, read) = read(log.dir.path(), Lsn(0));
+        assert_eq!(read.damaged, [""; 0], "{left} bytes left of {}", bytes.len());
+        assert_eq!(records.last().unwrap(), b"fifth");
+        assert_eq!(read.next, Lsn(6));
+    }
+}
+
+#[test]
+fn what_a_segment_has_of_the_numbers_of_the_next_one_is_left_out() {
+    let mut log = Log::new();
+    log.write(&[b"first".to_vec()]);
+    log.write(&[b"left behind".to_vec(), b"as well".to_vec()]);
+    let segments = Segments::new(log.dir.path().to_owned());
+    let mut after = header(Lsn(2), Lsn(1)).to_vec();
+    put_frame(&mut after, 0, Lsn(2), Lsn(1), b"second");
+    fs::write(segments.path(Lsn(2)), after).unwrap();
+    let (records, read) = read(log.dir.path(), Lsn(0));
+    assert_eq!((records, read.damaged), (vec![b"first".to_vec(), b"second".to_vec()], vec![]));
+    assert_eq!(read.next, Lsn(3));
+}
+
+#[test]
+fn segments_that_are_missing_or_too_short_are_told() {
+    let mut log = Log::new();
+    for n in 0..3u8 {
+        log.write(&[vec![n; 100], vec![n; 100]]);
+        log.writer.rotate().unwrap();
+    }
+    let damaged = |sealed| read(log.dir.path(), sealed).1.damaged;
+    assert_eq!(damaged(Lsn(0)), [""; 0]);
+    let segments = log.segments();
+    let firsts: Vec<u64> = segments.iter().map(|(first, _)| first.0).collect();
+    assert_eq!(firsts, [1, 3, 5, 7]);
+    // Cut where a frame ends: nothing of the file itself looks wrong.
+    let bytes = fs::read(&segments[1].1).unwrap();
+    fs::write(&segments[1].1, &bytes[..HEADER_BYTES + FRAME_HEADER_BYTES + 100]).unwrap();
+    assert_eq!(damaged(Lsn(0)).len(), 1);
+    fs::remove_file(&segments[1].1).unwrap();
+    let told = damaged(Lsn(0));
+    assert!(told.len() == 1 && told[0].contains("records 3..5 are lost"), "{told:?}");
+    let first = fs::read(&segments[0].1).unwrap();
+    fs::remove_file(&segments[0].1).unwrap();
+    assert_eq!(damaged(Lsn(0)), ["the log lacks the records 1..5"]);
+    fs::write(&segments[0].1, first).unwrap();
+    assert_eq!(damaged(Lsn(4)), [""; 0], "they are in blocks");
+    for (_, path) in &segments[2..] {
+        fs::remove_file(path).unwrap();
+    }
+    assert_eq!(damaged(Lsn(0)), [""; 0], "nothing tells of them");
+    assert_eq!(damaged(Lsn(4)).len(), 1);
+    fs::remove_file(&segments[0].1).unwrap();
+    assert_eq!(damaged(Lsn(4)).len(), 1);
+}
+
+/// Payloads of all kinds: short and long, noise, and zeros that fill sectors.
+fn payload() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        3 => proptest::collection::vec(any::<u8>(), 0..90),
+        1 => proptest::collection::vec(any::<u8>(), 400..1_500),
+        1 => (1usize..2_000).prop_map(|zeros| vec![0; zeros]),
+    ];
+    proptest::collection::vec(piece, 1..4).prop_map(|pieces| pieces.concat())
+}
+
+fn groups(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
+    proptest::collection::vec(proptest::collection::vec(payload(), 1..5), count)
+}
+
+/// What a power loss leaves of a file of which `synced` bytes were synced: each later sector as it was written or as it was
+/// before, and a length in between.
+fn lose_power(file: &[u8], synced: usize, length: usize, lost: impl Fn(usize) -> bool) -> Vec<u8> {
+    let mut left = file.to_vec();
+    for (sector, bytes) in left.chunks_mut(SECTOR_BYTES).enumerate() {
+        let begin = sector * SECTOR_BYTES;
+        if lost(sector) && begin + bytes.len() > synced {
+            bytes
+                .iter_mut()
+                .enumerate()
+                .filter(|(i, _)| begin + i >= synced)
+                .for_each(|(_, b)| *b = 0);
+        }
+    }
+    left.truncate(synced + length % (file.len() - synced + 1));
+    left
+}
+
+proptest! {
+    #[test]
+    fn what_was_synced_survives_a_power_loss_and_nothing_is_called_damaged(
+        before in groups(0..5), unsynced in groups(1..2), after in groups(1..3),
+        length in any::<usize>(), cut in any::<bool>(), coins in any::<u64>(), whole_pages in any::<bool>(),
+    ) {
+        let mut log = Log::new();
+        before.iter().for_each(|group| log.write(group));
+        let path = log.newest();
+        let synced = fs::metadata(&path).unwrap().len() as usize;
+        let kept = log.written.clone();
+        unsynced.iter().for_each(|group| log.write(group));
+        let all = log.written.clone();
+        let file = fs::read(&path).unwrap();
+        let page = if whole_pages { 8 } else { 1 };
+        let length = if cut { length } else { file.len() - synced };
+        let lost = |sector: usize| coins.rotate_left((sector / page) as u32 % 64) & 1 == 1;
+        fs::write(&path, lose_power(&file, synced, length, lost)).unwrap();
+
+        let (records, read) = log.restart();
+        prop_assert_eq!(&read.damaged, &[""; 0]);
+        prop_assert!(records.starts_with(&kept) && all.starts_with(&records));
+        // The same once more, with the torn end behind the new segment, and with writes in it.
+        after.iter().for_each(|group| log.write(group));
+        let (again, read) = self::read(log.dir.path(), Lsn(0));
+        prop_assert_eq!(&read.damaged, &[""; 0]);
+        prop_assert_eq!(again, log.written.clone());
+    }
+
+    #[test]
+    fn a_flip_in_what_was_synced_costs_one_record_and_is_told(
+        groups in groups(1..6), at in any::<prop::sample::Index>(), bit in 0u8..8, rotate in any::<bool>(),
+    ) {
+        let mut log = Log::new();
+        groups.iter().for_each(|group| log.write(group));
+        let path = log.newest();
+        if rotate {
+            log.writer.rotate().unwrap();
+        }
+        let mut file = fs::read(&path).unwrap();
+        let at = at.index(file.len());
+        file[at] ^= 1 << bit;
+        fs::write(&path, &file).unwrap();
+        let (records, read) = read(log.dir.path(), Lsn(0));
+        prop_assert_eq!(read.damaged.len(), 1, "{:?}", read.damaged);
+        let lost = log.written.len() - records.len();
+        prop_assert!(lost <= 1);
+        let mut left = log.written.iter();
+        prop_assert!(records.iter().all(|record| left.any(|written| written == record)));
+        prop_assert_eq!(read.next, Lsn(log.written.len() as u64 + 1));
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(
+        groups in groups(1..4), splices in proptest::collection::vec((any::<prop::sample::Index>(), any::<[u8; 7]>()), 0..9),
+    ) {
+        let mut log = Log::new();
+        groups.iter().for_each(|group| log.write(group));
+        let mut file = fs::read(log.newest()).unwrap();
+        for (at, bytes) in splices {
+            let at = at.index(file.len());
+            file.iter_mut().skip(at).zip(bytes).for_each(|(old, new)| *old = new);
+        }
+        fs::write(log.newest(), &file).unwrap();
+        let (records, _) = read(log.dir.path(), Lsn(0));
+        let mut written = log.written.iter();
+        prop_assert!(records.iter().all(|record| written.any(|written| written == record)));
+    }
+}

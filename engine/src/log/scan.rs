@@ -1,0 +1,240 @@
+//! Reading one segment: every whole record, what is damaged, and where the file ends for its readers. The rules are those of
+//! [`super::segment`].
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::segment::{
+    Frame, Payload, first_lsn, frame_at, is_torn_header, next_frame, read_header,
+};
+use crate::error::{Error, Result};
+use crate::model::Lsn;
+
+/// A stretch of a segment that could not be read although records were answered there, or may have been.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Damage {
+    pub(crate) segment: PathBuf,
+    /// Where in the file it begins and ends.
+    pub(crate) bytes: Range<usize>,
+    /// The records that lay there: from this one up to the one that was read next.
+    pub(crate) records: Range<u64>,
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { segment, bytes, records } = self;
+        write!(f, "log {}: bytes {}..{} are damaged, ", segment.display(), bytes.start, bytes.end)?;
+        match records.end.saturating_sub(records.start) {
+            0 => write!(f, "no record is lost"),
+            _ => write!(f, "records {}..{} are lost", records.start, records.end),
+        }
+    }
+}
+
+/// The end of a segment that was being written when the machine died. Nobody had an answer for what it held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TornEnd {
+    pub(crate) segment: PathBuf,
+    pub(crate) bytes: Range<usize>,
+}
+
+/// What reading one segment came to.
+#[derive(Debug, Default)]
+pub(crate) struct Scanned {
+    /// The record before which the next segment has to begin.
+    pub(crate) next: Lsn,
+    pub(crate) records: u64,
+    pub(crate) damage: Vec<Damage>,
+    pub(crate) torn: Option<TornEnd>,
+}
+
+/// What the segment behind one says of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Behind {
+    /// Its first record: what the segment before has from there on was left behind.
+    pub(crate) first: Lsn,
+    /// The last record that was answered before it was begun; none when its header cannot be read or does not say.
+    pub(crate) answered: Option<Lsn>,
+}
+
+/// Hands every whole record of a segment to `sink`, in order. `behind` is the segment after it, if there is one.
+pub(crate) fn scan(
+    path: &Path,
+    behind: Option<Behind>,
+    sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
+) -> Result<Scanned> {
+    let file = fs::read(path)
+        .map_err(|source| Error::Io { context: format!("reading {}", path.display()), source })?;
+    scan_bytes(path, &file, behind, sink)
+}
+
+/// [`scan`], of a file that has been read.
+pub(crate) fn scan_bytes(
+    path: &Path,
+    file: &[u8],
+    behind: Option<Behind>,
+    mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
+) -> Result<Scanned> {
+    let first = first_lsn(path).unwrap_or_default();
+    let mut reading = Reading {
+        path,
+        file,
+        end: behind.map(|behind| behind.first),
+        answered: known_answered(file, behind),
+        scanned: Scanned { next: first, ..Scanned::default() },
+    };
+    let mut at = match read_header(file) {
+        Some(header) if header.first == first => header.length,
+        // Frames carry all that is needed.
+        _ => reading.go_around_header(),
+    };
+    while at < file.len() && !reading.is_over() {
+        at = match frame_at(file, at).filter(|frame| reading.may_follow(frame)) {
+            Some(frame) => reading.frame(at, frame, &mut sink)?,
+            None => reading.go_around(at),
+        };
+    }
+    reading.miss_the_end();
+    Ok(reading.scanned)
+}
+
+/// The last record of a segment that is known to be answered, by its own frames or by the segment behind it.
+fn known_answered(file: &[u8], behind: Option<Behind>) -> Lsn {
+    let told = answered_in(file);
+    match behind {
+        Some(Behind { first, answered }) => {
+            told.max(answered.unwrap_or_default()).min(Lsn(first.0.saturating_sub(1)))
+        }
+        None => told,
+    }
+}
+
+/// The last record that any frame knows to be answered.
+fn answered_in(file: &[u8]) -> Lsn {
+    let mut answered = Lsn(0);
+    let mut at = Some(read_header(file).map_or(0, |header| header.length));
+    while let Some(here) = at.filter(|at| *at < file.len()) {
+        at = match frame_at(file, here) {
+            Some(frame) => {
+                answered = answered.max(frame.answered.unwrap_or_default());
+                here.checked_add(frame.length)
+            }
+            None => next_frame(file, here + 1),
+        };
+    }
+    answered
+}
+
+struct Reading<'a> {
+    path: &'a Path,
+    file: &'a [u8],
+    /// The first record of the next segment.
+    end: Option<Lsn>,
+    /// The last record that is known to be answered.
+    answered: Lsn,
+    scanned: Scanned,
+}
+
+impl Reading<'_> {
+    /// Whether nothing that the file has from here on is of the log.
+    fn is_over(&self) -> bool {
+        self.scanned.torn.is_some() || self.end.is_some_and(|end| self.scanned.next >= end)
+    }
+
+    fn may_follow(&self, frame: &Frame<'_>) -> bool {
+        frame.lsn >= self.scanned.next && self.end.is_none_or(|end| frame.lsn < end)
+    }
+
+    /// Reads a frame whose header is whole; answers where the next one begins.
+    fn frame(
+        &mut self,
+        at: usize,
+        frame: Frame<'_>,
+        sink: &mut impl FnMut(Lsn, &[u8]) -> Result<()>,
+    ) -> Result<usize> {
+        let end = at.saturating_add(frame.length).min(self.file.len());
+        let before = self.scanned.next;
+        if let Payload::Torn = frame.payload
+            && before > self.answered
+        {
+            self.tear(at);
+            return Ok(end);
+        }
+        if frame.lsn > before {
+            self.lose(at..at, frame.lsn);
+        }
+        match frame.payload {
+            Payload::Whole(payload) => {
+                sink(frame.lsn, payload)?;
+                self.scanned.records += 1;
+                self.scanned.next = frame.lsn.next();
+            }
+            Payload::Torn | Payload::Damaged => self.lose(at..end, frame.lsn.next()),
+        }
+        Ok(end)
+    }
+
+    /// Goes on behind what is no header of a frame; answers where.
+    fn go_around(&mut self, at: usize) -> usize {
+        let next = self.next_frame(at + 1);
+        let end = next.map_or(self.file.len(), |(at, _)| at);
+        // In version 1, which does not tell what was answered, a frame behind it does.
+        let behind_it = next.is_some_and(|(_, frame)| frame.answered.is_none());
+        if self.scanned.next > self.answered
+            && !behind_it
+            && is_torn_header(self.file, at, read_header(self.file))
+        {
+            self.tear(at);
+        } else {
+            let after = self.scanned.next.next();
+            self.lose(at..end, next.map_or(after, |(_, frame)| frame.lsn));
+        }
+        end
+    }
+
+    /// Finds the first frame of a segment whose header is damaged, or was never written.
+    fn go_around_header(&mut self) -> usize {
+        match self.next_frame(0) {
+            Some((at, frame)) => {
+                self.lose(0..at, frame.lsn);
+                at
+            }
+            None if self.scanned.next > self.answered && is_torn_header(self.file, 0, None) => {
+                self.tear(0);
+                0
+            }
+            None => 0,
+        }
+    }
+
+    /// The next frame whose record may follow the last one.
+    fn next_frame(&self, from: usize) -> Option<(usize, Frame<'_>)> {
+        let mut from = from;
+        loop {
+            let at = next_frame(self.file, from)?;
+            match frame_at(self.file, at) {
+                Some(frame) if self.may_follow(&frame) => return Some((at, frame)),
+                _ => from = at + 1,
+            }
+        }
+    }
+
+    fn lose(&mut self, bytes: Range<usize>, next: Lsn) {
+        let records = self.scanned.next.0..next.0;
+        self.scanned.damage.push(Damage { segment: self.path.to_owned(), bytes, records });
+        self.scanned.next = next;
+    }
+
+    fn tear(&mut self, at: usize) {
+        let bytes = at..self.file.len();
+        self.scanned.torn = Some(TornEnd { segment: self.path.to_owned(), bytes });
+    }
+
+    /// Records that were answered and that the file ends before.
+    fn miss_the_end(&mut self) {
+        if self.scanned.next <= self.answered && self.scanned.torn.is_none() {
+            self.lose(self.file.len()..self.file.len(), self.answered.next());
+        }
+    }
+}

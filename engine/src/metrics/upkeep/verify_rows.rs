@@ -1,0 +1,58 @@
+//! Checking what is on disk besides the blocks that the catalog names: the rows of registry and catalog, the lists of garbage and
+//! damaged blocks, and blocks that nothing names.
+
+use crate::codec::CodecResult;
+use crate::error::Result;
+use crate::maintenance::VerifyReport;
+use crate::metrics::block::{BlockInfo, BlockKey};
+use crate::metrics::registry;
+use crate::storage::{Caching, KeyRange, Keyspace, Store};
+
+/// Reads every row and checks it. The store may be written to meanwhile.
+pub(crate) fn verify_rows(store: &Store, report: &mut VerifyReport) -> Result<()> {
+    check_rows(store, Keyspace::Registry, report, registry::check_row)?;
+    check_rows(store, Keyspace::Catalog, report, |key, row| {
+        BlockInfo::from_catalog_entry(key, row).map(drop)
+    })?;
+    check_rows(store, Keyspace::Garbage, report, |key, _| BlockKey::decode(key).map(drop))?;
+    check_rows(store, Keyspace::Quarantine, report, |key, _| BlockKey::decode(key).map(drop))?;
+    check_listed(store, report)
+}
+
+fn check_rows(
+    store: &Store,
+    keyspace: Keyspace,
+    report: &mut VerifyReport,
+    check: impl Fn(&[u8], &[u8]) -> CodecResult<()>,
+) -> Result<()> {
+    let VerifyReport { bytes, damaged, .. } = report;
+    let visit = |key: Box<[u8]>, row: Box<[u8]>| {
+        *bytes += row.len() as u64;
+        if let Err(error) = check(&key, &row) {
+            damaged.push(format!("row {key:02x?} of {}: {error}", keyspace.name()));
+        }
+    };
+    let gap = store.read_around_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit)?;
+    report.damaged.extend(gap.map(|gap| format!("{}: {}", keyspace.name(), gap.error)));
+    Ok(())
+}
+
+/// Reports blocks that neither the catalog nor the list of garbage names: an entry is lost.
+fn check_listed(store: &Store, report: &mut VerifyReport) -> Result<()> {
+    let mut keys = Vec::new();
+    let visit = |key: Box<[u8]>, _| keys.push(key);
+    // What cannot be read there is damage of blocks, which are read one by one.
+    store.read_around_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
+    for key in keys {
+        let named = store.get(Keyspace::Catalog, &key).is_ok_and(|row| row.is_some())
+            || store.get(Keyspace::Garbage, &key).is_ok_and(|row| row.is_some());
+        // A block and its entries come and go in one batch each: one that is still there without them has lost them.
+        if !named && store.get(Keyspace::Blocks, &key)?.is_some() {
+            report.damaged.push(match BlockKey::decode(&key) {
+                Ok(key) => format!("block {key:?} is not in the catalog"),
+                Err(error) => format!("block {key:02x?}: {error}"),
+            });
+        }
+    }
+    Ok(())
+}
