@@ -1,14 +1,15 @@
 //! The catalog: which blocks there are. Immutable; a change makes a new one that shares what stayed.
 //!
 //! Blocks of a metric fall into *clusters*: those whose windows meet. Windows are two hours or a day, aligned, so
-//! a cluster spans a day at most. In a cluster, the blocks that one merge wrote make a *unit*: the same rows as points
-//! and as rollups. Blocks straight from the head are *loose*; they may hold points that replace points of a unit.
+//! a cluster spans a day at most. In a cluster, the blocks that one merge wrote make a *unit*, a compacted block set: the same
+//! samples, as they came and as rollups. Every tier of a unit covers all of its samples, so that any of them may expire while
+//! another is left. Blocks straight from the head are *loose*; they may hold samples that replace samples of a unit.
 
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::block::{BlockInfo, BlockKey, Tier, UnitId};
+use super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId};
 use crate::model::{MetricId, TimeRange};
 
 /// All blocks.
@@ -32,7 +33,7 @@ pub(crate) struct Cluster {
     pub(crate) loose: Vec<BlockInfo>,
 }
 
-/// What one merge wrote: the same rows, as points and as rollups.
+/// What one merge wrote: the same samples, as they came and as rollups.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(crate) id: UnitId,
@@ -45,15 +46,50 @@ impl Unit {
         self.blocks.iter().filter(move |b| b.key.tier == tier)
     }
 
-    /// The tiers that the unit has, finest first.
+    /// The tiers that cover all samples of the unit, finest first.
     pub(crate) fn tiers(&self) -> Vec<Tier> {
-        Tier::ALL.into_iter().filter(|t| self.of_tier(*t).next().is_some()).collect()
+        if self.coverage() == Coverage::Unknown {
+            return vec![self.base()];
+        }
+        self.present().collect()
+    }
+
+    /// The finest tier that covers all samples of the unit.
+    pub(crate) fn base(&self) -> Tier {
+        let finest = self.present().next().unwrap_or(Tier::Raw);
+        if self.coverage() == Coverage::Whole {
+            return finest;
+        }
+        // A finer tier never has fewer rows than a coarser one that covers the same samples.
+        let rows = |tier: Tier| self.of_tier(tier).map(|b| u64::from(b.rows)).sum::<u64>();
+        self.present().fold(finest, |base, tier| if rows(tier) > rows(base) { tier } else { base })
+    }
+
+    /// Whether every tier covers all samples. It does wherever the finest tier of the metric is left: the others were
+    /// made from it.
+    pub(crate) fn coverage(&self) -> Coverage {
+        let has_finest = self.blocks.iter().any(|b| b.key.tier == Tier::finest(b.kind));
+        let is_whole = |b: &BlockInfo| b.coverage == Coverage::Whole || !b.kind.keeps_points();
+        if has_finest || self.blocks.iter().all(is_whole) {
+            Coverage::Whole
+        } else {
+            Coverage::Unknown
+        }
+    }
+
+    fn present(&self) -> impl Iterator<Item = Tier> {
+        Tier::ALL.into_iter().filter(|t| self.of_tier(*t).next().is_some())
     }
 }
 
 impl Cluster {
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &BlockInfo> {
         self.units.iter().flat_map(|u| &u.blocks).chain(&self.loose)
+    }
+
+    /// The blocks that a merge reads: the base of every unit, which the other tiers are made from, and the loose ones.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &BlockInfo> {
+        self.units.iter().flat_map(|u| u.of_tier(u.base())).chain(&self.loose)
     }
 }
 
@@ -149,12 +185,18 @@ fn close(into: &mut Vec<Cluster>, window: TimeRange, open: &mut Vec<BlockInfo>, 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::metrics::block::WriteOrder;
     use crate::model::{MetricType, TimestampMs};
 
-    fn block(sequence: u64, unit: Option<u64>, tier: Tier, start: i64, len: i64) -> BlockInfo {
+    pub(in crate::metrics) fn block(
+        sequence: u64,
+        unit: Option<u64>,
+        tier: Tier,
+        start: i64,
+        len: i64,
+    ) -> BlockInfo {
         BlockInfo {
             key: BlockKey { tier, day: 0, metric: MetricId(1), sequence },
             kind: MetricType::Gauge,
@@ -168,7 +210,31 @@ mod tests {
             first_time: TimestampMs(start),
             last_time: TimestampMs(start + len - 1),
             bytes: 1000,
+            coverage: Coverage::Whole,
         }
+    }
+
+    #[test]
+    fn a_unit_of_unknown_coverage_is_known_by_the_tier_with_most_rows() {
+        let rows = |tier, rows, coverage| BlockInfo {
+            rows,
+            coverage,
+            ..block(u64::from(rows), Some(1), tier, 0, 20)
+        };
+        let unit =
+            |blocks: Vec<BlockInfo>| Unit { id: UnitId(1), window: TimeRange::new(0, 20), blocks };
+        let late = |coverage| {
+            vec![
+                rows(Tier::Minute, 1, coverage),
+                rows(Tier::FiveMinutes, 288, coverage),
+                rows(Tier::Day, 1, coverage),
+            ]
+        };
+        assert_eq!(unit(late(Coverage::Unknown)).tiers(), [Tier::FiveMinutes]);
+        assert_eq!(unit(late(Coverage::Whole)).base(), Tier::Minute);
+        let mut samples = late(Coverage::Unknown);
+        samples.push(rows(Tier::Raw, 600, Coverage::Unknown));
+        assert_eq!(unit(samples).tiers().len(), 4, "they were made from the samples");
     }
 
     #[test]

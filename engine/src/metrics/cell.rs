@@ -4,9 +4,10 @@
 //! result. That needs a sum that does not depend on the order. Decimals (nearly all measured values) are
 //! summed exactly, in units of 1e-9; what is not a short decimal is summed with the rounding error carried
 //! along (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974), so
-//! that the sum of such values is right to the last bit unless they cancel to a 2⁻⁵⁰th of their size.
+//! that the sum of such values is right to the last bit unless they cancel to a 2⁻⁵⁰th of their size. Huge values are
+//! summed apart, in a unit in which no sum of them overflows: what they cancel to is finite, and so is their mean.
 
-use crate::sketch::decimal_units_of;
+use crate::sketch::{HIGH_MIN as HUGE_MIN, HIGH_UNIT as HUGE_UNIT, decimal_units_of};
 
 /// A sum of finite numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,57 +18,109 @@ pub(crate) struct Sum {
     pub(crate) high: f64,
     /// What rounding took from `high`.
     pub(crate) low: f64,
+    /// The rounded sum of values of at least 2^900, in units of 2^128.
+    pub(crate) huge_high: f64,
+    /// What rounding took from `huge_high`.
+    pub(crate) huge_low: f64,
 }
 
 impl Sum {
+    pub(crate) const ZERO: Self =
+        Self { units: 0, high: 0.0, low: 0.0, huge_high: 0.0, huge_low: 0.0 };
+
     #[inline]
     pub(crate) fn add(&mut self, value: f64) {
         match decimal_units_of(value) {
-            Some(units) => self.units = self.units.wrapping_add(units),
+            Some(units) => self.add_units(units),
             None => self.add_float(value),
         }
     }
 
     #[inline]
     pub(crate) fn add_units(&mut self, units: i128) {
-        self.units = self.units.wrapping_add(units);
+        self.units = self.units.saturating_add(units);
     }
 
     #[inline]
     pub(crate) fn add_float(&mut self, value: f64) {
-        let sum = self.high + value;
-        let lost = if self.high.abs() >= value.abs() {
-            (self.high - sum) + value
+        if value.abs() < HUGE_MIN {
+            add_compensated((&mut self.high, &mut self.low), value);
         } else {
-            (value - sum) + self.high
-        };
-        self.high = sum;
-        self.low += lost;
+            add_compensated((&mut self.huge_high, &mut self.huge_low), value / HUGE_UNIT);
+        }
     }
 
     #[inline]
     pub(crate) fn merge(&mut self, other: &Self) {
-        self.units = self.units.wrapping_add(other.units);
+        self.add_units(other.units);
         if other.high != 0.0 || other.low != 0.0 {
-            self.add_float(other.high);
+            add_compensated((&mut self.high, &mut self.low), other.high);
             self.low += other.low;
+        }
+        if other.has_huge() {
+            add_compensated((&mut self.huge_high, &mut self.huge_low), other.huge_high);
+            self.huge_low += other.huge_low;
         }
     }
 
-    /// The sum as a number; never infinite.
+    /// Whether huge values were added that did not cancel out.
+    #[inline]
+    pub(crate) fn has_huge(&self) -> bool {
+        self.huge_high != 0.0 || self.huge_low != 0.0
+    }
+
+    /// The sum as a number.
+    #[cfg(test)]
     pub(crate) fn value(&self) -> f64 {
+        self.divided_by(1.0)
+    }
+
+    /// The sum divided by a number, which may be finite where the sum is not; the largest number with its sign where even that
+    /// is beyond all.
+    pub(crate) fn divided_by(&self, divisor: f64) -> f64 {
+        let quotient = if self.has_huge() {
+            let (mut high, mut low) = (self.huge_high, self.huge_low);
+            for part in [self.high, self.low, units_value(self.units)] {
+                add_compensated((&mut high, &mut low), part / HUGE_UNIT);
+            }
+            (high + low) / divisor * HUGE_UNIT
+        } else {
+            self.without_huge() / divisor
+        };
+        quotient.clamp(f64::MIN, f64::MAX)
+    }
+
+    fn without_huge(&self) -> f64 {
         let floats = self.high + self.low;
-        let value = match (self.units, floats) {
+        match (self.units, floats) {
             (0, floats) => floats,
             (units, 0.0) => units_value(units),
             (units, _) => {
-                let mut all = Self { units: 0, ..*self };
-                all.add_float(units_value(units));
-                all.high + all.low
+                let (mut high, mut low) = (self.high, self.low);
+                add_compensated((&mut high, &mut low), units_value(units));
+                high + low
             }
-        };
-        if value.is_nan() { f64::MAX } else { value.clamp(f64::MIN, f64::MAX) }
+        }
     }
+
+    /// Makes a sum of one that had overflowed when it was written, as version 1 of blocks of cells had them: it is beyond all
+    /// numbers, on the side that is known.
+    pub(crate) fn mend_overflow(&mut self) {
+        if !self.high.is_finite() || !self.low.is_finite() {
+            let side = if self.high.is_infinite() { f64::MAX.copysign(self.high) } else { 0.0 };
+            *self = Self { units: self.units, huge_high: side / HUGE_UNIT, ..Self::ZERO };
+        }
+    }
+}
+
+/// Adds to a sum what is left of it after rounding, and to the other part what rounding took.
+#[inline]
+fn add_compensated((high, low): (&mut f64, &mut f64), value: f64) {
+    let sum = *high + value;
+    let lost =
+        if high.abs() >= value.abs() { (*high - sum) + value } else { (value - sum) + *high };
+    *high = sum;
+    *low += lost;
 }
 
 /// `units · 1e-9`, rounded once whenever the significant digits fit a double.
@@ -103,7 +156,7 @@ pub(crate) struct NumberCell {
 impl NumberCell {
     pub(crate) const EMPTY: Self = Self {
         count: 0,
-        sum: Sum { units: 0, high: 0.0, low: 0.0 },
+        sum: Sum::ZERO,
         min: f64::INFINITY,
         max: f64::NEG_INFINITY,
         last_time: i64::MIN,
@@ -160,14 +213,117 @@ mod tests {
         }
     }
 
+    fn sum_of(values: &[f64]) -> Sum {
+        let mut sum = Sum::ZERO;
+        values.iter().for_each(|value| sum.add(*value));
+        sum
+    }
+
     #[test]
-    fn a_sum_beyond_all_doubles_stays_finite() {
-        let mut sum = Sum::default();
-        (0..4).for_each(|_| sum.add(f64::MAX));
-        assert!(sum.value().is_finite());
+    fn a_sum_beyond_all_doubles_keeps_its_sign() {
+        for sign in [1.0, -1.0] {
+            let sum = sum_of(&[sign * f64::MAX; 4]);
+            assert_eq!(sum.value(), sign * f64::MAX);
+            assert_eq!(sum.divided_by(4.0), sign * f64::MAX);
+            assert_eq!(sum_of(&[sign * 1e308; 4]).divided_by(4.0), sign * 1e308);
+        }
+        assert_eq!(sum_of(&[1e-3; 2]).divided_by(1e-311), f64::MAX);
+    }
+
+    #[test]
+    fn a_sum_that_had_overflowed_is_beyond_all_numbers() {
+        for (high, expected) in
+            [(f64::INFINITY, f64::MAX), (f64::NEG_INFINITY, f64::MIN), (f64::NAN, 1.0), (2.5, 3.5)]
+        {
+            let low = if high.is_finite() { 0.0 } else { f64::NAN };
+            let mut sum = Sum { units: 1_000_000_000, high, low, ..Sum::ZERO };
+            sum.mend_overflow();
+            assert_eq!(sum.value(), expected, "{high}");
+        }
+    }
+
+    /// A sum of doubles as an integer, in units of 2^-1074.
+    struct ExactInteger([i64; 80]);
+
+    impl ExactInteger {
+        fn of(values: impl Iterator<Item = f64>) -> Self {
+            let mut sum = Self([0; 80]);
+            for value in values {
+                let bits = value.to_bits();
+                let biased = (bits >> 52 & 0x7ff) as usize;
+                let fraction = bits & ((1 << 52) - 1);
+                let (significand, shift) =
+                    if biased == 0 { (fraction, 0) } else { (fraction | 1 << 52, biased - 1) };
+                let sign = if value < 0.0 { -1 } else { 1 };
+                let mut limbs = u128::from(significand) << (shift % 32);
+                for limb in &mut sum.0[shift / 32..] {
+                    *limb += sign * (limbs & 0xffff_ffff) as i64;
+                    limbs >>= 32;
+                }
+            }
+            sum
+        }
+
+        /// The nearest double in units of 2^200, about: each limb is rounded once.
+        fn value(&self) -> f64 {
+            // Limbs have either sign, so the carries go up first.
+            let mut carry = 0;
+            let mut limbs = self.0.map(|limb| {
+                let sum = limb + carry;
+                carry = sum >> 32;
+                sum & 0xffff_ffff
+            });
+            let negative = carry < 0;
+            if negative {
+                let mut carry = 1;
+                limbs = limbs.map(|limb| {
+                    let sum = (!limb & 0xffff_ffff) + carry;
+                    carry = sum >> 32;
+                    sum & 0xffff_ffff
+                });
+            }
+            let value = limbs.iter().enumerate().rev().fold(0.0, |sum, (i, limb)| {
+                let exponent = i as i32 * 32 - 1074 - 200;
+                sum + *limb as f64 * 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
+            });
+            if negative { -value } else { value }
+        }
+    }
+
+    fn any_magnitude() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            4 => (-1.0..1.0f64).prop_map(|v| v * f64::MAX),
+            2 => prop::sample::select(vec![1e308, -1e308, f64::MAX, f64::MIN, 1e292, -1e271, 1e270]),
+            1 => (-1.0..1.0f64).prop_map(|v| v * 1e290),
+            1 => -1e6..1e6f64,
+            1 => (-1000i64..1000).prop_map(|m| m as f64 / 100.0),
+        ]
     }
 
     proptest! {
+        #[test]
+        fn sums_of_any_magnitude_are_those_of_exact_integers(
+            values in proptest::collection::vec(any_magnitude(), 1..40),
+            cut in any::<proptest::sample::Index>(),
+        ) {
+            let (a, b) = values.split_at(cut.index(values.len()));
+            let mut sum = sum_of(a);
+            sum.merge(&sum_of(b));
+            let unit = 2f64.powi(-200);
+            let exact = ExactInteger::of(values.iter().copied()).value();
+            let size = ExactInteger::of(values.iter().map(|v| v.abs())).value();
+            let near = |got: f64, wanted: f64, size: f64| {
+                (got - wanted).abs() <= wanted.abs() * 2f64.powi(-51) + size * 2f64.powi(-95)
+            };
+            let n = values.len() as f64;
+            let mean = sum.divided_by(n) * unit;
+            prop_assert!(near(mean, exact / n, size), "{mean:e} instead of {:e}", exact / n);
+            let largest = f64::MAX * unit;
+            let got = sum.value() * unit;
+            let wanted = exact.clamp(-largest, largest);
+            prop_assert!(near(got, wanted, size), "{got:e} instead of {wanted:e}");
+        }
+
         #[test]
         fn the_order_of_merging_does_not_matter(
             values in proptest::collection::vec(

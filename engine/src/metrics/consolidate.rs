@@ -1,17 +1,20 @@
 //! From many blocks of a window to one unit: the same rows once, in blocks of full size, with their rollups.
 //!
+//! A unit begins with its *base*: the finest tier that all of its sources have, the samples themselves unless they have
+//! expired. Sources that are finer, such as samples that arrive for a day whose samples have expired, are summed up to the cells of
+//! the base. Every other tier is made from the base, so that each covers all samples of the unit whatever expires.
+//!
 //! A tier of rollups is kept only where it has at most a quarter of the rows of the next finer one that is kept: a
 //! tier that hardly shrinks costs more than it saves. Beside points it must shrink more, since points are read quickly and a
-//! cell takes as much disk as six of them; the one-minute cells of distributions and sets are their points. See [`Rollups`]. When the points of a window have expired and points still
-//! arrive for it, they go into the tiers that are left.
+//! cell takes as much disk as six of them; the one-minute cells of distributions and sets are their points. See [`Rollups`].
 
 use super::block::{
-    CellBlock, CellBlockBuilder, CellColumn, CellSketch, PointBlock, PointBlockBuilder,
-    SketchBlock, SketchBlockBuilder, Tier, UnitId,
+    BlockInfo, CellBlock, CellBlockBuilder, CellColumn, CellSketch, PointBlock, PointBlockBuilder,
+    SketchBlock, SketchBlockBuilder, Tier,
 };
-use super::catalog::Cluster;
 use super::cell::NumberCell;
 use super::merge_scan::{Source, merge_scan};
+use super::resolution::Stretch;
 use super::times::TimePages;
 use super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use crate::codec::CodecResult;
@@ -43,91 +46,190 @@ impl Rollups {
     }
 }
 
-/// A block that was read: its description and its bytes.
-pub(crate) type Loaded<'s> = (super::block::BlockInfo, Pinned<'s>);
+/// Whether cells of a tier lie in one window each. A tier of wider cells is not written.
+pub(crate) fn fits_window(tier: Tier, window: TimeRange) -> bool {
+    tier.width().is_none_or(|width| width.ms() <= window.len_ms())
+}
 
-/// Merges the blocks of clusters of one metric into one unit of `window`. `wanted` are the tiers that have not
-/// expired there.
+/// A block that was read: its description and its bytes.
+pub(crate) type Loaded<'s> = (BlockInfo, Pinned<'s>);
+
+/// Merges blocks of one metric into one unit of `stretch`: of every unit there its base, and the loose blocks, of which only rows
+/// in the window of the stretch are taken. `wanted` are the tiers that have not expired there.
 pub(crate) fn consolidate(
-    clusters: &[Cluster],
-    loaded: &[Loaded<'_>],
-    (window, pages): (TimeRange, &TimePages),
+    stretch: Stretch,
+    loaded: &[&Loaded<'_>],
+    pages: &TimePages,
     (wanted, rollups): (&[Tier], Rollups),
     origin: BlockOrigin<'_>,
 ) -> Result<Vec<NewBlock>> {
-    let tiers = match origin.kind {
-        MetricType::Gauge | MetricType::Counter => {
-            let units = clusters.iter().flat_map(|c| &c.units);
-            let pointless: Vec<UnitId> =
-                units.filter(|u| u.of_tier(Tier::Raw).next().is_none()).map(|u| u.id).collect();
-            numbers(loaded, (window, pages), &pointless, rollups, origin)?
-        }
-        MetricType::Distribution => sketches::<Distribution>(loaded, window, rollups, origin)?,
-        MetricType::Set => sketches::<Cardinality>(loaded, window, rollups, origin)?,
+    let kept = |tier: &Tier| {
+        *tier == stretch.tier
+            || (*tier > stretch.tier && wanted.contains(tier) && fits_window(*tier, stretch.window))
     };
-    Ok(keep_what_pays(tiers, wanted))
+    let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(kept).collect();
+    let shape = Shape { stretch, tiers: &tiers, rollups };
+    let tiers = match (origin.kind, stretch.tier) {
+        (MetricType::Gauge | MetricType::Counter, Tier::Raw) => {
+            samples(shape, loaded, pages, origin)?
+        }
+        (MetricType::Gauge | MetricType::Counter, _) => cells(shape, loaded, pages, origin)?,
+        (MetricType::Distribution, _) => sketches::<Distribution>(shape, loaded, origin)?,
+        (MetricType::Set, _) => sketches::<Cardinality>(shape, loaded, origin)?,
+    };
+    Ok(keep_what_pays(tiers))
+}
+
+/// What the unit is to be.
+#[derive(Clone, Copy)]
+struct Shape<'t> {
+    stretch: Stretch,
+    /// The base and the coarser tiers that have not expired, finest first.
+    tiers: &'t [Tier],
+    rollups: Rollups,
+}
+
+impl Shape<'_> {
+    /// The instants of the window.
+    fn bounds(&self) -> (i64, i64) {
+        (self.stretch.window.start.0, self.stretch.window.end.0)
+    }
+
+    /// The most rows of a tier other than the base. Beside cells those that hardly shrink are left out at the end.
+    fn rows_max(&self, finest: Tier, rows: u64) -> u64 {
+        if self.stretch.tier == finest { self.rollups.rows_max(rows) } else { u64::MAX }
+    }
 }
 
 /// The blocks of a tier.
-struct TierBlocks {
-    tier: Tier,
-    /// Whether the tier stays however many rows it has.
-    always: bool,
-    blocks: Vec<NewBlock>,
-}
+type TierBlocks = Vec<NewBlock>;
 
-fn keep_what_pays(tiers: Vec<TierBlocks>, wanted: &[Tier]) -> Vec<NewBlock> {
+/// Leaves out tiers that hardly shrink. The first one is the base and stays.
+fn keep_what_pays(tiers: Vec<TierBlocks>) -> Vec<NewBlock> {
     let mut kept = Vec::new();
     let mut finer: Option<usize> = None;
-    for tier in tiers {
-        let rows: usize = tier.blocks.iter().map(|b| b.info.rows as usize).sum();
-        let pays = finer.is_none_or(|finer| rows * ROWS_PER_CELL_MIN <= finer);
-        if tier.always || (pays && wanted.contains(&tier.tier)) {
+    for blocks in tiers {
+        let rows: usize = blocks.iter().map(|b| b.info.rows as usize).sum();
+        if finer.is_none_or(|finer| rows * ROWS_PER_CELL_MIN <= finer) {
             finer = Some(rows);
-            kept.extend(tier.blocks);
+            kept.extend(blocks);
         }
     }
     kept
 }
 
-/// `pointless` are the units whose points have expired.
-fn numbers(
-    loaded: &[Loaded<'_>],
-    (window, pages): (TimeRange, &TimePages),
-    pointless: &[UnitId],
-    rollups: Rollups,
-    origin: BlockOrigin<'_>,
-) -> Result<Vec<TierBlocks>> {
-    let old: Vec<&Loaded<'_>> = loaded
-        .iter()
-        .filter(|(info, _)| info.unit.is_some_and(|unit| pointless.contains(&unit)))
-        .collect();
-    let pointless = !pointless.is_empty();
-    let mut sources = Vec::new();
+/// The samples of gauges and counters in the order of writing.
+fn sample_sources<'l>(
+    loaded: &[&'l Loaded<'_>],
+    pages: &TimePages,
+) -> Result<(Vec<Source<'l>>, u64)> {
     let mut ordered: Vec<_> =
         loaded.iter().filter(|(info, _)| info.key.tier == Tier::Raw).collect();
     ordered.sort_by_key(|(info, _)| (info.order, info.key));
+    let mut sources = Vec::new();
     for (info, bytes) in &ordered {
         let (_, block) = PointBlock::open(info.key, bytes, |at, page| pages.find(at, page))?;
         sources.push(Source::Block(Box::new(block)));
     }
-    let mut points: BlockWriter<'_, PointBlockBuilder> =
-        BlockWriter::new(origin, Tier::Raw, window);
-    let rows = ordered.iter().map(|(info, _)| u64::from(info.rows)).sum();
-    let rows_max = if pointless { u64::MAX } else { rollups.rows_max(rows) };
-    let mut tiers = CellTiers::new(origin, window, &old, rows_max)?;
-    merge_scan(&mut sources, origin.kind, None, ALL, |series, times, values| {
-        if !pointless {
-            points.push(series, times, values)?;
-        }
-        tiers.push(series, times, values)
+    Ok((sources, ordered.iter().map(|(info, _)| u64::from(info.rows)).sum()))
+}
+
+/// A unit of gauges or counters that has its samples.
+fn samples(
+    shape: Shape<'_>,
+    loaded: &[&Loaded<'_>],
+    pages: &TimePages,
+    origin: BlockOrigin<'_>,
+) -> Result<Vec<TierBlocks>> {
+    let (mut sources, rows) = sample_sources(loaded, pages)?;
+    let mut samples: BlockWriter<'_, PointBlockBuilder> =
+        BlockWriter::new(origin, Tier::Raw, shape.stretch.window);
+    let mut rollups = CellTiers::new(shape, origin, shape.rows_max(Tier::Raw, rows));
+    merge_scan(&mut sources, origin.kind, None, shape.bounds(), |series, times, values| {
+        samples.push(series, times, values)?;
+        rollups.push(series, |width| cells_of_points(series, times, values, width))
     })?;
-    let mut out = Vec::new();
-    if !pointless {
-        out.push(TierBlocks { tier: Tier::Raw, always: true, blocks: points.finish()? });
-    }
-    out.extend(tiers.finish(pointless)?);
+    let mut out = vec![samples.finish()?];
+    out.extend(rollups.finish()?);
     Ok(out)
+}
+
+/// A unit of gauges or counters whose samples have expired. Samples that still arrive are added to its cells; they replace none,
+/// since cells know no single samples.
+fn cells(
+    shape: Shape<'_>,
+    loaded: &[&Loaded<'_>],
+    pages: &TimePages,
+    origin: BlockOrigin<'_>,
+) -> Result<Vec<TierBlocks>> {
+    let (mut sources, _) = sample_sources(loaded, pages)?;
+    let mut old = StoredCells::open(loaded)?;
+    let mut tiers = CellTiers::new(shape, origin, u64::MAX);
+    let mut push = |series: SeriesId, mut cells: Vec<(i64, NumberCell)>| {
+        // Stable: of two last values at one time, the one written later stays.
+        cells.sort_by_key(|(start, _)| *start);
+        let (starts, cells): (Vec<i64>, Vec<NumberCell>) = cells.into_iter().unzip();
+        tiers.push(series, |width| cells_of_cells(&starts, &cells, width))
+    };
+    let base = shape.stretch.tier.width().unwrap_or(Interval::MINUTE);
+    merge_scan(&mut sources, origin.kind, None, shape.bounds(), |series, times, values| {
+        while let Some(other) = old.next_series().filter(|other| *other < series.0) {
+            push(SeriesId(other), old.take(other, base)?)?;
+        }
+        let mut cells = old.take(series.0, base)?;
+        let (starts, new) = cells_of_points(series, times, values, base);
+        cells.extend(starts.into_iter().zip(new));
+        push(series, cells)
+    })?;
+    while let Some(other) = old.next_series() {
+        push(SeriesId(other), old.take(other, base)?)?;
+    }
+    Ok(tiers.finish()?)
+}
+
+/// Cells of several blocks, read series by series.
+struct StoredCells<'l> {
+    /// In the order of writing.
+    blocks: Vec<CellBlock<'l>>,
+    /// Which series is where: series, block, index in the block. Sorted, and those before `at` are taken.
+    found: Vec<(u32, usize, usize)>,
+    at: usize,
+}
+
+impl<'l> StoredCells<'l> {
+    fn open(loaded: &[&'l Loaded<'_>]) -> CodecResult<Self> {
+        let mut ordered: Vec<_> =
+            loaded.iter().filter(|(info, _)| info.key.tier != Tier::Raw).collect();
+        ordered.sort_by_key(|(info, _)| (info.order, info.key));
+        let mut blocks = Vec::new();
+        let mut found = Vec::new();
+        for (at, (info, bytes)) in ordered.iter().enumerate() {
+            let (_, block) = CellBlock::open(info.key, bytes)?;
+            found.extend(block.series().iter().enumerate().map(|(index, s)| (*s, at, index)));
+            blocks.push(block);
+        }
+        found.sort_unstable();
+        Ok(Self { blocks, found, at: 0 })
+    }
+
+    fn next_series(&self) -> Option<u32> {
+        self.found.get(self.at).map(|(series, ..)| *series)
+    }
+
+    /// Reads the cells of a series, which is not above the next one, widened to `width`.
+    fn take(&mut self, series: u32, width: Interval) -> CodecResult<Vec<(i64, NumberCell)>> {
+        let mut cells: Vec<(i64, NumberCell)> = Vec::new();
+        while let Some((_, block, index)) =
+            self.found.get(self.at).filter(|(next, ..)| *next == series)
+        {
+            self.at += 1;
+            let Some(block) = self.blocks.get_mut(*block) else { continue };
+            block.read(*index, ALL.0, ALL.1, CellColumn::ALL, |start, cell| {
+                cells.push((TimestampMs(start).floor_to(width).0, *cell));
+            })?;
+        }
+        Ok(cells)
+    }
 }
 
 /// The rollups of numbers, one writer a tier.
@@ -138,47 +240,34 @@ struct CellTiers<'s> {
 }
 
 struct CellTier<'s> {
-    tier: Tier,
     width: Interval,
     writer: BlockWriter<'s, CellBlockBuilder>,
     rows: u64,
-    /// Cells whose points have expired, by series; they take in what still arrives.
-    old: std::collections::BTreeMap<u32, Vec<(i64, NumberCell)>>,
 }
 
 impl<'s> CellTiers<'s> {
-    fn new(
-        origin: BlockOrigin<'s>,
-        window: TimeRange,
-        old: &[&Loaded<'_>],
-        rows_max: u64,
-    ) -> CodecResult<Self> {
-        let mut tiers = Vec::new();
-        for tier in Tier::ALL {
-            let Some(width) = tier.width() else { continue };
-            let mut cells = CellTier {
-                tier,
-                width,
-                writer: BlockWriter::new(origin, tier, window),
-                rows: 0,
-                old: std::collections::BTreeMap::new(),
-            };
-            for (info, bytes) in old.iter().filter(|(info, _)| info.key.tier == tier) {
-                cells.load(info.key, bytes)?;
-            }
-            tiers.push(cells);
-        }
-        Ok(Self { tiers, rows_max })
+    fn new(shape: Shape<'_>, origin: BlockOrigin<'s>, rows_max: u64) -> Self {
+        let new = |tier: &Tier| {
+            let writer = BlockWriter::new(origin, *tier, shape.stretch.window);
+            Some(CellTier { width: tier.width()?, writer, rows: 0 })
+        };
+        Self { tiers: shape.tiers.iter().filter_map(new).collect(), rows_max }
     }
 
-    fn push(&mut self, series: SeriesId, times: &[i64], values: &[f64]) -> CodecResult<()> {
+    /// Adds a series; `finest` gives its cells of a width.
+    fn push(
+        &mut self,
+        series: SeriesId,
+        finest: impl Fn(Interval) -> (Vec<i64>, Vec<NumberCell>),
+    ) -> CodecResult<()> {
         let mut finer: Option<(Vec<i64>, Vec<NumberCell>)> = None;
         for tier in &mut self.tiers {
             let next = match &finer {
-                None => cells_of_points(series, times, values, tier.width),
+                None => finest(tier.width),
                 Some((starts, cells)) => cells_of_cells(starts, cells, tier.width),
             };
-            tier.push(series, &next.0, &next.1)?;
+            tier.rows += next.0.len() as u64;
+            tier.writer.push(series, &next.0, &next.1)?;
             finer = Some(next);
         }
         let rows_max = self.rows_max;
@@ -186,49 +275,8 @@ impl<'s> CellTiers<'s> {
         Ok(())
     }
 
-    fn finish(self, pointless: bool) -> CodecResult<Vec<TierBlocks>> {
-        let mut out = Vec::new();
-        for tier in self.tiers {
-            let name = tier.tier;
-            let blocks = tier.finish()?;
-            // Without points, a tier that is there is all that is left of its detail.
-            out.push(TierBlocks { tier: name, always: pointless && !blocks.is_empty(), blocks });
-        }
-        Ok(out)
-    }
-}
-
-impl CellTier<'_> {
-    fn load(&mut self, key: super::block::BlockKey, bytes: &[u8]) -> CodecResult<()> {
-        let (_, mut block) = CellBlock::open(key, bytes)?;
-        for (index, series) in block.series().to_vec().into_iter().enumerate() {
-            let cells = self.old.entry(series).or_default();
-            block.read(index, ALL.0, ALL.1, CellColumn::ALL, |start, cell| {
-                cells.push((start, *cell))
-            })?;
-        }
-        Ok(())
-    }
-
-    fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[NumberCell]) -> CodecResult<()> {
-        self.rows += cells.len() as u64;
-        if self.old.is_empty() {
-            return self.writer.push(series, starts, cells);
-        }
-        // Old cells are written in the order of series together with the new ones, at the end.
-        let all = self.old.entry(series.0).or_default();
-        all.extend(starts.iter().copied().zip(cells.iter().copied()));
-        Ok(())
-    }
-
-    fn finish(mut self) -> CodecResult<Vec<NewBlock>> {
-        for (series, mut cells) in std::mem::take(&mut self.old) {
-            cells.sort_by_key(|(start, _)| *start);
-            let (starts, cells): (Vec<i64>, Vec<NumberCell>) = cells.into_iter().unzip();
-            let (starts, cells) = cells_of_cells(&starts, &cells, self.width);
-            self.writer.push(SeriesId(series), &starts, &cells)?;
-        }
-        self.writer.finish()
+    fn finish(self) -> CodecResult<Vec<TierBlocks>> {
+        self.tiers.into_iter().map(|tier| tier.writer.finish()).collect()
     }
 }
 
@@ -274,40 +322,32 @@ fn cells_of_cells(
 }
 
 fn sketches<S: CellSketch>(
-    loaded: &[Loaded<'_>],
-    window: TimeRange,
-    rollups: Rollups,
+    shape: Shape<'_>,
+    loaded: &[&Loaded<'_>],
     origin: BlockOrigin<'_>,
 ) -> Result<Vec<TierBlocks>> {
-    let finest = loaded.iter().map(|(info, _)| info.key.tier).min().unwrap_or(Tier::Minute);
-    // Where the minutes have expired and new ones came, the new ones go into the tiers that are left.
-    let units_without_minutes = |tier: Tier| {
-        loaded.iter().any(|(info, _)| info.unit.is_some() && info.key.tier == tier)
-            && !loaded.iter().any(|(info, _)| info.unit.is_some() && info.key.tier < tier)
-    };
-    let base = Tier::ALL.into_iter().find(|t| units_without_minutes(*t)).unwrap_or(finest);
     let mut blocks = Vec::new();
-    for (info, bytes) in
-        loaded.iter().filter(|(info, _)| info.key.tier == base || info.unit.is_none())
-    {
-        blocks.push(SketchBlock::<S>::open(info.key, bytes)?.1);
-    }
     let mut found: Vec<(u32, usize, usize)> = Vec::new();
-    for (at, block) in blocks.iter().enumerate() {
+    for (at, (info, bytes)) in loaded.iter().map(|loaded| (&loaded.0, &loaded.1)).enumerate() {
+        let (_, block) = SketchBlock::<S>::open(info.key, bytes)?;
         found.extend(block.series().iter().enumerate().map(|(index, s)| (*s, at, index)));
+        // The window of a loose block may reach beyond that of the unit.
+        blocks.push((block, if info.unit.is_some() { ALL } else { shape.bounds() }));
     }
     found.sort_unstable();
-    let of_base = loaded.iter().filter(|(info, _)| info.key.tier == base);
-    let rows_max = rollups.rows_max(of_base.map(|(info, _)| u64::from(info.rows)).sum());
-    let tiers = Tier::ALL.into_iter().filter(|t| *t >= base);
-    let mut tiers: Vec<SketchTier<'_, S>> =
-        tiers.filter_map(|tier| SketchTier::new(origin, tier, window)).collect();
+    let base = shape.stretch.tier;
+    let rows = loaded.iter().map(|(info, _)| u64::from(info.rows)).sum();
+    let rows_max = shape.rows_max(Tier::Minute, rows);
+    let mut tiers: Vec<SketchTier<'_, S>> = shape
+        .tiers
+        .iter()
+        .filter_map(|tier| SketchTier::new(origin, *tier, shape.stretch.window))
+        .collect();
     for same in found.chunk_by(|a, b| a.0 == b.0) {
         let mut cells: Vec<(i64, S)> = Vec::new();
         for (_, at, index) in same {
-            if let Some(block) = blocks.get_mut(*at) {
-                block
-                    .read(*index, ALL.0, ALL.1, |start, cell| cells.push((start, cell.clone())))?;
+            if let Some((block, (from, to))) = blocks.get_mut(*at) {
+                block.read(*index, *from, *to, |start, cell| cells.push((start, cell.clone())))?;
             }
         }
         cells.sort_by_key(|(start, _)| *start);
@@ -320,11 +360,7 @@ fn sketches<S: CellSketch>(
         }
         tiers.retain(|t| t.tier == base || t.rows <= rows_max);
     }
-    let blocks_of = |SketchTier { tier, writer, .. }| {
-        let blocks = writer.finish().map_err(Error::from)?;
-        Ok(TierBlocks { tier, always: tier == base, blocks })
-    };
-    tiers.into_iter().map(blocks_of).collect()
+    tiers.into_iter().map(|tier| tier.writer.finish().map_err(Error::from)).collect()
 }
 
 struct SketchTier<'s, S> {

@@ -12,6 +12,7 @@ mod merge_scan;
 mod query;
 mod readings;
 pub(crate) mod registry;
+mod resolution;
 mod rooms;
 pub(crate) mod seal;
 pub(crate) mod times;

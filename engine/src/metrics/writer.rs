@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::block::{BlockBuilder, BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
+use super::block::{BlockBuilder, BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
 use super::times::TimesWriter;
 use crate::codec::integers::Effort;
 use crate::codec::verified::encode_verified;
@@ -101,6 +101,7 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
             first_time: TimestampMs(first),
             last_time: TimestampMs(last),
             bytes: 0,
+            coverage: Coverage::Whole,
         };
         let bytes = encode_verified(
             effort,

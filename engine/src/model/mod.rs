@@ -32,7 +32,7 @@ pub use point::{Columns, PointBatch};
 pub(crate) use properties::float_text;
 pub use properties::{InvalidProperties, Properties, PropertiesWriter};
 pub use query::{
-    Aggregation, Group, MetricQuery, QueryResult, QueryStats, TagCondition, TagFilter,
+    Aggregation, CoarseRange, Group, MetricQuery, QueryResult, QueryStats, TagCondition, TagFilter,
 };
 pub use reading::Begins;
 pub(crate) use reading::{CounterReadings, HistogramReading, Readings, Temporality};

@@ -15,7 +15,7 @@ pub enum Aggregation {
     Max,
     /// The sum.
     Sum,
-    /// The sum divided by the seconds of the bucket that lie in the range.
+    /// The sum divided by the seconds of the range that the bucket covers.
     Rate,
     /// The 50th percentile, nearest rank.
     P50,
@@ -134,10 +134,22 @@ pub struct QueryResult {
     pub kind: MetricType,
     /// The range that was answered, after widening.
     pub range: TimeRange,
+    /// The parts of the range of which only cells are left, where those are wider than the buckets asked for or where the range was
+    /// widened to take in whole ones. In time order. A cell is in the bucket that its start lies in, which then covers all of it.
+    pub coarse: Vec<CoarseRange>,
     /// The groups that hold any bucket, sorted by key.
     pub groups: Vec<Group>,
     /// What the answer cost.
     pub stats: QueryStats,
+}
+
+/// A part of the range that only cells of one width cover, because what was finer has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoarseRange {
+    /// The part; it consists of whole cells.
+    pub range: TimeRange,
+    /// The width of the cells.
+    pub width: Interval,
 }
 
 /// The buckets of one group.

@@ -245,17 +245,16 @@ impl Distribution {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The sum divided by the count. Rounding, or a sum beyond `f64::MAX`, never takes it out of the range
+    /// The sum divided by the count, also where the sum is beyond `f64::MAX`. Rounding never takes it out of the range
     /// of the values; a told sum may.
     pub(crate) fn avg(&self) -> Option<f64> {
         if self.count == 0 {
             return None;
         }
-        let sum = self.sum.value();
-        let average = sum / self.count as f64;
+        let average = self.sum.mean(self.count);
         let inside = average.clamp(self.min, self.max);
         let rounded = (inside - average).abs() <= inside.abs() * AVERAGE_ROUNDING;
-        Some(if rounded || sum.abs() == f64::MAX { inside } else { average })
+        Some(if rounded { inside } else { average })
     }
 
     /// The ⌈q·count⌉-th smallest value, `q` from 0 to 1 and rounded to nine decimals. Exact while the values

@@ -31,4 +31,4 @@ pub use distinct::Distinct;
 pub(crate) use distribution::{Distribution, rank_of};
 pub(crate) use error::{SketchError, SketchResult};
 pub(crate) use parts::{Entries, Parts};
-pub(crate) use sum::{ExactSum, decimal_units_of};
+pub(crate) use sum::{ExactSum, HIGH_MIN, HIGH_UNIT, decimal_units_of};

@@ -50,10 +50,10 @@ const SCALED_MAX: f64 = power_of_two(51);
 const WHOLE_MIN: f64 = power_of_two(52);
 /// From here on not every whole number is a double.
 const SPARSE_MIN: f64 = power_of_two(53);
-/// Binary values of this magnitude and more join the high list.
-const HIGH_MIN: f64 = power_of_two(900);
-/// The unit of the high list.
-const HIGH_UNIT: f64 = power_of_two(128);
+/// Binary values of this magnitude and more join the high list: sums of 2^64 smaller ones do not overflow.
+pub(crate) const HIGH_MIN: f64 = power_of_two(900);
+/// The unit of the high list: sums of 2^64 of the largest doubles do not overflow in it.
+pub(crate) const HIGH_UNIT: f64 = power_of_two(128);
 /// No sum of 2^64 values reaches this in either list; merged parts must not overflow.
 const COMPONENT_MAX: f64 = power_of_two(970);
 
@@ -156,20 +156,32 @@ impl ExactSum {
     /// infinite. Without binary values the rounding is always correct; with them the decimal part enters with
     /// 97 significant bits.
     pub(crate) fn value(&self) -> f64 {
+        let (rounded, unit) = self.rounded();
+        (rounded * unit).clamp(f64::MIN, f64::MAX)
+    }
+
+    /// The sum divided by `count`, which is finite even where the sum is not.
+    pub(crate) fn mean(&self, count: u64) -> f64 {
+        let (rounded, unit) = self.rounded();
+        (rounded / count as f64 * unit).clamp(f64::MIN, f64::MAX)
+    }
+
+    /// The sum rounded to the nearest `f64` in a unit in which it is finite, and that unit.
+    fn rounded(&self) -> (f64, f64) {
         let (head, tail) = decimal_pair(self.units);
         let Some(binary) = &self.binary else {
-            return head;
+            return (head, 1.0);
         };
         if binary.high.is_empty() {
             let mut total = binary.low.clone();
             total.add_all(&[tail, head]);
-            return total.rounded();
+            return (total.rounded(), 1.0);
         }
         let mut total = binary.high.clone();
         for part in binary.low.0.iter().chain(&[tail, head]) {
             total.add(part / HIGH_UNIT);
         }
-        (total.rounded() * HIGH_UNIT).clamp(f64::MIN, f64::MAX)
+        (total.rounded(), HIGH_UNIT)
     }
 
     /// The decimal part, in units of 1e-9.
@@ -401,6 +413,13 @@ mod tests {
         many.add_n(f64::MAX, u64::MAX);
         assert!(many.components().len() <= 4);
         assert_eq!(ExactSum::from_parts(0, &many.components()).unwrap(), many);
+    }
+
+    #[test]
+    fn a_mean_is_finite_where_the_sum_is_not() {
+        assert_eq!(sum_of(&[-1e308; 4]).mean(4), -1e308);
+        assert_eq!(sum_of(&[1e308, 1e308, 1e308, 0.0]).mean(4), 7.5e307);
+        assert_eq!(sum_of(&[0.1; 10]).mean(10), 0.1);
     }
 
     /// Expected values by Python's `math.fsum`.

@@ -9,6 +9,7 @@
     reason = "the test reads its own switches and waits for processes"
 )]
 
+mod ageing;
 mod event_list;
 mod event_questions;
 mod events;

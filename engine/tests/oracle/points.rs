@@ -44,13 +44,13 @@ struct Question {
 }
 
 #[derive(Clone, Debug)]
-struct Point {
-    host: u8,
-    zone: u8,
-    time: i64,
-    value: f64,
+pub(super) struct Point {
+    pub(super) host: u8,
+    pub(super) zone: u8,
+    pub(super) time: i64,
+    pub(super) value: f64,
     /// Series ids ascend in the order of creation.
-    series: usize,
+    pub(super) series: usize,
 }
 
 /// Every point, in the order of writing, by type.
@@ -108,7 +108,7 @@ fn zone(zone: u8) -> String {
     if zone == 0 { String::new() } else { format!("zone-{zone}") }
 }
 
-fn member(value: f64) -> String {
+pub(super) fn member(value: f64) -> String {
     format!("user-{value}")
 }
 
@@ -116,7 +116,7 @@ fn seconds(question: &Question, range: TimeRange, start: i64) -> f64 {
     TimeRange::new(start, start + question.interval).intersect(range).len_ms() as f64 / 1000.0
 }
 
-fn expected(aggregation: Aggregation, points: &[Point], seconds: f64) -> f64 {
+pub(super) fn expected(aggregation: Aggregation, points: &[Point], seconds: f64) -> f64 {
     let mut values: Vec<f64> = points.iter().map(|p| p.value).collect();
     values.sort_by(f64::total_cmp);
     let sum: f64 = values.iter().sum();
@@ -136,7 +136,7 @@ fn expected(aggregation: Aggregation, points: &[Point], seconds: f64) -> f64 {
     }
 }
 
-fn close(aggregation: Aggregation, got: f64, wanted: f64, points: &[Point]) -> bool {
+pub(super) fn close(aggregation: Aggregation, got: f64, wanted: f64, points: &[Point]) -> bool {
     let size = points.iter().map(|p| p.value.abs()).fold(0.0, f64::max);
     let tolerance = match aggregation {
         Aggregation::P50 | Aggregation::P90 | Aggregation::P95 | Aggregation::P99

@@ -47,6 +47,11 @@ impl Width {
         }
     }
 
+    /// The width that is this interval, if it has a name.
+    pub fn of(interval: Interval) -> Option<Self> {
+        Self::ALL.into_iter().find(|width| width.interval() == interval)
+    }
+
     /// The finest width that cuts `range` into at most [`limits::AUTO_BUCKETS_MAX`] buckets; a day when none does.
     pub fn automatic(range: TimeRange) -> Self {
         let fits = |width: &Self| width.buckets(range) <= limits::AUTO_BUCKETS_MAX;

@@ -6,7 +6,8 @@
 //! sums   form: u8
 //!          0  decimal parts: floats
 //!          1  decimal parts in units of 1e-9: low 64 bits: integers │ high 64 bits: integers
-//!        high: floats │ low: floats
+//!          +2 with sums of huge values
+//!        high: floats │ low: floats │ of huge values, in units of 2^128: high: floats │ low: floats
 //! rest   counts: integers │ min: floats │ max: floats │ last: floats │ last time less start: integers
 //! ```
 //!
@@ -31,6 +32,7 @@ use crate::sketch::decimal_units_of;
 
 const SUMS_AS_FLOATS: u8 = 0;
 const SUMS_AS_UNITS: u8 = 1;
+const WITH_HUGE_SUMS: u8 = 2;
 
 /// Which columns of a cell are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,11 +122,13 @@ impl CellBlockBuilder {
         let exact = |cell: &NumberCell| {
             decimal_units_of(units_value(cell.sum.units)) == Some(cell.sum.units)
         };
+        let huge = self.cells.iter().any(|cell| cell.sum.has_huge());
+        let with_huge = if huge { WITH_HUGE_SUMS } else { 0 };
         if effort != Effort::Plain && self.cells.iter().all(exact) {
-            out.push(SUMS_AS_FLOATS);
+            out.push(SUMS_AS_FLOATS | with_huge);
             floats(&|c| units_value(c.sum.units), out)?;
         } else {
-            out.push(SUMS_AS_UNITS);
+            out.push(SUMS_AS_UNITS | with_huge);
             let halves = |shift: u32| {
                 self.cells.iter().map(|c| (c.sum.units >> shift) as i64).collect::<Vec<_>>()
             };
@@ -133,6 +137,10 @@ impl CellBlockBuilder {
         }
         floats(&|c| c.sum.high, out)?;
         floats(&|c| c.sum.low, out)?;
+        if huge {
+            floats(&|c| c.sum.huge_high, out)?;
+            floats(&|c| c.sum.huge_low, out)?;
+        }
         if kind == MetricType::Gauge {
             let counts: Vec<i64> = self.cells.iter().map(|c| c.count as i64).collect();
             integers::encode(&counts, effort, out)?;
@@ -165,6 +173,7 @@ struct SumColumns<'a> {
     decimals: Decimals<'a>,
     high: FloatColumn<'a>,
     low: FloatColumn<'a>,
+    huge: Option<(FloatColumn<'a>, FloatColumn<'a>)>,
 }
 
 #[derive(Debug)]
@@ -184,19 +193,25 @@ struct RestColumns<'a> {
 
 impl<'a> SumColumns<'a> {
     fn read(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
-        let decimals = match reader.u8()? {
+        let form = reader.u8()?;
+        let decimals = match form & !WITH_HUGE_SUMS {
             SUMS_AS_FLOATS => Decimals::Floats(FloatColumn::read_exactly(reader, rows)?),
             SUMS_AS_UNITS => Decimals::Units {
                 low: IntegerColumn::read_exactly(reader, rows)?,
                 high: IntegerColumn::read_exactly(reader, rows)?,
             },
-            form => return Err(CodecError::new(format!("unknown form {form} of sums"))),
+            _ => return Err(CodecError::new(format!("unknown form {form} of sums"))),
         };
-        Ok(Self {
-            decimals,
-            high: FloatColumn::read_exactly(reader, rows)?,
-            low: FloatColumn::read_exactly(reader, rows)?,
-        })
+        let high = FloatColumn::read_exactly(reader, rows)?;
+        let low = FloatColumn::read_exactly(reader, rows)?;
+        let huge = match form & WITH_HUGE_SUMS {
+            0 => None,
+            _ => Some((
+                FloatColumn::read_exactly(reader, rows)?,
+                FloatColumn::read_exactly(reader, rows)?,
+            )),
+        };
+        Ok(Self { decimals, high, low, huge })
     }
 }
 
@@ -357,14 +372,22 @@ impl<'a> CellBlock<'a> {
                 zip(cells, &self.integers, |c, v| c.sum.units |= i128::from(*v) << 64);
             }
         }
-        for (column, low) in [(&self.sums.high, false), (&self.sums.low, true)] {
+        let mut load = |column: &FloatColumn<'_>, set: fn(&mut NumberCell, f64)| {
             column.page(page, &self.runs, floats)?;
             each_value(floats, |row, value| {
                 if let Some(cell) = cells.get_mut(row) {
-                    if low { cell.sum.low = value } else { cell.sum.high = value }
+                    set(cell, value);
                 }
             });
+            CodecResult::Ok(())
+        };
+        load(&self.sums.high, |cell, v| cell.sum.high = v)?;
+        load(&self.sums.low, |cell, v| cell.sum.low = v)?;
+        if let Some((high, low)) = &self.sums.huge {
+            load(high, |cell, v| cell.sum.huge_high = v)?;
+            load(low, |cell, v| cell.sum.huge_low = v)?;
         }
+        cells.iter_mut().for_each(|cell| cell.sum.mend_overflow());
         Ok(())
     }
 }
@@ -414,7 +437,7 @@ mod tests {
                 any::<u32>(),
                 proptest::collection::btree_map(
                     0i64..9000,
-                    prop_oneof![-1e9..1e9f64, (-9999i64..9999).prop_map(|m| m as f64 / 100.0), Just(1e22)],
+                    prop_oneof![-1e9..1e9f64, (-9999i64..9999).prop_map(|m| m as f64 / 100.0), Just(1e22), Just(-1e308)],
                     1..60,
                 ),
                 1..20,
@@ -456,6 +479,23 @@ mod tests {
                 prop_assert_eq!(at, starts.len());
             }
         }
+    }
+
+    #[test]
+    fn a_block_of_version_1_is_read() {
+        let info = sample_info(MetricType::Gauge, Tier::Hour);
+        let mut builder = CellBlockBuilder::default();
+        let (starts, cells) = cells(&[(5, 0.25), (7, 1.0 / 3.0), (120, 1e22)], 3);
+        builder.push(SeriesId(3), &starts, &cells);
+        let mut bytes =
+            builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
+        assert_eq!(bytes[1], 2);
+        bytes[1] = 1;
+        crate::codec::frame::close(&mut bytes, 0);
+        let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
+        let mut read = Vec::new();
+        block.read(0, i64::MIN, i64::MAX, CellColumn::ALL, |_, cell| read.push(*cell)).unwrap();
+        assert_eq!(read, cells);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::envelope::version_of;
-use super::info::{BlockInfo, BlockKey, Tier};
+use super::info::{BlockInfo, BlockKey, Coverage, Tier};
 use super::{CellBlock, PointBlock, SketchBlock};
 use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
@@ -59,6 +59,7 @@ pub(crate) fn describe(key: BlockKey, bytes: &[u8]) -> CodecResult<BlockInfo> {
     let (_, payload) = frame::open(bytes, kind, version_of(kind))?;
     let mut info = BlockInfo::decode(key, &mut Reader::new(payload))?;
     info.bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    info.coverage = Coverage::Unknown;
     Ok(info)
 }
 

@@ -14,6 +14,8 @@ pub(super) fn version_of(kind: FrameKind) -> u8 {
     match kind {
         // 2: cells of few values whose sum was told.
         FrameKind::Distributions => 2,
+        // 2: sums of huge values.
+        FrameKind::Cells => 2,
         _ => 1,
     }
 }

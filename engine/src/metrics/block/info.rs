@@ -15,8 +15,8 @@ use crate::codec::{CodecError, CodecResult};
 use crate::metrics::times::Shelf;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 
-/// The version of an entry of the catalog.
-const ENTRY_VERSION: u8 = 1;
+/// The version of an entry of the catalog. Version 1 has the same fields and says nothing of coverage.
+const ENTRY_VERSION: u8 = 2;
 
 /// How coarse the rows of a block are. The numbers are on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,6 +66,15 @@ pub(crate) struct UnitId(pub(crate) u64);
 /// Which of two blocks holds the later writes: the position in the log that a block reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct WriteOrder(pub(crate) u64);
+
+/// What the blocks of a tier of a compacted block set cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coverage {
+    /// Every sample of the set.
+    Whole,
+    /// Perhaps only those that arrived last: entries of version 1 do not say, and neither do blocks that a catalog was made anew from.
+    Unknown,
+}
 
 /// The name of a block, unique for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -126,6 +135,8 @@ pub(crate) struct BlockInfo {
     pub(crate) last_time: TimestampMs,
     /// The length of the whole frame; 0 in the copy inside the block itself.
     pub(crate) bytes: u32,
+    /// Known by the entry of the catalog alone.
+    pub(crate) coverage: Coverage,
 }
 
 impl BlockInfo {
@@ -182,22 +193,30 @@ impl BlockInfo {
             first_time: TimestampMs(first),
             last_time: TimestampMs(last),
             bytes: small(reader.varint()?)?,
+            coverage: Coverage::Whole,
         })
     }
 
     /// The entry of the catalog, to be kept under the block's key.
     pub(crate) fn to_catalog_entry(self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64);
-        let mark = frame::begin(&mut out, FrameKind::CatalogEntry, ENTRY_VERSION);
+        let version = match self.coverage {
+            Coverage::Whole => ENTRY_VERSION,
+            Coverage::Unknown => 1,
+        };
+        let mark = frame::begin(&mut out, FrameKind::CatalogEntry, version);
         self.encode(&mut out);
         frame::close(&mut out, mark);
         out
     }
 
     pub(crate) fn from_catalog_entry(key: &[u8], entry: &[u8]) -> CodecResult<Self> {
-        let (_, payload) = frame::open(entry, FrameKind::CatalogEntry, ENTRY_VERSION)?;
+        let (version, payload) = frame::open(entry, FrameKind::CatalogEntry, ENTRY_VERSION)?;
         let mut reader = Reader::new(payload);
-        let info = Self::decode(BlockKey::decode(key)?, &mut reader)?;
+        let mut info = Self::decode(BlockKey::decode(key)?, &mut reader)?;
+        if version == 1 {
+            info.coverage = Coverage::Unknown;
+        }
         reader.finish()?;
         Ok(info)
     }
@@ -218,6 +237,7 @@ pub(super) fn sample_info(kind: MetricType, tier: Tier) -> BlockInfo {
         first_time: TimestampMs(1_728_000_000_001),
         last_time: TimestampMs(1_728_007_199_999),
         bytes: 123_456,
+        coverage: Coverage::Whole,
     }
 }
 
@@ -231,6 +251,27 @@ mod tests {
         let (key, entry) = (info.key.encode(), info.to_catalog_entry());
         assert_eq!(BlockInfo::from_catalog_entry(&key, &entry), Ok(info));
         assert!(BlockInfo::from_catalog_entry(&key[1..], &entry).is_err());
+    }
+
+    #[test]
+    fn an_entry_of_version_1_does_not_say_what_it_covers() {
+        let info = sample_info(MetricType::Gauge, Tier::Hour);
+        // As it was written before coverage was known.
+        let entry =
+            "0501b3defe6891a95b650005d20980809ccdca6480bab703035728a01f82809ccdca64feb9b703c0c407";
+        let entry = hex(entry);
+        let old = BlockInfo { coverage: Coverage::Unknown, ..info };
+        assert_eq!(BlockInfo::from_catalog_entry(&info.key.encode(), &entry), Ok(old));
+        assert_eq!(old.to_catalog_entry(), entry, "it stays unknown when it is copied");
+        let new = info.to_catalog_entry();
+        assert_eq!((new[1], &new[10..]), (2, &entry[10..]));
+    }
+
+    fn hex(text: &str) -> Vec<u8> {
+        text.as_bytes()
+            .chunks(2)
+            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+            .collect()
     }
 
     #[test]

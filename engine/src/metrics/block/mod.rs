@@ -22,7 +22,7 @@ pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 #[cfg(fuzzing)]
 pub(crate) use check::read_all;
 pub(crate) use check::{check, describe, verify};
-pub(crate) use info::{BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
+pub(crate) use info::{BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder};
 pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder};
 pub(crate) use vectors::{Times, TimesCache, Vectors, encode as encode_vectors};

@@ -81,9 +81,12 @@ impl Run {
         TimeRange::new(self.extent.0, self.extent.1.saturating_add(1))
     }
 
-    /// The starts of the short windows that hold points, ascending.
-    pub(crate) fn windows(&self) -> &[i64] {
-        &self.windows
+    /// Whether the run may hold points of the range, to the width of a short window.
+    pub(crate) fn touches(&self, range: TimeRange) -> bool {
+        let meets = |start: &i64| {
+            !TimeRange::new(*start, start + SHORT_WINDOW_MS).intersect(range).is_empty()
+        };
+        !self.extent().intersect(range).is_empty() && self.windows.iter().any(meets)
     }
 
     /// The series, ascending.

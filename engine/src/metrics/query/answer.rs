@@ -1,6 +1,7 @@
 //! From slots to the answer: groups in the order of their keys, in each the buckets that hold anything.
 
 use super::super::registry::Selection;
+use super::grain::Grains;
 use super::slots::Slots;
 use crate::model::{
     Group, MetricQuery, MetricType, QueryResult, QueryStats, TimeRange, TimestampMs,
@@ -11,17 +12,16 @@ use crate::model::{
 pub(super) struct Asked<'a> {
     pub(super) query: &'a MetricQuery,
     pub(super) kind: MetricType,
-    pub(super) range: TimeRange,
+    pub(super) grains: &'a Grains,
     pub(super) selection: &'a Selection,
     pub(super) slots: Slots,
 }
 
 impl Asked<'_> {
-    /// The seconds of a bucket that lie in the range.
+    /// The seconds of the range that a bucket covers.
     pub(super) fn seconds(&self, bucket: usize) -> f64 {
         let end = self.slots.end_of(bucket);
-        let whole = TimeRange::new(end - self.slots.width, end);
-        whole.intersect(self.range).len_ms() as f64 / 1000.0
+        self.grains.covered_ms(TimeRange::new(end - self.slots.width, end)) as f64 / 1000.0
     }
 }
 
@@ -50,5 +50,6 @@ pub(super) fn assemble(
         }
     }
     let stats = QueryStats { series: asked.selection.series.len(), ..stats };
-    QueryResult { kind: asked.kind, range: asked.range, groups, stats }
+    let Grains { range, coarse, .. } = asked.grains;
+    QueryResult { kind: asked.kind, range: *range, coarse: coarse.clone(), groups, stats }
 }

@@ -2,14 +2,20 @@
 
 use rayon::prelude::*;
 
+use super::grain::Grains;
 use super::slots::Slots;
 use super::{answer, numbers, plan, sketches};
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::metrics::block::CellColumn;
+use crate::metrics::catalog::Cluster;
 use crate::metrics::registry::Selection;
-use crate::model::{Aggregation, Interval, MetricQuery, MetricType, QueryResult};
+use crate::metrics::view::MetricView;
+use crate::model::{
+    Aggregation, Interval, MetricId, MetricQuery, MetricType, QueryResult, TimeRange,
+};
+use crate::options::Options;
 
 /// What the question needs of every bucket.
 pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
@@ -66,17 +72,12 @@ pub(crate) fn query(metrics: &Metrics, query: &MetricQuery) -> Result<QueryResul
     if range.is_empty() {
         return Err(Refusal::Range("the range is empty: `from` must be before `to`".into()).into());
     }
-    let slots = Slots::new(range, query.interval, selection.groups.len().max(1));
     let options = metrics.options();
-    if slots.buckets as u64 > options.query_buckets {
-        return Err(Refusal::Range(format!(
-            "the range has {} buckets of this interval, at most {} can be answered",
-            slots.buckets, options.query_buckets
-        ))
-        .into());
-    }
-    let view = metrics.view().metric(metric, range);
-    let plan = plan::plan(&view, kind, &selection, range, query.interval, metrics);
+    check_buckets(range, query.interval, options)?;
+    let (view, clusters, grains) = read_view(metrics, (metric, kind), range, query.interval);
+    check_buckets(grains.range, query.interval, options)?;
+    let slots = Slots::new(grains.range, query.interval, selection.groups.len().max(1));
+    let plan = plan::plan(&view, clusters, kind, &selection, &grains, metrics);
     if plan.rows > options.query_points {
         return Err(Refusal::Range(format!(
             "the range holds about {} points and cells, at most {} can be read for one answer",
@@ -84,12 +85,44 @@ pub(crate) fn query(metrics: &Metrics, query: &MetricQuery) -> Result<QueryResul
         ))
         .into());
     }
-    let asked = answer::Asked { query, kind, range, selection: &selection, slots };
+    let asked = answer::Asked { query, kind, grains: &grains, selection: &selection, slots };
     match kind {
         MetricType::Gauge | MetricType::Counter => numbers::answer(metrics, &plan, &asked),
         MetricType::Distribution => sketches::distributions(metrics, &plan, &asked),
         MetricType::Set => sketches::sets(metrics, &plan, &asked),
     }
+}
+
+/// What the query reads: heads and blocks of the range, and the range widened to whole cells where only cells are left.
+fn read_view(
+    metrics: &Metrics,
+    (metric, kind): (MetricId, MetricType),
+    range: TimeRange,
+    interval: Interval,
+) -> (MetricView, Vec<Cluster>, Grains) {
+    let mut read = range;
+    loop {
+        let view = metrics.view().metric(metric, read);
+        let clusters = view.blocks.clusters(read);
+        let grains = Grains::new(&clusters, kind, range, interval);
+        // Cells end with their windows, so this is true the second time unless blocks change meanwhile.
+        if grains.range.intersect(read) == grains.range {
+            return (view, clusters, grains);
+        }
+        read = grains.range;
+    }
+}
+
+fn check_buckets(range: TimeRange, interval: Interval, options: &Options) -> Result<()> {
+    let buckets = range.widen_to(interval).len_ms() / interval.ms();
+    if buckets.unsigned_abs() > options.query_buckets {
+        return Err(Refusal::Range(format!(
+            "the range has {buckets} buckets of this interval, at most {} can be answered",
+            options.query_buckets
+        ))
+        .into());
+    }
+    Ok(())
 }
 
 fn check_groups(keys: &[String]) -> Result<()> {

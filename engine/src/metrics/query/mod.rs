@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! registry ─▶ series and groups ─┐
+//! catalog ─▶ [grain]: where only coarse cells are left, and the range widened to them
 //! catalog, head ─▶ [plan]: which blocks, in which tier, for which part of the range; what it will cost
 //!                                └▶ [run]: tasks on the pool ─▶ one accumulator a worker ─▶ merged ─▶ [answer]
 //! ```
@@ -11,6 +12,7 @@
 
 mod answer;
 mod ask;
+mod grain;
 mod numbers;
 mod plan;
 mod run;

@@ -2,6 +2,7 @@
 
 use super::answer::{self, Asked};
 use super::ask::{columns_for, group_of};
+use super::grain::Part;
 use super::plan::Plan;
 use super::run::{Accumulator, Settled, Work, run};
 use super::slots::Slots;
@@ -16,7 +17,7 @@ use crate::metrics::head::{CellRun, Run};
 use crate::metrics::merge_scan::{Source, each_wanted, merge_scan};
 use crate::metrics::registry::Selection;
 use crate::metrics::times::TimePages;
-use crate::model::{Aggregation, MetricType, QueryResult, TimeRange};
+use crate::model::{Aggregation, Interval, MetricType, QueryResult};
 
 /// Integers below 2⁵¹ that can be added in an `i64`.
 const INTEGERS_PER_SUM: usize = 2048;
@@ -56,8 +57,14 @@ struct Numbers<'a> {
 struct Last {
     time: i64,
     series: u32,
+    /// Of two at one time of one series, that of the larger rank was written later: samples after the cells that they arrived too
+    /// late for.
+    rank: u64,
     value: f64,
 }
+
+/// Samples: where cells are beside them, they came later.
+const RANK_OF_SAMPLES: u64 = u64::MAX;
 
 impl<'a> Numbers<'a> {
     fn slot_bytes(wanted: CellColumn) -> usize {
@@ -81,24 +88,24 @@ impl<'a> Numbers<'a> {
             sums: vec![Sum::default(); n(wanted.sum)],
             min: vec![f64::INFINITY; n(wanted.min)],
             max: vec![f64::NEG_INFINITY; n(wanted.max)],
-            last: vec![Last { time: i64::MIN, series: 0, value: 0.0 }; n(wanted.last)],
+            last: vec![Last { time: i64::MIN, series: 0, rank: 0, value: 0.0 }; n(wanted.last)],
         }
     }
 
     fn value(&self, aggregation: Aggregation, slot: usize, seconds: f64) -> f64 {
-        let sum = || self.sums.get(slot).map_or(0.0, Sum::value);
+        let sum = |divisor: f64| self.sums.get(slot).map_or(0.0, |sum| sum.divided_by(divisor));
         let count = self.counts.get(slot).copied().unwrap_or(1);
         match aggregation {
             Aggregation::Last => self.last.get(slot).map_or(0.0, |last| last.value),
-            Aggregation::Avg => sum() / count as f64,
+            Aggregation::Avg => sum(count as f64),
             Aggregation::Min => self.min.get(slot).copied().unwrap_or(0.0),
             Aggregation::Max => self.max.get(slot).copied().unwrap_or(0.0),
-            Aggregation::Rate => sum() / seconds,
-            _ => sum(),
+            Aggregation::Rate => sum(seconds),
+            _ => sum(1.0),
         }
     }
 
-    fn add_cell(&mut self, slot: usize, cell: &NumberCell) {
+    fn add_cell(&mut self, slot: usize, cell: &NumberCell, rank: u64) {
         if let Some(count) = self.counts.get_mut(slot) {
             *count += cell.count;
         }
@@ -106,7 +113,8 @@ impl<'a> Numbers<'a> {
             sum.merge(&cell.sum);
         }
         self.add_extremes(slot, cell.min, cell.max);
-        let last = Last { time: cell.last_time, series: cell.last_series, value: cell.last };
+        let NumberCell { last_time: time, last_series: series, last: value, .. } = *cell;
+        let last = Last { time, series, rank, value };
         self.offer_last(slot, last);
     }
 
@@ -121,7 +129,7 @@ impl<'a> Numbers<'a> {
 
     fn offer_last(&mut self, slot: usize, offered: Last) {
         if let Some(last) = self.last.get_mut(slot)
-            && (offered.time, offered.series) >= (last.time, last.series)
+            && (offered.time, offered.series, offered.rank) >= (last.time, last.series, last.rank)
         {
             *last = offered;
         }
@@ -164,8 +172,9 @@ impl<'a> Numbers<'a> {
     fn add_series(&mut self, series: u32, group: u32, times: Times<'_>, rows: Rows<'_>) {
         let (mut at, end) = (rows.first, rows.first + rows.values.len());
         while at < end {
-            let bucket = self.slots.bucket(times.at(at));
-            let stop = times.lower_bound_from(at, self.slots.end_of(bucket)).clamp(at + 1, end);
+            let bucket = self.slots.bucket(times.at(at), rows.grain);
+            let stop = self.slots.stop_of(bucket, rows.grain);
+            let stop = times.lower_bound_from(at, stop).clamp(at + 1, end);
             let slot = self.slots.slot(group, bucket);
             let (from, to) = (at - rows.first, stop - rows.first);
             let value = match rows.values {
@@ -183,7 +192,8 @@ impl<'a> Numbers<'a> {
             if self.wanted.last
                 && let Some(value) = value
             {
-                self.offer_last(slot, Last { time: times.at(stop - 1), series, value });
+                let (time, rank) = (times.at(stop - 1), RANK_OF_SAMPLES);
+                self.offer_last(slot, Last { time, series, rank, value });
             }
             at = stop;
         }
@@ -195,6 +205,7 @@ impl<'a> Numbers<'a> {
 struct Rows<'v> {
     first: usize,
     values: Values<'v>,
+    grain: Option<Interval>,
 }
 
 #[derive(Clone, Copy)]
@@ -224,51 +235,53 @@ fn extremes(values: &[f64]) -> (f64, f64) {
 }
 
 impl Accumulator for Numbers<'_> {
-    fn points(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work> {
+    fn points(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work> {
         let (_, mut points) =
             PointBlock::open(block.key, bytes, |at, page| self.pages.find(at, page))?;
         let mut work = Work::default();
         for (index, series) in selected(points.series(), self.selection) {
             let group = group_of(self.selection, series);
-            points.read(index, range.start.0, range.end.0, |piece| {
+            points.read(index, part.range.start.0, part.range.end.0, |piece| {
                 let Piece { page, rows, times, first } = piece;
                 work.points += rows.len() as u64;
-                let rows = Rows { first, values: values_of(page, rows) };
+                let rows = Rows { first, values: values_of(page, rows), grain: part.grain };
                 self.add_series(series, group, times, rows);
             })?;
         }
         Ok(work)
     }
 
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work> {
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work> {
         let (_, mut cells) = CellBlock::open(block.key, bytes)?;
         let mut work = Work::default();
         let wanted = CellColumn { count: true, ..self.wanted };
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
-            cells.read(index, range.start.0, range.end.0, wanted, |start, cell| {
+            let (from, to) = (part.range.start.0, part.range.end.0);
+            cells.read(index, from, to, wanted, |start, cell| {
                 work.cells += 1;
-                let slot = self.slots.slot(group, self.slots.bucket(start));
-                self.add_cell(slot, cell);
+                let slot = self.slots.slot(group, self.slots.bucket(start, part.grain));
+                self.add_cell(slot, cell, block.order.0);
             })?;
         }
         Ok(work)
     }
 
-    fn head_cells(&mut self, _: &CellRun, _: TimeRange) -> Result<Work> {
+    fn head_cells(&mut self, _: &CellRun, _: Part) -> Result<Work> {
         Err(CodecError::new("cells in the head of a metric that is kept in points").into())
     }
 
-    fn run(&mut self, run: &Run, range: TimeRange) -> Work {
+    fn run(&mut self, run: &Run, part: Part) -> Work {
         let mut work = Work::default();
         let mut values = Vec::new();
         for (index, series) in selected(run.series(), self.selection) {
-            let rows = run.rows(index).within(range.start.0, range.end.0);
+            let rows = run.rows(index).within(part.range.start.0, part.range.end.0);
             values.clear();
             values.extend(rows.values.iter().map(|bits| f64::from_bits(*bits)));
             work.points += values.len() as u64;
             let group = group_of(self.selection, series);
-            let rows_of = Rows { first: 0, values: Values::Floats(&values) };
+            let values = Values::Floats(&values);
+            let rows_of = Rows { first: 0, values, grain: part.grain };
             self.add_series(series, group, Times::List(rows.times), rows_of);
         }
         work
@@ -282,7 +295,8 @@ impl Accumulator for Numbers<'_> {
         }
         sources.extend(settled.runs.iter().map(|run| Source::Run(std::sync::Arc::clone(run))));
         let mut work = Work::default();
-        let range = (settled.range.start.0, settled.range.end.0);
+        let Part { range, grain } = settled.part;
+        let range = (range.start.0, range.end.0);
         let (share, shares) = (settled.share, settled.shares);
         let part;
         let wanted = if shares > 1 {
@@ -295,7 +309,7 @@ impl Accumulator for Numbers<'_> {
         merge_scan(&mut sources, self.kind, Some(wanted), range, |series, times, values| {
             work.points += values.len() as u64;
             let group = group_of(self.selection, series.0);
-            let rows = Rows { first: 0, values: Values::Floats(values) };
+            let rows = Rows { first: 0, values: Values::Floats(values), grain };
             self.add_series(series.0, group, Times::List(times), rows);
             Ok(())
         })?;

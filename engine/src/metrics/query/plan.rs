@@ -6,31 +6,26 @@ use super::super::block::{BlockInfo, Tier};
 use super::super::catalog::{Cluster, Unit};
 use super::super::head::{CellRun, Run};
 use super::super::registry::Selection;
-use super::super::seal::SHORT_WINDOW_MS;
+use super::super::resolution::{Neighbours, stretches};
 use super::super::view::MetricView;
+use super::grain::{Grains, Part};
 use crate::metrics::Metrics;
-use crate::model::{Interval, MetricType, TimeRange};
+use crate::model::{MetricType, TimeRange};
 
 /// A piece of work that can be done by itself.
 #[derive(Debug)]
 pub(super) enum Task {
     /// Points of one block.
-    Points { block: BlockInfo, range: TimeRange },
+    Points { block: BlockInfo, part: Part },
     /// Cells of one block.
-    Cells { block: BlockInfo, range: TimeRange },
+    Cells { block: BlockInfo, part: Part },
     /// Points of a run of the head, of which none replaces another.
-    Run { run: Arc<Run>, range: TimeRange },
+    Run { run: Arc<Run>, part: Part },
     /// Cells of the head.
-    HeadCells { cells: Arc<CellRun>, range: TimeRange },
+    HeadCells { cells: Arc<CellRun>, part: Part },
     /// Gauge points from several places, later ones replacing earlier ones. Blocks in the order of writing,
     /// then runs; one share of `shares` of the series.
-    Settled {
-        blocks: Vec<BlockInfo>,
-        runs: Vec<Arc<Run>>,
-        range: TimeRange,
-        share: u32,
-        shares: u32,
-    },
+    Settled { blocks: Vec<BlockInfo>, runs: Vec<Arc<Run>>, part: Part, share: u32, shares: u32 },
 }
 
 #[derive(Debug, Default)]
@@ -47,8 +42,7 @@ const SETTLED_ROWS_PER_TASK: u64 = 200_000;
 
 struct Planner<'a> {
     kind: MetricType,
-    range: TimeRange,
-    interval: Interval,
+    grains: &'a Grains,
     /// Selected series per series of the metric, to guess rows.
     share: f64,
     threads: u32,
@@ -56,91 +50,109 @@ struct Planner<'a> {
     plan: Plan,
 }
 
+/// A unit and the tiers that can answer for it, finest first.
+struct ReadableUnit {
+    unit: Unit,
+    tiers: Vec<Tier>,
+}
+
 pub(super) fn plan(
     view: &MetricView,
+    clusters: Vec<Cluster>,
     kind: MetricType,
     selection: &Selection,
-    range: TimeRange,
-    interval: Interval,
+    grains: &Grains,
     metrics: &Metrics,
 ) -> Plan {
-    let clusters = view.blocks.clusters(range);
     let most = clusters.iter().flat_map(Cluster::blocks).map(|b| b.series).max().unwrap_or(1);
     let mut planner = Planner {
         kind,
-        range,
-        interval,
+        grains,
         share: (selection.series.len() as f64 / f64::from(most.max(1))).min(1.0),
         threads: metrics.options().threads as u32,
         runs: &view.runs,
         plan: Plan::default(),
     };
     let wanted = |block: &BlockInfo| {
-        !block.extent().intersect(range).is_empty()
+        !block.extent().intersect(grains.range).is_empty()
             && selection.series.range_cardinality(block.first_series..=block.last_series) > 0
     };
-    let mut covered = Vec::new();
-    for mut cluster in clusters {
-        // Tiers are decided before blocks of other series are left out.
-        let tiers: Vec<Vec<Tier>> = cluster.units.iter().map(Unit::tiers).collect();
+    let is_quarantined = |block: &BlockInfo| metrics.is_quarantined(&block.key);
+    let mut settled = Vec::new();
+    for cluster in clusters {
+        // Tiers and stretches are decided before blocks of other series are left out.
+        let (finest, units) = (Tier::finest(kind), cluster.units.iter());
+        let stretches = stretches(cluster.window, finest, units, Neighbours::Join);
         let mut readable = |block: &BlockInfo| {
-            let bad = metrics.is_quarantined(&block.key);
+            let bad = is_quarantined(block);
             planner.plan.quarantined += u64::from(bad && wanted(block));
             !bad && wanted(block)
         };
-        cluster.units.iter_mut().for_each(|u| u.blocks.retain(&mut readable));
-        cluster.loose.retain(&mut readable);
-        if planner.cluster(&cluster, &tiers) {
-            covered.push(cluster.window);
+        let mut loose = cluster.loose;
+        loose.retain(&mut readable);
+        let readable_unit = |mut unit: Unit| {
+            let (tiers, base) = (unit.tiers(), unit.base());
+            let whole = |t: &Tier| *t == base || !unit.of_tier(*t).any(is_quarantined);
+            let tiers: Vec<Tier> = tiers.into_iter().filter(whole).collect();
+            unit.blocks.retain(|b| tiers.contains(&b.key.tier) && readable(b));
+            ReadableUnit { unit, tiers }
+        };
+        let units: Vec<ReadableUnit> = cluster.units.into_iter().map(readable_unit).collect();
+        for stretch in stretches {
+            let part = planner.part(stretch.window);
+            if !part.range.is_empty() && planner.stretch(part, &units, &loose) {
+                settled.push(part.range);
+            }
         }
     }
-    planner.head(&covered);
+    planner.head(&settled);
     planner.head_cells(&view.cells);
     planner.plan
 }
 
 impl Planner<'_> {
-    /// Plans the blocks of a cluster. Answers whether the head's points of its window went with them.
-    fn cluster(&mut self, cluster: &Cluster, tiers: &[Vec<Tier>]) -> bool {
-        let range = cluster.window.intersect(self.range);
-        let has_points = tiers.iter().all(|t| t.contains(&Tier::Raw));
-        if self.kind == MetricType::Gauge && has_points {
-            let touched = self.runs.iter().any(|run| run.touches(range));
+    /// The part of the range in a window that is known equally finely.
+    fn part(&self, window: TimeRange) -> Part {
+        let range = window.intersect(self.grains.range);
+        Part { range, grain: self.grains.at(range.start) }
+    }
+
+    /// Plans the blocks of a stretch. Answers whether the head's points of it went with them.
+    fn stretch(&mut self, part: Part, units: &[ReadableUnit], loose: &[BlockInfo]) -> bool {
+        let meets = |range: TimeRange| !range.intersect(part.range).is_empty();
+        let units = || units.iter().filter(|u| meets(u.unit.window));
+        let has_samples = |u: &&ReadableUnit| u.tiers.contains(&Tier::Raw);
+        if self.kind == MetricType::Gauge {
+            let of_units = units().filter(has_samples).flat_map(|u| &u.unit.blocks);
+            let samples: Vec<&BlockInfo> = of_units.chain(loose).collect();
+            let touched = self.runs.iter().any(|run| run.touches(part.range));
             // What one seal or one merge wrote has been settled when it was written.
-            let mut writers = cluster.blocks().map(|b| (b.order, b.unit));
+            let mut writers = samples.iter().map(|b| (b.order, b.unit));
             let first = writers.next();
             if touched || writers.any(|writer| Some(writer) != first) {
-                self.settled(cluster, range);
+                self.settled(samples, part);
+                units().filter(|u| !has_samples(u)).for_each(|u| self.unit(u, part));
                 return true;
             }
         }
-        for (unit, tiers) in cluster.units.iter().zip(tiers) {
-            self.unit(unit, tiers);
-        }
-        for block in &cluster.loose {
-            self.block(*block, self.range);
-        }
+        units().for_each(|unit| self.unit(unit, part));
+        loose.iter().for_each(|block| self.block(*block, part));
         false
     }
 
-    fn settled(&mut self, cluster: &Cluster, range: TimeRange) {
-        let points = cluster.blocks().filter(|b| b.key.tier == Tier::Raw);
-        let mut blocks: Vec<BlockInfo> = points.copied().collect();
+    fn settled(&mut self, blocks: Vec<&BlockInfo>, part: Part) {
+        let meets = |b: &&&BlockInfo| !b.extent().intersect(part.range).is_empty();
+        let samples = blocks.iter().filter(|b| b.key.tier == Tier::Raw).filter(meets);
+        let mut blocks: Vec<BlockInfo> = samples.map(|b| **b).collect();
         blocks.sort_by_key(|b| (b.order, b.key));
         let runs: Vec<Arc<Run>> =
-            self.runs.iter().filter(|r| r.touches(range)).map(Arc::clone).collect();
-        let rows: u64 = blocks.iter().map(|b| self.rows_of(b, range)).sum::<u64>()
+            self.runs.iter().filter(|r| r.touches(part.range)).map(Arc::clone).collect();
+        let rows: u64 = blocks.iter().map(|b| self.rows_of(b, part.range)).sum::<u64>()
             + runs.iter().map(|r| r.len() as u64).sum::<u64>();
-        self.push_settled(blocks, runs, range, rows);
+        self.push_settled(blocks, runs, part, rows);
     }
 
-    fn push_settled(
-        &mut self,
-        blocks: Vec<BlockInfo>,
-        runs: Vec<Arc<Run>>,
-        range: TimeRange,
-        rows: u64,
-    ) {
+    fn push_settled(&mut self, blocks: Vec<BlockInfo>, runs: Vec<Arc<Run>>, part: Part, rows: u64) {
         if blocks.is_empty() && runs.is_empty() {
             return;
         }
@@ -148,38 +160,38 @@ impl Planner<'_> {
         let shares = (rows / SETTLED_ROWS_PER_TASK + 1).min(u64::from(self.threads)) as u32;
         for share in 0..shares {
             let (blocks, runs) = (blocks.clone(), runs.clone());
-            self.plan.tasks.push(Task::Settled { blocks, runs, range, share, shares });
+            self.plan.tasks.push(Task::Settled { blocks, runs, part, share, shares });
         }
     }
 
     /// Whole cells from the coarsest tier that fits, the edges from finer ones.
-    fn unit(&mut self, unit: &Unit, tiers: &[Tier]) {
-        let range = unit.window.intersect(self.range);
-        let fits = |tier: &&Tier| tier.width().is_none_or(|w| self.interval.is_multiple_of(w));
+    fn unit(&mut self, ReadableUnit { unit, tiers }: &ReadableUnit, part: Part) {
+        let range = unit.window.intersect(part.range);
+        let interval = self.grains.interval;
+        let fits = |tier: &&Tier| tier.width().is_none_or(|w| interval.is_multiple_of(w));
         let mut usable: Vec<Tier> = tiers.iter().filter(fits).copied().collect();
         if usable.is_empty() {
             // Everything as fine as the question has expired: the finest that is left answers.
             usable.extend(tiers.first());
         }
         usable.reverse();
-        let mut parts = Vec::new();
-        cover(range, &usable, &mut parts);
-        for (tier, part) in parts {
+        let mut pieces = Vec::new();
+        cover(range, &usable, &mut pieces);
+        for (tier, piece) in pieces {
             for block in unit.of_tier(tier) {
-                self.block(*block, part);
+                self.block(*block, part.within(piece));
             }
         }
     }
 
-    fn block(&mut self, block: BlockInfo, range: TimeRange) {
-        let range = range.intersect(self.range);
-        if block.extent().intersect(range).is_empty() {
+    fn block(&mut self, block: BlockInfo, part: Part) {
+        if block.extent().intersect(part.range).is_empty() {
             return;
         }
-        self.plan.rows += self.rows_of(&block, range);
+        self.plan.rows += self.rows_of(&block, part.range);
         self.plan.tasks.push(match block.key.tier {
-            Tier::Raw => Task::Points { block, range },
-            _ => Task::Cells { block, range },
+            Tier::Raw => Task::Points { block, part },
+            _ => Task::Cells { block, part },
         });
     }
 
@@ -189,34 +201,51 @@ impl Planner<'_> {
         (f64::from(block.rows) * part * self.share).ceil() as u64
     }
 
-    /// Plans the points of the head that no cluster has taken.
-    fn head(&mut self, covered: &[TimeRange]) {
-        let mut gaps = Vec::new();
-        let mut from = self.range.start;
-        for window in covered {
-            gaps.push(TimeRange { start: from, end: window.start.max(from) });
-            from = from.max(window.end);
-        }
-        gaps.push(TimeRange { start: from, end: self.range.end });
-        for gap in gaps.into_iter().filter(|g| !g.is_empty()) {
-            let runs: Vec<Arc<Run>> =
-                self.runs.iter().filter(|r| r.touches(gap)).map(Arc::clone).collect();
-            let rows: u64 = runs.iter().map(|r| r.len() as u64).sum();
-            if self.kind == MetricType::Gauge {
-                self.push_settled(Vec::new(), runs, gap, rows);
-            } else {
-                self.plan.rows += rows;
-                self.plan.tasks.extend(runs.into_iter().map(|run| Task::Run { run, range: gap }));
+    /// Plans the points of the head but those of gauges in `settled`, which went with blocks.
+    fn head(&mut self, settled: &[TimeRange]) {
+        if self.kind == MetricType::Gauge {
+            // Where there are cells, the points of the head went with them.
+            for range in gaps(self.grains.range, settled) {
+                let part = Part { range, grain: None };
+                let (runs, rows) = self.runs_of(part);
+                self.push_settled(Vec::new(), runs, part, rows);
             }
+            return;
+        }
+        for part in self.grains.parts() {
+            let (runs, rows) = self.runs_of(part);
+            self.plan.rows += rows;
+            self.plan.tasks.extend(runs.into_iter().map(|run| Task::Run { run, part }));
         }
     }
 
-    fn head_cells(&mut self, cells: &[Arc<CellRun>]) {
-        let range = self.range;
-        self.plan.rows += cells.iter().map(|cells| cells.len() as u64).sum::<u64>();
-        let task = |cells: &Arc<CellRun>| Task::HeadCells { cells: Arc::clone(cells), range };
-        self.plan.tasks.extend(cells.iter().map(task));
+    fn runs_of(&self, part: Part) -> (Vec<Arc<Run>>, u64) {
+        let touching = self.runs.iter().filter(|r| r.touches(part.range));
+        let runs: Vec<Arc<Run>> = touching.map(Arc::clone).collect();
+        let rows = runs.iter().map(|r| r.len() as u64).sum();
+        (runs, rows)
     }
+
+    fn head_cells(&mut self, cells: &[Arc<CellRun>]) {
+        self.plan.rows += cells.iter().map(|cells| cells.len() as u64).sum::<u64>();
+        for part in self.grains.parts() {
+            let task = |cells: &Arc<CellRun>| Task::HeadCells { cells: Arc::clone(cells), part };
+            self.plan.tasks.extend(cells.iter().map(task));
+        }
+    }
+}
+
+/// What of a range lies between `taken`, which are in the order of time.
+fn gaps(range: TimeRange, taken: &[TimeRange]) -> Vec<TimeRange> {
+    let mut gaps = Vec::new();
+    let mut from = range.start;
+    for taken in taken {
+        gaps.push(TimeRange { start: from, end: taken.start.max(from) });
+        from = from.max(taken.end);
+    }
+    gaps.push(TimeRange { start: from, end: range.end });
+    gaps.retain(|gap| !gap.is_empty());
+    gaps
 }
 
 /// Splits `range` over tiers, given coarsest first. The last tier takes what the others leave.
@@ -236,16 +265,6 @@ fn cover(range: TimeRange, tiers: &[Tier], parts: &mut Vec<(Tier, TimeRange)>) {
     cover(TimeRange { start: range.start, end: inner.start }, finer, parts);
     parts.push((*tier, inner));
     cover(TimeRange { start: inner.end, end: range.end }, finer, parts);
-}
-
-impl Run {
-    /// Whether the run may hold points of the range, to the width of a short window.
-    fn touches(&self, range: TimeRange) -> bool {
-        let meets = |start: &i64| {
-            !TimeRange::new(*start, start + SHORT_WINDOW_MS).intersect(range).is_empty()
-        };
-        !self.extent().intersect(range).is_empty() && self.windows().iter().any(meets)
-    }
 }
 
 #[cfg(test)]

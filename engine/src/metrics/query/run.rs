@@ -5,23 +5,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use rayon::prelude::*;
 
+use super::grain::Part;
 use super::plan::{Plan, Task};
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, BlockKey};
 use crate::metrics::head::{CellRun, Run};
-use crate::model::{QueryStats, TimeRange};
+use crate::model::QueryStats;
 
 /// What tasks are added up in.
 pub(super) trait Accumulator: Send {
     /// Adds points of a block that replace no others.
-    fn points(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work>;
+    fn points(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work>;
     /// Adds cells of a block.
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work>;
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work>;
     /// Adds points of a run that replace no others.
-    fn run(&mut self, run: &Run, range: TimeRange) -> Work;
+    fn run(&mut self, run: &Run, part: Part) -> Work;
     /// Adds cells of the head.
-    fn head_cells(&mut self, cells: &CellRun, range: TimeRange) -> Result<Work>;
+    fn head_cells(&mut self, cells: &CellRun, part: Part) -> Result<Work>;
     /// Adds points that may replace each other.
     fn settled(&mut self, settled: &mut Settled<'_>) -> Result<Work>;
     /// Adds what another worker has.
@@ -39,7 +40,7 @@ pub(super) struct Work {
 pub(super) struct Settled<'a> {
     pub(super) blocks: Vec<(BlockInfo, &'a [u8])>,
     pub(super) runs: &'a [std::sync::Arc<Run>],
-    pub(super) range: TimeRange,
+    pub(super) part: Part,
     pub(super) share: u32,
     pub(super) shares: u32,
 }
@@ -82,21 +83,21 @@ pub(super) fn run<A: Accumulator>(
 
 fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<QueryStats> {
     match task {
-        Task::Run { run, range } => {
-            let work = into.run(run, *range);
+        Task::Run { run, part } => {
+            let work = into.run(run, *part);
             Ok(QueryStats { points: work.points, cells: work.cells, ..QueryStats::default() })
         }
-        Task::HeadCells { cells, range } => {
-            let work = into.head_cells(cells, *range)?;
+        Task::HeadCells { cells, part } => {
+            let work = into.head_cells(cells, *part)?;
             Ok(QueryStats { points: work.points, cells: work.cells, ..QueryStats::default() })
         }
-        Task::Points { block, range } => {
-            with_block(metrics, block, |bytes| into.points(block, bytes, *range))
+        Task::Points { block, part } => {
+            with_block(metrics, block, |bytes| into.points(block, bytes, *part))
         }
-        Task::Cells { block, range } => {
-            with_block(metrics, block, |bytes| into.cells(block, bytes, *range))
+        Task::Cells { block, part } => {
+            with_block(metrics, block, |bytes| into.cells(block, bytes, *part))
         }
-        Task::Settled { blocks, runs, range, share, shares } => {
+        Task::Settled { blocks, runs, part, share, shares } => {
             let mut settled = QueryStats::default();
             let mut pinned = Vec::with_capacity(blocks.len());
             for block in blocks {
@@ -106,8 +107,8 @@ fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<Qu
                 }
             }
             let blocks = pinned.iter().map(|(info, bytes)| (*info, &**bytes)).collect();
-            let (range, share, shares) = (*range, *share, *shares);
-            let mut sources = Settled { blocks, runs, range, share, shares };
+            let (part, share, shares) = (*part, *share, *shares);
+            let mut sources = Settled { blocks, runs, part, share, shares };
             // Blocks are opened before anything is added, so a damaged one can be left out and the rest done.
             while let Some((key, error)) = first_damaged(&mut sources) {
                 quarantine(metrics, &key, error.into(), &mut settled)?;

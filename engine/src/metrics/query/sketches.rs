@@ -2,6 +2,7 @@
 
 use super::answer::{self, Asked};
 use super::ask::group_of;
+use super::grain::Part;
 use super::numbers::selected;
 use super::plan::Plan;
 use super::run::{Accumulator, Settled, Work, run};
@@ -12,7 +13,7 @@ use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, CellSketch, SketchBlock};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
-use crate::model::{Aggregation, Interval, QueryResult, TimeRange, TimestampMs};
+use crate::model::{Aggregation, Interval, QueryResult, TimestampMs};
 use crate::sketch::{Cardinality, Distribution};
 
 /// What a sketch takes in memory when it is full, about; the most that an answer of so many buckets needs.
@@ -68,25 +69,25 @@ impl<'a, S: CellSketch> Sketches<'a, S> {
         Self { selection, slots, slots_of: vec![None; slots.len()] }
     }
 
-    fn at(&mut self, group: u32, time: i64) -> Option<&mut S> {
-        let slot = self.slots.slot(group, self.slots.bucket(time));
+    fn at(&mut self, group: u32, time: i64, part: Part) -> Option<&mut S> {
+        let slot = self.slots.slot(group, self.slots.bucket(time, part.grain));
         self.slots_of.get_mut(slot).map(|slot| slot.get_or_insert_default())
     }
 }
 
 impl<S: CellSketch> Accumulator for Sketches<'_, S> {
-    fn points(&mut self, _: &BlockInfo, _: &[u8], _: TimeRange) -> Result<Work> {
+    fn points(&mut self, _: &BlockInfo, _: &[u8], _: Part) -> Result<Work> {
         Err(CodecError::new("a block of points of a metric that is kept in cells").into())
     }
 
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], range: TimeRange) -> Result<Work> {
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work> {
         let (_, mut cells) = SketchBlock::<S>::open(block.key, bytes)?;
         let mut work = Work::default();
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
-            cells.read(index, range.start.0, range.end.0, |start, cell| {
+            cells.read(index, part.range.start.0, part.range.end.0, |start, cell| {
                 work.cells += 1;
-                if let Some(sketch) = self.at(group, start) {
+                if let Some(sketch) = self.at(group, start, part) {
                     sketch.merge(cell);
                 }
             })?;
@@ -94,16 +95,16 @@ impl<S: CellSketch> Accumulator for Sketches<'_, S> {
         Ok(work)
     }
 
-    fn run(&mut self, run: &Run, range: TimeRange) -> Work {
+    fn run(&mut self, run: &Run, part: Part) -> Work {
         let mut work = Work::default();
         for (index, series) in selected(run.series(), self.selection) {
             let group = group_of(self.selection, series);
-            let rows = run.rows(index).within(range.start.0, range.end.0);
+            let rows = run.rows(index).within(part.range.start.0, part.range.end.0);
             work.points += rows.times.len() as u64;
             for (time, bits) in rows.times.iter().zip(rows.values) {
                 // The bucket that the cell of the point will be in, once it is one.
                 let minute = TimestampMs(*time).floor_to(Interval::MINUTE).0;
-                if let Some(sketch) = self.at(group, minute) {
+                if let Some(sketch) = self.at(group, minute, part) {
                     sketch.add_bits(*bits);
                 }
             }
@@ -111,13 +112,13 @@ impl<S: CellSketch> Accumulator for Sketches<'_, S> {
         work
     }
 
-    fn head_cells(&mut self, cells: &CellRun, range: TimeRange) -> Result<Work> {
+    fn head_cells(&mut self, cells: &CellRun, part: Part) -> Result<Work> {
         let mut work = Work::default();
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
-            for (start, cell) in cells.cells(index, range.start.0, range.end.0) {
+            for (start, cell) in cells.cells(index, part.range.start.0, part.range.end.0) {
                 work.cells += 1;
-                if let Some(sketch) = self.at(group, start) {
+                if let Some(sketch) = self.at(group, start, part) {
                     sketch.merge_counted(cell)?;
                 }
             }

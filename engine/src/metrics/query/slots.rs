@@ -1,7 +1,7 @@
 //! Where in an accumulator the numbers of a group and bucket are.
 
 use crate::error::{Refusal, Result};
-use crate::model::{Interval, TimeRange};
+use crate::model::{Interval, TimeRange, TimestampMs};
 use crate::options::Options;
 
 /// The slots of an accumulator: every group has one per bucket.
@@ -45,10 +45,18 @@ impl Slots {
         Ok((budget / bytes.max(1)).min(options.threads))
     }
 
-    /// The bucket of an instant inside the range.
+    /// The bucket of an instant inside the range, or of its cell.
     #[inline]
-    pub(super) fn bucket(&self, time: i64) -> usize {
+    pub(super) fn bucket(&self, time: i64, grain: Option<Interval>) -> usize {
+        let time = grain.map_or(time, |grain| TimestampMs(time).floor_to(grain).0);
         ((time - self.first) / self.width) as usize
+    }
+
+    /// The first instant after those of a bucket.
+    #[inline]
+    pub(super) fn stop_of(&self, bucket: usize, grain: Option<Interval>) -> i64 {
+        let end = self.end_of(bucket);
+        grain.map_or(end, |grain| TimestampMs(end).ceil_to(grain).0)
     }
 
     pub(super) fn end_of(&self, bucket: usize) -> i64 {

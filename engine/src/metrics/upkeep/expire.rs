@@ -1,7 +1,11 @@
 //! Expiry: whole days of a tier go when their last instant is older than the tier is kept.
 //!
 //! A tier that was not written because it would not have been smaller lives on in the next finer one, so that
-//! one is kept as long as the missing tier would have been.
+//! one is kept as long as the missing tier would have been. So does a tier that is damaged, or that perhaps does not cover all samples:
+//! what counts is what the tiers that are left can answer for.
+//!
+//! Samples of gauges wait for a merge while later ones, which may replace them, are not in their unit yet: cells cannot
+//! be replaced.
 
 use hashbrown::HashSet;
 
@@ -11,7 +15,7 @@ use super::super::catalog::Cluster;
 use super::seal::retire;
 use crate::error::Result;
 use crate::maintenance::ExpireReport;
-use crate::model::{Interval, MetricType, TimeRange, TimestampMs};
+use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::options::TierRetention;
 use crate::storage::{Batch, Sync};
 
@@ -51,7 +55,15 @@ impl Metrics {
             for cluster in blocks.clusters(TimeRange::new(i64::MIN, i64::MAX)) {
                 let day_end = cluster.window.start.floor_to(Interval::DAY).0 + Interval::DAY.ms();
                 let age = now.0.saturating_sub(day_end);
-                expired.extend(expired_of(&cluster, &retention, age));
+                let mut gone = expired_of(&cluster, &retention, age, |b| self.is_quarantined(b));
+                let rest_stays = gone.len() < cluster.blocks().count();
+                if rest_stays
+                    && gone.iter().any(may_be_replaced)
+                    && self.awaits_merge(metric, &cluster)
+                {
+                    gone.retain(|b| !may_be_replaced(b));
+                }
+                expired.extend(gone);
             }
         }
         let report = ExpireReport {
@@ -71,11 +83,33 @@ impl Metrics {
     }
 }
 
-fn expired_of(cluster: &Cluster, retention: &TierRetention, age: i64) -> Vec<BlockInfo> {
+fn may_be_replaced(block: &BlockInfo) -> bool {
+    block.kind == MetricType::Gauge && block.key.tier == Tier::Raw
+}
+
+impl Metrics {
+    /// Whether samples that may replace some of the units of a cluster are still to be merged with them.
+    fn awaits_merge(&self, metric: MetricId, cluster: &Cluster) -> bool {
+        let mergeable = !cluster.sources().any(|b| self.is_quarantined(&b.key));
+        let in_head = || {
+            let view = self.view.metric(metric, cluster.window);
+            view.runs.iter().any(|run| run.touches(cluster.window))
+        };
+        mergeable && (!cluster.loose.is_empty() || in_head())
+    }
+}
+
+fn expired_of(
+    cluster: &Cluster,
+    retention: &TierRetention,
+    age: i64,
+    is_quarantined: impl Fn(&BlockKey) -> bool,
+) -> Vec<BlockInfo> {
     let mut expired = Vec::new();
     for unit in &cluster.units {
-        let present = unit.tiers();
-        let gone = |b: &&BlockInfo| kept_where(retention, b.kind, b.key.tier, &present) <= age;
+        let mut left = unit.tiers();
+        left.retain(|tier| !unit.of_tier(*tier).any(|b| is_quarantined(&b.key)));
+        let gone = |b: &&BlockInfo| kept_where(retention, b.kind, b.key.tier, &left) <= age;
         expired.extend(unit.blocks.iter().filter(gone));
     }
     // Loose blocks have no rollups yet: they answer for all tiers.

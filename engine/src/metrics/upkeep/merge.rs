@@ -1,16 +1,20 @@
 //! Merging: the blocks of a window that is over become one unit with rollups, first of two hours, then of a day.
+//!
+//! Where a part of a day is known more coarsely than the rest, because its samples expired before it was merged with it, each
+//! part becomes a unit of its own: a merge takes no detail away.
 
 use std::sync::atomic::Ordering;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::super::Metrics;
-use super::super::block::{BlockInfo, BlockKey, Tier, UnitId, WriteOrder};
+use super::super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
 use super::super::catalog::{Cluster, Unit};
-use super::super::consolidate::{Loaded, Rollups, consolidate};
+use super::super::consolidate::{Loaded, Rollups, consolidate, fits_window};
+use super::super::resolution::{Neighbours, Stretch, stretches};
 use super::super::seal::is_over;
-use super::super::times::Shelf;
-use super::super::writer::BlockOrigin;
+use super::super::times::{Shelf, TimesWriter};
+use super::super::writer::{BlockOrigin, NewBlock};
 use super::expire::kept_ms;
 use super::seal::retire;
 use crate::codec::integers::Effort;
@@ -22,19 +26,22 @@ use crate::storage::{Batch, Sync};
 /// A day with more rows than this stays in windows of two hours: it is large enough as it is.
 const DAY_ROWS_MAX: u64 = 1 << 28;
 
-/// Blocks that are to become one unit.
+/// Blocks that are to become units, all at once.
 #[derive(Debug)]
 struct Job {
     metric: MetricId,
     kind: MetricType,
-    window: TimeRange,
-    clusters: Vec<Cluster>,
+    parts: Vec<Part>,
+    /// The blocks that go: those of all units of the parts, and the loose ones.
+    removed: Vec<BlockInfo>,
 }
 
-impl Job {
-    fn blocks(&self) -> impl Iterator<Item = &BlockInfo> {
-        self.clusters.iter().flat_map(Cluster::blocks)
-    }
+/// Blocks that are to become one unit.
+#[derive(Debug)]
+struct Part {
+    stretch: Stretch,
+    /// What the unit is made from.
+    sources: Vec<BlockInfo>,
 }
 
 impl Metrics {
@@ -71,7 +78,7 @@ impl Metrics {
         let mut jobs = Vec::new();
         for (metric, blocks) in catalog.metrics() {
             let mut clusters = blocks.clusters(all_time);
-            clusters.retain(|c| !c.blocks().any(|b| self.is_quarantined(&b.key)));
+            clusters.retain(|c| !c.sources().any(|b| self.is_quarantined(&b.key)));
             let day_of = |c: &Cluster| c.window.start.floor_to(Interval::DAY);
             while !clusters.is_empty() && jobs.len() < windows_max {
                 let Some(day) = clusters.first().map(day_of) else { break };
@@ -88,10 +95,13 @@ impl Metrics {
     }
 
     fn merge_one(&self, job: &Job, expiry: TimestampMs, report: &mut MergeReport) -> Result<()> {
-        let mut loaded: Vec<Loaded<'_>> = Vec::new();
-        for info in job.blocks() {
+        let mut loaded: HashMap<BlockKey, Loaded<'_>> = HashMap::new();
+        for info in job.parts.iter().flat_map(|part| &part.sources) {
+            if loaded.contains_key(&info.key) {
+                continue;
+            }
             match self.checked(info) {
-                Ok(bytes) => loaded.push((*info, bytes)),
+                Ok(bytes) => _ = loaded.insert(info.key, (*info, bytes)),
                 Err(Error::Corrupt(reason)) => {
                     // The window stays as it is; without the damaged block it is merged no more.
                     self.quarantine(&info.key, &reason);
@@ -100,45 +110,58 @@ impl Metrics {
                 Err(error) => return Err(error),
             }
         }
-        let shelf = Shelf { window: job.window, of_unit: true };
-        let times = self.times.writer_of(shelf, &self.sequence)?;
+        let mut batch = Batch::new();
+        let mut infos = Vec::new();
+        let mut written = Vec::new();
+        for part in &job.parts {
+            let shelf = Shelf { window: part.stretch.window, of_unit: true };
+            let times = self.times.writer_of(shelf, &self.sequence)?;
+            let blocks = self.unit_of(job, part, expiry, &loaded, &times)?;
+            report.bytes_written += self.times.stage(times.pages(Effort::Merge)?, &mut batch);
+            let staged = self.stage(blocks, &mut batch);
+            report.blocks_written += staged.blocks();
+            report.bytes_written += staged.bytes();
+            infos.extend(staged.infos);
+            written.push(times);
+        }
+        report.windows += job.parts.len() as u64;
+        report.blocks_read += loaded.len() as u64;
+        report.bytes_read += loaded.values().map(|(info, _)| u64::from(info.bytes)).sum::<u64>();
+        drop(loaded);
+        let removed: HashSet<BlockKey> = job.removed.iter().map(|info| info.key).collect();
+        removed.iter().for_each(|key| retire(&mut batch, key));
+        self.store.write(batch, Sync::Yes)?;
+        written.into_iter().for_each(|times| self.times.written(times));
+        if !self.view.replace(&infos, &removed) {
+            // The metric was dropped meanwhile: its new blocks go as well.
+            self.remove(&infos.iter().map(|info| info.key).collect::<Vec<_>>())?;
+        }
+        self.counters.merges.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The blocks of the unit that a part becomes.
+    fn unit_of(
+        &self,
+        job: &Job,
+        part: &Part,
+        expiry: TimestampMs,
+        loaded: &HashMap<BlockKey, Loaded<'_>>,
+        times: &TimesWriter<'_>,
+    ) -> Result<Vec<NewBlock>> {
         let origin = BlockOrigin {
             metric: job.metric,
             kind: job.kind,
             unit: Some(UnitId(self.next_sequence().max(1))),
-            order: job.blocks().map(|b| b.order).max().unwrap_or(WriteOrder(0)),
+            order: part.sources.iter().map(|b| b.order).max().unwrap_or(WriteOrder(0)),
             effort: Effort::Merge,
             sequence: &self.sequence,
-            times: &times,
+            times,
         };
-        let (wanted, rollups) = self.rollups(job.metric, job.window, expiry);
-        let blocks = consolidate(
-            &job.clusters,
-            &loaded,
-            (job.window, &self.times),
-            (&wanted, rollups),
-            origin,
-        )?;
-        let removed: HashSet<BlockKey> = loaded.iter().map(|(info, _)| info.key).collect();
-        report.windows += 1;
-        report.blocks_read += loaded.len() as u64;
-        report.bytes_read += loaded.iter().map(|(info, _)| u64::from(info.bytes)).sum::<u64>();
-        drop(loaded);
-        let mut batch = Batch::new();
-        let pages = times.pages(Effort::Merge)?;
-        report.bytes_written += self.times.stage(pages, &mut batch);
-        let staged = self.stage(blocks, &mut batch);
-        removed.iter().for_each(|key| retire(&mut batch, key));
-        self.store.write(batch, Sync::Yes)?;
-        self.times.written(times);
-        report.blocks_written += staged.blocks();
-        report.bytes_written += staged.bytes();
-        if !self.view.replace(&staged.infos, &removed) {
-            // The metric was dropped meanwhile: its new blocks go as well.
-            self.remove(&staged.infos.iter().map(|info| info.key).collect::<Vec<_>>())?;
-        }
-        self.counters.merges.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+        let (wanted, rollups) = self.rollups(job.metric, part.stretch.window, expiry);
+        let sources: Vec<&Loaded<'_>> =
+            part.sources.iter().filter_map(|info| loaded.get(&info.key)).collect();
+        consolidate(part.stretch, &sources, &self.times, (&wanted, rollups), origin)
     }
 
     /// The tiers that have not expired in a window, and which of them are worth their disk.
@@ -176,27 +199,53 @@ fn jobs_of_day(
     rollups: impl Fn(TimeRange) -> (Vec<Tier>, Rollups),
 ) -> Vec<Job> {
     let window = TimeRange { start: day, end: TimestampMs(day.0 + Interval::DAY.ms()) };
-    let Some(kind) = clusters.iter().flat_map(Cluster::blocks).map(|b| b.kind).next() else {
-        return Vec::new();
-    };
-    let (wanted, rollups) = rollups(window);
-    let is_one = |c: &Cluster| c.loose.is_empty() && c.units.len() == 1;
-    let summarise = |c: &Cluster| {
-        rollups == Rollups::InsteadOfPoints && c.units.iter().any(|u| lacks_rollups(u, &wanted))
-    };
+    let wanted = rollups(window);
     let rows: u64 = clusters.iter().flat_map(Cluster::blocks).map(|b| u64::from(b.rows)).sum();
     if is_over(window.end, now) && rows <= DAY_ROWS_MAX {
-        let done = matches!(clusters.as_slice(), [only]
-            if is_one(only) && only.window == window && !summarise(only));
-        let job = Job { metric, kind, window, clusters };
-        return if done { Vec::new() } else { vec![job] };
+        return job(metric, window, clusters, Neighbours::Join, &wanted).into_iter().collect();
     }
     clusters
         .into_iter()
-        .filter(|c| !is_one(c) || summarise(c))
         .filter(|c| eagerness == Eagerness::All || is_over(c.window.end, now))
-        .map(|cluster| Job { metric, kind, window: cluster.window, clusters: vec![cluster] })
+        .filter_map(|c| job(metric, c.window, vec![c], Neighbours::Separate, &wanted))
         .collect()
+}
+
+/// What is to merge of a window: nothing where a stretch of it is one unit already that has the rollups it should have.
+fn job(
+    metric: MetricId,
+    window: TimeRange,
+    clusters: Vec<Cluster>,
+    neighbours: Neighbours,
+    wanted: &(Vec<Tier>, Rollups),
+) -> Option<Job> {
+    let kind = clusters.iter().flat_map(Cluster::blocks).map(|b| b.kind).next()?;
+    let units = || clusters.iter().flat_map(|c| &c.units);
+    let loose = || clusters.iter().flat_map(|c| &c.loose);
+    let mut job = Job { metric, kind, parts: Vec::new(), removed: Vec::new() };
+    for stretch in stretches(window, Tier::finest(kind), units(), neighbours) {
+        let meets = |range: TimeRange| !range.intersect(stretch.window).is_empty();
+        let units: Vec<&Unit> = units().filter(|u| meets(u.window)).collect();
+        let loose: Vec<BlockInfo> = loose().filter(|b| meets(b.extent())).copied().collect();
+        let is_done = match units.as_slice() {
+            [] => loose.is_empty(),
+            [only] => {
+                loose.is_empty()
+                    && only.window == stretch.window
+                    && only.coverage() == Coverage::Whole
+                    && !(wanted.1 == Rollups::InsteadOfPoints && lacks_rollups(only, &wanted.0))
+            }
+            _ => false,
+        };
+        if !is_done {
+            let bases = units.iter().flat_map(|u| u.of_tier(u.base())).copied();
+            let sources = bases.chain(loose).collect();
+            job.removed.extend(units.iter().flat_map(|u| &u.blocks));
+            job.parts.push(Part { stretch, sources });
+        }
+    }
+    job.removed.extend(loose());
+    (!job.parts.is_empty()).then_some(job)
 }
 
 /// Whether the points of a unit stand in for a tier that would surely be kept if it were written now, so that this is
@@ -206,7 +255,10 @@ fn lacks_rollups(unit: &Unit, wanted: &[Tier]) -> bool {
     let points: u64 = unit.of_tier(finest).map(|b| u64::from(b.rows)).sum();
     let present = unit.tiers();
     let next = present.iter().copied().find(|t| *t > finest);
-    let absent = wanted.iter().filter(|t| **t > finest && next.is_none_or(|next| **t < next));
+    let absent = wanted
+        .iter()
+        .filter(|t| **t > finest && next.is_none_or(|next| **t < next))
+        .filter(|t| fits_window(**t, unit.window));
     let cells = |width: Interval| -> u64 {
         let of_block = |b: &BlockInfo| {
             let first = b.first_time.floor_to(width).0;
@@ -217,4 +269,99 @@ fn lacks_rollups(unit: &Unit, wanted: &[Tier]) -> bool {
     };
     let rows_max = Rollups::InsteadOfPoints.rows_max(points);
     points > 0 && absent.filter_map(|t| t.width()).any(|width| cells(width) <= rows_max)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::model::{Aggregation, MetricName, MetricQuery};
+    use crate::options::{Maintenance, Options, Retention, TierRetention};
+    use crate::{Clock, Engine};
+
+    const DAY: i64 = 86_400_000;
+    const START: i64 = 20_000 * DAY;
+
+    fn total(engine: &Engine, interval: Interval) -> f64 {
+        let query = MetricQuery {
+            metric: MetricName::new("hits").unwrap(),
+            range: TimeRange::new(START, START + DAY),
+            interval,
+            aggregations: vec![Aggregation::Sum],
+            filters: vec![],
+            group_by: vec![],
+        };
+        engine.query(&query).unwrap().groups.iter().flat_map(|g| &g.columns[0]).sum()
+    }
+
+    /// Data that version 1 wrote: an hour tier and a day tier that have the late samples only.
+    #[test]
+    fn rollups_of_unknown_coverage_are_made_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(START + DAY / 2));
+        let kept = |days: u64| Duration::from_secs(days * 86_400);
+        let default = TierRetention {
+            raw: kept(1),
+            minute: kept(0),
+            five_minutes: kept(9),
+            hour: kept(90),
+            day: kept(90),
+        };
+        let options = Options {
+            maintenance: Maintenance::Manual,
+            clock: clock.clone(),
+            retention: Retention { default, by_prefix: Vec::new() },
+            ..Options::default()
+        };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let write = |times: &mut dyn Iterator<Item = i64>| {
+            let mut batch = engine.batch();
+            let series = batch.series("hits", MetricType::Counter, &[]).unwrap();
+            times.for_each(|time| {
+                batch.number(MetricType::Counter, series, TimestampMs(START + time), 1.0)
+            });
+            engine.write(batch.finish()).unwrap();
+            engine.seal().unwrap();
+        };
+        write(&mut (0..36_000).map(|i| i * 1000));
+        clock.set(TimestampMs(START + 4 * DAY));
+        engine.merge().unwrap();
+        engine.expire().unwrap();
+        let metrics = &engine.rooms().telemetry.metrics;
+        let id = metrics.registry().with_metric("hits", |metric| metric.id).unwrap();
+        let blocks = || metrics.view.catalog().metric(id).iter().copied().collect::<Vec<_>>();
+        let old = blocks();
+        assert_eq!(old.iter().map(|b| b.key.tier).min(), Some(Tier::FiveMinutes));
+        write(&mut (0..5).map(|i| i * 1000));
+        engine.merge().unwrap();
+        let whole = blocks();
+        let ids: HashSet<BlockKey> = whole.iter().map(|b| b.key).collect();
+        // Blocks of five late samples in the place of the rollups.
+        write(&mut (0..5).map(|i| i * 1000));
+        let late = blocks().into_iter().find(|b| b.unit.is_none()).unwrap();
+        let unknown = |b: &BlockInfo| BlockInfo { coverage: Coverage::Unknown, ..*b };
+        let before: Vec<BlockInfo> = whole.iter().map(unknown).collect();
+        assert!(metrics.view.replace(&before, &ids));
+        metrics
+            .quarantine(&whole.iter().find(|b| b.key.tier == Tier::Hour).unwrap().key, "damaged");
+        let expected = 36_000.0 + 10.0;
+        for step in ["before", "merged", "expired"] {
+            for interval in [Interval::HOUR, Interval::DAY] {
+                assert_eq!(total(&engine, interval), expected, "{step}");
+            }
+            match step {
+                "before" => assert_eq!(engine.merge().unwrap().windows, 1),
+                "merged" => {
+                    assert!(blocks().iter().all(|b| b.coverage == Coverage::Whole));
+                    assert!(!blocks().iter().any(|b| b.key == late.key));
+                    assert_eq!(engine.merge().unwrap().windows, 0);
+                    clock.set(TimestampMs(START + 20 * DAY));
+                    engine.expire().unwrap();
+                    assert_eq!(blocks().iter().map(|b| b.key.tier).min(), Some(Tier::Hour));
+                }
+                _ => {}
+            }
+        }
+    }
 }

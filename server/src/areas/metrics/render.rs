@@ -1,14 +1,18 @@
 //! Answers to queries as JSON, written straight from the engine's columns.
 //!
 //! One aggregation: `{"name","aggregation","interval","series":[{"timestamp","value"}]}`. Several: the
-//! points carry one number under the name of each. Grouped: `series` gives way to `groups`, an object of such
+//! points carry one number under the name of each. Where only cells wider than the interval are left, `meta.resolution` lists these parts of
+//! the range: `[{"from","to","interval"}]`. Grouped: `series` gives way to `groups`, an object of such
 //! lists by the values of the tags. The values of several tags are joined with `,`; a `,` or `\` inside one of
 //! them then gets a `\` before it, so that two groups never share a name.
 
-use telltale_engine::{Aggregation, Group, QueryResult, TimeRange, TimestampMs};
+use telltale_engine::{
+    Aggregation, CoarseRange, Group, Interval, QueryResult, TimeRange, TimestampMs,
+};
 
 use super::model::{Fill, Question};
 use crate::limits;
+use crate::platform::buckets::Width;
 use crate::platform::json;
 use crate::platform::question::InvalidQuestion;
 use crate::platform::time;
@@ -88,7 +92,8 @@ fn write(out: &mut Vec<u8>, question: &Question, result: &QueryResult) {
     }
     out.extend_from_slice(br#","interval":"#);
     json::string(out, question.width.as_str());
-    let series = Series::new(question, result.range);
+    write_resolution(out, question, &result.coarse);
+    let series = Series::new(question, result);
     if question.query.group_by.is_empty() {
         out.extend_from_slice(br#","series":"#);
         series.write(out, result.groups.first());
@@ -105,6 +110,26 @@ fn write(out: &mut Vec<u8>, question: &Question, result: &QueryResult) {
         out.push(b'}');
     }
     out.push(b'}');
+}
+
+/// Says which parts of the range are known by cells only that are wider than the interval; nothing when there are none.
+fn write_resolution(out: &mut Vec<u8>, question: &Question, coarse: &[CoarseRange]) {
+    let interval = question.width.interval();
+    let mut wider = coarse.iter().filter(|part| part.width > interval).peekable();
+    if wider.peek().is_none() {
+        return;
+    }
+    out.extend_from_slice(br#","meta":{"resolution":["#);
+    for (i, part) in wider.enumerate() {
+        out.extend_from_slice(if i == 0 { br#"{"from":""# } else { br#",{"from":""# });
+        time::write(out, part.range.start);
+        out.extend_from_slice(br#"","to":""#);
+        time::write(out, part.range.end);
+        out.extend_from_slice(br#"","interval":"#);
+        json::string(out, Width::of(part.width).map_or("", Width::as_str));
+        out.push(b'}');
+    }
+    out.extend_from_slice(b"]}");
 }
 
 /// How many points the answer has over all its groups.
@@ -130,23 +155,26 @@ pub fn label(key: &[String]) -> String {
 }
 
 /// How one list of points is written: the same for every group of an answer.
-struct Series {
+struct Series<'r> {
     /// What stands before each number: `,"value":` or `,"avg":`, …
     labels: Vec<Vec<u8>>,
     fill: Fill,
     range: TimeRange,
-    width_ms: i64,
+    /// Where a bucket may be within a cell that is in another bucket.
+    coarse: &'r [CoarseRange],
+    width: Interval,
 }
 
-impl Series {
-    fn new(question: &Question, range: TimeRange) -> Self {
+impl<'r> Series<'r> {
+    fn new(question: &Question, result: &'r QueryResult) -> Self {
         let names: Vec<&str> = match question.query.aggregations.as_slice() {
             [_] => vec!["value"],
             several => several.iter().copied().map(Aggregation::as_str).collect(),
         };
-        let width_ms = question.width.interval().ms();
+        let width = question.width.interval();
         let labels = names.iter().map(|name| format!(",\"{name}\":").into_bytes()).collect();
-        Self { labels, fill: question.fill, range, width_ms }
+        let QueryResult { range, coarse, .. } = result;
+        Self { labels, fill: question.fill, range: *range, coarse, width }
     }
 
     fn write(&self, out: &mut Vec<u8>, group: Option<&Group>) {
@@ -201,12 +229,22 @@ impl Series {
         out.push(b'}');
     }
 
-    /// The starts of all buckets that the range touches.
+    /// The starts of all buckets that the range touches, but those within a cell that is in an earlier bucket: they are
+    /// not empty, only not known by themselves.
     fn every_start(&self) -> impl Iterator<Item = TimestampMs> {
-        let first = self.range.start.0.div_euclid(self.width_ms);
+        let width_ms = self.width.ms();
+        let first = self.range.start.0.div_euclid(width_ms);
         let end = self.range.end.0;
-        let width_ms = self.width_ms;
-        (first..).map(move |n| n * width_ms).take_while(move |start| *start < end).map(TimestampMs)
+        let mut coarse = self.coarse.iter().peekable();
+        let starts = (first..).map(move |n| n * width_ms).take_while(move |start| *start < end);
+        starts.map(TimestampMs).filter(move |start| {
+            while coarse.next_if(|part| part.range.end <= *start).is_some() {}
+            coarse.peek().is_none_or(|part| {
+                !part.range.contains(*start)
+                    || part.width <= self.width
+                    || start.floor_to(part.width) == *start
+            })
+        })
     }
 }
 
@@ -216,7 +254,6 @@ mod tests {
     use telltale_engine::{MetricName, MetricQuery, MetricType, QueryStats};
 
     use super::*;
-    use crate::platform::buckets::Width;
 
     const MINUTE: i64 = 60_000;
 
@@ -248,6 +285,7 @@ mod tests {
         let result = QueryResult {
             kind: MetricType::Gauge,
             range: question.query.range,
+            coarse: Vec::new(),
             groups,
             stats: QueryStats::default(),
         };
@@ -334,6 +372,25 @@ mod tests {
     }
 
     #[test]
+    fn coarse_parts_are_named_and_not_filled() {
+        let question = question(&[Aggregation::Avg], &[], Fill::Null);
+        let minutes = |from: i64, to: i64| TimeRange::new(from * MINUTE, to * MINUTE);
+        let result = QueryResult {
+            kind: MetricType::Gauge,
+            range: minutes(0, 7),
+            coarse: vec![CoarseRange { range: minutes(0, 5), width: Interval::FIVE_MINUTES }],
+            groups: vec![group(&[], &[(0, &[1.0]), (6, &[2.0])], 1)],
+            stats: QueryStats::default(),
+        };
+        let written = answer(&question, &result).unwrap();
+        let text = String::from_utf8(written).unwrap();
+        assert_eq!(
+            text.replace("\"1970-01-01T00:0", "").replace(":00.000Z\"", "'"),
+            r#"{"data":{"name":"a \"b\"","aggregation":"avg","interval":"1m","meta":{"resolution":[{"from":0',"to":5',"interval":"5m"}]},"series":[{"timestamp":0',"value":1},{"timestamp":5',"value":null},{"timestamp":6',"value":2}]}}"#
+        );
+    }
+
+    #[test]
     fn an_answer_has_a_limit_before_it_is_written() {
         let mut question = question(&[Aggregation::Avg], &["k"], Fill::Zero);
         question.query.range = TimeRange::new(0, 50_000 * MINUTE);
@@ -341,6 +398,7 @@ mod tests {
         let result = QueryResult {
             kind: MetricType::Gauge,
             range: question.query.range,
+            coarse: Vec::new(),
             groups,
             stats: QueryStats::default(),
         };
@@ -362,6 +420,7 @@ mod tests {
             let result = QueryResult {
                 kind: MetricType::Gauge,
                 range: question.query.range,
+                coarse: Vec::new(),
                 groups: vec![points],
                 stats: QueryStats::default(),
             };

@@ -219,6 +219,25 @@ impl JsonSchema for QueryAnswer {
                 "name": { "type": "string" },
                 "aggregation": { "type": "string", "description": "With one aggregation." },
                 "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] },
+                "meta": {
+                    "type": "object",
+                    "description": "Present where finer data has expired, so that the answer is coarser than `interval`.",
+                    "properties": {
+                        "resolution": {
+                            "type": "array",
+                            "description": "Parts of the range that are known by cells of `interval` only. A cell is one point, at its start, with all that lies in it; `rate` is by the seconds of the cell; `fill` adds no points within it. `from` and `to` of the query are rounded to whole cells where only cells are left.",
+                            "items": {
+                                "type": "object",
+                                "required": ["from", "to", "interval"],
+                                "properties": {
+                                    "from": { "type": "string", "format": "date-time" },
+                                    "to": { "type": "string", "format": "date-time", "description": "Exclusive." },
+                                    "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] }
+                                }
+                            }
+                        }
+                    }
+                },
                 "series": points,
                 "groups": {
                     "type": "object",
