@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
+use crate::damage::DamageList;
 use crate::directory;
 use crate::documents::{Documents, Receipt};
 use crate::error::{Error, Refusal, Result};
@@ -45,8 +46,8 @@ pub(crate) struct Rooms {
     pub(crate) committer: Arc<Committer>,
     pub(crate) keeper: Arc<Keeper>,
     pub(crate) alarm: Arc<Alarm>,
-    /// What could not be read when the engine was opened.
-    pub(crate) damaged: Vec<String>,
+    /// What was found damaged and no operator has seen yet.
+    pub(crate) damage: Arc<DamageList>,
     pub(crate) thread: Mutex<Option<JoinHandle<()>>>,
     /// Keeps others out of the directory.
     pub(crate) _lock: File,
@@ -274,12 +275,22 @@ impl Engine {
     /// Reads everything that is on disk and checks it.
     pub fn verify(&self) -> Result<VerifyReport> {
         let rooms = &self.rooms;
-        maintenance::verify(&rooms.telemetry, &rooms.documents, &rooms.records, &rooms.segments)
+        let report = maintenance::verify(
+            &rooms.telemetry,
+            &rooms.documents,
+            &rooms.records,
+            &rooms.segments,
+        );
+        let mut report = report?;
+        rooms.store.verify_files(&mut report.damaged)?;
+        report.damaged.extend(rooms.damage.lines());
+        Ok(report)
     }
 
-    /// What is known to be damaged, one line each: found when the engine was opened, or since.
+    /// What is known to be damaged, one line each: what was lost or mended, now or in earlier runs, until somebody removes the
+    /// file `DAMAGE` from the data directory; blocks set aside; what fails now.
     pub fn damage(&self) -> Vec<String> {
-        let mut lines = self.rooms.damaged.clone();
+        let mut lines = self.rooms.damage.lines();
         lines.extend(self.rooms.telemetry.metrics.damage());
         lines.extend(self.rooms.telemetry.events.damage());
         lines.extend(self.rooms.documents.damaged());

@@ -32,6 +32,7 @@
 
 mod clock;
 mod codec;
+mod damage;
 mod directory;
 mod documents;
 mod engine;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::damage::{DamageList, Finding};
 use crate::directory::{self, DB_DIR, LOG_DIR};
 use crate::documents::Documents;
 use crate::engine::Rooms;
@@ -35,7 +36,9 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
 pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<Rooms> {
     let failed = |reason: String| Error::Open { path: dir.to_owned(), reason };
     let lock = directory::claim(dir)?;
+    let damage = Arc::new(DamageList::open(dir, options.clock.clone()));
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
+    store.tell_damage_to(Arc::clone(&damage));
     let pool = Arc::new(query_threads(options.threads)?);
     let Opened { metrics, mut damaged } =
         load::open(Arc::clone(&store), options.clone(), Arc::clone(&pool))?;
@@ -48,6 +51,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
     let segments = Segments::new(dir.join(LOG_DIR));
     let next = replay(&telemetry, &segments, telemetry::sealed(&store)?, &mut damaged)?;
+    damaged.into_iter().for_each(|line| damage.add(Finding::Lost(line)));
     let telemetry = Arc::new(telemetry);
     let alarm = Arc::new(Alarm::default());
     let sink = HeadSink {
@@ -87,7 +91,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         committer,
         keeper,
         alarm,
-        damaged,
+        damage,
         thread: Mutex::new(Some(thread)),
         _lock: lock,
     })

@@ -52,6 +52,8 @@ pub struct EngineStats {
     pub block_bytes: u64,
     /// Blocks that are damaged and set aside.
     pub blocks_quarantined: u64,
+    /// Things found damaged that no operator has seen yet.
+    pub damage: u64,
     /// Seals done.
     pub seals: u64,
     /// Windows merged.
@@ -94,6 +96,7 @@ impl EngineStats {
             blocks: catalog.blocks(),
             block_bytes: catalog.bytes(),
             blocks_quarantined: rooms.telemetry.metrics.quarantined() + events.quarantined,
+            damage: rooms.damage.len() as u64,
             seals: counters.seals.load(Ordering::Relaxed),
             merges: counters.merges.load(Ordering::Relaxed),
             clock_ahead_ms: rooms.trusted.read().deviation.map_or(0, |d| d.ahead_ms),

@@ -15,7 +15,7 @@ use super::transaction::{Expect, Transaction};
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::model::TimestampMs;
-use crate::storage::{Batch, Caching, Direction, KeyRange, Keyspace, Store, Sync};
+use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
 use crate::trusted_time::TrustedClock;
 
 /// The documents of one database. May be used from any thread; calls block.
@@ -126,19 +126,23 @@ impl Documents {
         // Keys claimed and changes written at once: few enough not to hold up commits.
         const STEP: usize = 1_000;
         let all = KeyRange::all();
-        let scan = self.store.scan(Keyspace::Receipts, &all, Direction::Forward, Caching::Bypass);
-        let mut deleted = 0;
+        let mut deleted = Ok(0);
         let mut expired = Vec::new();
-        for entry in scan {
-            let (key, stored) = entry?;
+        let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
             if is_expired(&key, &stored, now) {
                 expired.push(key);
             }
-            if expired.len() == STEP {
-                deleted += self.delete_expired(mem::take(&mut expired), now)?;
+            if expired.len() == STEP
+                && let Ok(before) = &deleted
+            {
+                let now_deleted = self.delete_expired(mem::take(&mut expired), now);
+                deleted = now_deleted.map(|count| before + count);
             }
-        }
-        Ok(deleted + self.delete_expired(expired, now)?)
+        };
+        let (keyspace, caching) = (Keyspace::Receipts, Caching::Bypass);
+        // What cannot be read is told where it is healed.
+        self.store.read_around_damage(keyspace, &all, caching, visit)?;
+        Ok(deleted? + self.delete_expired(expired, now)?)
     }
 
     /// Reads every document and receipt and checks all that can be checked without knowing its type.

@@ -7,8 +7,9 @@
 
 use parking_lot::Mutex;
 
+use super::collection;
 use crate::error::{Error, Result};
-use crate::storage::{Batch, Keyspace, Store, Sync};
+use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
 
 /// Where the end of the lease is stored in [`Keyspace::Meta`]: eight bytes, little-endian.
 const LEASE_KEY: &[u8] = b"documents.revision";
@@ -17,6 +18,18 @@ const LEASE_KEY: &[u8] = b"documents.revision";
 const LEASE_REVISIONS: u64 = 1_024;
 /// The first revision of a new database, so that 0 is free to mean "none".
 const FIRST: u64 = 1;
+
+/// The first revision that no stored document has: the lease of a database with documents is only missing when it was lost.
+fn after_stored(store: &Store) -> Result<u64> {
+    let mut next = FIRST;
+    let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
+        if let Ok((revision, _)) = collection::decode(&key, &stored) {
+            next = next.max(revision.saturating_add(1));
+        }
+    };
+    store.read_around_damage(Keyspace::Documents, &KeyRange::all(), Caching::Bypass, visit)?;
+    Ok(next)
+}
 
 /// Gives each commit its revision.
 #[derive(Debug)]
@@ -32,7 +45,7 @@ impl Revisions {
     /// Goes on after every revision that `store` may hold.
     pub(super) fn open(store: &Store) -> Result<Self> {
         let end = match store.get(Keyspace::Meta, LEASE_KEY)? {
-            None => FIRST,
+            None => after_stored(store)?,
             Some(stored) => <[u8; 8]>::try_from(&*stored)
                 .map(u64::from_le_bytes)
                 .map_err(|_| Error::Corrupt("revision counter is not eight bytes".to_owned()))?,

@@ -9,7 +9,7 @@ use super::keys::{self, Entry};
 use super::view::View;
 use crate::error::Result;
 use crate::options::Options;
-use crate::storage::{Caching, KeyRange, Keyspace, Store};
+use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
 
 /// The next number of a block: u64, little-endian.
 pub(super) const SEQUENCE_KEY: &[u8] = b"event_sequence";
@@ -33,8 +33,9 @@ impl Events {
     ) -> Result<Self> {
         let before = damaged.len();
         let mut listed = read_catalog(&store, damaged)?;
-        if damaged.len() > before {
+        if damaged.len() > before || store.lost_entries_of(Keyspace::EventCatalog)? {
             add_unlisted(&store, &mut listed)?;
+            store.found_entries_of(Keyspace::EventCatalog)?;
         }
         let next = |key: &EventBlockKey| key.sequence + 1;
         let used = listed.blocks.keys().chain(&listed.garbage).map(next).max().unwrap_or(1);
@@ -78,15 +79,23 @@ fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<Listed> {
 
 /// Finds blocks that a damaged catalog does not name: every block describes itself.
 fn add_unlisted(store: &Store, listed: &mut Listed) -> Result<()> {
+    let mut found = BTreeMap::new();
     let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
         let Ok(key) = EventBlockKey::decode(&key) else { return };
         if !listed.garbage.contains(&key)
             && !listed.blocks.contains_key(&key)
             && let Ok(info) = block::describe(key, &bytes)
         {
-            listed.blocks.insert(key, info);
+            found.insert(key, info);
         }
     };
     let all = KeyRange::all();
-    store.read_around_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit).map(|_gap| ())
+    store.read_around_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
+    // So that the next start finds them in the catalog, whatever becomes of what is damaged now.
+    let mut batch = Batch::new();
+    for (key, info) in found {
+        batch.put(Keyspace::EventCatalog, &keys::block(&key), info.to_catalog_entry());
+        listed.blocks.insert(key, info);
+    }
+    store.write(batch, Sync::Yes)
 }

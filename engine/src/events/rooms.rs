@@ -223,6 +223,11 @@ impl Events {
         if !self.quarantined.write().insert(*key) {
             return;
         }
+        tracing::error!(
+            ?key,
+            reason,
+            "a damaged block of events is set aside: nothing reads it any more"
+        );
         let mut batch = Batch::new();
         batch.put(Keyspace::EventCatalog, &keys::quarantine(key), reason.as_bytes().to_vec());
         // When this cannot be written the block is found damaged again after the next start.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::verify::{VerifyReport, verify, verify_log};
+use crate::damage::DamageList;
 use crate::directory::{self, DB_DIR, LOG_DIR};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
@@ -51,8 +52,11 @@ pub(crate) fn inspect_files(dir: &Path) -> Result<VerifyReport> {
         telemetry.metrics.newest_time().max(telemetry.events.newest_time()),
     )?;
     let documents = Arc::new(Documents::open(Arc::clone(&store), Arc::new(clock))?);
-    let records = Records::new(store, Arc::clone(&documents));
-    verify(&telemetry, &documents, &records, &segments)
+    let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
+    let mut report = verify(&telemetry, &documents, &records, &segments)?;
+    store.verify_files(&mut report.damaged)?;
+    report.damaged.extend(DamageList::open(dir, options.clock.clone()).lines());
+    Ok(report)
 }
 
 /// Reads the catalogs, as far as the blocks need them.

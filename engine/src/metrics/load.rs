@@ -1,5 +1,6 @@
 //! What the disk holds, read when the engine is opened.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
@@ -8,13 +9,13 @@ use super::Metrics;
 use super::block::{BlockInfo, BlockKey};
 use super::catalog::Catalog;
 use super::readings;
-use super::registry::{Registry, load};
+use super::registry::{Loaded, Registry, load};
 use super::times::TimePages;
 use super::view::View;
 use crate::error::Result;
-use crate::model::SeriesId;
+use crate::model::{MetricId, SeriesId};
 use crate::options::Options;
-use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store};
+use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
 
 /// The next number of a block: u64, little-endian.
 pub(super) const SEQUENCE_KEY: &[u8] = b"sequence";
@@ -38,31 +39,35 @@ pub(crate) fn open(
 ) -> Result<Opened> {
     let registry = Registry::new(options.series_per_metric, options.series_total);
     let loaded = load(&store, &registry)?;
-    let mut damaged = loaded.damaged;
+    let mut damaged = loaded.damaged.clone();
+    let before = damaged.len();
     let mut blocks = read_catalog(&store, &mut damaged)?;
-    let garbage = read_keys(&store, Keyspace::Garbage)?;
-    let quarantined = read_keys(&store, Keyspace::Quarantine)?;
-    if !damaged.is_empty() {
+    let garbage = read_keys(&store, Keyspace::Garbage, &mut damaged)?;
+    let quarantined = read_keys(&store, Keyspace::Quarantine, &mut damaged)?;
+    if damaged.len() > before || store.lost_entries_of(Keyspace::Catalog)? {
         add_unlisted(&store, &garbage, &mut blocks)?;
+        store.found_entries_of(Keyspace::Catalog)?;
     }
     let stored = store.number(SEQUENCE_KEY)?.unwrap_or(1);
     let past = |key: &BlockKey| key.sequence + 1;
     let sequence = blocks.keys().chain(&garbage).map(past).fold(stored.max(1), u64::max);
-    // Blocks of a metric that is not there were written while it was dropped.
-    let known = |info: &BlockInfo| registry.name_of(info.key.metric).is_some();
-    let (known, orphans): (Vec<BlockInfo>, Vec<BlockInfo>) =
-        blocks.into_values().partition(|info| known(info) || !damaged.is_empty());
+    reserve_ids(&registry, &loaded, &blocks, &garbage);
+    // Blocks of a metric that was dropped were written meanwhile. Those of one that nobody knows stay: only the registry's rows
+    // of it are lost.
+    let (orphans, known): (Vec<BlockInfo>, Vec<BlockInfo>) =
+        blocks.into_values().partition(|info| loaded.dropped.contains(&info.key.metric));
+    tell_nameless(&registry, &known, &mut damaged);
     let catalog = Catalog::default().changed(&known, &HashSet::new());
     let view = View::new(catalog, loaded.stats);
     let series = registry.all_series();
-    let series_end = series.iter().map(|(series, _)| series.0 + 1).max().unwrap_or(0);
+    let series_end = registry.next_ids().1;
     view.define(series.into_iter());
     let quarantined = quarantined.into_iter().collect();
     let times_bytes = options.cache_bytes / TIMES_CACHE_SHARE;
-    let times = TimePages::open(Arc::clone(&store), times_bytes)?;
+    let times = TimePages::open(Arc::clone(&store), times_bytes, &mut damaged)?;
     let rooms = (view, times);
     let metrics = Metrics::new(store, options, pool, registry, rooms, quarantined, sequence);
-    *metrics.baselines.lock() = readings::load(&metrics.store, SeriesId(series_end), &mut damaged)?;
+    *metrics.baselines.lock() = readings::load(&metrics.store, series_end, &mut damaged)?;
     metrics.delete_garbage(&garbage)?;
     metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
     metrics.release_readable_blocks()?;
@@ -77,7 +82,8 @@ pub(crate) fn inspect(
 ) -> Result<Metrics> {
     let blocks: Vec<BlockInfo> = read_catalog(&store, &mut Vec::new())?.into_values().collect();
     let view = View::new(Catalog::default().changed(&blocks, &HashSet::new()), HashMap::new());
-    let times = TimePages::open(Arc::clone(&store), options.cache_bytes)?;
+    // Verification reads them again, and reports what it cannot read.
+    let times = TimePages::open(Arc::clone(&store), options.cache_bytes, &mut Vec::new())?;
     let registry = Registry::new(0, 0);
     Ok(Metrics::new(store, options, pool, registry, (view, times), HashSet::new(), 1))
 }
@@ -106,25 +112,66 @@ fn add_unlisted(
     blocks: &mut HashMap<BlockKey, BlockInfo>,
 ) -> Result<()> {
     let garbage: HashSet<BlockKey> = garbage.iter().copied().collect();
+    let mut found = Vec::new();
     let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
         let Ok(key) = BlockKey::decode(&key) else { return };
         if !garbage.contains(&key)
             && !blocks.contains_key(&key)
             && let Ok(info) = super::block::describe(key, &bytes)
         {
-            blocks.insert(key, info);
+            found.push(info);
         }
     };
-    store
-        .read_around_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)
-        .map(|_gap| ())
+    store.read_around_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
+    // So that the next start finds them in the catalog, whatever becomes of what is damaged now.
+    let mut batch = Batch::new();
+    for info in found {
+        batch.put(Keyspace::Catalog, &info.key.encode(), info.to_catalog_entry());
+        blocks.insert(info.key, info);
+    }
+    store.write(batch, Sync::Yes)
 }
 
-fn read_keys(store: &Store, keyspace: Keyspace) -> Result<Vec<BlockKey>> {
-    let mut keys = Vec::new();
-    for entry in store.scan(keyspace, &KeyRange::all(), Direction::Forward, Caching::Bypass) {
-        let (key, _) = entry?;
-        keys.push(BlockKey::decode(&key)?);
+/// Makes sure that no id is given again that anything on disk uses, whatever of the registry is lost.
+fn reserve_ids(
+    registry: &Registry,
+    loaded: &Loaded,
+    blocks: &HashMap<BlockKey, BlockInfo>,
+    garbage: &[BlockKey],
+) {
+    let metrics = blocks.keys().chain(garbage).map(|key| key.metric);
+    let metrics = metrics.chain(loaded.stats.keys().copied()).chain(loaded.dropped.iter().copied());
+    let next_metric = metrics.map(|metric| metric.0.saturating_add(1)).max().unwrap_or(0);
+    let series = blocks.values().map(|info| info.last_series.saturating_add(1));
+    registry.reserve(MetricId(next_metric), SeriesId(series.max().unwrap_or(0)));
+}
+
+/// Tells of blocks that belong to no metric.
+fn tell_nameless(registry: &Registry, blocks: &[BlockInfo], damaged: &mut Vec<String>) {
+    let metrics: BTreeSet<u32> = blocks.iter().map(|info| info.key.metric.0).collect();
+    for metric in metrics {
+        if registry.name_of(MetricId(metric)).is_none() {
+            let of_it = blocks.iter().filter(|info| info.key.metric.0 == metric).count();
+            damaged.push(format!(
+                "registry: nothing tells the name of metric {metric}; its {of_it} blocks are kept"
+            ));
+        }
     }
+}
+
+fn read_keys(
+    store: &Store,
+    keyspace: Keyspace,
+    damaged: &mut Vec<String>,
+) -> Result<Vec<BlockKey>> {
+    let mut keys = Vec::new();
+    let mut unread = Vec::new();
+    let visit = |key: Box<[u8]>, _: Box<[u8]>| match BlockKey::decode(&key) {
+        Ok(key) => keys.push(key),
+        Err(error) => unread.push(format!("{} {key:02x?}: {error}", keyspace.name())),
+    };
+    let gap = store.read_around_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit)?;
+    damaged.extend(unread);
+    damaged.extend(gap.map(|gap| format!("{}: {}", keyspace.name(), gap.error)));
     Ok(keys)
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hashbrown::HashSet;
 use parking_lot::{Mutex, RwLock};
 
-use super::block::BlockKey;
+use super::block::{self, BlockInfo, BlockKey, PointBlock, Tier};
 use super::readings::Baselines;
 use super::registry::Registry;
 use super::times::TimePages;
@@ -112,6 +112,16 @@ impl Metrics {
         found.ok_or_else(|| Error::Corrupt(format!("{key:?} is in the catalog but not on disk")))
     }
 
+    /// Checks that bytes are the block that `info` describes and that the times it refers to can be read.
+    pub(crate) fn check_block(&self, info: &BlockInfo, bytes: &[u8]) -> Result<()> {
+        block::check(info, bytes)?;
+        let has_points = matches!(info.kind, MetricType::Gauge | MetricType::Counter);
+        if has_points && info.key.tier == Tier::Raw {
+            PointBlock::open(info.key, bytes, |shelf, page| self.times.find(shelf, page))?;
+        }
+        Ok(())
+    }
+
     /// Bytes of the last readings in memory.
     pub(crate) fn baseline_bytes(&self) -> usize {
         self.baselines.lock().bytes()
@@ -131,6 +141,7 @@ impl Metrics {
         if !self.quarantined.write().insert(*key) {
             return;
         }
+        tracing::error!(?key, reason, "a damaged block is set aside: nothing reads it any more");
         let mut batch = Batch::new();
         batch.put(Keyspace::Quarantine, &key.encode(), reason.as_bytes().to_vec());
         // When this cannot be written the block is found damaged again after the next start.

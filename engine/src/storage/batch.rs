@@ -2,8 +2,9 @@
 
 use super::keyspace::Keyspace;
 use super::range::KeyRange;
+use super::store::copy_key;
 
-/// Changes to any keyspaces, applied by [`super::Store::write`] in the order they were added. Plain data: it
+/// Changes to any keyspaces, and to the copies of those that are kept twice, applied by [`super::Store::write`] in the order they were added. Plain data: it
 /// may be filled on any thread and needs no open database.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
@@ -42,12 +43,18 @@ impl Batch {
 
     /// Stores `value` under `key`, in place of what was there.
     pub(crate) fn put(&mut self, keyspace: Keyspace, key: &[u8], value: Vec<u8>) {
+        if let Some(prefix) = keyspace.copied_as() {
+            self.put(Keyspace::Copies, &copy_key(prefix, key), value.clone());
+        }
         self.bytes += Self::CHANGE_BYTES + key.len() + value.len();
         self.changes.push(Change::Put { keyspace, key: key.into(), value });
     }
 
     /// Removes `key`, if it is there.
     pub(crate) fn delete(&mut self, keyspace: Keyspace, key: &[u8]) {
+        if let Some(prefix) = keyspace.copied_as() {
+            self.delete(Keyspace::Copies, &copy_key(prefix, key));
+        }
         self.bytes += Self::CHANGE_BYTES + key.len();
         self.changes.push(Change::Delete { keyspace, key: key.into() });
     }
@@ -60,6 +67,10 @@ impl Batch {
         }
         let KeyRange { from, to } = range;
         let to = to.unwrap_or_else(|| Self::END.to_vec());
+        if let Some(prefix) = keyspace.copied_as() {
+            let copies = KeyRange::between(&copy_key(prefix, &from), &copy_key(prefix, &to));
+            self.delete_range(Keyspace::Copies, copies);
+        }
         self.bytes += Self::CHANGE_BYTES + from.len() + to.len();
         self.changes.push(Change::DeleteRange { keyspace, from, to });
     }
@@ -75,7 +86,7 @@ impl Batch {
     }
 
     /// The changes, in order.
-    pub(super) fn into_changes(self) -> Vec<Change> {
-        self.changes
+    pub(super) fn changes(&self) -> &[Change] {
+        &self.changes
     }
 }

@@ -32,11 +32,13 @@ pub(crate) enum Keyspace {
     Documents,
     /// Small values that are written and deleted all the time, in tables of their owners.
     Records,
+    /// What decides over everything else, a second time: see [`Self::copied_as`].
+    Copies,
 }
 
 impl Keyspace {
     /// Every keyspace, in the order of the declaration.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Meta,
         Self::Registry,
         Self::Catalog,
@@ -50,6 +52,7 @@ impl Keyspace {
         Self::Receipts,
         Self::Documents,
         Self::Records,
+        Self::Copies,
     ];
 
     /// The name of the column family. Part of the disk format.
@@ -68,6 +71,17 @@ impl Keyspace {
             Self::Receipts => "receipts",
             Self::Documents => "documents",
             Self::Records => "records",
+            Self::Copies => "copies",
+        }
+    }
+
+    /// What the keys of the copies of a keyspace begin with, if it is kept twice: without the registry nobody knows whose a
+    /// block is, and without the facts of the whole not what is in blocks. Two keyspaces share no file of tables.
+    pub(super) fn copied_as(self) -> Option<u8> {
+        match self {
+            Self::Meta => Some(b'm'),
+            Self::Registry => Some(b'r'),
+            _ => None,
         }
     }
 }

@@ -6,9 +6,16 @@
 //! `docs/FORMAT.md`.
 
 mod batch;
+mod copies;
 mod disk;
 mod failure;
+mod findings;
+mod guard;
+mod heal;
+mod held;
 mod keyspace;
+mod manifest;
+mod open;
 mod range;
 mod read_only;
 mod scan;
@@ -25,10 +32,11 @@ mod tests;
 
 pub(crate) use batch::{Batch, Sync};
 pub(crate) use disk::{disk_free, disk_used};
+pub(crate) use held::Pinned;
 pub(crate) use keyspace::Keyspace;
 #[cfg(test)]
 pub(crate) use killed::copy_as_killed;
 pub use range::KeyRange;
 pub(crate) use scan::Caching;
 pub use scan::Direction;
-pub(crate) use store::{Pinned, Store};
+pub(crate) use store::Store;

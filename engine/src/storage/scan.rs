@@ -1,9 +1,10 @@
 //! Reading entries in key order.
 
-use rocksdb::DBRawIterator;
-
 use super::failure::failure;
+use super::held::HeldIterator;
 use super::keyspace::Keyspace;
+use super::range::KeyRange;
+use super::store::Store;
 use crate::error::{Error, Result};
 
 /// The key and the value of one entry.
@@ -27,13 +28,19 @@ pub(crate) enum Caching {
     Bypass,
 }
 
-/// The entries of a range, as they were when the scan began. After an error the scan is over: RocksDB does
-/// not say where the damaged part ends.
+/// The entries of a range, as they were when the scan began. A table that is found damaged is mended, if it can be, and the
+/// scan goes on. After an error it is over: RocksDB does not say where the damaged part ends.
 pub(crate) struct Scan<'a> {
-    raw: DBRawIterator<'a>,
+    /// The iterator; none after the database could not be read at all.
+    raw: Option<HeldIterator>,
+    store: &'a Store,
+    range: KeyRange,
+    caching: Caching,
     direction: Direction,
     keyspace: Keyspace,
     state: State,
+    /// The key of the entry that was answered last.
+    last: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,19 +51,68 @@ enum State {
 }
 
 impl<'a> Scan<'a> {
-    pub(super) fn new(raw: DBRawIterator<'a>, keyspace: Keyspace, direction: Direction) -> Self {
-        Self { raw, direction, keyspace, state: State::Before }
+    pub(super) fn new(
+        store: &'a Store,
+        keyspace: Keyspace,
+        range: &KeyRange,
+        direction: Direction,
+        caching: Caching,
+    ) -> Self {
+        let raw = store.iterator(keyspace, range, caching);
+        let (range, last) = (range.clone(), Vec::new());
+        Self { raw, store, range, caching, direction, keyspace, state: State::Before, last }
     }
 
-    fn step(&mut self) {
+    /// The entry after the last one, or why it cannot be read.
+    fn step(&mut self) -> Option<Result<Entry>> {
+        let Some(held) = &mut self.raw else {
+            self.state = State::Over;
+            return Some(Err(Error::Storage("the database is not open".to_owned())));
+        };
+        let raw = held.raw();
         match (self.state, self.direction) {
-            (State::Before, Direction::Forward) => self.raw.seek_to_first(),
-            (State::Before, Direction::Backward) => self.raw.seek_to_last(),
-            (State::Inside, Direction::Forward) => self.raw.next(),
-            (State::Inside, Direction::Backward) => self.raw.prev(),
-            (State::Over, _) => {}
+            (State::Before, Direction::Forward) => raw.seek_to_first(),
+            (State::Before, Direction::Backward) => raw.seek_to_last(),
+            (State::Inside, Direction::Forward) => raw.next(),
+            (State::Inside, Direction::Backward) => raw.prev(),
+            (State::Over, _) => return None,
         }
-        self.state = if self.raw.valid() { State::Inside } else { State::Over };
+        self.answer()
+    }
+
+    /// Comes to the same place again, after the table was mended: with an iterator that has read nothing of it ahead. Writes
+    /// since the scan began may show from here on.
+    fn step_again(&mut self) -> Option<Result<Entry>> {
+        self.raw = self.store.iterator(self.keyspace, &self.range, self.caching);
+        if self.state == State::Before {
+            return self.step();
+        }
+        let raw = self.raw.as_mut()?.raw();
+        match self.direction {
+            Direction::Forward => raw.seek(&self.last),
+            Direction::Backward => raw.seek_for_prev(&self.last),
+        }
+        // The entry itself may have been deleted meanwhile.
+        if raw.key() == Some(self.last.as_slice()) {
+            match self.direction {
+                Direction::Forward => raw.next(),
+                Direction::Backward => raw.prev(),
+            }
+        }
+        self.answer()
+    }
+
+    fn answer(&mut self) -> Option<Result<Entry>> {
+        let raw = self.raw.as_mut()?.raw();
+        if let Some((key, value)) = raw.item() {
+            self.last.clear();
+            self.last.extend_from_slice(key);
+            let entry: Entry = (key.into(), value.into());
+            self.state = State::Inside;
+            return Some(Ok(entry));
+        }
+        let context = format!("scan of {}", self.keyspace.name());
+        raw.status().err().map(|error| Err(failure(&context, error)))
     }
 }
 
@@ -67,12 +123,16 @@ impl Iterator for Scan<'_> {
         if self.state == State::Over {
             return None;
         }
-        self.step();
-        if let Some((key, value)) = self.raw.item() {
-            return Some(Ok((key.into(), value.into())));
+        let mut answer = self.step();
+        if let Some(Err(error @ Error::Corrupt(_))) = &answer
+            && self.store.mend_after(error)
+        {
+            answer = self.step_again();
         }
-        let status = self.raw.status();
-        status.err().map(|error| Err(failure(&format!("scan of {}", self.keyspace.name()), error)))
+        if !matches!(answer, Some(Ok(_))) {
+            self.state = State::Over;
+        }
+        answer
     }
 }
 
@@ -89,18 +149,19 @@ pub(crate) struct Gap {
 /// So one damaged part costs the entries in it and the one after it, whose older versions RocksDB looks for in
 /// the damaged part on its way back; of two, what lies between is lost as well.
 pub(super) fn read_around_damage<'a>(
-    scan: impl Fn(Direction) -> Scan<'a>,
+    scan: impl Fn(&KeyRange, Direction) -> Scan<'a>,
+    range: &KeyRange,
     mut visit: impl FnMut(Box<[u8]>, Box<[u8]>),
 ) -> Result<Option<Gap>> {
     let mut after = None;
-    for entry in scan(Direction::Forward) {
+    for entry in scan(range, Direction::Forward) {
         match entry {
             Ok((key, value)) => {
                 after = Some(key.clone());
                 visit(key, value);
             }
             Err(error @ Error::Corrupt(_)) => {
-                read_back_to_damage(scan(Direction::Backward), after.as_deref(), visit)?;
+                read_back_to_damage(scan(range, Direction::Backward), after.as_deref(), visit)?;
                 return Ok(Some(Gap { after, error }));
             }
             Err(error) => return Err(error),

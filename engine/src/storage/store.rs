@@ -5,20 +5,26 @@
 //! is lost by it, with or without a flush before.
 
 use std::fmt;
-use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, RwLock};
 use rocksdb::{
-    ColumnFamily, DB, DBPinnableSlice, DEFAULT_COLUMN_FAMILY_NAME, ReadOptions, WriteBatch,
-    WriteOptions,
+    ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, ReadOptions, WriteBatch, WriteOptions,
 };
 
 use super::batch::{Batch, Change, Sync};
 use super::failure::failure;
+use super::findings::Findings;
+use super::guard::Guards;
+use super::heal::Healing;
+use super::held::{HeldIterator, Pinned};
 use super::keyspace::Keyspace;
+use super::open;
 use super::range::KeyRange;
 use super::scan::{Caching, Direction, Gap, Scan, read_around_damage};
-use super::tuning::{self, Shared};
+use super::tuning::Shared;
+use crate::damage::DamageList;
 use crate::error::{Error, Result};
 
 /// The version of everything on disk that this program writes, and the newest that it reads. Stored under
@@ -29,31 +35,37 @@ const FORMAT_KEY: &[u8] = b"format";
 
 /// The open database. All methods may be called from any thread.
 pub(crate) struct Store {
-    pub(super) db: DB,
+    pub(super) dir: PathBuf,
+    /// None after it was closed to be opened again, and could not.
+    pub(super) db: RwLock<Option<Arc<DB>>>,
     pub(super) shared: Shared,
     pub(super) read_only: bool,
+    pub(super) findings: Arc<Findings>,
+    pub(super) guards: Guards,
+    pub(super) healing: Mutex<Healing>,
 }
-
-/// Bytes of a value, where RocksDB keeps them: nothing is copied when they are in the cache. Holds that part
-/// of the cache until dropped.
-pub(crate) struct Pinned<'a>(DBPinnableSlice<'a>);
 
 impl Store {
     /// Opens the database in the directory `dir`, which is made if it is missing. RocksDB may take
     /// `cache_bytes` of memory for tables and memtables, and `threads` for work in the background.
     ///
-    /// Fails with [`Error::Open`] when another process has it open or a newer version wrote it, and with
-    /// [`Error::Corrupt`] when its files are damaged.
+    /// Damaged files are mended or gone around as far as that is possible at all: what was found is told by
+    /// [`Self::tell_damage_to`]. Fails with [`Error::Open`] when another process has it open or a newer version wrote it.
     pub(crate) fn open(dir: &Path, cache_bytes: usize, threads: usize) -> Result<Self> {
-        let shared = Shared::new(cache_bytes, threads);
-        let options = tuning::database(&shared).map_err(|error| open_failure(dir, error))?;
-        refuse_unknown_keyspaces(dir, &options)?;
-        let families = Keyspace::ALL.map(|k| (k.name(), tuning::keyspace(k, &shared)));
-        let unused = (DEFAULT_COLUMN_FAMILY_NAME, tuning::unused(&shared));
-        let families = families.into_iter().chain([unused]);
-        let db = DB::open_cf_with_opts(&options, dir, families)
-            .map_err(|error| open_failure(dir, error))?;
-        let store = Self { db, shared, read_only: false };
+        let findings = Arc::new(Findings::default());
+        let shared = Shared::new(cache_bytes, threads, Arc::clone(&findings));
+        let guards = Guards::new(dir);
+        let db = open::open(dir, &shared, &guards, &findings)?;
+        let store = Self {
+            dir: dir.to_owned(),
+            db: RwLock::new(Some(Arc::new(db))),
+            shared,
+            read_only: false,
+            findings,
+            guards,
+            healing: Mutex::default(),
+        };
+        store.match_copies()?;
         store.check_format(dir)?;
         Ok(store)
     }
@@ -65,8 +77,25 @@ impl Store {
 
     /// The value under `key`.
     pub(crate) fn get(&self, keyspace: Keyspace, key: &[u8]) -> Result<Option<Pinned<'_>>> {
-        let found = self.db.get_pinned_cf(self.family(keyspace), key);
-        found.map(|value| value.map(Pinned)).map_err(|error| read_failure(keyspace, error))
+        let mut found = self.get_once(keyspace, key);
+        if let Err(error @ Error::Corrupt(_)) = &found
+            && self.mend_after(error)
+        {
+            found = self.get_once(keyspace, key);
+        }
+        match (found, keyspace.copied_as()) {
+            (Err(Error::Corrupt(_)), Some(prefix)) => {
+                self.get_once(Keyspace::Copies, &copy_key(prefix, key))
+            }
+            (found, _) => found,
+        }
+    }
+
+    fn get_once(&self, keyspace: Keyspace, key: &[u8]) -> Result<Option<Pinned<'_>>> {
+        let db = self.db()?;
+        let found = db.get_pinned_cf(family(&db, keyspace), key);
+        let found = found.map_err(|error| read_failure(keyspace, error))?;
+        Ok(found.map(|slice| Pinned::hold(&db, slice)))
     }
 
     /// A number under `key` of [`Keyspace::Meta`]: u64, little-endian.
@@ -84,13 +113,24 @@ impl Store {
         keyspace: Keyspace,
         keys: &[K],
     ) -> Vec<Result<Option<Pinned<'_>>>> {
+        let db = match self.db() {
+            Ok(db) => db,
+            Err(error) => {
+                let failed = |_: &K| Err(Error::Storage(error.to_string()));
+                return keys.iter().map(failed).collect();
+            }
+        };
         let sorted = keys.is_sorted_by(|a, b| a.as_ref() <= b.as_ref());
-        let found = self.db.batched_multi_get_cf(self.family(keyspace), keys, sorted);
+        let found = db.batched_multi_get_cf(family(&db, keyspace), keys, sorted);
+        let found = found.into_iter().zip(keys);
         found
-            .into_iter()
-            .map(|value| match value {
-                Ok(value) => Ok(value.map(Pinned)),
-                Err(error) => Err(read_failure(keyspace, error)),
+            .map(|(value, key)| match value {
+                Ok(value) => Ok(value.map(|slice| Pinned::hold(&db, slice))),
+                Err(error) => match read_failure(keyspace, error) {
+                    // By itself, so that its table is mended, and one damaged value does not cost those read with it.
+                    Error::Corrupt(_) => self.get(keyspace, key.as_ref()),
+                    other => Err(other),
+                },
             })
             .collect()
     }
@@ -103,6 +143,16 @@ impl Store {
         direction: Direction,
         caching: Caching,
     ) -> Scan<'_> {
+        Scan::new(self, keyspace, range, direction, caching)
+    }
+
+    /// An iterator over a range; none when the database is not open.
+    pub(super) fn iterator(
+        &self,
+        keyspace: Keyspace,
+        range: &KeyRange,
+        caching: Caching,
+    ) -> Option<HeldIterator> {
         let mut options = ReadOptions::default();
         options.fill_cache(caching == Caching::Keep);
         options.set_iterate_lower_bound(range.from.as_slice());
@@ -110,8 +160,8 @@ impl Store {
             // RocksDB's bounds must not cross.
             options.set_iterate_upper_bound(to.max(&range.from).as_slice());
         }
-        let raw = self.db.raw_iterator_cf_opt(self.family(keyspace), options);
-        Scan::new(raw, keyspace, direction)
+        let db = self.db().ok()?;
+        Some(HeldIterator::new(&db, |db| db.raw_iterator_cf_opt(family(db, keyspace), options)))
     }
 
     /// Visits all entries of `range` that can be read, ascending, and tells what is wrong with the rest: for
@@ -123,41 +173,59 @@ impl Store {
         caching: Caching,
         visit: impl FnMut(Box<[u8]>, Box<[u8]>),
     ) -> Result<Option<Gap>> {
-        read_around_damage(|direction| self.scan(keyspace, range, direction, caching), visit)
+        read_around_damage(
+            |range, direction| self.scan(keyspace, range, direction, caching),
+            range,
+            visit,
+        )
     }
 
     /// Applies all of `batch` or, with an error, nothing of it that later reads would see.
     ///
     /// After [`Error::Unavailable`] (the disk is full) the same may be tried again later: the database goes
-    /// on by itself within seconds after there is room. After any other error writes fail until a restart,
+    /// on by itself within seconds after there is room. A database that refuses writes because its background work met damage is
+    /// healed and opened again, and the batch is tried once more. After any other error writes fail until a restart,
     /// and only that tells whether the batch reached the disk.
     pub(crate) fn write(&self, batch: Batch, sync: Sync) -> Result<()> {
+        match self.write_once(&batch, sync) {
+            // What RocksDB calls corruption here is why its background work stopped, before the batch was looked at.
+            Err(Error::Corrupt(_)) if self.heal()? => self.write_once(&batch, sync),
+            outcome => outcome,
+        }
+    }
+
+    fn write_once(&self, batch: &Batch, sync: Sync) -> Result<()> {
+        let db = self.db()?;
         let mut writes = WriteBatch::with_capacity_bytes(batch.bytes());
-        for change in batch.into_changes() {
+        for change in batch.changes() {
             match change {
                 Change::Put { keyspace, key, value } => {
-                    writes.put_cf(self.family(keyspace), key, value);
+                    writes.put_cf(family(&db, *keyspace), key, value);
                 }
-                Change::Delete { keyspace, key } => writes.delete_cf(self.family(keyspace), key),
+                Change::Delete { keyspace, key } => writes.delete_cf(family(&db, *keyspace), key),
                 Change::DeleteRange { keyspace, from, to } => {
-                    writes.delete_range_cf(self.family(keyspace), from, to);
+                    writes.delete_range_cf(family(&db, *keyspace), from, to);
                 }
             }
         }
         let mut options = WriteOptions::default();
         options.set_sync(sync == Sync::Yes);
-        self.db.write_opt(writes, &options).map_err(|error| failure("write", error))
+        db.write_opt(writes, &options).map_err(|error| {
+            self.findings.hear(error.as_ref());
+            failure("write", error)
+        })
     }
 
-    pub(super) fn family(&self, keyspace: Keyspace) -> &ColumnFamily {
-        // Read-only, a keyspace may be missing: the default one is always empty.
-        let family = self.db.cf_handle(keyspace.name());
-        match family.or_else(|| self.db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME)) {
-            Some(family) => family,
-            None => {
-                unreachable!("every keyspace is opened with the database, none is ever dropped")
-            }
-        }
+    /// Tells everything that was found damaged, and will be, to `list`.
+    pub(crate) fn tell_damage_to(&self, list: Arc<DamageList>) {
+        self.findings.tell_to(list);
+    }
+
+    /// The database, to be let go of soon: it can only be opened again when nobody has it.
+    pub(super) fn db(&self) -> Result<Arc<DB>> {
+        let db = self.db.read();
+        let closed = || Error::Storage("the database could not be opened again".to_owned());
+        db.as_ref().map(Arc::clone).ok_or_else(closed)
     }
 
     /// Refuses what a newer program wrote, and raises the version of what an older one did, which cannot read it any more.
@@ -178,66 +246,36 @@ impl Store {
             return Err(Error::Corrupt("format version is not four bytes".to_owned()));
         };
         if version > FORMAT_VERSION {
-            return Err(newer(
-                dir,
-                &format!("it has format {version}, this one reads up to {FORMAT_VERSION}"),
-            ));
+            let how = format!("it has format {version}, this one reads up to {FORMAT_VERSION}");
+            return Err(open::newer(dir, &how));
         }
         Ok(Some(version))
     }
 }
 
-impl Deref for Pinned<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Pinned<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pinned({} bytes)", self.len())
-    }
-}
-
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store").field("dir", &self.db.path()).finish_non_exhaustive()
+        f.debug_struct("Store").field("dir", &self.dir).finish_non_exhaustive()
     }
 }
 
-/// RocksDB's own refusal of a keyspace that it is not told of would not say what to do about it.
-fn refuse_unknown_keyspaces(dir: &Path, options: &rocksdb::Options) -> Result<()> {
-    match dir.join("CURRENT").exists() {
-        true => stored_keyspaces(dir, options).map(drop),
-        false => Ok(()),
+pub(super) fn family(db: &DB, keyspace: Keyspace) -> &ColumnFamily {
+    // Read-only, a keyspace may be missing: the default one is always empty.
+    let family = db.cf_handle(keyspace.name());
+    match family.or_else(|| db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME)) {
+        Some(family) => family,
+        None => {
+            unreachable!("every keyspace is opened with the database, none is ever dropped")
+        }
     }
 }
 
-/// The names of the keyspaces of a database. Refuses those that this program does not know.
-pub(super) fn stored_keyspaces(dir: &Path, options: &rocksdb::Options) -> Result<Vec<String>> {
-    let known = |name: &str| {
-        name == DEFAULT_COLUMN_FAMILY_NAME
-            || Keyspace::ALL.iter().any(|keyspace| keyspace.name() == name)
-    };
-    let stored = DB::list_cf(options, dir).map_err(|error| open_failure(dir, error))?;
-    match stored.iter().find(|name| !known(name)) {
-        Some(unknown) => Err(newer(dir, &format!("it has a keyspace {unknown:?}"))),
-        None => Ok(stored),
-    }
-}
-
-fn newer(dir: &Path, how: &str) -> Error {
-    let reason = format!("it was written by a newer version of this program: {how}");
-    Error::Open { path: dir.to_owned(), reason }
-}
-
-pub(super) fn open_failure(dir: &Path, error: rocksdb::Error) -> Error {
-    match failure(&format!("opening {}", dir.display()), error) {
-        Error::Storage(reason) => Error::Open { path: dir.to_owned(), reason },
-        other => other,
-    }
+/// The key of the copy of an entry.
+pub(super) fn copy_key(prefix: u8, key: &[u8]) -> Vec<u8> {
+    let mut copy = Vec::with_capacity(key.len() + 1);
+    copy.push(prefix);
+    copy.extend_from_slice(key);
+    copy
 }
 
 fn read_failure(keyspace: Keyspace, error: rocksdb::Error) -> Error {

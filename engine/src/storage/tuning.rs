@@ -8,7 +8,7 @@
 //! after: silence. *Absolute consistency* refuses even the torn record that every power loss may leave.
 //! *Tolerate corrupted tail records* is the one that fits: a record cut short at the end of a log was never
 //! synced, hence never acknowledged, and is dropped; a record whose checksum fails in the middle refuses to
-//! open. Recycling of logs is off, because with it old records may follow the tail. The manifest remembers
+//! open, and what can be saved around it is, and the rest told (`open.rs`). Recycling of logs is off, because with it old records may follow the tail. The manifest remembers
 //! which logs were synced and how long they were, so that a log that is missing is noticed too.
 //!
 //! # A full disk
@@ -27,12 +27,15 @@
 //! Blocks of tables, their indexes and filters, and the memtables all draw on one cache of
 //! `Options::cache_bytes`; memtables may take a quarter of it before the largest is written out.
 
+use std::sync::Arc;
+
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ChecksumType, CompactionPri, DBCompactionStyle,
     DBCompressionType, DBRecoveryMode, DataBlockIndexType, InfoLogger, LogLevel, Options,
     WriteBufferManager,
 };
 
+use super::findings::Findings;
 use super::keyspace::Keyspace;
 
 const KIB: usize = 1 << 10;
@@ -52,13 +55,23 @@ const FILES_OPEN_MAX: i32 = 512;
 pub(super) struct Shared {
     pub(super) cache: Cache,
     pub(super) memtables: WriteBufferManager,
+    findings: Arc<Findings>,
     threads: i32,
+}
+
+/// How much damage an open takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strictness {
+    /// None: what is acknowledged is there, and what fails stops writes.
+    Strict,
+    /// Any that can be gone around, to save what there is. No compaction runs; nothing but salvage is written.
+    Salvage,
 }
 
 impl Shared {
     /// A budget of `cache_bytes` for everything that RocksDB keeps in memory, and `threads` for its work in
     /// the background.
-    pub(super) fn new(cache_bytes: usize, threads: usize) -> Self {
+    pub(super) fn new(cache_bytes: usize, threads: usize, findings: Arc<Findings>) -> Self {
         // The hyper clock cache needs no lock for a hit; without an estimate of the entry size it grows
         // its table as needed, which suits blocks from 4 to 300 KB.
         let cache = Cache::new_hyper_clock_cache(cache_bytes, 0);
@@ -72,19 +85,19 @@ impl Shared {
         );
         // Two: one flushes, so that it never waits for the other, which compacts.
         let threads = i32::try_from(threads.clamp(2, 8)).unwrap_or(2);
-        Self { cache, memtables, threads }
+        Self { cache, memtables, findings, threads }
     }
 }
 
 /// The settings of the database as a whole.
-pub(super) fn database(shared: &Shared) -> Result<Options, rocksdb::Error> {
+pub(super) fn database(shared: &Shared, strictness: Strictness) -> Result<Options, rocksdb::Error> {
     // RocksDB would set aside megabytes for its log and its list of tables as soon as a byte is written to them: more
     // than a small database takes.
     let mut options = Options::default().get_options_from_string("allow_fallocate=false")?;
     options.create_if_missing(true);
     // Keyspaces that came with a later version are added to an older database.
     options.create_missing_column_families(true);
-    set_durability(&mut options);
+    set_durability(&mut options, strictness);
     set_files(&mut options);
 
     options.set_write_buffer_manager(&shared.memtables);
@@ -100,7 +113,14 @@ pub(super) fn database(shared: &Shared) -> Result<Options, rocksdb::Error> {
 
     // What RocksDB warns of goes into the log of the program. A file of its own would begin with 100 KB of settings each
     // time; and no statistics, which are written into the database otherwise.
-    options.set_info_logger(InfoLogger::new_callback_logger(LogLevel::Warn, tell));
+    let findings = Arc::clone(&shared.findings);
+    options.set_info_logger(InfoLogger::new_callback_logger(
+        LogLevel::Warn,
+        move |level, message| {
+            findings.hear(message);
+            tell(level, message);
+        },
+    ));
     options.set_stats_dump_period_sec(0);
     options.set_stats_persist_period_sec(0);
     Ok(options)
@@ -114,15 +134,21 @@ fn tell(level: LogLevel, message: &str) {
     }
 }
 
-fn set_durability(options: &mut Options) {
-    options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
+fn set_durability(options: &mut Options, strictness: Strictness) {
+    let strict = strictness == Strictness::Strict;
+    options.set_wal_recovery_mode(if strict {
+        DBRecoveryMode::TolerateCorruptedTailRecords
+    } else {
+        DBRecoveryMode::SkipAnyCorruptedRecord
+    });
     options.set_recycle_log_file_num(0);
-    options.set_track_and_verify_wals_in_manifest(true);
+    options.set_track_and_verify_wals_in_manifest(strict);
     options.set_manual_wal_flush(false);
     // What is large in the log is packed already.
     options.set_wal_compression_type(DBCompressionType::None);
-    // Any inconsistency stops writes instead of spreading.
-    options.set_paranoid_checks(true);
+    // Any inconsistency stops writes instead of spreading. Without it a write after a torn one would be taken for durable; what a
+    // damaged table stops is healed, see `heal.rs`.
+    options.set_paranoid_checks(strict);
     // A batch is whole after a crash because its log is replayed; flushing all keyspaces together would
     // only be needed without a log.
     options.set_atomic_flush(false);
@@ -171,12 +197,14 @@ fn shape(keyspace: Keyspace) -> Shape {
             compression: (None, None),
         },
         // Read from end to end, and text or sorted keys: large pages compress best.
-        Keyspace::Registry | Keyspace::Catalog | Keyspace::EventCatalog => Shape {
-            memtable_part: 16,
-            table_bytes: 16 << 20,
-            page_bytes: 32 * KIB,
-            compression: (Lz4, Zstd),
-        },
+        Keyspace::Registry | Keyspace::Copies | Keyspace::Catalog | Keyspace::EventCatalog => {
+            Shape {
+                memtable_part: 16,
+                table_bytes: 16 << 20,
+                page_bytes: 32 * KIB,
+                compression: (Lz4, Zstd),
+            }
+        }
         // Values of a few KB, written over and over: young tables are small and soon merged away.
         Keyspace::Baselines => Shape {
             memtable_part: 16,
@@ -210,7 +238,7 @@ fn shape(keyspace: Keyspace) -> Shape {
 }
 
 /// The settings of one keyspace.
-pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared) -> Options {
+pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared, strictness: Strictness) -> Options {
     let shape = shape(keyspace);
     let memtable_bytes = shared.memtables.get_buffer_size() / shape.memtable_part;
     let mut options = Options::default();
@@ -240,20 +268,15 @@ pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared) -> Options {
     options.set_compression_type(young);
     options.set_bottommost_compression_type(bottom);
     options.set_enable_blob_files(false);
-    let mut tables = tables(shape.page_bytes, &shared.cache);
-    if of_blocks || keyspace == Keyspace::Baselines {
-        // These carry checksums of their own. With RocksDB's, a flipped byte would cost every value of its
-        // page, and stop all writes for good with the first compaction that came across it.
-        tables.set_checksum_type(ChecksumType::NoChecksum);
-    }
-    options.set_block_based_table_factory(&tables);
+    options.set_disable_auto_compactions(strictness == Strictness::Salvage);
+    options.set_block_based_table_factory(&tables(shape.page_bytes, &shared.cache));
     options
 }
 
 /// The settings of the keyspace that RocksDB insists on and nobody uses. Left to itself it would have a write
 /// buffer of 64 MB, and a database that met a full disk would wait until so much is free.
-pub(super) fn unused(shared: &Shared) -> Options {
-    keyspace(Keyspace::Meta, shared)
+pub(super) fn unused(shared: &Shared, strictness: Strictness) -> Options {
+    keyspace(Keyspace::Meta, shared, strictness)
 }
 
 fn tables(page_bytes: usize, cache: &Cache) -> BlockBasedOptions {
@@ -270,6 +293,7 @@ fn tables(page_bytes: usize, cache: &Cache) -> BlockBasedOptions {
     tables.set_bloom_filter(10.0, false);
     tables.set_optimize_filters_for_memory(true);
     tables.set_whole_key_filtering(true);
+    // Of every page, also where values carry checksums of their own: a flipped byte in a key, an index or a filter is as bad.
     tables.set_checksum_type(ChecksumType::XXH3);
     // 7 reads with every RocksDB since 10.4. Part of the disk format.
     tables.set_format_version(7);

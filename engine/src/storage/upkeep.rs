@@ -9,7 +9,7 @@ use super::batch::{Batch, Sync};
 use super::failure::failure;
 use super::keyspace::Keyspace;
 use super::range::{KeyRange, just_below};
-use super::store::Store;
+use super::store::{Store, family};
 use crate::error::{Error, Result};
 
 /// How much of what the database holds, in bytes.
@@ -28,7 +28,8 @@ pub(crate) struct Figures {
 impl Store {
     /// Writes the memtables of all keyspaces to tables, so that the next open has no log to replay.
     pub(crate) fn flush(&self) -> Result<()> {
-        Keyspace::ALL.into_iter().try_for_each(|keyspace| self.flush_keyspace(keyspace))
+        Keyspace::ALL.into_iter().try_for_each(|keyspace| self.flush_keyspace(keyspace))?;
+        self.guard_all()
     }
 
     /// Removes every key of `range` and gives the disk space back before it returns: tables that lie
@@ -53,9 +54,10 @@ impl Store {
         batch.delete_range(keyspace, range.clone());
         self.write(batch, Sync::Yes)?;
         // The binding takes an inclusive end: with `to` itself it would drop a table whose last key is `to`.
-        self.db
-            .delete_file_in_range_cf(self.family(keyspace), from, last.as_slice())
+        let db = self.db()?;
+        db.delete_file_in_range_cf(family(&db, keyspace), from, last.as_slice())
             .map_err(|error| failure("dropping tables", error))?;
+        drop(db);
         self.compact(keyspace, &range)
     }
 
@@ -65,10 +67,17 @@ impl Store {
         // Other compactions go on meanwhile.
         options.set_exclusive_manual_compaction(false);
         let errors = self.background_errors()?;
+        let complaints = self.findings.complaints();
         let from = Some(range.from.as_slice());
-        self.db.compact_range_cf_opt(self.family(keyspace), from, range.to.as_deref(), &options);
+        let db = self.db()?;
+        db.compact_range_cf_opt(family(&db, keyspace), from, range.to.as_deref(), &options);
+        drop(db);
         // The binding drops the outcome of a manual compaction; a failed one counts as background error.
         if self.background_errors()? > errors {
+            if self.findings.complaints() > complaints {
+                // It came across damage. That is told where it is healed; the keyspace is compacted another time.
+                return self.heal().map(|_| ());
+            }
             let message = format!("compaction of {} failed", keyspace.name());
             return Err(Error::Unavailable(message));
         }
@@ -78,7 +87,8 @@ impl Store {
     /// A copy of the database as it is now in the new directory `target`, which must not exist. Tables are
     /// linked, not copied, where `target` is on the same file system.
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
-        let copied = Checkpoint::new(&self.db).and_then(|copy| copy.create_checkpoint(target));
+        let db = self.db()?;
+        let copied = Checkpoint::new(&db).and_then(|copy| copy.create_checkpoint(target));
         copied.map_err(|error| failure(&format!("checkpoint to {}", target.display()), error))
     }
 
@@ -101,21 +111,31 @@ impl Store {
         self.property(keyspace, properties::LIVE_SST_FILES_SIZE)
     }
 
-    fn flush_keyspace(&self, keyspace: Keyspace) -> Result<()> {
+    pub(super) fn flush_keyspace(&self, keyspace: Keyspace) -> Result<()> {
+        match self.flush_once(keyspace) {
+            // Why background work stopped, as in [`Self::write`].
+            Err(Error::Corrupt(_)) if self.heal()? => self.flush_once(keyspace),
+            outcome => outcome,
+        }
+    }
+
+    fn flush_once(&self, keyspace: Keyspace) -> Result<()> {
         let mut options = FlushOptions::new();
         options.set_wait(true);
-        let flushed = self.db.flush_cf_opt(self.family(keyspace), &options);
+        let db = self.db()?;
+        let flushed = db.flush_cf_opt(family(&db, keyspace), &options);
         flushed.map_err(|error| failure(&format!("flush of {}", keyspace.name()), error))
     }
 
-    fn background_errors(&self) -> Result<u64> {
+    pub(super) fn background_errors(&self) -> Result<u64> {
         // Counted for the whole database, under the default family.
-        let count = self.db.property_int_value(properties::BACKGROUND_ERRORS);
+        let count = self.db()?.property_int_value(properties::BACKGROUND_ERRORS);
         Ok(count.map_err(|error| failure("properties", error))?.unwrap_or(0))
     }
 
     fn property(&self, keyspace: Keyspace, name: &properties::PropName) -> Result<u64> {
-        let value = self.db.property_int_value_cf(self.family(keyspace), name);
+        let db = self.db()?;
+        let value = db.property_int_value_cf(family(&db, keyspace), name);
         Ok(value.map_err(|error| failure("properties", error))?.unwrap_or(0))
     }
 }

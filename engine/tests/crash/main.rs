@@ -14,6 +14,7 @@ mod batch;
 mod damage;
 mod full_disk;
 mod kill;
+mod rot;
 
 use std::path::Path;
 

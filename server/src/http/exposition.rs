@@ -193,6 +193,12 @@ impl Scrape {
             "Blocks that could not be read",
             stats.blocks_quarantined,
         )?;
+        gauge(
+            encoder,
+            "damage_found",
+            "Things found lost or damaged, until the file DAMAGE is removed from the data directory",
+            stats.damage,
+        )?;
         counter(encoder, "seals", "Seals of the head since the start", stats.seals)?;
         counter(encoder, "merges", "Merges of blocks since the start", stats.merges)?;
         gauge(

@@ -23,13 +23,16 @@ const TAG: &str = "Operation";
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                            img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// Lines about damage in an answer of `/readyz`; `telltale verify` prints all.
+const DAMAGE_LINES_MAX: usize = 20;
+
 pub(super) static ROUTES: &[Route] = &[
     Route::early("/healthz", healthz)
         .public()
         .doc(Doc::new(TAG, "Whether the process lives").ok::<Status>().ext()),
     Route::early("/readyz", readyz).public().doc(
         Doc::new(TAG, "Whether the process serves: not while it starts or drains")
-            .ok::<Status>()
+            .ok::<Ready>()
             .errors(&[ErrorCode::Unavailable])
             .ext(),
     ),
@@ -57,28 +60,49 @@ pub(super) static ROUTES: &[Route] = &[
 struct Status {
     /// `ok`
     status: &'static str,
+}
+
+/// How the process serves.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Ready {
+    /// `ok`
+    status: &'static str,
     /// What an operator should know of, a line each: why writes are refused, why merging or expiry waits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<String>,
+    /// How many things were found damaged, if any: what could be read of the rest is served.
+    #[serde(skip_serializing_if = "is_zero")]
+    damage_found: usize,
+    /// What was lost or mended, the first of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damage: Vec<String>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 fn healthz(_: Arc<Server>) -> HandlerFuture {
-    now(Response::ok(&Status { status: "ok", notices: Vec::new() }))
+    now(Response::ok(&Status { status: "ok" }))
 }
 
+/// Ready also with damage: the rest is served, and whoever watches reads what is not.
 fn readyz(server: Arc<Server>) -> HandlerFuture {
-    now(server.ready().and_then(|app| {
-        let engine = app.engine();
-        if let Some(failure) = engine.failure() {
+    Box::pin(async move {
+        let app = server.ready()?;
+        if let Some(failure) = app.engine().failure() {
             let message = "the storage has failed, and the process ends";
             return Err(ApiError::new(ErrorCode::Unavailable, message)
                 .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
                 .caused_by(failure));
         }
-        let clock = engine.trusted_time().deviation.map(|deviation| deviation.to_string());
-        let notices = engine.trouble().into_iter().chain(clock).collect();
-        Response::ok(&Status { status: "ok", notices })
-    }))
+        let clock = app.engine().trusted_time().deviation.map(|deviation| deviation.to_string());
+        let notices = app.engine().trouble().into_iter().chain(clock).collect();
+        let damage = server.opened()?.blocking(|app| ApiResult::Ok(app.engine().damage())).await?;
+        let damage_found = damage.len();
+        let damage = damage.into_iter().take(DAMAGE_LINES_MAX).collect();
+        Response::ok(&Ready { status: "ok", notices, damage_found, damage })
+    })
 }
 
 fn metrics(server: Arc<Server>) -> HandlerFuture {

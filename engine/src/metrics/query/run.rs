@@ -110,8 +110,8 @@ fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<Qu
             let (part, share, shares) = (*part, *share, *shares);
             let mut sources = Settled { blocks, runs, part, share, shares };
             // Blocks are opened before anything is added, so a damaged one can be left out and the rest done.
-            while let Some((key, error)) = first_damaged(&mut sources) {
-                quarantine(metrics, &key, error.into(), &mut settled)?;
+            while let Some((key, error)) = first_damaged(metrics, &mut sources) {
+                quarantine(metrics, &key, error, &mut settled)?;
             }
             let work = into.settled(&mut sources)?;
             settled.points += work.points;
@@ -121,10 +121,10 @@ fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<Qu
     }
 }
 
-/// Takes the first block out whose frame is damaged.
-fn first_damaged(sources: &mut Settled<'_>) -> Option<(BlockKey, crate::codec::CodecError)> {
+/// Takes the first block out that is damaged, or whose times are.
+fn first_damaged(metrics: &Metrics, sources: &mut Settled<'_>) -> Option<(BlockKey, Error)> {
     let damaged = sources.blocks.iter().enumerate().find_map(|(i, (info, bytes))| {
-        let error = crate::metrics::block::check(info, bytes).err()?;
+        let error = metrics.check_block(info, bytes).err()?;
         Some((i, info.key, error))
     });
     damaged.map(|(i, key, error)| {

@@ -124,6 +124,14 @@ impl Index {
         self.next_metric = self.next_metric.max(next);
     }
 
+    /// Marks the series ids below `next` as used: those that nothing defines belong to nobody.
+    pub(super) fn reserve_series(&mut self, next: u32) {
+        let nobody = SeriesEntry { metric: MetricId(u32::MAX), tags_from: 0, tags: 0 };
+        if self.series.len() < next as usize {
+            self.series.resize(next as usize, nobody);
+        }
+    }
+
     pub(super) fn define_metric(&mut self, defined: &MetricDefined) {
         self.reserve_metrics(defined.id.0 + 1);
         self.by_name.insert(defined.name.clone(), defined.id);
@@ -139,11 +147,8 @@ impl Index {
 
     /// Adds a series whose id is the next, or beyond it: ids between belong to nobody.
     pub(super) fn define_series(&mut self, defined: &SeriesDefined) {
-        let nobody = SeriesEntry { metric: MetricId(u32::MAX), tags_from: 0, tags: 0 };
         let id = defined.id.0;
-        if (self.series.len() as u32) < id {
-            self.series.resize(id as usize, nobody);
-        }
+        self.reserve_series(id);
         let tags_from = self.tags.len() as u32;
         for (key, value) in defined.tags.iter() {
             let pair = (self.strings.intern(key), self.strings.intern(value));

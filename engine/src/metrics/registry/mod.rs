@@ -14,5 +14,5 @@ mod store;
 
 pub use aliases::Spelling;
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
-pub(crate) use persist::{RegistryRows, check_row, load};
+pub(crate) use persist::{Loaded, RegistryRows, check_row, load};
 pub(crate) use store::{Lookup, Registry, Unsealed};

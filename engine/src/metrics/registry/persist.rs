@@ -11,7 +11,7 @@
 //!
 //! A segment holds the series that one seal found new, a few bytes each: their texts are kept once.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::index::MetricStats;
 use super::store::{Registry, Unsealed};
@@ -26,6 +26,9 @@ use crate::model::{MetricId, MetricName, MetricType, SeriesId, Tags, TimestampMs
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
 const VERSION: u8 = 1;
+/// Ids that come next, when a seal last wrote new ones: u64, little-endian. Ids are never given again, whatever else is lost.
+const NEXT_METRIC_KEY: &[u8] = b"next_metric";
+const NEXT_SERIES_KEY: &[u8] = b"next_series";
 /// Series of one segment; more are cut into several, so that little is spelled out at once.
 const SEGMENT_SERIES_MAX: usize = 1 << 13;
 const TEXTS_MAX: usize = SEGMENT_SERIES_MAX * limits::TAGS_MAX * 2;
@@ -51,6 +54,12 @@ impl RegistryRows<'_> {
             let row = framed(FrameKind::SeriesSegment, |out| out.extend_from_slice(&segment));
             self.0.put(Keyspace::Registry, &key(b's', first.id.0), row);
         }
+        if !news.metrics.is_empty() || !news.series.is_empty() {
+            let (metric, series) = registry.next_ids();
+            for (key, next) in [(NEXT_METRIC_KEY, metric.0), (NEXT_SERIES_KEY, series.0)] {
+                self.0.put(Keyspace::Meta, key, u64::from(next).to_le_bytes().to_vec());
+            }
+        }
         Ok(())
     }
 
@@ -75,6 +84,8 @@ impl RegistryRows<'_> {
 pub(crate) struct Loaded {
     /// How much each metric was given that is in blocks.
     pub(crate) stats: HashMap<MetricId, MetricStats>,
+    /// Metrics that were dropped.
+    pub(crate) dropped: HashSet<MetricId>,
     /// Rows that could not be read, one line each.
     pub(crate) damaged: Vec<String>,
 }
@@ -83,6 +94,7 @@ pub(crate) struct Loaded {
 pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
     let mut damaged = Vec::new();
     let mut stats = HashMap::new();
+    let mut dropped = HashSet::new();
     // Dropped, then metrics, then series, then stats: the order of the prefixes.
     let visit = |key: Box<[u8]>, row: Box<[u8]>| {
         let outcome = match key.split_first() {
@@ -95,7 +107,9 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
             Some((b't', id)) => read_stats(id, &row).map(|(metric, row)| {
                 stats.insert(metric, row);
             }),
-            Some((b'd', id)) => metric_id(id).map(|id| registry.reserve(id.0 + 1)),
+            Some((b'd', id)) => metric_id(id).map(|id| {
+                dropped.insert(id);
+            }),
             _ => Err(CodecError::new("unknown kind of row")),
         };
         if let Err(error) = outcome {
@@ -105,7 +119,17 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
     let range = KeyRange::all();
     let gap = store.read_around_damage(Keyspace::Registry, &range, Caching::Bypass, visit)?;
     damaged.extend(gap.map(|gap| format!("registry: {}", gap.error)));
-    Ok(Loaded { stats, damaged })
+    let next =
+        |key| store.number(key).map(|next| u32::try_from(next.unwrap_or(0)).unwrap_or(u32::MAX));
+    let past_dropped =
+        dropped.iter().map(|id: &MetricId| id.0.saturating_add(1)).max().unwrap_or(0);
+    let next_metric = next(NEXT_METRIC_KEY)?.max(past_dropped);
+    registry.reserve(MetricId(next_metric), SeriesId(next(NEXT_SERIES_KEY)?));
+    // A row that came back with damage is that of a metric that was dropped.
+    for id in &dropped {
+        registry.drop_metric(*id);
+    }
+    Ok(Loaded { stats, dropped, damaged })
 }
 
 /// Checks a row without keeping what it says.

@@ -129,9 +129,17 @@ impl Registry {
         self.index.read().all_series()
     }
 
-    /// Marks the ids of metrics below this as used.
-    pub(crate) fn reserve(&self, next_metric: u32) {
-        self.index.write().reserve_metrics(next_metric);
+    /// Marks the ids below these as used.
+    pub(crate) fn reserve(&self, next_metric: MetricId, next_series: SeriesId) {
+        let mut index = self.index.write();
+        index.reserve_metrics(next_metric.0);
+        index.reserve_series(next_series.0);
+    }
+
+    /// The ids that come next.
+    pub(crate) fn next_ids(&self) -> (MetricId, SeriesId) {
+        let index = self.index.read();
+        (index.next_metric(), index.next_series())
     }
 
     /// Forgets a metric; false when it was not there.

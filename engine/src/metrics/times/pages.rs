@@ -11,7 +11,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key, parse_key, prefix};
 use super::writer::{NewPage, Places, TimesWriter, hash};
 use crate::error::{Error, Result};
-use crate::storage::{Batch, Caching, Direction, KeyRange, Keyspace, Store};
+use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
 /// Shelves whose vectors are remembered for the next merge: the windows of a backlog come one after the other for each metric.
 const SHELVES_REMEMBERED: usize = 4;
@@ -39,12 +39,18 @@ impl quick_cache::Weighter<PageNumber, Arc<TimePage>> for Weighter {
 
 impl TimePages {
     /// The pages of a store, of which `cache_bytes` are kept decoded.
-    pub(crate) fn open(store: Arc<Store>, cache_bytes: usize) -> Result<Self> {
+    pub(crate) fn open(
+        store: Arc<Store>,
+        cache_bytes: usize,
+        damaged: &mut Vec<String>,
+    ) -> Result<Self> {
         let mut shelves = HashSet::new();
+        let visit = |key: Box<[u8]>, _: Box<[u8]>| {
+            shelves.extend(parse_key(&key).map(|(shelf, _)| shelf));
+        };
         let all = KeyRange::all();
-        for entry in store.scan(Keyspace::Times, &all, Direction::Forward, Caching::Bypass) {
-            shelves.extend(parse_key(&entry?.0).map(|(shelf, _)| shelf));
-        }
+        let gap = store.read_around_damage(Keyspace::Times, &all, Caching::Bypass, visit)?;
+        damaged.extend(gap.map(|gap| format!("times: {}", gap.error)));
         let hasher = hashbrown::DefaultHashBuilder::default();
         let items = cache_bytes / PAGE_BYTES + 1;
         let lifecycle = DefaultLifecycle::default();
@@ -95,15 +101,15 @@ impl TimePages {
     fn read_places(&self, shelf: Shelf) -> Result<Places> {
         let mut places = Places::new();
         let range = KeyRange::prefix(&prefix(shelf));
-        for entry in self.store.scan(Keyspace::Times, &range, Direction::Forward, Caching::Bypass) {
-            let (key, bytes) = entry?;
-            // A damaged page is told by the blocks that refer to it; new blocks refer to another.
+        // A damaged page is told by the blocks that refer to it; new blocks refer to another.
+        let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
             if let (Some((_, page)), Ok(vectors)) = (parse_key(&key), TimePage::decode(&bytes)) {
                 for (place, times) in vectors.vectors() {
                     places.insert(hash(times), PlaceInPage { page, place });
                 }
             }
-        }
+        };
+        self.store.read_around_damage(Keyspace::Times, &range, Caching::Bypass, visit)?;
         Ok(places)
     }
 
@@ -147,10 +153,13 @@ impl TimePages {
     /// Visits all pages: the key of each, its bytes, and what is wrong with it.
     pub(crate) fn verify(&self, mut visit: impl FnMut(&[u8], usize, Option<String>)) -> Result<()> {
         let all = KeyRange::all();
-        for entry in self.store.scan(Keyspace::Times, &all, Direction::Forward, Caching::Bypass) {
-            let (key, bytes) = entry?;
+        let each = |key: Box<[u8]>, bytes: Box<[u8]>| {
             let damage = TimePage::decode(&bytes).err().map(|error| error.to_string());
             visit(&key, bytes.len(), damage);
+        };
+        let gap = self.store.read_around_damage(Keyspace::Times, &all, Caching::Bypass, each)?;
+        if let Some(gap) = gap {
+            visit(gap.after.as_deref().unwrap_or_default(), 0, Some(gap.error.to_string()));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 impl Metrics {
     /// Deletes what is free to go. Answers how many blocks that were.
     pub(crate) fn collect_garbage(&self) -> Result<u64> {
+        self.store.tend()?;
         let keys = self.view.take_unreachable();
         let deleted = self.delete_garbage(&keys)?;
         if let Some(used) = self.view.shelves() {

@@ -185,7 +185,7 @@ impl Metrics {
 
     fn checked(&self, info: &BlockInfo) -> Result<crate::storage::Pinned<'_>> {
         let bytes = self.read_block(&info.key)?;
-        super::super::block::check(info, &bytes)?;
+        self.check_block(info, &bytes)?;
         Ok(bytes)
     }
 }

@@ -1,0 +1,127 @@
+//! Keyspaces that are kept twice.
+//!
+//! Whatever is written to one of them is written to [`Keyspace::Copies`] in the same batch. When the database is opened both are
+//! read, and what one of them lacks, since a table of it was lost, comes from the other. A database of an older version gets
+//! its copies that way too.
+
+use std::collections::BTreeMap;
+
+use super::batch::{Batch, Sync};
+use super::keyspace::Keyspace;
+use super::range::KeyRange;
+use super::scan::Caching;
+use super::store::Store;
+use crate::damage::Finding;
+use crate::error::Result;
+
+type Entries = BTreeMap<Box<[u8]>, Box<[u8]>>;
+
+impl Store {
+    /// Makes the two of each pair equal.
+    pub(super) fn match_copies(&self) -> Result<()> {
+        for keyspace in Keyspace::ALL {
+            if let Some(prefix) = keyspace.copied_as() {
+                self.match_copies_of(keyspace, prefix)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn match_copies_of(&self, keyspace: Keyspace, prefix: u8) -> Result<()> {
+        let (mut first, damaged) = self.entries(keyspace, &KeyRange::all(), 0)?;
+        let (mut second, copy_damaged) =
+            self.entries(Keyspace::Copies, &KeyRange::prefix(&[prefix]), 1)?;
+        let mut batch = Batch::new();
+        let (mut lacking, mut uncopied) = (0_u64, 0_u64);
+        for (key, value) in &second {
+            if !first.contains_key(key) {
+                lacking += 1;
+                batch.put(keyspace, key, value.to_vec());
+            }
+        }
+        for (key, value) in &mut first {
+            let copy = second.remove(key);
+            if copy.as_ref() == Some(value) {
+                continue;
+            }
+            uncopied += 1;
+            // Two values are there when a table was lost and an older one shows. Facts of the whole only grow.
+            let newer =
+                |copy: &Box<[u8]>| keyspace == Keyspace::Meta && number(copy) > number(value);
+            let kept = copy.filter(newer).unwrap_or_else(|| value.clone());
+            batch.put(keyspace, key, kept.into_vec());
+        }
+        let lost = damaged || copy_damaged;
+        if lost || lacking > 0 {
+            self.findings.tell(Finding::Mended(format!(
+                "{}: entries were damaged or lost, and have been restored from their copies ({lacking} of them, {uncopied} copies)",
+                keyspace.name()
+            )));
+        }
+        if batch.len() > 0 {
+            self.write(batch, Sync::Yes)?;
+        }
+        Ok(())
+    }
+
+    fn entries(
+        &self,
+        keyspace: Keyspace,
+        range: &KeyRange,
+        skip: usize,
+    ) -> Result<(Entries, bool)> {
+        let mut entries = Entries::new();
+        let visit = |key: Box<[u8]>, value: Box<[u8]>| {
+            let key = key.get(skip..).unwrap_or_default();
+            entries.insert(key.into(), value);
+        };
+        let gap = self.read_around_damage(keyspace, range, Caching::Bypass, visit)?;
+        Ok((entries, gap.is_some()))
+    }
+
+    /// Whether entries of a keyspace were lost and nobody has looked for what they named.
+    pub(crate) fn lost_entries_of(&self, keyspace: Keyspace) -> Result<bool> {
+        self.get(Keyspace::Meta, &lost_key(keyspace)).map(|lost| lost.is_some())
+    }
+
+    /// What the lost entries of a keyspace named was looked for.
+    pub(crate) fn found_entries_of(&self, keyspace: Keyspace) -> Result<()> {
+        let mut batch = Batch::new();
+        batch.delete(Keyspace::Meta, &lost_key(keyspace));
+        self.write(batch, Sync::No)
+    }
+
+    /// Compares the two of each pair. Answers a line for each that differs.
+    pub(crate) fn compare_copies(&self) -> Result<Vec<String>> {
+        let mut lines = Vec::new();
+        for keyspace in Keyspace::ALL {
+            let Some(prefix) = keyspace.copied_as() else { continue };
+            let (first, damaged) = self.entries(keyspace, &KeyRange::all(), 0)?;
+            let range = KeyRange::prefix(&[prefix]);
+            let (second, copy_damaged) = self.entries(Keyspace::Copies, &range, 1)?;
+            if damaged {
+                lines
+                    .push(format!("{}: entries cannot be read; their copies can", keyspace.name()));
+            }
+            if copy_damaged {
+                lines.push(format!("copies of {}: entries cannot be read", keyspace.name()));
+            }
+            // A seal may write between the two.
+            let lacking = second.keys().filter(|key| !first.contains_key(*key)).count();
+            if lacking > 0 && !damaged {
+                lines.push(format!("{}: {lacking} entries are only in the copy", keyspace.name()));
+            }
+        }
+        Ok(lines)
+    }
+}
+
+/// The fact that says that entries of a keyspace were lost: what lists others is made again from what it lists.
+pub(super) fn lost_key(keyspace: Keyspace) -> Vec<u8> {
+    [b"lost.", keyspace.name().as_bytes()].concat()
+}
+
+/// A fact as a number, whatever its width.
+fn number(value: &[u8]) -> u64 {
+    value.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}

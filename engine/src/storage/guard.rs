@@ -1,0 +1,355 @@
+//! Guards: what it takes to give a damaged file its old bytes back.
+//!
+//! A table file never changes after it was written. Beside it, in the folder `guards`, stands a guard: a checksum of each
+//! sector of 4 KB of the table, and parity sectors, each the exclusive or of every nth sector. A sector whose
+//! checksum differs is made again from its parity and the others of its group, and written back in place: RocksDB
+//! reads what it wrote. That covers keys, index, filter and footer as well as values. Neighbouring sectors are in different groups, so
+//! that a damage that reaches over the border of two sectors is mended too.
+//!
+//! ```text
+//! <table>.guard   "TTGUARD1" │ XXH3-64 of the rest: u64 │ bytes of the table: u64 │ low half of the XXH3-64 of each sector: u32 │ parity
+//! ```
+//!
+//! The manifest says which tables there are. It grows, so it has no parity but a copy of what it was at the last look.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The folder of the guards, in that of the database.
+pub(super) const GUARDS_DIR: &str = "guards";
+/// What is checked, and made again, as a whole: what disks lose at once.
+const SECTOR_BYTES: usize = 4 << 10;
+/// Sectors for one of parity: a guard takes less than a hundredth of its table.
+const SECTORS_PER_PARITY: usize = 128;
+/// Parity sectors of a small table: two, so that a damage may lie over a border.
+const PARITIES_MIN: usize = 2;
+const MAGIC: &[u8; 8] = b"TTGUARD1";
+
+/// What a guard says of its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Health {
+    /// There is no guard, or it is damaged.
+    Unguarded,
+    /// The table has the bytes that it had.
+    Whole,
+    /// So many sectors are damaged, and can be made again.
+    Mendable(usize),
+    /// More is damaged than can be made again.
+    Beyond(usize),
+}
+
+/// The guard of one table, as it is on disk.
+#[derive(Debug, PartialEq, Eq)]
+struct Guard {
+    table_bytes: u64,
+    sums: Vec<u32>,
+    parity: Vec<[u8; SECTOR_BYTES]>,
+}
+
+/// The guards of one database.
+#[derive(Debug)]
+pub(super) struct Guards {
+    db: PathBuf,
+}
+
+impl Guards {
+    pub(super) fn new(db: &Path) -> Self {
+        Self { db: db.to_owned() }
+    }
+
+    fn table(&self, number: u64) -> PathBuf {
+        self.db.join(format!("{number:06}.sst"))
+    }
+
+    fn guard(&self, number: u64) -> PathBuf {
+        self.db.join(GUARDS_DIR).join(format!("{number:06}.guard"))
+    }
+
+    /// The tables that have a guard.
+    pub(super) fn guarded(&self) -> Vec<u64> {
+        let Ok(entries) = fs::read_dir(self.db.join(GUARDS_DIR)) else { return Vec::new() };
+        let names = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
+        let guards = names.filter(|name| name.extension().is_some_and(|e| e == "guard"));
+        guards.filter_map(|name| name.file_stem()?.to_str()?.parse().ok()).collect()
+    }
+
+    /// Makes the guard of a table. Answers the bytes of the table.
+    pub(super) fn make(&self, number: u64) -> io::Result<u64> {
+        fs::create_dir_all(self.db.join(GUARDS_DIR))?;
+        let guard = Guard::of(&mut File::open(self.table(number))?)?;
+        let path = self.guard(number);
+        let new = path.with_extension("new");
+        // Not synced: a guard that a power loss tore fails its checksum, and is made again.
+        fs::write(&new, guard.encode())?;
+        fs::rename(new, path)?;
+        Ok(guard.table_bytes)
+    }
+
+    /// Removes the guard of a table that is no more.
+    pub(super) fn remove(&self, number: u64) {
+        // One that stays is removed the next time.
+        let _removed = fs::remove_file(self.guard(number));
+    }
+
+    /// Compares a table with its guard.
+    pub(super) fn check(&self, number: u64) -> io::Result<Health> {
+        self.examine(number).map(|(health, _)| health)
+    }
+
+    /// Gives a damaged table its old bytes. Answers what was found before.
+    pub(super) fn mend(&self, number: u64) -> io::Result<Health> {
+        let (health, repairs) = self.examine(number)?;
+        if matches!(health, Health::Mendable(_)) {
+            let file = File::options().write(true).open(self.table(number))?;
+            for (offset, bytes) in repairs {
+                file.write_all_at(&bytes, offset)?;
+            }
+            file.sync_all()?;
+        }
+        Ok(health)
+    }
+
+    /// What is damaged, and the bytes that belong there.
+    fn examine(&self, number: u64) -> io::Result<(Health, Vec<(u64, Vec<u8>)>)> {
+        let guard = match fs::read(self.guard(number)) {
+            Ok(bytes) => Guard::decode(&bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let Some(guard) = guard else { return Ok((Health::Unguarded, Vec::new())) };
+        let bytes = fs::read(self.table(number))?;
+        Ok(guard.compare(&bytes))
+    }
+
+    /// Copies the manifest, if it grew since the last copy.
+    pub(super) fn copy_manifest(&self) -> io::Result<()> {
+        let Some(manifest) = current_manifest(&self.db) else { return Ok(()) };
+        let Some(name) = manifest.file_name() else { return Ok(()) };
+        let folder = self.db.join(GUARDS_DIR);
+        let copy = folder.join(name);
+        let bytes = fs::metadata(&manifest)?.len();
+        if fs::metadata(&copy).is_ok_and(|copied| copied.len() == bytes + TAIL_BYTES) {
+            return Ok(());
+        }
+        fs::create_dir_all(&folder)?;
+        let mut content = fs::read(&manifest)?;
+        content.extend_from_slice(&xxh3_64(&content).to_le_bytes());
+        let new = folder.join("MANIFEST.new");
+        fs::write(&new, content)?;
+        fs::rename(new, &copy)?;
+        for entry in fs::read_dir(&folder)?.flatten() {
+            let other = entry.file_name();
+            if other != *name && other.to_string_lossy().starts_with("MANIFEST-") {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the manifest the bytes that its copy has; what was added since the copy stays. Answers whether anything changed.
+    pub(super) fn mend_manifest(&self) -> io::Result<bool> {
+        let Ok(entries) = fs::read_dir(self.db.join(GUARDS_DIR)) else { return Ok(false) };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let bytes = fs::read(entry.path())?;
+            let Some((copy, sum)) = bytes.split_last_chunk::<{ TAIL_BYTES as usize }>() else {
+                continue;
+            };
+            if !name.to_string_lossy().starts_with("MANIFEST-")
+                || u64::from_le_bytes(*sum) != xxh3_64(copy)
+            {
+                continue;
+            }
+            let manifest = self.db.join(&name);
+            let now = fs::read(&manifest).unwrap_or_default();
+            let same = now.get(..copy.len()).is_some_and(|head| head == copy);
+            let newest = manifests(&self.db).into_iter().max();
+            // A newer manifest begins with all that the older ones say.
+            if same || newest.is_some_and(|newest| newest > manifest) {
+                continue;
+            }
+            let file = File::options().write(true).create(true).truncate(false).open(&manifest)?;
+            file.write_all_at(copy, 0)?;
+            file.sync_all()?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
+
+/// The checksum behind the copy of a manifest.
+const TAIL_BYTES: u64 = 8;
+
+/// The manifests in the folder of a database.
+pub(super) fn manifests(db: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(db) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let numbered = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.as_deref()
+            .and_then(|name| name.strip_prefix("MANIFEST-"))
+            .is_some_and(|number| number.parse::<u64>().is_ok())
+    };
+    paths.filter(numbered).collect()
+}
+
+/// The manifest that `CURRENT` names, if it is there.
+pub(super) fn current_manifest(db: &Path) -> Option<PathBuf> {
+    let current = fs::read_to_string(db.join("CURRENT")).ok()?;
+    let path = db.join(current.strip_suffix('\n')?);
+    manifests(db).into_iter().find(|manifest| *manifest == path)
+}
+
+impl Guard {
+    fn of(file: &mut impl Read) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let sectors = bytes.len().div_ceil(SECTOR_BYTES);
+        let mut guard =
+            Self { table_bytes: bytes.len() as u64, sums: Vec::new(), parity: Vec::new() };
+        guard.parity.resize(parities(sectors), [0; SECTOR_BYTES]);
+        guard.sums = add_sectors(&bytes, &mut guard.parity);
+        Ok(guard)
+    }
+
+    fn compare(&self, table: &[u8]) -> (Health, Vec<(u64, Vec<u8>)>) {
+        let mut difference = self.parity.clone();
+        let sums = add_sectors(table, &mut difference);
+        let bad: Vec<usize> = (self.sums.iter().enumerate())
+            .filter(|(i, sum)| sums.get(*i) != Some(*sum))
+            .map(|(i, _)| i)
+            .collect();
+        if table.len() as u64 != self.table_bytes {
+            return (Health::Beyond(bad.len()), Vec::new());
+        }
+        if bad.is_empty() {
+            return (Health::Whole, Vec::new());
+        }
+        let repairs: Option<Vec<(u64, Vec<u8>)>> =
+            bad.iter().map(|i| self.made_again(table, *i, &difference)).collect();
+        match repairs {
+            Some(repairs) => (Health::Mendable(bad.len()), repairs),
+            None => (Health::Beyond(bad.len()), Vec::new()),
+        }
+    }
+
+    /// Where a sector begins and what it was; nothing when another of its group is damaged too.
+    fn made_again(
+        &self,
+        table: &[u8],
+        sector: usize,
+        difference: &[[u8; SECTOR_BYTES]],
+    ) -> Option<(u64, Vec<u8>)> {
+        let found = table.chunks(SECTOR_BYTES).nth(sector)?;
+        let difference = difference.get(sector % difference.len().max(1))?;
+        let bytes: Vec<u8> = found.iter().zip(difference).map(|(a, b)| a ^ b).collect();
+        let offset = (sector * SECTOR_BYTES) as u64;
+        (self.sums.get(sector) == Some(&sum(&bytes))).then_some((offset, bytes))
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut rest = self.table_bytes.to_le_bytes().to_vec();
+        self.sums.iter().for_each(|sum| rest.extend_from_slice(&sum.to_le_bytes()));
+        self.parity.iter().for_each(|parity| rest.extend_from_slice(parity));
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&xxh3_64(&rest).to_le_bytes());
+        out.extend_from_slice(&rest);
+        out
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let rest = bytes.strip_prefix(MAGIC)?;
+        let (checksum, rest) = rest.split_first_chunk()?;
+        if u64::from_le_bytes(*checksum) != xxh3_64(rest) {
+            return None;
+        }
+        let (table_bytes, rest) = rest.split_first_chunk()?;
+        let table_bytes = u64::from_le_bytes(*table_bytes);
+        let sectors = usize::try_from(table_bytes).ok()?.div_ceil(SECTOR_BYTES);
+        let (sums, parity) = rest.split_at_checked(sectors.checked_mul(4)?)?;
+        let (sums, _) = sums.as_chunks();
+        let (parity, left) = parity.as_chunks();
+        let whole = left.is_empty() && parity.len() == parities(sectors);
+        let sums = sums.iter().map(|sum| u32::from_le_bytes(*sum)).collect();
+        whole.then(|| Self { table_bytes, sums, parity: parity.to_vec() })
+    }
+}
+
+fn parities(sectors: usize) -> usize {
+    sectors.div_ceil(SECTORS_PER_PARITY).max(PARITIES_MIN).min(sectors)
+}
+
+/// Adds every sector to its parity, in which it stands for the part that is there. Answers their checksums.
+fn add_sectors(table: &[u8], parity: &mut [[u8; SECTOR_BYTES]]) -> Vec<u32> {
+    let groups = parity.len().max(1);
+    let add = |(i, sector): (usize, &[u8])| {
+        if let Some(parity) = parity.get_mut(i % groups) {
+            parity.iter_mut().zip(sector).for_each(|(sum, byte)| *sum ^= byte);
+        }
+        sum(sector)
+    };
+    table.chunks(SECTOR_BYTES).enumerate().map(add).collect()
+}
+
+fn sum(sector: &[u8]) -> u32 {
+    xxh3_64(sector) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guarded(len: usize) -> (tempfile::TempDir, Guards, Vec<u8>) {
+        let dir = tempfile::tempdir().unwrap();
+        let table: Vec<u8> = (0..len as u64).map(|i| (xxh3_64(&i.to_le_bytes())) as u8).collect();
+        fs::write(dir.path().join("000007.sst"), &table).unwrap();
+        let guards = Guards::new(dir.path());
+        assert_eq!(guards.make(7).unwrap(), len as u64);
+        (dir, guards, table)
+    }
+
+    #[test]
+    fn whatever_sector_is_lost_comes_back() {
+        for len in [1, 100, 4096, 4097, 9000, 50_000, 1 << 20] {
+            let (dir, guards, table) = guarded(len);
+            let path = dir.path().join("000007.sst");
+            assert_eq!(guards.check(7).unwrap(), Health::Whole);
+            for (at, bytes) in
+                [(0, 1), (len / 2, 512), (len.saturating_sub(3), 4096), (len / 3, 4096)]
+            {
+                let mut bad = table.clone();
+                bad.iter_mut().skip(at).take(bytes).for_each(|byte| *byte = !*byte);
+                fs::write(&path, &bad).unwrap();
+                assert!(matches!(guards.mend(7).unwrap(), Health::Mendable(1..=2)), "{len} {at}");
+                assert_eq!(fs::read(&path).unwrap(), table);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_beyond_parity_is_left_as_it_is() {
+        let (dir, guards, mut table) = guarded(400_000);
+        table.iter_mut().for_each(|byte| *byte ^= 1);
+        fs::write(dir.path().join("000007.sst"), &table).unwrap();
+        assert!(matches!(guards.mend(7).unwrap(), Health::Beyond(_)));
+        assert_eq!(fs::read(dir.path().join("000007.sst")).unwrap(), table);
+        let mut guard = fs::read(guards.guard(7)).unwrap();
+        guard[30] ^= 1;
+        fs::write(guards.guard(7), guard).unwrap();
+        assert_eq!(guards.check(7).unwrap(), Health::Unguarded);
+        assert_eq!(guards.check(8).unwrap(), Health::Unguarded);
+    }
+
+    #[test]
+    fn a_guard_has_these_bytes() {
+        let guard = Guard::of(&mut &b"abc"[..]).unwrap().encode();
+        assert_eq!(guard.len(), 8 + 8 + 8 + 4 + SECTOR_BYTES);
+        assert_eq!(guard.get(..8), Some(&b"TTGUARD1"[..]));
+        assert_eq!(guard.get(16..28), Some(&[3, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x39, 0x2f, 0x89][..]));
+        assert_eq!(guard.get(28..32), Some(&b"abc\0"[..]));
+    }
+}

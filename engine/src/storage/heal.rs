@@ -1,0 +1,397 @@
+//! Healing: what happens when the database meets damage while it is open.
+//!
+//! RocksDB names the table that it complains about, in the error of a read or in its log. Such a *suspect* gets its old bytes
+//! back from its guard, in place, and the read is tried again: RocksDB keeps nothing that failed its checksum. One
+//! that has no guard, or more damage than a guard makes good, is taken out: what can still be read of its keys is
+//! written anew above it, and it goes to a folder beside the database.
+//!
+//! A compaction that comes across damage makes RocksDB refuse all writes until it is opened again. So the store closes it, once
+//! nobody reads, and opens it again; whoever writes waits for that.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rocksdb::{DB, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions};
+
+use super::copies::lost_key;
+use super::failure::failure;
+use super::findings::{Findings, tables_named};
+use super::guard::Health;
+use super::keyspace::Keyspace;
+use super::manifest::{self, Listed};
+use super::open;
+use super::store::{Store, family};
+use super::tuning::Shared;
+use crate::damage::Finding;
+use crate::error::{Error, Result};
+
+/// Bytes of what can be read in the range of a damaged table, beyond which it is not written anew.
+const SALVAGE_BYTES_MAX: usize = 256 << 20;
+/// How long an attempt to open again waits for readers, and how often it looks.
+const READERS_WAIT: Duration = Duration::from_millis(10);
+const READERS_LOOKS: usize = 500;
+/// Bytes of tables for which one look makes guards: the rest has its turn at the next look.
+const GUARDED_BYTES_PER_LOOK: u64 = 128 << 20;
+/// Times that RocksDB may complain of a table that its guard says is whole.
+const COMPLAINTS_MAX: usize = 2;
+
+/// What healing remembers from one time to the next.
+#[derive(Debug, Default)]
+pub(super) struct Healing {
+    /// Background errors when last seen.
+    errors: u64,
+    /// Tables that have a guard.
+    guarded: Option<BTreeSet<u64>>,
+    /// How often RocksDB complained of tables that no guard can help.
+    complaints: BTreeMap<u64, usize>,
+}
+
+impl Store {
+    /// Looks after the files: heals what background work complained about, and guards new tables. To be called every now and then.
+    pub(crate) fn tend(&self) -> Result<()> {
+        if self.db.read().is_none() {
+            self.open_again()?;
+        }
+        let errors = self.background_errors()?;
+        let new = std::mem::replace(&mut self.healing.lock().errors, errors) != errors;
+        if new || self.findings.has_suspects() {
+            self.heal()?;
+        }
+        self.guard_tables(GUARDED_BYTES_PER_LOOK)
+    }
+
+    /// Makes guards of all tables that have none.
+    pub(super) fn guard_all(&self) -> Result<()> {
+        self.guard_tables(u64::MAX)
+    }
+
+    fn guard_tables(&self, bytes_max: u64) -> Result<()> {
+        let live = self.live_tables()?;
+        let mut healing = self.healing.lock();
+        let guarded =
+            healing.guarded.get_or_insert_with(|| self.guards.guarded().into_iter().collect());
+        for gone in guarded.difference(&live).copied().collect::<Vec<_>>() {
+            self.guards.remove(gone);
+            guarded.remove(&gone);
+        }
+        let mut bytes = 0;
+        for new in live.difference(guarded).copied().collect::<Vec<_>>() {
+            match self.guards.make(new) {
+                Ok(made) => bytes += made,
+                // A compaction has replaced it meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(io_failure("guarding tables", error)),
+            }
+            guarded.insert(new);
+            if bytes >= bytes_max {
+                break;
+            }
+        }
+        self.guards.copy_manifest().map_err(|error| io_failure("copying the manifest", error))
+    }
+
+    fn live_tables(&self) -> Result<BTreeSet<u64>> {
+        let files = self.db()?.live_files().map_err(|error| failure("tables", error))?;
+        Ok(files.iter().filter_map(number_of).collect())
+    }
+
+    /// Whether a read that failed is worth another try: a table was mended since.
+    pub(super) fn mend_after(&self, error: &Error) -> bool {
+        if self.read_only {
+            return false;
+        }
+        // Not those that are kept: another thread may be mending this one just now, and the try is worth it all the same.
+        let suspects = tables_named(&error.to_string()).collect();
+        let mut healing = self.healing.lock();
+        self.mend_suspects(&mut healing, suspects).0
+    }
+
+    /// Mends suspects. Answers whether one was mended, or found whole for the first time, and those that cannot be.
+    fn mend_suspects(
+        &self,
+        healing: &mut Healing,
+        suspects: BTreeSet<u64>,
+    ) -> (bool, BTreeSet<u64>) {
+        let mut any = false;
+        let mut beyond = BTreeSet::new();
+        for number in suspects {
+            match self.guards.mend(number) {
+                Ok(Health::Mendable(sectors)) => {
+                    self.findings.tell(mended(number, sectors));
+                    any = true;
+                }
+                // Mended by another reader just now, or guarded when it was damaged already.
+                Ok(Health::Whole) => {
+                    let complaints = healing.complaints.entry(number).or_default();
+                    *complaints += 1;
+                    if *complaints <= COMPLAINTS_MAX {
+                        any = true;
+                    } else {
+                        beyond.insert(number);
+                    }
+                }
+                Ok(Health::Unguarded | Health::Beyond(_)) => {
+                    beyond.insert(number);
+                }
+                Err(error) => tracing::error!(%error, number, "a damaged table cannot be mended"),
+            }
+        }
+        for number in &beyond {
+            // For the next look, which takes them out.
+            self.findings.suspect(*number);
+        }
+        (any, beyond)
+    }
+
+    /// Mends what can be, takes out what cannot, and opens the database again if it refuses writes. Answers whether it may be
+    /// worth another try to write.
+    pub(super) fn heal(&self) -> Result<bool> {
+        let mut healing = self.healing.lock();
+        let suspects = self.findings.take_suspects();
+        let (mended, beyond) = self.mend_suspects(&mut healing, suspects);
+        let live = self.live_tables()?;
+        let beyond: BTreeSet<u64> = beyond.intersection(&live).copied().collect();
+        if beyond.is_empty() && !self.refuses_writes()? {
+            self.findings.take_suspects();
+            return Ok(mended);
+        }
+        let Some(mut db) = self.without_readers() else {
+            tracing::warn!("damage was found; healing waits for a moment without readers");
+            return Ok(false);
+        };
+        drop(db.take());
+        self.findings.take_suspects();
+        if !beyond.is_empty() {
+            let taken = open::set_aside(&self.dir)
+                .map_err(|error| io_failure("setting damaged files aside", error))
+                .and_then(|aside| {
+                    take_out(&self.dir, &self.shared, &self.findings, &beyond, &aside)
+                });
+            if let Err(error) = taken {
+                tracing::error!(%error, "damaged tables cannot be taken out");
+            }
+        }
+        *db = Some(Arc::new(open::open(&self.dir, &self.shared, &self.guards, &self.findings)?));
+        drop(db);
+        healing.errors = self.background_errors()?;
+        tracing::warn!("the database was opened again after damage");
+        Ok(true)
+    }
+
+    /// Opens the database that was closed. Where that fails, the next look tries again.
+    fn open_again(&self) -> Result<()> {
+        let mut db = self.db.write();
+        if db.is_none() {
+            let opened = open::open(&self.dir, &self.shared, &self.guards, &self.findings)?;
+            *db = Some(Arc::new(opened));
+        }
+        Ok(())
+    }
+
+    /// Background work that came across damage stops writes, and no property says so but the number of its errors.
+    fn refuses_writes(&self) -> Result<bool> {
+        let db = self.db()?;
+        let mut nothing = WriteBatch::default();
+        nothing.delete_cf(family(&db, Keyspace::Quarantine), b"");
+        let mut options = WriteOptions::default();
+        options.set_sync(false);
+        Ok(db
+            .write_opt(nothing, &options)
+            .is_err_and(|e| e.kind() == rocksdb::ErrorKind::Corruption))
+    }
+
+    /// The sole right to the database, if all others let go of it soon.
+    fn without_readers(&self) -> Option<parking_lot::RwLockWriteGuard<'_, Option<Arc<DB>>>> {
+        let waiting = Mutex::new(());
+        let passing = parking_lot::Condvar::new();
+        for _ in 0..READERS_LOOKS {
+            let db = self.db.write();
+            if db.as_ref().is_none_or(|db| Arc::strong_count(db) == 1) {
+                return Some(db);
+            }
+            // Whoever has a value may need another one before it lets go.
+            drop(db);
+            passing.wait_for(&mut waiting.lock(), READERS_WAIT);
+        }
+        None
+    }
+}
+
+impl Store {
+    /// Compares every table with its guard, and what is kept twice. Changes nothing; adds a line for what is damaged.
+    pub(crate) fn verify_files(&self, damaged: &mut Vec<String>) -> Result<()> {
+        for number in self.live_tables()? {
+            match self.guards.check(number) {
+                Ok(Health::Mendable(sectors)) => damaged.push(format!(
+                    "table {number:06}.sst of the database: {sectors} sectors of 4 KB are damaged, and will be mended"
+                )),
+                Ok(Health::Beyond(sectors)) => damaged.push(format!(
+                    "table {number:06}.sst of the database: {sectors} sectors of 4 KB are damaged, more than can be mended"
+                )),
+                Ok(Health::Whole | Health::Unguarded) => {}
+                // A compaction has replaced it meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(io_failure("reading tables", error)),
+            }
+        }
+        damaged.extend(self.compare_copies()?);
+        Ok(())
+    }
+}
+
+/// What is told of a table that was mended.
+pub(super) fn mended(number: u64, sectors: usize) -> Finding {
+    let s = if sectors == 1 { "" } else { "s" };
+    Finding::Mended(format!(
+        "table {number:06}.sst of the database was damaged in {sectors} sector{s} of 4 KB, and has its bytes again: the disk may be \
+         failing"
+    ))
+}
+
+/// Takes tables out of the closed database in `dir`: what can be read in their ranges is written anew, and the files go to `aside`.
+pub(super) fn take_out(
+    dir: &Path,
+    shared: &Shared,
+    findings: &Findings,
+    tables: &BTreeSet<u64>,
+    aside: &Path,
+) -> Result<()> {
+    let db = open::salvage(dir, shared, findings)?;
+    let files = db.live_files().map_err(|error| failure("tables", error))?;
+    let mut listed = Vec::new();
+    for file in files {
+        let Some(number) = number_of(&file).filter(|number| tables.contains(number)) else {
+            continue;
+        };
+        let saved = save_range(&db, &file)?;
+        findings.tell(Finding::Lost(told(&file, number, saved, aside)));
+        note_loss(&db, &file)?;
+        let level = u64::try_from(file.level).unwrap_or_default();
+        listed.push(Listed { number, level, family: file.column_family_name });
+    }
+    drop(db);
+    for table in listed {
+        let name = format!("{:06}.sst", table.number);
+        manifest::take_out(dir, &table).map_err(|error| io_failure("taking a table out", error))?;
+        match fs::rename(dir.join(&name), aside.join(&name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(io_failure("setting a table aside", error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Writes what can be read in the range of a table anew, so that it stays when the table goes. Answers how many entries these
+/// are, nothing when there are too many.
+fn save_range(db: &DB, file: &LiveFile) -> Result<Option<usize>> {
+    let (Some(first), Some(last)) = (&file.start_key, &file.end_key) else { return Ok(None) };
+    let Some(keyspace) = Keyspace::ALL.into_iter().find(|k| k.name() == file.column_family_name)
+    else {
+        return Ok(None);
+    };
+    let family = family(db, keyspace);
+    let mut options = ReadOptions::default();
+    options.fill_cache(false);
+    let mut end = last.clone();
+    end.push(0);
+    options.set_iterate_lower_bound(first.as_slice());
+    options.set_iterate_upper_bound(end.as_slice());
+    let mut raw = db.raw_iterator_cf_opt(family, options);
+    let mut batch = WriteBatch::default();
+    let (mut saved, mut bytes) = (0, 0);
+    // From the beginning to the damage, then from the end back to it: what lies between is lost.
+    raw.seek_to_first();
+    let mut head: Option<Vec<u8>> = None;
+    let mut rows: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    while let Some((key, value)) = raw.item() {
+        bytes += key.len() + value.len();
+        head = Some(key.to_vec());
+        rows.push((key.to_vec(), value.to_vec()));
+        if bytes > SALVAGE_BYTES_MAX {
+            return Ok(None);
+        }
+        raw.next();
+    }
+    if let Some(head) = &head {
+        let mut to = head.clone();
+        to.push(0);
+        batch.delete_range_cf(family, first, &to);
+    }
+    if raw.status().is_err() {
+        let mut tail: Option<Vec<u8>> = None;
+        raw.seek_to_last();
+        while let Some((key, value)) = raw.item() {
+            if head.as_deref().is_some_and(|head| key <= head) {
+                break;
+            }
+            bytes += key.len() + value.len();
+            tail = Some(key.to_vec());
+            rows.push((key.to_vec(), value.to_vec()));
+            if bytes > SALVAGE_BYTES_MAX {
+                return Ok(None);
+            }
+            raw.prev();
+        }
+        if let Some(tail) = tail {
+            batch.delete_range_cf(family, &tail, &end);
+        }
+    }
+    for (key, value) in rows {
+        batch.put_cf(family, key, value);
+        saved += 1;
+    }
+    drop(raw);
+    let mut options = WriteOptions::default();
+    options.set_sync(true);
+    db.write_opt(batch, &options).map_err(|error| failure("saving rows", error))?;
+    let mut options = FlushOptions::new();
+    options.set_wait(true);
+    db.flush_cf_opt(family, &options).map_err(|error| failure("saving rows", error))?;
+    Ok(Some(saved))
+}
+
+/// Keeps in mind that a keyspace lost entries, so that the next start looks for what they named.
+fn note_loss(db: &DB, file: &LiveFile) -> Result<()> {
+    let lost = Keyspace::ALL.into_iter().find(|k| k.name() == file.column_family_name);
+    let Some(keyspace) = lost else { return Ok(()) };
+    let mut options = WriteOptions::default();
+    options.set_sync(true);
+    db.put_cf_opt(family(db, Keyspace::Meta), lost_key(keyspace), [1; 8], &options)
+        .map_err(|error| failure("noting a loss", error))
+}
+
+fn told(file: &LiveFile, number: u64, saved: Option<usize>, aside: &Path) -> String {
+    let key = |key: &Option<Vec<u8>>| key.as_deref().map_or_else(String::new, hex);
+    let kept = saved.map_or_else(
+        || "nothing was read of it".to_owned(),
+        |saved| format!("{saved} entries of its range were saved"),
+    );
+    format!(
+        "{}: table {number:06}.sst of {} entries is damaged; its keys lie in {}..={}; {kept}; older values may be back between \
+         those that were saved; the table is in {}",
+        file.column_family_name,
+        file.num_entries,
+        key(&file.start_key),
+        key(&file.end_key),
+        aside.display(),
+    )
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn number_of(file: &LiveFile) -> Option<u64> {
+    file.name.trim_start_matches('/').strip_suffix(".sst")?.parse().ok()
+}
+
+fn io_failure(doing: &str, source: io::Error) -> Error {
+    Error::Io { context: doing.to_owned(), source }
+}
