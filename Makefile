@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test setup fmt lint bench compare fuzz deny
+.PHONY: help run test setup fmt lint bench compare fuzz simulate deny
 
 # The build stays outside the tree, so that every clone can share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -58,6 +58,10 @@ compare: ## Measure Telltale beside its peers (SCALE=full PARTS= PEERS= RUNS=); 
 fuzz: ## Run every fuzz target for SECONDS=60 each (TARGETS= to choose)
 	@tools/setup build
 	@tools/fuzz "$(SECONDS)" $(TARGETS)
+
+simulate: ## Live through simulated histories with crashes and failing disks for SECONDS=60 on every core
+	@tools/setup build
+	@tools/simulate "$(SECONDS)"
 
 deny: ## Check licences and sources of the dependencies (needs cargo-deny)
 	cargo deny --workspace check bans licenses sources

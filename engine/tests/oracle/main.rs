@@ -10,6 +10,7 @@
 )]
 
 mod ageing;
+mod counted;
 mod event_list;
 mod event_questions;
 mod events;

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use telltale_engine::{
-    Aggregation, Begins, Buckets, Clock, Engine, Histogram, Interval, MetricName, MetricQuery,
-    MetricType, Span, TimeRange, TimestampMs,
+    Aggregation, Begins, Clock, Engine, Interval, MetricName, MetricQuery, MetricType, TimeRange,
+    TimestampMs,
 };
 
+use super::counted::{Counted, Verdict, judge};
 use super::{DAY, MINUTE, START, cases, memory_dir, open, reopen, run};
 
 /// Processes that count; each has a series of its own.
 const HOSTS: u8 = 5;
-const BOUNDS: [f64; 4] = [-1.0, 0.5, 2.0, 10.0];
 const COUNTER: &str = "requests";
 const HISTOGRAM: &str = "latency";
 
@@ -55,162 +55,6 @@ struct Process {
     start: i64,
     cents: u64,
     values: Counted,
-}
-
-/// Values in buckets.
-#[derive(Clone, Debug, PartialEq)]
-struct Counted {
-    buckets: Shape,
-    sum: f64,
-    min: f64,
-    max: f64,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Shape {
-    Explicit([u64; BOUNDS.len() + 1]),
-    /// Counts by scale, and sign and index; the index of zero is none.
-    Exponential(i32, BTreeMap<(i8, i32), u64>),
-}
-
-impl Counted {
-    /// Hosts differ in what they send.
-    fn new(host: u8) -> Self {
-        let buckets = match host % 2 {
-            0 => Shape::Explicit([0; BOUNDS.len() + 1]),
-            _ => Shape::Exponential(3, BTreeMap::new()),
-        };
-        Self { buckets, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY }
-    }
-
-    fn add(&mut self, value: f64) {
-        (self.sum, self.min, self.max) =
-            (self.sum + value, self.min.min(value), self.max.max(value));
-        match &mut self.buckets {
-            Shape::Explicit(counts) => counts[BOUNDS.partition_point(|b| *b < value)] += 1,
-            Shape::Exponential(scale, counts) => {
-                let index = value.abs().log2() * f64::from(1 << *scale);
-                let sign = if value == 0.0 { 0 } else { value.signum() as i8 };
-                let index = if sign == 0 { 0 } else { index.ceil() as i32 - 1 };
-                *counts.entry((sign, index)).or_default() += 1;
-            }
-        }
-    }
-
-    fn count(&self) -> u64 {
-        match &self.buckets {
-            Shape::Explicit(counts) => counts.iter().sum(),
-            Shape::Exponential(_, counts) => counts.values().sum(),
-        }
-    }
-
-    fn coarsen(&mut self) {
-        if let Shape::Exponential(scale, counts) = &mut self.buckets
-            && *scale > 0
-        {
-            *scale -= 1;
-            let mut folded = BTreeMap::new();
-            for ((sign, index), n) in std::mem::take(counts) {
-                *folded.entry((sign, index.div_euclid(2))).or_default() += n;
-            }
-            *counts = folded;
-        }
-    }
-
-    fn scale(&self) -> i32 {
-        if let Shape::Exponential(scale, _) = &self.buckets { *scale } else { 0 }
-    }
-
-    /// What this has more than `before` at the coarser of their scales, unless that was another life.
-    fn since(&self, before: &Self) -> Option<Self> {
-        let (mut now, mut before) = (self.clone(), before.clone());
-        while now.scale() > before.scale() {
-            now.coarsen();
-        }
-        while before.scale() > now.scale() {
-            before.coarsen();
-        }
-        match (&mut now.buckets, &before.buckets) {
-            (Shape::Explicit(now), Shape::Explicit(before)) => {
-                for (n, before) in now.iter_mut().zip(before) {
-                    *n = n.checked_sub(*before)?;
-                }
-            }
-            (Shape::Exponential(_, now), Shape::Exponential(_, before)) => {
-                for (bucket, n) in before {
-                    let left = now.get(bucket)?.checked_sub(*n)?;
-                    now.insert(*bucket, left);
-                }
-            }
-            _ => return None,
-        }
-        let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
-        Some(Self { sum: self.sum - before.sum, min, max, ..now })
-    }
-
-    /// What is sent.
-    fn histogram(&self) -> Histogram {
-        let buckets = match &self.buckets {
-            Shape::Explicit(counts) => {
-                Buckets::Explicit { bounds: BOUNDS.to_vec(), counts: counts.to_vec() }
-            }
-            Shape::Exponential(scale, counts) => {
-                let span = |wanted: i8| {
-                    let of: Vec<_> =
-                        counts.iter().filter(|((sign, _), _)| *sign == wanted).collect();
-                    let (Some(((_, first), _)), Some(((_, last), _))) = (of.first(), of.last())
-                    else {
-                        return Span::default();
-                    };
-                    let mut span = vec![0; (last - first) as usize + 1];
-                    of.iter().for_each(|((_, index), n)| span[(index - first) as usize] = **n);
-                    Span { offset: *first, counts: span }
-                };
-                Buckets::Exponential {
-                    scale: *scale,
-                    zero_threshold: 0.0,
-                    zero: counts.get(&(0, 0)).copied().unwrap_or(0),
-                    positive: span(1),
-                    negative: span(-1),
-                }
-            }
-        };
-        let extremes = (Some(self.min), Some(self.max));
-        Histogram::new(self.count(), Some(self.sum), extremes.0, extremes.1, buckets).unwrap()
-    }
-
-    /// The values that stand for these, ascending.
-    fn stand(&self) -> Vec<f64> {
-        let mut values = Vec::new();
-        let mut push = |value: f64, n: u64| {
-            let value = if self.min <= self.max { value.clamp(self.min, self.max) } else { value };
-            values.extend(std::iter::repeat_n(value, n as usize));
-        };
-        match &self.buckets {
-            Shape::Explicit(counts) => {
-                let finite = |v: f64, other: f64| if v.is_finite() { v } else { other };
-                let first = (finite(self.min, BOUNDS[0]) + BOUNDS[0]) / 2.0;
-                push(first, counts[0]);
-                for (pair, n) in BOUNDS.windows(2).zip(&counts[1..]) {
-                    push((pair[0] + pair[1]) / 2.0, *n);
-                }
-                let last = BOUNDS[BOUNDS.len() - 1];
-                push((finite(self.max, last) + last) / 2.0, counts[BOUNDS.len()]);
-            }
-            Shape::Exponential(scale, counts) => {
-                for ((sign, index), n) in counts {
-                    let middle = 2f64.powf((f64::from(*index) + 0.5) / f64::from(1 << *scale));
-                    push(f64::from(*sign) * middle, *n);
-                }
-            }
-        }
-        values.sort_by(f64::total_cmp);
-        if self.min <= self.max && !values.is_empty() {
-            let last = values.len() - 1;
-            (values[last], values[0]) = (self.max, self.min);
-        }
-        values
-    }
 }
 
 /// What was stored of a series at a time.
@@ -412,28 +256,6 @@ impl World {
             }
         }
         assert!(wanted.is_empty(), "{:?} of {query:?}", wanted.keys());
-    }
-}
-
-enum Verdict<T> {
-    Late,
-    Nothing,
-    /// This, or all when there is no knowing.
-    Added(Option<T>),
-}
-
-fn judge<B, T>(
-    before: Option<(i64, B)>,
-    time: i64,
-    begins: Begins,
-    since: impl FnOnce(&B) -> Option<T>,
-) -> Verdict<T> {
-    match (before, begins) {
-        (None, Begins::At { counts: true, .. }) => Verdict::Added(None),
-        (None, _) => Verdict::Nothing,
-        (Some((last, _)), _) if time <= last => Verdict::Late,
-        (Some((last, _)), Begins::At { start, .. }) if start.0 > last => Verdict::Added(None),
-        (Some((_, before)), _) => Verdict::Added(since(&before)),
     }
 }
 

@@ -98,7 +98,9 @@ pub(crate) fn nothing_left_open(source: &Source) -> Vec<String> {
 pub(crate) fn unused_dependencies(sources: &[Source]) -> Vec<String> {
     let mut broken = Vec::new();
     let mut taken = Vec::new();
-    for krate in ["engine", "server", "benches", "benches/compare", "tests", "fuzz"] {
+    for krate in
+        ["engine", "server", "benches", "benches/compare", "tests", "tests/simulation", "fuzz"]
+    {
         let folder = format!("{krate}/");
         let own: Vec<&Source> = sources.iter().filter(|s| s.path.starts_with(&folder)).collect();
         for name in dependency_names(&root().join(krate).join("Cargo.toml")) {

@@ -1,0 +1,455 @@
+//! Lives through a history: the engine on its disk, the model beside it, and what a crash leaves of both.
+
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use telltale_engine::{
+    Clock, Engine, Error, EventFilter, Refusal, Result, TimestampMs, Write, Written,
+};
+use telltale_simulation::{Disk, Effect, FileKind, Loss, Random};
+
+use super::START;
+use super::check::{Checker, Health, event_question};
+use super::documents::{self, Kept};
+use super::failing::{Outcome, fail};
+use super::known::Known;
+use super::model::{Fate, Model, Submitted};
+use super::processes::Processes;
+use super::setup::Setup;
+use super::steps::{Change, NewWrite, Step};
+use super::write::{assemble, prepare};
+
+/// How long an answer of the engine may take.
+const ANSWER_SECONDS_MAX: u64 = 60;
+/// The folder of the data on the disk.
+pub(super) const DATA: &str = "data";
+
+/// A history under way.
+pub(crate) struct Driver {
+    pub(crate) disk: Disk,
+    pub(super) setup: Setup,
+    pub(super) clock: Clock,
+    /// None while it is closed.
+    pub(super) engine: Option<Engine>,
+    pub(super) model: Model,
+    processes: Processes,
+    pub(super) documents: Kept,
+    pub(super) records: Kept,
+    /// Decides what the steps leave open.
+    pub(super) random: Random,
+    /// Faults that had struck when the engine was opened.
+    pub(super) struck_before: u64,
+    /// Changes that must be done again after the next start.
+    pub(super) unfinished: Vec<Unfinished>,
+    copies: u64,
+    pub(crate) crashes: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Unfinished {
+    DropMetric(String),
+    DeleteEvents(EventFilter),
+    Expire,
+}
+
+impl Driver {
+    pub(crate) fn new(seed: u64, setup: &Setup) -> Outcome<Self> {
+        let disk = Disk::new(seed ^ 0x5eed).unwrap();
+        // The folder belongs to the operator, who made it long ago.
+        std::fs::create_dir(disk.root().join(DATA)).unwrap();
+        std::fs::File::open(disk.root()).unwrap().sync_all().unwrap();
+        let mut driver = Self {
+            disk,
+            setup: setup.clone(),
+            clock: Clock::manual(TimestampMs(START)),
+            engine: None,
+            model: Model::new(setup.clone()),
+            processes: Processes::default(),
+            documents: Kept::default(),
+            records: Kept::default(),
+            random: Random::new(seed ^ 0xd21e),
+            struck_before: 0,
+            unfinished: Vec::new(),
+            copies: 0,
+            crashes: 0,
+        };
+        driver.open()?;
+        if Known::TornDbLog.is_avoided() {
+            driver.disk.keep_order(FileKind::DbLog);
+        }
+        if Known::UnsyncedFolders.is_avoided() {
+            driver.disk.settle();
+        }
+        Ok(driver)
+    }
+
+    pub(super) fn engine(&self) -> &Engine {
+        self.engine.as_ref().expect("it is open between two steps")
+    }
+
+    fn now(&self) -> i64 {
+        self.clock.now().0
+    }
+
+    pub(super) fn is_troubled(&self) -> bool {
+        self.disk.is_stopped() || self.disk.strikes() > self.struck_before
+    }
+
+    /// Whether what was acknowledged survives a power loss.
+    pub(super) fn is_synced(&self) -> bool {
+        let lied = self.disk.struck().keys().any(|(_, _, effect)| *effect == Effect::Lie);
+        self.setup.is_synced() && !lied
+    }
+
+    pub(super) fn checker(&self, health: Health) -> Checker<'_> {
+        Checker { engine: self.engine(), model: &self.model, health }
+    }
+
+    pub(super) fn health(&self) -> Health {
+        if self.is_troubled() { Health::Troubled } else { Health::Whole }
+    }
+
+    /// Does one step, and recovers from the crash that it met.
+    pub(crate) fn step(&mut self, step: &Step) -> Outcome {
+        self.act(step)?;
+        if self.disk.is_stopped() {
+            if self.random.percent(50) {
+                self.restart_after_kill()?;
+            } else {
+                let loss = *self.random.pick(&[Loss::Journal, Loss::Any]);
+                let seed = self.random.number();
+                self.restart_after_power_loss(loss, seed)?;
+            }
+        } else if self.is_troubled() && self.random.percent(30) {
+            // Somebody looks after an engine that fails.
+            self.disk.disarm();
+            self.restart_after_kill()?;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, step: &Step) -> Outcome {
+        match step {
+            Step::Write(write) => self.write(write),
+            Step::Burst(writes, seal) => self.burst(writes, *seal),
+            Step::Retry => self.retry(),
+            Step::Documents(changes) => self.change_documents(changes),
+            Step::Records(changes) => self.change_records(changes),
+            Step::Seal => self.seal().map(|_| ()),
+            Step::Merge if Known::MergeOfExpiredDay.is_avoided() && self.model.has_expired() => {
+                Ok(())
+            }
+            Step::Merge => {
+                let merged = self.engine().merge();
+                self.tolerate("a merge fails", merged).map(|_| ())
+            }
+            Step::Expire => self.expire(),
+            Step::DeleteEvents(seed) => self.delete_events(*seed),
+            Step::DeleteMetric(metric) => self.delete_metric(&super::samples::metric_name(*metric)),
+            Step::Pass(ms) => {
+                self.clock.set(TimestampMs((self.now() + ms).max(START)));
+                Ok(())
+            }
+            Step::Excursion(ms) => self.wander(*ms),
+            Step::Ask(seed) => self.checker(self.health()).ask(*seed, self.now()),
+            Step::CheckAll => self.check_all(),
+            Step::Backup => self.back_up(),
+            Step::Reopen => self.reopen(),
+            Step::Kill => {
+                self.disk.stop();
+                self.restart_after_kill()
+            }
+            Step::PowerLoss(loss, seed) => {
+                self.disk.stop();
+                self.restart_after_power_loss(*loss, *seed)
+            }
+            Step::Arm(fault) => {
+                self.disk.arm(*fault);
+                Ok(())
+            }
+            Step::Decay(kind, seed) => self.decay(*kind, *seed),
+        }
+    }
+
+    /// The outcome of an operation that may fail only because calls did.
+    pub(super) fn tolerate<T>(&self, kind: &'static str, outcome: Result<T>) -> Outcome<Option<T>> {
+        match outcome {
+            Ok(done) => Ok(Some(done)),
+            Err(_) if self.is_troubled() => Ok(None),
+            Err(error) => fail(kind, error),
+        }
+    }
+
+    fn submit(&self, write: Write) -> mpsc::Receiver<Result<Written>> {
+        let (tell, told) = mpsc::sync_channel(1);
+        self.engine().submit(write, move |outcome| {
+            // The driver may have given up waiting.
+            let _heard = tell.send(outcome);
+        });
+        told
+    }
+
+    /// Waits for the answer to a write and remembers what it says.
+    fn settle(
+        &mut self,
+        mut write: Submitted,
+        answer: &mpsc::Receiver<Result<Written>>,
+    ) -> Outcome {
+        let Ok(answer) = answer.recv_timeout(Duration::from_secs(ANSWER_SECONDS_MAX)) else {
+            return fail("a write is never answered", format!("write {}", write.id));
+        };
+        match answer {
+            Ok(_) => {
+                write.fate = Fate::Acknowledged;
+                self.model.superseded(write.id);
+            }
+            Err(Error::Refused(refusal)) => return fail("a write is refused", refusal),
+            Err(Error::Overloaded(_)) => write.fate = Fate::Absent,
+            Err(_) if self.is_troubled() => write.fate = Fate::Unknown,
+            Err(error) => return fail("a write fails", error),
+        }
+        self.model.submitted(write);
+        Ok(())
+    }
+
+    fn write(&mut self, new: &NewWrite) -> Outcome {
+        let now = self.now();
+        let mut write = prepare(self.engine.as_ref().unwrap(), &mut self.processes, new, now);
+        let assembled = assemble(self.engine(), &mut write)?;
+        let answer = self.submit(assembled);
+        self.settle(write, &answer)
+    }
+
+    fn burst(&mut self, writes: &[NewWrite], seal: Option<usize>) -> Outcome {
+        let now = self.now();
+        let mut answers = Vec::new();
+        for (at, new) in writes.iter().enumerate() {
+            if seal == Some(at) {
+                // What was submitted is on its way; what it becomes is asked for below.
+                let sealed = self.engine().seal();
+                self.tolerate("a seal fails", sealed)?;
+            }
+            let mut write = prepare(self.engine.as_ref().unwrap(), &mut self.processes, new, now);
+            let assembled = assemble(self.engine(), &mut write)?;
+            answers.push((write, self.submit(assembled)));
+        }
+        for (write, answer) in answers {
+            self.settle(write, &answer)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the latest write again when it has a receipt that is not found.
+    fn retry(&mut self) -> Outcome {
+        let latest = self.model.writes().next_back().cloned();
+        let Some(mut write) = latest.filter(|write| write.keyed) else { return Ok(()) };
+        if Known::RetriedTornWrite.is_avoided() && write.fate == Fate::Unknown {
+            return Ok(());
+        }
+        match self.engine().receipt(u128::from(write.id)) {
+            Ok(Some(_)) => return Ok(()),
+            Ok(None) if write.fate == Fate::Acknowledged => {
+                return fail("a receipt is lost", format!("write {}", write.id));
+            }
+            Ok(None) => {}
+            Err(error) => return self.tolerate::<()>("a receipt fails", Err(error)).map(|_| ()),
+        }
+        let assembled = assemble(self.engine(), &mut write)?;
+        let answer = self.submit(assembled);
+        self.settle(write, &answer)
+    }
+
+    fn change_documents(&mut self, changes: &[Change]) -> Outcome {
+        if self.documents.is_unknown() {
+            return Ok(());
+        }
+        let outcome = documents::change_documents(self.engine(), changes);
+        self.documents.changed(changes, &outcome);
+        self.tolerate("documents cannot be changed", outcome).map(|_| ())
+    }
+
+    fn change_records(&mut self, changes: &[Change]) -> Outcome {
+        if self.records.is_unknown() {
+            return Ok(());
+        }
+        let outcome = documents::change_records(self.engine(), changes);
+        self.records.changed(changes, &outcome);
+        self.tolerate("records cannot be changed", outcome).map(|_| ())
+    }
+
+    fn seal(&mut self) -> Outcome<bool> {
+        let sealed = self.engine().seal();
+        let sealed = self.tolerate("a seal fails", sealed)?.is_some();
+        if sealed {
+            self.model.sealed();
+        }
+        Ok(sealed)
+    }
+
+    fn expire(&mut self) -> Outcome {
+        if self.model.has_unknown() || !self.unfinished.is_empty() {
+            return Ok(());
+        }
+        // Whatever becomes of it, from now on old data may be gone.
+        self.model.expired(self.now());
+        if !self.seal()? {
+            return Ok(());
+        }
+        let expired = self.engine().expire();
+        if self.tolerate("expiry fails", expired)?.is_none() {
+            self.unfinished.push(Unfinished::Expire);
+        }
+        Ok(())
+    }
+
+    fn delete_events(&mut self, seed: u64) -> Outcome {
+        if self.model.has_unknown() || !self.unfinished.is_empty() {
+            return Ok(());
+        }
+        let question = event_question(seed).at(self.now());
+        let filter = question.filter().clone();
+        let deleted = self.engine().delete_events(&filter);
+        if self.tolerate("events cannot be deleted", deleted)?.is_none() {
+            self.unfinished.push(Unfinished::DeleteEvents(filter));
+        } else {
+            self.model.deleted_events(&filter);
+            self.model.sealed();
+        }
+        Ok(())
+    }
+
+    fn delete_metric(&mut self, metric: &str) -> Outcome {
+        if self.model.has_unknown() || !self.unfinished.is_empty() {
+            return Ok(());
+        }
+        match self.engine().delete_metric(metric) {
+            Ok(()) => self.model.dropped(metric),
+            Err(Error::Refused(Refusal::MetricNotFound(_))) => {
+                let stored = self.model.metrics.get(metric).is_some_and(|m| !m.stored.is_empty());
+                if stored {
+                    return fail("a metric is lost", metric);
+                }
+            }
+            Err(error) => {
+                self.tolerate::<()>("a metric cannot be deleted", Err(error))?;
+                self.unfinished.push(Unfinished::DropMetric(metric.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The clock jumps, the upkeep runs, and the clock is set right.
+    fn wander(&mut self, ms: i64) -> Outcome {
+        let now = self.now();
+        self.clock.jump(TimestampMs((now + ms).max(0)));
+        if !Known::ClockExcursion.is_avoided() && !self.model.has_unknown() && self.seal()? {
+            let merged = self.engine().merge();
+            self.tolerate("a merge fails", merged)?;
+            let expired = self.engine().expire();
+            self.tolerate("expiry fails", expired)?;
+        }
+        self.clock.jump(TimestampMs(now));
+        Ok(())
+    }
+
+    pub(super) fn check_all(&mut self) -> Outcome {
+        if !self.unfinished.is_empty() {
+            return Ok(());
+        }
+        self.checker(self.health()).all()?;
+        self.check_receipts()?;
+        self.check_kept(false)
+    }
+
+    fn check_receipts(&self) -> Outcome {
+        for write in self.model.writes().filter(|write| write.keyed) {
+            let found = match self.engine().receipt(u128::from(write.id)) {
+                Ok(found) => found.is_some(),
+                Err(error) => {
+                    self.tolerate::<()>("a receipt fails", Err(error))?;
+                    continue;
+                }
+            };
+            let is_there = self.model.writes().any(|other| {
+                other.id == write.id && matches!(other.fate, Fate::Acknowledged | Fate::Found)
+            });
+            if found != is_there {
+                let details = format!("write {}: {found} instead of {is_there}", write.id);
+                return fail("a receipt differs from its write", details);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_kept(&mut self, restarted: bool) -> Outcome {
+        let found = documents::documents(self.engine());
+        if let Some(found) = self.tolerate("documents cannot be read", found)? {
+            self.documents.check(&found, restarted)?;
+        }
+        let found = documents::records(self.engine());
+        if let Some(found) = self.tolerate("records cannot be read", found)? {
+            self.records.check(&found, restarted)?;
+        }
+        Ok(())
+    }
+
+    fn back_up(&mut self) -> Outcome {
+        if self.is_troubled() || !self.unfinished.is_empty() {
+            return Ok(());
+        }
+        self.copies += 1;
+        let backup = self.folder("backup");
+        let restored = self.folder("restored");
+        let copied = self.engine().backup(&backup);
+        let copied = copied.and_then(|_| Engine::restore(&backup, &restored));
+        if self.tolerate("a backup fails", copied)?.is_some() {
+            let name = format!("restored-{}", self.copies);
+            let opened = self.setup.open(&self.disk, &name, &self.clock);
+            if let Some(copy) = self.tolerate("a restored backup does not open", opened)? {
+                let health = self.health();
+                Checker { engine: &copy, model: &self.model, health }.all()?;
+            }
+        }
+        for folder in [backup, restored] {
+            if !self.disk.is_stopped() && folder.exists() {
+                let removed = std::fs::remove_dir_all(folder);
+                let removed = removed.map_err(|error| Error::Unavailable(error.to_string()));
+                self.tolerate("a copy cannot be removed", removed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn folder(&self, name: &str) -> PathBuf {
+        self.disk.root().join(format!("{name}-{}", self.copies))
+    }
+
+    pub(super) fn reopen(&mut self) -> Outcome {
+        let closed = self.engine().close();
+        if self.tolerate("the engine cannot be closed", closed)?.is_some() {
+            self.model.sealed();
+        }
+        self.restart_after_kill()
+    }
+
+    /// What must hold at the end of every history.
+    pub(crate) fn end(&mut self) -> Outcome {
+        self.disk.disarm();
+        if self.is_troubled() {
+            self.restart_after_kill()?;
+        }
+        self.check_all()?;
+        let mut damaged = match self.engine().verify() {
+            Ok(report) => report.damaged,
+            Err(error) => return fail("verification fails", error),
+        };
+        if Known::TornTailIsDamage.is_avoided() {
+            damaged.retain(|line| !line.contains("log"));
+        }
+        if damaged.is_empty() {
+            return Ok(());
+        }
+        fail("verification finds damage that nobody did", damaged.join("; "))
+    }
+}

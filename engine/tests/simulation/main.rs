@@ -1,0 +1,78 @@
+//! Histories that a seed decides, lived through on a simulated disk: writes of every kind, seals, merges, deletions, expiry, backups,
+//! crashes, failing disks, clocks that jump and files that decay. A naive model beside the engine says what may be answered.
+//!
+//! `TELLTALE_SIMULATION_SEED=n` lives through one history and prints its steps. `TELLTALE_SIMULATION_SECONDS` bounds the time of
+//! the others (30 by default), `TELLTALE_SIMULATION_FIRST` and `TELLTALE_SIMULATION_STRIDE` choose their seeds, and
+//! `TELLTALE_SIMULATION_KNOWN=0` lets histories meet the faults that are listed in `known.rs` as well.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test may panic")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "the simulation reads its own switches, measures itself and reports"
+)]
+
+#[path = "../oracle/counted.rs"]
+#[allow(dead_code, reason = "shared with the oracle, which uses all of it")]
+mod counted;
+#[path = "../oracle/event_list.rs"]
+#[allow(dead_code, reason = "shared with the oracle, which uses all of it")]
+mod event_list;
+#[path = "../oracle/event_questions.rs"]
+#[allow(dead_code, reason = "shared with the oracle, which uses all of it")]
+mod event_questions;
+
+mod answers;
+mod check;
+mod documents;
+mod driver;
+mod failing;
+mod generate;
+mod known;
+mod model;
+mod processes;
+mod recovery;
+mod run;
+mod samples;
+mod setup;
+mod shrink;
+mod steps;
+mod write;
+
+use telltale_simulation::{Call, Effect, Fault, FileKind};
+
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+/// The day on which histories begin.
+const START: i64 = 20_000 * DAY;
+
+#[test]
+fn histories_hold() {
+    run::all();
+}
+
+#[test]
+fn a_seed_is_one_history() {
+    for seed in 1..6 {
+        let traces = [run::trace(seed), run::trace(seed)].map(|trace| trace.unwrap());
+        assert_eq!(traces[0], traces[1], "seed {seed}");
+    }
+}
+
+#[test]
+fn the_calls_of_the_engine_and_of_rocksdb_are_simulated() {
+    let seed = 1;
+    let history = generate::history(seed);
+    let mut driver = driver::Driver::new(seed, &history.setup).unwrap();
+    let kinds = [FileKind::Log, FileKind::DbLog, FileKind::Table, FileKind::Manifest];
+    for kind in kinds {
+        let (kind, call, effect) = (Some(kind), Some(Call::Write), Effect::Short);
+        driver.disk.arm(Fault { kind, call, after: 0, times: 1, effect });
+    }
+    let writes = history.steps.iter().filter(|step| matches!(step, steps::Step::Write(_))).take(1);
+    for step in writes.chain([&steps::Step::Seal, &steps::Step::Merge]) {
+        driver.step(step).unwrap();
+    }
+    let struck: Vec<FileKind> = driver.disk.struck().keys().map(|(kind, ..)| *kind).collect();
+    assert_eq!(struck, kinds);
+}

@@ -1,0 +1,76 @@
+//! The processes that are measured: each series of totals has one, which goes on counting whatever becomes of its samples.
+
+use std::collections::BTreeMap;
+
+use telltale_engine::{Begins, TimestampMs};
+use telltale_simulation::Random;
+
+use super::counted::Counted;
+use super::samples::Payload;
+use super::steps::Value;
+
+#[derive(Clone, Debug)]
+struct Process {
+    start: i64,
+    cents: u64,
+    counted: Counted,
+}
+
+/// All processes of a history.
+#[derive(Debug, Default)]
+pub(crate) struct Processes(BTreeMap<(u8, u32), Process>);
+
+impl Processes {
+    /// Lets the process of a series count on, and says what it is sent as.
+    pub(crate) fn payload(&mut self, of: (u8, u32), now: i64, value: Value) -> Payload {
+        let (_, series) = of;
+        let kind = u8::from(series % 2 == 1);
+        let new = |start| Process { start, cents: 0, counted: Counted::new(kind) };
+        match value {
+            Value::Gauge(n) | Value::Counter(n) | Value::Distribution(n) => Payload::Number(n),
+            Value::Member(member) => Payload::Member(member),
+            Value::Dense { buckets } => Payload::Dense(dense_bounds(buckets)),
+            Value::Total { cents, reset } => {
+                let process = self.0.entry(of).or_insert_with(|| new(now));
+                if reset {
+                    *process = new(now);
+                }
+                process.cents += u64::from(cents);
+                Payload::Total(process.cents, begins(series, process.start))
+            }
+            Value::Counted { seed, values, delta: true, .. } => {
+                let mut counted = Counted::new(kind);
+                observe(&mut counted, seed, values);
+                Payload::Delta(counted)
+            }
+            Value::Counted { seed, values, reset, .. } => {
+                let process = self.0.entry(of).or_insert_with(|| new(now));
+                if reset {
+                    *process = new(now);
+                }
+                observe(&mut process.counted, seed, values);
+                Payload::Cumulative(process.counted.clone(), begins(series, process.start))
+            }
+        }
+    }
+}
+
+/// Processes differ in what they tell of their start.
+fn begins(series: u32, start: i64) -> Begins {
+    match series % 3 {
+        0 => Begins::Unknown,
+        n => Begins::At { start: TimestampMs(start), counts: n == 1 },
+    }
+}
+
+fn observe(counted: &mut Counted, seed: u64, values: u8) {
+    let mut random = Random::new(seed);
+    for _ in 0..values {
+        counted.add(random.range(-300..2_000) as f64 / 8.0);
+    }
+}
+
+/// Bounds so far apart that every bucket is one of a cell, too.
+fn dense_bounds(buckets: u16) -> Vec<f64> {
+    (0..=buckets).map(|n| 1.05_f64.powi(i32::from(n))).collect()
+}

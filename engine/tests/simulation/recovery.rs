@@ -1,0 +1,175 @@
+//! What a crash or decay leaves, and how the engine and the model go on with it.
+
+use telltale_engine::{
+    Aggregation, Engine, Error, Interval, MetricName, MetricQuery, Refusal, Result, TagCondition,
+    TagFilter, TimeRange,
+};
+use telltale_simulation::{FileKind, Loss, Random};
+
+use super::DAY;
+use super::check::Health;
+use super::driver::{DATA, Driver, Unfinished};
+use super::failing::{Failure, Outcome, fail};
+use super::known::Known;
+use super::model::Submitted;
+use super::samples::MARKER;
+
+impl Driver {
+    pub(super) fn restart_after_kill(&mut self) -> Outcome {
+        self.crashes += 1;
+        self.engine = None;
+        self.disk.restart();
+        if Known::UnsyncedReplay.is_avoided() {
+            self.disk.settle();
+        }
+        self.start()
+    }
+
+    pub(super) fn restart_after_power_loss(&mut self, loss: Loss, seed: u64) -> Outcome {
+        let torn = !self.is_synced() || self.model.has_unacknowledged();
+        if Known::LostDefinitions.is_avoided() && torn {
+            return self.restart_after_kill();
+        }
+        self.crashes += 1;
+        self.disk.stop();
+        self.engine = None;
+        self.model.lost_power(self.is_synced());
+        self.disk.lose_power(&mut Random::new(seed), loss).unwrap();
+        self.start()
+    }
+
+    /// Opens the engine; until it succeeds when calls fail.
+    pub(super) fn open(&mut self) -> Outcome {
+        loop {
+            self.struck_before = self.disk.strikes();
+            match self.setup.open(&self.disk, DATA, &self.clock) {
+                Ok(engine) => {
+                    self.engine = Some(engine);
+                    return Ok(());
+                }
+                Err(_) if self.is_troubled() => self.disk.restart(),
+                Err(error) => return fail("the engine does not open", error),
+            }
+        }
+    }
+
+    /// Opens the engine after a crash and finds out what is there.
+    pub(super) fn start(&mut self) -> Outcome {
+        self.open()?;
+        let mut damage = self.engine().damage();
+        if Known::TornTailIsDamage.is_avoided() {
+            damage.retain(|line| !line.contains("log"));
+        }
+        if !damage.is_empty() && !self.is_troubled() {
+            return fail("damage is reported that nobody did", damage.join("; "));
+        }
+        let engine = self.engine.as_ref().expect("it was opened");
+        let mut doubled = Vec::new();
+        let mut failed = None;
+        self.model.resolve(|write| match present(engine, write) {
+            Ok(times) => {
+                if times > 1 {
+                    doubled.push(write.id);
+                }
+                times > 0
+            }
+            Err(error) => {
+                failed = Some(error.to_string());
+                false
+            }
+        });
+        if !doubled.is_empty() {
+            return fail("a write is there twice", format!("{doubled:?}"));
+        }
+        if let Some(error) = failed {
+            return fail("the engine does not answer after its start", error);
+        }
+        self.check_kept(true)?;
+        self.finish()?;
+        self.check_all()
+    }
+
+    /// Does again what a crash interrupted.
+    pub(super) fn finish(&mut self) -> Outcome {
+        for unfinished in std::mem::take(&mut self.unfinished) {
+            let done = match &unfinished {
+                Unfinished::DropMetric(metric) => match self.engine().delete_metric(metric) {
+                    Err(Error::Refused(Refusal::MetricNotFound(_))) => Ok(()),
+                    other => other,
+                },
+                Unfinished::DeleteEvents(filter) => self.engine().delete_events(filter).map(|_| ()),
+                Unfinished::Expire => {
+                    let sealed = self.engine().seal();
+                    sealed.and_then(|_| self.engine().expire()).map(|_| ())
+                }
+            };
+            if self.tolerate("what was interrupted cannot be finished", done)?.is_none() {
+                self.unfinished.push(unfinished);
+                continue;
+            }
+            match unfinished {
+                Unfinished::DropMetric(metric) => self.model.dropped(&metric),
+                Unfinished::DeleteEvents(filter) => self.model.deleted_events(&filter),
+                Unfinished::Expire => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn decay(&mut self, kind: FileKind, seed: u64) -> Outcome {
+        self.disk.disarm();
+        let mut random = Random::new(seed);
+        if random.percent(50) && !self.is_troubled() {
+            self.reopen()?;
+        } else {
+            self.restart_after_kill()?;
+        }
+        self.engine = None;
+        let Some(decay) = self.disk.decay(&mut random, kind).unwrap() else { return self.open() };
+        let engine = match self.setup.open(&self.disk, DATA, &self.clock) {
+            Ok(engine) => engine,
+            Err(error) => {
+                return fail("the engine does not open after decay", format!("{decay:?}: {error}"));
+            }
+        };
+        self.engine = Some(engine);
+        let with_decay = |mut failure: Failure| {
+            failure.details = format!("{decay:?}: {}", failure.details);
+            failure
+        };
+        self.checker(Health::Decayed).all().map_err(with_decay)?;
+        for (kind, done) in [
+            ("a seal fails after decay", self.engine().seal().map(|_| ())),
+            ("a merge fails after decay", self.engine().merge().map(|_| ())),
+        ] {
+            if let Err(error) = done {
+                return fail(kind, format!("{decay:?}: {error}"));
+            }
+        }
+        self.checker(Health::Decayed).all().map_err(with_decay)
+    }
+}
+
+/// How often a write is there, found by its receipt or its marker.
+fn present(engine: &Engine, write: &Submitted) -> Result<u64> {
+    if write.keyed {
+        return Ok(u64::from(engine.receipt(u128::from(write.id))?.is_some()));
+    }
+    let own = TagCondition::AnyOf(vec![write.id.to_string()]);
+    let answer = engine.query(&MetricQuery {
+        metric: MetricName::new(MARKER).unwrap(),
+        range: TimeRange::new(write.now - DAY, write.now + DAY),
+        interval: Interval::DAY,
+        aggregations: vec![Aggregation::Sum],
+        filters: vec![TagFilter { key: "write".into(), condition: own }],
+        group_by: vec![],
+    });
+    match answer {
+        Ok(answer) => {
+            let sums = answer.groups.iter().flat_map(|group| &group.columns[0]);
+            Ok(sums.sum::<f64>() as u64)
+        }
+        Err(Error::Refused(_)) => Ok(0),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,70 @@
+//! How the engine of a history is opened.
+
+use std::time::Duration;
+
+use telltale_engine::{
+    Clock, Durability, Engine, Maintenance, Options, Result, Retention, TierRetention,
+};
+use telltale_simulation::{Disk, Random};
+
+/// Options that a seed decides.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) durability: Durability,
+    pub(crate) retention: TierRetention,
+    pub(crate) event_days: i64,
+    pub(crate) rollup_points_min: u64,
+    pub(crate) head_bytes: usize,
+}
+
+const fn days(n: u64) -> Duration {
+    Duration::from_secs(n * 86_400)
+}
+
+impl Setup {
+    pub(crate) fn of(random: &mut Random) -> Self {
+        let durability = match random.weighted(&[8, 2]) {
+            0 => Durability::Sync,
+            _ => Durability::Os,
+        };
+        let raw = 1 + random.below(4);
+        let retention = TierRetention {
+            raw: days(raw),
+            minute: days(raw.min(2)),
+            five_minutes: days(raw + random.below(4)),
+            hour: days(60),
+            day: days(60 + random.below(2) * 40),
+        };
+        Self {
+            durability,
+            retention,
+            event_days: 2 + random.range(0..20),
+            rollup_points_min: *random.pick(&[1, 1, 4, 60]),
+            head_bytes: *random.pick(&[32 << 20, 32 << 20, 1 << 20, 64 << 10]),
+        }
+    }
+
+    /// Opens the engine of a disk.
+    pub(crate) fn open(&self, disk: &Disk, folder: &str, clock: &Clock) -> Result<Engine> {
+        let options = Options {
+            durability: self.durability,
+            clock: clock.clone(),
+            head_bytes: self.head_bytes,
+            cache_bytes: 8 << 20,
+            event_cache_bytes: 4 << 20,
+            disk_free_bytes: 0,
+            threads: 2,
+            retention: Retention { default: self.retention, by_prefix: Vec::new() },
+            rollup_points_min: self.rollup_points_min,
+            event_retention: days(self.event_days.unsigned_abs()),
+            maintenance: Maintenance::Manual,
+            ..Options::default()
+        };
+        Engine::open(&disk.root().join(folder), options)
+    }
+
+    /// Whether an acknowledged write survives a power loss.
+    pub(crate) fn is_synced(&self) -> bool {
+        self.durability == Durability::Sync
+    }
+}

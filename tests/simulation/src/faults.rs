@@ -1,0 +1,183 @@
+//! Faults: which call on which file fails, and how.
+
+use std::fmt;
+
+/// What a file of a data directory is for, by its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileKind {
+    /// A segment of the engine's write-ahead log.
+    Log,
+    /// RocksDB's write-ahead log.
+    DbLog,
+    /// A table of RocksDB.
+    Table,
+    /// The manifest of RocksDB, or the file that names it.
+    Manifest,
+    /// Any other file.
+    Other,
+    /// A folder.
+    Folder,
+}
+
+impl FileKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] =
+        [Self::Log, Self::DbLog, Self::Table, Self::Manifest, Self::Other, Self::Folder];
+
+    /// The kind of the file at `path`.
+    pub fn of(path: &str) -> Self {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        match (folder.ends_with("/db"), extension) {
+            (false, "log") => Self::Log,
+            (true, "log") => Self::DbLog,
+            (_, "sst") => Self::Table,
+            (true, "dbtmp") => Self::Manifest,
+            _ if name == "CURRENT" || name.starts_with("MANIFEST") => Self::Manifest,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What is asked of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Call {
+    /// Opens a file that is there.
+    Open,
+    /// Makes a file or a folder.
+    Create,
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Makes content or names durable.
+    Sync,
+    /// Changes a length.
+    Truncate,
+    /// Renames or links.
+    Rename,
+    /// Deletes.
+    Unlink,
+}
+
+impl Call {
+    /// All calls.
+    pub const ALL: [Self; 8] = [
+        Self::Open,
+        Self::Create,
+        Self::Read,
+        Self::Write,
+        Self::Sync,
+        Self::Truncate,
+        Self::Rename,
+        Self::Unlink,
+    ];
+
+    /// Whether the call changes what a disk holds.
+    pub(crate) fn changes(self) -> bool {
+        !matches!(self, Self::Open | Self::Read)
+    }
+}
+
+/// How the system refuses a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Errno {
+    /// The device failed.
+    Io,
+    /// The disk is full.
+    NoSpace,
+    /// The process has as many open files as it may.
+    TooManyFiles,
+    /// A signal came: to be tried again.
+    Interrupted,
+}
+
+/// What a fault does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effect {
+    /// The call does nothing and fails. A sync that fails may have written some sectors and forgets the others.
+    Fail(Errno),
+    /// A write that writes less than it was given.
+    Short,
+    /// A sync that does nothing and succeeds.
+    Lie,
+    /// The machine or the process ends before the call; of a write any part may have been done.
+    Stop,
+}
+
+/// A fault that waits for its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Which files; all of them when none is named.
+    pub kind: Option<FileKind>,
+    /// Which call; any that changes the disk when none is named.
+    pub call: Option<Call>,
+    /// Calls that go well before it.
+    pub after: u32,
+    /// How often it happens.
+    pub times: u32,
+    /// What happens.
+    pub effect: Effect,
+}
+
+impl Fault {
+    /// Whether the fault is about this call. Counts it.
+    pub(crate) fn strikes(&mut self, kind: FileKind, call: Call) -> bool {
+        let about_call = self.call.map_or(call.changes(), |only| only == call);
+        let about_file = self.kind.is_none_or(|only| only == kind);
+        if !about_call || !about_file || self.times == 0 {
+            return false;
+        }
+        if self.after > 0 {
+            self.after -= 1;
+            return false;
+        }
+        self.times -= 1;
+        true
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self.kind.map_or("any file".to_owned(), |kind| format!("{kind:?}"));
+        let call = self.call.map_or("any change".to_owned(), |call| format!("{call:?}"));
+        let Self { after, times, effect, .. } = self;
+        write!(f, "{effect:?} at {call} of {kind}, after {after}, {times} times")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_known_by_their_path() {
+        for (path, kind) in [
+            ("/data/log/00000000000000000001.log", FileKind::Log),
+            ("/data/db/000004.log", FileKind::DbLog),
+            ("/data/db/000012.sst", FileKind::Table),
+            ("/data/db/MANIFEST-000005", FileKind::Manifest),
+            ("/data/db/CURRENT", FileKind::Manifest),
+            ("/data/db/000001.dbtmp", FileKind::Manifest),
+            ("/data/LOCK", FileKind::Other),
+        ] {
+            assert_eq!(FileKind::of(path), kind, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_fault_counts_its_own_calls() {
+        let mut fault = Fault {
+            kind: Some(FileKind::Log),
+            call: Some(Call::Sync),
+            after: 1,
+            times: 2,
+            effect: Effect::Lie,
+        };
+        let mut strikes = |kind, call| fault.strikes(kind, call);
+        assert!(!strikes(FileKind::Log, Call::Write) && !strikes(FileKind::Table, Call::Sync));
+        assert!(!strikes(FileKind::Log, Call::Sync));
+        assert!(strikes(FileKind::Log, Call::Sync) && strikes(FileKind::Log, Call::Sync));
+        assert!(!strikes(FileKind::Log, Call::Sync));
+    }
+}

@@ -1,0 +1,121 @@
+//! What a disk does with each call: the faults that strike it, and what it changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::faults::{Call, Effect, Errno, Fault, FileKind};
+use crate::names::NodeId;
+use crate::random::Random;
+use crate::tree::Tree;
+
+/// Faults of one disk that are kept for whoever reads about a failure.
+const JOURNAL_LINES_MAX: usize = 200;
+/// Calls after which files without a name are forgotten.
+const SWEEP_CALLS: u32 = 256;
+
+/// What decay did to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decay {
+    /// The path below the root of the disk.
+    pub path: String,
+    /// The place in the file.
+    pub offset: usize,
+    /// How many bytes were zeroed; none when one bit was flipped.
+    pub zeroed: usize,
+}
+
+/// How a call goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The kernel does it.
+    Go,
+    /// The kernel does this part of it.
+    Part(usize),
+    /// The kernel does this part of it, and the caller never learns of it.
+    PartThenFail(usize),
+    /// It fails.
+    Fail(Errno),
+    /// It did nothing and succeeds.
+    Pretend,
+}
+
+/// A disk, as it is under its lock.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) tree: Tree,
+    pub(crate) open: BTreeMap<i32, NodeId>,
+    pub(crate) faults: Vec<Fault>,
+    /// Kinds of files of which a power loss takes only the end.
+    pub(crate) in_order: BTreeSet<FileKind>,
+    pub(crate) stopped: bool,
+    pub(crate) random: Random,
+    pub(crate) journal: Vec<String>,
+    /// How often each effect struck.
+    pub(crate) struck: BTreeMap<(FileKind, Call, Effect), u64>,
+    calls: u32,
+}
+
+impl State {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            tree: Tree::default(),
+            open: BTreeMap::new(),
+            faults: Vec::new(),
+            in_order: BTreeSet::new(),
+            stopped: false,
+            random: Random::new(seed),
+            journal: Vec::new(),
+            struck: BTreeMap::new(),
+            calls: 0,
+        }
+    }
+
+    /// Decides a call of so many bytes.
+    pub(crate) fn decide(
+        &mut self,
+        path: &str,
+        kind: FileKind,
+        call: Call,
+        bytes: usize,
+    ) -> Verdict {
+        if self.stopped {
+            return if call.changes() { Verdict::Fail(Errno::Io) } else { Verdict::Go };
+        }
+        self.sweep();
+        let mut struck = None;
+        for fault in &mut self.faults {
+            if fault.strikes(kind, call) {
+                struck = struck.or(Some(fault.effect));
+            }
+        }
+        let Some(effect) = struck else { return Verdict::Go };
+        *self.struck.entry((kind, call, effect)).or_default() += 1;
+        if self.journal.len() < JOURNAL_LINES_MAX {
+            self.journal.push(format!("{effect:?} at {call:?} of {path}"));
+        }
+        match effect {
+            Effect::Fail(errno) => Verdict::Fail(errno),
+            Effect::Short if call == Call::Write && bytes > 1 => {
+                Verdict::Part(1 + self.random.index(bytes - 1))
+            }
+            Effect::Short => Verdict::Go,
+            Effect::Lie if call == Call::Sync => Verdict::Pretend,
+            Effect::Lie => Verdict::Go,
+            Effect::Stop => {
+                self.stopped = true;
+                match call {
+                    Call::Write => Verdict::PartThenFail(self.random.index(bytes + 1)),
+                    _ => Verdict::Fail(Errno::Io),
+                }
+            }
+        }
+    }
+
+    /// Forgets files that nobody can come to any more, from time to time.
+    fn sweep(&mut self) {
+        self.calls += 1;
+        if self.calls.is_multiple_of(SWEEP_CALLS) {
+            let open: BTreeSet<NodeId> = self.open.values().copied().collect();
+            self.tree.forget_unnamed(&open);
+        }
+    }
+}
