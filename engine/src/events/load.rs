@@ -35,7 +35,9 @@ impl Events {
         let mut listed = read_catalog(&store, damaged)?;
         if damaged.len() > before || store.lost_entries_of(Keyspace::EventCatalog)? {
             add_unlisted(&store, &mut listed)?;
-            store.found_entries_of(Keyspace::EventCatalog)?;
+            if !store.is_read_only() {
+                store.found_entries_of(Keyspace::EventCatalog)?;
+            }
         }
         let next = |key: &EventBlockKey| key.sequence + 1;
         let used = listed.blocks.keys().chain(&listed.garbage).map(next).max().unwrap_or(1);
@@ -96,6 +98,9 @@ fn add_unlisted(store: &Store, listed: &mut Listed) -> Result<()> {
     for (key, info) in found {
         batch.put(Keyspace::EventCatalog, &keys::block(&key), info.to_catalog_entry());
         listed.blocks.insert(key, info);
+    }
+    if store.is_read_only() {
+        return Ok(());
     }
     store.write(batch, Sync::Yes)
 }

@@ -150,9 +150,9 @@ pub(super) enum Payload<'a> {
 /// The frame at `at`, if its header is whole.
 pub(super) fn frame_at(file: &[u8], at: usize) -> Option<Frame<'_>> {
     let bytes = file.get(at..)?;
-    match bytes.first_chunk()? {
-        &MARKER => frame(bytes, at),
-        &MARKER_1 => frame_1(bytes),
+    match *bytes.first_chunk()? {
+        MARKER => frame(bytes, at),
+        MARKER_1 => frame_1(bytes),
         _ => None,
     }
 }

@@ -264,6 +264,10 @@ mod tests {
 
     /// Two minutes of a gauge, an event and a receipt, in blocks.
     fn fill(engine: &Engine, clock: &Clock) {
+        fill_with_receipt(engine, clock, 7);
+    }
+
+    fn fill_with_receipt(engine: &Engine, clock: &Clock, id: u128) {
         let mut points = engine.batch();
         let series = points.series("cpu", MetricType::Gauge, &[]).unwrap();
         points.number(MetricType::Gauge, series, clock.now(), 1.0);
@@ -273,7 +277,7 @@ mod tests {
         let new = NewEvent { name: "a", time, user: None, value: None, tags, properties: None };
         events.push(&new).unwrap();
         let expires_at = engine.trusted_time().expires_after(86_400_000);
-        let receipt = Receipt { id: 7, fingerprint: 1, answer: vec![1], expires_at };
+        let receipt = Receipt { id, fingerprint: 1, answer: vec![1], expires_at };
         let (tell, told) = mpsc::channel();
         let write = Write { points, events: Some(events), receipt: Some(receipt) };
         engine.submit(write, move |outcome| tell.send(outcome).unwrap());
@@ -404,7 +408,7 @@ mod tests {
         assert!(engine.expire().is_err());
         assert!(engine.damage().iter().any(|line| line.contains("as the test told")));
         assert_eq!((engine.failure(), engine.trouble()), (None, None));
-        fill(&engine, &clock);
+        fill_with_receipt(&engine, &clock, 8);
         drop(engine);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
         engine.merge().unwrap();

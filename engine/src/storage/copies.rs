@@ -46,9 +46,8 @@ impl Store {
             }
             uncopied += 1;
             // Two values are there when a table was lost and an older one shows. Facts of the whole only grow.
-            let newer =
-                |copy: &Box<[u8]>| keyspace == Keyspace::Meta && number(copy) > number(value);
-            let kept = copy.filter(newer).unwrap_or_else(|| value.clone());
+            let newer = |copy: &[u8]| keyspace == Keyspace::Meta && number(copy) > number(value);
+            let kept = copy.filter(|copy| newer(copy)).unwrap_or_else(|| value.clone());
             batch.put(keyspace, key, kept.into_vec());
         }
         let lost = damaged || copy_damaged;

@@ -29,6 +29,9 @@ const SECTORS_PER_PARITY: usize = 128;
 const PARITIES_MIN: usize = 2;
 const MAGIC: &[u8; 8] = b"TTGUARD1";
 
+/// An offset in a table, and the bytes that belong there.
+type Repair = (u64, Vec<u8>);
+
 /// What a guard says of its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
@@ -114,7 +117,7 @@ impl Guards {
     }
 
     /// What is damaged, and the bytes that belong there.
-    fn examine(&self, number: u64) -> io::Result<(Health, Vec<(u64, Vec<u8>)>)> {
+    fn examine(&self, number: u64) -> io::Result<(Health, Vec<Repair>)> {
         let guard = match fs::read(self.guard(number)) {
             Ok(bytes) => Guard::decode(&bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -216,7 +219,7 @@ impl Guard {
         Ok(guard)
     }
 
-    fn compare(&self, table: &[u8]) -> (Health, Vec<(u64, Vec<u8>)>) {
+    fn compare(&self, table: &[u8]) -> (Health, Vec<Repair>) {
         let mut difference = self.parity.clone();
         let sums = add_sectors(table, &mut difference);
         let bad: Vec<usize> = (self.sums.iter().enumerate())
@@ -229,7 +232,7 @@ impl Guard {
         if bad.is_empty() {
             return (Health::Whole, Vec::new());
         }
-        let repairs: Option<Vec<(u64, Vec<u8>)>> =
+        let repairs: Option<Vec<Repair>> =
             bad.iter().map(|i| self.made_again(table, *i, &difference)).collect();
         match repairs {
             Some(repairs) => (Health::Mendable(bad.len()), repairs),

@@ -363,24 +363,26 @@ fn reading_around_damage_without_damage_reads_everything_once() {
 
 #[test]
 fn a_log_cut_short_loses_the_tail_and_a_damaged_one_what_is_damaged() {
+    // More than a block of RocksDB's log, the rest of which goes with a damaged record.
+    const RECORD_BYTES: usize = 40_000;
     let dir = TempDir::new().unwrap();
     let (whole, cut, damaged) =
         (dir.path().join("whole"), dir.path().join("cut"), dir.path().join("damaged"));
     let store = open(&whole);
     for n in 0..3_u8 {
-        put(&store, Keyspace::Documents, &[n], &noise(u64::from(n), 3_000));
+        put(&store, Keyspace::Documents, &[n], &noise(u64::from(n), RECORD_BYTES));
     }
     for target in [&cut, &damaged] {
         copy_as_killed(&whole, target);
     }
-    let needle = &noise(2, 3_000)[2_000..2_020];
+    let needle = &noise(2, RECORD_BYTES)[2_000..2_020];
     let log = file_with(&cut, "log", needle);
     let bytes = fs::read(&log).unwrap();
     fs::write(&log, bytes.get(..bytes.len() - 1_500).unwrap()).unwrap();
     let found = keys(&open(&cut), Keyspace::Documents, &KeyRange::all(), Direction::Forward);
     assert_eq!(found, [[0], [1]]);
 
-    let needle = &noise(1, 3_000)[2_000..2_020];
+    let needle = &noise(1, RECORD_BYTES)[2_000..2_020];
     flip_byte(&file_with(&damaged, "log", needle), needle);
     let (store, told) = open_and_listen(&damaged);
     let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);

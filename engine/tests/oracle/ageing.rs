@@ -84,6 +84,8 @@ impl World {
             clock: clock.clone(),
             durability: Durability::Os,
             maintenance: Maintenance::Manual,
+            // The clock is right, however far it moves between two starts.
+            clock_grace: Duration::ZERO,
             cache_bytes: 8 << 20,
             disk_free_bytes: 0,
             rollup_points_min: history.rollup_points_min,

@@ -210,7 +210,7 @@ proptest! {
 }
 
 struct Opened {
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
     options: Options,
     engine: Option<Engine>,
 }
@@ -221,7 +221,7 @@ impl Opened {
         let clock = Clock::manual(TimestampMs(START + 3_600_000));
         let options = Options { maintenance: Maintenance::Manual, clock, ..Options::default() };
         let engine = Some(Engine::open(dir.path(), options.clone()).unwrap());
-        Self { _dir: dir, options, engine }
+        Self { dir, options, engine }
     }
 
     fn engine(&self) -> &Engine {
@@ -230,7 +230,7 @@ impl Opened {
 
     fn reopen(&mut self) {
         self.engine = None;
-        self.engine = Some(Engine::open(self._dir.path(), self.options.clone()).unwrap());
+        self.engine = Some(Engine::open(self.dir.path(), self.options.clone()).unwrap());
     }
 
     /// Reads the counter and the histogram of a host.
@@ -331,6 +331,8 @@ fn a_damaged_row_costs_its_series_their_baseline_and_is_told() {
     opened.read("b", 3, 5);
     assert_eq!(opened.totals(), (16.0, 16.0));
     opened.engine().seal().unwrap();
+    // It is told until somebody has seen it, and found once.
+    std::fs::remove_file(opened.dir.path().join("DAMAGE")).unwrap();
     opened.reopen();
     assert_eq!(opened.engine().damage(), [""; 0]);
     opened.read("a", 4, 27);
