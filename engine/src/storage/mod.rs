@@ -24,6 +24,8 @@ mod tuning;
 mod upkeep;
 
 #[cfg(test)]
+mod damage_tests;
+#[cfg(test)]
 mod full_disk_tests;
 #[cfg(test)]
 mod killed;

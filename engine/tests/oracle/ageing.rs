@@ -70,7 +70,8 @@ struct World {
     kept_days: [u64; 5],
     /// In the order of writing.
     samples: BTreeMap<MetricType, Vec<Kept>>,
-    series: Vec<(MetricType, u8)>,
+    /// None for those of metrics that were deleted: their ids are not given again.
+    series: Vec<Option<(MetricType, u8)>>,
 }
 
 impl World {
@@ -134,7 +135,9 @@ impl World {
             Step::Delete(kind) => {
                 if self.samples.remove(kind).is_some() {
                     self.engine().delete_metric(kind.as_str()).unwrap();
-                    self.series.retain(|(of, _)| of != kind);
+                    let of_kind =
+                        |s: &&mut Option<(MetricType, u8)>| s.is_some_and(|s| s.0 == *kind);
+                    self.series.iter_mut().filter(of_kind).for_each(|s| *s = None);
                 }
             }
             Step::Pass(ms) => self.clock.set(TimestampMs(self.now() + ms)),
@@ -161,7 +164,7 @@ impl World {
                 MetricType::Set => batch.member(series, TimestampMs(time), &member(value)),
                 _ => batch.number(kind, series, TimestampMs(time), value),
             }
-            let key = (kind, host);
+            let key = Some((kind, host));
             let series = self.series.iter().position(|s| *s == key).unwrap_or_else(|| {
                 self.series.push(key);
                 self.series.len() - 1

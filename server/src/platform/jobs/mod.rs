@@ -47,4 +47,6 @@ pub use names::{ClassName, QueueName, UniqueKey};
 pub use settings::JobsSettings;
 
 #[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
 mod tests;

@@ -13,43 +13,51 @@ use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::ticks::Ticks;
 
-const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
+pub(super) const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 
 /// Jobs that nobody else knows, with a clock that is moved by hand.
-struct House {
-    dir: TempDir,
-    clock: Clock,
-    engine: Engine,
-    jobs: Arc<Jobs>,
-    runtime: Runtime,
+pub(super) struct House {
+    pub(super) dir: TempDir,
+    pub(super) clock: Clock,
+    pub(super) engine: Engine,
+    pub(super) jobs: Arc<Jobs>,
+    pub(super) runtime: Runtime,
 }
 
 /// The jobs of an engine.
-fn open(engine: &Engine, clock: &Clock, ticks: Ticks) -> Jobs {
+pub(super) fn open(engine: &Engine, clock: &Clock, ticks: Ticks) -> Jobs {
     open_with(engine, clock, ticks, JobsSettings::default())
 }
 
-fn open_with(engine: &Engine, clock: &Clock, ticks: Ticks, settings: JobsSettings) -> Jobs {
+pub(super) fn open_with(
+    engine: &Engine,
+    clock: &Clock,
+    ticks: Ticks,
+    settings: JobsSettings,
+) -> Jobs {
     let ids = Arc::new(Ids::new(clock.clone()).unwrap());
     Jobs::open(engine.clone(), clock.clone(), ticks, ids, settings).unwrap()
 }
 
 impl House {
     /// The wall clock is ours to set; the steady one is not.
-    fn open() -> Self {
+    pub(super) fn open() -> Self {
         Self::with(|_| Ticks::system())
     }
 
     /// Both clocks are.
-    fn timeless() -> Self {
+    pub(super) fn timeless() -> Self {
         Self::with(|clock| Ticks::following(clock.clone()))
     }
 
-    fn with(ticks: impl FnOnce(&Clock) -> Ticks) -> Self {
+    pub(super) fn with(ticks: impl FnOnce(&Clock) -> Ticks) -> Self {
         Self::with_settings(ticks, JobsSettings::default())
     }
 
-    fn with_settings(ticks: impl FnOnce(&Clock) -> Ticks, settings: JobsSettings) -> Self {
+    pub(super) fn with_settings(
+        ticks: impl FnOnce(&Clock) -> Ticks,
+        settings: JobsSettings,
+    ) -> Self {
         let dir = TempDir::new().unwrap();
         let clock = Clock::manual(NOW);
         let options = Options { clock: clock.clone(), cache_bytes: 16 << 20, ..Options::default() };
@@ -59,12 +67,12 @@ impl House {
         Self { dir, clock, engine, jobs, runtime }
     }
 
-    fn enqueue(&self, class: &str) -> JobId {
+    pub(super) fn enqueue(&self, class: &str) -> JobId {
         let drafted = self.jobs.draft(job(class));
         self.runtime.block_on(self.jobs.enqueue(drafted, None)).unwrap().id
     }
 
-    fn register(&self) -> WorkerId {
+    pub(super) fn register(&self) -> WorkerId {
         let about = NewWorker {
             hostname: "h".into(),
             pid: None,
@@ -74,17 +82,21 @@ impl House {
         self.runtime.block_on(self.jobs.register(about)).unwrap().id
     }
 
-    fn fetch(&self, worker: WorkerId) -> Vec<Holding> {
+    pub(super) fn fetch(&self, worker: WorkerId) -> Vec<Holding> {
         self.runtime.block_on(self.jobs.fetch(worker, 100, Duration::ZERO)).unwrap().keep()
     }
 
-    fn status(&self, id: JobId) -> JobStatus {
+    pub(super) fn status(&self, id: JobId) -> JobStatus {
         self.runtime.block_on(self.jobs.job(id)).unwrap().status
     }
 
     /// Holds the ledger up, in the middle of a round that is full with what is drafted, until what this answers is
     /// dropped. Then `last` is dropped there.
-    fn hold_up(&self, drafted: Vec<Drafted>, last: impl Send + 'static) -> mpsc::Sender<()> {
+    pub(super) fn hold_up(
+        &self,
+        drafted: Vec<Drafted>,
+        last: impl Send + 'static,
+    ) -> mpsc::Sender<()> {
         let (go_on, gate) = mpsc::channel::<()>();
         let (arrive, arrived) = mpsc::channel::<()>();
         let wait = move |_| {
@@ -100,24 +112,24 @@ impl House {
     }
 
     /// As much as makes a round full.
-    fn full_round(&self) -> Vec<Drafted> {
+    pub(super) fn full_round(&self) -> Vec<Drafted> {
         (0..3).map(|_| self.jobs.draft(large("other", 3 << 20))).collect()
     }
 
     /// Damages what a job is to do.
-    fn spoil(&self, id: JobId) {
+    pub(super) fn spoil(&self, id: JobId) {
         let mut batch = RecordBatch::new();
         batch.put(stored::BODIES, &id.key(), b"\xffno body".to_vec());
         self.engine.records().write(batch).unwrap();
     }
 
     /// Moves both clocks on.
-    fn pass(&self, ms: i64) {
+    pub(super) fn pass(&self, ms: i64) {
         self.clock.set(TimestampMs(self.clock.now().0 + ms));
     }
 }
 
-fn job(class: &str) -> NewJob {
+pub(super) fn job(class: &str) -> NewJob {
     NewJob {
         class: ClassName::new(class).unwrap(),
         queue: QueueName::new("default").unwrap(),
@@ -130,13 +142,13 @@ fn job(class: &str) -> NewJob {
 }
 
 /// A job with so many bytes of arguments.
-fn large(queue: &str, bytes: usize) -> NewJob {
+pub(super) fn large(queue: &str, bytes: usize) -> NewJob {
     let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(bytes)).into();
     NewJob { queue: QueueName::new(queue).unwrap(), arguments, ..job("Large") }
 }
 
 /// A job that no record can hold, so that the write of its round fails.
-fn too_large() -> NewJob {
+pub(super) fn too_large() -> NewJob {
     large("default", telltale_engine::limits::RECORD_VALUE_BYTES_MAX)
 }
 
@@ -481,151 +493,13 @@ fn a_dead_job_that_somebody_else_brings_back_meanwhile_is_not_found() {
 
 impl House {
     /// Enqueues, and answers why not.
-    fn try_enqueue(&self, job: NewJob) -> Result<JobId, JobsError> {
+    pub(super) fn try_enqueue(&self, job: NewJob) -> Result<JobId, JobsError> {
         let drafted = self.jobs.draft(job);
         self.runtime.block_on(self.jobs.enqueue(drafted, None)).map(|enqueued| enqueued.id)
     }
 
-    fn fail(&self, held: &Holding) -> Failed {
+    pub(super) fn fail(&self, held: &Holding) -> Failed {
         let report = FailureReport::new("Odd", "as told", Vec::new());
         self.runtime.block_on(self.jobs.fail(held.id, Some(held.token), report)).unwrap()
     }
-}
-
-fn of_queue(queue: &str, job: NewJob) -> NewJob {
-    NewJob { queue: QueueName::new(queue).unwrap(), ..job }
-}
-
-#[test]
-fn a_panic_of_the_ledger_fails_who_asked_and_costs_nobody_else_anything() {
-    let house = House::timeless();
-    let (kept, worker) = (house.enqueue("Work"), house.register());
-    let waiting = house.jobs.fetch(worker, 1, Duration::from_secs(60));
-    let mut panicked = Box::pin(
-        house.jobs.enqueue_all(Vec::new(), |_| -> ((), Option<Receipt>) { panic!("as told") }),
-    );
-    let refused = house.runtime.block_on(&mut panicked);
-    assert!(matches!(refused, Err(JobsError::Unavailable(_))), "{refused:?}");
-    drop(waiting);
-    let later = house.enqueue("Work");
-    assert_eq!(house.jobs.figures().panics(), 1);
-    let held: Vec<JobId> = house.fetch(worker).iter().map(|job| job.id).collect();
-    assert_eq!(held, [kept, later]);
-}
-
-#[test]
-fn a_ledger_that_panics_while_it_is_told_to_stop_ends() {
-    let house = House::timeless();
-    let gate = house.hold_up(house.full_round(), ());
-    let panicked =
-        house.jobs.enqueue_all(Vec::new(), |_| -> ((), Option<Receipt>) { panic!("as told") });
-    let panicked = std::thread::scope(|scope| {
-        let mut panicked = Box::pin(panicked);
-        assert!((&mut panicked).now_or_never().is_none());
-        let closing = scope.spawn(|| house.jobs.close());
-        drop(gate);
-        closing.join().unwrap();
-        house.runtime.block_on(panicked)
-    });
-    assert!(matches!(panicked, Err(JobsError::Unavailable(_))), "{panicked:?}");
-}
-
-#[test]
-fn too_many_jobs_of_a_queue_are_refused_and_those_there_are_go_on() {
-    let settings = JobsSettings { queue_waiting_max: 2, ..JobsSettings::default() };
-    let house = House::with_settings(|clock| Ticks::following(clock.clone()), settings);
-    let worker = house.register();
-    house.enqueue("Work");
-    // Scheduled ones wait as well.
-    let later = NewJob { run_at: Some(TimestampMs(NOW.0 + 60_000)), ..job("Work") };
-    house.try_enqueue(later).unwrap();
-    let full = house.try_enqueue(job("Work"));
-    assert!(matches!(&full, Err(JobsError::QueueFull { max: 2, .. })), "{full:?}");
-    house.try_enqueue(of_queue("other", job("Work"))).unwrap();
-    assert_eq!((house.jobs.figures().waiting(), house.jobs.figures().refused()), (3, 1));
-    // What is handed out makes room, and comes back above the limit.
-    let held = house.fetch(worker);
-    house.try_enqueue(job("Work")).unwrap();
-    assert_eq!(house.fail(&held[0]).status, JobStatus::Retrying);
-    assert!(house.try_enqueue(job("Work")).is_err());
-    assert_eq!(house.jobs.figures().waiting(), 4);
-    house.pass(100_000);
-    assert_eq!(house.fetch(worker).len(), 3);
-    // The same as the disk says.
-    let again = open_with(&house.engine, &house.clock, Ticks::system(), settings);
-    assert_eq!(again.figures().waiting(), 1);
-}
-
-#[test]
-fn too_many_jobs_in_all_are_refused_but_for_a_few_of_our_own() {
-    let settings = JobsSettings { waiting_max: 2, ..JobsSettings::default() };
-    let house = House::with_settings(|clock| Ticks::following(clock.clone()), settings);
-    for queue in ["a", "b"] {
-        house.try_enqueue(of_queue(queue, job("Work"))).unwrap();
-    }
-    let full = house.try_enqueue(of_queue("c", job("Work")));
-    assert!(matches!(&full, Err(JobsError::TooManyJobs { max: 2 })), "{full:?}");
-    house.try_enqueue(of_queue("telltale", job("Work"))).unwrap();
-    assert!(house.try_enqueue(of_queue("telltales", job("Work"))).is_err());
-
-    let settings = JobsSettings {
-        waiting_bytes_max: 3 * limits::WAITING_JOB_BYTES,
-        ..JobsSettings::default()
-    };
-    let house = House::with_settings(|clock| Ticks::following(clock.clone()), settings);
-    (0..3)
-        .map(|_| house.enqueue("Work"))
-        .for_each(|id| assert_eq!(house.status(id), JobStatus::Ready));
-    assert!(matches!(house.try_enqueue(job("Work")), Err(JobsError::TooManyJobBytes { .. })));
-}
-
-#[test]
-fn a_dead_job_is_not_brought_back_to_a_full_queue_and_stays_dead() {
-    let settings = JobsSettings { queue_waiting_max: 1, ..JobsSettings::default() };
-    let house = House::with_settings(|clock| Ticks::following(clock.clone()), settings);
-    let worker = house.register();
-    let dies = house.try_enqueue(NewJob { max_attempts: 1, ..job("Work") }).unwrap();
-    assert_eq!(house.fail(&house.fetch(worker)[0]).status, JobStatus::Dead);
-    let blocks = house.enqueue("Work");
-    let full = house.runtime.block_on(house.jobs.retry(dies.to_string()));
-    assert!(matches!(&full, Err(JobsError::QueueFull { .. })), "{full:?}");
-    let all = Selection::Ids(vec![dies.to_string()]);
-    assert_eq!(house.runtime.block_on(house.jobs.retry_all(all)).unwrap(), (0, 1));
-    assert_eq!(house.status(dies), JobStatus::Dead);
-    house.runtime.block_on(house.jobs.delete(blocks)).unwrap();
-    house.runtime.block_on(house.jobs.retry(dies.to_string())).unwrap();
-}
-
-#[test]
-fn a_clock_that_is_set_forgets_no_finished_and_no_dead_job_and_delays_no_retry() {
-    let house = House::timeless();
-    let worker = house.register();
-    let done = house.enqueue("Work");
-    let dies = house.try_enqueue(NewJob { max_attempts: 1, ..job("Work") }).unwrap();
-    let fails = house.enqueue("Work");
-    let held = house.fetch(worker);
-    house.runtime.block_on(house.jobs.ack(done, Some(held[0].token))).unwrap();
-    house.fail(&held[1]);
-    house.fail(&held[2]);
-    for years in [3_i64, -3] {
-        house.clock.jump(TimestampMs(NOW.0 + years * 365 * 86_400_000));
-        house.runtime.block_on(house.jobs.trim_dead()).unwrap();
-        assert_eq!(house.status(done), JobStatus::Completed, "{years}");
-        assert_eq!(house.status(dies), JobStatus::Dead, "{years}");
-        assert_eq!(house.status(fails), JobStatus::Retrying, "{years}");
-    }
-    // The clock stays behind, and the delay is over all the same.
-    house.clock.pass(Duration::from_secs(60));
-    assert_eq!(house.fetch(worker).iter().map(|job| job.id).collect::<Vec<_>>(), [fails]);
-}
-
-#[test]
-fn changes_of_many_jobs_meet_those_that_a_clock_ahead_has_named() {
-    let house = House::timeless();
-    house.clock.jump(TimestampMs(NOW.0 + 86_400_000));
-    house.enqueue("Work");
-    house.clock.jump(NOW);
-    house.jobs.close();
-    let again = open(&house.engine, &house.clock, Ticks::system());
-    assert_eq!(house.runtime.block_on(again.purge("default".to_owned())).unwrap(), 1);
 }

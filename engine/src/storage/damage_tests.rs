@@ -1,0 +1,237 @@
+//! What damage to the files of the database costs, with and without guards.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::tests::{get, keys, noise, open, put};
+use super::*;
+use crate::error::Error;
+
+/// The only file in `dir` with this extension that holds `needle`.
+fn file_with(dir: &Path, extension: &str, needle: &[u8]) -> std::path::PathBuf {
+    let found = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).find(|path| {
+        path.extension().is_some_and(|e| e == extension)
+            && fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle)
+    });
+    found.unwrap()
+}
+
+fn flip_byte(path: &Path, needle: &[u8]) {
+    let mut bytes = fs::read(path).unwrap();
+    let at = bytes.windows(needle.len()).position(|window| window == needle).unwrap();
+    bytes[at] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_flipped_byte_in_a_table_damages_only_its_part() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for n in 0..100_u8 {
+        put(&store, Keyspace::Documents, &[n], &noise(u64::from(n), 10_000));
+    }
+    store.flush().unwrap();
+    store.compact(Keyspace::Documents, &KeyRange::all()).unwrap();
+    drop(store);
+    fs::remove_dir_all(dir.path().join("guards")).unwrap();
+    let needle = &noise(50, 10_000)[5_000..5_020];
+    flip_byte(&file_with(dir.path(), "sst", needle), needle);
+
+    let store = open(dir.path());
+    let error = store.get(Keyspace::Documents, &[50]).unwrap_err();
+    assert!(matches!(error, Error::Corrupt(_)), "{error}");
+    assert_eq!(get(&store, Keyspace::Documents, &[49]), Some(noise(49, 10_000)));
+    assert_eq!(get(&store, Keyspace::Documents, &[51]), Some(noise(51, 10_000)));
+
+    let scan = store.scan(Keyspace::Documents, &KeyRange::all(), Direction::Forward, Caching::Keep);
+    let outcomes: Vec<_> = scan.collect();
+    assert_eq!(outcomes.len(), 51);
+    assert!(matches!(outcomes.last().unwrap(), Err(Error::Corrupt(_))));
+
+    let mut seen = Vec::new();
+    let range = KeyRange::between(&[10], &[90]);
+    let gap = store
+        .read_around_damage(Keyspace::Documents, &range, Caching::Bypass, |key, _| {
+            seen.push(key[0])
+        })
+        .unwrap()
+        .unwrap();
+    assert_eq!(gap.after.as_deref(), Some([49].as_slice()));
+    // 51 can be read by its key, but not met on the way back.
+    assert_eq!(seen, (10..50).chain(52..90).collect::<Vec<_>>());
+}
+
+#[test]
+fn reading_around_damage_without_damage_reads_everything_once() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for n in 0..10_u8 {
+        put(&store, Keyspace::Catalog, &[n], b"");
+    }
+    let mut seen = Vec::new();
+    let all = KeyRange::all();
+    let gap = store
+        .read_around_damage(Keyspace::Catalog, &all, Caching::Keep, |key, _| seen.push(key[0]))
+        .unwrap();
+    assert!(gap.is_none());
+    assert_eq!(seen, (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_log_cut_short_loses_the_tail_and_a_damaged_one_what_is_damaged() {
+    // More than a block of RocksDB's log, the rest of which goes with a damaged record.
+    const RECORD_BYTES: usize = 40_000;
+    let dir = TempDir::new().unwrap();
+    let (whole, cut, damaged) =
+        (dir.path().join("whole"), dir.path().join("cut"), dir.path().join("damaged"));
+    let store = open(&whole);
+    for n in 0..3_u8 {
+        put(&store, Keyspace::Documents, &[n], &noise(u64::from(n), RECORD_BYTES));
+    }
+    for target in [&cut, &damaged] {
+        copy_as_killed(&whole, target);
+    }
+    let needle = &noise(2, RECORD_BYTES)[2_000..2_020];
+    let log = file_with(&cut, "log", needle);
+    let bytes = fs::read(&log).unwrap();
+    fs::write(&log, bytes.get(..bytes.len() - 1_500).unwrap()).unwrap();
+    let found = keys(&open(&cut), Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+    assert_eq!(found, [[0], [1]]);
+
+    let needle = &noise(1, RECORD_BYTES)[2_000..2_020];
+    flip_byte(&file_with(&damaged, "log", needle), needle);
+    let (store, told) = open_and_listen(&damaged);
+    let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+    assert_eq!(found, [[0], [2]]);
+    assert!(told.iter().any(|line| line.contains("the database's log")), "{told:?}");
+    drop(store);
+    assert!(open_and_listen(&damaged).1.is_empty(), "it is told once");
+}
+
+/// The store in `dir`, and what was found damaged when it was opened.
+fn open_and_listen(dir: &Path) -> (Store, Vec<String>) {
+    let store = open(dir);
+    let elsewhere = TempDir::new().unwrap();
+    let list = crate::damage::DamageList::open(elsewhere.path(), crate::Clock::system());
+    let list = std::sync::Arc::new(list);
+    store.tell_damage_to(std::sync::Arc::clone(&list));
+    let told = list.lines();
+    (store, told)
+}
+
+/// A store with a hundred documents of 10 KB in one table, closed; guarded or not.
+fn table_of_documents(dir: &Path, guarded: bool) {
+    let store = open(dir);
+    for n in 0..100_u8 {
+        put(&store, Keyspace::Documents, &[n], &noise(u64::from(n), 10_000));
+    }
+    store.flush().unwrap();
+    drop(store);
+    if !guarded {
+        fs::remove_dir_all(dir.join("guards")).unwrap();
+    }
+}
+
+#[test]
+fn a_flipped_byte_in_a_guarded_table_costs_nothing() {
+    let dir = TempDir::new().unwrap();
+    table_of_documents(dir.path(), true);
+    let needle = &noise(50, 10_000)[5_000..5_020];
+    flip_byte(&file_with(dir.path(), "sst", needle), needle);
+    let store = open(dir.path());
+    let mut seen = Vec::new();
+    let all = KeyRange::all();
+    let gap = store
+        .read_around_damage(Keyspace::Documents, &all, Caching::Bypass, |key, _| seen.push(key[0]))
+        .unwrap();
+    assert!(gap.is_none(), "{gap:?}");
+    assert_eq!(seen, (0..100).collect::<Vec<_>>());
+    assert_eq!(get(&store, Keyspace::Documents, &[50]), Some(noise(50, 10_000)));
+}
+
+#[test]
+fn writes_go_on_after_a_compaction_met_damage() {
+    for guarded in [true, false] {
+        let dir = TempDir::new().unwrap();
+        table_of_documents(dir.path(), guarded);
+        let needle = &noise(50, 10_000)[5_000..5_020];
+        flip_byte(&file_with(dir.path(), "sst", needle), needle);
+        let store = open(dir.path());
+        // A second table over the same keys, so that the first has to be read.
+        put(&store, Keyspace::Documents, &[0], b"new");
+        put(&store, Keyspace::Documents, &[99], b"new");
+        store.flush_keyspace(Keyspace::Documents).unwrap();
+        store.compact(Keyspace::Documents, &KeyRange::all()).unwrap();
+        put(&store, Keyspace::Documents, &[100], b"after");
+        store.tend().unwrap();
+        store.compact(Keyspace::Documents, &KeyRange::all()).unwrap();
+        drop(store);
+        let store = open(dir.path());
+        let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+        let lost = (0..=100).filter(|n| !found.contains(&vec![*n])).collect::<Vec<u8>>();
+        assert!(lost.is_empty() || (!guarded && lost.contains(&50) && lost.len() <= 2), "{lost:?}");
+        assert_eq!(lost.is_empty(), guarded);
+        assert_eq!(get(&store, Keyspace::Documents, &[0]).unwrap(), b"new");
+    }
+}
+
+#[test]
+fn what_decides_over_the_rest_is_there_twice() {
+    for keyspace in [Keyspace::Meta, Keyspace::Registry] {
+        let dir = TempDir::new().unwrap();
+        let store = open(dir.path());
+        (0..50_u8).for_each(|n| put(&store, keyspace, &[n], &noise(u64::from(n), 500)));
+        store.flush().unwrap();
+        drop(store);
+        fs::remove_dir_all(dir.path().join("guards")).unwrap();
+        // The whole keyspace, but not its copy.
+        let needle = &noise(25, 500)[100..120];
+        let tables = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+        let tables: Vec<_> =
+            tables.filter(|path| path.extension().is_some_and(|e| e == "sst")).collect();
+        let holding = tables.iter().filter(|path| {
+            fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle)
+        });
+        let holding: Vec<_> = holding.collect();
+        assert_eq!(holding.len(), 2);
+        for lost in holding {
+            let copy = dir.path().join("../copy");
+            let copy = TempDir::new_in(copy.parent().unwrap()).unwrap();
+            copy_as_killed(dir.path(), &copy.path().join("db"));
+            let table = copy.path().join("db").join(lost.file_name().unwrap());
+            let zeroes = vec![0; fs::metadata(&table).unwrap().len() as usize];
+            fs::write(&table, zeroes).unwrap();
+            let (store, told) = open_and_listen(&copy.path().join("db"));
+            assert!(!told.is_empty());
+            for n in 0..50_u8 {
+                assert_eq!(get(&store, keyspace, &[n]), Some(noise(u64::from(n), 500)), "{told:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn files_that_name_the_tables_are_made_again() {
+    for damaged in ["CURRENT", "MANIFEST"] {
+        for guarded in [true, false] {
+            let dir = TempDir::new().unwrap();
+            table_of_documents(dir.path(), guarded);
+            let file = fs::read_dir(dir.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .find(|path| path.file_name().unwrap().to_string_lossy().starts_with(damaged));
+            let file = file.unwrap();
+            let mut bytes = fs::read(&file).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 4;
+            fs::write(&file, bytes).unwrap();
+            let (store, told) = open_and_listen(dir.path());
+            assert!(!told.is_empty(), "{damaged}, guarded: {guarded}");
+            let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+            assert_eq!(found.len(), 100, "{damaged}, guarded: {guarded}: {told:?}");
+            put(&store, Keyspace::Documents, &[200], b"after");
+        }
+    }
+}
