@@ -48,6 +48,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let trusted = Arc::new(TrustedClock::open(clock, Arc::clone(&store), grace, newest)?);
     let documents = Arc::new(Documents::open(Arc::clone(&store), Arc::clone(&trusted))?);
     let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
+    store.heal_suspects()?;
     let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
     let segments = Segments::new(dir.join(LOG_DIR));
     let next = replay(&telemetry, &segments, telemetry::sealed(&store)?, &mut damaged)?;

@@ -104,7 +104,9 @@ impl Keeper {
             due.expire = now + EXPIRE_PERIOD;
             failure = failure.or(self.expire_step().err());
         }
-        failure = failure.or(self.collect_garbage().err());
+        if own_pace {
+            failure = failure.or(self.collect_garbage().err());
+        }
         self.alarm.upkept(failure.map(|error| error.to_string()));
     }
 

@@ -65,6 +65,15 @@ impl Store {
         self.guard_tables(GUARDED_BYTES_PER_LOOK)
     }
 
+    /// Heals what reads have come across. A start does so before anything is written: new rows in the range of a damaged page
+    /// cannot be told from it by the next start.
+    pub(crate) fn heal_suspects(&self) -> Result<()> {
+        if self.findings.has_suspects() {
+            self.heal()?;
+        }
+        Ok(())
+    }
+
     /// Makes guards of all tables that have none.
     pub(super) fn guard_all(&self) -> Result<()> {
         self.guard_tables(u64::MAX)
