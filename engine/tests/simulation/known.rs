@@ -32,12 +32,14 @@ pub(crate) enum Known {
     TornDbLog,
     /// A gauge that was replaced counts twice once its points have expired.
     ReplacedGauges,
+    /// After a failed sync of the log, one of several writes that wait together is acknowledged and not answered.
+    FailedSyncUnderBurst,
     /// One flipped bit or zeroed sector costs more than itself, or stops the server from starting.
     Decay,
 }
 
 impl Known {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::DenseDistributions,
         Self::MergeOfExpiredDay,
         Self::ClockExcursion,
@@ -48,6 +50,7 @@ impl Known {
         Self::LostDefinitions,
         Self::TornDbLog,
         Self::ReplacedGauges,
+        Self::FailedSyncUnderBurst,
         Self::Decay,
     ];
 
