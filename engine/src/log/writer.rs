@@ -16,7 +16,7 @@
 //!            │   │ next write: a new segment     ┌───────────┐
 //!            │   └────────────────────────────── │ abandoned │ ◀─ the new segment could not be made: refused, still abandoned
 //!            │                                   └───────────┘
-//!            └── a sync of acknowledged records failed ──▲
+//!            └── a sync of acknowledged records failed, or the next segment could not be made ──▲
 //! ```
 //!
 //! - *Whole*: the file ends behind the last acknowledged record, as far as this process can see.
@@ -178,6 +178,8 @@ impl LogWriter {
             self.abandon();
             return Err(io("syncing the log", source));
         }
+        // Whatever becomes of the new segment, its name may be there from now on and bounds the old one.
+        self.abandon();
         self.file = create_segment(&self.segments, self.next, self.answered)?;
         self.length = HEADER_BYTES as u64;
         self.abandoned = false;
@@ -363,6 +365,23 @@ mod tests {
         assert_eq!(records(&segments), (owned(&[(7, "refused")]), 1), "nothing came after it");
         writer.append(&[b"seven"], true).unwrap();
         assert_eq!(records(&segments), (owned(&[(7, "seven")]), 1));
+    }
+
+    #[test]
+    fn nothing_goes_behind_a_segment_whose_successor_could_not_be_made() {
+        let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::new(dir.path().to_owned());
+        let mut writer = LogWriter::create(segments.clone(), Lsn(1), FileOps::system()).unwrap();
+        writer.append(&[b"one"], true).unwrap();
+        let next = segments.path(Lsn(2));
+        std::fs::create_dir(&next).unwrap();
+        assert!(writer.rotate().is_err());
+        assert!(writer.append(&[b"refused"], true).is_err());
+        std::fs::remove_dir(&next).unwrap();
+        // What a creation leaves that failed behind the opening of the file.
+        std::fs::write(&next, b"").unwrap();
+        writer.append(&[b"two"], true).unwrap();
+        assert_eq!(records(&segments), (owned(&[(1, "one"), (2, "two")]), 2));
     }
 
     #[test]
