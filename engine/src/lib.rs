@@ -49,6 +49,7 @@ mod model;
 mod options;
 mod panics;
 mod records;
+mod replay;
 mod sketch;
 mod startup;
 mod stats;

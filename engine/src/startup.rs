@@ -18,12 +18,12 @@ use crate::documents::Documents;
 use crate::engine::Rooms;
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::log::{Committer, FileOps, Record, Segments, read_log};
+use crate::log::{Committer, FileOps, Segments};
 use crate::maintenance::{Alarm, Due, Keeper};
 use crate::metrics::{Opened, load};
-use crate::model::Lsn;
 use crate::options::{Maintenance, Options};
 use crate::records::Records;
+use crate::replay::replay;
 use crate::storage::Store;
 use crate::telemetry::{self, HeadSink, Telemetry};
 use crate::trusted_time::TrustedClock;
@@ -51,7 +51,8 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     store.heal_suspects()?;
     let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
     let segments = Segments::new(dir.join(LOG_DIR));
-    let next = replay(&telemetry, &segments, telemetry::sealed(&store)?, &mut damaged)?;
+    let replayed = replay(&telemetry, &segments, telemetry::sealed(&store)?)?;
+    damaged.extend(replayed.damaged);
     damaged.into_iter().for_each(|line| damage.add(Finding::Lost(line)));
     let telemetry = Arc::new(telemetry);
     let alarm = Arc::new(Alarm::default());
@@ -60,7 +61,8 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         alarm: Arc::clone(&alarm),
         dir: dir.to_owned(),
     };
-    let committer = Committer::start(segments.clone(), next, options.durability, sink, log_ops)?;
+    let committer =
+        Committer::start(segments.clone(), replayed.next, options.durability, sink, log_ops)?;
     let committer = Arc::new(committer);
     directory::finish(dir)?;
     let keeper = Arc::new(Keeper {
@@ -104,34 +106,4 @@ fn query_threads(threads: usize) -> Result<rayon::ThreadPool> {
         .thread_name(|i| format!("telltale-query-{i}"))
         .build()
         .map_err(|e| Error::Storage(format!("starting the query threads: {e}")))
-}
-
-/// Applies what the log holds beyond `sealed`. Answers the number of the next record.
-fn replay(
-    telemetry: &Telemetry,
-    segments: &Segments,
-    sealed: Lsn,
-    damaged: &mut Vec<String>,
-) -> Result<Lsn> {
-    // What is applied now may be sealed soon, and must not be gone from the log then.
-    segments.sync()?;
-    let mut refused = Vec::new();
-    let read = read_log(&segments.list()?, sealed, |lsn, payload| {
-        if lsn <= sealed {
-            return Ok(());
-        }
-        match Record::decode(payload) {
-            Ok(record) => telemetry.replay(lsn, record),
-            Err(error) => {
-                refused.push(format!("log record {lsn:?}: {error}"));
-                Ok(())
-            }
-        }
-    })?;
-    damaged.extend(refused);
-    damaged.extend(read.damaged);
-    for torn in read.torn {
-        tracing::info!(segment = %torn.segment.display(), bytes = ?torn.bytes, "left out the end of the log, which nobody had an answer for");
-    }
-    Ok(read.next)
 }

@@ -26,8 +26,8 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::record::{Definitions, encode_definitions};
-use super::segment::{PAYLOAD_BYTES_MAX, Segments};
+use super::record::{Definitions, encode_definitions, encode_padding};
+use super::segment::{PAYLOAD_BYTES_MAX, SECTOR_BYTES, Segments};
 use super::writer::{FileOps, LogWriter};
 use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
@@ -406,7 +406,7 @@ impl<S: Sink> Worker<S> {
         }
     }
 
-    /// Writes a group behind the definitions it needs; answers the position of its first record.
+    /// Writes a group behind the definitions it needs and before a copy of them; answers the position of its first record.
     fn append(&mut self, group: &[Queued]) -> Result<Lsn> {
         let failure = self.shared.sync_failure.lock().take();
         if let Some(reason) = failure {
@@ -416,9 +416,13 @@ impl<S: Sink> Worker<S> {
             return Err(Error::Unavailable(format!("syncing the log: {reason}")));
         }
         let definitions = self.sink.take_definitions();
-        let encoded = (!definitions.is_empty()).then(|| encode_definitions(&definitions));
+        let encoded = encode_definitions(&definitions);
+        let padding = padding_between(&encoded, group);
+        let defined = || encoded.iter().map(Vec::as_slice);
+        let writes = group.iter().map(|queued| queued.payload.as_slice());
         let payloads: Vec<&[u8]> =
-            encoded.iter().chain(group.iter().map(|s| &s.payload)).map(Vec::as_slice).collect();
+            defined().chain(writes).chain(padding.as_deref()).chain(defined()).collect();
+        let first = Lsn(self.writer.next().0 + encoded.len() as u64);
         let sync = self.durability == Durability::Sync;
         if let Err(error) = self.writer.append(&payloads, sync) {
             self.sink.not_logged(definitions);
@@ -429,8 +433,15 @@ impl<S: Sink> Worker<S> {
         if matches!(self.durability, Durability::Interval(_)) {
             *self.shared.unsynced.lock() = Some(self.writer.file());
         }
-        Ok(Lsn(self.writer.next().0 - group.len() as u64))
+        Ok(first)
     }
+}
+
+/// What keeps both copies of a group's definitions from having a part in one sector, where the writes between them do not: much
+/// relies on definitions, and one damage must not take them.
+fn padding_between(definitions: &[Vec<u8>], group: &[Queued]) -> Option<Vec<u8>> {
+    let between: usize = group.iter().map(|queued| queued.payload.len()).sum();
+    (!definitions.is_empty() && between < SECTOR_BYTES).then(|| encode_padding(SECTOR_BYTES))
 }
 
 /// The same failure for every writer of a group.

@@ -11,6 +11,7 @@
 //!   4 receipt      id: u128 │ fingerprint: u64 │ expires at: signed │ answer: the rest
 //!   5 events       see `events.rs`
 //!   6 readings of counters, 7 histograms       see `readings.rs`
+//!   8 padding      zeros
 //! ```
 //!
 //! Series and times mostly repeat or step by one from point to point, so a byte each is the rule; values are
@@ -34,6 +35,9 @@ const RECEIPT: u8 = 4;
 const EVENTS: u8 = 5;
 const READINGS: u8 = 6;
 const HISTOGRAMS: u8 = 7;
+const PADDING: u8 = 8;
+/// A record of definitions takes no more of them from here on.
+const DEFINITIONS_BYTES_MAX: usize = 4 << 20;
 
 /// A metric that a write created.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +109,7 @@ impl Record {
                 }
                 EVENTS => record.events.append(&events::decode(&mut body)?),
                 RECEIPT => record.receipt = Some(decode_receipt(&mut body)?),
+                PADDING => drop(body.take(body.rest().len())?),
                 other => {
                     return Err(CodecError::new(format!("unknown section {other} of a record")));
                 }
@@ -115,26 +120,81 @@ impl Record {
     }
 }
 
-/// A record with definitions only.
-pub(crate) fn encode_definitions(definitions: &Definitions) -> Vec<u8> {
-    let mut body = Vec::new();
-    put_varint(&mut body, definitions.metrics.len() as u64);
-    for metric in &definitions.metrics {
-        put_varint(&mut body, u64::from(metric.id.0));
+/// Records with definitions only.
+pub(crate) fn encode_definitions(definitions: &Definitions) -> Vec<Vec<u8>> {
+    let Definitions { metrics, series } = definitions;
+    let mut parts = Parts::default();
+    for metric in metrics {
+        let body = parts.metric();
+        put_varint(body, u64::from(metric.id.0));
         body.push(metric.kind.code());
-        put_bytes(&mut body, metric.name.as_str().as_bytes());
+        put_bytes(body, metric.name.as_str().as_bytes());
     }
-    put_varint(&mut body, definitions.series.len() as u64);
-    for series in &definitions.series {
-        put_varint(&mut body, u64::from(series.id.0));
-        put_varint(&mut body, u64::from(series.metric.0));
-        put_varint(&mut body, series.tags.len() as u64);
+    for series in series {
+        let body = parts.series();
+        put_varint(body, u64::from(series.id.0));
+        put_varint(body, u64::from(series.metric.0));
+        put_varint(body, series.tags.len() as u64);
         for (key, value) in series.tags.iter() {
-            put_bytes(&mut body, key.as_bytes());
-            put_bytes(&mut body, value.as_bytes());
+            put_bytes(body, key.as_bytes());
+            put_bytes(body, value.as_bytes());
         }
     }
-    section(DEFINITIONS, &body)
+    parts.finish()
+}
+
+/// Definitions on their way into records, each as large as it may be.
+#[derive(Default)]
+struct Parts {
+    done: Vec<Vec<u8>>,
+    /// How many, and their bytes.
+    metrics: (u64, Vec<u8>),
+    series: (u64, Vec<u8>),
+}
+
+impl Parts {
+    /// Where the next metric goes.
+    fn metric(&mut self) -> &mut Vec<u8> {
+        self.close_when_full();
+        self.metrics.0 += 1;
+        &mut self.metrics.1
+    }
+
+    /// Where the next series goes.
+    fn series(&mut self) -> &mut Vec<u8> {
+        self.close_when_full();
+        self.series.0 += 1;
+        &mut self.series.1
+    }
+
+    fn close_when_full(&mut self) {
+        if self.metrics.1.len() + self.series.1.len() >= DEFINITIONS_BYTES_MAX {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        let ((metrics, of_metrics), (series, of_series)) =
+            (std::mem::take(&mut self.metrics), std::mem::take(&mut self.series));
+        let mut body = Vec::with_capacity(of_metrics.len() + of_series.len() + 8);
+        put_varint(&mut body, metrics);
+        body.extend_from_slice(&of_metrics);
+        put_varint(&mut body, series);
+        body.extend_from_slice(&of_series);
+        self.done.push(section(DEFINITIONS, &body));
+    }
+
+    fn finish(mut self) -> Vec<Vec<u8>> {
+        if self.metrics.0 + self.series.0 > 0 {
+            self.close();
+        }
+        self.done
+    }
+}
+
+/// A record of at least so many bytes that says nothing.
+pub(super) fn encode_padding(bytes: usize) -> Vec<u8> {
+    section(PADDING, &vec![0; bytes])
 }
 
 /// A record with points and events, and with the receipt of the write if it has one.
@@ -300,10 +360,17 @@ mod tests {
         }
     }
 
+    fn decoded(records: &[Vec<u8>]) -> Definitions {
+        let mut definitions = Definitions::default();
+        for record in records {
+            definitions.append(Record::decode(record).unwrap().definitions);
+        }
+        definitions
+    }
+
     #[test]
     fn definitions_and_drops_round_trip() {
-        let record = Record::decode(&encode_definitions(&definitions())).unwrap();
-        assert_eq!(record.definitions, definitions());
+        assert_eq!(decoded(&encode_definitions(&definitions())), definitions());
         let record = Record::decode(&encode_dropped(MetricId(9))).unwrap();
         assert_eq!(record.dropped, [MetricId(9)]);
     }
@@ -330,8 +397,27 @@ mod tests {
                 tags: Tags::new(&pairs).unwrap(),
             }],
         };
-        let record = Record::decode(&encode_definitions(&definitions)).unwrap();
-        assert_eq!(record.definitions, definitions);
+        assert_eq!(decoded(&encode_definitions(&definitions)), definitions);
+        // More than one record takes.
+        let bytes = encode_definitions(&definitions)[0].len();
+        let many = DEFINITIONS_BYTES_MAX / bytes + 2;
+        let definitions = Definitions {
+            metrics: vec![definitions.metrics[0].clone(); many],
+            series: vec![definitions.series[0].clone(); many],
+        };
+        let records = encode_definitions(&definitions);
+        assert!(records.len() > 1 && records.iter().all(|it| it.len() < 2 * DEFINITIONS_BYTES_MAX));
+        assert_eq!(decoded(&records), definitions);
+        assert_eq!(encode_definitions(&Definitions::default()), Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
+    fn padding_says_nothing() {
+        let padding = encode_padding(600);
+        assert!(padding.len() >= 600);
+        let record = Record::decode(&padding).unwrap();
+        assert!(record.definitions.is_empty() && record.points.is_empty());
+        assert!(record.dropped.is_empty() && record.receipt.is_none());
     }
 
     #[test]

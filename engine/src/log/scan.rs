@@ -112,18 +112,26 @@ fn known_answered(file: &[u8], behind: Option<Behind>) -> Lsn {
 
 /// The last record that any frame knows to be answered.
 fn answered_in(file: &[u8]) -> Lsn {
-    let mut answered = Lsn(0);
-    let mut at = Some(read_header(file).map_or(0, |header| header.length));
-    while let Some(here) = at.filter(|at| *at < file.len()) {
-        at = match frame_at(file, here) {
-            Some(frame) => {
-                answered = answered.max(frame.answered.unwrap_or_default());
-                here.checked_add(frame.length)
-            }
-            None => next_frame(file, here + 1),
-        };
-    }
-    answered
+    frames(file).filter_map(|(_, frame)| frame.answered).max().unwrap_or_default()
+}
+
+/// Where the last record ends that a frame knows to be answered.
+pub(super) fn answered_end(file: &[u8]) -> usize {
+    let answered = answered_in(file);
+    let of_answered = frames(file).filter(|(_, frame)| frame.lsn <= answered);
+    let end = of_answered.map(|(at, frame)| at.saturating_add(frame.length)).last();
+    end.unwrap_or(0)
+}
+
+/// All frames whose headers are whole, with where they begin.
+fn frames(file: &[u8]) -> impl Iterator<Item = (usize, Frame<'_>)> {
+    let mut at = read_header(file).map_or(0, |header| header.length);
+    std::iter::from_fn(move || {
+        let here = if frame_at(file, at).is_some() { at } else { next_frame(file, at + 1)? };
+        let frame = frame_at(file, here)?;
+        at = here.checked_add(frame.length)?;
+        Some((here, frame))
+    })
 }
 
 struct Reading<'a> {

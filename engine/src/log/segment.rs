@@ -35,7 +35,8 @@
 //! xxh3-64 of length, lsn and payload. Anything that is not a whole frame of that version is damage when a frame follows, and
 //! torn when it begins with zeros or the end of the file cuts it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -300,16 +301,27 @@ impl Segments {
         Ok(())
     }
 
-    /// Brings everything that was written to the disk: what is read now must not be gone after a power loss later.
-    pub(crate) fn sync(&self) -> Result<()> {
-        for (_, path) in self.list()? {
-            let synced = File::open(&path).and_then(|file| file.sync_data());
-            synced.map_err(|source| Error::Io {
-                context: format!("syncing {}", path.display()),
-                source,
-            })?;
+    /// Brings everything that can be read to the disk: what is read now must not be gone after a power loss later.
+    pub(crate) fn settle(&self) -> Result<()> {
+        let all = self.list()?;
+        for (_, path) in &all {
+            let synced = File::open(path).and_then(|file| file.sync_data());
+            synced.map_err(|source| failed("syncing", path, source))?;
         }
-        Ok(())
+        // Behind what was answered, the newest may hold what an earlier process failed to sync: the system has it in memory,
+        // believes that it is on the disk, and writes it only when it is written again.
+        let Some((_, path)) = all.last() else { return Ok(()) };
+        let file = fs::read(path).map_err(|source| failed("reading", path, source))?;
+        let at = super::scan::answered_end(&file).min(file.len());
+        let (_, unanswered) = file.split_at(at);
+        if unanswered.is_empty() {
+            return Ok(());
+        }
+        let written = OpenOptions::new().write(true).open(path).and_then(|file| {
+            file.write_all_at(unanswered, at as u64)?;
+            file.sync_data()
+        });
+        written.map_err(|source| failed("writing", path, source))
     }
 
     /// The bytes of all segments.
@@ -317,4 +329,8 @@ impl Segments {
         let all = self.list()?;
         Ok(all.iter().filter_map(|(_, path)| fs::metadata(path).ok()).map(|m| m.len()).sum())
     }
+}
+
+fn failed(doing: &str, path: &Path, source: std::io::Error) -> Error {
+    Error::Io { context: format!("{doing} {}", path.display()), source }
 }

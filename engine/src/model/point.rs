@@ -122,6 +122,13 @@ impl PointBatch {
         self.readings_mut().histograms.push(reading);
     }
 
+    /// The series of all points and readings, some of them many times.
+    pub(crate) fn series(&self) -> impl Iterator<Item = SeriesId> {
+        let of_points = self.columns.iter().flat_map(|columns| &columns.series);
+        let of_readings = self.readings().into_iter().flat_map(Readings::series);
+        of_points.copied().chain(of_readings)
+    }
+
     /// How many points and readings there are in all.
     pub fn len(&self) -> usize {
         let readings = self.readings.as_ref().map_or(0, |readings| readings.len());

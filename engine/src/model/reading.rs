@@ -53,6 +53,12 @@ pub(crate) struct HistogramReading {
 }
 
 impl Readings {
+    /// The series of each.
+    pub(crate) fn series(&self) -> impl Iterator<Item = SeriesId> {
+        let of_histograms = self.histograms.iter().map(|histogram| histogram.series);
+        self.counters.series.iter().copied().chain(of_histograms)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.counters.len() + self.histograms.len()
     }

@@ -68,14 +68,11 @@ impl Telemetry {
         bytes >= self.options.head_bytes || self.events.is_full()
     }
 
-    /// Learns again what a record of the log says, and makes room when the heads are full. Of a write that the log holds a
-    /// second time, told by its receipt, only what it defines is learned: logs of earlier versions may hold one that was
+    /// Does again what a record of the log says, whose definitions are known, and makes room when the heads are full. A write
+    /// that the log holds a second time, told by its receipt, is not done: logs of earlier versions may hold one that was
     /// answered with an error beside its repetition.
     pub(crate) fn replay(&self, lsn: Lsn, record: Record) -> Result<()> {
-        let Record { definitions, points, events, dropped, receipt } = record;
-        if !definitions.is_empty() {
-            self.metrics.replay_definitions(&definitions);
-        }
+        let Record { points, events, dropped, receipt, .. } = record;
         for metric in dropped {
             self.apply(Applied::Dropped(metric));
         }

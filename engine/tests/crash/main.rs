@@ -12,6 +12,7 @@
 
 mod batch;
 mod damage;
+mod definitions;
 mod full_disk;
 mod kill;
 mod rot;

@@ -8,7 +8,7 @@ use telltale_engine::{
     Aggregation, Engine, Error, EventFilter, EventListQuery, Interval, MetricName, MetricQuery,
     MetricType, NameFilter, QueryResult, Refusal, TimeRange, TimestampMs,
 };
-use telltale_simulation::Random;
+use telltale_simulation::{Disk, Random};
 
 use super::answers::Bucket;
 use super::event_list;
@@ -41,6 +41,9 @@ pub(crate) struct Checker<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) model: &'a Model,
     pub(crate) health: Health,
+    /// The disk, and the faults that had struck when the engine was opened.
+    pub(crate) disk: &'a Disk,
+    pub(crate) struck_before: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -145,16 +148,16 @@ impl Checker<'_> {
         let answer = match self.engine.query(&query) {
             Ok(answer) => answer,
             Err(Error::Refused(Refusal::MetricNotFound(_))) if wanted.is_empty() => return Ok(()),
-            Err(error) => return self.missing("a question fails", format!("{error}: {query:?}")),
+            Err(error) => return self.refused("a question fails", format!("{error}: {query:?}")),
         };
         if answer.kind != kind {
             return fail("a metric has another type", format!("{:?}: {query:?}", answer.kind));
         }
-        if self.health == Health::Whole && answer.stats.quarantined > 0 {
+        if self.health() == Health::Whole && answer.stats.quarantined > 0 {
             return fail("a block is damaged", format!("{:?}", self.engine.damage()));
         }
         match self.differs(metric, asked, &wanted, &answer) {
-            Some(_) if answer.stats.quarantined > 0 && self.health != Health::Whole => Ok(()),
+            Some(_) if answer.stats.quarantined > 0 && self.health() != Health::Whole => Ok(()),
             Some(difference) => {
                 let kind = wrong_answer(kind);
                 self.missing(kind, format!("{difference}\n  {query:?}"))
@@ -214,12 +217,26 @@ impl Checker<'_> {
         writes.map(|write| (write.id, write.fate)).collect()
     }
 
-    /// Something that was stored is not answered.
-    fn missing(&self, kind: &'static str, details: String) -> Outcome {
-        match self.health {
-            Health::Whole => fail(kind, format!("{details}\n  damage: {:?}", self.engine.damage())),
-            Health::Troubled if details.contains("instead of") => fail(kind, details),
+    /// How well the engine is by now: a fault may have struck since the question.
+    fn health(&self) -> Health {
+        let struck = self.disk.is_stopped() || self.disk.strikes() > self.struck_before;
+        if struck && self.health == Health::Whole { Health::Troubled } else { self.health }
+    }
+
+    /// A question is answered with an error.
+    fn refused(&self, kind: &'static str, details: String) -> Outcome {
+        match self.health() {
             Health::Troubled => Ok(()),
+            _ => self.missing(kind, details),
+        }
+    }
+
+    /// Something that was stored is not answered, and no error either.
+    fn missing(&self, kind: &'static str, details: String) -> Outcome {
+        match self.health() {
+            Health::Whole | Health::Troubled => {
+                fail(kind, format!("{details}\n  damage: {:?}", self.engine.damage()))
+            }
             Health::Decayed if self.engine.damage().is_empty() => {
                 fail("what decay took is not reported", format!("{kind}: {details}"))
             }
@@ -240,7 +257,7 @@ impl Checker<'_> {
                         "a page of events differs",
                         format!("{} instead of {total}: {query:?}", page.total),
                     ),
-                    Err(error) => self.missing("a question fails", format!("{error}: {query:?}")),
+                    Err(error) => self.refused("a question fails", format!("{error}: {query:?}")),
                 }
             }
             Question::Answer { query, .. } => {
@@ -252,7 +269,7 @@ impl Checker<'_> {
                         "a question about events is answered wrongly",
                         format!("{:?} instead of {all:?}\n  {query:?}", answer.all),
                     ),
-                    Err(error) => self.missing("a question fails", format!("{error}: {query:?}")),
+                    Err(error) => self.refused("a question fails", format!("{error}: {query:?}")),
                 }
             }
         }
@@ -269,7 +286,7 @@ impl Checker<'_> {
         loop {
             let page = match self.engine.list_events(&query) {
                 Ok(page) => page,
-                Err(error) => return self.missing("events cannot be listed", error.to_string()),
+                Err(error) => return self.refused("events cannot be listed", error.to_string()),
             };
             let Some(last) = page.events.last() else { break };
             query.after = Some((last.time, last.id));

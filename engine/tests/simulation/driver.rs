@@ -106,7 +106,12 @@ impl Driver {
     }
 
     pub(super) fn checker(&self, health: Health) -> Checker<'_> {
-        Checker { engine: self.engine(), model: &self.model, health }
+        self.checker_of(self.engine(), health)
+    }
+
+    fn checker_of<'a>(&'a self, engine: &'a Engine, health: Health) -> Checker<'a> {
+        let Self { model, disk, struck_before, .. } = self;
+        Checker { engine, model, health, disk, struck_before: *struck_before }
     }
 
     pub(super) fn health(&self) -> Health {
@@ -349,8 +354,16 @@ impl Driver {
     /// The clock jumps, the upkeep runs, and the clock is set right.
     fn wander(&mut self, ms: i64) -> Outcome {
         let now = self.now();
+        if Known::ClockExcursion.is_avoided()
+            || self.model.has_unknown()
+            || !self.unfinished.is_empty()
+        {
+            return Ok(());
+        }
+        // What had expired before may go, and nothing else.
+        self.model.expired(now);
         self.clock.jump(TimestampMs((now + ms).max(0)));
-        if !Known::ClockExcursion.is_avoided() && !self.model.has_unknown() && self.seal()? {
+        if self.seal()? {
             let merged = self.engine().merge();
             self.tolerate("a merge fails", merged)?;
             let expired = self.engine().expire();
@@ -415,7 +428,7 @@ impl Driver {
             let opened = self.setup.open(&self.disk, &name, &self.clock);
             if let Some(copy) = self.tolerate("a restored backup does not open", opened)? {
                 let health = self.health();
-                Checker { engine: &copy, model: &self.model, health }.all()?;
+                self.checker_of(&copy, health).all()?;
             }
         }
         for folder in [backup, restored] {

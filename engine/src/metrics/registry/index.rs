@@ -133,7 +133,7 @@ impl Index {
     }
 
     pub(super) fn define_metric(&mut self, defined: &MetricDefined) {
-        self.reserve_metrics(defined.id.0 + 1);
+        self.reserve_metrics(defined.id.0.saturating_add(1));
         self.by_name.insert(defined.name.clone(), defined.id);
         let entry = MetricEntry {
             id: defined.id,

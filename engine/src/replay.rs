@@ -1,0 +1,178 @@
+//! Applying the log at a start.
+//!
+//! A record of points names its series by ids that an earlier record defines. Definitions are logged twice, before the writes
+//! that first needed them and behind these; the copy is asked for when the first is damaged. When both are lost, the records
+//! that rely on them are left out whole, like any damaged record: half a write with its receipt would never be sent again.
+
+use std::path::PathBuf;
+
+use hashbrown::HashMap;
+use roaring::RoaringBitmap;
+
+use crate::error::Result;
+use crate::log::{Definitions, MetricDefined, Record, Segments, SeriesDefined, read_log};
+use crate::model::{Lsn, PointBatch, SeriesId};
+use crate::telemetry::Telemetry;
+
+/// What a replay came to.
+pub(crate) struct Replayed {
+    /// The number of the next record.
+    pub(crate) next: Lsn,
+    /// What is damaged or missing, one line each.
+    pub(crate) damaged: Vec<String>,
+}
+
+/// Applies what the log holds beyond `sealed`.
+pub(crate) fn replay(telemetry: &Telemetry, segments: &Segments, sealed: Lsn) -> Result<Replayed> {
+    // What is applied now may be sealed soon, and must not be gone from the log then.
+    segments.settle()?;
+    let list = segments.list()?;
+    let mut replay = Replay {
+        telemetry,
+        segments: &list,
+        sealed,
+        first_new: telemetry.metrics.registry().next_ids().1,
+        metrics: RoaringBitmap::new(),
+        series: RoaringBitmap::new(),
+        dropped: RoaringBitmap::new(),
+        copies: None,
+        left_out: LeftOut::default(),
+        damaged: Vec::new(),
+    };
+    let read = read_log(&list, sealed, |lsn, payload| replay.record(lsn, payload))?;
+    let mut damaged = std::mem::take(&mut replay.damaged);
+    damaged.extend(read.damaged);
+    if let LeftOut { records, first: Some(first), last, series } = replay.left_out {
+        damaged.push(format!(
+            "log records {}..{}: what defines {} series is lost, and with it the {records} records that name them",
+            first.0,
+            last.next().0,
+            series.len()
+        ));
+    }
+    for torn in read.torn {
+        tracing::info!(segment = %torn.segment.display(), bytes = ?torn.bytes, "left out the end of the log, which nobody had an answer for");
+    }
+    Ok(Replayed { next: read.next, damaged })
+}
+
+/// A replay under way.
+struct Replay<'a> {
+    telemetry: &'a Telemetry,
+    segments: &'a [(Lsn, PathBuf)],
+    sealed: Lsn,
+    /// Series from this one on are defined by the records that are replayed.
+    first_new: SeriesId,
+    /// Metrics and series that were defined so far, and metrics that were dropped.
+    metrics: RoaringBitmap,
+    series: RoaringBitmap,
+    dropped: RoaringBitmap,
+    /// All definitions of the log, once one was missed.
+    copies: Option<Copies>,
+    left_out: LeftOut,
+    damaged: Vec<String>,
+}
+
+/// Records whose series nothing defines.
+#[derive(Default)]
+struct LeftOut {
+    records: u64,
+    first: Option<Lsn>,
+    last: Lsn,
+    series: RoaringBitmap,
+}
+
+#[derive(Default)]
+struct Copies {
+    metrics: HashMap<u32, MetricDefined>,
+    series: HashMap<u32, SeriesDefined>,
+}
+
+impl Replay<'_> {
+    fn record(&mut self, lsn: Lsn, payload: &[u8]) -> Result<()> {
+        if lsn <= self.sealed {
+            return Ok(());
+        }
+        let mut record = match Record::decode(payload) {
+            Ok(record) => record,
+            Err(error) => {
+                self.damaged.push(format!("log record {}: {error}", lsn.0));
+                return Ok(());
+            }
+        };
+        self.define(std::mem::take(&mut record.definitions));
+        self.dropped.extend(record.dropped.iter().map(|metric| metric.0));
+        let mut missed = self.missed(&record.points);
+        if !missed.is_empty() {
+            let found = self.find(&missed)?;
+            self.define(found);
+            missed = self.missed(&record.points);
+            // Those below belong to metrics that were dropped before.
+            missed.remove_range(..self.first_new.0);
+        }
+        if !missed.is_empty() {
+            self.leave_out(lsn, missed);
+            return Ok(());
+        }
+        self.telemetry.replay(lsn, record)
+    }
+
+    /// Learns of what was not defined before, nor dropped since.
+    fn define(&mut self, mut definitions: Definitions) {
+        let Self { metrics, series, dropped, .. } = self;
+        definitions.metrics.retain(|it| !dropped.contains(it.id.0) && metrics.insert(it.id.0));
+        definitions.series.retain(|it| series.insert(it.id.0) && !dropped.contains(it.metric.0));
+        if !definitions.is_empty() {
+            self.telemetry.metrics.replay_definitions(&definitions);
+        }
+    }
+
+    /// The series that nothing has defined so far.
+    fn missed(&self, points: &PointBatch) -> RoaringBitmap {
+        self.telemetry.metrics.view().with_known(|known| {
+            let is_missed = |id: &SeriesId| !known(*id) && !self.series.contains(id.0);
+            points.series().filter(is_missed).map(|id| id.0).collect()
+        })
+    }
+
+    /// Leaves a record out, and keeps the ids of its series from being given to others.
+    fn leave_out(&mut self, lsn: Lsn, missed: RoaringBitmap) {
+        let registry = self.telemetry.metrics.registry();
+        if let Some(last) = missed.max() {
+            let (next_metric, _) = registry.next_ids();
+            registry.reserve(next_metric, SeriesId(last.saturating_add(1)));
+        }
+        self.left_out.records += 1;
+        self.left_out.first.get_or_insert(lsn);
+        self.left_out.last = lsn;
+        self.left_out.series |= missed;
+    }
+
+    /// What the log holds of the definitions of these series, wherever it is.
+    fn find(&mut self, missed: &RoaringBitmap) -> Result<Definitions> {
+        if self.copies.is_none() {
+            self.copies = Some(read_copies(self.segments, self.sealed)?);
+        }
+        let mut found = Definitions::default();
+        let Some(copies) = &self.copies else { return Ok(found) };
+        found.series = missed.iter().filter_map(|id| copies.series.get(&id)).cloned().collect();
+        let metrics: RoaringBitmap = found.series.iter().map(|series| series.metric.0).collect();
+        found.metrics = metrics.iter().filter_map(|id| copies.metrics.get(&id)).cloned().collect();
+        Ok(found)
+    }
+}
+
+fn read_copies(segments: &[(Lsn, PathBuf)], sealed: Lsn) -> Result<Copies> {
+    let mut copies = Copies::default();
+    read_log(segments, sealed, |lsn, payload| {
+        // Damage is told by the replay itself.
+        if let Ok(Record { definitions, .. }) = Record::decode(payload)
+            && lsn > sealed
+        {
+            copies.metrics.extend(definitions.metrics.into_iter().map(|it| (it.id.0, it)));
+            copies.series.extend(definitions.series.into_iter().map(|it| (it.id.0, it)));
+        }
+        Ok(())
+    })?;
+    Ok(copies)
+}
