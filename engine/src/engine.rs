@@ -155,6 +155,7 @@ impl Engine {
         let events = events.map(EventBatch::into_rows).unwrap_or_default();
         self.rooms.committer.submit(Submission {
             payload: encode_write(&points, &events, receipt.as_ref()),
+            synced: false,
             applied: Applied::Write(Box::new(log::Written { points, events, receipt })),
             done: Box::new(move |outcome| done(outcome.map(|lsn| Written { lsn }))),
         });
@@ -219,6 +220,8 @@ impl Engine {
         let (tell, told) = mpsc::sync_channel(1);
         self.rooms.committer.submit(Submission {
             payload: encode_dropped(id),
+            // Who deletes wants it gone for good.
+            synced: true,
             applied: Applied::Dropped(id),
             done: Box::new(move |outcome| {
                 let _heard = tell.send(outcome);

@@ -119,9 +119,15 @@ impl Replay<'_> {
 
     /// Learns of what was not defined before, nor dropped since.
     fn define(&mut self, mut definitions: Definitions) {
+        let registry = self.telemetry.metrics.registry();
         let Self { metrics, series, dropped, .. } = self;
         definitions.metrics.retain(|it| !dropped.contains(it.id.0) && metrics.insert(it.id.0));
-        definitions.series.retain(|it| series.insert(it.id.0) && !dropped.contains(it.metric.0));
+        definitions.series.retain(|it| {
+            let is_dropped = dropped.contains(it.metric.0);
+            // Without its metric a series is missed as well.
+            let has_metric = metrics.contains(it.metric.0) || registry.has_metric(it.metric);
+            (is_dropped || has_metric) && series.insert(it.id.0) && !is_dropped
+        });
         if !definitions.is_empty() {
             self.telemetry.metrics.replay_definitions(&definitions);
         }

@@ -106,6 +106,8 @@ type Done = Box<dyn FnOnce(Result<Lsn>) + Send>;
 pub(crate) struct Submission {
     /// The encoded record.
     pub(crate) payload: Vec<u8>,
+    /// Whether it is synced before it is answered, whatever [`Durability`] asks for.
+    pub(crate) synced: bool,
     pub(crate) applied: Applied,
     /// Called once with the record's position, or why there is none.
     pub(crate) done: Done,
@@ -120,6 +122,7 @@ enum Command {
 /// A [`Submission`] that was taken.
 struct Queued {
     payload: Vec<u8>,
+    synced: bool,
     applied: Applied,
     answer: Answer,
 }
@@ -226,10 +229,10 @@ impl Committer {
             } else if queue.bytes > QUEUE_BYTES_MAX {
                 Some(Error::Overloaded("too many bytes wait for the log".into()))
             } else {
-                let Submission { payload, applied, done } = submission;
+                let Submission { payload, synced, applied, done } = submission;
                 queue.bytes += payload.len();
                 let answer = Answer(Some(done));
-                queue.commands.push(Command::Write(Queued { payload, applied, answer }));
+                queue.commands.push(Command::Write(Queued { payload, synced, applied, answer }));
                 self.shared.wake.notify_one();
                 return;
             }
@@ -423,9 +426,14 @@ impl<S: Sink> Worker<S> {
         let payloads: Vec<&[u8]> =
             defined().chain(writes).chain(padding.as_deref()).chain(defined()).collect();
         let first = Lsn(self.writer.next().0 + encoded.len() as u64);
-        let sync = self.durability == Durability::Sync;
+        let synced = self.durability == Durability::Sync;
+        let sync = synced || group.iter().any(|queued| queued.synced);
         if let Err(error) = self.writer.append(&payloads, sync) {
             self.sink.not_logged(definitions);
+            if sync && !synced {
+                // The sync that failed was also that of acknowledged records before.
+                self.writer.abandon();
+            }
             self.doubt();
             return Err(error);
         }
@@ -477,312 +485,4 @@ fn sync_every(shared: &Shared, period: Duration, ops: &FileOps) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use super::*;
-    use crate::log::read::testing::behind;
-    use crate::log::record::{Record, encode_dropped, encode_write};
-    use crate::log::scan::scan;
-    use crate::log::writer::testing::failing;
-    use crate::model::TimestampMs;
-
-    /// Remembers the metrics whose records it was given, and how many writes failed.
-    #[derive(Clone, Default)]
-    struct Recorder {
-        applied: Arc<Mutex<Vec<u32>>>,
-        failed: Arc<Mutex<Vec<String>>>,
-        doubts: Arc<Mutex<u32>>,
-        died: Arc<Mutex<Vec<String>>>,
-    }
-
-    /// The metric whose record the sink panics at.
-    const POISON: u32 = u32::MAX;
-
-    impl Sink for Recorder {
-        fn claim(&mut self, _: &Receipt) -> Result<()> {
-            Ok(())
-        }
-        fn admit(&mut self) -> Result<Admission> {
-            Ok(Admission::Go)
-        }
-        fn rotated(&mut self, _: Lsn) {}
-        fn take_definitions(&mut self) -> Definitions {
-            Definitions::default()
-        }
-        fn logged(&mut self, _: Definitions) {}
-        fn not_logged(&mut self, _: Definitions) {}
-        fn apply(&mut self, applied: Applied) {
-            if let Applied::Dropped(metric) = applied {
-                assert_ne!(metric.0, POISON, "the head is broken");
-                self.applied.lock().push(metric.0);
-            }
-        }
-        fn failed(&mut self, error: &Error) {
-            self.failed.lock().push(error.to_string());
-        }
-        fn doubtful(&mut self) {
-            *self.doubts.lock() += 1;
-        }
-        fn died(&mut self, reason: &str) {
-            self.died.lock().push(reason.to_owned());
-        }
-    }
-
-    /// What the segments hold, a list of records and their metrics for each.
-    fn logged(segments: &Segments) -> Vec<Vec<(Lsn, u32)>> {
-        let mut logged = Vec::new();
-        for (path, behind) in behind(segments) {
-            let mut records = Vec::new();
-            scan(&path, behind, |lsn, payload| {
-                records.push((lsn, Record::decode(payload)?.dropped[0].0));
-                Ok(())
-            })
-            .unwrap();
-            logged.push(records);
-        }
-        logged
-    }
-
-    fn run(durability: Durability) {
-        let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::new(dir.path().to_owned());
-        let sink = Recorder::default();
-        let committer =
-            Committer::start(segments.clone(), Lsn(1), durability, sink.clone(), FileOps::system())
-                .unwrap();
-        let (answer, answers) = std::sync::mpsc::channel();
-        std::thread::scope(|scope| {
-            for thread in 0..4 {
-                let (answer, committer) = (answer.clone(), &committer);
-                scope.spawn(move || {
-                    for i in 0..50 {
-                        let metric = MetricId(thread * 50 + i);
-                        let answer = answer.clone();
-                        committer.submit(Submission {
-                            payload: encode_dropped(metric),
-                            applied: Applied::Dropped(metric),
-                            done: Box::new(move |lsn| {
-                                answer.send((lsn.unwrap(), metric.0)).unwrap()
-                            }),
-                        });
-                    }
-                });
-            }
-        });
-        let (rotated, boundary) = std::sync::mpsc::channel();
-        committer.rotate(move |lsn| rotated.send(lsn.unwrap()).unwrap());
-        assert_eq!(boundary.recv().unwrap(), Lsn(200));
-        committer.stop();
-        drop(answer);
-        let mut answered: Vec<(Lsn, u32)> = answers.iter().collect();
-        answered.sort_unstable();
-        let logged = logged(&segments).concat();
-        assert_eq!(logged, answered);
-        assert_eq!(*sink.applied.lock(), logged.iter().map(|(_, m)| *m).collect::<Vec<_>>());
-        assert!(sink.failed.lock().is_empty());
-    }
-
-    /// Writes a record and waits for the answer.
-    fn write(committer: &Committer, metric: u32) -> Result<Lsn> {
-        let (answer, answered) = std::sync::mpsc::channel();
-        committer.submit(Submission {
-            payload: encode_dropped(MetricId(metric)),
-            applied: Applied::Dropped(MetricId(metric)),
-            done: Box::new(move |lsn| answer.send(lsn).unwrap()),
-        });
-        answered.recv().unwrap()
-    }
-
-    #[test]
-    fn a_failed_sync_from_beside_is_told_to_the_next_writer_and_left_behind() {
-        let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::new(dir.path().to_owned());
-        let sink = Recorder::default();
-        let (ops, faults) = failing();
-        faults.fail_syncs(1);
-        let durability = Durability::Interval(Duration::from_millis(1));
-        let committer =
-            Committer::start(segments.clone(), Lsn(1), durability, sink.clone(), ops).unwrap();
-        // Writes are taken until the sync of the first one has failed.
-        let mut taken = Vec::new();
-        let told = loop {
-            match write(&committer, taken.len() as u32) {
-                Ok(lsn) => taken.push((lsn, taken.len() as u32)),
-                Err(error) => break error,
-            }
-            assert!(taken.len() < 1_000_000, "nobody was told");
-        };
-        assert!(matches!(&told, Error::Unavailable(why) if why.contains("the disk is gone")));
-        assert_eq!(*sink.failed.lock(), [told.to_string()]);
-        assert_eq!(*sink.doubts.lock(), 1);
-        assert_eq!(logged(&segments), [taken.clone()]);
-
-        let next = taken.last().unwrap().0.next();
-        assert_eq!(write(&committer, 1_000_000).unwrap(), next);
-        assert_eq!(logged(&segments), [taken.clone(), vec![(next, 1_000_000)]]);
-        let mut applied: Vec<u32> = taken.iter().map(|(_, metric)| *metric).collect();
-        applied.push(1_000_000);
-        assert_eq!(*sink.applied.lock(), applied);
-    }
-
-    fn receipt(id: u128) -> Receipt {
-        Receipt { id, fingerprint: 1, answer: Vec::new(), expires_at: TimestampMs(1) }
-    }
-
-    #[test]
-    fn of_writes_with_one_receipt_in_a_group_one_is_logged() {
-        let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::new(dir.path().to_owned());
-        let shared = Arc::new(Shared::default());
-        let writer = LogWriter::create(segments.clone(), Lsn(1), FileOps::system()).unwrap();
-        let (sink, durability) = (Recorder::default(), Durability::Os);
-        let mut worker = Worker { shared, writer, durability, sink };
-        let (answer, answers) = std::sync::mpsc::channel();
-        let submission = |id| {
-            let answer = answer.clone();
-            let written = Written { receipt: Some(receipt(id)), ..Written::default() };
-            Queued {
-                payload: encode_write(&written.points, &written.events, written.receipt.as_ref()),
-                applied: Applied::Write(Box::new(written)),
-                answer: Answer(Some(Box::new(move |lsn| answer.send((id, lsn)).unwrap()))),
-            }
-        };
-        worker.commit(vec![submission(7), submission(8), submission(7), submission(7)]);
-        drop(answer);
-        let mut logged = 0;
-        for (id, outcome) in answers {
-            match outcome {
-                Ok(lsn) => {
-                    assert_eq!(u128::from(lsn.0), id - 6);
-                    logged += 1;
-                }
-                Err(Error::Refused(Refusal::Conflict)) => assert_eq!(id, 7),
-                Err(other) => panic!("{other}"),
-            }
-        }
-        assert_eq!((logged, worker.writer.next()), (2, Lsn(3)));
-    }
-
-    #[test]
-    fn a_segment_that_cannot_be_synced_at_its_end_is_left_behind_and_its_records_are_doubtful() {
-        let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::new(dir.path().to_owned());
-        let (ops, faults) = failing();
-        let sink = Recorder::default();
-        let committer =
-            Committer::start(segments.clone(), Lsn(1), Durability::Os, sink.clone(), ops).unwrap();
-        assert_eq!(write(&committer, 1).unwrap(), Lsn(1));
-        faults.fail_syncs(1);
-        let rotate = || {
-            let (rotated, boundary) = std::sync::mpsc::channel();
-            committer.rotate(move |lsn| rotated.send(lsn).unwrap());
-            boundary.recv().unwrap()
-        };
-        assert!(rotate().is_err());
-        assert_eq!(*sink.doubts.lock(), 1);
-        assert_eq!(rotate().unwrap(), Lsn(1));
-        assert_eq!(faults.syncs(), 1, "the second attempt asks nothing of the old file");
-        assert_eq!(write(&committer, 2).unwrap(), Lsn(2));
-        assert_eq!(logged(&segments), [vec![(Lsn(1), 1)], vec![(Lsn(2), 2)]]);
-    }
-
-    fn start(
-        segments: &Segments,
-        durability: Durability,
-        sink: Recorder,
-        ops: FileOps,
-    ) -> Committer {
-        Committer::start(segments.clone(), Lsn(1), durability, sink, ops).unwrap()
-    }
-
-    #[test]
-    fn a_panic_is_told_to_whoever_waits_and_whoever_comes_and_nobody_waits_for_ever() {
-        let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::new(dir.path().to_owned());
-        let sink = Recorder::default();
-        let committer = start(&segments, Durability::Os, sink.clone(), FileOps::system());
-        assert_eq!(write(&committer, 1).unwrap(), Lsn(1));
-        let (answer, answers) = std::sync::mpsc::channel();
-        // A whole group, and a rotation behind it: what is in the same group as the poison, and what waits.
-        for metric in [2, POISON, 3, 4] {
-            let (answer, metric) = (answer.clone(), MetricId(metric));
-            committer.submit(Submission {
-                payload: encode_dropped(metric),
-                applied: Applied::Dropped(metric),
-                done: Box::new(move |lsn| answer.send((metric.0, lsn)).unwrap()),
-            });
-        }
-        let rotated = answer.clone();
-        committer.rotate(move |lsn| rotated.send((0, lsn)).unwrap());
-        drop(answer);
-        let mut outcomes: Vec<(u32, bool)> = Vec::new();
-        for _ in 0..5 {
-            let (metric, outcome) = answers.recv_timeout(Duration::from_secs(30)).unwrap();
-            assert!(matches!(outcome, Ok(_) | Err(Error::Unavailable(_))), "{metric}: {outcome:?}");
-            outcomes.push((metric, outcome.is_ok()));
-        }
-        outcomes.sort_unstable();
-        assert_eq!(outcomes, [(0, false), (2, true), (3, false), (4, false), (POISON, false)]);
-        assert!(matches!(write(&committer, 5), Err(Error::Unavailable(_))));
-        let (tell, told) = std::sync::mpsc::channel();
-        committer.rotate(move |lsn| tell.send(lsn).unwrap());
-        let told = told.recv_timeout(Duration::from_secs(30)).unwrap();
-        assert!(
-            matches!(&told, Err(Error::Unavailable(why)) if why.contains("the head is broken"))
-        );
-        committer.stop();
-        assert_eq!(sink.died.lock().len(), 1);
-        assert_eq!(*sink.applied.lock(), [1, 2]);
-    }
-
-    #[test]
-    fn a_sync_from_beside_that_panics_failed_and_the_thread_goes_on() {
-        let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::new(dir.path().to_owned());
-        let panics = AtomicBool::new(true);
-        let (synced, syncs) = std::sync::mpsc::channel();
-        let sync = move |file: &File| {
-            assert!(!panics.swap(false, Ordering::Relaxed), "the disk is odd");
-            // Nobody counts those after the first.
-            let _counted = synced.send(());
-            file.sync_data()
-        };
-        let durability = Durability::Interval(Duration::from_millis(1));
-        let sink = Recorder::default();
-        let committer = start(&segments, durability, sink, FileOps::new(sync, File::set_len));
-        let mut taken = 0;
-        let told = loop {
-            match write(&committer, taken) {
-                Ok(_) => taken += 1,
-                Err(error) => break error,
-            }
-            assert!(taken < 1_000_000, "nobody was told");
-        };
-        assert!(matches!(&told, Error::Unavailable(why) if why.contains("the disk is odd")));
-        write(&committer, taken + 1).unwrap();
-        syncs.recv_timeout(Duration::from_secs(30)).unwrap();
-    }
-
-    #[test]
-    fn a_callback_that_panics_takes_nobody_with_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let segments = Segments::new(dir.path().to_owned());
-        let sink = Recorder::default();
-        let committer = start(&segments, Durability::Os, sink.clone(), FileOps::system());
-        committer.submit(Submission {
-            payload: encode_dropped(MetricId(1)),
-            applied: Applied::Dropped(MetricId(1)),
-            done: Box::new(|_| panic!("a careless host")),
-        });
-        assert_eq!(write(&committer, 2).unwrap(), Lsn(2));
-        assert_eq!(*sink.applied.lock(), [1, 2]);
-    }
-
-    #[test]
-    fn what_is_answered_is_logged_and_applied_in_order() {
-        run(Durability::Sync);
-        run(Durability::Interval(Duration::from_millis(1)));
-        run(Durability::Os);
-    }
-}
+mod tests;

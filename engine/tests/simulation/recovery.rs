@@ -56,10 +56,7 @@ impl Driver {
     /// Opens the engine after a crash and finds out what is there.
     pub(super) fn start(&mut self) -> Outcome {
         self.open()?;
-        let mut damage = self.engine().damage();
-        if Known::TornTailIsDamage.is_avoided() {
-            damage.retain(|line| !line.contains("log"));
-        }
+        let damage = self.unexpected(self.engine().damage());
         if !damage.is_empty() && !self.is_troubled() {
             return fail("damage is reported that nobody did", damage.join("; "));
         }
@@ -87,6 +84,14 @@ impl Driver {
         self.check_kept(true)?;
         self.finish()?;
         self.check_all()
+    }
+
+    /// Damage that no fault of the disk explains. What was answered before it was synced may be lost, and is reported then.
+    pub(super) fn unexpected(&self, mut damage: Vec<String>) -> Vec<String> {
+        if !self.is_synced() {
+            damage.retain(|line| !line.contains("log"));
+        }
+        damage
     }
 
     /// Does again what a crash interrupted.

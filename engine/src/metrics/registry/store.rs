@@ -89,6 +89,11 @@ impl Registry {
         self.index.read().metric(metric).map(|entry| entry.name.clone())
     }
 
+    /// Whether there is a metric with this id.
+    pub(crate) fn has_metric(&self, metric: MetricId) -> bool {
+        self.index.read().metric(metric).is_some()
+    }
+
     /// The series of the metric called `name` that match, with the id and type of the metric.
     pub(crate) fn select(
         &self,
