@@ -123,10 +123,13 @@ impl Replay<'_> {
         let Self { metrics, series, dropped, .. } = self;
         definitions.metrics.retain(|it| !dropped.contains(it.id.0) && metrics.insert(it.id.0));
         definitions.series.retain(|it| {
-            let is_dropped = dropped.contains(it.metric.0);
+            if dropped.contains(it.metric.0) {
+                series.insert(it.id.0);
+                return false;
+            }
             // Without its metric a series is missed as well.
             let has_metric = metrics.contains(it.metric.0) || registry.has_metric(it.metric);
-            (is_dropped || has_metric) && series.insert(it.id.0) && !is_dropped
+            has_metric && series.insert(it.id.0)
         });
         if !definitions.is_empty() {
             self.telemetry.metrics.replay_definitions(&definitions);

@@ -14,7 +14,6 @@ use super::answers::Bucket;
 use super::event_list;
 use super::event_questions::{Question, questions};
 use super::failing::{Outcome, fail};
-use super::known::Known;
 use super::model::{Fate, Metric, Model, Stored};
 use super::samples::tag_of;
 use super::{DAY, HOUR, MINUTE};
@@ -126,11 +125,7 @@ impl Checker<'_> {
     /// Whether nobody knows what a bucket holds.
     fn is_uncertain(&self, metric: &Metric, start: i64) -> bool {
         let day = start.div_euclid(DAY);
-        let end = (day + 1) * DAY;
-        let replaced = Known::ReplacedGauges.is_avoided() && metric.replaced.contains(&day);
-        end <= self.model.gone_before
-            || metric.ambiguous.contains(&day)
-            || replaced && end <= self.model.coarse_before
+        (day + 1) * DAY <= self.model.gone_before || metric.ambiguous.contains(&day)
     }
 
     fn compare(&self, name: &str, metric: &Metric, asked: &Asked) -> Outcome {

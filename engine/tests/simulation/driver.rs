@@ -7,13 +7,12 @@ use std::time::Duration;
 use telltale_engine::{
     Clock, Engine, Error, EventFilter, Refusal, Result, TimestampMs, Write, Written,
 };
-use telltale_simulation::{Disk, Effect, FileKind, Loss, Random};
+use telltale_simulation::{Disk, Effect, Loss, Random};
 
 use super::START;
 use super::check::{Checker, Health, event_question};
 use super::documents::{self, Kept};
 use super::failing::{Outcome, fail};
-use super::known::Known;
 use super::model::{Fate, Model, Submitted};
 use super::processes::Processes;
 use super::setup::Setup;
@@ -42,8 +41,6 @@ pub(crate) struct Driver {
     pub(super) struck_before: u64,
     /// Changes that must be done again after the next start.
     pub(super) unfinished: Vec<Unfinished>,
-    /// Whether faults were armed.
-    has_faults: bool,
     copies: u64,
     pub(crate) crashes: u64,
 }
@@ -73,17 +70,10 @@ impl Driver {
             random: Random::new(seed ^ 0xd21e),
             struck_before: 0,
             unfinished: Vec::new(),
-            has_faults: false,
             copies: 0,
             crashes: 0,
         };
         driver.open()?;
-        if Known::TornDbLog.is_avoided() {
-            driver.disk.keep_order(FileKind::DbLog);
-        }
-        if Known::UnsyncedFolders.is_avoided() {
-            driver.disk.settle();
-        }
         Ok(driver)
     }
 
@@ -145,9 +135,6 @@ impl Driver {
             Step::Documents(changes) => self.change_documents(changes),
             Step::Records(changes) => self.change_records(changes),
             Step::Seal => self.seal().map(|_| ()),
-            Step::Merge if Known::MergeOfExpiredDay.is_avoided() && self.model.has_expired() => {
-                Ok(())
-            }
             Step::Merge => {
                 let merged = self.engine().merge();
                 self.tolerate("a merge fails", merged).map(|_| ())
@@ -173,7 +160,6 @@ impl Driver {
                 self.restart_after_power_loss(*loss, *seed)
             }
             Step::Arm(fault) => {
-                self.has_faults = true;
                 self.disk.arm(*fault);
                 Ok(())
             }
@@ -231,9 +217,6 @@ impl Driver {
     }
 
     fn burst(&mut self, writes: &[NewWrite], seal: Option<usize>) -> Outcome {
-        if self.has_faults && Known::FailedSyncUnderBurst.is_avoided() {
-            return writes.iter().try_for_each(|write| self.write(write));
-        }
         let now = self.now();
         let mut answers = Vec::new();
         for (at, new) in writes.iter().enumerate() {
@@ -256,9 +239,6 @@ impl Driver {
     fn retry(&mut self) -> Outcome {
         let latest = self.model.writes().next_back().cloned();
         let Some(mut write) = latest.filter(|write| write.keyed) else { return Ok(()) };
-        if Known::RetriedTornWrite.is_avoided() && write.fate == Fate::Unknown {
-            return Ok(());
-        }
         match self.engine().receipt(u128::from(write.id)) {
             Ok(Some(_)) => return Ok(()),
             Ok(None) if write.fate == Fate::Acknowledged => {
@@ -354,10 +334,7 @@ impl Driver {
     /// The clock jumps, the upkeep runs, and the clock is set right.
     fn wander(&mut self, ms: i64) -> Outcome {
         let now = self.now();
-        if Known::ClockExcursion.is_avoided()
-            || self.model.has_unknown()
-            || !self.unfinished.is_empty()
-        {
+        if self.model.has_unknown() || !self.unfinished.is_empty() {
             return Ok(());
         }
         // What had expired before may go, and nothing else.

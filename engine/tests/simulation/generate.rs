@@ -3,7 +3,6 @@
 use telltale_engine::MetricType;
 use telltale_simulation::{Call, Effect, Errno, Fault, FileKind, Loss, Random};
 
-use super::known::Known;
 use super::samples::{FLOOD, METRICS};
 use super::setup::Setup;
 use super::steps::{Change, NewWrite, Sample, Step, Value};
@@ -60,7 +59,7 @@ pub(crate) fn history(seed: u64) -> History {
     let count = *random.pick(&[10, 20, 20, 40, 80]) + random.below(10);
     let mut generator = Generator { random, habits, next_write: 1 };
     let mut steps: Vec<Step> = (0..count).flat_map(|_| generator.step()).collect();
-    if !Known::Decay.is_avoided() && generator.random.percent(30) {
+    if generator.random.percent(30) {
         let kind = *generator.random.pick(&[
             FileKind::Log,
             FileKind::DbLog,
@@ -161,11 +160,9 @@ impl Generator {
     /// Days pass until points expire; then late ones may come.
     fn expiry(&mut self) -> Vec<Step> {
         let mut steps = vec![Step::Merge, Step::Pass(self.random.range(1..6) * DAY), Step::Expire];
-        if !Known::MergeOfExpiredDay.is_avoided() {
-            let mut late = self.write();
-            late.samples.iter_mut().for_each(|sample| sample.age += self.random.range(1..6) * DAY);
-            steps.extend([Step::Write(late), Step::Merge, Step::CheckAll]);
-        }
+        let mut late = self.write();
+        late.samples.iter_mut().for_each(|sample| sample.age += self.random.range(1..6) * DAY);
+        steps.extend([Step::Write(late), Step::Merge, Step::CheckAll]);
         steps
     }
 
@@ -244,7 +241,7 @@ impl Generator {
         self.next_write += 1;
         let samples = self.random.below(self.habits.samples + 1);
         let mut samples: Vec<Sample> = (0..samples).map(|_| self.sample()).collect();
-        if self.habits.dense && !Known::DenseDistributions.is_avoided() && self.random.percent(15) {
+        if self.habits.dense && self.random.percent(15) {
             samples.extend(self.dense());
         }
         let events = self.random.below(self.habits.events + 1);
@@ -328,9 +325,6 @@ impl Generator {
     }
 
     fn late(&mut self) -> i64 {
-        if Known::MergeOfExpiredDay.is_avoided() {
-            return self.random.range(0..12 * HOUR);
-        }
         self.random.range(0..3 * DAY)
     }
 }

@@ -2,8 +2,7 @@
 //! crashes, failing disks, clocks that jump and files that decay. A naive model beside the engine says what may be answered.
 //!
 //! `TELLTALE_SIMULATION_SEED=n` lives through one history and prints its steps. `TELLTALE_SIMULATION_SECONDS` bounds the time of
-//! the others (30 by default), `TELLTALE_SIMULATION_FIRST` and `TELLTALE_SIMULATION_STRIDE` choose their seeds, and
-//! `TELLTALE_SIMULATION_KNOWN=0` lets histories meet the faults that are listed in `known.rs` as well.
+//! the others (30 by default), `TELLTALE_SIMULATION_FIRST` and `TELLTALE_SIMULATION_STRIDE` choose their seeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test may panic")]
 #![allow(
     clippy::disallowed_methods,
@@ -27,7 +26,6 @@ mod documents;
 mod driver;
 mod failing;
 mod generate;
-mod known;
 mod model;
 mod processes;
 mod recovery;

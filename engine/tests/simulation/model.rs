@@ -70,8 +70,6 @@ pub(crate) struct Metric {
     pub(crate) stored: Vec<Stored>,
     /// Days of which nobody knows what they answer: a gauge was replaced after its points had expired.
     pub(crate) ambiguous: BTreeSet<i64>,
-    /// Days in which gauges were replaced.
-    pub(crate) replaced: BTreeSet<i64>,
     gauges: BTreeMap<(u32, i64), usize>,
     totals: BTreeMap<u32, (i64, u64)>,
     histograms: BTreeMap<u32, (i64, Counted)>,
@@ -133,16 +131,6 @@ impl Model {
     /// A seal succeeded: what was acknowledged before needs no log any more.
     pub(crate) fn sealed(&mut self) {
         self.sealed = self.log.len();
-    }
-
-    /// Whether points may have expired.
-    pub(crate) fn has_expired(&self) -> bool {
-        self.coarse_before > i64::MIN
-    }
-
-    /// Whether any write was not acknowledged.
-    pub(crate) fn has_unacknowledged(&self) -> bool {
-        self.writes().any(|write| write.fate != Fate::Acknowledged)
     }
 
     pub(crate) fn has_unknown(&self) -> bool {
@@ -235,7 +223,6 @@ impl Model {
             kind: item.kind,
             stored: Vec::new(),
             ambiguous: BTreeSet::new(),
-            replaced: BTreeSet::new(),
             gauges: BTreeMap::new(),
             totals: BTreeMap::new(),
             histograms: BTreeMap::new(),
@@ -253,7 +240,6 @@ impl Metric {
         let stored = match &item.payload {
             Payload::Number(value) if item.kind == MetricType::Gauge => {
                 if let Some(at) = self.gauges.insert((series, time), self.stored.len()) {
-                    self.replaced.insert(time.div_euclid(DAY));
                     if coarse {
                         self.ambiguous.insert(time.div_euclid(DAY));
                     }

@@ -10,7 +10,6 @@ use super::DAY;
 use super::check::Health;
 use super::driver::{DATA, Driver, Unfinished};
 use super::failing::{Failure, Outcome, fail};
-use super::known::Known;
 use super::model::Submitted;
 use super::samples::MARKER;
 
@@ -19,17 +18,10 @@ impl Driver {
         self.crashes += 1;
         self.engine = None;
         self.disk.restart();
-        if Known::UnsyncedReplay.is_avoided() {
-            self.disk.settle();
-        }
         self.start()
     }
 
     pub(super) fn restart_after_power_loss(&mut self, loss: Loss, seed: u64) -> Outcome {
-        let torn = !self.is_synced() || self.model.has_unacknowledged();
-        if Known::LostDefinitions.is_avoided() && torn {
-            return self.restart_after_kill();
-        }
         self.crashes += 1;
         self.disk.stop();
         self.engine = None;

@@ -64,11 +64,6 @@ impl Disk {
         self.shared.lock().faults.push(fault);
     }
 
-    /// From now on a power loss takes only the end of files of this kind: what was written first reaches the disk first.
-    pub fn keep_order(&self, kind: FileKind) {
-        self.shared.lock().in_order.insert(kind);
-    }
-
     /// Forgets the faults that have not struck yet.
     pub fn disarm(&self) {
         self.shared.lock().faults.clear();
@@ -92,18 +87,12 @@ impl Disk {
         state.stopped = false;
     }
 
-    /// Makes everything durable, as the kernel does in its own time.
-    pub fn settle(&self) {
-        self.shared.lock().tree.sync();
-    }
-
     /// Goes on after a power loss: of what was not synced any part is lost. Whoever used the disk before must have closed its
     /// files.
     pub fn lose_power(&self, random: &mut Random, loss: Loss) -> io::Result<()> {
         let content = {
             let state = self.shared.lock();
-            let in_order = |path: &str| state.in_order.contains(&FileKind::of(path));
-            state.tree.after_power_loss(random, loss.order(), &in_order)
+            state.tree.after_power_loss(random, loss.order())
         };
         calls::unwatched(|| image::replace(&self.shared.root, &content))?;
         let mut state = self.shared.lock();

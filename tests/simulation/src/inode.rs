@@ -94,22 +94,6 @@ impl Inode {
         }
         content
     }
-
-    /// What is left after a power loss of a file whose changes reach the disk one after the other.
-    pub(crate) fn after_power_loss_in_order(&self, random: &mut Random) -> Vec<u8> {
-        let mut content = self.durable.clone();
-        let cut = random.index(self.pending.len() + 1);
-        for (at, change) in self.pending.iter().enumerate().take(cut + 1) {
-            match change {
-                Change::Write { offset, bytes } if at == cut => {
-                    put(&mut content, *offset, &bytes[..random.index(bytes.len() + 1)]);
-                }
-                Change::Length(_) if at == cut => {}
-                _ => apply(&mut content, change),
-            }
-        }
-        content
-    }
 }
 
 impl Change {

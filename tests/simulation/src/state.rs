@@ -44,8 +44,6 @@ pub(crate) struct State {
     pub(crate) tree: Tree,
     pub(crate) open: BTreeMap<i32, NodeId>,
     pub(crate) faults: Vec<Fault>,
-    /// Kinds of files of which a power loss takes only the end.
-    pub(crate) in_order: BTreeSet<FileKind>,
     pub(crate) stopped: bool,
     pub(crate) random: Random,
     pub(crate) journal: Vec<String>,
@@ -60,7 +58,6 @@ impl State {
             tree: Tree::default(),
             open: BTreeMap::new(),
             faults: Vec::new(),
-            in_order: BTreeSet::new(),
             stopped: false,
             random: Random::new(seed),
             journal: Vec::new(),

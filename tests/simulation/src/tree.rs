@@ -141,16 +141,6 @@ impl Tree {
         }
     }
 
-    /// Makes everything durable.
-    pub(crate) fn sync(&mut self) {
-        for node in self.nodes.values_mut() {
-            match node {
-                Node::File(inode) => inode.sync(),
-                Node::Folder(names) => names.sync(),
-            }
-        }
-    }
-
     /// Forgets files that have no name any more.
     pub(crate) fn forget_unnamed(&mut self, open: &BTreeSet<NodeId>) {
         let mut named: BTreeSet<NodeId> = BTreeSet::from([ROOT]);
@@ -163,20 +153,9 @@ impl Tree {
     }
 
     /// What a power loss leaves. The same file under two names has the same content under both.
-    pub(crate) fn after_power_loss(
-        &self,
-        random: &mut Random,
-        order: Order,
-        in_order: &dyn Fn(&str) -> bool,
-    ) -> Content {
-        let mut loss = PowerLoss {
-            tree: self,
-            random,
-            order,
-            in_order,
-            decided: BTreeMap::new(),
-            left: Content::new(),
-        };
+    pub(crate) fn after_power_loss(&self, random: &mut Random, order: Order) -> Content {
+        let mut loss =
+            PowerLoss { tree: self, random, order, decided: BTreeMap::new(), left: Content::new() };
         loss.lose("", ROOT);
         loss.left
     }
@@ -187,8 +166,6 @@ struct PowerLoss<'a> {
     tree: &'a Tree,
     random: &'a mut Random,
     order: Order,
-    /// Whether a power loss takes only the end of the file at a path.
-    in_order: &'a dyn Fn(&str) -> bool,
     /// The content of files that were met, for their other names.
     decided: BTreeMap<NodeId, Vec<u8>>,
     left: Content,
@@ -201,14 +178,9 @@ impl PowerLoss<'_> {
             let path = format!("{path}/{name}");
             match self.tree.nodes.get(&node) {
                 Some(Node::File(inode)) => {
-                    let (random, in_order) = (&mut *self.random, (self.in_order)(&path));
-                    let content = self.decided.entry(node).or_insert_with(|| {
-                        if in_order {
-                            inode.after_power_loss_in_order(random)
-                        } else {
-                            inode.after_power_loss(random)
-                        }
-                    });
+                    let random = &mut *self.random;
+                    let content =
+                        self.decided.entry(node).or_insert_with(|| inode.after_power_loss(random));
                     self.left.insert(path, Some(content.clone()));
                 }
                 Some(Node::Folder(_)) => {
