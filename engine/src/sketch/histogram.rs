@@ -19,12 +19,14 @@
 //! under 0.4 %. Magnitudes over 2^40 (1.1e12) all fall in the last bucket.
 //!
 //! While at most [`SPARSE_BUCKETS_MAX`] buckets are in use they are two sorted columns, 10 bytes per bucket
-//! and 5 KB at most. Beyond that an array counts in constant time: 8 bytes for every
+//! and 5 KB at most. Beyond that an `hdrhistogram::Histogram<u64>` counts in constant time: 8 bytes for every
 //! bucket up to the largest in use, 30 KB for values around one thousand, 59 KB at most. The form does not
 //! show: what is stored and what is answered comes from [`Half::iter`] either way.
 
-use std::iter::{Copied, Enumerate, Zip};
+use std::iter::{Copied, Zip};
 use std::slice;
+
+use hdrhistogram::Histogram;
 
 /// How many buckets there are; every index is below.
 pub(crate) const BUCKETS: u16 = 7_424;
@@ -34,8 +36,8 @@ pub(crate) const SPARSE_BUCKETS_MAX: usize = 512;
 
 /// Units of one: 2^24.
 const UNITS_PER_ONE: f64 = 16_777_216.0;
-/// The dense form grows by so many buckets: those of a power of two.
-const DENSE_STEP: usize = 128;
+/// Decimal digits that `hdrhistogram` is asked to keep; two give buckets of 1/128.
+const SIGNIFICANT_DIGITS: u8 = 2;
 /// Bits of a bucket's position within its power of two, plus one.
 const POSITION_BITS: u32 = 8;
 
@@ -73,8 +75,7 @@ pub(crate) struct Half(Counts);
 #[derive(Clone, Debug)]
 enum Counts {
     Sparse(Columns),
-    /// The count of every bucket up to the largest in use, and perhaps some after it.
-    Dense(Vec<u64>),
+    Dense(Box<Histogram<u64>>),
 }
 
 impl Default for Half {
@@ -93,7 +94,7 @@ impl Half {
                 columns.record_n(index, n);
                 self.leave_sparse_if_large();
             }
-            Counts::Dense(counts) => record_dense(counts, index, n),
+            Counts::Dense(histogram) => record_dense(histogram, index, n),
         }
     }
 
@@ -104,9 +105,9 @@ impl Half {
                 columns.merge(entries);
                 self.leave_sparse_if_large();
             }
-            Counts::Dense(counts) => {
+            Counts::Dense(histogram) => {
                 for (index, n) in entries {
-                    record_dense(counts, index, n);
+                    record_dense(histogram, index, n);
                 }
             }
         }
@@ -116,9 +117,8 @@ impl Half {
     pub(crate) fn merge(&mut self, other: &Self) {
         match (&mut self.0, &other.0) {
             (Counts::Dense(ours), Counts::Dense(theirs)) => {
-                reach(ours, theirs.len());
-                for (ours, theirs) in ours.iter_mut().zip(theirs) {
-                    *ours = ours.saturating_add(*theirs);
+                if let Err(error) = ours.add(&**theirs) {
+                    unreachable!("a histogram that resizes takes every value: {error}");
                 }
             }
             (Counts::Sparse(ours), Counts::Dense(theirs)) => {
@@ -134,7 +134,7 @@ impl Half {
     pub(crate) fn iter(&self) -> Iter<'_> {
         match &self.0 {
             Counts::Sparse(columns) => Iter::Sparse(columns.iter()),
-            Counts::Dense(counts) => Iter::Dense(counts.iter().enumerate()),
+            Counts::Dense(histogram) => Iter::Dense(Dense { histogram, next: 0 }),
         }
     }
 
@@ -144,7 +144,9 @@ impl Half {
             Counts::Sparse(columns) => {
                 columns.indices.capacity() * 2 + columns.counts.capacity() * 8
             }
-            Counts::Dense(counts) => counts.capacity() * 8,
+            Counts::Dense(histogram) => {
+                size_of::<Histogram<u64>>() + histogram.distinct_values() * 8
+            }
         }
     }
 
@@ -152,7 +154,7 @@ impl Half {
     pub(crate) fn buckets(&self) -> usize {
         match &self.0 {
             Counts::Sparse(columns) => columns.indices.len(),
-            Counts::Dense(counts) => counts.iter().filter(|n| **n > 0).count(),
+            Counts::Dense(_) => self.iter().count(),
         }
     }
 
@@ -162,7 +164,7 @@ impl Half {
             Counts::Sparse(columns) => {
                 columns.counts.iter().fold(0, |sum, &n| sum.saturating_add(n))
             }
-            Counts::Dense(counts) => counts.iter().fold(0, |sum, &n| sum.saturating_add(n)),
+            Counts::Dense(histogram) => histogram.len(),
         }
     }
 
@@ -181,30 +183,25 @@ impl Half {
             return;
         };
         if columns.indices.len() > SPARSE_BUCKETS_MAX {
-            let mut counts = Vec::new();
+            let mut histogram = empty_dense();
             for (index, n) in columns.iter() {
-                record_dense(&mut counts, index, n);
+                record_dense(&mut histogram, index, n);
             }
-            self.0 = Counts::Dense(counts);
+            self.0 = Counts::Dense(Box::new(histogram));
         }
     }
 }
 
-fn record_dense(counts: &mut Vec<u64>, index: u16, n: u64) {
-    let at = usize::from(index);
-    if at >= counts.len() {
-        reach(counts, (at + 1).next_multiple_of(DENSE_STEP));
-    }
-    if let Some(count) = counts.get_mut(at) {
-        *count = count.saturating_add(n);
+fn empty_dense() -> Histogram<u64> {
+    match Histogram::new(SIGNIFICANT_DIGITS) {
+        Ok(histogram) => histogram,
+        Err(error) => unreachable!("two digits are in the range of hdrhistogram: {error}"),
     }
 }
 
-/// Makes the dense form at least so long.
-fn reach(counts: &mut Vec<u64>, len: usize) {
-    if len > counts.len() {
-        counts.reserve_exact(len - counts.len());
-        counts.resize(len, 0);
+fn record_dense(histogram: &mut Histogram<u64>, index: u16, n: u64) {
+    if let Err(error) = histogram.record_n(bounds_of(index).0, n) {
+        unreachable!("a histogram that resizes takes every value: {error}");
     }
 }
 
@@ -280,7 +277,30 @@ type ColumnsIter<'a> = Zip<Copied<slice::Iter<'a, u16>>, Copied<slice::Iter<'a, 
 /// See [`Half::iter`].
 pub(crate) enum Iter<'a> {
     Sparse(ColumnsIter<'a>),
-    Dense(Enumerate<slice::Iter<'a, u64>>),
+    Dense(Dense<'a>),
+}
+
+/// The buckets of a dense half. `hdrhistogram`'s own iterators end where they have seen as many values as it holds, too early
+/// when that number has stopped at its limit.
+pub(crate) struct Dense<'a> {
+    histogram: &'a Histogram<u64>,
+    next: u16,
+}
+
+impl Iterator for Dense<'_> {
+    type Item = (u16, u64);
+
+    fn next(&mut self) -> Option<(u16, u64)> {
+        while usize::from(self.next) < self.histogram.distinct_values() {
+            let index = self.next;
+            self.next += 1;
+            let n = self.histogram.count_at(bounds_of(index).0);
+            if n > 0 {
+                return Some((index, n));
+            }
+        }
+        None
+    }
 }
 
 impl Iterator for Iter<'_> {
@@ -289,10 +309,7 @@ impl Iterator for Iter<'_> {
     fn next(&mut self) -> Option<(u16, u64)> {
         match self {
             Self::Sparse(columns) => columns.next(),
-            Self::Dense(counts) => {
-                // Every index is below `BUCKETS`.
-                counts.find(|(_, n)| **n > 0).map(|(index, n)| (index as u16, *n))
-            }
+            Self::Dense(buckets) => buckets.next(),
         }
     }
 }
@@ -300,7 +317,6 @@ impl Iterator for Iter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hdrhistogram::Histogram;
     use proptest::prelude::*;
 
     fn oracle() -> Histogram<u64> {

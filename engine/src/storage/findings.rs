@@ -2,7 +2,7 @@
 //! to be looked at.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -17,6 +17,8 @@ pub(super) struct Findings {
     /// What was found before there was a list.
     told: Mutex<Vec<Finding>>,
     complaints: AtomicU64,
+    /// Whether RocksDB reads a table without its properties, and so otherwise than it was written.
+    misread: AtomicBool,
     /// Numbers of the tables that RocksDB complained about.
     suspects: Mutex<BTreeSet<u64>>,
     /// Whether records of RocksDB's log are being left out on purpose, each of which it then mentions.
@@ -41,6 +43,9 @@ impl Findings {
             && message.contains(".log")
         {
             self.tell(Finding::Lost(format!("a part of the database's log: {message}")));
+        }
+        if message.contains("properties block") {
+            self.misread.store(true, Ordering::Relaxed);
         }
         let complains = ["orrupt", "mismatch", "magic number", "No such file"];
         if complains.iter().any(|word| message.contains(word)) {
@@ -68,6 +73,11 @@ impl Findings {
 
     pub(super) fn take_suspects(&self) -> BTreeSet<u64> {
         std::mem::take(&mut *self.suspects.lock())
+    }
+
+    /// Whether a table has been read without its properties since this was asked.
+    pub(super) fn take_misread(&self) -> bool {
+        self.misread.swap(false, Ordering::Relaxed)
     }
 
     /// How often RocksDB has complained of damage.

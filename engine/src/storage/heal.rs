@@ -162,10 +162,12 @@ impl Store {
     pub(super) fn heal(&self) -> Result<bool> {
         let mut healing = self.healing.lock();
         let suspects = self.findings.take_suspects();
+        // Such a table stays open as it is, whatever its file holds by now.
+        let misread = self.findings.take_misread();
         let (mended, beyond) = self.mend_suspects(&mut healing, suspects);
         let live = self.live_tables()?;
         let beyond: BTreeSet<u64> = beyond.intersection(&live).copied().collect();
-        if beyond.is_empty() && !self.refuses_writes()? {
+        if beyond.is_empty() && !misread && !self.refuses_writes()? {
             self.findings.take_suspects();
             return Ok(mended);
         }

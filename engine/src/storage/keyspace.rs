@@ -75,12 +75,12 @@ impl Keyspace {
         }
     }
 
-    /// What the keys of the copies of a keyspace begin with, if it is kept twice: without the registry nobody knows whose a
-    /// block is, and without the facts of the whole not what is in blocks. Two keyspaces share no file of tables.
+    /// What the keys of the copies of a keyspace begin with, if it is kept twice: without the facts of the whole nobody knows what
+    /// is in blocks. Two keyspaces share no file of tables. What is large, as the registry may be, has the parity of its
+    /// tables alone.
     pub(super) fn copied_as(self) -> Option<u8> {
         match self {
             Self::Meta => Some(b'm'),
-            Self::Registry => Some(b'r'),
             _ => None,
         }
     }

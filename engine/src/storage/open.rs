@@ -2,7 +2,7 @@
 //!
 //! Each step is tried only when those before it did not suffice, and everything that is given up is told:
 //!
-//! 1. `CURRENT` is made to name a manifest that is there.
+//! 1. `CURRENT` is made to name a manifest that is there, and tables get back what is damaged at their ends.
 //! 2. An ordinary open.
 //! 3. Damaged tables and the manifest get their old bytes back from their guards (`guard.rs`).
 //! 4. Tables that keep it from opening are taken out, what can be read of them written anew (`heal.rs`).
@@ -37,6 +37,7 @@ pub(super) fn open(
     findings: &Findings,
 ) -> Result<DB> {
     name_a_manifest(dir, guards, findings).map_err(|error| io_failure(dir, error))?;
+    mend_ends(guards, findings);
     let outcome = try_open(dir, shared, Strictness::Strict, findings);
     let Err(Error::Corrupt(_)) = outcome else { return outcome };
     if mend(guards, findings).map_err(|error| io_failure(dir, error))? {
@@ -88,7 +89,25 @@ pub(super) fn try_open(
     let families = Keyspace::ALL.map(|k| (k.name(), tuning::keyspace(k, shared, strictness)));
     let unused = (DEFAULT_COLUMN_FAMILY_NAME, tuning::unused(shared, strictness));
     let families = families.into_iter().chain([unused]);
-    DB::open_cf_with_opts(&options, dir, families).map_err(failed)
+    let db = DB::open_cf_with_opts(&options, dir, families).map_err(failed)?;
+    remove_old_options(dir);
+    Ok(db)
+}
+
+/// Removes all texts of RocksDB's options but the newest. Nobody reads them, and the second one that it keeps is a tenth of a
+/// small database.
+fn remove_old_options(dir: &Path) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    let number = |path: &PathBuf| -> Option<u64> {
+        path.file_name()?.to_str()?.strip_prefix("OPTIONS-")?.parse().ok()
+    };
+    let mut all: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    all.retain(|path| number(path).is_some());
+    let newest = all.iter().max_by_key(|path| number(path)).cloned();
+    for old in all.iter().filter(|path| Some(*path) != newest.as_ref()) {
+        // One that stays is removed the next time.
+        let _removed = fs::remove_file(old);
+    }
 }
 
 /// `CURRENT` is one line, without which the manifest is not found, and a new database would be made over the old one.
@@ -119,6 +138,21 @@ fn has_tables_or_logs(dir: &Path) -> bool {
     let mut paths = entries.flatten().map(|entry| entry.path());
     !manifests(dir).is_empty()
         || paths.any(|path| path.extension().is_some_and(|e| e == "sst" || e == "log"))
+}
+
+/// Gives tables with damaged ends their bytes back: an open may succeed with them, and reads lack rows then.
+fn mend_ends(guards: &Guards, findings: &Findings) {
+    for number in guards.guarded() {
+        // A guard of a table that is no more, or one that is torn, says nothing.
+        if guards.has_whole_end(number).unwrap_or(true) {
+            continue;
+        }
+        match guards.mend(number) {
+            Ok(Health::Mendable(sectors)) => findings.tell(heal::mended(number, sectors)),
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, number, "a damaged table cannot be mended"),
+        }
+    }
 }
 
 /// Gives the tables that were complained about their bytes back, or all where none was named, and the manifest. Answers whether

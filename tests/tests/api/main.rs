@@ -12,6 +12,7 @@ mod bulk_parts;
 mod cli;
 mod compression;
 mod connections;
+mod damage;
 mod dashboards;
 mod dashboards_exchange;
 mod dashboards_values;
