@@ -94,7 +94,9 @@ impl Stage {
         };
         // Half a backup is worse than none.
         done().inspect_err(|_| {
-            let _removed = fs::remove_dir_all(&partial);
+            if remove_content(&partial).is_ok() {
+                let _removed = fs::remove_dir(&partial);
+            }
         })
     }
 }
@@ -143,7 +145,10 @@ pub(crate) fn restore(source: &Path, dir: &Path) -> Result<BackupReport> {
         finish(dir)
     };
     done().inspect_err(|_| {
-        let _removed = if existed { remove_content(dir) } else { fs::remove_dir_all(dir) };
+        let removed = remove_content(dir);
+        if removed.is_ok() && !existed {
+            let _removed = fs::remove_dir(dir);
+        }
     })
 }
 

@@ -9,12 +9,19 @@ use crate::error::Error;
 /// of this process may have.
 const NO_ROOM: [&str; 3] = ["No space left on device", "Disk quota exceeded", "File too large"];
 
+/// How Linux says that there is no such file.
+const NO_FILE: &str = "No such file or directory";
+
 /// The engine's error for `error`, which came while doing `context`.
 pub(super) fn failure(context: &str, error: rocksdb::Error) -> Error {
     use rocksdb::ErrorKind;
     let kind = error.kind();
     let message = format!("{context}: {}", error.into_string());
     match kind {
+        // A table that is not there is as damaged as one can be.
+        ErrorKind::IOError if message.contains(NO_FILE) && message.contains(".sst") => {
+            Error::Corrupt(message)
+        }
         ErrorKind::Corruption => Error::Corrupt(message),
         ErrorKind::IOError if NO_ROOM.iter().any(|text| message.contains(text)) => {
             Error::Unavailable(message)

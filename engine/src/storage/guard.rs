@@ -96,6 +96,36 @@ impl Guards {
         Ok(guard.table_bytes)
     }
 
+    /// Copies the guards of the tables that are in the folder of another database. A table that a compaction has replaced
+    /// meanwhile stays without.
+    pub(super) fn copy_to(&self, other: &Path) -> io::Result<()> {
+        let there = Self::new(other);
+        fs::create_dir_all(other.join(GUARDS_DIR))?;
+        for number in self.guarded().into_iter().filter(|number| there.table(*number).exists()) {
+            match fs::copy(self.guard(number), there.guard(number)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes guards that are damaged themselves. Answers of which tables.
+    pub(super) fn remove_damaged(&self) -> Vec<u64> {
+        let damaged = |number: &u64| !self.is_whole(*number);
+        let damaged: Vec<u64> = self.guarded().into_iter().filter(damaged).collect();
+        damaged.iter().for_each(|number| self.remove(*number));
+        damaged
+    }
+
+    /// Whether the guard of a table can be read. One that is not there can.
+    pub(super) fn is_whole(&self, number: u64) -> bool {
+        match fs::read(self.guard(number)) {
+            Ok(bytes) => Guard::decode(&bytes).is_some(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    }
+
     /// Removes the guard of a table that is no more.
     pub(super) fn remove(&self, number: u64) {
         // One that stays is removed the next time.
@@ -168,6 +198,11 @@ impl Guards {
         }
         fs::create_dir_all(&folder)?;
         let mut content = fs::read(&manifest)?;
+        // It only grows: what differs from the copy is damaged, and the copy is what mends it.
+        let earlier = fs::read(&copy).ok().and_then(whole_copy);
+        if earlier.is_some_and(|earlier| !content.starts_with(&earlier)) {
+            return Ok(());
+        }
         content.extend_from_slice(&xxh3_64(&content).to_le_bytes());
         let new = folder.join("MANIFEST.new");
         fs::write(&new, content)?;
@@ -186,25 +221,20 @@ impl Guards {
         let Ok(entries) = fs::read_dir(self.db.join(GUARDS_DIR)) else { return Ok(false) };
         for entry in entries.flatten() {
             let name = entry.file_name();
-            let bytes = fs::read(entry.path())?;
-            let Some((copy, sum)) = bytes.split_last_chunk::<{ TAIL_BYTES as usize }>() else {
-                continue;
-            };
-            if !name.to_string_lossy().starts_with("MANIFEST-")
-                || u64::from_le_bytes(*sum) != xxh3_64(copy)
-            {
+            if !name.to_string_lossy().starts_with("MANIFEST-") {
                 continue;
             }
+            let Some(copy) = whole_copy(fs::read(entry.path())?) else { continue };
             let manifest = self.db.join(&name);
             let now = fs::read(&manifest).unwrap_or_default();
-            let same = now.get(..copy.len()).is_some_and(|head| head == copy);
+            let same = now.get(..copy.len()).is_some_and(|head| head == copy.as_slice());
             let newest = manifests(&self.db).into_iter().max();
             // A newer manifest begins with all that the older ones say.
             if same || newest.is_some_and(|newest| newest > manifest) {
                 continue;
             }
             let file = File::options().write(true).create(true).truncate(false).open(&manifest)?;
-            file.write_all_at(copy, 0)?;
+            file.write_all_at(&copy, 0)?;
             file.sync_all()?;
             return Ok(true);
         }
@@ -214,6 +244,14 @@ impl Guards {
 
 /// The checksum behind the copy of a manifest.
 const TAIL_BYTES: u64 = 8;
+
+/// The manifest that a copy holds, unless it is damaged.
+fn whole_copy(mut copy: Vec<u8>) -> Option<Vec<u8>> {
+    let (content, sum) = copy.split_last_chunk::<{ TAIL_BYTES as usize }>()?;
+    let length = (u64::from_le_bytes(*sum) == xxh3_64(content)).then_some(content.len())?;
+    copy.truncate(length);
+    Some(copy)
+}
 
 /// The manifests in the folder of a database.
 pub(super) fn manifests(db: &Path) -> Vec<PathBuf> {

@@ -21,7 +21,7 @@ use rocksdb::{DB, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions}
 use super::copies::lost_key;
 use super::failure::failure;
 use super::findings::{Findings, tables_named};
-use super::guard::Health;
+use super::guard::{Guards, Health};
 use super::keyspace::Keyspace;
 use super::manifest::{self, Listed};
 use super::open;
@@ -82,8 +82,14 @@ impl Store {
     fn guard_tables(&self, bytes_max: u64) -> Result<()> {
         let live = self.live_tables()?;
         let mut healing = self.healing.lock();
-        let guarded =
-            healing.guarded.get_or_insert_with(|| self.guards.guarded().into_iter().collect());
+        let guarded = healing.guarded.get_or_insert_with(|| {
+            for number in self.guards.remove_damaged() {
+                self.findings.tell(Finding::Mended(format!(
+                    "the guard of table {number:06}.sst of the database was damaged, and is made again"
+                )));
+            }
+            self.guards.guarded().into_iter().collect()
+        });
         for gone in guarded.difference(&live).copied().collect::<Vec<_>>() {
             self.guards.remove(gone);
             guarded.remove(&gone);
@@ -237,6 +243,10 @@ impl Store {
     /// Compares every table with its guard, and what is kept twice. Changes nothing; adds a line for what is damaged.
     pub(crate) fn verify_files(&self, damaged: &mut Vec<String>) -> Result<()> {
         for number in self.live_tables()? {
+            if !self.guards.is_whole(number) {
+                damaged
+                    .push(format!("the guard of table {number:06}.sst of the database is damaged"));
+            }
             match self.guards.check(number) {
                 Ok(Health::Mendable(sectors)) => damaged.push(format!(
                     "table {number:06}.sst of the database: {sectors} sectors of 4 KB are damaged, and will be mended"
@@ -272,6 +282,20 @@ pub(super) fn take_out(
     tables: &BTreeSet<u64>,
     aside: &Path,
 ) -> Result<()> {
+    let guards = Guards::new(dir);
+    // Another table may be why the database did not open: what a guard makes good stays.
+    let tables: BTreeSet<u64> = (tables.iter().copied())
+        .filter(|number| match guards.mend(*number) {
+            Ok(Health::Mendable(sectors)) => {
+                findings.tell(mended(*number, sectors));
+                false
+            }
+            _ => true,
+        })
+        .collect();
+    if tables.is_empty() {
+        return Ok(());
+    }
     let db = open::salvage(dir, shared, findings)?;
     let files = db.live_files().map_err(|error| failure("tables", error))?;
     let mut listed = Vec::new();

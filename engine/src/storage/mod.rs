@@ -28,6 +28,8 @@ mod damage_tests;
 #[cfg(test)]
 mod full_disk_tests;
 #[cfg(test)]
+mod guard_tests;
+#[cfg(test)]
 mod killed;
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,8 @@ use super::tuning::{self, Shared, Strictness};
 use crate::damage::Finding;
 use crate::error::{Error, Result};
 
+/// Is in the folder while RocksDB makes a new manifest.
+const REPAIRING: &str = "REPAIRING";
 /// Tables that one open takes out before it leaves the rest to RocksDB's repair.
 const TABLES_TAKEN_OUT_MAX: usize = 64;
 
@@ -36,6 +38,10 @@ pub(super) fn open(
     guards: &Guards,
     findings: &Findings,
 ) -> Result<DB> {
+    if dir.join(REPAIRING).exists() {
+        // The manifest of a repair that was interrupted does not name all tables, and those that it does not name would go.
+        repair(dir, shared, findings)?;
+    }
     name_a_manifest(dir, guards, findings).map_err(|error| io_failure(dir, error))?;
     mend_ends(guards, findings);
     let outcome = try_open(dir, shared, Strictness::Strict, findings);
@@ -211,10 +217,18 @@ fn repair(dir: &Path, shared: &Shared, findings: &Findings) -> Result<()> {
     let options = tuning::database(shared, Strictness::Salvage);
     let mut options = options.map_err(|error| open_failure(dir, error))?;
     options.create_missing_column_families(true);
+    let marker = dir.join(REPAIRING);
+    let sync = |file: &Path| fs::File::open(file).and_then(|file| file.sync_all());
+    let marked = fs::write(&marker, "a repair was begun and not finished\n");
+    marked
+        .and_then(|()| sync(&marker))
+        .and_then(|()| sync(dir))
+        .map_err(|error| io_failure(dir, error))?;
     findings.listen_for(Hearing::Salvage);
     let repaired = DB::repair(&options, dir);
     findings.listen_for(Hearing::Usual);
-    repaired.map_err(|error| open_failure(dir, error))
+    repaired.map_err(|error| open_failure(dir, error))?;
+    fs::remove_file(&marker).and_then(|()| sync(dir)).map_err(|error| io_failure(dir, error))
 }
 
 /// RocksDB's own refusal of a keyspace that it is not told of would not say what to do about it.

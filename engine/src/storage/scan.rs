@@ -116,6 +116,9 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// Tables that are mended for one step of a scan, each of which may be damaged.
+const MENDED_MAX: usize = 64;
+
 impl Iterator for Scan<'_> {
     type Item = Result<Entry>;
 
@@ -124,10 +127,13 @@ impl Iterator for Scan<'_> {
             return None;
         }
         let mut answer = self.step();
-        if let Some(Err(error @ Error::Corrupt(_))) = &answer
-            && self.store.mend_after(error)
-        {
-            answer = self.step_again();
+        for _ in 0..MENDED_MAX {
+            match &answer {
+                Some(Err(error @ Error::Corrupt(_))) if self.store.mend_after(error) => {
+                    answer = self.step_again();
+                }
+                _ => break,
+            }
         }
         if !matches!(answer, Some(Ok(_))) {
             self.state = State::Over;

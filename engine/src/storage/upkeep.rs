@@ -84,12 +84,18 @@ impl Store {
         Ok(())
     }
 
-    /// A copy of the database as it is now in the new directory `target`, which must not exist. Tables are
-    /// linked, not copied, where `target` is on the same file system.
+    /// A copy of the database as it is now in the new directory `target`, which must not exist, with the guards of its tables.
+    /// Tables are linked, not copied, where `target` is on the same file system.
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
         let db = self.db()?;
         let copied = Checkpoint::new(&db).and_then(|copy| copy.create_checkpoint(target));
-        copied.map_err(|error| failure(&format!("checkpoint to {}", target.display()), error))
+        copied.map_err(|error| failure(&format!("checkpoint to {}", target.display()), error))?;
+        drop(db);
+        self.guard_all()?;
+        self.guards.copy_to(target).map_err(|source| Error::Io {
+            context: format!("copying the guards of tables to {}", target.display()),
+            source,
+        })
     }
 
     /// What the database holds.

@@ -485,4 +485,5 @@ fn sync_every(shared: &Shared, period: Duration, ops: &FileOps) {
 }
 
 #[cfg(test)]
+#[path = "commit_tests.rs"]
 mod tests;

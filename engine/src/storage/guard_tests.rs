@@ -1,0 +1,139 @@
+//! What guards make good, and what is done about guards, manifests and repairs that are damaged themselves.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::tests::{get, keys, noise, open, put};
+use super::*;
+
+const TABLES: u8 = 3;
+const ROWS: u8 = 20;
+
+/// A store with tables of one keyspace that hold keys one after the other, all guarded, closed.
+fn tables(dir: &Path) -> Vec<PathBuf> {
+    let store = open(dir);
+    for table in 0..TABLES {
+        for row in 0..ROWS {
+            let n = table * ROWS + row;
+            put(&store, Keyspace::Documents, &[n], &noise(u64::from(n), 1_000));
+        }
+        store.flush().unwrap();
+    }
+    drop(store);
+    let needles = (0..TABLES).map(|table| noise(u64::from(table * ROWS), 1_000));
+    needles.map(|needle| holding(dir, &needle[..100])).collect()
+}
+
+fn holding(dir: &Path, needle: &[u8]) -> PathBuf {
+    let paths = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let mut tables = paths.filter(|path| path.extension().is_some_and(|e| e == "sst"));
+    let holds = |path: &PathBuf| {
+        fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle)
+    };
+    tables.find(holds).unwrap()
+}
+
+fn flip(path: &Path, at: impl FnOnce(usize) -> usize) {
+    let mut bytes = fs::read(path).unwrap();
+    let at = at(bytes.len());
+    bytes[at] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[track_caller]
+fn all_there(store: &Store) {
+    let found = keys(store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+    assert_eq!(found.len(), usize::from(TABLES * ROWS));
+    for n in 0..TABLES * ROWS {
+        assert_eq!(get(store, Keyspace::Documents, &[n]), Some(noise(u64::from(n), 1_000)));
+    }
+}
+
+#[test]
+fn one_damage_in_each_of_several_tables_costs_nothing() {
+    type Place = fn(usize) -> usize;
+    // In the rows, in what says how to read them, and in the footer.
+    let places: [Place; 4] = [|_| 2_000, |len| len - 60, |len| len - 300, |len| len - 900];
+    for place in places {
+        let dir = TempDir::new().unwrap();
+        tables(dir.path()).iter().for_each(|table| flip(table, place));
+        all_there(&open(dir.path()));
+        all_there(&open(dir.path()));
+    }
+}
+
+#[test]
+fn a_damaged_guard_is_told_and_made_again() {
+    let dir = TempDir::new().unwrap();
+    let table = tables(dir.path()).remove(0);
+    let name = table.with_extension("guard");
+    let guard = dir.path().join("guards").join(name.file_name().unwrap());
+    let whole = fs::read(&guard).unwrap();
+    flip(&guard, |len| len / 2);
+    let store = open(dir.path());
+    let mut told = Vec::new();
+    store.verify_files(&mut told).unwrap();
+    assert!(told.iter().any(|line| line.contains("guard")), "{told:?}");
+    store.tend().unwrap();
+    assert_eq!(fs::read(&guard).unwrap(), whole);
+}
+
+#[test]
+fn a_damaged_manifest_does_not_take_its_copy_with_it() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    put(&store, Keyspace::Documents, &[1], b"one");
+    store.flush().unwrap();
+    let manifest = super::guard::current_manifest(dir.path()).unwrap();
+    let whole = fs::read(&manifest).unwrap();
+    // RocksDB does not read it again, and appends.
+    let file = fs::File::options().write(true).open(&manifest).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &[!whole[40]], 40).unwrap();
+    put(&store, Keyspace::Documents, &[2], b"two");
+    store.flush().unwrap();
+    let copy = dir.path().join("guards").join(manifest.file_name().unwrap());
+    assert!(fs::read(&copy).unwrap().starts_with(&whole));
+    let killed = TempDir::new().unwrap();
+    let killed = killed.path().join("db");
+    copy_as_killed(dir.path(), &killed);
+    let store = open(&killed);
+    for (key, value) in [([1], b"one"), ([2], b"two")] {
+        assert_eq!(get(&store, Keyspace::Documents, &key).as_deref(), Some(value.as_slice()));
+    }
+}
+
+#[test]
+fn a_repair_that_was_interrupted_is_done_again() {
+    let dir = TempDir::new().unwrap();
+    tables(dir.path());
+    // What RocksDB's repair leaves when it is killed early: a manifest without any table.
+    let manifest = super::guard::current_manifest(dir.path()).unwrap();
+    fs::remove_dir_all(dir.path().join("guards")).unwrap();
+    let empty = TempDir::new().unwrap();
+    drop(open(empty.path()));
+    let of_empty = super::guard::current_manifest(empty.path()).unwrap();
+    fs::copy(of_empty, &manifest).unwrap();
+    fs::write(dir.path().join("REPAIRING"), "").unwrap();
+    all_there(&open(dir.path()));
+    assert!(!dir.path().join("REPAIRING").exists());
+}
+
+#[test]
+fn a_checkpoint_has_the_guards_of_its_tables() {
+    let dir = TempDir::new().unwrap();
+    let target = TempDir::new().unwrap();
+    let target = target.path().join("db");
+    let store = open(dir.path());
+    put(&store, Keyspace::Documents, &[1], &noise(1, 5_000));
+    store.checkpoint(&target).unwrap();
+    drop(store);
+    let table = holding(&target, &noise(1, 5_000)[..100]);
+    // A link to the table of the store; here it stands alone.
+    let bytes = fs::read(&table).unwrap();
+    fs::remove_file(&table).unwrap();
+    fs::write(&table, bytes).unwrap();
+    flip(&table, |_| 2_000);
+    assert_eq!(get(&open(&target), Keyspace::Documents, &[1]), Some(noise(1, 5_000)));
+}
