@@ -8,12 +8,11 @@ use telltale_engine::{
     Aggregation, Engine, Error, EventFilter, EventListQuery, Interval, MetricName, MetricQuery,
     MetricType, NameFilter, QueryResult, Refusal, TimeRange, TimestampMs,
 };
-use telltale_simulation::{Disk, Random};
+use telltale_simulation::{Disk, Outcome, Random, fail};
 
 use super::answers::Bucket;
 use super::event_list;
 use super::event_questions::{Question, questions};
-use super::failing::{Outcome, fail};
 use super::model::{Fate, Metric, Model, Stored};
 use super::samples::tag_of;
 use super::{DAY, HOUR, MINUTE};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use telltale_engine::{Collection, Engine, Error, Expect, KeyRange, RecordBatch, Result, Table};
+use telltale_simulation::{Outcome, fail};
 
-use super::failing::{Outcome, fail};
 use super::steps::Change;
 
 const COLLECTION: Collection = Collection("simulated");

@@ -7,12 +7,11 @@ use std::time::Duration;
 use telltale_engine::{
     Clock, Engine, Error, EventFilter, Refusal, Result, TimestampMs, Write, Written,
 };
-use telltale_simulation::{Disk, Effect, Loss, Random};
+use telltale_simulation::{Crash, Disk, Driver as _, Effect, HistoryOf, Outcome, Random, fail};
 
 use super::START;
 use super::check::{Checker, Health, event_question};
 use super::documents::{self, Kept};
-use super::failing::{Outcome, fail};
 use super::model::{Fate, Model, Submitted};
 use super::processes::Processes;
 use super::setup::Setup;
@@ -42,7 +41,9 @@ pub(crate) struct Driver {
     /// Changes that must be done again after the next start.
     pub(super) unfinished: Vec<Unfinished>,
     copies: u64,
-    pub(crate) crashes: u64,
+    pub(super) crashes: u64,
+    /// A file has decayed, after which nothing more is promised.
+    pub(super) has_decayed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -52,8 +53,17 @@ pub(super) enum Unfinished {
     Expire,
 }
 
-impl Driver {
-    pub(crate) fn new(seed: u64, setup: &Setup) -> Outcome<Self> {
+impl telltale_simulation::Driver for Driver {
+    type Setup = Setup;
+    type Step = Step;
+
+    const PACKAGE: &'static str = "telltale-engine";
+
+    fn history(seed: u64) -> HistoryOf<Self> {
+        super::generate::history(seed)
+    }
+
+    fn new(seed: u64, setup: &Setup) -> Outcome<Self> {
         let disk = Disk::new(seed ^ 0x5eed).unwrap();
         // The folder belongs to the operator, who made it long ago.
         std::fs::create_dir(disk.root().join(DATA)).unwrap();
@@ -72,59 +82,10 @@ impl Driver {
             unfinished: Vec::new(),
             copies: 0,
             crashes: 0,
+            has_decayed: false,
         };
         driver.open()?;
         Ok(driver)
-    }
-
-    pub(super) fn engine(&self) -> &Engine {
-        self.engine.as_ref().expect("it is open between two steps")
-    }
-
-    fn now(&self) -> i64 {
-        self.clock.now().0
-    }
-
-    pub(super) fn is_troubled(&self) -> bool {
-        self.disk.is_stopped() || self.disk.strikes() > self.struck_before
-    }
-
-    /// Whether what was acknowledged survives a power loss.
-    pub(super) fn is_synced(&self) -> bool {
-        let lied = self.disk.struck().keys().any(|(_, _, effect)| *effect == Effect::Lie);
-        self.setup.is_synced() && !lied
-    }
-
-    pub(super) fn checker(&self, health: Health) -> Checker<'_> {
-        self.checker_of(self.engine(), health)
-    }
-
-    fn checker_of<'a>(&'a self, engine: &'a Engine, health: Health) -> Checker<'a> {
-        let Self { model, disk, struck_before, .. } = self;
-        Checker { engine, model, health, disk, struck_before: *struck_before }
-    }
-
-    pub(super) fn health(&self) -> Health {
-        if self.is_troubled() { Health::Troubled } else { Health::Whole }
-    }
-
-    /// Does one step, and recovers from the crash that it met.
-    pub(crate) fn step(&mut self, step: &Step) -> Outcome {
-        self.act(step)?;
-        if self.disk.is_stopped() {
-            if self.random.percent(50) {
-                self.restart_after_kill()?;
-            } else {
-                let loss = *self.random.pick(&[Loss::Journal, Loss::Any]);
-                let seed = self.random.number();
-                self.restart_after_power_loss(loss, seed)?;
-            }
-        } else if self.is_troubled() && self.random.percent(30) {
-            // Somebody looks after an engine that fails.
-            self.disk.disarm();
-            self.restart_after_kill()?;
-        }
-        Ok(())
     }
 
     fn act(&mut self, step: &Step) -> Outcome {
@@ -167,6 +128,77 @@ impl Driver {
             }
             Step::Decay(kind, seed) => self.decay(*kind, *seed),
         }
+    }
+
+    fn restart(&mut self, crash: Crash) -> Outcome {
+        match crash {
+            Crash::Kill => self.restart_after_kill(),
+            Crash::PowerLoss(loss, seed) => self.restart_after_power_loss(loss, seed),
+        }
+    }
+
+    fn end(&mut self) -> Outcome {
+        if self.has_decayed {
+            return Ok(());
+        }
+        self.disk.disarm();
+        if self.is_troubled() {
+            self.restart_after_kill()?;
+        }
+        self.check_all()?;
+        let damaged = match self.engine().verify() {
+            Ok(report) => self.unexpected(report.damaged),
+            Err(error) => return fail("verification fails", error),
+        };
+        if damaged.is_empty() {
+            return Ok(());
+        }
+        fail("verification finds damage that nobody did", damaged.join("; "))
+    }
+
+    fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
+    fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    fn is_troubled(&self) -> bool {
+        self.disk.is_stopped() || self.disk.strikes() > self.struck_before
+    }
+
+    fn crashes(&self) -> u64 {
+        self.crashes
+    }
+}
+
+impl Driver {
+    pub(super) fn engine(&self) -> &Engine {
+        self.engine.as_ref().expect("it is open between two steps")
+    }
+
+    fn now(&self) -> i64 {
+        self.clock.now().0
+    }
+
+    /// Whether what was acknowledged survives a power loss.
+    pub(super) fn is_synced(&self) -> bool {
+        let lied = self.disk.struck().keys().any(|(_, _, effect)| *effect == Effect::Lie);
+        self.setup.is_synced() && !lied
+    }
+
+    pub(super) fn checker(&self, health: Health) -> Checker<'_> {
+        self.checker_of(self.engine(), health)
+    }
+
+    fn checker_of<'a>(&'a self, engine: &'a Engine, health: Health) -> Checker<'a> {
+        let Self { model, disk, struck_before, .. } = self;
+        Checker { engine, model, health, disk, struck_before: *struck_before }
+    }
+
+    pub(super) fn health(&self) -> Health {
+        if self.is_troubled() { Health::Troubled } else { Health::Whole }
     }
 
     /// The outcome of an operation that may fail only because calls did.
@@ -430,22 +462,5 @@ impl Driver {
             self.model.sealed();
         }
         self.restart_after_kill()
-    }
-
-    /// What must hold at the end of every history.
-    pub(crate) fn end(&mut self) -> Outcome {
-        self.disk.disarm();
-        if self.is_troubled() {
-            self.restart_after_kill()?;
-        }
-        self.check_all()?;
-        let damaged = match self.engine().verify() {
-            Ok(report) => self.unexpected(report.damaged),
-            Err(error) => return fail("verification fails", error),
-        };
-        if damaged.is_empty() {
-            return Ok(());
-        }
-        fail("verification finds damage that nobody did", damaged.join("; "))
     }
 }

@@ -1,20 +1,13 @@
 //! From a seed to a history.
 
 use telltale_engine::MetricType;
-use telltale_simulation::{Call, Effect, Errno, Fault, FileKind, Loss, Random};
+use telltale_simulation::{Call, Effect, Errno, Fault, FileKind, History, HistoryOf, Loss, Random};
 
+use super::driver::Driver;
 use super::samples::{FLOOD, METRICS};
 use super::setup::Setup;
 use super::steps::{Change, NewWrite, Sample, Step, Value};
 use super::{DAY, HOUR, MINUTE};
-
-/// Everything that a seed decides.
-#[derive(Clone, Debug)]
-pub(crate) struct History {
-    pub(crate) seed: u64,
-    pub(crate) setup: Setup,
-    pub(crate) steps: Vec<Step>,
-}
 
 /// How often a history does what, so that histories differ more than their steps.
 struct Habits {
@@ -52,7 +45,7 @@ struct Generator {
 }
 
 /// The history of a seed.
-pub(crate) fn history(seed: u64) -> History {
+pub(crate) fn history(seed: u64) -> HistoryOf<Driver> {
     let mut random = Random::new(seed);
     let setup = Setup::of(&mut random);
     let habits = Habits::of(&mut random);
@@ -208,32 +201,10 @@ impl Generator {
     }
 
     fn fault(&mut self) -> Fault {
-        let random = &mut self.random;
         let kinds =
             [FileKind::Log, FileKind::Log, FileKind::DbLog, FileKind::Table, FileKind::Manifest];
-        let kind = random.percent(80).then(|| *random.pick(&kinds));
-        let (call, effect) = match random.weighted(&[8, 4, 3, 2, 2, 2, 2, 2, 1, 1]) {
-            0 => (None, Effect::Stop),
-            1 => (Some(Call::Sync), Effect::Fail(Errno::Io)),
-            2 => (Some(Call::Write), Effect::Fail(*random.pick(&[Errno::Io, Errno::NoSpace]))),
-            3 => (Some(Call::Write), Effect::Short),
-            4 => (
-                Some(Call::Create),
-                Effect::Fail(*random.pick(&[Errno::TooManyFiles, Errno::NoSpace])),
-            ),
-            5 => (Some(Call::Truncate), Effect::Fail(Errno::Io)),
-            6 => (Some(Call::Write), Effect::Fail(Errno::Interrupted)),
-            7 => (Some(Call::Read), Effect::Fail(Errno::Io)),
-            8 => (Some(Call::Sync), Effect::Lie),
-            _ => (Some(Call::Rename), Effect::Fail(Errno::Io)),
-        };
         // What becomes of RocksDB on a disk that lies is not ours to mend.
-        let kind = if effect == Effect::Lie { Some(FileKind::Log) } else { kind };
-        let after = *random.pick(&[0, 0, 1, 2, 4, 9, 20]);
-        let times = if effect == Effect::Stop { 1 } else { *random.pick(&[1, 1, 2, 100]) };
-        // A signal comes once, or nobody would ever get anywhere.
-        let times = if effect == Effect::Fail(Errno::Interrupted) { 1 } else { times };
-        Fault { kind, call, after, times, effect }
+        Fault::any(&mut self.random, &kinds, Some(FileKind::Log))
     }
 
     fn write(&mut self) -> NewWrite {

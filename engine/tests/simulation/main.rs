@@ -1,14 +1,8 @@
 //! Histories that a seed decides, lived through on a simulated disk: writes of every kind, seals, merges, deletions, expiry, backups,
 //! crashes, failing disks, clocks that jump and files that decay. A naive model beside the engine says what may be answered.
 //!
-//! `TELLTALE_SIMULATION_SEED=n` lives through one history and prints its steps. `TELLTALE_SIMULATION_SECONDS` bounds the time of
-//! the others (30 by default), `TELLTALE_SIMULATION_FIRST` and `TELLTALE_SIMULATION_STRIDE` choose their seeds.
+//! How they are run, and which switches there are, is told by `telltale_simulation`.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test may panic")]
-#![allow(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "the simulation reads its own switches, measures itself and reports"
-)]
 
 #[path = "../oracle/counted.rs"]
 #[allow(dead_code, reason = "shared with the oracle, which uses all of it")]
@@ -24,19 +18,19 @@ mod answers;
 mod check;
 mod documents;
 mod driver;
-mod failing;
 mod generate;
 mod model;
 mod processes;
 mod recovery;
-mod run;
 mod samples;
 mod setup;
-mod shrink;
 mod steps;
 mod write;
 
-use telltale_simulation::{Call, Effect, Fault, FileKind};
+use driver::Driver;
+use telltale_simulation::{
+    Call, Driver as _, Effect, Fault, FileKind, live_through_histories, trace,
+};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -46,7 +40,7 @@ const START: i64 = 20_000 * DAY;
 
 #[test]
 fn histories_hold() {
-    run::all();
+    live_through_histories::<Driver>();
 }
 
 #[test]
@@ -56,7 +50,7 @@ fn a_seed_is_one_history() {
         |step: &steps::Step| matches!(step, steps::Step::Arm(fault) if fault.kind.is_none());
     let seeds = (1..).filter(|seed| !generate::history(*seed).steps.iter().any(is_timed));
     for seed in seeds.take(5) {
-        let traces = [run::trace(seed), run::trace(seed)].map(|trace| {
+        let traces = [trace::<Driver>(seed), trace::<Driver>(seed)].map(|trace| {
             let (faults, crashes) = trace.unwrap();
             (faults.iter().map(|fault| without_numbers(fault)).collect::<Vec<_>>(), crashes)
         });
@@ -77,7 +71,7 @@ fn without_numbers(fault: &str) -> String {
 fn the_calls_of_the_engine_and_of_rocksdb_are_simulated() {
     let seed = 1;
     let history = generate::history(seed);
-    let mut driver = driver::Driver::new(seed, &history.setup).unwrap();
+    let mut driver = Driver::new(seed, &history.setup).unwrap();
     let kinds = [FileKind::Log, FileKind::DbLog, FileKind::Table, FileKind::Manifest];
     for kind in kinds {
         let (kind, call, effect) = (Some(kind), Some(Call::Write), Effect::Short);

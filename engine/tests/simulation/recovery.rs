@@ -4,12 +4,11 @@ use telltale_engine::{
     Aggregation, Engine, Error, Interval, MetricName, MetricQuery, Refusal, Result, TagCondition,
     TagFilter, TimeRange,
 };
-use telltale_simulation::{FileKind, Loss, Random};
+use telltale_simulation::{Driver as _, Failure, FileKind, Loss, Outcome, Random, fail};
 
 use super::DAY;
 use super::check::Health;
 use super::driver::{DATA, Driver, Unfinished};
-use super::failing::{Failure, Outcome, fail};
 use super::model::Submitted;
 use super::samples::MARKER;
 
@@ -115,6 +114,7 @@ impl Driver {
 
     pub(super) fn decay(&mut self, kind: FileKind, seed: u64) -> Outcome {
         self.disk.disarm();
+        self.has_decayed = true;
         let mut random = Random::new(seed);
         if random.percent(50) && !self.is_troubled() {
             self.reopen()?;

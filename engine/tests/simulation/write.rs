@@ -4,9 +4,9 @@ use telltale_engine::{
     Begins, Buckets, Engine, Error, Event, EventBatch, Histogram, MetricType, NewEvent, PointBatch,
     Properties, Receipt, TimestampMs, Write,
 };
+use telltale_simulation::{Outcome, fail};
 
 use super::event_questions;
-use super::failing::{Outcome, fail};
 use super::model::{Fate, Submitted};
 use super::processes::Processes;
 use super::samples::{Item, MARKER, Payload, member_name, metric_name, tags_of};

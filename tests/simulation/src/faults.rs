@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::random::Random;
+
 /// What a file of a data directory is for, by its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileKind {
@@ -121,6 +123,33 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Any fault, of these kinds of files or, now and then, of all. Only files of the kind `liar` are told that they are synced
+    /// and are not; without one such a sync fails.
+    pub fn any(random: &mut Random, kinds: &[FileKind], liar: Option<FileKind>) -> Self {
+        let kind = random.percent(80).then(|| *random.pick(kinds));
+        let (call, effect) = match random.weighted(&[8, 4, 3, 2, 2, 2, 2, 2, 1, 1]) {
+            0 => (None, Effect::Stop),
+            1 => (Some(Call::Sync), Effect::Fail(Errno::Io)),
+            2 => (Some(Call::Write), Effect::Fail(*random.pick(&[Errno::Io, Errno::NoSpace]))),
+            3 => (Some(Call::Write), Effect::Short),
+            4 => (
+                Some(Call::Create),
+                Effect::Fail(*random.pick(&[Errno::TooManyFiles, Errno::NoSpace])),
+            ),
+            5 => (Some(Call::Truncate), Effect::Fail(Errno::Io)),
+            6 => (Some(Call::Write), Effect::Fail(Errno::Interrupted)),
+            7 => (Some(Call::Read), Effect::Fail(Errno::Io)),
+            8 => (Some(Call::Sync), liar.map_or(Effect::Fail(Errno::Io), |_| Effect::Lie)),
+            _ => (Some(Call::Rename), Effect::Fail(Errno::Io)),
+        };
+        let kind = if effect == Effect::Lie { liar } else { kind };
+        let after = *random.pick(&[0, 0, 1, 2, 4, 9, 20]);
+        let times = if effect == Effect::Stop { 1 } else { *random.pick(&[1, 1, 2, 100]) };
+        // A signal comes once, or nobody would ever get anywhere.
+        let times = if effect == Effect::Fail(Errno::Interrupted) { 1 } else { times };
+        Self { kind, call, after, times, effect }
+    }
+
     /// Whether the fault is about this call. Counts it.
     pub(crate) fn strikes(&mut self, kind: FileKind, call: Call) -> bool {
         let about_call = self.call.map_or(call.changes(), |only| only == call);

@@ -11,6 +11,9 @@
 //!                  disk.rs: faults (faults.rs) · what is durable (tree.rs, inode.rs) · power loss and decay
 //! ```
 //!
+//! Upon it [`live_through_histories`] lives through what seeds decide: a [`Driver`] has a program on a disk and a naive model beside
+//! it, does the steps of a [`History`], and compares. A history that fails is made shorter and printed with its seed.
+//!
 //! A process cannot kill a part of itself. So a crash stops the disk: from that instant every call that would change it fails,
 //! whoever makes it. The test drops the program under test, and goes on with what the disk holds after [`Disk::restart`]
 //! (as after kill -9) or [`Disk::lose_power`].
@@ -22,16 +25,23 @@
 
 mod calls;
 mod disk;
+mod failing;
 mod faults;
+mod history;
 mod image;
 mod inode;
 mod names;
 mod random;
+mod run;
+mod shrink;
 mod state;
 mod tree;
 
 pub use disk::Disk;
+pub use failing::{Failure, Outcome, fail};
 pub use faults::{Call, Effect, Errno, Fault, FileKind};
+pub use history::{Crash, Driver, History, HistoryOf};
 pub use image::Loss;
 pub use random::Random;
+pub use run::{live_through_histories, trace};
 pub use state::Decay;

@@ -1,14 +1,21 @@
 //! Lives through histories, one after the other, and reports.
+//!
+//! `TELLTALE_SIMULATION_SEED=n` lives through one history and prints what becomes of it. `TELLTALE_SIMULATION_SECONDS` bounds the
+//! time of the others (30 by default), `TELLTALE_SIMULATION_FIRST` and `TELLTALE_SIMULATION_STRIDE` choose their seeds.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "the simulation reads its own switches, measures itself and reports"
+)]
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::driver::Driver;
-use super::failing::{Failure, Outcome};
-use super::generate::{History, history};
-use super::shrink::shrink;
+use crate::failing::{Failure, Outcome};
+use crate::history::{Driver, HistoryOf};
+use crate::shrink::shrink;
 
 /// Seconds that the histories of a usual test run take.
 const SECONDS: u64 = 30;
@@ -16,8 +23,14 @@ const SECONDS: u64 = 30;
 /// Seconds after which a history hangs.
 const HISTORY_SECONDS_MAX: u64 = 600;
 
-/// Panics of threads of the engine, which nobody else would hear of.
+/// Characters of a step that are printed.
+const STEP_CHARS_MAX: usize = 2_000;
+
+/// Panics of threads of the program, which nobody else would hear of.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The seed that is lived through, and since when.
+static UNDER_WAY: Mutex<Option<(u64, Instant)>> = Mutex::new(None);
 
 /// What was lived through.
 #[derive(Debug, Default)]
@@ -33,37 +46,49 @@ fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Lives through the history of the seed in the environment, or through as many as the time allows.
-pub(crate) fn all() {
+///
+/// # Panics
+/// When histories fail, after they were printed.
+pub fn live_through_histories<D: Driver>() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         let text = panic.payload_as_str().unwrap_or("no text");
-        PANICS.lock().unwrap().push(format!("{place}: {text}"));
+        lock(&PANICS).push(format!("{place}: {text}"));
     }));
     watch_over();
     let mut totals = Totals::default();
     if let Some(seed) = setting("TELLTALE_SIMULATION_SEED") {
-        let history = history(seed);
+        let history = D::history(seed);
         println!("{:?}", history.setup);
-        if let Err(failure) = live(&history, &mut totals) {
-            tell(&history, &failure);
+        if let Err(failure) = live::<D>(&history, &mut totals) {
+            tell::<D>(&history, &failure);
             totals.failures.entry(failure.kind).or_default().push(seed);
         }
     } else {
-        many(&mut totals);
+        many::<D>(&mut totals);
     }
     assert!(totals.failures.is_empty(), "histories fail: {:?}", totals.failures);
 }
 
-/// The seed that is lived through, and since when.
-static UNDER_WAY: Mutex<Option<(u64, Instant)>> = Mutex::new(None);
+/// What the faults of the history of a seed were, and how often it crashed.
+pub fn trace<D: Driver>(seed: u64) -> Outcome<(Vec<String>, u64)> {
+    let history = D::history(seed);
+    let mut driver = D::new(history.seed, &history.setup)?;
+    live_in(&mut driver, &history, &mut Totals::default())?;
+    Ok((driver.disk().journal(), driver.crashes()))
+}
 
 /// Ends the process when a history hangs: nobody else could tell its seed.
 fn watch_over() {
     std::thread::spawn(|| {
         loop {
             std::thread::park_timeout(Duration::from_secs(1));
-            let under_way = *UNDER_WAY.lock().unwrap();
+            let under_way = *lock(&UNDER_WAY);
             if let Some((seed, since)) = under_way
                 && since.elapsed() > Duration::from_secs(HISTORY_SECONDS_MAX)
             {
@@ -74,27 +99,19 @@ fn watch_over() {
     });
 }
 
-/// What the faults of a history were, and how often it crashed.
-pub(crate) fn trace(seed: u64) -> Outcome<(Vec<String>, u64)> {
-    let history = history(seed);
-    let mut driver = Driver::new(history.seed, &history.setup)?;
-    live_in(&mut driver, &history, &mut Totals::default())?;
-    Ok((driver.disk.journal(), driver.crashes))
-}
-
-fn many(totals: &mut Totals) {
+fn many<D: Driver>(totals: &mut Totals) {
     let seconds = setting("TELLTALE_SIMULATION_SECONDS").unwrap_or(SECONDS);
     let stride = setting("TELLTALE_SIMULATION_STRIDE").unwrap_or(1).max(1);
     let mut seed = setting("TELLTALE_SIMULATION_FIRST").unwrap_or(1);
     let started = Instant::now();
     while started.elapsed() < Duration::from_secs(seconds) {
-        let history = history(seed);
-        if let Err(failure) = live(&history, totals) {
+        let history = D::history(seed);
+        if let Err(failure) = live::<D>(&history, totals) {
             let found = totals.failures.entry(failure.kind).or_default();
             found.push(seed);
             // The first of a kind is told at length.
             if found.len() == 1 {
-                tell(&history, &failure);
+                tell::<D>(&history, &failure);
             }
         }
         seed += stride;
@@ -117,32 +134,32 @@ fn report(totals: &Totals, took: Duration) {
 }
 
 /// Lives through a history to its end or its failure.
-fn live(history: &History, totals: &mut Totals) -> Outcome {
-    *UNDER_WAY.lock().unwrap() = Some((history.seed, Instant::now()));
+fn live<D: Driver>(history: &HistoryOf<D>, totals: &mut Totals) -> Outcome {
+    *lock(&UNDER_WAY) = Some((history.seed, Instant::now()));
     let lived = catch_unwind(AssertUnwindSafe(|| {
-        let mut driver = Driver::new(history.seed, &history.setup)?;
+        let mut driver = D::new(history.seed, &history.setup)?;
         let outcome = live_in(&mut driver, history, totals);
-        totals.crashes += driver.crashes;
-        for ((kind, call, effect), times) in driver.disk.struck() {
+        totals.crashes += driver.crashes();
+        for ((kind, call, effect), times) in driver.disk().struck() {
             *totals.struck.entry(format!("{effect:?} at {call:?} of {kind:?}")).or_default() +=
                 times;
         }
         outcome.map_err(|mut failure| {
-            let journal = driver.disk.journal().join("\n    ");
+            let journal = driver.disk().journal().join("\n    ");
             failure.details.push_str(&format!("\n  faults:\n    {journal}"));
             failure
         })
     }));
-    *UNDER_WAY.lock().unwrap() = None;
+    *lock(&UNDER_WAY) = None;
     totals.histories += 1;
-    let panics = std::mem::take(&mut *PANICS.lock().unwrap());
+    let panics = std::mem::take(&mut *lock(&PANICS));
     match lived {
         Ok(outcome) if panics.is_empty() => outcome,
         _ => Err(Failure { kind: "a panic", details: panics.join("; ") }),
     }
 }
 
-fn live_in(driver: &mut Driver, history: &History, totals: &mut Totals) -> Outcome {
+fn live_in<D: Driver>(driver: &mut D, history: &HistoryOf<D>, totals: &mut Totals) -> Outcome {
     for (at, step) in history.steps.iter().enumerate() {
         totals.steps += 1;
         driver.step(step).map_err(|mut failure| {
@@ -150,23 +167,24 @@ fn live_in(driver: &mut Driver, history: &History, totals: &mut Totals) -> Outco
             failure
         })?;
     }
-    let decayed = matches!(history.steps.last(), Some(super::steps::Step::Decay(..)));
-    if decayed { Ok(()) } else { driver.end() }
+    driver.end()
 }
 
 /// Prints a failing history, made as short as it gets.
-fn tell(history: &History, failure: &Failure) {
+fn tell<D: Driver>(history: &HistoryOf<D>, failure: &Failure) {
     println!("seed {} fails: {failure}", history.seed);
-    let (short, last) = shrink(history, failure, |history| live(history, &mut Totals::default()));
+    let live_again = |history: &HistoryOf<D>| live::<D>(history, &mut Totals::default());
+    let (short, last) = shrink(history, failure, live_again);
     println!("  {:?}", short.setup);
     println!("  {} of {} steps suffice: {last}", short.steps.len(), history.steps.len());
     for (at, step) in short.steps.iter().enumerate() {
         let text = format!("{step:?}");
-        let cut: String = text.chars().take(2_000).collect();
+        let cut: String = text.chars().take(STEP_CHARS_MAX).collect();
         println!("  {at:>3} {cut}");
     }
     println!(
-        "  again: TELLTALE_SIMULATION_SEED={} cargo test -p telltale-engine --test simulation -- --nocapture",
-        history.seed
+        "  again: TELLTALE_SIMULATION_SEED={} cargo test -p {} --test simulation -- --nocapture",
+        history.seed,
+        D::PACKAGE
     );
 }

@@ -1,22 +1,26 @@
 //! How a history fails: a message, carried as an error so that it ends the history and not the process.
 
+use std::fmt;
+
 /// Why a history fails.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     /// What is wrong, without numbers: failures of the same kind are the same fault.
-    pub(crate) kind: &'static str,
-    pub(crate) details: String,
+    pub kind: &'static str,
+    /// All that may help to find it.
+    pub details: String,
 }
 
-pub(crate) type Outcome<T = ()> = Result<T, Failure>;
+/// What a part of a history comes to.
+pub type Outcome<T = ()> = Result<T, Failure>;
 
 /// Fails with a kind and details.
-pub(crate) fn fail<T>(kind: &'static str, details: impl std::fmt::Display) -> Outcome<T> {
+pub fn fail<T>(kind: &'static str, details: impl fmt::Display) -> Outcome<T> {
     Err(Failure { kind, details: details.to_string() })
 }
 
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind, self.details)
     }
 }

@@ -2,18 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use super::failing::Failure;
-use super::generate::History;
+use crate::failing::{Failure, Outcome};
+use crate::history::History;
 
 /// How long a history is shrunk.
 const SHRINK_SECONDS: u64 = 40;
 
 /// A shorter history that fails likewise, and how.
-pub(crate) fn shrink(
-    history: &History,
+#[expect(clippy::disallowed_methods, reason = "the simulation measures itself")]
+pub(crate) fn shrink<Setup: Clone, Step: Clone>(
+    history: &History<Setup, Step>,
     failure: &Failure,
-    live: impl Fn(&History) -> Result<(), Failure>,
-) -> (History, Failure) {
+    live: impl Fn(&History<Setup, Step>) -> Outcome,
+) -> (History<Setup, Step>, Failure) {
     let started = Instant::now();
     let (mut shortest, mut last) = (history.clone(), failure.clone());
     let mut length = shortest.steps.len() / 2;
