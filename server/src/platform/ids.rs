@@ -38,10 +38,12 @@ impl Ids {
         Ok(Self { clock, seed, last: Mutex::new(Ulid::nil()) })
     }
 
-    /// Ids from now on are greater than this one, which is stored: the clock may have been ahead when it was made.
+    /// Ids from now on are greater than this one, which is stored: the clock may have been ahead when it was made. They do not
+    /// follow upon it: the process that made it may have made the next ones too, for what is not stored any more.
     pub fn continue_after(&self, number: u128) {
+        let beyond = self.fresh(Ulid::from(number).timestamp_ms().saturating_add(1));
         let mut last = self.last.lock();
-        *last = (*last).max(Ulid::from(number));
+        *last = (*last).max(beyond);
     }
 
     /// A new id that begins with `prefix`.
@@ -87,11 +89,14 @@ mod tests {
         let clock = Clock::manual(TimestampMs(1_700_000_000_000));
         let ids = Ids::new(clock.clone()).unwrap();
         clock.jump(TimestampMs(1_800_000_000_000));
-        let ahead = ids.next_number();
-        clock.jump(TimestampMs(1_700_000_000_000));
-        let ids = Ids::new(clock).unwrap();
-        ids.continue_after(ahead);
-        assert!(ids.next_number() > ahead);
+        let (ahead, forgotten) = (ids.next_number(), ids.next_number());
+        for back_ms in [0, 100_000_000_000] {
+            clock.jump(TimestampMs(1_800_000_000_000 - back_ms));
+            let ids = Ids::new(clock.clone()).unwrap();
+            ids.continue_after(ahead);
+            let next = ids.next_number();
+            assert!(next > ahead && next != forgotten);
+        }
     }
 
     #[test]
