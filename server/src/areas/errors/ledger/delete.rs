@@ -49,6 +49,8 @@ impl Ledger {
         if doomed.is_empty() {
             return Ok(());
         }
+        // Their ids would be forgotten with them, and who sends one again would tell of a new error.
+        self.store()?;
         // All at once: each time, every block that holds any of their events is written anew.
         let names = doomed.iter().map(|id| id.text()).collect();
         self.engine.delete_events(&events_of(names, all_time()))?;

@@ -317,6 +317,16 @@ fn the_same_id_is_stored_once_also_after_a_crash() {
 }
 
 #[test]
+fn an_id_is_known_when_its_event_is_deleted_and_a_crash_comes() {
+    let mut world = World::new(ErrorSettings::default());
+    let id = world.tell_as("E", None, 9).unwrap();
+    world.ledger.delete(&[id]).unwrap();
+    world.ledger.delete_events().unwrap();
+    world.crash();
+    assert!(world.tell_as("E", None, 9).is_none());
+}
+
+#[test]
 fn an_id_is_known_whichever_way_the_clock_is_set_for_a_moment() {
     let world = World::new(ErrorSettings::default());
     world.tell_as("A", None, 1).unwrap();
