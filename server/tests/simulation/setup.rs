@@ -1,0 +1,56 @@
+//! How the service of a history is opened.
+
+use telltale_engine::{Clock, Durability, Engine, Maintenance, Options, Result};
+use telltale_server::http::Settings;
+use telltale_server::platform::jobs::JobsSettings;
+use telltale_simulation::{Disk, Random};
+
+/// Options that a seed decides.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) head_bytes: usize,
+    pub(crate) lease_ms: i64,
+    pub(crate) silence_ms: i64,
+}
+
+/// The folder of the data on the disk.
+pub(crate) const DATA: &str = "data";
+
+impl Setup {
+    pub(crate) fn of(random: &mut Random) -> Self {
+        Self {
+            head_bytes: *random.pick(&[32 << 20, 32 << 20, 64 << 10]),
+            lease_ms: *random.pick(&[1_000, 50_000, 1_800_000]),
+            silence_ms: *random.pick(&[4_000, 60_000, 60_000]),
+        }
+    }
+
+    /// Opens the engine of a disk.
+    pub(crate) fn open(&self, disk: &Disk, clock: &Clock) -> Result<Engine> {
+        let options = Options {
+            durability: Durability::Sync,
+            clock: clock.clone(),
+            head_bytes: self.head_bytes,
+            cache_bytes: 8 << 20,
+            event_cache_bytes: 4 << 20,
+            disk_free_bytes: 0,
+            threads: 2,
+            maintenance: Maintenance::Manual,
+            ..Options::default()
+        };
+        Engine::open(&disk.root().join(DATA), options)
+    }
+
+    /// The settings of the server: nothing that is over is forgotten within a history, and no delay is left to chance.
+    pub(crate) fn settings(&self) -> Settings {
+        let jobs = JobsSettings {
+            lease_ms: self.lease_ms,
+            worker_silence_ms: self.silence_ms,
+            retry_jitter_seconds: 0,
+            finished_keep_ms: i64::MAX / 4,
+            dead_keep_ms: i64::MAX / 4,
+            ..JobsSettings::default()
+        };
+        Settings { jobs, ..Settings::default() }
+    }
+}
