@@ -64,8 +64,8 @@ fn says(server: &Server, kind: &str) {
     let lines = ready["damage"].as_array().cloned().unwrap_or_default();
     assert!(lines.iter().any(|line| line.as_str().is_some_and(|line| line.starts_with(kind))));
     assert!(ready["damage_found"].as_u64().is_some_and(|found| found > 0), "{ready}");
-    let metrics = client.get("/metrics").text();
-    let found = metrics.lines().find(|line| line.starts_with("telltale_damage_found "));
+    let metrics = client.get("/metrics");
+    let found = metrics.text().lines().find(|line| line.starts_with("telltale_damage_found "));
     assert!(found.is_some_and(|line| !line.ends_with(" 0")), "{found:?}");
     assert!(server.log().iter().any(|line| line.contains("damage was found")));
     failed(&server.cli(["verify"]));
