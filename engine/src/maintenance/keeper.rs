@@ -139,8 +139,6 @@ impl Keeper {
         let Some((boundary, report)) = self.telemetry.seal_frozen()? else {
             return Ok(SealReport::default());
         };
-        // RocksDB's log is one copy of a seal, and has no parity: the log of telemetry is the other one until tables hold it.
-        self.telemetry.store().flush()?;
         self.segments.delete_through(boundary)?;
         Ok(report)
     }

@@ -13,7 +13,7 @@
 //! The manifest says which tables there are. It grows, so it has no parity but a copy of what it was at the last look.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -90,8 +90,10 @@ impl Guards {
         let guard = Guard::of(&mut File::open(self.table(number))?)?;
         let path = self.guard(number);
         let new = path.with_extension("new");
-        // Not synced: a guard that a power loss tore fails its checksum, and is made again.
-        fs::write(&new, guard.encode())?;
+        // Synced, so that one that fails its checksum is damaged. The name may be lost: then it is made again.
+        let mut file = File::create(&new)?;
+        file.write_all(&guard.encode())?;
+        file.sync_data()?;
         fs::rename(new, path)?;
         Ok(guard.table_bytes)
     }
@@ -112,18 +114,13 @@ impl Guards {
 
     /// Removes guards that are damaged themselves. Answers of which tables.
     pub(super) fn remove_damaged(&self) -> Vec<u64> {
-        let damaged = |number: &u64| !self.is_whole(*number);
+        let damaged = |number: &u64| match fs::read(self.guard(*number)) {
+            Ok(bytes) => Guard::decode(&bytes).is_none(),
+            Err(_) => false,
+        };
         let damaged: Vec<u64> = self.guarded().into_iter().filter(damaged).collect();
         damaged.iter().for_each(|number| self.remove(*number));
         damaged
-    }
-
-    /// Whether the guard of a table can be read. One that is not there can.
-    pub(super) fn is_whole(&self, number: u64) -> bool {
-        match fs::read(self.guard(number)) {
-            Ok(bytes) => Guard::decode(&bytes).is_some(),
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
-        }
     }
 
     /// Removes the guard of a table that is no more.

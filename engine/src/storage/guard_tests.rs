@@ -65,7 +65,7 @@ fn one_damage_in_each_of_several_tables_costs_nothing() {
 }
 
 #[test]
-fn a_damaged_guard_is_told_and_made_again() {
+fn a_damaged_guard_is_made_again() {
     let dir = TempDir::new().unwrap();
     let table = tables(dir.path()).remove(0);
     let name = table.with_extension("guard");
@@ -73,9 +73,6 @@ fn a_damaged_guard_is_told_and_made_again() {
     let whole = fs::read(&guard).unwrap();
     flip(&guard, |len| len / 2);
     let store = open(dir.path());
-    let mut told = Vec::new();
-    store.verify_files(&mut told).unwrap();
-    assert!(told.iter().any(|line| line.contains("guard")), "{told:?}");
     store.tend().unwrap();
     assert_eq!(fs::read(&guard).unwrap(), whole);
 }

@@ -84,9 +84,7 @@ impl Store {
         let mut healing = self.healing.lock();
         let guarded = healing.guarded.get_or_insert_with(|| {
             for number in self.guards.remove_damaged() {
-                self.findings.tell(Finding::Mended(format!(
-                    "the guard of table {number:06}.sst of the database was damaged, and is made again"
-                )));
+                tracing::warn!(number, "the guard of a table was damaged, and is made again");
             }
             self.guards.guarded().into_iter().collect()
         });
@@ -243,10 +241,6 @@ impl Store {
     /// Compares every table with its guard, and what is kept twice. Changes nothing; adds a line for what is damaged.
     pub(crate) fn verify_files(&self, damaged: &mut Vec<String>) -> Result<()> {
         for number in self.live_tables()? {
-            if !self.guards.is_whole(number) {
-                damaged
-                    .push(format!("the guard of table {number:06}.sst of the database is damaged"));
-            }
             match self.guards.check(number) {
                 Ok(Health::Mendable(sectors)) => damaged.push(format!(
                     "table {number:06}.sst of the database: {sectors} sectors of 4 KB are damaged, and will be mended"

@@ -116,10 +116,21 @@ fn seconds(question: &Question, range: TimeRange, start: i64) -> f64 {
     TimeRange::new(start, start + question.interval).intersect(range).len_ms() as f64 / 1000.0
 }
 
+/// Neumaier's sum: the plain one errs by more than the engine's, which is compared with it.
+fn exact_sum(values: &[f64]) -> f64 {
+    let (mut sum, mut error) = (0.0_f64, 0.0);
+    for value in values {
+        let next = sum + value;
+        error += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        sum = next;
+    }
+    sum + error
+}
+
 pub(super) fn expected(aggregation: Aggregation, points: &[Point], seconds: f64) -> f64 {
     let mut values: Vec<f64> = points.iter().map(|p| p.value).collect();
     values.sort_by(f64::total_cmp);
-    let sum: f64 = values.iter().sum();
+    let sum = exact_sum(&values);
     match aggregation {
         Aggregation::Last => points.iter().max_by_key(|p| (p.time, p.series)).unwrap().value,
         Aggregation::Avg => sum / values.len() as f64,
