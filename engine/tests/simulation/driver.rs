@@ -184,8 +184,12 @@ impl Driver {
 
     /// Whether what was acknowledged survives a power loss.
     pub(super) fn is_synced(&self) -> bool {
-        let lied = self.disk.struck().keys().any(|(_, _, effect)| *effect == Effect::Lie);
-        self.setup.is_synced() && !lied
+        self.setup.is_synced() && !self.disk_lied()
+    }
+
+    /// Whether a sync did nothing and said that all is well.
+    pub(super) fn disk_lied(&self) -> bool {
+        self.disk.struck().keys().any(|(_, _, effect)| *effect == Effect::Lie)
     }
 
     pub(super) fn checker(&self, health: Health) -> Checker<'_> {

@@ -133,6 +133,14 @@ impl Model {
         self.sealed = self.log.len();
     }
 
+    /// The metrics that were deleted since the latest seal.
+    pub(crate) fn newly_dropped(&self) -> impl Iterator<Item = &str> {
+        self.log.iter().skip(self.sealed).filter_map(|entry| match entry {
+            Entry::DropMetric(metric) => Some(metric.as_str()),
+            _ => None,
+        })
+    }
+
     pub(crate) fn has_unknown(&self) -> bool {
         self.writes().any(|write| write.fate == Fate::Unknown)
     }

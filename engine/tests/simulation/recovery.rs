@@ -25,6 +25,11 @@ impl Driver {
         self.disk.stop();
         self.engine = None;
         self.model.lost_power(self.is_synced());
+        if self.disk_lied() {
+            // What was deleted may be there again: it is deleted once more.
+            let dropped = self.model.newly_dropped().map(str::to_owned);
+            self.unfinished.extend(dropped.map(Unfinished::DropMetric));
+        }
         self.disk.lose_power(&mut Random::new(seed), loss).unwrap();
         self.start()
     }
