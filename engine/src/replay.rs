@@ -4,13 +4,11 @@
 //! that first needed them and behind these; the copy is asked for when the first is damaged. When both are lost, the records
 //! that rely on them are left out whole, like any damaged record: half a write with its receipt would never be sent again.
 
-use std::path::PathBuf;
-
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::log::{Definitions, MetricDefined, Record, Segments, SeriesDefined, read_log};
+use crate::log::{Definitions, Listing, MetricDefined, Record, Segments, SeriesDefined, read_log};
 use crate::model::{Lsn, PointBatch, SeriesId};
 use crate::telemetry::Telemetry;
 
@@ -26,7 +24,7 @@ pub(crate) struct Replayed {
 pub(crate) fn replay(telemetry: &Telemetry, segments: &Segments, sealed: Lsn) -> Result<Replayed> {
     // What is applied now may be sealed soon, and must not be gone from the log then.
     segments.settle()?;
-    let list = segments.list()?;
+    let list = segments.look()?;
     let mut replay = Replay {
         telemetry,
         segments: &list,
@@ -59,7 +57,7 @@ pub(crate) fn replay(telemetry: &Telemetry, segments: &Segments, sealed: Lsn) ->
 /// A replay under way.
 struct Replay<'a> {
     telemetry: &'a Telemetry,
-    segments: &'a [(Lsn, PathBuf)],
+    segments: &'a Listing,
     sealed: Lsn,
     /// Series from this one on are defined by the records that are replayed.
     first_new: SeriesId,
@@ -171,7 +169,7 @@ impl Replay<'_> {
     }
 }
 
-fn read_copies(segments: &[(Lsn, PathBuf)], sealed: Lsn) -> Result<Copies> {
+fn read_copies(segments: &Listing, sealed: Lsn) -> Result<Copies> {
     let mut copies = Copies::default();
     read_log(segments, sealed, |lsn, payload| {
         // Damage is told by the replay itself.

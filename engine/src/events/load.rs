@@ -102,5 +102,6 @@ fn add_unlisted(store: &Store, listed: &mut Listed) -> Result<()> {
     if store.is_read_only() {
         return Ok(());
     }
+    store.heal_suspects()?;
     store.write(batch, Sync::Yes)
 }

@@ -206,6 +206,7 @@ impl Events {
         if garbage.is_empty() {
             return Ok(());
         }
+        self.store.flush_blocks()?;
         let mut batch = Batch::new();
         for key in garbage {
             batch.delete(Keyspace::EventBlocks, &key.encode());

@@ -36,7 +36,7 @@ pub(crate) fn read_damaged(bytes: &[u8]) {
     file.truncate(file.len().saturating_sub(u16::from_le_bytes(*cut).into()));
     let mut last = Lsn(0);
     let path = Path::new("00000000000000000001.log");
-    let scanned = scan_bytes(path, &file, None, |lsn, payload| {
+    let scanned = scan_bytes(path, &file, Behind::default(), |lsn, payload| {
         assert!(lsn > last, "records come in order");
         last = lsn;
         let written = payloads.get(lsn.0 as usize - 1).map(Vec::as_slice);
@@ -50,6 +50,6 @@ pub(crate) fn read_damaged(bytes: &[u8]) {
         assert_eq!((scanned.records, scanned.damage.len()), (payloads.len() as u64, 0));
     }
     // Any bytes are a file, too.
-    let behind = Behind { first: Lsn(10), answered: Some(Lsn(9)) };
-    drop(scan_bytes(path, bytes, Some(behind), |_, _| Ok(())));
+    let behind = Behind { first: Some(Lsn(10)), answered: Some(Lsn(9)) };
+    drop(scan_bytes(path, bytes, behind, |_, _| Ok(())));
 }

@@ -5,6 +5,7 @@
 //! reported, not a silent end of the log; a full disk is seen and left again without reopening a database; and
 //! no second copy of the head sits in a memtable. What a seal has put into blocks is deleted a file at a time.
 
+mod answered;
 mod commit;
 mod events;
 mod read;
@@ -24,7 +25,7 @@ pub(crate) use read::read_log;
 pub(crate) use record::{
     Definitions, MetricDefined, Record, SeriesDefined, encode_dropped, encode_write,
 };
-pub(crate) use segment::Segments;
+pub(crate) use segment::{Listing, Segments};
 pub(crate) use writer::FileOps;
 #[cfg(test)]
 pub(crate) use writer::testing;

@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::scan::{Behind, Scanned, TornEnd, scan};
-use super::segment::{HEADER_BYTES, read_header};
+use super::segment::{HEADER_BYTES, Listing, read_header};
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
@@ -22,15 +22,16 @@ pub(crate) struct LogRead {
     pub(crate) torn: Vec<TornEnd>,
 }
 
-/// Hands every whole record of `segments` to `sink`, in order. `sealed` is the last record that is in blocks; it has to be read
+/// Hands every whole record of the log to `sink`, in order. `sealed` is the last record that is in blocks; it has to be read
 /// after the segments were listed, where they may be deleted meanwhile.
 pub(crate) fn read_log(
-    segments: &[(Lsn, PathBuf)],
+    listing: &Listing,
     sealed: Lsn,
     mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
 ) -> Result<LogRead> {
     let mut read = LogRead { next: sealed.next(), ..LogRead::default() };
     let (mut end, mut deleted) = (Lsn(1), false);
+    let Listing { segments, answered: marked } = listing;
     for (place, (first, path)) in segments.iter().enumerate() {
         let answered = answered_before(path)?;
         // Numbers between two segments that were not answered belong to a write that failed.
@@ -38,7 +39,7 @@ pub(crate) fn read_log(
             let last = answered.map_or(*first, Lsn::next);
             read.damaged.push(format!("the log lacks the records {}..{}", read.next.0, last.0));
         }
-        match scan(path, behind(segments, place)?, &mut sink) {
+        match scan(path, behind(listing, place)?, &mut sink) {
             Ok(scanned) => {
                 end = scanned.next;
                 read.add(scanned, sealed);
@@ -47,6 +48,14 @@ pub(crate) fn read_log(
             Err(error) if is_gone(&error) => deleted = true,
             Err(error) => return Err(error),
         }
+    }
+    if read.next <= *marked && !deleted {
+        read.damaged.push(format!(
+            "the log lacks the records {}..{}",
+            read.next.0,
+            marked.next().0
+        ));
+        read.next = marked.next();
     }
     if end <= sealed && !deleted {
         read.damaged.push(format!(
@@ -68,10 +77,12 @@ impl LogRead {
     }
 }
 
-/// What the segment after the one at `place` says of it.
-fn behind(segments: &[(Lsn, PathBuf)], place: usize) -> Result<Option<Behind>> {
-    let Some((first, path)) = segments.get(place + 1) else { return Ok(None) };
-    Ok(Some(Behind { first: *first, answered: answered_before(path)? }))
+/// What is known of the segment at `place` by the one after it, or by the mark.
+fn behind(listing: &Listing, place: usize) -> Result<Behind> {
+    match listing.segments.get(place + 1) {
+        Some((first, path)) => Ok(Behind { first: Some(*first), answered: answered_before(path)? }),
+        None => Ok(Behind { first: None, answered: Some(listing.answered) }),
+    }
 }
 
 /// What the header of a segment says of those before it; none when it cannot be read.
@@ -93,15 +104,17 @@ fn is_gone(error: &Error) -> bool {
 
 #[cfg(test)]
 pub(super) mod testing {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::log::segment::Segments;
 
     /// All segments, each with what the one after it says of it.
-    pub(crate) fn behind(segments: &Segments) -> Vec<(PathBuf, Option<Behind>)> {
-        let all = segments.list().unwrap();
+    pub(crate) fn behind(segments: &Segments) -> Vec<(PathBuf, Behind)> {
+        let all = segments.look().unwrap();
         let with = |(place, (_, path)): (usize, &(Lsn, PathBuf))| {
             (path.clone(), super::behind(&all, place).unwrap())
         };
-        all.iter().enumerate().map(with).collect()
+        all.segments.iter().enumerate().map(with).collect()
     }
 }

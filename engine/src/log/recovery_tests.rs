@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::answered::AnsweredMark;
 use super::read::{LogRead, read_log};
-use super::scan::{Scanned, scan};
+use super::scan::{Behind, Scanned, scan};
 use super::segment::{
     FRAME_HEADER_BYTES, HEADER_BYTES, SECTOR_BYTES, Segments, header, put_frame, zero_sectors,
 };
@@ -45,7 +46,7 @@ fn read_segment(bytes: &[u8]) -> (Vec<String>, Scanned) {
     let path = dir.path().join(format!("{:020}.log", 1));
     fs::write(&path, bytes).unwrap();
     let mut records = Vec::new();
-    let scanned = scan(&path, None, |_, payload| {
+    let scanned = scan(&path, Behind::default(), |_, payload| {
         records.push(String::from_utf8_lossy(payload).into_owned());
         Ok(())
     });
@@ -196,6 +197,11 @@ impl Log {
         self.written.extend_from_slice(group);
     }
 
+    /// What was written after `answered` was under way when the process died.
+    fn answered_only(&self, answered: Lsn) {
+        AnsweredMark::open(self.dir.path()).set(answered);
+    }
+
     fn segments(&self) -> Vec<(Lsn, PathBuf)> {
         Segments::new(self.dir.path().to_owned()).list().unwrap()
     }
@@ -216,12 +222,37 @@ impl Log {
 
 fn read(dir: &Path, sealed: Lsn) -> (Vec<Vec<u8>>, LogRead) {
     let mut records = Vec::new();
-    let segments = Segments::new(dir.to_owned()).list().unwrap();
+    let segments = Segments::new(dir.to_owned()).look().unwrap();
     let read = read_log(&segments, sealed, |_, payload| {
         records.push(payload.to_vec());
         Ok(())
     });
     (records, read.unwrap())
+}
+
+#[test]
+fn an_end_that_was_answered_is_missed() {
+    let mut log = Log::new();
+    let mut begins = Vec::new();
+    for n in 1..=3u8 {
+        begins.push(fs::metadata(log.newest()).unwrap().len() as usize);
+        log.write(&[vec![n; 700]]);
+    }
+    let path = log.newest();
+    let whole = fs::read(&path).unwrap();
+    for from in HEADER_BYTES..whole.len() {
+        let lost_from = begins.iter().rposition(|begin| *begin <= from).unwrap() as u64 + 1;
+        let zeroed = [&whole[..from], &vec![0; whole.len() - from]].concat();
+        for damaged in [&whole[..from], &zeroed] {
+            fs::write(&path, damaged).unwrap();
+            let (records, read) = read(log.dir.path(), Lsn(0));
+            assert_eq!(records.len() as u64, lost_from - 1, "from {from}");
+            let told = read.damaged.join("; ");
+            let lost = if lost_from == 3 { "3..4".into() } else { format!("{lost_from}..") };
+            assert!(told.contains(&format!("records {lost}")), "from {from}: {told}");
+            assert_eq!((read.next, read.torn.len()), (Lsn(4), 0), "numbers are not used again");
+        }
+    }
 }
 
 #[test]
@@ -254,6 +285,7 @@ fn what_a_segment_has_of_the_numbers_of_the_next_one_is_left_out() {
     let mut log = Log::new();
     log.write(&[b"first".to_vec()]);
     log.write(&[b"left behind".to_vec(), b"as well".to_vec()]);
+    log.answered_only(Lsn(1));
     let segments = Segments::new(log.dir.path().to_owned());
     let mut after = header(Lsn(2), Lsn(1)).to_vec();
     put_frame(&mut after, 0, Lsn(2), Lsn(1), b"second");
@@ -290,6 +322,10 @@ fn segments_that_are_missing_or_too_short_are_told() {
     for (_, path) in &segments[2..] {
         fs::remove_file(path).unwrap();
     }
+    let told = damaged(Lsn(0));
+    assert!(told.len() == 1 && told[0].contains("records 3..7 are lost"), "{told:?}");
+    assert_eq!(damaged(Lsn(4)).len(), 1);
+    fs::remove_file(log.dir.path().join("ANSWERED")).unwrap();
     assert_eq!(damaged(Lsn(0)), [""; 0], "nothing tells of them");
     assert_eq!(damaged(Lsn(4)).len(), 1);
     fs::remove_file(&segments[0].1).unwrap();
@@ -341,6 +377,7 @@ proptest! {
         let kept = log.written.clone();
         unsynced.iter().for_each(|group| log.write(group));
         let all = log.written.clone();
+        log.answered_only(Lsn(kept.len() as u64));
         let file = fs::read(&path).unwrap();
         let page = if whole_pages { 8 } else { 1 };
         let length = if cut { length } else { file.len() - synced };

@@ -49,19 +49,20 @@ pub(crate) struct Scanned {
     pub(crate) torn: Option<TornEnd>,
 }
 
-/// What the segment behind one says of it.
-#[derive(Clone, Copy, Debug)]
+/// What is known of a segment by what is beside it.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Behind {
-    /// Its first record: what the segment before has from there on was left behind.
-    pub(crate) first: Lsn,
-    /// The last record that was answered before it was begun; none when its header cannot be read or does not say.
+    /// The first record of the next segment: what the segment has from there on was left behind. None for the newest.
+    pub(crate) first: Option<Lsn>,
+    /// The last record that was answered before the next segment was begun, or, of the newest, the last that is marked as
+    /// answered. None when the header cannot be read or does not say.
     pub(crate) answered: Option<Lsn>,
 }
 
-/// Hands every whole record of a segment to `sink`, in order. `behind` is the segment after it, if there is one.
+/// Hands every whole record of a segment to `sink`, in order. `behind` is what is known of it otherwise.
 pub(crate) fn scan(
     path: &Path,
-    behind: Option<Behind>,
+    behind: Behind,
     sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
 ) -> Result<Scanned> {
     let file = fs::read(path)
@@ -73,14 +74,14 @@ pub(crate) fn scan(
 pub(crate) fn scan_bytes(
     path: &Path,
     file: &[u8],
-    behind: Option<Behind>,
+    behind: Behind,
     mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
 ) -> Result<Scanned> {
     let first = first_lsn(path).unwrap_or_default();
     let mut reading = Reading {
         path,
         file,
-        end: behind.map(|behind| behind.first),
+        end: behind.first,
         answered: known_answered(file, behind),
         scanned: Scanned { next: first, ..Scanned::default() },
     };
@@ -99,15 +100,10 @@ pub(crate) fn scan_bytes(
     Ok(reading.scanned)
 }
 
-/// The last record of a segment that is known to be answered, by its own frames or by the segment behind it.
-fn known_answered(file: &[u8], behind: Option<Behind>) -> Lsn {
-    let told = answered_in(file);
-    match behind {
-        Some(Behind { first, answered }) => {
-            told.max(answered.unwrap_or_default()).min(Lsn(first.0.saturating_sub(1)))
-        }
-        None => told,
-    }
+/// The last record of a segment that is known to be answered, by its own frames or otherwise.
+fn known_answered(file: &[u8], behind: Behind) -> Lsn {
+    let told = answered_in(file).max(behind.answered.unwrap_or_default());
+    behind.first.map_or(told, |first| told.min(Lsn(first.0.saturating_sub(1))))
 }
 
 /// The last record that any frame knows to be answered.

@@ -12,11 +12,11 @@
 //!
 //! *answered*: the last record whose writer had its answer when these bytes were written: synced before, or handed to the
 //! operating system where [`crate::Durability`] asks for no more. In a frame it speaks of its own segment and of those before it
-//! only as far as the header does.
+//! only as far as the header does. Of the newest segment the file `ANSWERED` tells it too, see `answered.rs`.
 //! *zero sectors*: of the sectors of [`SECTOR_BYTES`] that the payload lies in, those of which its part is all zeros. A write
 //! that was not synced loses whole sectors, in any order, and a lost sector reads as zeros or lies beyond the end of the file.
 //!
-//! What is not a whole frame, while nothing in the segment or the header of the next one says that its record was answered:
+//! What is not a whole frame, while neither the segment, the header of the next one nor the mark says that its record was answered:
 //!
 //! | what is there                                              | it is                                                |
 //! |------------------------------------------------------------|------------------------------------------------------|
@@ -248,6 +248,15 @@ pub(super) fn first_lsn(path: &Path) -> Option<Lsn> {
     path.file_stem()?.to_str()?.parse().ok().map(Lsn).filter(|lsn| *lsn <= LSN_MAX)
 }
 
+/// The segments of a log, and what is known of its end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listing {
+    /// With their first records, oldest first.
+    pub(crate) segments: Vec<(Lsn, PathBuf)>,
+    /// The last record that was answered, or one before it.
+    pub(super) answered: Lsn,
+}
+
 /// The folder of segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
@@ -266,6 +275,13 @@ impl Segments {
 
     pub(super) fn path(&self, first: Lsn) -> PathBuf {
         self.dir.join(format!("{:020}.log", first.0))
+    }
+
+    /// What the log is made of now.
+    pub(crate) fn look(&self) -> Result<Listing> {
+        // Read before the segments are listed: what was answered by then is in them.
+        let answered = super::answered::read(&self.dir);
+        Ok(Listing { segments: self.list()?, answered })
     }
 
     /// All segments with their first record, oldest first.

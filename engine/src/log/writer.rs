@@ -40,6 +40,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use super::answered::AnsweredMark;
 use super::segment::{FRAME_HEADER_BYTES, HEADER_BYTES, Segments, header, put_frame};
 use crate::error::{Error, Result};
 use crate::model::Lsn;
@@ -98,6 +99,7 @@ pub(super) struct LogWriter {
     next: Lsn,
     /// The last record that was written as it should be: its writer has an answer, or gets one before the next write.
     answered: Lsn,
+    mark: AnsweredMark,
     /// Whether the end of the file may hold more than whole frames of acknowledged records, or lack some: the next
     /// write begins a new segment.
     abandoned: bool,
@@ -108,8 +110,9 @@ impl LogWriter {
     pub(super) fn create(segments: Segments, next: Lsn, ops: FileOps) -> Result<Self> {
         let answered = Lsn(next.0.saturating_sub(1));
         let file = create_segment(&segments, next, answered)?;
+        let mark = AnsweredMark::open(segments.dir());
         let length = HEADER_BYTES as u64;
-        Ok(Self { segments, ops, file, length, next, answered, abandoned: false })
+        Ok(Self { segments, ops, file, length, next, answered, mark, abandoned: false })
     }
 
     /// The record that will be written next.
@@ -144,6 +147,7 @@ impl LogWriter {
         }
         self.length += frames.len() as u64;
         self.answered = Lsn(lsn.0.saturating_sub(1));
+        self.mark.set(self.answered);
         self.next = lsn;
         Ok(())
     }
@@ -302,7 +306,7 @@ mod tests {
     use super::testing::failing;
     use super::*;
     use crate::log::read::testing::behind;
-    use crate::log::scan::scan;
+    use crate::log::scan::{Behind, scan};
 
     /// The records that readers see, and those that the files hold.
     fn records(segments: &Segments) -> (Vec<(u64, String)>, usize) {
@@ -314,8 +318,8 @@ mod tests {
             });
             let scanned = scanned.unwrap();
             assert_eq!(scanned.damage, []);
-            assert!(behind.is_none_or(|behind| scanned.next <= behind.first));
-            stored += scan(&path, None, |_, _| Ok(())).unwrap().records as usize;
+            assert!(behind.first.is_none_or(|first| scanned.next <= first));
+            stored += scan(&path, Behind::default(), |_, _| Ok(())).unwrap().records as usize;
         }
         (valid, stored)
     }

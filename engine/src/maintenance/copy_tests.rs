@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::backup::Stage;
+use crate::directory::LOG_DIR;
+use crate::log::Segments;
 use crate::model::{EventFilter, EventListQuery, MetricType, NameFilter, NewEvent, TimeRange};
 use crate::options::{Maintenance, Options};
 use crate::storage::{Batch, Caching, Direction, KeyRange, Keyspace, Store, Sync};
@@ -100,9 +102,9 @@ fn verification_of_a_directory_changes_nothing() {
     assert_eq!((report.documents, report.records), (3, 0));
     assert!(tree(dir.path()) == before, "something was written");
     // A torn end of the log is left where it is.
-    let segment = fs::read_dir(dir.path().join("log")).unwrap().map(|e| e.unwrap().path()).max();
-    let bytes = fs::read(segment.as_ref().unwrap()).unwrap();
-    fs::write(segment.as_ref().unwrap(), &bytes[..bytes.len() - 3]).unwrap();
+    let segment = newest_segment(dir.path());
+    let bytes = fs::read(&segment).unwrap();
+    fs::write(&segment, [&bytes[..], &[0x2e, 0x7a, 0x11]].concat()).unwrap();
     let before = tree(dir.path());
     assert_eq!(Engine::verify_directory(dir.path()).unwrap().damaged, [""; 0]);
     assert!(tree(dir.path()) == before, "something was written");
@@ -171,14 +173,23 @@ fn damage_after(change: impl FnOnce(&Store, &mut Batch)) -> Vec<String> {
     lines
 }
 
+fn newest_segment(dir: &Path) -> PathBuf {
+    let (_, segment) = Segments::new(dir.join(LOG_DIR)).list().unwrap().pop().unwrap();
+    segment
+}
+
+fn flip_in_newest_segment(dir: &Path) {
+    let segment = newest_segment(dir);
+    let mut bytes = fs::read(&segment).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    fs::write(segment, bytes).unwrap();
+}
+
 #[test]
 fn a_flip_in_the_log_is_found() {
     let dir = data();
-    let segment = fs::read_dir(dir.path().join("log")).unwrap().map(|e| e.unwrap().path()).max();
-    let mut bytes = fs::read(segment.as_ref().unwrap()).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 0x10;
-    fs::write(segment.unwrap(), bytes).unwrap();
+    flip_in_newest_segment(dir.path());
     assert_eq!(Engine::verify_directory(dir.path()).unwrap().damaged.len(), 1);
 }
 
@@ -287,11 +298,7 @@ fn a_restore_that_fails_leaves_what_was_there() {
 #[test]
 fn damage_is_copied_as_it_is_and_told() {
     let dir = data();
-    let segment = fs::read_dir(dir.path().join("log")).unwrap().map(|e| e.unwrap().path()).max();
-    let mut bytes = fs::read(segment.as_ref().unwrap()).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 0x10;
-    fs::write(segment.unwrap(), bytes).unwrap();
+    flip_in_newest_segment(dir.path());
     let elsewhere = tempfile::tempdir().unwrap();
     let target = elsewhere.path().join("restored");
     assert_eq!(Engine::restore(dir.path(), &target).unwrap().damaged.len(), 1);

@@ -139,6 +139,7 @@ impl Keeper {
         let Some((boundary, report)) = self.telemetry.seal_frozen()? else {
             return Ok(SealReport::default());
         };
+        self.telemetry.store().flush_blocks()?;
         self.segments.delete_through(boundary)?;
         Ok(report)
     }

@@ -80,7 +80,7 @@ pub(super) fn verify_log(
     report: &mut VerifyReport,
 ) -> Result<()> {
     // Listed before the watermark is read: what seals delete meanwhile is not missing.
-    let listed = segments.list()?;
+    let listed = segments.look()?;
     let VerifyReport { bytes, damaged, .. } = report;
     let read = read_log(&listed, sealed()?, |lsn, payload| {
         *bytes += payload.len() as u64;

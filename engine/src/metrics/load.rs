@@ -129,6 +129,7 @@ fn add_unlisted(
         batch.put(Keyspace::Catalog, &info.key.encode(), info.to_catalog_entry());
         blocks.insert(info.key, info);
     }
+    store.heal_suspects()?;
     store.write(batch, Sync::Yes)
 }
 

@@ -58,6 +58,7 @@ impl Store {
             )));
         }
         if batch.len() > 0 {
+            self.heal_suspects()?;
             self.write(batch, Sync::Yes)?;
         }
         Ok(())

@@ -137,16 +137,11 @@ impl Writer {
 
     /// Tries again, as a client does, until it is answered.
     fn write_until_accepted(&mut self, key: u32) {
-        // The database looks for room every 5 seconds.
-        let attempts = 3_000;
-        for _ in 0..attempts {
-            match self.write(key, 100) {
-                Ok(()) => return,
-                Err(Error::Unavailable(_)) => thread::park_timeout(Duration::from_millis(10)),
-                Err(error) => panic!("there is room again, but: {error}"),
-            }
-        }
-        panic!("writes never went on");
+        until_it_works(|| self.write(key, 100));
+    }
+
+    fn until_it_works(&self, work: impl Fn(&Store) -> Result<()>) {
+        until_it_works(|| work(&self.store));
     }
 
     fn check_atomic(&self, refused: u32) {
@@ -181,6 +176,19 @@ impl Writer {
         again.check_all();
         again.write(u32::MAX, 100).unwrap();
     }
+}
+
+fn until_it_works(mut work: impl FnMut() -> Result<()>) {
+    // The database looks for room every 5 seconds.
+    let attempts = 3_000;
+    for _ in 0..attempts {
+        match work() {
+            Ok(()) => return,
+            Err(Error::Unavailable(_)) => thread::park_timeout(Duration::from_millis(10)),
+            Err(error) => panic!("there is room again, but: {error}"),
+        }
+    }
+    panic!("it never went on");
 }
 
 fn value(key: u32, len: usize) -> Vec<u8> {
@@ -222,7 +230,7 @@ fn flush_finds_no_room(dir: &Path) {
     writer.check_after_a_kill(dir);
     ballast.remove();
     writer.write_until_accepted(200_000);
-    writer.store.flush().unwrap();
+    writer.until_it_works(Store::flush);
     writer.check_all();
     writer.check_after_a_restart(dir);
     fs::remove_dir_all(dir).unwrap();
@@ -240,7 +248,7 @@ fn compaction_finds_no_room(dir: &Path) {
     writer.check_all();
     ballast.remove();
     writer.write_until_accepted(200_000);
-    writer.store.compact(Keyspace::Blocks, &KeyRange::all()).unwrap();
+    writer.until_it_works(|store| store.compact(Keyspace::Blocks, &KeyRange::all()));
     writer.check_all();
     writer.check_after_a_restart(dir);
     fs::remove_dir_all(dir).unwrap();

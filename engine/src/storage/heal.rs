@@ -19,9 +19,11 @@ use parking_lot::Mutex;
 use rocksdb::{DB, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions};
 
 use super::copies::lost_key;
+use super::disk::disk_free;
 use super::failure::failure;
 use super::findings::{Findings, tables_named};
 use super::guard::{Guards, Health};
+use super::handle::Database;
 use super::keyspace::Keyspace;
 use super::manifest::{self, Listed};
 use super::open;
@@ -37,6 +39,11 @@ const READERS_WAIT: Duration = Duration::from_millis(10);
 const READERS_LOOKS: usize = 500;
 /// Bytes of tables for which one look makes guards: the rest has its turn at the next look.
 const GUARDED_BYTES_PER_LOOK: u64 = 128 << 20;
+/// Looks after which a database is opened again whose background work has stopped although there is room: its own recovery takes
+/// some seconds, and may wait for ever (see [`Store::tend`]).
+const STOPPED_LOOKS_MAX: u32 = 60;
+/// Bytes of room that this asks for.
+const ROOM_BYTES_MIN: u64 = 64 << 20;
 /// Times that RocksDB may complain of a table that its guard says is whole.
 const COMPLAINTS_MAX: usize = 2;
 
@@ -49,6 +56,8 @@ pub(super) struct Healing {
     guarded: Option<BTreeSet<u64>>,
     /// How often RocksDB complained of tables that no guard can help.
     complaints: BTreeMap<u64, usize>,
+    /// Looks in a row at which background work had stopped although there was room on the disk.
+    stopped_looks: u32,
 }
 
 impl Store {
@@ -62,13 +71,40 @@ impl Store {
         if new || self.findings.has_suspects() {
             self.heal()?;
         }
+        if self.is_stuck()? {
+            self.reopen_stuck()?;
+        }
         self.guard_tables(GUARDED_BYTES_PER_LOOK)
+    }
+
+    /// Whether RocksDB has not gone on for long although the disk has room again.
+    fn is_stuck(&self) -> Result<bool> {
+        let stopped = self.db()?.background_error().is_some();
+        let mut healing = self.healing.lock();
+        if stopped && disk_free(&self.dir)? >= ROOM_BYTES_MIN {
+            healing.stopped_looks += 1;
+        } else {
+            healing.stopped_looks = 0;
+        }
+        Ok(healing.stopped_looks > STOPPED_LOOKS_MAX)
+    }
+
+    fn reopen_stuck(&self) -> Result<()> {
+        let Some(mut db) = self.without_readers() else { return Ok(()) };
+        drop(db.take());
+        let opened = open::open(&self.dir, &self.shared, &self.guards, &self.findings)?;
+        *db = Some(Arc::new(opened));
+        self.healing.lock().stopped_looks = 0;
+        tracing::warn!(
+            "the database was opened again: it did not go on after the disk had been full"
+        );
+        Ok(())
     }
 
     /// Heals what reads have come across. A start does so before anything is written: new rows in the range of a damaged page
     /// cannot be told from it by the next start.
     pub(crate) fn heal_suspects(&self) -> Result<()> {
-        if self.findings.has_suspects() {
+        if !self.read_only && self.findings.has_suspects() {
             self.heal()?;
         }
         Ok(())
@@ -221,7 +257,7 @@ impl Store {
     }
 
     /// The sole right to the database, if all others let go of it soon.
-    fn without_readers(&self) -> Option<parking_lot::RwLockWriteGuard<'_, Option<Arc<DB>>>> {
+    fn without_readers(&self) -> Option<parking_lot::RwLockWriteGuard<'_, Option<Arc<Database>>>> {
         let waiting = Mutex::new(());
         let passing = parking_lot::Condvar::new();
         for _ in 0..READERS_LOOKS {
@@ -299,7 +335,9 @@ pub(super) fn take_out(
         };
         let saved = save_range(&db, &file)?;
         findings.tell(Finding::Lost(told(&file, number, saved, aside)));
-        note_loss(&db, &file)?;
+        if let Some(keyspace) = keyspace_of(&file) {
+            note_loss(&db, keyspace)?;
+        }
         let level = u64::try_from(file.level).unwrap_or_default();
         listed.push(Listed { number, level, family: file.column_family_name });
     }
@@ -321,10 +359,7 @@ pub(super) fn take_out(
 /// are, nothing when there are too many.
 fn save_range(db: &DB, file: &LiveFile) -> Result<Option<usize>> {
     let (Some(first), Some(last)) = (&file.start_key, &file.end_key) else { return Ok(None) };
-    let Some(keyspace) = Keyspace::ALL.into_iter().find(|k| k.name() == file.column_family_name)
-    else {
-        return Ok(None);
-    };
+    let Some(keyspace) = keyspace_of(file) else { return Ok(None) };
     let family = family(db, keyspace);
     let mut options = ReadOptions::default();
     options.fill_cache(false);
@@ -387,9 +422,7 @@ fn save_range(db: &DB, file: &LiveFile) -> Result<Option<usize>> {
 }
 
 /// Keeps in mind that a keyspace lost entries, so that the next start looks for what they named.
-fn note_loss(db: &DB, file: &LiveFile) -> Result<()> {
-    let lost = Keyspace::ALL.into_iter().find(|k| k.name() == file.column_family_name);
-    let Some(keyspace) = lost else { return Ok(()) };
+pub(super) fn note_loss(db: &DB, keyspace: Keyspace) -> Result<()> {
     let mut options = WriteOptions::default();
     options.set_sync(true);
     db.put_cf_opt(family(db, Keyspace::Meta), lost_key(keyspace), [1; 8], &options)
@@ -415,6 +448,10 @@ fn told(file: &LiveFile, number: u64, saved: Option<usize>, aside: &Path) -> Str
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn keyspace_of(file: &LiveFile) -> Option<Keyspace> {
+    Keyspace::ALL.into_iter().find(|keyspace| keyspace.name() == file.column_family_name)
 }
 
 fn number_of(file: &LiveFile) -> Option<u64> {

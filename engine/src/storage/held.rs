@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use rocksdb::{DB, DBPinnableSlice, DBRawIterator};
 
+use super::handle::Database;
 use super::store::Store;
 
 /// Bytes of a value, where RocksDB keeps them: nothing is copied when they are in the cache. Holds that part
@@ -21,7 +22,7 @@ use super::store::Store;
 pub(crate) struct Pinned<'s> {
     // Fields are dropped in this order: the slice before the database.
     slice: DBPinnableSlice<'static>,
-    _db: Arc<DB>,
+    _db: Arc<Database>,
     _store: PhantomData<&'s Store>,
 }
 
@@ -29,15 +30,15 @@ pub(crate) struct Pinned<'s> {
 pub(super) struct HeldIterator {
     // Fields are dropped in this order: the iterator before the database.
     raw: DBRawIterator<'static>,
-    _db: Arc<DB>,
+    _db: Arc<Database>,
 }
 
 impl Pinned<'_> {
     /// A value that was read from `db`.
-    pub(super) fn hold(db: &Arc<DB>, slice: DBPinnableSlice<'_>) -> Self {
+    pub(super) fn hold(db: &Arc<Database>, slice: DBPinnableSlice<'_>) -> Self {
         // SAFETY: the slice points to memory of RocksDB that lives as long as the database is open. The database is closed when
         // the last `Arc` of it is dropped, this struct has one, and its fields are dropped in the order of their declaration. The
-        // lifetime is a phantom: the slice holds no reference to the `DB` itself.
+        // lifetime is a phantom: the slice holds no reference to the [`Database`] itself.
         let slice =
             unsafe { std::mem::transmute::<DBPinnableSlice<'_>, DBPinnableSlice<'static>>(slice) };
         Self { slice, _db: Arc::clone(db), _store: PhantomData }
@@ -46,7 +47,7 @@ impl Pinned<'_> {
 
 impl HeldIterator {
     pub(super) fn new(
-        db: &Arc<DB>,
+        db: &Arc<Database>,
         begin: impl for<'d> FnOnce(&'d DB) -> DBRawIterator<'d>,
     ) -> Self {
         let raw = begin(db);

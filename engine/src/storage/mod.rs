@@ -11,6 +11,7 @@ mod disk;
 mod failure;
 mod findings;
 mod guard;
+mod handle;
 mod heal;
 mod held;
 mod keyspace;

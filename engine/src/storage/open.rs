@@ -20,6 +20,7 @@ use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME};
 use super::failure::failure;
 use super::findings::{Findings, Hearing};
 use super::guard::{Guards, Health, current_manifest, manifests};
+use super::handle::Database;
 use super::heal;
 use super::keyspace::Keyspace;
 use super::tuning::{self, Shared, Strictness};
@@ -37,7 +38,7 @@ pub(super) fn open(
     shared: &Shared,
     guards: &Guards,
     findings: &Findings,
-) -> Result<DB> {
+) -> Result<Database> {
     if dir.join(REPAIRING).exists() {
         // The manifest of a repair that was interrupted does not name all tables, and those that it does not name would go.
         repair(dir, shared, findings)?;
@@ -69,11 +70,17 @@ pub(super) fn open(
         let Err(Error::Corrupt(_)) = outcome else { return outcome };
     }
     repair(dir, shared, findings)?;
-    try_open(dir, shared, Strictness::Strict, findings)
+    let db = try_open(dir, shared, Strictness::Strict, findings)?;
+    if fs::read_dir(dir.join("lost")).is_ok_and(|mut lost| lost.next().is_some()) {
+        // Nobody knows what was in tables that cannot be read; what lists blocks is made again from the blocks.
+        heal::note_loss(&db, Keyspace::Catalog)?;
+        heal::note_loss(&db, Keyspace::EventCatalog)?;
+    }
+    Ok(db)
 }
 
 /// An open that goes around damage, of the log too. What it saved of the log is in tables when it returns.
-pub(super) fn salvage(dir: &Path, shared: &Shared, findings: &Findings) -> Result<DB> {
+pub(super) fn salvage(dir: &Path, shared: &Shared, findings: &Findings) -> Result<Database> {
     findings.listen_for(Hearing::Salvage);
     let opened = try_open(dir, shared, Strictness::Salvage, findings);
     findings.listen_for(Hearing::Usual);
@@ -85,7 +92,7 @@ pub(super) fn try_open(
     shared: &Shared,
     strictness: Strictness,
     findings: &Findings,
-) -> Result<DB> {
+) -> Result<Database> {
     let failed = |error: rocksdb::Error| {
         findings.hear(error.as_ref());
         open_failure(dir, error)
@@ -97,7 +104,7 @@ pub(super) fn try_open(
     let families = families.into_iter().chain([unused]);
     let db = DB::open_cf_with_opts(&options, dir, families).map_err(failed)?;
     remove_old_options(dir);
-    Ok(db)
+    Ok(Database::new(db))
 }
 
 /// Removes all texts of RocksDB's options but the newest. Nobody reads them, and the second one that it keeps is a tenth of a

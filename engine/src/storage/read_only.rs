@@ -8,6 +8,7 @@ use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME};
 
 use super::findings::Findings;
 use super::guard::Guards;
+use super::handle::Database;
 use super::keyspace::Keyspace;
 use super::open::{open_failure, stored_keyspaces};
 use super::store::Store;
@@ -35,7 +36,7 @@ impl Store {
             DB::open_cf_with_opts_for_read_only(&options, dir, families, false).map_err(failed)?;
         let store = Self {
             dir: dir.to_owned(),
-            db: RwLock::new(Some(Arc::new(db))),
+            db: RwLock::new(Some(Arc::new(Database::new(db)))),
             shared,
             read_only: true,
             findings,

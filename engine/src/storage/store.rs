@@ -17,6 +17,7 @@ use super::batch::{Batch, Change, Sync};
 use super::failure::failure;
 use super::findings::Findings;
 use super::guard::Guards;
+use super::handle::Database;
 use super::heal::Healing;
 use super::held::{HeldIterator, Pinned};
 use super::keyspace::Keyspace;
@@ -37,7 +38,7 @@ const FORMAT_KEY: &[u8] = b"format";
 pub(crate) struct Store {
     pub(super) dir: PathBuf,
     /// None after it was closed to be opened again, and could not.
-    pub(super) db: RwLock<Option<Arc<DB>>>,
+    pub(super) db: RwLock<Option<Arc<Database>>>,
     pub(super) shared: Shared,
     pub(super) read_only: bool,
     pub(super) findings: Arc<Findings>,
@@ -222,7 +223,7 @@ impl Store {
     }
 
     /// The database, to be let go of soon: it can only be opened again when nobody has it.
-    pub(super) fn db(&self) -> Result<Arc<DB>> {
+    pub(super) fn db(&self) -> Result<Arc<Database>> {
         let db = self.db.read();
         let closed = || Error::Storage("the database could not be opened again".to_owned());
         db.as_ref().map(Arc::clone).ok_or_else(closed)

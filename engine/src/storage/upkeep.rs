@@ -1,12 +1,14 @@
 //! What is done to the database from time to time, and what it tells about itself.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{CompactOptions, FlushOptions, properties};
 
 use super::batch::{Batch, Sync};
 use super::failure::failure;
+use super::handle::Database;
 use super::keyspace::Keyspace;
 use super::range::{KeyRange, just_below};
 use super::store::{Store, family};
@@ -29,6 +31,17 @@ impl Store {
     /// Writes the memtables of all keyspaces to tables, so that the next open has no log to replay.
     pub(crate) fn flush(&self) -> Result<()> {
         Keyspace::ALL.into_iter().try_for_each(|keyspace| self.flush_keyspace(keyspace))?;
+        self.guard_all()
+    }
+
+    /// Brings what seals and merges wrote from RocksDB's log to tables, and guards these.
+    ///
+    /// To be called before anything is deleted that they replaced. Tables get their bytes back when they are damaged; damage to
+    /// RocksDB's log takes what it hits, and there a whole seal or merge is one batch.
+    pub(crate) fn flush_blocks(&self) -> Result<()> {
+        let kept_by_owner = |k: &Keyspace| matches!(k, Keyspace::Documents | Keyspace::Records);
+        let mut written = Keyspace::ALL.into_iter().filter(|keyspace| !kept_by_owner(keyspace));
+        written.try_for_each(|keyspace| self.flush_keyspace(keyspace))?;
         self.guard_all()
     }
 
@@ -69,7 +82,7 @@ impl Store {
         let errors = self.background_errors()?;
         let complaints = self.findings.complaints();
         let from = Some(range.from.as_slice());
-        let db = self.db()?;
+        let db = self.working_db("compaction")?;
         db.compact_range_cf_opt(family(&db, keyspace), from, range.to.as_deref(), &options);
         drop(db);
         // The binding drops the outcome of a manual compaction; a failed one counts as background error.
@@ -87,7 +100,7 @@ impl Store {
     /// A copy of the database as it is now in the new directory `target`, which must not exist, with the guards of its tables.
     /// Tables are linked, not copied, where `target` is on the same file system.
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
-        let db = self.db()?;
+        let db = self.working_db("checkpoint")?;
         let copied = Checkpoint::new(&db).and_then(|copy| copy.create_checkpoint(target));
         copied.map_err(|error| failure(&format!("checkpoint to {}", target.display()), error))?;
         drop(db);
@@ -128,9 +141,22 @@ impl Store {
     fn flush_once(&self, keyspace: Keyspace) -> Result<()> {
         let mut options = FlushOptions::new();
         options.set_wait(true);
-        let db = self.db()?;
+        let db = self.working_db("flush")?;
         let flushed = db.flush_cf_opt(family(&db, keyspace), &options);
         flushed.map_err(|error| failure(&format!("flush of {}", keyspace.name()), error))
+    }
+
+    /// The database, unless a full disk has stopped its background work. RocksDB goes on by itself when there is room, with a
+    /// flush of its own that it waits for; one of ours that it finds in the queue would be taken for that one and then dropped,
+    /// and it would wait for ever.
+    fn working_db(&self, context: &str) -> Result<Arc<Database>> {
+        let db = self.db()?;
+        let stopped = db.background_error().map(|error| failure(context, error));
+        match stopped {
+            Some(error @ Error::Unavailable(_)) => Err(error),
+            // What damage stopped is healed where the outcome is seen.
+            _ => Ok(db),
+        }
     }
 
     pub(super) fn background_errors(&self) -> Result<u64> {

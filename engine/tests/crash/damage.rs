@@ -94,7 +94,7 @@ fn flip_in_largest_table(dir: &Path) {
     let tables = tables.filter(|p: &PathBuf| p.extension().is_some_and(|e| e == "sst"));
     let blocks = tables.max_by_key(|p| p.metadata().unwrap().len()).unwrap();
     let length = blocks.metadata().unwrap().len() as usize;
-    assert!(length > 100_000, "the blocks lie in this table: {length} bytes");
+    assert!(length > 50_000, "the blocks lie in this table: {length} bytes");
     flip(&blocks, length / 3);
 }
 

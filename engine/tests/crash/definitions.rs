@@ -49,7 +49,8 @@ fn killed() -> (tempfile::TempDir, PathBuf, Vec<usize>) {
     let killed = memory_dir();
     copy(dir.path(), killed.path());
     let logs = fs::read_dir(killed.path().join("log")).unwrap();
-    let log = logs.map(|entry| entry.unwrap().path()).max().unwrap();
+    let logs = logs.map(|entry| entry.unwrap().path());
+    let log = logs.filter(|path| path.extension().is_some()).max().unwrap();
     let bytes = fs::read(&log).unwrap();
     let found = bytes.windows(TAG.len()).enumerate().filter(|(_, window)| *window == TAG);
     let places: Vec<usize> = found.map(|(at, _)| at).collect();

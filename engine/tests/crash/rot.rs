@@ -4,6 +4,7 @@
 //! `TELLTALE_ROT_PLACES` sets how many places of each file are damaged in each way (default 2).
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use telltale_engine::{
@@ -196,17 +197,31 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
+/// The files as a kill would leave them, while the engine goes on.
+fn copy_as_killed(from: &Path) -> tempfile::TempDir {
+    loop {
+        let to = memory_dir();
+        let before = files(from);
+        // What work in the background deletes meanwhile is copied another time.
+        let copied = copy(from, to.path());
+        if copied.is_ok() && files(from) == before {
+            return to;
         }
     }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 /// Opens a damaged directory and makes the engine do everything it does.
@@ -266,7 +281,7 @@ fn each_damage(
         for (m, at) in places(len, n as u64 * 7 + 1).into_iter().enumerate() {
             let damage = DAMAGES[(n + m) % DAMAGES.len()];
             let dir = memory_dir();
-            copy(source, dir.path());
+            copy(source, dir.path()).unwrap();
             let name = file.strip_prefix(source).unwrap();
             if !damage_file(&dir.path().join(name), at, damage) {
                 continue;
@@ -326,8 +341,7 @@ fn damage_to_a_log_costs_what_it_hits_and_is_told() {
     let engine = open(dir.path());
     fill(&engine);
     let expected = ask(&engine);
-    let killed = memory_dir();
-    copy(dir.path(), killed.path());
+    let killed = copy_as_killed(dir.path());
     let chosen = |path: &Path| path.extension().is_some_and(|e| e == "log");
     each_damage(killed.path(), chosen, |what, answers, told| {
         assert!(answers == expected || !told.is_empty(), "{what} is told: {answers:?}");

@@ -16,6 +16,7 @@ impl Metrics {
         if let Some(used) = self.view.shelves() {
             let mut batch = Batch::new();
             if self.times.stage_deletion(&used, &mut batch) {
+                self.store.flush_blocks()?;
                 self.store.write(batch, Sync::No)?;
             }
         }
@@ -28,6 +29,7 @@ impl Metrics {
         if keys.is_empty() {
             return Ok(0);
         }
+        self.store.flush_blocks()?;
         let mut batch = Batch::new();
         for key in keys {
             batch.delete(Keyspace::Blocks, &key.encode());
