@@ -47,6 +47,10 @@ const ROOM_BYTES_MIN: u64 = 64 << 20;
 /// Times that RocksDB may complain of a table that its guard says is whole.
 const COMPLAINTS_MAX: usize = 2;
 
+/// Times that something is tried again after healing: a table is believed for as long before it is taken out, and there may be a
+/// second one.
+const HEALINGS_MAX: usize = 2 * (COMPLAINTS_MAX + 1);
+
 /// What healing remembers from one time to the next.
 #[derive(Debug, Default)]
 pub(super) struct Healing {
@@ -195,6 +199,17 @@ impl Store {
             self.findings.suspect(*number);
         }
         (any, beyond)
+    }
+
+    /// Does something that fails when background work came across damage, as often as healing helps.
+    pub(super) fn healing_damage<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        for _ in 0..HEALINGS_MAX {
+            match work() {
+                Err(Error::Corrupt(_)) if self.heal()? => {}
+                outcome => return outcome,
+            }
+        }
+        work()
     }
 
     /// Mends what can be, takes out what cannot, and opens the database again if it refuses writes. Answers whether it may be

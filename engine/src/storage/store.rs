@@ -185,14 +185,11 @@ impl Store {
     ///
     /// After [`Error::Unavailable`] (the disk is full) the same may be tried again later: the database goes
     /// on by itself within seconds after there is room. A database that refuses writes because its background work met damage is
-    /// healed and opened again, and the batch is tried once more. After any other error writes fail until a restart,
+    /// healed and opened again, and the batch is tried once more, or a few times. After any other error writes fail until a restart,
     /// and only that tells whether the batch reached the disk.
     pub(crate) fn write(&self, batch: Batch, sync: Sync) -> Result<()> {
-        match self.write_once(&batch, sync) {
-            // What RocksDB calls corruption here is why its background work stopped, before the batch was looked at.
-            Err(Error::Corrupt(_)) if self.heal()? => self.write_once(&batch, sync),
-            outcome => outcome,
-        }
+        // What RocksDB calls corruption here is why its background work stopped, before the batch was looked at.
+        self.healing_damage(|| self.write_once(&batch, sync))
     }
 
     fn write_once(&self, batch: &Batch, sync: Sync) -> Result<()> {

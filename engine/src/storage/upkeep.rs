@@ -131,19 +131,18 @@ impl Store {
     }
 
     pub(super) fn flush_keyspace(&self, keyspace: Keyspace) -> Result<()> {
-        match self.flush_once(keyspace) {
-            // Why background work stopped, as in [`Self::write`].
-            Err(Error::Corrupt(_)) if self.heal()? => self.flush_once(keyspace),
-            outcome => outcome,
-        }
+        // What RocksDB calls corruption here is why its background work stopped, as in [`Self::write`].
+        self.healing_damage(|| self.flush_once(keyspace))
     }
 
     fn flush_once(&self, keyspace: Keyspace) -> Result<()> {
         let mut options = FlushOptions::new();
         options.set_wait(true);
         let db = self.working_db("flush")?;
-        let flushed = db.flush_cf_opt(family(&db, keyspace), &options);
-        flushed.map_err(|error| failure(&format!("flush of {}", keyspace.name()), error))
+        db.flush_cf_opt(family(&db, keyspace), &options).map_err(|error| {
+            self.findings.hear(error.as_ref());
+            failure(&format!("flush of {}", keyspace.name()), error)
+        })
     }
 
     /// The database, unless a full disk has stopped its background work. RocksDB goes on by itself when there is room, with a
