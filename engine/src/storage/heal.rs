@@ -18,6 +18,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rocksdb::{DB, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions};
 
+use super::batch::Sync;
 use super::copies::lost_key;
 use super::disk::disk_free;
 use super::failure::failure;
@@ -233,7 +234,9 @@ impl Store {
         drop(db.take());
         self.findings.take_suspects();
         if !beyond.is_empty() {
-            let taken = open::set_aside(&self.dir)
+            let set_aside = || open::set_aside(&self.dir);
+            let taken = (self.journal.mend(&self.findings, set_aside))
+                .and_then(|_read| set_aside())
                 .map_err(|error| io_failure("setting damaged files aside", error))
                 .and_then(|aside| {
                     take_out(&self.dir, &self.shared, &self.findings, &beyond, &aside)
@@ -242,18 +245,22 @@ impl Store {
                 tracing::error!(%error, "damaged tables cannot be taken out");
             }
         }
-        *db = Some(Arc::new(open::open(&self.dir, &self.shared, &self.guards, &self.findings)?));
+        *db = Some(Arc::new(self.open_files()?));
         drop(db);
         healing.errors = self.background_errors()?;
         tracing::warn!("the database was opened again after damage");
         Ok(true)
     }
 
+    fn open_files(&self) -> Result<DB> {
+        open::open(&self.dir, &self.shared, &self.guards, &self.journal, &self.findings)
+    }
+
     /// Opens the database that was closed. Where that fails, the next look tries again.
     fn open_again(&self) -> Result<()> {
         let mut db = self.db.write();
         if db.is_none() {
-            let opened = open::open(&self.dir, &self.shared, &self.guards, &self.findings)?;
+            let opened = self.open_files()?;
             *db = Some(Arc::new(opened));
         }
         Ok(())
@@ -263,9 +270,11 @@ impl Store {
     fn refuses_writes(&self) -> Result<bool> {
         let db = self.db()?;
         let mut nothing = WriteBatch::default();
+        self.journal.stamp(&mut nothing);
         nothing.delete_cf(family(&db, Keyspace::Quarantine), b"");
         let mut options = WriteOptions::default();
         options.set_sync(false);
+        let _begun = self.journal.begin(&db, Sync::No);
         Ok(db
             .write_opt(nothing, &options)
             .is_err_and(|e| e.kind() == rocksdb::ErrorKind::Corruption))
@@ -289,7 +298,7 @@ impl Store {
 }
 
 impl Store {
-    /// Compares every table with its guard, and what is kept twice. Changes nothing; adds a line for what is damaged.
+    /// Compares every table with its guard, and what is kept twice, and reads the log. Changes nothing; adds a line for what is damaged.
     pub(crate) fn verify_files(&self, damaged: &mut Vec<String>) -> Result<()> {
         for number in self.live_tables()? {
             match self.guards.check(number) {
@@ -305,6 +314,8 @@ impl Store {
                 Err(error) => return Err(io_failure("reading tables", error)),
             }
         }
+        let checked = self.journal.check(damaged);
+        checked.map_err(|error| io_failure("reading the database's log", error))?;
         damaged.extend(self.compare_copies()?);
         Ok(())
     }

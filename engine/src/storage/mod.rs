@@ -14,6 +14,7 @@ mod guard;
 mod handle;
 mod heal;
 mod held;
+mod journal;
 mod keyspace;
 mod manifest;
 mod open;
@@ -38,6 +39,8 @@ mod tests;
 pub(crate) use batch::{Batch, Sync};
 pub(crate) use disk::{disk_free, disk_used};
 pub(crate) use held::Pinned;
+#[cfg(fuzzing)]
+pub(crate) use journal::fuzz::read_damaged as read_damaged_log;
 pub(crate) use keyspace::Keyspace;
 #[cfg(test)]
 pub(crate) use killed::copy_as_killed;

@@ -2,11 +2,12 @@
 //!
 //! Each step is tried only when those before it did not suffice, and everything that is given up is told:
 //!
-//! 1. `CURRENT` is made to name a manifest that is there, and tables get back what is damaged at their ends.
+//! 1. `CURRENT` is made to name a manifest that is there, tables get back what is damaged at their ends, and damaged logs are
+//!    written anew without what is damaged of them (`journal`).
 //! 2. An ordinary open.
 //! 3. Damaged tables and the manifest get their old bytes back from their guards (`guard.rs`).
 //! 4. Tables that keep it from opening are taken out, what can be read of them written anew (`heal.rs`).
-//! 5. Records of the log that are damaged are left out.
+//! 5. Records of the log that RocksDB does not take are left out.
 //! 6. RocksDB makes a new manifest from the tables it finds.
 //!
 //! Before anything is given up, manifest and logs are copied to a folder beside the database, `db.damaged-<n>`.
@@ -22,6 +23,7 @@ use super::findings::{Findings, Hearing};
 use super::guard::{Guards, Health, current_manifest, manifests};
 use super::handle::Database;
 use super::heal;
+use super::journal::Journal;
 use super::keyspace::Keyspace;
 use super::tuning::{self, Shared, Strictness};
 use crate::damage::Finding;
@@ -37,17 +39,36 @@ pub(super) fn open(
     dir: &Path,
     shared: &Shared,
     guards: &Guards,
+    journal: &Journal,
+    findings: &Findings,
+) -> Result<Database> {
+    let db = open_damaged(dir, shared, guards, journal, findings)?;
+    journal.opened(&db, findings);
+    Ok(db)
+}
+
+fn open_damaged(
+    dir: &Path,
+    shared: &Shared,
+    guards: &Guards,
+    journal: &Journal,
     findings: &Findings,
 ) -> Result<Database> {
     if dir.join(REPAIRING).exists() {
         // The manifest of a repair that was interrupted does not name all tables, and those that it does not name would go.
-        repair(dir, shared, findings)?;
+        repair(dir, shared, journal, findings)?;
     }
     name_a_manifest(dir, guards, findings).map_err(|error| io_failure(dir, error))?;
     mend_ends(guards, findings);
+    let mend_log =
+        || journal.mend(findings, || set_aside(dir)).map_err(|error| io_failure(dir, error));
+    let log_is_read = mend_log()?;
     let outcome = try_open(dir, shared, Strictness::Strict, findings);
     let Err(Error::Corrupt(_)) = outcome else { return outcome };
     if mend(guards, findings).map_err(|error| io_failure(dir, error))? {
+        if !log_is_read {
+            mend_log()?;
+        }
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
         let Err(Error::Corrupt(_)) = outcome else { return outcome };
     }
@@ -69,7 +90,7 @@ pub(super) fn open(
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
         let Err(Error::Corrupt(_)) = outcome else { return outcome };
     }
-    repair(dir, shared, findings)?;
+    repair(dir, shared, journal, findings)?;
     let db = try_open(dir, shared, Strictness::Strict, findings)?;
     if fs::read_dir(dir.join("lost")).is_ok_and(|mut lost| lost.next().is_some()) {
         // Nobody knows what was in tables that cannot be read; what lists blocks is made again from the blocks.
@@ -215,7 +236,7 @@ pub(super) fn set_aside(dir: &Path) -> io::Result<PathBuf> {
 }
 
 /// RocksDB makes a new manifest of what it finds in the folder. Tables that it cannot read at all go to its folder `lost`.
-fn repair(dir: &Path, shared: &Shared, findings: &Findings) -> Result<()> {
+fn repair(dir: &Path, shared: &Shared, journal: &Journal, findings: &Findings) -> Result<()> {
     findings.tell(Finding::Lost(
         "the database's manifest cannot be read: it was made again from the tables that are there; what was deleted last may be \
          back, and tables that cannot be read are in the folder lost of the database"
@@ -231,6 +252,8 @@ fn repair(dir: &Path, shared: &Shared, findings: &Findings) -> Result<()> {
         .and_then(|()| sync(&marker))
         .and_then(|()| sync(dir))
         .map_err(|error| io_failure(dir, error))?;
+    // The tables may not know of the largest sequence numbers.
+    journal.forget().map_err(|error| io_failure(dir, error))?;
     findings.listen_for(Hearing::Salvage);
     let repaired = DB::repair(&options, dir);
     findings.listen_for(Hearing::Usual);

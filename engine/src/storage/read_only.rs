@@ -9,6 +9,7 @@ use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME};
 use super::findings::Findings;
 use super::guard::Guards;
 use super::handle::Database;
+use super::journal::Journal;
 use super::keyspace::Keyspace;
 use super::open::{open_failure, stored_keyspaces};
 use super::store::Store;
@@ -41,6 +42,7 @@ impl Store {
             read_only: true,
             findings,
             guards: Guards::new(dir),
+            journal: Journal::new(dir),
             healing: Mutex::default(),
         };
         store.check_format_read(dir)?;

@@ -20,6 +20,7 @@ use super::guard::Guards;
 use super::handle::Database;
 use super::heal::Healing;
 use super::held::{HeldIterator, Pinned};
+use super::journal::Journal;
 use super::keyspace::Keyspace;
 use super::open;
 use super::range::KeyRange;
@@ -43,6 +44,7 @@ pub(crate) struct Store {
     pub(super) read_only: bool,
     pub(super) findings: Arc<Findings>,
     pub(super) guards: Guards,
+    pub(super) journal: Journal,
     pub(super) healing: Mutex<Healing>,
 }
 
@@ -56,7 +58,8 @@ impl Store {
         let findings = Arc::new(Findings::default());
         let shared = Shared::new(cache_bytes, threads, Arc::clone(&findings));
         let guards = Guards::new(dir);
-        let db = open::open(dir, &shared, &guards, &findings)?;
+        let journal = Journal::new(dir);
+        let db = open::open(dir, &shared, &guards, &journal, &findings)?;
         let store = Self {
             dir: dir.to_owned(),
             db: RwLock::new(Some(Arc::new(db))),
@@ -64,6 +67,7 @@ impl Store {
             read_only: false,
             findings,
             guards,
+            journal,
             healing: Mutex::default(),
         };
         store.match_copies()?;
@@ -195,6 +199,7 @@ impl Store {
     fn write_once(&self, batch: &Batch, sync: Sync) -> Result<()> {
         let db = self.db()?;
         let mut writes = WriteBatch::with_capacity_bytes(batch.bytes());
+        self.journal.stamp(&mut writes);
         for change in batch.changes() {
             match change {
                 Change::Put { keyspace, key, value } => {
@@ -208,10 +213,14 @@ impl Store {
         }
         let mut options = WriteOptions::default();
         options.set_sync(sync == Sync::Yes);
+        let entries = writes.len();
+        let begun = self.journal.begin(&db, sync);
         db.write_opt(writes, &options).map_err(|error| {
             self.findings.hear(error.as_ref());
             failure("write", error)
-        })
+        })?;
+        begun.done(&db, entries);
+        Ok(())
     }
 
     /// Tells everything that was found damaged, and will be, to `list`.

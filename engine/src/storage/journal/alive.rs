@@ -1,0 +1,127 @@
+//! Which logs RocksDB will replay: those whose entries are not all in tables.
+//!
+//! A log that is not needed any more may lie around for a while: its removal is not durable at once, and the work of a thread in the
+//! background. RocksDB skips it, and so do we, since what happened to it since means nothing. The manifest knows:
+//! each keyspace has the number of the first log with entries that are not in its tables, and there is a number for
+//! the whole database.
+//!
+//! The manifest is a log whose records are edits, which are fields, each with its tag (RocksDB's `version_edit.h`). Fields that came with
+//! later versions begin with their length.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::super::guard::current_manifest;
+use super::format::{Item, Records};
+use crate::codec::CodecResult;
+use crate::codec::bytes::Reader;
+
+/// A log of the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LogFile {
+    pub(super) number: u64,
+    pub(super) path: PathBuf,
+}
+
+/// The logs that will be replayed, in order; nothing when the manifest cannot be read.
+pub(super) fn alive_logs(db: &Path) -> io::Result<Option<Vec<LogFile>>> {
+    let Some(manifest) = current_manifest(db) else { return Ok(None) };
+    let Some(first) = first_alive(&fs::read(manifest)?) else { return Ok(None) };
+    let mut logs = Vec::new();
+    for entry in fs::read_dir(db)? {
+        let path = entry?.path();
+        let number = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".log"));
+        if let Some(number) = number.and_then(|number| number.parse().ok())
+            && number >= first
+        {
+            logs.push(LogFile { number, path });
+        }
+    }
+    logs.sort_by_key(|log| log.number);
+    Ok(Some(logs))
+}
+
+/// What one edit of a manifest says of logs.
+#[derive(Debug, Default)]
+struct Edit {
+    family: u64,
+    log: Option<u64>,
+    first_kept: Option<u64>,
+    drops_family: bool,
+}
+
+/// The number of the first log that is needed, as a manifest says.
+fn first_alive(manifest: &[u8]) -> Option<u64> {
+    let mut first_kept = 0;
+    let mut families = BTreeMap::new();
+    for item in Records::of(manifest) {
+        let Ok(Item::Record { bytes, .. }) = item else { return None };
+        let edit = read_edit(&bytes).ok()?;
+        first_kept = first_kept.max(edit.first_kept.unwrap_or_default());
+        if edit.drops_family {
+            families.remove(&edit.family);
+            continue;
+        }
+        let log = families.entry(edit.family).or_default();
+        *log = edit.log.unwrap_or_default().max(*log);
+    }
+    families.values().min().map(|first| first_kept.max(*first))
+}
+
+fn read_edit(bytes: &[u8]) -> CodecResult<Edit> {
+    let mut reader = Reader::new(bytes);
+    let mut edit = Edit::default();
+    while !reader.rest().is_empty() {
+        match reader.varint()? {
+            2 => edit.log = Some(reader.varint()?),
+            10 => edit.first_kept = Some(reader.varint()?),
+            200 => edit.family = reader.varint()?,
+            202 => edit.drops_family = true,
+            tag => skip_field(&mut reader, tag)?,
+        }
+    }
+    Ok(edit)
+}
+
+/// Skips a field that says nothing of logs.
+fn skip_field(reader: &mut Reader<'_>, tag: u64) -> CodecResult<()> {
+    const NAMED: [u64; 2] = [1, 201];
+    const NUMBERED: [u64; 5] = [3, 4, 9, 203, 300];
+    const IGNORABLE: u64 = 1 << 13;
+    match tag {
+        _ if NAMED.contains(&tag) || tag & IGNORABLE != 0 => drop(reader.bytes()?),
+        _ if NUMBERED.contains(&tag) => drop(reader.varint()?),
+        // Where a compaction of a level goes on; a table that is gone.
+        5 => {
+            reader.varint()?;
+            reader.bytes()?;
+        }
+        6 => {
+            reader.varint()?;
+            reader.varint()?;
+        }
+        103 => skip_table(reader)?,
+        _ => return Err(crate::codec::CodecError::new(format!("field {tag} of a manifest"))),
+    }
+    Ok(())
+}
+
+/// Skips a new table: level, number, size, first and last key, least and largest sequence number, and fields until the tag 1.
+fn skip_table(reader: &mut Reader<'_>) -> CodecResult<()> {
+    const LAST_FIELD: u64 = 1;
+    for _ in 0..3 {
+        reader.varint()?;
+    }
+    for _ in 0..2 {
+        reader.bytes()?;
+    }
+    for _ in 0..2 {
+        reader.varint()?;
+    }
+    while reader.varint()? != LAST_FIELD {
+        reader.bytes()?;
+    }
+    Ok(())
+}

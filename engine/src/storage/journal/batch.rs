@@ -1,0 +1,57 @@
+//! A record of the log: a batch of changes, as RocksDB writes it, and the stamp that we put into each.
+//!
+//! ```text
+//! batch    sequence number of the first entry: u64 │ entries: u32 │ entries, and log data between them
+//! stamp    3, log data │ its length: varint = 9 │ 0xac │ up to which sequence number the log was acknowledged: u64
+//! ```
+//!
+//! Writers that meet share a record, which then begins with the stamp of the first of them. Log data is read by nobody but us.
+
+/// Bytes before the entries.
+const HEADER_BYTES: usize = 12;
+const LOG_DATA: u8 = 3;
+const STAMP_BYTES: usize = 9;
+const STAMP_MAGIC: u8 = 0xac;
+/// What RocksDB takes for a sequence number at most: it keeps a byte of it for the type of an entry.
+const SEQUENCE_MAX: u64 = (1 << 56) - 1;
+
+/// What is known of a batch without reading its entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Batch {
+    /// Of its first entry.
+    pub(super) sequence: u64,
+    /// The sequence number of the batch after it.
+    pub(super) next: u64,
+    /// Up to where the log was acknowledged when it was written, if it says so.
+    pub(super) acknowledged: Option<u64>,
+}
+
+impl Batch {
+    pub(super) fn read(record: &[u8]) -> Option<Self> {
+        let (sequence, rest) = record.split_first_chunk()?;
+        let sequence = u64::from_le_bytes(*sequence);
+        let (entries, rest) = rest.split_first_chunk()?;
+        if sequence > SEQUENCE_MAX {
+            return None;
+        }
+        let next = sequence + u64::from(u32::from_le_bytes(*entries));
+        Some(Self { sequence, next, acknowledged: read_stamp(rest) })
+    }
+}
+
+/// The first and the next sequence number of a record of which only the beginning can be read, and that perhaps not rightly.
+pub(super) fn hint(fragment: &[u8]) -> Option<(u64, u64)> {
+    let batch = Batch::read(fragment.get(..HEADER_BYTES)?)?;
+    Some((batch.sequence, batch.next))
+}
+
+/// The log data of a stamp.
+pub(super) fn stamp(acknowledged: u64) -> [u8; STAMP_BYTES] {
+    let [a, b, c, d, e, f, g, h] = acknowledged.to_le_bytes();
+    [STAMP_MAGIC, a, b, c, d, e, f, g, h]
+}
+
+fn read_stamp(entries: &[u8]) -> Option<u64> {
+    let number = entries.strip_prefix(&[LOG_DATA, STAMP_BYTES as u8, STAMP_MAGIC])?;
+    number.first_chunk().map(|number| u64::from_le_bytes(*number))
+}

@@ -1,0 +1,114 @@
+//! Reading all logs that will be replayed: what is damaged, and which sequence numbers are missing.
+//!
+//! Every entry that is written has the sequence number after the one before it, over batches and logs. So a batch that does not
+//! begin where the one before it ended says that something between them is missing, also where the file looks whole: a
+//! record that was zeroed together with all behind it, or a log that is gone.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+
+use super::alive::LogFile;
+use super::batch::{Batch, hint};
+use super::format::{HEADER_BYTES, Item, Records};
+
+/// A place in the logs: which of them, and where in it.
+pub(super) type Place = (usize, usize);
+
+/// Sequence numbers that no batch has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hole {
+    /// The first place that is of no batch before the hole.
+    pub(super) at: Place,
+    /// The first number that is missing. Nothing when all that is known is that it is in the first of the logs.
+    pub(super) first: Option<u64>,
+    /// The last one. Nothing at the end of the logs.
+    pub(super) last: Option<u64>,
+}
+
+/// What was found in the logs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Survey {
+    /// The logs with damaged bytes, by their place in the order.
+    pub(super) damaged: BTreeSet<usize>,
+    /// In order.
+    pub(super) holes: Vec<Hole>,
+    /// The sequence number after the last batch, if there is a batch.
+    pub(super) next: Option<u64>,
+    /// The largest stamp.
+    pub(super) stamp: u64,
+    /// Whether some batch has no stamp: it was written by a program that did not mark what it acknowledged.
+    pub(super) unstamped: bool,
+    /// Where damage began that no batch has followed yet, and what is read of its first record.
+    open: Option<(Place, Option<(u64, u64)>)>,
+}
+
+/// Why logs are left as they are.
+#[derive(Debug)]
+pub(super) enum Unread {
+    Io(io::Error),
+    /// There are records in them that we do not write, or batches that are not in order.
+    Strange,
+}
+
+impl Survey {
+    pub(super) fn of(logs: &[LogFile]) -> Result<Self, Unread> {
+        let mut survey = Self::default();
+        for (index, log) in logs.iter().enumerate() {
+            survey.read(index, &fs::read(&log.path).map_err(Unread::Io)?)?;
+        }
+        if let Some((at, hint)) = survey.open.take() {
+            let first = survey.next.or(hint.map(|(first, _)| first));
+            survey.holes.push(Hole { at, first, last: None });
+        }
+        Ok(survey)
+    }
+
+    /// Reads the next log.
+    pub(super) fn read(&mut self, index: usize, log: &[u8]) -> Result<(), Unread> {
+        for item in Records::of(log) {
+            match item.map_err(|_| Unread::Strange)? {
+                Item::Damaged { from, .. } => self.note_damage(index, from, log),
+                Item::Record { at, bytes } => match Batch::read(&bytes) {
+                    Some(batch) => self.add(batch, (index, at))?,
+                    None => self.note_damage(index, at, log),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn note_damage(&mut self, index: usize, from: usize, log: &[u8]) {
+        self.damaged.insert(index);
+        let hint = || log.get(from + HEADER_BYTES..).and_then(hint);
+        self.open.get_or_insert_with(|| ((index, from), hint()));
+    }
+
+    fn add(&mut self, batch: Batch, at: Place) -> Result<(), Unread> {
+        let damage = self.open.take();
+        let expected = match self.next {
+            Some(next) if next > batch.sequence => return Err(Unread::Strange),
+            Some(next) => Some(next),
+            // What is read of a damaged record may be what is damaged of it.
+            None => damage
+                .and_then(|(_, hint)| hint)
+                .filter(|(first, next)| first < next && *next <= batch.sequence)
+                .map(|(first, _)| first),
+        };
+        let missing = match expected {
+            Some(expected) => expected < batch.sequence,
+            None => damage.is_some(),
+        };
+        if missing {
+            let at = damage.map_or(at, |(at, _)| at);
+            let last = batch.sequence.checked_sub(1);
+            self.holes.push(Hole { at, first: expected, last });
+        }
+        self.next = Some(batch.next);
+        match batch.acknowledged {
+            Some(stamp) => self.stamp = self.stamp.max(stamp),
+            None => self.unstamped = true,
+        }
+        Ok(())
+    }
+}
