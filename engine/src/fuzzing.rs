@@ -26,6 +26,11 @@ pub fn log_segment(bytes: &[u8]) {
     crate::log::fuzz::read_damaged(bytes);
 }
 
+/// RocksDB's log: any bytes, and one that was written and then damaged as the bytes say. What is read of it is what was written.
+pub fn db_log(bytes: &[u8]) {
+    crate::storage::read_damaged_log(bytes);
+}
+
 /// Last readings of a page, of the kind that the first byte says. The frame around them is made here: a checksum would keep the
 /// fuzzer out.
 pub fn baselines(bytes: &[u8]) {

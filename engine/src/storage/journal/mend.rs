@@ -137,9 +137,9 @@ pub(super) fn plan(survey: &Survey, mark: Option<Mark>, logs: usize) -> Plan {
                 plan.cut = Some(*at);
                 break;
             }
-            plan.end |= last.is_none();
             loss.last = Some(last.map_or(acknowledged, |last| last.min(acknowledged)));
         }
+        plan.end |= last.is_none();
         plan.losses.push(loss);
     }
     // Where there is no batch at all, only the open database knows how far it reaches.

@@ -1,0 +1,6 @@
+//! RocksDB's log with damage: what is read of it is what was written, never a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| telltale_engine::fuzzing::db_log(bytes));
