@@ -213,6 +213,13 @@ impl Guards {
         Ok(())
     }
 
+    /// The length of the manifest when it was copied, if the copy is of this manifest.
+    pub(super) fn copied_bytes(&self) -> Option<usize> {
+        let manifest = current_manifest(&self.db)?;
+        let copy = self.db.join(GUARDS_DIR).join(manifest.file_name()?);
+        fs::read(copy).ok().and_then(whole_copy).map(|copy| copy.len())
+    }
+
     /// Gives the manifest the bytes that its copy has; what was added since the copy stays. Answers whether anything changed.
     pub(super) fn mend_manifest(&self) -> io::Result<bool> {
         let Ok(entries) = fs::read_dir(self.db.join(GUARDS_DIR)) else { return Ok(false) };

@@ -97,8 +97,7 @@ impl Store {
     fn reopen_stuck(&self) -> Result<()> {
         let Some(mut db) = self.without_readers() else { return Ok(()) };
         drop(db.take());
-        let opened = open::open(&self.dir, &self.shared, &self.guards, &self.findings)?;
-        *db = Some(Arc::new(opened));
+        *db = Some(Arc::new(self.open_files()?));
         self.healing.lock().stopped_looks = 0;
         tracing::warn!(
             "the database was opened again: it did not go on after the disk had been full"
@@ -252,7 +251,7 @@ impl Store {
         Ok(true)
     }
 
-    fn open_files(&self) -> Result<DB> {
+    fn open_files(&self) -> Result<Database> {
         open::open(&self.dir, &self.shared, &self.guards, &self.journal, &self.findings)
     }
 

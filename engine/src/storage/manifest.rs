@@ -1,6 +1,6 @@
-//! Taking a table out of a database that is closed.
+//! What is done to the manifest of a database that is closed: an end that a power loss tore is cut, tables are taken out.
 //!
-//! RocksDB has no call for it that works for a table that cannot be read, at any level. What says which tables there are is the
+//! For the second RocksDB has no call for it that works for a table that cannot be read, at any level. What says which tables there are is the
 //! manifest: a log of edits, and one more edit, appended to it, takes a table out. The format is RocksDB's and has not changed
 //! since its first version:
 //!
@@ -16,6 +16,7 @@ use std::path::Path;
 
 use super::guard::current_manifest;
 use super::journal::checksum;
+use super::journal::{Item, Records};
 use crate::codec::bytes::put_varint;
 
 const BLOCK_BYTES: u64 = 32 << 10;
@@ -59,6 +60,51 @@ pub(super) fn take_out(db: &Path, table: &Listed) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Where the first damage of a manifest begins, and whether something that can be read comes after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Damaged {
+    from: usize,
+    goes_on: bool,
+}
+
+/// Whether there is damage in the manifest of the closed database in `db`.
+pub(super) fn is_damaged(db: &Path) -> io::Result<bool> {
+    let Some(path) = current_manifest(db) else { return Ok(false) };
+    Ok(first_damage(&fs::read(path)?).is_some())
+}
+
+/// Cuts what a power loss tore off the end of the manifest: edits that were written and never synced, so nothing was done that
+/// relies on them. `copied` bytes of it are known to have been there. Answers whether something was cut.
+pub(super) fn cut_torn_end(db: &Path, copied: Option<usize>) -> io::Result<bool> {
+    let Some(path) = current_manifest(db) else { return Ok(false) };
+    let manifest = fs::read(&path)?;
+    let Some(Damaged { from, goes_on }) = first_damage(&manifest) else { return Ok(false) };
+    // The rest of a write may be there although its beginning is not; without a copy it may as well be damage in the middle.
+    let is_torn = copied.map_or(!goes_on, |copied| from >= copied);
+    if is_torn {
+        let file = File::options().write(true).open(&path)?;
+        file.set_len(from as u64)?;
+        file.sync_all()?;
+    }
+    Ok(is_torn)
+}
+
+fn first_damage(manifest: &[u8]) -> Option<Damaged> {
+    let mut first: Option<Damaged> = None;
+    for item in Records::of(manifest) {
+        match (item, &mut first) {
+            (Ok(Item::Damaged { from, .. }), None) => {
+                first = Some(Damaged { from, goes_on: false });
+            }
+            (Ok(Item::Record { .. }), Some(damaged)) => damaged.goes_on = true,
+            // Of another kind than ours: RocksDB's business.
+            (Err(_), _) => return None,
+            _ => {}
+        }
+    }
+    first
+}
+
 /// The id of a column family: the edit that adds it says both, one behind the other.
 fn family_id(manifest: &[u8], name: &str) -> Option<u64> {
     let mut added = Vec::new();
@@ -80,6 +126,7 @@ fn other(why: &str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::journal::put_record;
     use super::*;
 
     #[test]
@@ -88,5 +135,36 @@ mod tests {
         assert_eq!(family_id(manifest, "blocks"), Some(5));
         assert_eq!(family_id(manifest, "times"), Some(7));
         assert_eq!(family_id(manifest, "meta"), None);
+    }
+
+    #[test]
+    fn a_torn_end_is_cut_and_damage_before_it_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut whole = Vec::new();
+        let mut ends = Vec::new();
+        for length in [100, 300, 700] {
+            put_record(&mut whole, &vec![7; length]);
+            ends.push(whole.len());
+        }
+        let path = dir.path().join("MANIFEST-000007");
+        fs::write(dir.path().join("CURRENT"), "MANIFEST-000007\n").unwrap();
+        let check = |zeros: std::ops::Range<usize>, copied, left: usize| {
+            let mut torn = whole.clone();
+            torn[zeros.clone()].fill(0);
+            fs::write(&path, &torn).unwrap();
+            let damaged = is_damaged(dir.path()).unwrap();
+            let cut = cut_torn_end(dir.path(), copied).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), torn[..left], "{zeros:?}");
+            assert_eq!((damaged, cut), (true, left < whole.len()), "{zeros:?}");
+            assert_eq!(is_damaged(dir.path()).unwrap(), !cut);
+        };
+        check(512..1024, Some(ends[1]), ends[1]);
+        check(512..1024, None, ends[1]);
+        check(ends[0]..ends[0] + 50, Some(ends[0]), ends[0]);
+        check(ends[0]..ends[0] + 50, Some(ends[1]), whole.len());
+        check(ends[0]..ends[0] + 50, None, whole.len());
+        // A last edit of which nothing came is no damage.
+        fs::write(&path, [&whole[..ends[1]], &[0; 200]].concat()).unwrap();
+        assert!(!is_damaged(dir.path()).unwrap() && !cut_torn_end(dir.path(), None).unwrap());
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Each step is tried only when those before it did not suffice, and everything that is given up is told:
 //!
-//! 1. `CURRENT` is made to name a manifest that is there, tables get back what is damaged at their ends, and damaged logs are
+//! 1. `CURRENT` is made to name a manifest that is there, a damaged one gets its bytes back or loses an end that was never in
+//!    force, tables get back what is damaged at their ends, and damaged logs are
 //!    written anew without what is damaged of them (`journal`).
 //! 2. An ordinary open.
 //! 3. Damaged tables and the manifest get their old bytes back from their guards (`guard.rs`).
@@ -25,12 +26,14 @@ use super::handle::Database;
 use super::heal;
 use super::journal::Journal;
 use super::keyspace::Keyspace;
+use super::manifest;
 use super::tuning::{self, Shared, Strictness};
 use crate::damage::Finding;
 use crate::error::{Error, Result};
 
 /// Is in the folder while RocksDB makes a new manifest.
 const REPAIRING: &str = "REPAIRING";
+const MANIFEST_MENDED: &str = "the database's manifest was damaged, and has its bytes again";
 /// Tables that one open takes out before it leaves the rest to RocksDB's repair.
 const TABLES_TAKEN_OUT_MAX: usize = 64;
 
@@ -58,7 +61,9 @@ fn open_damaged(
         // The manifest of a repair that was interrupted does not name all tables, and those that it does not name would go.
         repair(dir, shared, journal, findings)?;
     }
-    name_a_manifest(dir, guards, findings).map_err(|error| io_failure(dir, error))?;
+    name_a_manifest(dir, guards, findings)
+        .and_then(|()| mend_manifest(dir, guards, findings))
+        .map_err(|error| io_failure(dir, error))?;
     mend_ends(guards, findings);
     let mend_log =
         || journal.mend(findings, || set_aside(dir)).map_err(|error| io_failure(dir, error));
@@ -167,6 +172,22 @@ fn name_a_manifest(dir: &Path, guards: &Guards, findings: &Findings) -> io::Resu
     Ok(())
 }
 
+/// A damaged manifest gets its bytes back; what a power loss tore off its end is cut.
+fn mend_manifest(dir: &Path, guards: &Guards, findings: &Findings) -> io::Result<()> {
+    if !manifest::is_damaged(dir)? {
+        return Ok(());
+    }
+    if guards.mend_manifest()? {
+        findings.tell(Finding::Mended(MANIFEST_MENDED.to_owned()));
+    }
+    if manifest::cut_torn_end(dir, guards.copied_bytes())? {
+        tracing::warn!(
+            "edits of the database's manifest that were never in force had been torn, and are dropped"
+        );
+    }
+    Ok(())
+}
+
 fn has_tables_or_logs(dir: &Path) -> bool {
     let Ok(entries) = fs::read_dir(dir) else { return false };
     let mut paths = entries.flatten().map(|entry| entry.path());
@@ -194,8 +215,7 @@ fn mend_ends(guards: &Guards, findings: &Findings) {
 fn mend(guards: &Guards, findings: &Findings) -> io::Result<bool> {
     let mut mended = guards.mend_manifest()?;
     if mended {
-        let told = "the database's manifest was damaged, and has its bytes again";
-        findings.tell(Finding::Mended(told.to_owned()));
+        findings.tell(Finding::Mended(MANIFEST_MENDED.to_owned()));
     }
     let mut suspects: Vec<u64> = findings.take_suspects().into_iter().collect();
     if suspects.is_empty() && !mended {

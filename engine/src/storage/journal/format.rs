@@ -31,7 +31,7 @@ const LOG_NUMBER_BYTES: usize = 4;
 
 /// What is in a log, in order.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Item<'a> {
+pub(in super::super) enum Item<'a> {
     /// A record, and where its first fragment begins.
     Record { at: usize, bytes: Cow<'a, [u8]> },
     /// Bytes that belong to no record: those of damaged ones, and the fragments that are left of them.
@@ -40,11 +40,11 @@ pub(super) enum Item<'a> {
 
 /// A fragment that is whole, of a type that we do not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Foreign(pub(super) u8);
+pub(in super::super) struct Foreign(pub(in super::super) u8);
 
 /// Reads a log.
 #[derive(Debug)]
-pub(super) struct Records<'a> {
+pub(in super::super) struct Records<'a> {
     log: &'a [u8],
     at: usize,
     /// The record whose last fragment has not come yet: where it begins, and what there is of it.
@@ -92,7 +92,7 @@ enum Header<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn of(log: &'a [u8]) -> Self {
+    pub(in super::super) fn of(log: &'a [u8]) -> Self {
         let (open, zeros, damage, ready) = (None, None, None, None);
         Self { log, at: 0, open, zeros, damage, ready, done: false }
     }
@@ -203,7 +203,7 @@ impl<'a> Iterator for Records<'a> {
 }
 
 /// Appends a record to a log.
-pub(super) fn put_record(log: &mut Vec<u8>, record: &[u8]) {
+pub(in super::super) fn put_record(log: &mut Vec<u8>, record: &[u8]) {
     let mut rest = record;
     let mut first = true;
     loop {

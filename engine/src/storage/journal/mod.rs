@@ -24,5 +24,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
-pub(super) use format::checksum;
+#[cfg(test)]
+pub(super) use format::put_record;
+pub(super) use format::{Item, Records, checksum};
 pub(super) use mark::Journal;
