@@ -165,8 +165,17 @@ impl Model {
         }
     }
 
-    /// After a start: whether each unknown write is there. Of several attempts of one write only one counts.
-    pub(crate) fn resolve(&mut self, mut is_present: impl FnMut(&Submitted) -> bool) {
+    /// After a start: whether each unknown write is there. Of several attempts of one write only one counts; `is_attempt` says
+    /// whether it is this one.
+    pub(crate) fn resolve(
+        &mut self,
+        mut is_present: impl FnMut(&Submitted) -> bool,
+        mut is_attempt: impl FnMut(&Submitted) -> bool,
+    ) {
+        let mut attempts = BTreeMap::<u64, u64>::new();
+        for write in self.writes().filter(|write| write.fate == Fate::Unknown) {
+            *attempts.entry(write.id).or_default() += 1;
+        }
         let mut counted = BTreeSet::new();
         for write in self.writes().filter(|write| write.fate.is_present()) {
             counted.insert(write.id);
@@ -175,7 +184,13 @@ impl Model {
             if let Entry::Write(write) = entry
                 && write.fate == Fate::Unknown
             {
-                let present = is_present(write) && counted.insert(write.id);
+                let others = attempts.get_mut(&write.id).map_or(0, |left| {
+                    *left -= 1;
+                    *left
+                });
+                let present = is_present(write)
+                    && (others == 0 || is_attempt(write))
+                    && counted.insert(write.id);
                 write.fate = if present { Fate::Found } else { Fate::Absent };
             }
         }

@@ -1,8 +1,8 @@
 //! What a crash or decay leaves, and how the engine and the model go on with it.
 
 use telltale_engine::{
-    Aggregation, Engine, Error, Interval, MetricName, MetricQuery, Refusal, Result, TagCondition,
-    TagFilter, TimeRange,
+    Aggregation, Engine, Error, EventFilter, EventListQuery, Interval, MetricName, MetricQuery,
+    NameFilter, Refusal, Result, TagCondition, TagFilter, TimeRange,
 };
 use telltale_simulation::{Driver as _, Failure, FileKind, Loss, Outcome, Random, fail};
 
@@ -11,6 +11,9 @@ use super::check::Health;
 use super::driver::{DATA, Driver, Unfinished};
 use super::model::Submitted;
 use super::samples::MARKER;
+
+/// Events of one instant, at most.
+const EVENTS_MAX: usize = 5_000;
 
 impl Driver {
     pub(super) fn restart_after_kill(&mut self) -> Outcome {
@@ -59,7 +62,7 @@ impl Driver {
         let engine = self.engine.as_ref().expect("it was opened");
         let mut doubled = Vec::new();
         let mut failed = None;
-        self.model.resolve(|write| match present(engine, write) {
+        let is_present = |write: &Submitted| match present(engine, write) {
             Ok(times) => {
                 if times > 1 {
                     doubled.push(write.id);
@@ -70,7 +73,8 @@ impl Driver {
                 failed = Some(error.to_string());
                 false
             }
-        });
+        };
+        self.model.resolve(is_present, |write| has_first_event(engine, write));
         if !doubled.is_empty() {
             return fail("a write is there twice", format!("{doubled:?}"));
         }
@@ -150,6 +154,16 @@ impl Driver {
         }
         self.checker(Health::Decayed).all().map_err(with_decay)
     }
+}
+
+/// Whether the first event of a write is there, which another attempt of it gave another number.
+fn has_first_event(engine: &Engine, write: &Submitted) -> bool {
+    let Some(first) = write.events.first() else { return true };
+    let range = TimeRange::new(first.time.0, first.time.0 + 1);
+    let filter = EventFilter { range, name: NameFilter::Any, user: None, tags: vec![] };
+    let query = EventListQuery { filter, after: None, offset: 0, limit: EVENTS_MAX };
+    let listed = engine.list_events(&query);
+    listed.is_ok_and(|page| page.events.iter().any(|event| event.id == first.id))
 }
 
 /// How often a write is there, found by its receipt or its marker.
