@@ -39,10 +39,11 @@ impl Batch {
     }
 }
 
-/// The first and the next sequence number of a record of which only the beginning can be read, and that perhaps not rightly.
+/// The first and the next sequence number of a record of which only the beginning can be read, and that perhaps not rightly. Zeros say
+/// nothing.
 pub(super) fn hint(fragment: &[u8]) -> Option<(u64, u64)> {
     let batch = Batch::read(fragment.get(..HEADER_BYTES)?)?;
-    Some((batch.sequence, batch.next))
+    (0 < batch.sequence && batch.sequence < batch.next).then_some((batch.sequence, batch.next))
 }
 
 /// The log data of a stamp.

@@ -126,6 +126,7 @@ pub(super) fn plan(survey: &Survey, mark: Option<Mark>, logs: usize) -> Plan {
     let mut plan = Plan::default();
     let least = mark.map_or(1, |mark| mark.base + 1);
     for Hole { at, first, last } in &survey.holes {
+        let first = first.filter(|first| *first >= least);
         let at_most = first.is_none();
         let first = first.unwrap_or(least);
         if last.is_some_and(|last| last < first) {

@@ -57,11 +57,16 @@ impl Survey {
         for (index, log) in logs.iter().enumerate() {
             survey.read(index, &fs::read(&log.path).map_err(Unread::Io)?)?;
         }
-        if let Some((at, hint)) = survey.open.take() {
-            let first = survey.next.or(hint.map(|(first, _)| first));
-            survey.holes.push(Hole { at, first, last: None });
-        }
+        survey.close();
         Ok(survey)
+    }
+
+    /// There are no more logs.
+    pub(super) fn close(&mut self) {
+        if let Some((at, hint)) = self.open.take() {
+            let first = self.next.or(hint.map(|(first, _)| first));
+            self.holes.push(Hole { at, first, last: None });
+        }
     }
 
     /// Reads the next log.
@@ -92,7 +97,7 @@ impl Survey {
             // What is read of a damaged record may be what is damaged of it.
             None => damage
                 .and_then(|(_, hint)| hint)
-                .filter(|(first, next)| first < next && *next <= batch.sequence)
+                .filter(|(_, next)| *next <= batch.sequence)
                 .map(|(first, _)| first),
         };
         let missing = match expected {

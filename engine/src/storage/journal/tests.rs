@@ -393,6 +393,28 @@ fn what_is_missing_between_logs_is_judged_by_the_mark() {
 }
 
 #[test]
+fn a_torn_beginning_of_the_only_log_is_judged_by_the_base() {
+    let mut log = Vec::new();
+    put_record(&mut log, &batch(8, 7, 700));
+    let mut survey_of = |from: usize, to: usize| {
+        log[from..to].fill(0);
+        // What is torn is in the middle of its block: a record behind it says so.
+        log.resize(2_000, 1);
+        let mut survey = Survey::default();
+        survey.read(0, &log).unwrap();
+        survey.close();
+        survey
+    };
+    for (from, to) in [(300, 400), (7, 400), (0, 400)] {
+        let found = survey_of(from, to);
+        let planned = |acknowledged| plan(&found, Some(Mark { acknowledged, base: 7 }), 1);
+        let cut = Plan { cut: Some((0, 0)), ..Plan::default() };
+        assert_eq!(planned(7), cut, "{from}");
+        assert_eq!(planned(8).losses.first().map(|loss| loss.last), Some(Some(8)), "{from}");
+    }
+}
+
+#[test]
 fn logs_that_we_do_not_write_are_left_alone() {
     let mut log = Vec::new();
     put_record(&mut log, &batch(1, 0, 100));
