@@ -50,6 +50,11 @@ impl Kept {
         }
     }
 
+    /// Whether this is what should be stored, of two as a start may find it.
+    pub(crate) fn may_be(&self, stored: &Content) -> bool {
+        *stored == self.content || self.unknown.as_ref() == Some(stored)
+    }
+
     /// Compares with what is stored, which after a start may be either of two.
     pub(crate) fn check(&mut self, stored: &Content, restarted: bool) -> Outcome {
         if restarted && let Some(unknown) = self.unknown.take() {

@@ -8,6 +8,7 @@ use telltale_simulation::{Driver as _, Failure, FileKind, Loss, Outcome, Random,
 
 use super::DAY;
 use super::check::Health;
+use super::documents;
 use super::driver::{DATA, Driver, Unfinished};
 use super::model::Submitted;
 use super::samples::MARKER;
@@ -144,6 +145,7 @@ impl Driver {
             failure
         };
         self.checker(Health::Decayed).all().map_err(with_decay)?;
+        self.check_kept_after_decay().map_err(with_decay)?;
         for (kind, done) in [
             ("a seal fails after decay", self.engine().seal().map(|_| ())),
             ("a merge fails after decay", self.engine().merge().map(|_| ())),
@@ -152,7 +154,23 @@ impl Driver {
                 return fail(kind, format!("{decay:?}: {error}"));
             }
         }
-        self.checker(Health::Decayed).all().map_err(with_decay)
+        self.checker(Health::Decayed).all().map_err(with_decay)?;
+        self.check_kept_after_decay().map_err(with_decay)
+    }
+
+    /// Documents and records that decay took are reported.
+    fn check_kept_after_decay(&self) -> Outcome {
+        let documents = documents::documents(self.engine());
+        let records = documents::records(self.engine());
+        let all = [("documents", documents, &self.documents), ("records", records, &self.records)];
+        for (what, found, kept) in all {
+            let whole = found.as_ref().is_ok_and(|found| kept.may_be(found));
+            if !whole && self.engine().damage().is_empty() {
+                let details = format!("{what}: {found:?} instead of {kept:?}");
+                return fail("what decay took is not reported", details);
+            }
+        }
+        Ok(())
     }
 }
 

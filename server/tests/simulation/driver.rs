@@ -26,7 +26,6 @@ pub(crate) struct Driver {
     /// Faults that had struck when the service was opened.
     pub(crate) struck_before: u64,
     crashes: u64,
-    has_lost_power: bool,
 }
 
 impl telltale_simulation::Driver for Driver {
@@ -55,7 +54,6 @@ impl telltale_simulation::Driver for Driver {
             random: Random::new(seed ^ 0xd21e),
             struck_before: 0,
             crashes: 0,
-            has_lost_power: false,
         };
         driver.open()?;
         Ok(driver)
@@ -92,7 +90,6 @@ impl telltale_simulation::Driver for Driver {
         match crash {
             Crash::Kill => self.disk.restart(),
             Crash::PowerLoss(loss, seed) => {
-                self.has_lost_power = true;
                 self.disk.lose_power(&mut Random::new(seed), loss).unwrap();
             }
         }
@@ -109,7 +106,7 @@ impl telltale_simulation::Driver for Driver {
         self.work_off()?;
         self.check()?;
         let damaged = match self.house().engine().verify() {
-            Ok(report) => self.unexpected(report.damaged),
+            Ok(report) => report.damaged,
             Err(error) => return fail("verification fails", error),
         };
         if damaged.is_empty() {
@@ -169,18 +166,9 @@ impl Driver {
         }
     }
 
-    /// Damage that no power loss explains. RocksDB tells a record that nobody had synced, and of which a part is left, from no
-    /// other damage; whether anything is lost that was acknowledged is what all else here looks for.
-    fn unexpected(&self, mut damage: Vec<String>) -> Vec<String> {
-        if self.has_lost_power {
-            damage.retain(|line| !line.contains("a part of the database's log"));
-        }
-        damage
-    }
-
     /// The service was opened: compares everything, which tells what became of calls that failed.
     fn started(&mut self) -> Outcome {
-        let damage = self.unexpected(self.house().engine().damage());
+        let damage = self.house().engine().damage();
         if !damage.is_empty() && !self.is_troubled() {
             return fail("damage is reported that nobody did", damage.join("; "));
         }
