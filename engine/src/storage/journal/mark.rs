@@ -38,6 +38,7 @@ use super::super::findings::Findings;
 use super::super::guard::GUARDS_DIR;
 use super::batch::stamp;
 use crate::damage::Finding;
+use crate::directory::sync_dir;
 
 /// The file in the folder of the guards.
 const FILE: &str = "ACKNOWLEDGED";
@@ -149,7 +150,8 @@ impl Journal {
         }
         self.stamp.store(now, Ordering::Release);
         kept.mark = Mark { acknowledged: now, base: now };
-        if let Err(error) = kept.begin(&self.path(), lost > 0) {
+        // A power loss may take what is written to the file later, but not the file.
+        if let Err(error) = kept.begin(&self.path(), lost > 0 || stored.is_none()) {
             kept.warn(&error);
         }
     }
@@ -222,6 +224,8 @@ impl Kept {
         }
         if sync {
             file.sync_all()?;
+            let mut folders = path.ancestors().skip(1).take(2);
+            folders.try_for_each(sync_dir)?;
         }
         self.file = Some(file);
         Ok(())
