@@ -49,6 +49,10 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let documents = Arc::new(Documents::open(Arc::clone(&store), Arc::clone(&trusted))?);
     let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
     store.heal_suspects()?;
+    // What the open itself wrote to tables is guarded before anything can happen to it.
+    if let Err(error) = store.tend() {
+        tracing::warn!(%error, "new tables have no guards yet; the keeper tries again");
+    }
     let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
     let segments = Segments::new(dir.join(LOG_DIR));
     let replayed = replay(&telemetry, &segments, telemetry::sealed(&store)?)?;

@@ -30,5 +30,5 @@ pub use node::node;
 pub use prometheus::Prometheus;
 pub use python::{Conversation, converse, python};
 pub use raw::Wire;
-pub use server::{ADMIN_KEY, Server, Setup};
+pub use server::{ADMIN_KEY, LogReader, Server, Setup};
 pub use time::{DAY_MS, HOUR_MS, MINUTE_MS, Stopwatch, eventually, iso, now_ms, parse_iso};

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -23,6 +23,18 @@ pub const ADMIN_KEY: &str = "tt_testadmin_0123456789abcdefghijABCDEFGHIJ01234567
 /// Lines of its log that a failed test shows.
 const LOG_LINES_SHOWN: usize = 60;
 
+/// What becomes of the log once the server listens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogReader {
+    /// It is read as it comes.
+    #[default]
+    Reads,
+    /// It stays open, and nobody reads it.
+    Sleeps,
+    /// It is closed.
+    Leaves,
+}
+
 /// How a server is to be started.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -30,6 +42,7 @@ pub struct Setup {
     settings: BTreeMap<String, String>,
     environment: Vec<(String, String)>,
     data: Option<PathBuf>,
+    log_reader: LogReader,
 }
 
 impl Default for Setup {
@@ -55,7 +68,8 @@ impl Setup {
     /// With every setting as it is by default.
     pub fn as_shipped() -> Self {
         let environment = vec![("TELLTALE_ADMIN_KEY".to_owned(), ADMIN_KEY.to_owned())];
-        Self { settings: BTreeMap::new(), environment, data: None }
+        let log_reader = LogReader::default();
+        Self { settings: BTreeMap::new(), environment, data: None, log_reader }
     }
 
     /// Sets a setting: its dotted key, and its value as TOML.
@@ -86,6 +100,13 @@ impl Setup {
         self
     }
 
+    /// Decides what becomes of the log once the server listens.
+    #[must_use]
+    pub fn log_reader(mut self, reader: LogReader) -> Self {
+        self.log_reader = reader;
+        self
+    }
+
     /// Starts the server and waits until it is ready.
     #[track_caller]
     pub fn start(self) -> Server {
@@ -96,7 +117,8 @@ impl Setup {
             panic!("cannot write {}: {error}", config.display());
         }
         let data = self.data.clone().unwrap_or_else(|| home.path().join("data"));
-        let process = Process::spawn(&self.environment, &config, &data, Arc::default());
+        let log = Log { lines: Arc::default(), reader: self.log_reader };
+        let process = Process::spawn(&self.environment, &config, &data, log);
         let environment = self.environment;
         let mut server = Server { home, config, data, environment, process, elsewhere: None };
         server.wait_ready();
@@ -172,7 +194,7 @@ impl Server {
 
     /// The lines of its log so far, from all its runs.
     pub fn log(&self) -> Vec<String> {
-        self.process.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.process.log.lines().clone()
     }
 
     /// The numeric process id.
@@ -213,7 +235,7 @@ impl Server {
     #[track_caller]
     pub fn restart(&mut self) {
         self.process.kill();
-        let log = Arc::clone(&self.process.log);
+        let log = self.process.log.clone();
         self.process = Process::spawn(&self.environment, &self.config, &self.data, log);
         self.wait_ready();
     }
@@ -282,17 +304,25 @@ fn eprintln_lines<'a>(lines: impl Iterator<Item = &'a String>) {
 struct Process {
     child: Child,
     address: SocketAddr,
-    log: Arc<Mutex<Vec<String>>>,
+    log: Log,
+}
+
+/// The log of one server, from all its runs.
+#[derive(Clone, Debug)]
+struct Log {
+    lines: Arc<Mutex<Vec<String>>>,
+    reader: LogReader,
+}
+
+impl Log {
+    fn lines(&self) -> MutexGuard<'_, Vec<String>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Process {
     #[track_caller]
-    fn spawn(
-        environment: &[(String, String)],
-        config: &Path,
-        data: &Path,
-        log: Arc<Mutex<Vec<String>>>,
-    ) -> Self {
+    fn spawn(environment: &[(String, String)], config: &Path, data: &Path, log: Log) -> Self {
         let spawned = Command::new(telltale())
             .args(["serve", "--listen", "127.0.0.1:0", "--config"])
             .arg(config)
@@ -309,9 +339,9 @@ impl Process {
             Err(error) => panic!("telltale did not start: {error}"),
         };
         let Some(stderr) = child.stderr.take() else { panic!("stderr is piped") };
-        let listening = follow(stderr, Arc::clone(&log));
+        let listening = follow(stderr, log.clone());
         let Ok(address) = listening.recv() else {
-            let said = log.lock().unwrap_or_else(PoisonError::into_inner).join("\n");
+            let said = log.lines().join("\n");
             panic!("the server ended before it listened ({:?}):\n{said}", child.wait());
         };
         Self { child, address, log }
@@ -324,18 +354,26 @@ impl Process {
 }
 
 /// Collects the log on a thread that ends with the process, and tells the address once the log does.
-fn follow(stderr: ChildStderr, log: Arc<Mutex<Vec<String>>>) -> Receiver<SocketAddr> {
+fn follow(stderr: ChildStderr, log: Log) -> Receiver<SocketAddr> {
     let (tell, told) = channel();
     std::thread::spawn(move || {
         let mut tell = Some(tell);
-        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+        let mut lines = BufReader::new(stderr).lines().map_while(Result::ok);
+        for line in lines.by_ref() {
             let address = listen_address(&line);
-            log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            log.lines().push(line);
             if let Some(address) = address
                 && let Some(tell) = tell.take()
             {
                 // Nobody listens any more when the test has failed meanwhile.
                 let _unheard = tell.send(address);
+                match log.reader {
+                    LogReader::Reads => {}
+                    LogReader::Leaves => return,
+                    LogReader::Sleeps => loop {
+                        std::thread::park();
+                    },
+                }
             }
         }
     });

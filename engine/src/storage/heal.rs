@@ -216,7 +216,11 @@ impl Store {
     /// worth another try to write.
     pub(super) fn heal(&self) -> Result<bool> {
         let mut healing = self.healing.lock();
-        let suspects = self.findings.take_suspects();
+        let mut suspects = self.findings.take_suspects();
+        if suspects.is_empty() && self.refuses_writes()? {
+            // Of damage to some parts of a table RocksDB does not say whose it is.
+            suspects = self.doubtful_tables()?;
+        }
         // Such a table stays open as it is, whatever its file holds by now.
         let misread = self.findings.take_misread();
         let (mended, beyond) = self.mend_suspects(&mut healing, suspects);
@@ -253,6 +257,24 @@ impl Store {
 
     fn open_files(&self) -> Result<Database> {
         open::open(&self.dir, &self.shared, &self.guards, &self.journal, &self.findings)
+    }
+
+    /// The tables that are not as their guards say; if there is none, those that have no guard.
+    fn doubtful_tables(&self) -> Result<BTreeSet<u64>> {
+        let (mut damaged, mut unguarded) = (BTreeSet::new(), BTreeSet::new());
+        for number in self.live_tables()? {
+            match self.guards.check(number) {
+                Ok(Health::Whole) => {}
+                Ok(Health::Unguarded) => {
+                    unguarded.insert(number);
+                }
+                // One that cannot be read at all is as doubtful.
+                Ok(Health::Mendable(_) | Health::Beyond(_)) | Err(_) => {
+                    damaged.insert(number);
+                }
+            }
+        }
+        Ok(if damaged.is_empty() { unguarded } else { damaged })
     }
 
     /// Opens the database that was closed. Where that fails, the next look tries again.

@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use rustix::fs::Mode;
 use tokio::runtime::{Builder, Runtime};
 
 use super::args::{Cli, Command};
@@ -15,6 +16,8 @@ use crate::platform::logging;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
+    // Data, backups and logs hold what nobody else on the machine should read.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -51,7 +54,8 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
 
 /// Runs a command about data.
 fn command(config: &Config, command: Command) -> Result<(), CliError> {
-    logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
+    let _logging =
+        logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
     let runtime = small_runtime()?;
     match command {
         Command::Keys { action } => runtime.block_on(keys::run(config, &action)),

@@ -37,7 +37,8 @@ pub(super) fn run(config: &Config, environment: &Environment) -> Result<(), CliE
     let admin_key = environment.admin_key().map(str::parse::<KeyText>).transpose();
     let admin_key = admin_key
         .map_err(|rule| CliError::Usage(format!("TELLTALE_ADMIN_KEY is malformed: {rule}")))?;
-    logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
+    let _logging =
+        logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
     panics::watch();
     let runtime = Builder::new_multi_thread()
         .enable_all()

@@ -12,7 +12,7 @@ use telltale_engine::EngineStats;
 use super::error::{ApiError, ApiResult};
 use super::server::Server;
 use super::telemetry::LATENCY_BOUNDS_US;
-use crate::platform::panics;
+use crate::platform::{logging, panics};
 
 /// The text of one scrape.
 pub(super) fn render(server: &Arc<Server>, engine: EngineStats) -> ApiResult<String> {
@@ -102,6 +102,12 @@ impl Scrape {
             "http_body_bytes",
             "Bytes of bodies received, decompressed",
             total.body_bytes,
+        )?;
+        counter(
+            encoder,
+            "log_lines_dropped",
+            "Lines of the log that could not be written",
+            logging::dropped_lines(),
         )?;
         let mut family = encoder.encode_descriptor(
             "http_requests_refused",

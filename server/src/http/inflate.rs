@@ -41,12 +41,24 @@ pub(super) async fn unpack(
 
 /// Deflate, in zlib's frame or without.
 pub(super) fn deflate(packed: &[u8], bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
-    if has_zlib_frame(packed)
-        && let Ok(outcome) = read_at_most(ZlibDecoder::new(packed), bytes_max)
-    {
-        return Ok(outcome);
+    if has_zlib_frame(packed) {
+        let mut decoder = ZlibDecoder::new(packed);
+        if let Ok(outcome) = read_at_most(&mut decoder, bytes_max) {
+            return all_of(packed, decoder.total_in(), outcome);
+        }
     }
-    read_at_most(DeflateDecoder::new(packed), bytes_max)
+    let mut decoder = DeflateDecoder::new(packed);
+    let outcome = read_at_most(&mut decoder, bytes_max)?;
+    all_of(packed, decoder.total_in(), outcome)
+}
+
+/// What was unpacked, unless something follows it: a second stream is not read, and must not be dropped without a word.
+fn all_of(packed: &[u8], read: u64, outcome: Option<Vec<u8>>) -> io::Result<Option<Vec<u8>>> {
+    if outcome.is_some() && read < packed.len() as u64 {
+        let message = "something follows the compressed data";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    Ok(outcome)
 }
 
 /// Brotli.
@@ -94,6 +106,9 @@ mod tests {
         for packed in [framed.finish().unwrap(), bare.finish().unwrap()] {
             assert_eq!(deflate(&packed, plain.len()).unwrap().as_ref(), Some(&plain));
             assert_eq!(deflate(&packed, plain.len() - 1).unwrap(), None);
+            let followed = [&packed[..], &packed].concat();
+            assert!(deflate(&followed, 3 * plain.len()).is_err(), "a second stream");
+            assert!(deflate(&[&packed[..], b" "].concat(), plain.len()).is_err());
             for cut in [1, packed.len() / 2, packed.len() - 1] {
                 assert!(deflate(&packed[..cut], plain.len()).is_err(), "cut at {cut}");
             }

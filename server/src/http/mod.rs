@@ -18,6 +18,7 @@ mod admission;
 mod body;
 mod connection;
 mod cors;
+mod gunzip;
 mod idempotency;
 mod identify;
 mod inflate;

@@ -23,6 +23,7 @@ use tower_http::decompression::RequestDecompression;
 use tower_http::{BoxError, CompressionLevel};
 
 use super::body::EncodingNamed;
+use super::gunzip;
 use super::pipeline::{self, Origin};
 use super::server::Server;
 use crate::limits;
@@ -71,10 +72,29 @@ impl Server {
         if lower_encoding(request.headers_mut()) {
             request.extensions_mut().insert(EncodingNamed);
         }
+        if gunzip::take_encoding(request.headers_mut()) {
+            self.answer(origin, request.map(gunzip::unpacked)).await
+        } else {
+            self.answer(origin, request).await
+        }
+    }
+
+    async fn answer<B>(
+        self: &Arc<Self>,
+        origin: Origin,
+        request: http::Request<B>,
+    ) -> http::Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: std::error::Error + Send + Sync,
+    {
         let pipeline = Pipeline { server: Arc::clone(self), origin };
-        // Deflate is undone where bodies are read: senders disagree about what it is.
-        let decompressed =
-            RequestDecompression::new(pipeline).deflate(false).pass_through_unaccepted(true);
+        // Deflate is undone where bodies are read, since senders disagree about what it is; gzip by `gunzip`: the layer would stop
+        // behind the first member.
+        let decompressed = RequestDecompression::new(pipeline)
+            .deflate(false)
+            .gzip(false)
+            .pass_through_unaccepted(true);
         let worthwhile = SizeAbove::new(limits::COMPRESS_BYTES_MIN).and(NotForContentType::IMAGES);
         // A higher level costs more time than the bytes it saves take to send.
         let compressed = Compression::new(decompressed)

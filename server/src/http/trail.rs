@@ -128,7 +128,8 @@ impl Trail {
         }
         if error.is_some_and(|e| e.code() == ErrorCode::Internal) {
             line!(error);
-        } else if self.is_probe() {
+        } else if error.is_none() || self.is_probe() {
+            // What went well is counted. A line for each would outweigh the data, and nobody reads it.
             line!(debug);
         } else if status >= 500 {
             line!(warn);
@@ -137,7 +138,7 @@ impl Trail {
         }
     }
 
-    /// Probes ask every few seconds whether the process lives and serves; nobody reads that in a log.
+    /// Probes ask every few seconds whether the process lives and serves.
     fn is_probe(&self) -> bool {
         self.route.is_some_and(|(_, route)| matches!(route.handler, Handler::Server(_)))
     }

@@ -2,13 +2,38 @@
 //!
 //! Set up once by the process; everything else speaks through `tracing`. Secrets never reach it: keys and tokens
 //! are types whose `Debug` hides them, and bodies are not logged.
+//!
+//! A line is handed to a thread that writes it. Standard error may be closed, a file on a full disk, or a pipe that nobody reads:
+//! whoever logs never waits for it nor fails with it. Lines that it does not take are dropped and counted.
 
 use std::io::IsTerminal;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::config::{Log, LogFormat};
+
+static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
+
+/// Lines of the log that were dropped since the process began.
+pub fn dropped_lines() -> u64 {
+    DROPPED.get().map_or(0, |counter| counter.dropped_lines() as u64)
+}
+
+/// The log that was started. Dropping it writes what still waits, for up to a second.
+#[derive(Debug)]
+pub struct Logging(Option<WorkerGuard>);
+
+impl Drop for Logging {
+    fn drop(&mut self) {
+        // It complains on standard output when the thread is stuck, which panics when that is closed too.
+        let guard = self.0.take();
+        let _flushed = catch_unwind(AssertUnwindSafe(|| drop(guard)));
+    }
+}
 
 /// The log could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -21,11 +46,19 @@ pub enum LoggingError {
     Twice(#[from] tracing_subscriber::util::TryInitError),
 }
 
-/// Starts logging as the settings say.
-pub fn start(log: &Log) -> Result<(), LoggingError> {
+/// Starts logging as the settings say, for as long as what it answers is held.
+pub fn start(log: &Log) -> Result<Logging, LoggingError> {
     let filter = EnvFilter::builder().parse(log.level.as_str())?;
     let terminal = std::io::stderr().is_terminal();
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let (writer, guard) = NonBlockingBuilder::default()
+        .buffered_lines_limit(usize::try_from(log.queue_lines).unwrap_or(usize::MAX).max(1))
+        .thread_name("telltale-log")
+        .finish(std::io::stderr());
+    DROPPED.get_or_init(|| writer.error_counter());
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .log_internal_errors(false)
+        .with_writer(writer);
     let human = match log.format {
         LogFormat::Auto => terminal,
         LogFormat::Human => true,
@@ -36,5 +69,5 @@ pub fn start(log: &Log) -> Result<(), LoggingError> {
     } else {
         lines.json().flatten_event(true).with_current_span(false).finish().try_init()?;
     }
-    Ok(())
+    Ok(Logging(Some(guard)))
 }

@@ -1,5 +1,8 @@
 //! Acknowledged means kept: through kills, stops, seals and merges, and counted once.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
@@ -258,4 +261,28 @@ fn increments_are_all_there_after_many_restarts() {
         server.restart();
         assert_eq!(total(&server.client(), "c", T0, T0 + 1), f64::from(2 * round));
     }
+}
+
+/// Modes of everything in a folder, and of the folder.
+fn modes(folder: &Path) -> Vec<(PathBuf, u32)> {
+    let mode = |path: &Path| path.symlink_metadata().unwrap().permissions().mode() & 0o777;
+    let mut found = vec![(folder.to_owned(), mode(folder))];
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(modes(&path));
+        } else {
+            found.push((path.clone(), mode(&path)));
+        }
+    }
+    found
+}
+
+#[test]
+fn nobody_else_on_the_machine_reads_the_data() {
+    let server = Server::start();
+    send(&server.client(), &[gauge("a", T0, 1.0)]);
+    let open: Vec<_> =
+        modes(server.data()).into_iter().filter(|(_, mode)| mode & 0o077 != 0).collect();
+    assert_eq!(open, []);
 }

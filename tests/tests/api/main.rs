@@ -41,6 +41,7 @@ mod jobs_queues;
 mod jobs_workers;
 mod keys;
 mod limits;
+mod log_stream;
 mod nab;
 mod operations;
 mod otlp;

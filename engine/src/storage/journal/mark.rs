@@ -150,8 +150,7 @@ impl Journal {
         }
         self.stamp.store(now, Ordering::Release);
         kept.mark = Mark { acknowledged: now, base: now };
-        // A power loss may take what is written to the file later, but not the file.
-        if let Err(error) = kept.begin(&self.path(), lost > 0 || stored.is_none()) {
+        if let Err(error) = kept.begin(&self.path()) {
             kept.warn(&error);
         }
     }
@@ -212,7 +211,7 @@ impl Drop for Begun<'_> {
 
 impl Kept {
     /// Opens the file and writes both slots: what was in them may be larger.
-    fn begin(&mut self, path: &Path, sync: bool) -> io::Result<()> {
+    fn begin(&mut self, path: &Path) -> io::Result<()> {
         self.file = None;
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -222,11 +221,11 @@ impl Kept {
         for offset in [0, SLOT_DISTANCE] {
             file.write_all_at(&slot(self.mark), offset)?;
         }
-        if sync {
-            file.sync_all()?;
-            let mut folders = path.ancestors().skip(1).take(2);
-            folders.try_for_each(sync_dir)?;
-        }
+        // A power loss may take what is written to the file later, but not the file, nor the base: logs that are begun from now on
+        // are judged by it.
+        file.sync_all()?;
+        let mut folders = path.ancestors().skip(1).take(2);
+        folders.try_for_each(sync_dir)?;
         self.file = Some(file);
         Ok(())
     }

@@ -51,6 +51,24 @@ async fn compressed_bodies_are_read() {
 }
 
 #[tokio::test]
+async fn all_members_of_a_compressed_body_are_read_and_nothing_may_follow_them() {
+    let bench = Bench::new();
+    for encoding in ["gzip", "zstd"] {
+        let mut body = packed(encoding, b"{\"a\":[1,").await;
+        body.extend(packed(encoding, b"2,3]}").await);
+        let headers = [("content-encoding", encoding)];
+        let answer = bench.send("POST /t/body", &headers, body.clone()).await;
+        assert_eq!(answer.ok(), json!({ "a": [1, 2, 3] }), "{encoding}");
+        body.extend_from_slice(b"and more");
+        bench.send("POST /t/body", &headers, body).await.refused(400, "invalid_json");
+    }
+    let mut body = packed("deflate", b"{\"a\":1}").await;
+    body.extend(packed("deflate", b" ").await);
+    let answer = bench.send("POST /t/body", &[("content-encoding", "deflate")], body).await;
+    answer.refused(400, "invalid_json");
+}
+
+#[tokio::test]
 async fn broken_compression_is_a_broken_body() {
     let bench = Bench::new();
     for encoding in ["gzip", "deflate", "zstd"] {

@@ -299,6 +299,8 @@ settings! {
         format: LogFormat = "auto";
         /// The least severe level written (`error`, `warn`, `info`, `debug`, `trace`, `off`), and that of single modules.
         level: Directives = "info", variable "TELLTALE_LOG";
+        /// Lines that wait to be written, at most: when nobody reads them, or there is no room, the rest is dropped and counted.
+        queue_lines: u64 = "8192";
     }
 }
 
