@@ -79,7 +79,13 @@ impl DamageList {
         // A list that cannot be read is damage too, but there is nothing to be told of it.
         let stored = fs::read(&path).unwrap_or_default();
         let stored = String::from_utf8_lossy(&stored);
-        let found: Vec<Finding> = stored.lines().filter_map(Finding::parse).collect();
+        let mut found: Vec<Finding> = stored.lines().filter_map(Finding::parse).collect();
+        if stored.lines().count() > found.len() || stored.contains(['\0', '\u{fffd}']) {
+            // Of what it said, only this is left.
+            found.push(Finding::Lost(format!(
+                "a part of the list of damage, {FILE}, was damaged itself"
+            )));
+        }
         if !found.is_empty() {
             let path = path.display();
             tracing::error!(found = found.len(), %path, "damage was found before, and nobody has removed the list of it");

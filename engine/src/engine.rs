@@ -86,6 +86,13 @@ impl Engine {
         sealed.and_then(|_| self.rooms.store.flush())
     }
 
+    /// Heals what reads have come across that failed with [`Error::Corrupt`]: damaged tables are mended or taken out, and what is
+    /// lost is told by [`Self::damage`]. Answers whether there was anything, and so whether it is worth to read again. The
+    /// engine does so by itself within seconds; this is for whoever cannot go on before.
+    pub fn heal(&self) -> Result<bool> {
+        self.rooms.store.heal_suspects()
+    }
+
     /// Begins a batch of points given by names and tags.
     pub fn batch(&self) -> BatchBuilder<'_> {
         BatchBuilder::new(&self.rooms.telemetry.metrics)

@@ -52,10 +52,29 @@ pub enum AppError {
     Randomness(#[from] std::io::Error),
 }
 
+/// Damaged tables that a start gives up one by one, at most.
+const HEALINGS_MAX: usize = 64;
+
 impl App {
     /// Reads what must be in memory from the open engine. Blocks. Fails when the storage does, and when the system
     /// has no randomness for ids.
     pub fn new(
+        engine: Engine,
+        clock: Clock,
+        ticks: Ticks,
+        settings: &Settings,
+    ) -> Result<Arc<Self>, AppError> {
+        for _ in 0..HEALINGS_MAX {
+            match Self::read(engine.clone(), clock.clone(), ticks.clone(), settings) {
+                // What cannot be read is mended or given up, and told: the rest is served.
+                Err(_) if engine.heal()? => {}
+                outcome => return outcome,
+            }
+        }
+        Self::read(engine, clock, ticks, settings)
+    }
+
+    fn read(
         engine: Engine,
         clock: Clock,
         ticks: Ticks,

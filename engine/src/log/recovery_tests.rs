@@ -256,6 +256,38 @@ fn an_end_that_was_answered_is_missed() {
 }
 
 #[test]
+fn a_frame_that_somebody_sent_in_a_record_is_not_believed_far_ahead() {
+    let mut forged = Vec::new();
+    put_frame(&mut forged, 0, Lsn(1 << 61), Lsn((1 << 61) - 1), b"forged");
+    let sent = [&[0xee; 900][..], &forged, &[0xee; 900]].concat();
+    let Segment { bytes, frames } = segment(&[&[b"first"], &[&sent], &[b"third"]]);
+    for at in frames[1]..frames[1] + FRAME_HEADER_BYTES {
+        let mut bad = bytes.clone();
+        bad[at] ^= 1;
+        let (records, scanned) = read_segment(&bad);
+        assert_eq!(records, ["first", "third"], "flipped at {at}");
+        assert_eq!((scanned.next, scanned.damage.len()), (Lsn(4), 1));
+    }
+    // The same in a write that a power loss tore before anybody was answered.
+    let mut torn = segment(&[&[b"first"], &[&sent]]);
+    torn.bytes[torn.frames[1]..torn.frames[1] + FRAME_HEADER_BYTES].fill(0);
+    let (records, scanned) = read_segment(&torn.bytes);
+    assert_eq!((records.len(), scanned.next), (1, Lsn(2)));
+    assert!(scanned.damage.is_empty() && scanned.torn.is_some());
+}
+
+#[test]
+fn a_damaged_header_of_a_segment_without_records_costs_nothing() {
+    let empty = header(Lsn(1), Lsn(0));
+    for at in 0..empty.len() {
+        let mut bad = empty;
+        bad[at] ^= 1;
+        let (records, scanned) = read_segment(&bad);
+        assert!(records.is_empty() && scanned.damage.is_empty(), "flipped at {at}");
+    }
+}
+
+#[test]
 fn a_write_that_failed_and_was_left_behind_is_no_damage() {
     let mut log = Log::new();
     log.write(&[b"first".to_vec()]);

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::segment::{
-    Frame, Payload, first_lsn, frame_at, is_torn_header, next_frame, read_header,
+    FRAME_BYTES_MIN, Frame, HEADER_BYTES, Payload, first_lsn, frame_at, is_torn_header, next_frame,
+    read_header,
 };
 use crate::error::{Error, Result};
 use crate::model::Lsn;
@@ -84,14 +85,16 @@ pub(crate) fn scan_bytes(
         end: behind.first,
         answered: known_answered(file, behind),
         scanned: Scanned { next: first, ..Scanned::default() },
+        followed: 0,
     };
     let mut at = match read_header(file) {
         Some(header) if header.first == first => header.length,
         // Frames carry all that is needed.
         _ => reading.go_around_header(),
     };
+    reading.followed = at;
     while at < file.len() && !reading.is_over() {
-        at = match frame_at(file, at).filter(|frame| reading.may_follow(frame)) {
+        at = match frame_at(file, at).filter(|frame| reading.may_follow(frame, at)) {
             Some(frame) => reading.frame(at, frame, &mut sink)?,
             None => reading.go_around(at),
         };
@@ -119,15 +122,33 @@ pub(super) fn answered_end(file: &[u8]) -> usize {
     end.unwrap_or(0)
 }
 
-/// All frames whose headers are whole, with where they begin.
+/// All frames whose headers are whole and whose numbers may be, with where they begin.
 fn frames(file: &[u8]) -> impl Iterator<Item = (usize, Frame<'_>)> {
-    let mut at = read_header(file).map_or(0, |header| header.length);
+    let header = read_header(file);
+    let mut at = header.map_or(0, |header| header.length);
+    let mut place = header.map(|header| (at, header.first));
     std::iter::from_fn(move || {
-        let here = if frame_at(file, at).is_some() { at } else { next_frame(file, at + 1)? };
-        let frame = frame_at(file, here)?;
-        at = here.checked_add(frame.length)?;
-        Some((here, frame))
+        let mut here = at;
+        loop {
+            match frame_at(file, here) {
+                Some(frame)
+                    if place.is_none_or(|(from, next)| may_be(&frame, here - from, next)) =>
+                {
+                    at = here.checked_add(frame.length)?;
+                    place = Some((at, frame.lsn.next()));
+                    return Some((here, frame));
+                }
+                _ => here = next_frame(file, here + 1)?,
+            }
+        }
     })
+}
+
+/// Whether a frame may be so many bytes behind the place where the record `next` was to begin. Numbers have no gaps within a
+/// segment, so damage hides as many as fit into it. What looks like a frame may be what somebody sent in a record.
+fn may_be(frame: &Frame<'_>, behind: usize, next: Lsn) -> bool {
+    let hidden = frame.lsn.0.checked_sub(next.0);
+    hidden.is_some_and(|hidden| hidden <= (behind / FRAME_BYTES_MIN) as u64)
 }
 
 struct Reading<'a> {
@@ -138,6 +159,8 @@ struct Reading<'a> {
     /// The last record that is known to be answered.
     answered: Lsn,
     scanned: Scanned,
+    /// Where the record after the last one that was read was to begin.
+    followed: usize,
 }
 
 impl Reading<'_> {
@@ -146,8 +169,9 @@ impl Reading<'_> {
         self.scanned.torn.is_some() || self.end.is_some_and(|end| self.scanned.next >= end)
     }
 
-    fn may_follow(&self, frame: &Frame<'_>) -> bool {
-        frame.lsn >= self.scanned.next && self.end.is_none_or(|end| frame.lsn < end)
+    fn may_follow(&self, frame: &Frame<'_>, at: usize) -> bool {
+        may_be(frame, at.saturating_sub(self.followed), self.scanned.next)
+            && self.end.is_none_or(|end| frame.lsn < end)
     }
 
     /// Reads a frame whose header is whole; answers where the next one begins.
@@ -173,6 +197,7 @@ impl Reading<'_> {
                 sink(frame.lsn, payload)?;
                 self.scanned.records += 1;
                 self.scanned.next = frame.lsn.next();
+                self.followed = end;
             }
             Payload::Torn | Payload::Damaged => self.lose(at..end, frame.lsn.next()),
         }
@@ -204,7 +229,9 @@ impl Reading<'_> {
                 self.lose(0..at, frame.lsn);
                 at
             }
-            None if self.scanned.next > self.answered && is_torn_header(self.file, 0, None) => {
+            None if self.scanned.next > self.answered
+                && (is_torn_header(self.file, 0, None) || self.file.len() <= HEADER_BYTES) =>
+            {
                 self.tear(0);
                 0
             }
@@ -218,7 +245,7 @@ impl Reading<'_> {
         loop {
             let at = next_frame(self.file, from)?;
             match frame_at(self.file, at) {
-                Some(frame) if self.may_follow(&frame) => return Some((at, frame)),
+                Some(frame) if self.may_follow(&frame, at) => return Some((at, frame)),
                 _ => from = at + 1,
             }
         }

@@ -59,6 +59,8 @@ const MARKER: [u8; 4] = 0x7e11_7a2e_u32.to_le_bytes();
 
 const HEADER_1_BYTES: usize = 32;
 const FRAME_HEADER_1_BYTES: usize = 24;
+/// No frame of any version is shorter.
+pub(super) const FRAME_BYTES_MIN: usize = FRAME_HEADER_1_BYTES;
 const VERSION_1: u32 = 1;
 const MARKER_1: [u8; 4] = 0x7e11_7a1e_u32.to_le_bytes();
 /// What the markers of both versions begin with: a search for the next frame looks for it.

@@ -90,19 +90,28 @@ impl Findings {
         self.suspects.lock().insert(number);
     }
 
+    pub(super) fn is_suspect(&self, number: u64) -> bool {
+        self.suspects.lock().contains(&number)
+    }
+
     pub(super) fn has_suspects(&self) -> bool {
         !self.suspects.lock().is_empty()
     }
 }
 
-/// The numbers of the tables whose file names stand in a message.
+/// The numbers of the tables that a message names: by their files, or as "for file 7".
 pub(super) fn tables_named(message: &str) -> impl Iterator<Item = u64> + '_ {
     let before = message.split(".sst").collect::<Vec<_>>();
     let named = before.len().saturating_sub(1);
-    before.into_iter().take(named).filter_map(|text| {
+    let by_name = before.into_iter().take(named).filter_map(|text| {
         let digits = text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         text.get(digits..)?.parse().ok()
-    })
+    });
+    let by_number = message.split(" for file ").skip(1).filter_map(|text| {
+        let digits = text.trim_start_matches('#').split(|c: char| !c.is_ascii_digit()).next();
+        digits?.parse().ok()
+    });
+    by_name.chain(by_number)
 }
 
 #[cfg(test)]
@@ -115,6 +124,9 @@ mod tests {
             "Corruption: block checksum mismatch: type = 4 in /a/000123.sst offset 0, /b/7.sst";
         assert_eq!(tables_named(said).collect::<Vec<_>>(), [123, 7]);
         assert_eq!(tables_named("nothing.sst, or else").collect::<Vec<_>>(), [0_u64; 0]);
+        let said =
+            "Unable to load table properties for file 94 --- Corruption: properties unsorted";
+        assert_eq!(tables_named(said).collect::<Vec<_>>(), [94]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rocksdb::{DB, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions};
+use rocksdb::{DB, DBRawIterator, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions};
 
 use super::batch::Sync;
 use super::copies::lost_key;
@@ -107,11 +107,14 @@ impl Store {
 
     /// Heals what reads have come across. A start does so before anything is written: new rows in the range of a damaged page
     /// cannot be told from it by the next start.
-    pub(crate) fn heal_suspects(&self) -> Result<()> {
-        if !self.read_only && self.findings.has_suspects() {
+    ///
+    /// Answers whether there was anything to heal: what failed may be tried again then.
+    pub(crate) fn heal_suspects(&self) -> Result<bool> {
+        let any = !self.read_only && self.findings.has_suspects();
+        if any {
             self.heal()?;
         }
-        Ok(())
+        Ok(any)
     }
 
     /// Makes guards of all tables that have none.
@@ -120,20 +123,27 @@ impl Store {
     }
 
     fn guard_tables(&self, bytes_max: u64) -> Result<()> {
-        let live = self.live_tables()?;
         let mut healing = self.healing.lock();
-        let guarded = healing.guarded.get_or_insert_with(|| {
-            for number in self.guards.remove_damaged() {
-                tracing::warn!(number, "the guard of a table was damaged, and is made again");
+        if healing.guarded.is_none() {
+            let damaged: BTreeSet<u64> = self.guards.remove_damaged().into_iter().collect();
+            // Not before it was read: a guard of a damaged table would say that it is whole.
+            self.read_tables(&damaged)?;
+            for number in damaged {
+                tracing::warn!(number, "the guard of a table was damaged, and is removed");
             }
-            self.guards.guarded().into_iter().collect()
-        });
+            healing.guarded = Some(self.guards.guarded().into_iter().collect());
+        }
+        let live = self.live_tables()?;
+        let guarded = healing.guarded.get_or_insert_default();
         for gone in guarded.difference(&live).copied().collect::<Vec<_>>() {
             self.guards.remove(gone);
             guarded.remove(&gone);
         }
         let mut bytes = 0;
         for new in live.difference(guarded).copied().collect::<Vec<_>>() {
+            if self.findings.is_suspect(new) {
+                continue;
+            }
             match self.guards.make(new) {
                 Ok(made) => bytes += made,
                 // A compaction has replaced it meanwhile.
@@ -146,6 +156,31 @@ impl Store {
             }
         }
         self.guards.copy_manifest().map_err(|error| io_failure("copying the manifest", error))
+    }
+
+    /// Reads tables to their ends. Those that cannot be read are suspects from then on.
+    fn read_tables(&self, tables: &BTreeSet<u64>) -> Result<()> {
+        if tables.is_empty() {
+            return Ok(());
+        }
+        let db = self.db()?;
+        for file in db.live_files().map_err(|error| failure("tables", error))? {
+            let Some(number) = number_of(&file).filter(|number| tables.contains(number)) else {
+                continue;
+            };
+            let (Some(keyspace), Some(mut raw)) = (keyspace_of(&file), rows_of(&db, &file)) else {
+                continue;
+            };
+            raw.seek_to_first();
+            while raw.valid() {
+                raw.next();
+            }
+            if let Err(error) = raw.status() {
+                tracing::error!(%error, number, "a table of {} is damaged, and its guard was too", keyspace.name());
+                self.findings.suspect(number);
+            }
+        }
+        Ok(())
     }
 
     fn live_tables(&self) -> Result<BTreeSet<u64>> {
@@ -405,16 +440,13 @@ pub(super) fn take_out(
 /// Writes what can be read in the range of a table anew, so that it stays when the table goes. Answers how many entries these
 /// are, nothing when there are too many.
 fn save_range(db: &DB, file: &LiveFile) -> Result<Option<usize>> {
-    let (Some(first), Some(last)) = (&file.start_key, &file.end_key) else { return Ok(None) };
-    let Some(keyspace) = keyspace_of(file) else { return Ok(None) };
-    let family = family(db, keyspace);
-    let mut options = ReadOptions::default();
-    options.fill_cache(false);
+    let (Some(first), Some(keyspace)) = (&file.start_key, keyspace_of(file)) else {
+        return Ok(None);
+    };
+    let (Some(last), Some(mut raw)) = (&file.end_key, rows_of(db, file)) else { return Ok(None) };
     let mut end = last.clone();
     end.push(0);
-    options.set_iterate_lower_bound(first.as_slice());
-    options.set_iterate_upper_bound(end.as_slice());
-    let mut raw = db.raw_iterator_cf_opt(family, options);
+    let family = family(db, keyspace);
     let mut batch = WriteBatch::default();
     let (mut saved, mut bytes) = (0, 0);
     // From the beginning to the damage, then from the end back to it: what lies between is lost.
@@ -466,6 +498,17 @@ fn save_range(db: &DB, file: &LiveFile) -> Result<Option<usize>> {
     options.set_wait(true);
     db.flush_cf_opt(family, &options).map_err(|error| failure("saving rows", error))?;
     Ok(Some(saved))
+}
+
+/// All rows in the range of a table, past the cache.
+fn rows_of<'d>(db: &'d DB, file: &LiveFile) -> Option<DBRawIterator<'d>> {
+    let (first, mut end) = (file.start_key.as_ref()?, file.end_key.clone()?);
+    end.push(0);
+    let mut options = ReadOptions::default();
+    options.fill_cache(false);
+    options.set_iterate_lower_bound(first.as_slice());
+    options.set_iterate_upper_bound(end);
+    Some(db.raw_iterator_cf_opt(family(db, keyspace_of(file)?), options))
 }
 
 /// Keeps in mind that a keyspace lost entries, so that the next start looks for what they named.

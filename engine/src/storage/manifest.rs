@@ -16,7 +16,7 @@ use std::path::Path;
 
 use super::guard::current_manifest;
 use super::journal::checksum;
-use super::journal::{Item, Records};
+use super::journal::{Item, Records, first_needed_log};
 use crate::codec::bytes::put_varint;
 
 const BLOCK_BYTES: u64 = 32 << 10;
@@ -80,13 +80,20 @@ pub(super) fn cut_torn_end(db: &Path, copied: Option<usize>) -> io::Result<bool>
     let manifest = fs::read(&path)?;
     let Some(Damaged { from, goes_on }) = first_damage(&manifest) else { return Ok(false) };
     // The rest of a write may be there although its beginning is not; without a copy it may as well be damage in the middle.
-    let is_torn = copied.map_or(!goes_on, |copied| from >= copied);
+    let beyond_copy = copied.map_or(!goes_on, |copied| from >= copied);
+    let is_torn = beyond_copy && has_needed_log(db, manifest.get(..from).unwrap_or_default());
     if is_torn {
         let file = File::options().write(true).open(&path)?;
         file.set_len(from as u64)?;
         file.sync_all()?;
     }
     Ok(is_torn)
+}
+
+/// Whether the first log is there that a manifest needs. RocksDB deletes logs when what they hold is in tables, after the edit that
+/// says so was synced: where it is not, an edit was in force.
+fn has_needed_log(db: &Path, manifest: &[u8]) -> bool {
+    first_needed_log(manifest).is_some_and(|first| db.join(format!("{first:06}.log")).exists())
 }
 
 fn first_damage(manifest: &[u8]) -> Option<Damaged> {
@@ -143,9 +150,15 @@ mod tests {
         let mut whole = Vec::new();
         let mut ends = Vec::new();
         for length in [100, 300, 700] {
-            put_record(&mut whole, &vec![7; length]);
+            // The first log that is needed, and the name of a comparator.
+            let mut edit = vec![2, 5, 1];
+            put_varint(&mut edit, length);
+            edit.resize(edit.len() + length as usize, 7);
+            put_record(&mut whole, &edit);
             ends.push(whole.len());
         }
+        let log = dir.path().join("000005.log");
+        fs::write(&log, b"").unwrap();
         let path = dir.path().join("MANIFEST-000007");
         fs::write(dir.path().join("CURRENT"), "MANIFEST-000007\n").unwrap();
         let check = |zeros: std::ops::Range<usize>, copied, left: usize| {
@@ -163,6 +176,9 @@ mod tests {
         check(ends[0]..ends[0] + 50, Some(ends[0]), ends[0]);
         check(ends[0]..ends[0] + 50, Some(ends[1]), whole.len());
         check(ends[0]..ends[0] + 50, None, whole.len());
+        fs::remove_file(&log).unwrap();
+        // It was deleted because an edit was in force.
+        check(512..1024, Some(ends[1]), whole.len());
         // A last edit of which nothing came is no damage.
         fs::write(&path, [&whole[..ends[1]], &[0; 200]].concat()).unwrap();
         assert!(!is_damaged(dir.path()).unwrap() && !cut_torn_end(dir.path(), None).unwrap());

@@ -72,8 +72,10 @@ fn open_damaged(
     let mend_log =
         || journal.mend(findings, || set_aside(dir)).map_err(|error| io_failure(dir, error));
     let log_is_read = mend_log()?;
-    let outcome = try_open(dir, shared, Strictness::Strict, findings);
-    let Err(Error::Corrupt(_)) = outcome else { return outcome };
+    let why = match try_open(dir, shared, Strictness::Strict, findings) {
+        Err(Error::Corrupt(why)) => why,
+        outcome => return outcome,
+    };
     if mend(guards, findings).map_err(|error| io_failure(dir, error))? {
         if !log_is_read {
             mend_log()?;
@@ -96,6 +98,9 @@ fn open_damaged(
     }
     if let Ok(salvaged) = salvage(dir, shared, findings) {
         drop(salvaged);
+        findings.tell(Finding::Lost(format!(
+            "a part of the database, which opened only without it: {why}"
+        )));
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
         let Err(Error::Corrupt(_)) = outcome else { return outcome };
     }

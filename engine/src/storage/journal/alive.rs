@@ -43,6 +43,14 @@ pub(super) fn alive_logs(db: &Path) -> io::Result<Option<Vec<LogFile>>> {
     Ok(Some(logs))
 }
 
+/// Whether the first log that is needed is gone although there are later ones.
+pub(super) fn lacks_first(db: &Path, logs: &[LogFile]) -> io::Result<bool> {
+    let Some(manifest) = current_manifest(db) else { return Ok(false) };
+    let first = first_alive(&fs::read(manifest)?);
+    let there = logs.first().map(|log| log.number);
+    Ok(first.zip(there).is_some_and(|(first, there)| first < there))
+}
+
 /// What one edit of a manifest says of logs.
 #[derive(Debug, Default)]
 struct Edit {
@@ -53,7 +61,7 @@ struct Edit {
 }
 
 /// The number of the first log that is needed, as a manifest says.
-fn first_alive(manifest: &[u8]) -> Option<u64> {
+pub(in super::super) fn first_alive(manifest: &[u8]) -> Option<u64> {
     let mut first_kept = 0;
     let mut families = BTreeMap::new();
     for item in Records::of(manifest) {

@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::alive::{LogFile, alive_logs};
+use super::alive::{LogFile, alive_logs, lacks_first};
 use super::batch::Batch;
 use super::format::{Item, Records, put_record};
 use super::mark::{Journal, Mark};
@@ -61,7 +61,7 @@ impl Journal {
         set_aside: impl FnOnce() -> io::Result<PathBuf>,
     ) -> io::Result<bool> {
         let Some(logs) = alive_logs(&self.db)? else { return Ok(false) };
-        let survey = match Survey::of(&logs) {
+        let survey = match Survey::of(&logs, self.lacks_first(&logs)?) {
             Ok(survey) => survey,
             Err(Unread::Io(error)) => return Err(error),
             Err(Unread::Strange) => {
@@ -100,9 +100,24 @@ impl Journal {
         Ok(true)
     }
 
+    /// Whether a log is gone that is needed. A copy of a database, which has no mark, has only those that it needs itself.
+    fn lacks_first(&self, logs: &[LogFile]) -> io::Result<bool> {
+        Ok(self.stored().is_some() && lacks_first(&self.db, logs)?)
+    }
+
     /// Adds a line for every damaged part of the logs. Changes nothing.
     pub(in super::super) fn check(&self, damaged: &mut Vec<String>) -> io::Result<()> {
-        for log in alive_logs(&self.db)?.unwrap_or_default() {
+        // Before the logs are listed: what was acknowledged by then is in them.
+        let mark = self.stored();
+        let logs = alive_logs(&self.db)?.unwrap_or_default();
+        if let Ok(survey) = Survey::of(&logs, self.lacks_first(&logs)?) {
+            let mark = mark.filter(|_| !survey.unstamped);
+            for loss in plan(&survey, mark, logs.len()).losses {
+                let log = logs.get(loss.log).map_or(0, |log| log.number);
+                damaged.push(told(loss, log));
+            }
+        }
+        for log in logs {
             let bytes = match fs::read(&log.path) {
                 // Not needed any more.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,

@@ -52,10 +52,21 @@ pub(super) enum Unread {
 }
 
 impl Survey {
-    pub(super) fn of(logs: &[LogFile]) -> Result<Self, Unread> {
+    /// Of all logs; `lacks_first` says whether one that comes before them is gone.
+    pub(super) fn of(logs: &[LogFile], lacks_first: bool) -> Result<Self, Unread> {
         let mut survey = Self::default();
+        if lacks_first {
+            survey.open = Some(((0, 0), None));
+        }
         for (index, log) in logs.iter().enumerate() {
-            survey.read(index, &fs::read(&log.path).map_err(Unread::Io)?)?;
+            let bytes = fs::read(&log.path).map_err(Unread::Io)?;
+            let before = survey.next;
+            survey.read(index, &bytes)?;
+            let is_blank = survey.next == before && survey.open.is_none() && !bytes.is_empty();
+            if is_blank && index + 1 < logs.len() {
+                // Nothing was left of it: a log that was only begun is empty.
+                survey.open = Some(((index, 0), None));
+            }
         }
         survey.close();
         Ok(survey)
