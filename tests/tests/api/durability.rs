@@ -264,6 +264,7 @@ fn increments_are_all_there_after_many_restarts() {
 }
 
 /// Modes of everything in a folder, and of the folder.
+#[expect(clippy::unwrap_used, reason = "a failing test may panic")]
 fn modes(folder: &Path) -> Vec<(PathBuf, u32)> {
     let mode = |path: &Path| path.symlink_metadata().unwrap().permissions().mode() & 0o777;
     let mut found = vec![(folder.to_owned(), mode(folder))];
