@@ -27,6 +27,7 @@ use super::heal;
 use super::journal::Journal;
 use super::keyspace::Keyspace;
 use super::manifest;
+use super::rescue;
 use super::tuning::{self, Shared, Strictness};
 use crate::damage::Finding;
 use crate::error::{Error, Result};
@@ -90,7 +91,7 @@ fn open_damaged(
             break;
         }
         // Where even this fails, the steps below are left.
-        if heal::take_out(dir, shared, findings, &suspects, &aside).is_err() {
+        if rescue::take_out(dir, shared, findings, &suspects, &aside).is_err() {
             break;
         }
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
@@ -108,8 +109,8 @@ fn open_damaged(
     let db = try_open(dir, shared, Strictness::Strict, findings)?;
     if fs::read_dir(dir.join("lost")).is_ok_and(|mut lost| lost.next().is_some()) {
         // Nobody knows what was in tables that cannot be read; what lists blocks is made again from the blocks.
-        heal::note_loss(&db, Keyspace::Catalog)?;
-        heal::note_loss(&db, Keyspace::EventCatalog)?;
+        rescue::note_loss(&db, Keyspace::Catalog)?;
+        rescue::note_loss(&db, Keyspace::EventCatalog)?;
     }
     Ok(db)
 }

@@ -130,7 +130,7 @@ fn an_error_that_was_resolved_and_comes_again_says_so() {
 
 #[test]
 fn the_sdk_is_silent_when_it_is_told_to_be() {
-    let server = Server::start();
+    let server = Setup::new().set("log.level", "\"debug\"").start();
     let client = server.client();
     let key = public_key(&client, &json!({"single": 3}));
     run(&[SDK], &dsn(&server, &key), "flood", "0");

@@ -139,7 +139,7 @@ fn keys_are_taken_wherever_sdks_put_them() {
 
 #[test]
 fn a_key_that_only_the_body_names_is_a_key_like_any_other() {
-    let server = Server::start();
+    let server = Setup::new().set("log.level", "\"debug\"").start();
     let client = server.client();
     let open = client.without_key();
     let post = |key: &str| {

@@ -15,10 +15,9 @@ fn serve_with(reader: LogReader) -> Server {
 fn answers_and_stops(mut server: Server) -> u64 {
     let client = server.client();
     for n in 0..REQUESTS {
-        let point =
-            json!({ "type": "counter", "metric": "orders", "value": 1, "tags": { "n": "x" } });
+        let point = json!({ "type": "counter", "name": "orders", "value": 1 });
         let answer = client.post("/api/v1/metrics", &point);
-        assert_eq!(answer.status, 202, "request {n}: {}", answer.summary());
+        assert_eq!(answer.status, 201, "request {n}: {}", answer.summary());
     }
     client.get("/healthz").expect(200);
     client.get("/readyz").expect(200);
@@ -49,7 +48,7 @@ fn a_log_that_is_closed_ends_nothing() {
 fn what_goes_well_is_not_logged_by_default() {
     let server = Server::start();
     let client = server.client();
-    client.get("/api/v1/metrics/definitions").expect(200);
+    client.get("/api/v1/dashboards").expect(200);
     client.get("/api/v1/nothing").expect(404);
     let logged = || server.log().iter().filter(|line| line.contains("\"request\"")).count();
     eventually("the refusal to be logged", || (logged() == 1).then_some(()));

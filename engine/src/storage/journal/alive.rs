@@ -51,12 +51,28 @@ pub(super) fn lacks_first(db: &Path, logs: &[LogFile]) -> io::Result<bool> {
     Ok(first.zip(there).is_some_and(|(first, there)| first < there))
 }
 
+/// A sequence number below those of all entries of the first log that is needed: the one up to which entries were in tables or
+/// in earlier logs when it was begun. A flush begins a log, and its edit says both numbers; what was written between
+/// the two, within milliseconds, counts as before.
+pub(super) fn begun_after(db: &Path) -> io::Result<Option<u64>> {
+    let Some(manifest) = current_manifest(db) else { return Ok(None) };
+    let manifest = fs::read(manifest)?;
+    let Some(first) = first_alive(&manifest) else { return Ok(None) };
+    let records = Records::of(&manifest).filter_map(Result::ok).filter_map(|item| match item {
+        Item::Record { bytes, .. } => read_edit(&bytes).ok(),
+        Item::Damaged { .. } => None,
+    });
+    let of_first = records.filter(|edit| edit.log == Some(first));
+    Ok(of_first.filter_map(|edit| edit.last_sequence).min())
+}
+
 /// What one edit of a manifest says of logs.
 #[derive(Debug, Default)]
 struct Edit {
     family: u64,
     log: Option<u64>,
     first_kept: Option<u64>,
+    last_sequence: Option<u64>,
     drops_family: bool,
 }
 
@@ -84,6 +100,7 @@ fn read_edit(bytes: &[u8]) -> CodecResult<Edit> {
     while !reader.rest().is_empty() {
         match reader.varint()? {
             2 => edit.log = Some(reader.varint()?),
+            4 => edit.last_sequence = Some(reader.varint()?),
             10 => edit.first_kept = Some(reader.varint()?),
             200 => edit.family = reader.varint()?,
             202 => edit.drops_family = true,
@@ -96,7 +113,7 @@ fn read_edit(bytes: &[u8]) -> CodecResult<Edit> {
 /// Skips a field that says nothing of logs.
 fn skip_field(reader: &mut Reader<'_>, tag: u64) -> CodecResult<()> {
     const NAMED: [u64; 2] = [1, 201];
-    const NUMBERED: [u64; 5] = [3, 4, 9, 203, 300];
+    const NUMBERED: [u64; 4] = [3, 9, 203, 300];
     const IGNORABLE: u64 = 1 << 13;
     match tag {
         _ if NAMED.contains(&tag) || tag & IGNORABLE != 0 => drop(reader.bytes()?),

@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::alive::{LogFile, alive_logs, lacks_first};
+use super::alive::{LogFile, alive_logs, begun_after, lacks_first};
 use super::batch::Batch;
 use super::format::{Item, Records, put_record};
 use super::mark::{Journal, Mark};
@@ -71,10 +71,7 @@ impl Journal {
                 return Ok(true);
             }
         };
-        let mark = self
-            .stored()
-            .filter(|_| !survey.unstamped)
-            .map(|mark| Mark { acknowledged: mark.acknowledged.max(survey.stamp), ..mark });
+        let mark = self.judged(self.stored(), &survey)?;
         let plan = plan(&survey, mark, logs.len());
         if !plan.losses.is_empty() && !survey.damaged.is_empty() {
             set_aside()?;
@@ -100,6 +97,15 @@ impl Journal {
         Ok(true)
     }
 
+    /// The mark by which holes are judged.
+    fn judged(&self, stored: Option<Mark>, survey: &Survey) -> io::Result<Option<Mark>> {
+        let begun = begun_after(&self.db)?.unwrap_or_default();
+        Ok(stored.filter(|_| !survey.unstamped).map(|mark| Mark {
+            acknowledged: mark.acknowledged.max(survey.stamp),
+            base: mark.base.max(begun),
+        }))
+    }
+
     /// Whether a log is gone that is needed. A copy of a database, which has no mark, has only those that it needs itself.
     fn lacks_first(&self, logs: &[LogFile]) -> io::Result<bool> {
         Ok(self.stored().is_some() && lacks_first(&self.db, logs)?)
@@ -111,7 +117,7 @@ impl Journal {
         let mark = self.stored();
         let logs = alive_logs(&self.db)?.unwrap_or_default();
         if let Ok(survey) = Survey::of(&logs, self.lacks_first(&logs)?) {
-            let mark = mark.filter(|_| !survey.unstamped);
+            let mark = self.judged(mark, &survey)?;
             for loss in plan(&survey, mark, logs.len()).losses {
                 let log = logs.get(loss.log).map_or(0, |log| log.number);
                 damaged.push(told(loss, log));
@@ -149,7 +155,10 @@ pub(super) fn plan(survey: &Survey, mark: Option<Mark>, logs: usize) -> Plan {
         }
         let mut loss = Loss { log: at.0, first, last: *last, at_most };
         if let Some(Mark { acknowledged, .. }) = mark {
-            if first > acknowledged {
+            // Of damage at the very beginning nobody knows where it began. Where nothing that was acknowledged follows, it is taken for
+            // torn; if it was not, the open database ends too early, which is told then.
+            let is_torn = at_most && last.is_none_or(|last| last >= acknowledged);
+            if first > acknowledged || is_torn {
                 plan.cut = Some(*at);
                 break;
             }

@@ -1,0 +1,188 @@
+//! Taking damaged tables out of a database that is closed: what can be read in their ranges is written anew above them, and their
+//! files go to a folder beside the database.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rocksdb::{DB, DBRawIterator, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions};
+
+use super::copies::lost_key;
+use super::failure::failure;
+use super::findings::Findings;
+use super::guard::{Guards, Health};
+use super::heal;
+use super::keyspace::Keyspace;
+use super::manifest::{self, Listed};
+use super::open;
+use super::store::family;
+use super::tuning::Shared;
+use crate::damage::Finding;
+use crate::error::Result;
+
+/// Bytes of what can be read in the range of a damaged table, beyond which it is not written anew.
+const SALVAGE_BYTES_MAX: usize = 256 << 20;
+
+/// Takes tables out of the closed database in `dir`: what can be read in their ranges is written anew, and the files go to `aside`.
+pub(super) fn take_out(
+    dir: &Path,
+    shared: &Shared,
+    findings: &Findings,
+    tables: &BTreeSet<u64>,
+    aside: &Path,
+) -> Result<()> {
+    let guards = Guards::new(dir);
+    // Another table may be why the database did not open: what a guard makes good stays.
+    let tables: BTreeSet<u64> = (tables.iter().copied())
+        .filter(|number| match guards.mend(*number) {
+            Ok(Health::Mendable(sectors)) => {
+                findings.tell(heal::mended(*number, sectors));
+                false
+            }
+            _ => true,
+        })
+        .collect();
+    if tables.is_empty() {
+        return Ok(());
+    }
+    let db = open::salvage(dir, shared, findings)?;
+    let files = db.live_files().map_err(|error| failure("tables", error))?;
+    let mut listed = Vec::new();
+    for file in files {
+        let Some(number) = number_of(&file).filter(|number| tables.contains(number)) else {
+            continue;
+        };
+        let saved = save_range(&db, &file)?;
+        findings.tell(Finding::Lost(told(&file, number, saved, aside)));
+        if let Some(keyspace) = keyspace_of(&file) {
+            note_loss(&db, keyspace)?;
+        }
+        let level = u64::try_from(file.level).unwrap_or_default();
+        listed.push(Listed { number, level, family: file.column_family_name });
+    }
+    drop(db);
+    for table in listed {
+        let name = format!("{:06}.sst", table.number);
+        manifest::take_out(dir, &table)
+            .map_err(|error| heal::io_failure("taking a table out", error))?;
+        match fs::rename(dir.join(&name), aside.join(&name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(heal::io_failure("setting a table aside", error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Writes what can be read in the range of a table anew, so that it stays when the table goes. Answers how many entries these
+/// are, nothing when there are too many.
+fn save_range(db: &DB, file: &LiveFile) -> Result<Option<usize>> {
+    let (Some(first), Some(keyspace)) = (&file.start_key, keyspace_of(file)) else {
+        return Ok(None);
+    };
+    let (Some(last), Some(mut raw)) = (&file.end_key, rows_of(db, file)) else { return Ok(None) };
+    let mut end = last.clone();
+    end.push(0);
+    let family = family(db, keyspace);
+    let mut batch = WriteBatch::default();
+    let (mut saved, mut bytes) = (0, 0);
+    // From the beginning to the damage, then from the end back to it: what lies between is lost.
+    raw.seek_to_first();
+    let mut head: Option<Vec<u8>> = None;
+    let mut rows: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    while let Some((key, value)) = raw.item() {
+        bytes += key.len() + value.len();
+        head = Some(key.to_vec());
+        rows.push((key.to_vec(), value.to_vec()));
+        if bytes > SALVAGE_BYTES_MAX {
+            return Ok(None);
+        }
+        raw.next();
+    }
+    if let Some(head) = &head {
+        let mut to = head.clone();
+        to.push(0);
+        batch.delete_range_cf(family, first, &to);
+    }
+    if raw.status().is_err() {
+        let mut tail: Option<Vec<u8>> = None;
+        raw.seek_to_last();
+        while let Some((key, value)) = raw.item() {
+            if head.as_deref().is_some_and(|head| key <= head) {
+                break;
+            }
+            bytes += key.len() + value.len();
+            tail = Some(key.to_vec());
+            rows.push((key.to_vec(), value.to_vec()));
+            if bytes > SALVAGE_BYTES_MAX {
+                return Ok(None);
+            }
+            raw.prev();
+        }
+        if let Some(tail) = tail {
+            batch.delete_range_cf(family, &tail, &end);
+        }
+    }
+    for (key, value) in rows {
+        batch.put_cf(family, key, value);
+        saved += 1;
+    }
+    drop(raw);
+    let mut options = WriteOptions::default();
+    options.set_sync(true);
+    db.write_opt(batch, &options).map_err(|error| failure("saving rows", error))?;
+    let mut options = FlushOptions::new();
+    options.set_wait(true);
+    db.flush_cf_opt(family, &options).map_err(|error| failure("saving rows", error))?;
+    Ok(Some(saved))
+}
+
+/// All rows in the range of a table, past the cache.
+pub(super) fn rows_of<'d>(db: &'d DB, file: &LiveFile) -> Option<DBRawIterator<'d>> {
+    let (first, mut end) = (file.start_key.as_ref()?, file.end_key.clone()?);
+    end.push(0);
+    let mut options = ReadOptions::default();
+    options.fill_cache(false);
+    options.set_iterate_lower_bound(first.as_slice());
+    options.set_iterate_upper_bound(end);
+    Some(db.raw_iterator_cf_opt(family(db, keyspace_of(file)?), options))
+}
+
+/// Keeps in mind that a keyspace lost entries, so that the next start looks for what they named.
+pub(super) fn note_loss(db: &DB, keyspace: Keyspace) -> Result<()> {
+    let mut options = WriteOptions::default();
+    options.set_sync(true);
+    db.put_cf_opt(family(db, Keyspace::Meta), lost_key(keyspace), [1; 8], &options)
+        .map_err(|error| failure("noting a loss", error))
+}
+
+fn told(file: &LiveFile, number: u64, saved: Option<usize>, aside: &Path) -> String {
+    let key = |key: &Option<Vec<u8>>| key.as_deref().map_or_else(String::new, hex);
+    let kept = saved.map_or_else(
+        || "nothing was read of it".to_owned(),
+        |saved| format!("{saved} entries of its range were saved"),
+    );
+    format!(
+        "{}: table {number:06}.sst of {} entries is damaged; its keys lie in {}..={}; {kept}; older values may be back between \
+         those that were saved; the table is in {}",
+        file.column_family_name,
+        file.num_entries,
+        key(&file.start_key),
+        key(&file.end_key),
+        aside.display(),
+    )
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) fn keyspace_of(file: &LiveFile) -> Option<Keyspace> {
+    Keyspace::ALL.into_iter().find(|keyspace| keyspace.name() == file.column_family_name)
+}
+
+pub(super) fn number_of(file: &LiveFile) -> Option<u64> {
+    file.name.trim_start_matches('/').strip_suffix(".sst")?.parse().ok()
+}
