@@ -227,7 +227,9 @@ fn files_that_name_the_tables_are_made_again() {
             bytes[middle] ^= 4;
             fs::write(&file, bytes).unwrap();
             let (store, told) = open_and_listen(dir.path());
-            assert!(!told.is_empty(), "{damaged}, guarded: {guarded}");
+            // Without a copy the end of a manifest is taken for torn where that costs nothing.
+            let may_be_torn = damaged == "MANIFEST" && !guarded;
+            assert!(!told.is_empty() || may_be_torn, "{damaged}, guarded: {guarded}");
             let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
             assert_eq!(found.len(), 100, "{damaged}, guarded: {guarded}: {told:?}");
             put(&store, Keyspace::Documents, &[200], b"after");

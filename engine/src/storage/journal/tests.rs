@@ -414,7 +414,12 @@ fn a_torn_beginning_of_the_only_log_is_judged_by_the_base() {
         let planned = |acknowledged| plan(&found, Some(Mark { acknowledged, base: 7 }), 1);
         let cut = Plan { cut: Some((0, 0)), ..Plan::default() };
         assert_eq!(planned(7), cut, "{from}");
-        assert_eq!(planned(8).losses.first().map(|loss| loss.last), Some(Some(8)), "{from}");
+        if from == 300 {
+            assert_eq!(planned(8).losses.first().map(|loss| loss.last), Some(Some(8)), "{from}");
+        } else {
+            // Nobody knows where it began: the open database tells that its end is gone.
+            assert_eq!(planned(8), cut, "{from}");
+        }
     }
 }
 
