@@ -6,9 +6,10 @@
 //! A line is handed to a thread that writes it. Standard error may be closed, a file on a full disk, or a pipe that nobody reads:
 //! whoever logs never waits for it nor fails with it. Lines that it does not take are dropped and counted.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Stderr, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
@@ -16,11 +17,33 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use super::config::{Log, LogFormat};
 
-static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
+/// Lines for which the queue had no place.
+static CROWDED_OUT: OnceLock<ErrorCounter> = OnceLock::new();
+/// Lines that standard error did not take.
+static NOT_TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// Lines of the log that were dropped since the process began.
 pub fn dropped_lines() -> u64 {
-    DROPPED.get().map_or(0, |counter| counter.dropped_lines() as u64)
+    let crowded_out = CROWDED_OUT.get().map_or(0, |counter| counter.dropped_lines() as u64);
+    crowded_out + NOT_TAKEN.load(Ordering::Relaxed)
+}
+
+/// Standard error, which never fails: each call brings one line, and those that are not taken are counted.
+#[derive(Debug)]
+struct Lines(Stderr);
+
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.0.write_all(line).is_err() {
+            NOT_TAKEN.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // It has no buffer.
+        Ok(())
+    }
 }
 
 /// The log that was started. Dropping it writes what still waits, for up to a second.
@@ -49,12 +72,12 @@ pub enum LoggingError {
 /// Starts logging as the settings say, for as long as what it answers is held.
 pub fn start(log: &Log) -> Result<Logging, LoggingError> {
     let filter = EnvFilter::builder().parse(log.level.as_str())?;
-    let terminal = std::io::stderr().is_terminal();
+    let terminal = io::stderr().is_terminal();
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(usize::try_from(log.queue_lines).unwrap_or(usize::MAX).max(1))
         .thread_name("telltale-log")
-        .finish(std::io::stderr());
-    DROPPED.get_or_init(|| writer.error_counter());
+        .finish(Lines(io::stderr()));
+    CROWDED_OUT.get_or_init(|| writer.error_counter());
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .log_internal_errors(false)
