@@ -15,8 +15,8 @@ pub(crate) struct LogRead {
     /// The record that would be written next.
     pub(crate) next: Lsn,
     pub(crate) records: u64,
-    /// What is damaged or missing, one line each. Records up to the last sealed one are needed no more, their damage is told
-    /// all the same.
+    /// What is damaged or missing, one line each. Records up to the last sealed one are needed no more; their damage is told
+    /// all the same, unless their whole segment is waiting to be deleted.
     pub(crate) damaged: Vec<String>,
     /// Ends of segments that nobody had an answer for.
     pub(crate) torn: Vec<TornEnd>,
@@ -40,8 +40,13 @@ pub(crate) fn read_log(
             read.damaged.push(format!("the log lacks the records {}..{}", read.next.0, last.0));
         }
         match scan(path, behind(listing, place)?, &mut sink) {
-            Ok(scanned) => {
+            Ok(mut scanned) => {
                 end = scanned.next;
+                // It was to be deleted, and those that said what of it was answered may be gone before it.
+                let leftover = listing.segments.get(place + 1);
+                if leftover.is_some_and(|(next, _)| *next <= sealed.next()) {
+                    scanned.damage.clear();
+                }
                 read.add(scanned, sealed);
             }
             // A seal has deleted it meanwhile.

@@ -83,7 +83,7 @@ pub(crate) fn scan_bytes(
         path,
         file,
         end: behind.first,
-        answered: known_answered(file, behind),
+        answered: known_answered(file, first, behind),
         scanned: Scanned { next: first, ..Scanned::default() },
         followed: 0,
     };
@@ -104,38 +104,37 @@ pub(crate) fn scan_bytes(
 }
 
 /// The last record of a segment that is known to be answered, by its own frames or otherwise.
-fn known_answered(file: &[u8], behind: Behind) -> Lsn {
-    let told = answered_in(file).max(behind.answered.unwrap_or_default());
+fn known_answered(file: &[u8], first: Lsn, behind: Behind) -> Lsn {
+    let told = answered_in(file, first).max(behind.answered.unwrap_or_default());
     behind.first.map_or(told, |first| told.min(Lsn(first.0.saturating_sub(1))))
 }
 
 /// The last record that any frame knows to be answered.
-fn answered_in(file: &[u8]) -> Lsn {
-    frames(file).filter_map(|(_, frame)| frame.answered).max().unwrap_or_default()
+fn answered_in(file: &[u8], first: Lsn) -> Lsn {
+    frames(file, first).filter_map(|(_, frame)| frame.answered).max().unwrap_or_default()
 }
 
-/// Where the last record ends that a frame knows to be answered.
-pub(super) fn answered_end(file: &[u8]) -> usize {
-    let answered = answered_in(file);
-    let of_answered = frames(file).filter(|(_, frame)| frame.lsn <= answered);
+/// Where the last record ends that a frame of the segment, which begins with the record `first`, knows to be answered.
+pub(super) fn answered_end(file: &[u8], first: Lsn) -> usize {
+    let answered = answered_in(file, first);
+    let of_answered = frames(file, first).filter(|(_, frame)| frame.lsn <= answered);
     let end = of_answered.map(|(at, frame)| at.saturating_add(frame.length)).last();
     end.unwrap_or(0)
 }
 
-/// All frames whose headers are whole and whose numbers may be, with where they begin.
-fn frames(file: &[u8]) -> impl Iterator<Item = (usize, Frame<'_>)> {
-    let header = read_header(file);
+/// All frames whose headers are whole and whose numbers may be, with where they begin. The name of the segment says its `first`
+/// record, whatever became of its header.
+fn frames(file: &[u8], first: Lsn) -> impl Iterator<Item = (usize, Frame<'_>)> {
+    let header = read_header(file).filter(|header| header.first == first);
     let mut at = header.map_or(0, |header| header.length);
-    let mut place = header.map(|header| (at, header.first));
+    let mut place = (at, first);
     std::iter::from_fn(move || {
         let mut here = at;
         loop {
             match frame_at(file, here) {
-                Some(frame)
-                    if place.is_none_or(|(from, next)| may_be(&frame, here - from, next)) =>
-                {
+                Some(frame) if may_be(&frame, here - place.0, place.1) => {
                     at = here.checked_add(frame.length)?;
-                    place = Some((at, frame.lsn.next()));
+                    place = (at, frame.lsn.next());
                     return Some((here, frame));
                 }
                 _ => here = next_frame(file, here + 1)?,

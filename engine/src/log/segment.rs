@@ -328,9 +328,9 @@ impl Segments {
         }
         // Behind what was answered, the newest may hold what an earlier process failed to sync: the system has it in memory,
         // believes that it is on the disk, and writes it only when it is written again.
-        let Some((_, path)) = all.last() else { return Ok(()) };
+        let Some((first, path)) = all.last() else { return Ok(()) };
         let file = fs::read(path).map_err(|source| failed("reading", path, source))?;
-        let at = super::scan::answered_end(&file).min(file.len());
+        let at = super::scan::answered_end(&file, *first).min(file.len());
         let (_, unanswered) = file.split_at(at);
         if unanswered.is_empty() {
             return Ok(());
