@@ -162,4 +162,17 @@ mod tests {
         fs::remove_file(dir.path().join(FILE)).unwrap();
         assert_eq!((again.len(), list.len(), open().len()), (0, 0, 0));
     }
+    #[test]
+    fn a_list_that_is_damaged_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || DamageList::open(dir.path(), Clock::system());
+        open().add(Finding::Lost("one".into()));
+        let path = dir.path().join(FILE);
+        let whole = fs::read(&path).unwrap();
+        for damaged in [vec![0; whole.len()], [&whole[..], &[0; 100]].concat(), vec![b'\n'; 3]] {
+            fs::write(&path, damaged).unwrap();
+            let lines = open().lines();
+            assert!(lines.iter().any(|line| line.contains("damaged itself")), "{lines:?}");
+        }
+    }
 }

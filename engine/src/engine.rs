@@ -48,7 +48,7 @@ pub(crate) struct Rooms {
     pub(crate) alarm: Arc<Alarm>,
     /// What was found damaged and no operator has seen yet.
     pub(crate) damage: Arc<DamageList>,
-    pub(crate) thread: Mutex<Option<JoinHandle<()>>>,
+    pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
     /// Keeps others out of the directory.
     pub(crate) _lock: File,
 }
@@ -356,7 +356,7 @@ impl Engine {
 impl Rooms {
     fn stop(&self) {
         self.alarm.stop();
-        if let Some(thread) = self.thread.lock().take() {
+        for thread in std::mem::take(&mut *self.threads.lock()) {
             // A panic there has been reported by its own thread.
             let _joined = thread.join();
         }

@@ -9,6 +9,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
@@ -19,7 +20,7 @@ use crate::engine::Rooms;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::{Committer, FileOps, Segments};
-use crate::maintenance::{Alarm, Due, Keeper};
+use crate::maintenance::{Alarm, Due, Keeper, guard_new_tables};
 use crate::metrics::{Opened, load};
 use crate::options::{Maintenance, Options};
 use crate::records::Records;
@@ -34,7 +35,6 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
 
 /// [`open`], with what is done to the files of the log.
 pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<Rooms> {
-    let failed = |reason: String| Error::Open { path: dir.to_owned(), reason };
     let lock = directory::claim(dir)?;
     let damage = Arc::new(DamageList::open(dir, options.clock.clone()));
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
@@ -78,15 +78,14 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         turn: Mutex::new(Due::after_start(trusted.steady())),
         trusted: Arc::clone(&trusted),
     });
+    let keepers = Arc::clone(&keeper);
+    let mut threads = vec![thread("telltale-keeper", move || keepers.run())?];
     if options.maintenance == Maintenance::Background {
         // A crash before the first seal must not lose what time it was.
         trusted.persist()?;
+        let (store, alarm) = (Arc::clone(&store), Arc::clone(&alarm));
+        threads.push(thread("telltale-guards", move || guard_new_tables(&store, &alarm))?);
     }
-    let thread = std::thread::Builder::new().name("telltale-keeper".into()).spawn({
-        let keeper = Arc::clone(&keeper);
-        move || keeper.run()
-    });
-    let thread = thread.map_err(|e| failed(format!("starting the keeper: {e}")))?;
     Ok(Rooms {
         dir: dir.to_owned(),
         telemetry,
@@ -99,9 +98,14 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         keeper,
         alarm,
         damage,
-        thread: Mutex::new(Some(thread)),
+        threads: Mutex::new(threads),
         _lock: lock,
     })
+}
+
+fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    started.map_err(|error| Error::Storage(format!("starting the thread {name}: {error}")))
 }
 
 fn query_threads(threads: usize) -> Result<rayon::ThreadPool> {

@@ -12,6 +12,8 @@ pub(crate) struct Alarm {
     wanted: Condvar,
     /// The keeper has done something.
     done: Condvar,
+    /// The threads have to end.
+    ending: Condvar,
 }
 
 /// What is given up after a panic in it, until the next start.
@@ -130,10 +132,20 @@ impl Alarm {
         state.failure().or_else(|| state.read_only.clone()).or_else(|| state.seal_failure.clone())
     }
 
-    /// Ends the keeper's thread.
+    /// Ends the threads of maintenance.
     pub(crate) fn stop(&self) {
         self.state.lock().stopped = true;
         self.wanted.notify_all();
+        self.ending.notify_all();
+    }
+
+    /// Waits so long. Answers whether the threads are to go on.
+    pub(crate) fn pause(&self, time: Duration) -> bool {
+        let mut state = self.state.lock();
+        if !state.stopped {
+            self.ending.wait_for(&mut state, time);
+        }
+        !state.stopped
     }
 
     /// Waits until a seal is asked for, `longest` at most. Answers whether one is, or nothing when the keeper is to stop.

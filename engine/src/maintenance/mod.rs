@@ -5,6 +5,7 @@
 
 mod alarm;
 mod backup;
+mod guarding;
 mod inspect;
 mod keeper;
 mod reports;
@@ -16,6 +17,7 @@ mod copy_tests;
 pub(crate) use alarm::{Alarm, Part};
 pub use backup::BackupReport;
 pub(crate) use backup::{Stage, check_target, restore};
+pub(crate) use guarding::run as guard_new_tables;
 pub(crate) use inspect::inspect;
 pub(crate) use keeper::{Due, Keeper};
 pub(crate) use reports::Eagerness;

@@ -3,6 +3,8 @@
 //! The binding hands over RocksDB's status as text; its beginning tells the class, and for a full disk the
 //! system's own message stands in it.
 
+use std::io;
+
 use crate::error::Error;
 
 /// How Linux and RocksDB say that there is no room: on the disk, in the quota, within the size that a file
@@ -32,4 +34,9 @@ pub(super) fn failure(context: &str, error: rocksdb::Error) -> Error {
         | ErrorKind::TryAgain => Error::Unavailable(message),
         _ => Error::Storage(message),
     }
+}
+
+/// The engine's error for what the system says, which came while `doing` something.
+pub(super) fn io_failure(doing: &str, source: io::Error) -> Error {
+    Error::Io { context: doing.to_owned(), source }
 }

@@ -99,6 +99,15 @@ impl Findings {
     }
 }
 
+/// What is told of a table that was mended.
+pub(super) fn mended(number: u64, sectors: usize) -> Finding {
+    let s = if sectors == 1 { "" } else { "s" };
+    Finding::Mended(format!(
+        "table {number:06}.sst of the database was damaged in {sectors} sector{s} of 4 KB, and has its bytes again: the disk may be \
+         failing"
+    ))
+}
+
 /// The numbers of the tables that a message names: by their files, or as "for file 7".
 pub(super) fn tables_named(message: &str) -> impl Iterator<Item = u64> + '_ {
     let before = message.split(".sst").collect::<Vec<_>>();
@@ -108,8 +117,12 @@ pub(super) fn tables_named(message: &str) -> impl Iterator<Item = u64> + '_ {
         text.get(digits..)?.parse().ok()
     });
     let by_number = message.split(" for file ").skip(1).filter_map(|text| {
-        let digits = text.trim_start_matches('#').split(|c: char| !c.is_ascii_digit()).next();
-        digits?.parse().ok()
+        let number = text.trim_start_matches('#');
+        let rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        // By its name it may be any file.
+        let named =
+            rest.strip_prefix('.').is_some_and(|kind| kind.starts_with(char::is_alphabetic));
+        number.strip_suffix(rest).filter(|_| !named)?.parse().ok()
     });
     by_name.chain(by_number)
 }
@@ -127,6 +140,8 @@ mod tests {
         let said =
             "Unable to load table properties for file 94 --- Corruption: properties unsorted";
         assert_eq!(tables_named(said).collect::<Vec<_>>(), [94]);
+        let said = "Corruption: bad record for file 000007.log: dropping 9 bytes for file #8.";
+        assert_eq!(tables_named(said).collect::<Vec<_>>(), [8]);
     }
 
     #[test]

@@ -183,6 +183,11 @@ impl Guards {
         Ok(guard.compare(&bytes))
     }
 
+    /// How long the manifest is; no bytes when there is none.
+    pub(super) fn manifest_bytes(&self) -> io::Result<u64> {
+        current_manifest(&self.db).map_or(Ok(0), |path| Ok(fs::metadata(path)?.len()))
+    }
+
     /// Copies the manifest, if it grew since the last copy.
     pub(super) fn copy_manifest(&self) -> io::Result<()> {
         let Some(manifest) = current_manifest(&self.db) else { return Ok(()) };

@@ -78,6 +78,44 @@ fn a_damaged_guard_is_made_again() {
 }
 
 #[test]
+fn a_damaged_guard_does_not_bless_a_damaged_table() {
+    let dir = TempDir::new().unwrap();
+    let table = tables(dir.path()).remove(1);
+    let name = table.with_extension("guard");
+    let guard = dir.path().join("guards").join(name.file_name().unwrap());
+    flip(&guard, |len| len / 2);
+    flip(&table, |_| 2_000);
+    let store = open(dir.path());
+    for _ in 0..10 {
+        store.tend().unwrap();
+    }
+    let list = TempDir::new().unwrap();
+    let list = crate::damage::DamageList::open(list.path(), crate::Clock::system());
+    let list = std::sync::Arc::new(list);
+    store.tell_damage_to(std::sync::Arc::clone(&list));
+    assert!(list.lines().iter().any(|line| line.starts_with("lost: ")), "{:?}", list.lines());
+    let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+    let lost = usize::from(TABLES * ROWS) - found.len();
+    // No more than the block of rows that was hit.
+    assert!((1..=usize::from(ROWS)).contains(&lost), "{lost}");
+}
+
+#[test]
+fn a_new_table_is_guarded_at_the_next_look() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    store.tend().unwrap();
+    let guards = || super::guard::Guards::new(dir.path()).guarded().len();
+    let before = guards();
+    store.guard_new().unwrap();
+    assert_eq!(guards(), before);
+    put(&store, Keyspace::Documents, &[1], &noise(1, 5_000));
+    store.flush_keyspace(Keyspace::Documents).unwrap();
+    store.guard_new().unwrap();
+    assert_eq!(guards(), before + 1);
+}
+
+#[test]
 fn a_damaged_manifest_does_not_take_its_copy_with_it() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());

@@ -18,15 +18,14 @@ use rocksdb::{WriteBatch, WriteOptions};
 
 use super::batch::Sync;
 use super::disk::disk_free;
-use super::failure::failure;
-use super::findings::tables_named;
+use super::failure::{failure, io_failure};
+use super::findings::{mended, tables_named};
 use super::guard::Health;
 use super::handle::Database;
 use super::keyspace::Keyspace;
 use super::open;
 use super::rescue::{keyspace_of, number_of, rows_of, take_out};
 use super::store::{Store, family};
-use crate::damage::Finding;
 use crate::error::{Error, Result};
 
 /// How long an attempt to open again waits for readers, and how often it looks.
@@ -53,6 +52,8 @@ pub(super) struct Healing {
     errors: u64,
     /// Tables that have a guard.
     guarded: Option<BTreeSet<u64>>,
+    /// The bytes of the manifest when tables were guarded last.
+    manifest_bytes: u64,
     /// How often RocksDB complained of tables that no guard can help.
     complaints: BTreeMap<u64, usize>,
     /// Looks in a row at which background work had stopped although there was room on the disk.
@@ -111,6 +112,16 @@ impl Store {
         Ok(any)
     }
 
+    /// Guards new tables, if there are any: the manifest has grown then. To be called often. A table without a guard is one that a single
+    /// damage costs, and what it was made of is gone.
+    pub(crate) fn guard_new(&self) -> Result<()> {
+        let bytes = self.guards.manifest_bytes().map_err(|e| io_failure("guarding tables", e))?;
+        if self.healing.lock().manifest_bytes == bytes {
+            return Ok(());
+        }
+        self.guard_tables(GUARDED_BYTES_PER_LOOK)
+    }
+
     /// Makes guards of all tables that have none.
     pub(super) fn guard_all(&self) -> Result<()> {
         self.guard_tables(u64::MAX)
@@ -127,6 +138,8 @@ impl Store {
             }
             healing.guarded = Some(self.guards.guarded().into_iter().collect());
         }
+        let manifest_bytes = self.guards.manifest_bytes();
+        let manifest_bytes = manifest_bytes.map_err(|e| io_failure("guarding tables", e))?;
         let live = self.live_tables()?;
         let guarded = healing.guarded.get_or_insert_default();
         for gone in guarded.difference(&live).copied().collect::<Vec<_>>() {
@@ -148,6 +161,9 @@ impl Store {
             if bytes >= bytes_max {
                 break;
             }
+        }
+        if bytes < bytes_max {
+            healing.manifest_bytes = manifest_bytes;
         }
         self.guards.copy_manifest().map_err(|error| io_failure("copying the manifest", error))
     }
@@ -369,17 +385,4 @@ impl Store {
         damaged.extend(self.compare_copies()?);
         Ok(())
     }
-}
-
-/// What is told of a table that was mended.
-pub(super) fn mended(number: u64, sectors: usize) -> Finding {
-    let s = if sectors == 1 { "" } else { "s" };
-    Finding::Mended(format!(
-        "table {number:06}.sst of the database was damaged in {sectors} sector{s} of 4 KB, and has its bytes again: the disk may be \
-         failing"
-    ))
-}
-
-pub(super) fn io_failure(doing: &str, source: io::Error) -> Error {
-    Error::Io { context: doing.to_owned(), source }
 }

@@ -19,11 +19,10 @@ use std::path::{Path, PathBuf};
 
 use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME};
 
-use super::failure::failure;
-use super::findings::{Findings, Hearing};
+use super::failure::{failure, io_failure};
+use super::findings::{Findings, Hearing, mended};
 use super::guard::{Guards, Health, current_manifest, manifests};
 use super::handle::Database;
-use super::heal;
 use super::journal::Journal;
 use super::keyspace::Keyspace;
 use super::manifest;
@@ -67,24 +66,24 @@ fn open_damaged(
         repair(dir, shared, journal, findings)?;
     }
     name_a_manifest(dir, guards, findings)
-        .and_then(|()| mend_manifest(dir, guards, findings))
-        .map_err(|error| io_failure(dir, error))?;
+        .and_then(|()| mend_manifest(dir, guards, journal, findings))
+        .map_err(|error| opening(dir, error))?;
     mend_ends(guards, findings);
     let mend_log =
-        || journal.mend(findings, || set_aside(dir)).map_err(|error| io_failure(dir, error));
+        || journal.mend(findings, || set_aside(dir)).map_err(|error| opening(dir, error));
     let log_is_read = mend_log()?;
     let why = match try_open(dir, shared, Strictness::Strict, findings) {
         Err(Error::Corrupt(why)) => why,
         outcome => return outcome,
     };
-    if mend(guards, findings).map_err(|error| io_failure(dir, error))? {
+    if mend(guards, findings).map_err(|error| opening(dir, error))? {
         if !log_is_read {
             mend_log()?;
         }
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
         let Err(Error::Corrupt(_)) = outcome else { return outcome };
     }
-    let aside = set_aside(dir).map_err(|error| io_failure(dir, error))?;
+    let aside = set_aside(dir).map_err(|error| opening(dir, error))?;
     for _ in 0..TABLES_TAKEN_OUT_MAX {
         let suspects = findings.take_suspects();
         if suspects.is_empty() {
@@ -183,14 +182,19 @@ fn name_a_manifest(dir: &Path, guards: &Guards, findings: &Findings) -> io::Resu
 }
 
 /// A damaged manifest gets its bytes back; what a power loss tore off its end is cut.
-fn mend_manifest(dir: &Path, guards: &Guards, findings: &Findings) -> io::Result<()> {
+fn mend_manifest(
+    dir: &Path,
+    guards: &Guards,
+    journal: &Journal,
+    findings: &Findings,
+) -> io::Result<()> {
     if !manifest::is_damaged(dir)? {
         return Ok(());
     }
     if guards.mend_manifest()? {
         findings.tell(Finding::Mended(MANIFEST_MENDED.to_owned()));
     }
-    if manifest::cut_torn_end(dir, guards.copied_bytes())? {
+    if manifest::cut_torn_end(dir, guards.copied_bytes(), journal.is_untouched())? {
         tracing::warn!(
             "edits of the database's manifest that were never in force had been torn, and are dropped"
         );
@@ -213,7 +217,7 @@ fn mend_ends(guards: &Guards, findings: &Findings) {
             continue;
         }
         match guards.mend(number) {
-            Ok(Health::Mendable(sectors)) => findings.tell(heal::mended(number, sectors)),
+            Ok(Health::Mendable(sectors)) => findings.tell(mended(number, sectors)),
             Ok(_) => {}
             Err(error) => tracing::error!(%error, number, "a damaged table cannot be mended"),
         }
@@ -223,19 +227,19 @@ fn mend_ends(guards: &Guards, findings: &Findings) {
 /// Gives the tables that were complained about their bytes back, or all where none was named, and the manifest. Answers whether
 /// anything changed.
 fn mend(guards: &Guards, findings: &Findings) -> io::Result<bool> {
-    let mut mended = guards.mend_manifest()?;
-    if mended {
+    let mut changed = guards.mend_manifest()?;
+    if changed {
         findings.tell(Finding::Mended(MANIFEST_MENDED.to_owned()));
     }
     let mut suspects: Vec<u64> = findings.take_suspects().into_iter().collect();
-    if suspects.is_empty() && !mended {
+    if suspects.is_empty() && !changed {
         suspects = guards.guarded();
     }
     for number in suspects {
         match guards.mend(number) {
             Ok(Health::Mendable(sectors)) => {
-                findings.tell(heal::mended(number, sectors));
-                mended = true;
+                findings.tell(mended(number, sectors));
+                changed = true;
             }
             Ok(_) => {}
             // A guard of a table that is no more.
@@ -243,7 +247,7 @@ fn mend(guards: &Guards, findings: &Findings) -> io::Result<bool> {
             Err(error) => return Err(error),
         }
     }
-    Ok(mended)
+    Ok(changed)
 }
 
 /// Copies what the next steps may change to a new folder beside the database.
@@ -281,14 +285,14 @@ fn repair(dir: &Path, shared: &Shared, journal: &Journal, findings: &Findings) -
     marked
         .and_then(|()| sync(&marker))
         .and_then(|()| sync(dir))
-        .map_err(|error| io_failure(dir, error))?;
+        .map_err(|error| opening(dir, error))?;
     // The tables may not know of the largest sequence numbers.
-    journal.forget().map_err(|error| io_failure(dir, error))?;
+    journal.forget().map_err(|error| opening(dir, error))?;
     findings.listen_for(Hearing::Salvage);
     let repaired = DB::repair(&options, dir);
     findings.listen_for(Hearing::Usual);
     repaired.map_err(|error| open_failure(dir, error))?;
-    fs::remove_file(&marker).and_then(|()| sync(dir)).map_err(|error| io_failure(dir, error))
+    fs::remove_file(&marker).and_then(|()| sync(dir)).map_err(|error| opening(dir, error))
 }
 
 /// RocksDB's own refusal of a keyspace that it is not told of would not say what to do about it.
@@ -327,6 +331,6 @@ pub(super) fn open_failure(dir: &Path, error: rocksdb::Error) -> Error {
     }
 }
 
-fn io_failure(dir: &Path, source: io::Error) -> Error {
-    Error::Io { context: format!("opening {}", dir.display()), source }
+fn opening(dir: &Path, source: io::Error) -> Error {
+    io_failure(&format!("opening {}", dir.display()), source)
 }

@@ -9,10 +9,9 @@ use std::path::Path;
 use rocksdb::{DB, DBRawIterator, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions};
 
 use super::copies::lost_key;
-use super::failure::failure;
-use super::findings::Findings;
+use super::failure::{failure, io_failure};
+use super::findings::{Findings, mended};
 use super::guard::{Guards, Health};
-use super::heal;
 use super::keyspace::Keyspace;
 use super::manifest::{self, Listed};
 use super::open;
@@ -37,7 +36,7 @@ pub(super) fn take_out(
     let tables: BTreeSet<u64> = (tables.iter().copied())
         .filter(|number| match guards.mend(*number) {
             Ok(Health::Mendable(sectors)) => {
-                findings.tell(heal::mended(*number, sectors));
+                findings.tell(mended(*number, sectors));
                 false
             }
             _ => true,
@@ -64,11 +63,10 @@ pub(super) fn take_out(
     drop(db);
     for table in listed {
         let name = format!("{:06}.sst", table.number);
-        manifest::take_out(dir, &table)
-            .map_err(|error| heal::io_failure("taking a table out", error))?;
+        manifest::take_out(dir, &table).map_err(|error| io_failure("taking a table out", error))?;
         match fs::rename(dir.join(&name), aside.join(&name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(heal::io_failure("setting a table aside", error));
+                return Err(io_failure("setting a table aside", error));
             }
             _ => {}
         }

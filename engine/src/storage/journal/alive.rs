@@ -25,45 +25,44 @@ pub(super) struct LogFile {
     pub(super) path: PathBuf,
 }
 
-/// The logs that will be replayed, in order; nothing when the manifest cannot be read.
-pub(super) fn alive_logs(db: &Path) -> io::Result<Option<Vec<LogFile>>> {
-    let Some(manifest) = current_manifest(db) else { return Ok(None) };
-    let Some(first) = first_alive(&fs::read(manifest)?) else { return Ok(None) };
-    let mut logs = Vec::new();
-    for entry in fs::read_dir(db)? {
-        let path = entry?.path();
-        let number = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".log"));
-        if let Some(number) = number.and_then(|number| number.parse().ok())
-            && number >= first
-        {
-            logs.push(LogFile { number, path });
+/// The logs that will be replayed, and what the manifest says of them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Needed {
+    /// In order.
+    pub(super) logs: Vec<LogFile>,
+    /// Whether the first one that is needed is gone although there are later ones.
+    pub(super) lacks_first: bool,
+    /// A sequence number below those of all entries of the first log that is needed.
+    pub(super) begun_after: u64,
+}
+
+impl Needed {
+    /// Nothing when the manifest cannot be read.
+    pub(super) fn of(db: &Path) -> io::Result<Option<Self>> {
+        let Some(manifest) = current_manifest(db) else { return Ok(None) };
+        let Some(edits) = read_edits(&fs::read(manifest)?) else { return Ok(None) };
+        let Some(first) = first_of(&edits) else { return Ok(None) };
+        let mut logs = Vec::new();
+        for entry in fs::read_dir(db)? {
+            let path = entry?.path();
+            let number = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".log"));
+            if let Some(number) = number.and_then(|number| number.parse().ok())
+                && number >= first
+            {
+                logs.push(LogFile { number, path });
+            }
         }
+        logs.sort_by_key(|log| log.number);
+        let lacks_first = logs.first().is_some_and(|there| first < there.number);
+        Ok(Some(Self { logs, lacks_first, begun_after: begun_after(&edits, first) }))
     }
-    logs.sort_by_key(|log| log.number);
-    Ok(Some(logs))
 }
 
-/// Whether the first log that is needed is gone although there are later ones.
-pub(super) fn lacks_first(db: &Path, logs: &[LogFile]) -> io::Result<bool> {
-    let Some(manifest) = current_manifest(db) else { return Ok(false) };
-    let first = first_alive(&fs::read(manifest)?);
-    let there = logs.first().map(|log| log.number);
-    Ok(first.zip(there).is_some_and(|(first, there)| first < there))
-}
-
-/// A sequence number below those of all entries of the first log that is needed: the one up to which entries were in tables or
-/// in earlier logs when it was begun. A flush begins a log, and its edit says both numbers; what was written between
-/// the two, within milliseconds, counts as before.
-pub(super) fn begun_after(db: &Path) -> io::Result<Option<u64>> {
-    let Some(manifest) = current_manifest(db) else { return Ok(None) };
-    let manifest = fs::read(manifest)?;
-    let Some(first) = first_alive(&manifest) else { return Ok(None) };
-    let records = Records::of(&manifest).filter_map(Result::ok).filter_map(|item| match item {
-        Item::Record { bytes, .. } => read_edit(&bytes).ok(),
-        Item::Damaged { .. } => None,
-    });
-    let of_first = records.filter(|edit| edit.log == Some(first));
-    Ok(of_first.filter_map(|edit| edit.last_sequence).min())
+/// A sequence number below those of all entries of the log `first`. A flush begins a log, unless the last one is empty yet, and
+/// writes what came before it to a table, whose edit names that log: what is in such tables came before it.
+fn begun_after(edits: &[Edit], first: u64) -> u64 {
+    let before = edits.iter().filter(|edit| edit.log.is_some_and(|log| log <= first));
+    before.filter_map(|edit| edit.largest).max().unwrap_or_default()
 }
 
 /// What one edit of a manifest says of logs.
@@ -72,17 +71,28 @@ struct Edit {
     family: u64,
     log: Option<u64>,
     first_kept: Option<u64>,
-    last_sequence: Option<u64>,
+    /// The largest sequence number in its new tables.
+    largest: Option<u64>,
     drops_family: bool,
 }
 
 /// The number of the first log that is needed, as a manifest says.
 pub(in super::super) fn first_alive(manifest: &[u8]) -> Option<u64> {
+    first_of(&read_edits(manifest)?)
+}
+
+fn read_edits(manifest: &[u8]) -> Option<Vec<Edit>> {
+    let edits = Records::of(manifest).map(|item| match item {
+        Ok(Item::Record { bytes, .. }) => read_edit(&bytes).ok(),
+        _ => None,
+    });
+    edits.collect()
+}
+
+fn first_of(edits: &[Edit]) -> Option<u64> {
     let mut first_kept = 0;
     let mut families = BTreeMap::new();
-    for item in Records::of(manifest) {
-        let Ok(Item::Record { bytes, .. }) = item else { return None };
-        let edit = read_edit(&bytes).ok()?;
+    for edit in edits {
         first_kept = first_kept.max(edit.first_kept.unwrap_or_default());
         if edit.drops_family {
             families.remove(&edit.family);
@@ -100,10 +110,10 @@ fn read_edit(bytes: &[u8]) -> CodecResult<Edit> {
     while !reader.rest().is_empty() {
         match reader.varint()? {
             2 => edit.log = Some(reader.varint()?),
-            4 => edit.last_sequence = Some(reader.varint()?),
             10 => edit.first_kept = Some(reader.varint()?),
             200 => edit.family = reader.varint()?,
             202 => edit.drops_family = true,
+            103 => edit.largest = edit.largest.max(Some(read_table(&mut reader)?)),
             tag => skip_field(&mut reader, tag)?,
         }
     }
@@ -113,7 +123,7 @@ fn read_edit(bytes: &[u8]) -> CodecResult<Edit> {
 /// Skips a field that says nothing of logs.
 fn skip_field(reader: &mut Reader<'_>, tag: u64) -> CodecResult<()> {
     const NAMED: [u64; 2] = [1, 201];
-    const NUMBERED: [u64; 4] = [3, 9, 203, 300];
+    const NUMBERED: [u64; 5] = [3, 4, 9, 203, 300];
     const IGNORABLE: u64 = 1 << 13;
     match tag {
         _ if NAMED.contains(&tag) || tag & IGNORABLE != 0 => drop(reader.bytes()?),
@@ -127,14 +137,14 @@ fn skip_field(reader: &mut Reader<'_>, tag: u64) -> CodecResult<()> {
             reader.varint()?;
             reader.varint()?;
         }
-        103 => skip_table(reader)?,
         _ => return Err(crate::codec::CodecError::new(format!("field {tag} of a manifest"))),
     }
     Ok(())
 }
 
-/// Skips a new table: level, number, size, first and last key, least and largest sequence number, and fields until the tag 1.
-fn skip_table(reader: &mut Reader<'_>) -> CodecResult<()> {
+/// The largest sequence number of a new table, which is: level, number, size, first and last key, least and largest sequence
+/// number, and fields until the tag 1.
+fn read_table(reader: &mut Reader<'_>) -> CodecResult<u64> {
     const LAST_FIELD: u64 = 1;
     for _ in 0..3 {
         reader.varint()?;
@@ -142,11 +152,10 @@ fn skip_table(reader: &mut Reader<'_>) -> CodecResult<()> {
     for _ in 0..2 {
         reader.bytes()?;
     }
-    for _ in 0..2 {
-        reader.varint()?;
-    }
+    let _least = reader.varint()?;
+    let largest = reader.varint()?;
     while reader.varint()? != LAST_FIELD {
         reader.bytes()?;
     }
-    Ok(())
+    Ok(largest)
 }

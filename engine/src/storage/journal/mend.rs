@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::alive::{LogFile, alive_logs, begun_after, lacks_first};
+use super::alive::{LogFile, Needed};
 use super::batch::Batch;
 use super::format::{Item, Records, put_record};
 use super::mark::{Journal, Mark};
@@ -28,6 +28,8 @@ use super::super::findings::Findings;
 
 /// What a log is called until it replaces the old one.
 const NEW: &str = "mending";
+/// How often a check of an open database begins anew because a log went away meanwhile.
+const CHECKS_MAX: usize = 10;
 
 /// What is to be done about what was found.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -60,8 +62,9 @@ impl Journal {
         findings: &Findings,
         set_aside: impl FnOnce() -> io::Result<PathBuf>,
     ) -> io::Result<bool> {
-        let Some(logs) = alive_logs(&self.db)? else { return Ok(false) };
-        let survey = match Survey::of(&logs, self.lacks_first(&logs)?) {
+        let Some(needed) = Needed::of(&self.db)? else { return Ok(false) };
+        let stored = self.stored();
+        let survey = match Survey::of(&needed.logs, lacks_first(stored, &needed)) {
             Ok(survey) => survey,
             Err(Unread::Io(error)) => return Err(error),
             Err(Unread::Strange) => {
@@ -71,14 +74,15 @@ impl Journal {
                 return Ok(true);
             }
         };
-        let mark = self.judged(self.stored(), &survey)?;
+        let logs = &needed.logs;
+        let mark = judged(stored, &survey, &needed);
         let plan = plan(&survey, mark, logs.len());
         if !plan.losses.is_empty() && !survey.damaged.is_empty() {
             set_aside()?;
         }
         for (index, log) in logs.iter().enumerate() {
             let ends = plan.cut.is_some_and(|(last, _)| last <= index);
-            if survey.damaged.contains(&index) || ends {
+            if survey.damaged.contains_key(&index) || ends {
                 rewrite(&self.db, log, index, plan.cut)?;
             }
         }
@@ -97,49 +101,51 @@ impl Journal {
         Ok(true)
     }
 
-    /// The mark by which holes are judged.
-    fn judged(&self, stored: Option<Mark>, survey: &Survey) -> io::Result<Option<Mark>> {
-        let begun = begun_after(&self.db)?.unwrap_or_default();
-        Ok(stored.filter(|_| !survey.unstamped).map(|mark| Mark {
-            acknowledged: mark.acknowledged.max(survey.stamp),
-            base: mark.base.max(begun),
-        }))
-    }
-
-    /// Whether a log is gone that is needed. A copy of a database, which has no mark, has only those that it needs itself.
-    fn lacks_first(&self, logs: &[LogFile]) -> io::Result<bool> {
-        Ok(self.stored().is_some() && lacks_first(&self.db, logs)?)
-    }
-
     /// Adds a line for every damaged part of the logs. Changes nothing.
     pub(in super::super) fn check(&self, damaged: &mut Vec<String>) -> io::Result<()> {
-        // Before the logs are listed: what was acknowledged by then is in them.
-        let mark = self.stored();
-        let logs = alive_logs(&self.db)?.unwrap_or_default();
-        if let Ok(survey) = Survey::of(&logs, self.lacks_first(&logs)?) {
-            let mark = self.judged(mark, &survey)?;
-            for loss in plan(&survey, mark, logs.len()).losses {
-                let log = logs.get(loss.log).map_or(0, |log| log.number);
-                damaged.push(told(loss, log));
-            }
-        }
-        for log in logs {
-            let bytes = match fs::read(&log.path) {
-                // Not needed any more.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                read => read?,
+        for _ in 0..CHECKS_MAX {
+            // Before the logs are listed: what was acknowledged by then is in them.
+            let mark = self.stored();
+            let Some(needed) = Needed::of(&self.db)? else { return Ok(()) };
+            let survey = match Survey::of(&needed.logs, lacks_first(mark, &needed)) {
+                Ok(survey) => survey,
+                // One that is not needed any more.
+                Err(Unread::Io(error)) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(Unread::Io(error)) => return Err(error),
+                Err(Unread::Strange) => return Ok(()),
             };
-            for item in Records::of(&bytes) {
-                if let Ok(Item::Damaged { from, to }) = item {
-                    damaged.push(format!(
-                        "log {:06}.log of the database: bytes {from} to {to} are damaged",
-                        log.number
-                    ));
-                }
+            let mark = judged(mark, &survey, &needed);
+            let number = |log: usize| needed.logs.get(log).map_or(0, |log| log.number);
+            for loss in plan(&survey, mark, needed.logs.len()).losses {
+                damaged.push(told(loss, number(loss.log)));
             }
+            for (log, parts) in &survey.damaged {
+                damaged.extend(parts.iter().map(|bytes| {
+                    format!(
+                        "log {:06}.log of the database: bytes {} to {} are damaged",
+                        number(*log),
+                        bytes.start,
+                        bytes.end
+                    )
+                }));
+            }
+            return Ok(());
         }
         Ok(())
     }
+}
+
+/// The mark by which holes are judged.
+fn judged(stored: Option<Mark>, survey: &Survey, needed: &Needed) -> Option<Mark> {
+    stored.filter(|_| !survey.unstamped).map(|mark| Mark {
+        acknowledged: mark.acknowledged.max(survey.stamp),
+        base: mark.base.max(needed.begun_after),
+    })
+}
+
+/// Whether a log is gone that is needed. A copy of a database, which has no mark, has only those that it needs itself.
+fn lacks_first(stored: Option<Mark>, needed: &Needed) -> bool {
+    stored.is_some() && needed.lacks_first
 }
 
 /// Judges what was found in so many logs.
@@ -155,10 +161,7 @@ pub(super) fn plan(survey: &Survey, mark: Option<Mark>, logs: usize) -> Plan {
         }
         let mut loss = Loss { log: at.0, first, last: *last, at_most };
         if let Some(Mark { acknowledged, .. }) = mark {
-            // Of damage at the very beginning nobody knows where it began. Where nothing that was acknowledged follows, it is taken for
-            // torn; if it was not, the open database ends too early, which is told then.
-            let is_torn = at_most && last.is_none_or(|last| last >= acknowledged);
-            if first > acknowledged || is_torn {
+            if first > acknowledged {
                 plan.cut = Some(*at);
                 break;
             }

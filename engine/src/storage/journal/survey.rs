@@ -4,9 +4,10 @@
 //! begin where the one before it ended says that something between them is missing, also where the file looks whole: a
 //! record that was zeroed together with all behind it, or a log that is gone.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::ops::Range;
 
 use super::alive::LogFile;
 use super::batch::{Batch, hint};
@@ -29,8 +30,8 @@ pub(super) struct Hole {
 /// What was found in the logs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Survey {
-    /// The logs with damaged bytes, by their place in the order.
-    pub(super) damaged: BTreeSet<usize>,
+    /// The damaged bytes of each log that has some, by its place in the order.
+    pub(super) damaged: BTreeMap<usize, Vec<Range<usize>>>,
     /// In order.
     pub(super) holes: Vec<Hole>,
     /// The sequence number after the last batch, if there is a batch.
@@ -84,18 +85,19 @@ impl Survey {
     pub(super) fn read(&mut self, index: usize, log: &[u8]) -> Result<(), Unread> {
         for item in Records::of(log) {
             match item.map_err(|_| Unread::Strange)? {
-                Item::Damaged { from, .. } => self.note_damage(index, from, log),
+                Item::Damaged { from, to } => self.note_damage(index, from..to, log),
                 Item::Record { at, bytes } => match Batch::read(&bytes) {
                     Some(batch) => self.add(batch, (index, at))?,
-                    None => self.note_damage(index, at, log),
+                    None => self.note_damage(index, at..at + HEADER_BYTES + bytes.len(), log),
                 },
             }
         }
         Ok(())
     }
 
-    fn note_damage(&mut self, index: usize, from: usize, log: &[u8]) {
-        self.damaged.insert(index);
+    fn note_damage(&mut self, index: usize, bytes: Range<usize>, log: &[u8]) {
+        let from = bytes.start;
+        self.damaged.entry(index).or_default().push(bytes);
         let hint = || log.get(from + HEADER_BYTES..).and_then(hint);
         self.open.get_or_insert_with(|| ((index, from), hint()));
     }

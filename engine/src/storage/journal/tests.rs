@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::super::tests::{get, noise, open, put};
 use super::super::{Batch, Keyspace, Store, Sync, copy_as_killed};
-use super::alive::alive_logs;
+use super::alive::Needed;
 use super::batch::{Batch as Logged, stamp};
 use super::format::{Foreign, HEADER_BYTES, Item, Records, put_record};
 use super::mark::{Journal, Mark};
@@ -41,7 +41,7 @@ fn put_unsynced(store: &Store, key: u8, value: &[u8]) {
 
 /// The last log in `dir`.
 fn log_of(dir: &Path) -> PathBuf {
-    alive_logs(dir).unwrap().unwrap().pop().unwrap().path
+    Needed::of(dir).unwrap().unwrap().logs.pop().unwrap().path
 }
 
 fn mark_of(dir: &Path) -> PathBuf {
@@ -276,6 +276,32 @@ fn an_end_that_is_gone_is_told_once() {
 }
 
 #[test]
+fn a_first_log_that_is_gone_is_told() {
+    let dir = TempDir::new().unwrap();
+    let store = synced(dir.path(), 10, &[300]);
+    // The flush of another keyspace begins a log; the first one is still needed.
+    put(&store, Keyspace::Documents, b"other", b"");
+    store.flush_keyspace(Keyspace::Documents).unwrap();
+    put(&store, ROWS, &[10], b"in the second");
+    for way in ["removed", "emptied", "zeroed"] {
+        let copy = TempDir::new().unwrap();
+        let db = copy.path().join("db");
+        copy_as_killed(dir.path(), &db);
+        let logs = Needed::of(&db).unwrap().unwrap().logs;
+        assert_eq!(logs.len(), 2);
+        let first = &logs[0].path;
+        match way {
+            "removed" => fs::remove_file(first).unwrap(),
+            "emptied" => fs::write(first, b"").unwrap(),
+            _ => fs::write(first, vec![0; fs::metadata(first).unwrap().len() as usize]).unwrap(),
+        }
+        let (store, told) = open_and_listen(&db);
+        assert!(told.iter().any(|line| line.starts_with("lost: ")), "{way}: {told:?}");
+        assert_eq!(get(&store, ROWS, &[10]).as_deref(), Some(b"in the second".as_slice()), "{way}");
+    }
+}
+
+#[test]
 fn damage_without_a_mark_is_told() {
     let dir = TempDir::new().unwrap();
     let store = synced(dir.path(), 5, &[300]);
@@ -414,12 +440,7 @@ fn a_torn_beginning_of_the_only_log_is_judged_by_the_base() {
         let planned = |acknowledged| plan(&found, Some(Mark { acknowledged, base: 7 }), 1);
         let cut = Plan { cut: Some((0, 0)), ..Plan::default() };
         assert_eq!(planned(7), cut, "{from}");
-        if from == 300 {
-            assert_eq!(planned(8).losses.first().map(|loss| loss.last), Some(Some(8)), "{from}");
-        } else {
-            // Nobody knows where it began: the open database tells that its end is gone.
-            assert_eq!(planned(8), cut, "{from}");
-        }
+        assert_eq!(planned(8).losses.first().map(|loss| loss.last), Some(Some(8)), "{from}");
     }
 }
 
@@ -475,26 +496,4 @@ proptest! {
         }
         let _read = Survey::default().read(0, &bytes);
     }
-}
-
-#[test]
-#[ignore = "measures"]
-fn what_a_mark_costs() {
-    const WRITES: u32 = 200_000;
-    let dir = TempDir::new().unwrap();
-    let store = open(dir.path());
-    let db = store.db().unwrap();
-    let from = db.latest_sequence_number();
-    #[expect(clippy::disallowed_methods, reason = "a measurement")]
-    let begun = std::time::Instant::now();
-    for n in 0..WRITES {
-        let mut batch = rocksdb::WriteBatch::default();
-        store.journal.stamp(&mut batch);
-        let begun = store.journal.begin(&db, Sync::No);
-        drop(begun);
-        let begun = store.journal.begin(&db, Sync::Yes);
-        store.journal.note(from + u64::from(n) + 1);
-        drop(begun);
-    }
-    println!("{:?} a write", begun.elapsed() / WRITES);
 }
