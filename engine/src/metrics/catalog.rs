@@ -1,4 +1,5 @@
-//! The catalog: which blocks there are. Immutable; a change makes a new one that shares what stayed.
+//! The catalog: which blocks there are. Immutable; a change makes a new one that shares what stayed, at the price of what changes: seals,
+//! merges and deletions wait for each other there, and there may be a million metrics.
 //!
 //! Blocks of a metric fall into *clusters*: those whose windows meet. Windows are two hours or a day, aligned, so
 //! a cluster spans a day at most. In a cluster, the blocks that one merge wrote make a *unit*, a compacted block set: the same
@@ -8,6 +9,7 @@
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
+use rpds::HashTrieMapSync;
 
 use super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId};
 use crate::model::{MetricId, TimeRange};
@@ -15,7 +17,7 @@ use crate::model::{MetricId, TimeRange};
 /// All blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
-    metrics: HashMap<MetricId, Arc<MetricBlocks>>,
+    metrics: HashTrieMapSync<MetricId, Arc<MetricBlocks>>,
     blocks: u64,
     bytes: u64,
 }
@@ -97,12 +99,17 @@ impl Catalog {
     /// The catalog with some blocks more and some less.
     pub(crate) fn changed(&self, added: &[BlockInfo], removed: &HashSet<BlockKey>) -> Self {
         let mut next = self.clone();
-        let mut touched: HashSet<MetricId> = added.iter().map(|b| b.key.metric).collect();
-        touched.extend(removed.iter().map(|k| k.metric));
-        for metric in touched {
-            let old = next.metrics.remove(&metric).unwrap_or_default();
-            let mut blocks: Vec<BlockInfo> = Vec::with_capacity(old.0.len() + 1);
-            for block in &old.0 {
+        let mut touched: HashMap<MetricId, Vec<BlockInfo>> = HashMap::new();
+        for block in added {
+            touched.entry(block.key.metric).or_default().push(*block);
+        }
+        for key in removed {
+            touched.entry(key.metric).or_default();
+        }
+        for (metric, mut blocks) in touched {
+            next.blocks += blocks.len() as u64;
+            next.bytes += blocks.iter().map(|block| u64::from(block.bytes)).sum::<u64>();
+            for block in &self.metric(metric).0 {
                 if removed.contains(&block.key) {
                     next.blocks -= 1;
                     next.bytes -= u64::from(block.bytes);
@@ -110,14 +117,11 @@ impl Catalog {
                     blocks.push(*block);
                 }
             }
-            for block in added.iter().filter(|b| b.key.metric == metric) {
-                next.blocks += 1;
-                next.bytes += u64::from(block.bytes);
-                blocks.push(*block);
-            }
-            if !blocks.is_empty() {
+            if blocks.is_empty() {
+                next.metrics.remove_mut(&metric);
+            } else {
                 blocks.sort_unstable_by_key(|b| (b.window.start, b.key));
-                next.metrics.insert(metric, Arc::new(MetricBlocks(blocks)));
+                next.metrics.insert_mut(metric, Arc::new(MetricBlocks(blocks)));
             }
         }
         next
