@@ -58,6 +58,8 @@ pub struct EngineStats {
     pub seals: u64,
     /// Windows merged.
     pub merges: u64,
+    /// Windows that wait to be merged, as of the last look.
+    pub merges_waiting: u64,
     /// Milliseconds that the clock is ahead of the time that is believed, negative when it is behind; 0 while it is believed.
     pub clock_ahead_ms: i64,
     /// Whether writes are refused.
@@ -99,6 +101,7 @@ impl EngineStats {
             damage: rooms.damage.len() as u64,
             seals: counters.seals.load(Ordering::Relaxed),
             merges: counters.merges.load(Ordering::Relaxed),
+            merges_waiting: counters.merges_waiting.load(Ordering::Relaxed),
             clock_ahead_ms: rooms.trusted.read().deviation.map_or(0, |d| d.ahead_ms),
             read_only: rooms.alarm.trouble().is_some(),
         }

@@ -132,6 +132,11 @@ impl Alarm {
         state.failure().or_else(|| state.read_only.clone()).or_else(|| state.seal_failure.clone())
     }
 
+    /// Whether somebody waits for a seal.
+    pub(crate) fn is_seal_wanted(&self) -> bool {
+        self.state.lock().seal
+    }
+
     /// Ends the threads of maintenance.
     pub(crate) fn stop(&self) {
         self.state.lock().stopped = true;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeReport, Part};
+use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeBudget, MergeReport, Part};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
@@ -24,11 +24,19 @@ use crate::trusted_time::TrustedClock;
 
 /// How often the keeper looks around.
 const ROUND: Duration = Duration::from_secs(1);
-/// Windows merged in one round: the budget between two looks at whether a seal is wanted.
-const WINDOWS_PER_ROUND: usize = 4;
+/// Windows of metrics that a round plans to merge, and groups of event blocks that it merges.
+const WINDOWS_PER_ROUND: usize = 4_096;
+const EVENT_GROUPS_PER_ROUND: usize = 4;
+/// How long a round goes on merging, if nobody waits for a seal. While there is more to merge, the keeper then rests for as long as
+/// that took: with a backlog it takes half a core.
+const MERGE_TIME: Duration = Duration::from_millis(500);
 /// Time between two looks for something to merge when the last one found nothing.
 const MERGE_PERIOD: Duration = Duration::from_secs(60);
 const EXPIRE_PERIOD: Duration = Duration::from_secs(3_600);
+/// Time before the first expiry after a start: not so long that a server that is often started anew would keep everything.
+const EXPIRE_AFTER_START: Duration = Duration::from_secs(600);
+/// Time between a seal that failed and the next attempt.
+const RETRY_PERIOD: Duration = Duration::from_secs(2);
 /// Time between two notes of what time it is: what a crash takes of it is told apart from a clock that jumped by waiting as long.
 const NOTE_PERIOD: Duration = Duration::from_secs(600);
 
@@ -58,24 +66,26 @@ impl Due {
     /// After a start, what was replayed is sealed and merged soon. Expiry waits: nothing is deleted before an
     /// operator who opened old data with the wrong retention had time to notice.
     pub(crate) fn after_start(now: Duration) -> Self {
-        Self { seal: now, merge: now, expire: now + EXPIRE_PERIOD, note: now + NOTE_PERIOD }
+        Self { seal: now, merge: now, expire: now + EXPIRE_AFTER_START, note: now + NOTE_PERIOD }
     }
 }
 
 impl Keeper {
     /// The work of the keeper's thread, until it is stopped.
     pub(crate) fn run(&self) {
-        while let Some(seal_wanted) = self.alarm.wait(ROUND) {
+        let mut rest = ROUND;
+        while let Some(seal_wanted) = self.alarm.wait(rest) {
             // Steps catch their own panics: this is one of those between them.
-            if let Err(reason) = caught("the maintenance thread", || self.round(seal_wanted)) {
-                self.alarm.fail(Part::Seal, reason);
+            match caught("the maintenance thread", || self.round(seal_wanted)) {
+                Ok(wanted) => rest = wanted,
+                Err(reason) => self.alarm.fail(Part::Seal, reason),
             }
         }
     }
 
     /// Everything that is done in the background. Failures are kept by the [`Alarm`] for whoever asks; the next
-    /// round tries again.
-    fn round(&self, seal_wanted: bool) {
+    /// round tries again. Answers how long it may wait.
+    fn round(&self, seal_wanted: bool) -> Duration {
         // Each second, so that a clock that is wrong is found out before anything goes by it.
         self.trusted.read();
         #[cfg(test)]
@@ -85,19 +95,26 @@ impl Keeper {
         let own_pace = options.maintenance == Maintenance::Background;
         let mut due = self.turn.lock();
         if seal_wanted || (own_pace && now >= due.seal) {
-            due.seal = now.saturating_add(options.head_age);
-            // The step itself tells the alarm.
-            let _told = self.seal_step();
+            // The step itself tells the alarm. While seals fail, what waits for one is refused: the cause may be gone any moment.
+            let pause = if self.seal_step().is_ok() { options.head_age } else { RETRY_PERIOD };
+            due.seal = now.saturating_add(pause);
         }
         if own_pace && now >= due.note {
             due.note = now + NOTE_PERIOD;
             self.note_time();
         }
-        let mut failure = None;
+        let (mut failure, mut rest) = (None, ROUND);
         if own_pace && now >= due.merge {
-            let merged = self.merge_step(Eagerness::Over, WINDOWS_PER_ROUND);
+            let begun = self.trusted.steady();
+            let spent = || self.trusted.steady().saturating_sub(begun);
+            let has_time = || spent() < MERGE_TIME && !self.alarm.is_seal_wanted();
+            let budget = MergeBudget { windows: WINDOWS_PER_ROUND, has_time: &has_time };
+            let merged = self.merge_step(Eagerness::Over, budget, EVENT_GROUPS_PER_ROUND);
             let busy = merged.as_ref().is_ok_and(|report| report.windows > 0);
             due.merge = if busy { now } else { now + MERGE_PERIOD };
+            if busy {
+                rest = spent().min(ROUND);
+            }
             failure = merged.err();
         }
         if own_pace && now >= due.expire {
@@ -108,6 +125,7 @@ impl Keeper {
             failure = failure.or(self.collect_garbage().err());
         }
         self.alarm.upkept(failure.map(|error| error.to_string()));
+        rest
     }
 
     /// Seals all that was written before.
@@ -147,18 +165,23 @@ impl Keeper {
     /// Brings all blocks to their final form and deletes what is not needed.
     pub(crate) fn merge(&self) -> Result<MergeReport> {
         let _turn = self.turn.lock();
-        let report = self.merge_step(Eagerness::All, usize::MAX)?;
+        let report = self.merge_step(Eagerness::All, MergeBudget::ALL, usize::MAX)?;
         self.collect_garbage()?;
         self.telemetry.settle_disk()?;
         Ok(report)
     }
 
-    fn merge_step(&self, eagerness: Eagerness, windows_max: usize) -> Result<MergeReport> {
+    fn merge_step(
+        &self,
+        eagerness: Eagerness,
+        budget: MergeBudget<'_>,
+        event_groups: usize,
+    ) -> Result<MergeReport> {
         let Telemetry { metrics, events, .. } = &*self.telemetry;
         let expiry = self.trusted.read().expiry;
         self.guarded(Part::Upkeep, || {
-            let mut report = metrics.merge_windows(eagerness, windows_max, expiry)?;
-            report += events.merge_blocks(eagerness, windows_max)?;
+            let mut report = metrics.merge_windows(eagerness, budget, expiry)?;
+            report += events.merge_blocks(eagerness, event_groups)?;
             Ok(report)
         })
     }

@@ -20,7 +20,7 @@ pub(crate) use backup::{Stage, check_target, restore};
 pub(crate) use guarding::run as guard_new_tables;
 pub(crate) use inspect::inspect;
 pub(crate) use keeper::{Due, Keeper};
-pub(crate) use reports::Eagerness;
 pub use reports::{DeleteReport, ExpireReport, MergeReport};
+pub(crate) use reports::{Eagerness, MergeBudget};
 pub use verify::VerifyReport;
 pub(crate) use verify::verify;

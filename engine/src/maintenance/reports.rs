@@ -52,6 +52,19 @@ pub struct DeleteReport {
     pub blocks: u64,
 }
 
+/// How much is merged in one go.
+#[derive(Clone, Copy)]
+pub(crate) struct MergeBudget<'b> {
+    pub(crate) windows: usize,
+    /// Whether there is time for one more.
+    pub(crate) has_time: &'b dyn Fn() -> bool,
+}
+
+impl MergeBudget<'_> {
+    /// All that there is.
+    pub(crate) const ALL: Self = Self { windows: usize::MAX, has_time: &|| true };
+}
+
 /// What is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Eagerness {

@@ -43,6 +43,8 @@ pub(crate) struct Counters {
     pub(crate) readings_late: AtomicU64,
     pub(crate) seals: AtomicU64,
     pub(crate) merges: AtomicU64,
+    /// Windows that waited to be merged when that was last looked at.
+    pub(crate) merges_waiting: AtomicU64,
 }
 
 impl Metrics {

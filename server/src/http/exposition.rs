@@ -209,6 +209,12 @@ impl Scrape {
         counter(encoder, "merges", "Merges of blocks since the start", stats.merges)?;
         gauge(
             encoder,
+            "merges_waiting",
+            "Windows of metrics that wait to be merged",
+            stats.merges_waiting,
+        )?;
+        gauge(
+            encoder,
             "read_only",
             "1 while the storage takes no writes",
             u64::from(stats.read_only),

@@ -19,7 +19,7 @@ use super::expire::kept_ms;
 use super::seal::retire;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
-use crate::maintenance::{Eagerness, MergeReport};
+use crate::maintenance::{Eagerness, MergeBudget, MergeReport};
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::storage::{Batch, Sync};
 
@@ -45,17 +45,24 @@ struct Part {
 }
 
 impl Metrics {
-    /// Merges up to `windows_max` windows, leaving out what has expired as of `expiry`. Answers what was done; nothing when
-    /// nothing is to do.
+    /// Merges as many windows as the budget allows, leaving out what has expired as of `expiry`. Answers what was done; nothing
+    /// when nothing is to do.
     pub(crate) fn merge_windows(
         &self,
         eagerness: Eagerness,
-        windows_max: usize,
+        budget: MergeBudget<'_>,
         expiry: TimestampMs,
     ) -> Result<MergeReport> {
         let mut report = MergeReport::default();
         let mut failure = None;
-        for job in self.merge_jobs(eagerness, windows_max, expiry) {
+        let (jobs, mut waiting) = self.merge_jobs(eagerness, budget.windows, expiry);
+        self.counters.merges_waiting.store(waiting, Ordering::Relaxed);
+        for job in jobs {
+            if report.windows > 0 && !(budget.has_time)() {
+                break;
+            }
+            waiting -= 1;
+            self.counters.merges_waiting.store(waiting, Ordering::Relaxed);
             match self.merge_one(&job, expiry, &mut report) {
                 Ok(()) => {}
                 // This window stays as it is; the others are merged.
@@ -66,32 +73,34 @@ impl Metrics {
         failure.map_or(Ok(report), Err)
     }
 
+    /// Up to so many jobs, and how many there are.
     fn merge_jobs(
         &self,
         eagerness: Eagerness,
         windows_max: usize,
         expiry: TimestampMs,
-    ) -> Vec<Job> {
+    ) -> (Vec<Job>, u64) {
         let now = self.now();
         let catalog = self.view.catalog();
         let all_time = TimeRange::new(i64::MIN, i64::MAX);
-        let mut jobs = Vec::new();
+        let (mut jobs, mut all) = (Vec::new(), 0);
         for (metric, blocks) in catalog.metrics() {
             let mut clusters = blocks.clusters(all_time);
             clusters.retain(|c| !c.sources().any(|b| self.is_quarantined(&b.key)));
             let day_of = |c: &Cluster| c.window.start.floor_to(Interval::DAY);
-            while !clusters.is_empty() && jobs.len() < windows_max {
+            while !clusters.is_empty() {
                 let Some(day) = clusters.first().map(day_of) else { break };
                 let later =
                     clusters.iter().position(|c| day_of(c) != day).unwrap_or(clusters.len());
                 let rest = clusters.split_off(later);
                 let of_day = std::mem::replace(&mut clusters, rest);
                 let plan = |day| self.rollups(metric, day, expiry);
-                jobs.extend(jobs_of_day(metric, day, of_day, (now, eagerness), plan));
+                let of_day = jobs_of_day(metric, day, of_day, (now, eagerness), plan);
+                all += of_day.len() as u64;
+                jobs.extend(of_day.into_iter().take(windows_max - jobs.len()));
             }
         }
-        jobs.truncate(windows_max);
-        jobs
+        (jobs, all)
     }
 
     fn merge_one(&self, job: &Job, expiry: TimestampMs, report: &mut MergeReport) -> Result<()> {
@@ -130,7 +139,9 @@ impl Metrics {
         drop(loaded);
         let removed: HashSet<BlockKey> = job.removed.iter().map(|info| info.key).collect();
         removed.iter().for_each(|key| retire(&mut batch, key));
-        self.store.write(batch, Sync::Yes)?;
+        // Not synced, so that many small windows do not wait for the disk one by one: a power loss takes the merge as a whole, and
+        // what it replaced is there until tables hold what it wrote.
+        self.store.write(batch, Sync::No)?;
         written.into_iter().for_each(|times| self.times.written(times));
         if !self.view.replace(&infos, &removed) {
             // The metric was dropped meanwhile: its new blocks go as well.
