@@ -33,6 +33,8 @@ pub struct Options {
     pub threads: usize,
     /// Series of one metric.
     pub series_per_metric: usize,
+    /// Distinct tag keys of one metric.
+    pub tag_keys_per_metric: usize,
     /// Series in all.
     pub series_total: usize,
     /// Bytes that must stay free on the disk; below it writes are refused.
@@ -65,6 +67,7 @@ impl Default for Options {
             query_groups: 100_000,
             threads: std::thread::available_parallelism().map_or(2, usize::from),
             series_per_metric: 1_000_000,
+            tag_keys_per_metric: 1_000,
             series_total: 10_000_000,
             disk_free_bytes: 256 << 20,
             retention: Retention::default(),

@@ -141,11 +141,9 @@ impl Metrics {
 
     /// Forgets a metric, as a record says.
     pub(crate) fn drop_metric(&self, metric: MetricId) {
-        if self.registry.drop_metric(metric) {
-            let blocks = self.view.drop_metric(metric);
-            let mut baselines = self.baselines.lock();
-            self.view.with_known(|known| baselines.retain(known));
-            drop(baselines);
+        if let Some(series) = self.registry.drop_metric(metric) {
+            let blocks = self.view.drop_metric(metric, &series);
+            self.baselines.lock().forget(&series);
             self.dropped.lock().push((metric, blocks));
         }
     }

@@ -9,7 +9,7 @@ use super::Metrics;
 use super::block::{BlockInfo, BlockKey};
 use super::catalog::Catalog;
 use super::readings;
-use super::registry::{Loaded, Registry, load};
+use super::registry::{CardinalityLimits, Loaded, Registry, load};
 use super::times::TimePages;
 use super::view::View;
 use crate::error::Result;
@@ -37,7 +37,11 @@ pub(crate) fn open(
     options: Options,
     pool: Arc<rayon::ThreadPool>,
 ) -> Result<Opened> {
-    let registry = Registry::new(options.series_per_metric, options.series_total);
+    let registry = Registry::new(CardinalityLimits {
+        per_metric: options.series_per_metric,
+        tag_keys: options.tag_keys_per_metric,
+        total: options.series_total,
+    });
     let loaded = load(&store, &registry)?;
     let mut damaged = loaded.damaged.clone();
     let before = damaged.len();
@@ -84,7 +88,7 @@ pub(crate) fn inspect(
     let view = View::new(Catalog::default().changed(&blocks, &HashSet::new()), HashMap::new());
     // Verification reads them again, and reports what it cannot read.
     let times = TimePages::open(Arc::clone(&store), options.cache_bytes, &mut Vec::new())?;
-    let registry = Registry::new(0, 0);
+    let registry = Registry::new(CardinalityLimits::default());
     Ok(Metrics::new(store, options, pool, registry, (view, times), HashSet::new(), 1))
 }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Weak};
 
 use hashbrown::{HashMap, HashSet};
 use parking_lot::{Mutex, RwLock};
+use roaring::RoaringBitmap;
 
 use super::block::{BlockInfo, BlockKey, Tier};
 use super::catalog::{Catalog, MetricBlocks};
@@ -101,9 +102,13 @@ impl View {
 
     /// Forgets a metric: its points in the active head and its blocks, which are answered. What is being sealed of
     /// it is left out when the seal is done.
-    pub(crate) fn drop_metric(&self, metric: MetricId) -> Vec<BlockKey> {
+    pub(crate) fn drop_metric(&self, metric: MetricId, series: &RoaringBitmap) -> Vec<BlockKey> {
         let mut state = self.state.write();
-        state.metric_of.iter_mut().filter(|m| **m == Some(metric)).for_each(|m| *m = None);
+        for id in series {
+            if let Some(of) = state.metric_of.get_mut(id as usize) {
+                *of = None;
+            }
+        }
         state.active.drop_metric(metric);
         state.sealed_stats.remove(&metric);
         state.dropped.insert(metric);

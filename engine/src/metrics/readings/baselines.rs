@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use roaring::RoaringBitmap;
+
 use super::buckets::Counts;
 use super::counter::{CounterTotal, increase};
 use super::pages::{Page, Pages};
@@ -125,11 +127,11 @@ impl Baselines {
         }
     }
 
-    /// Forgets series that are not `known` any more.
-    pub(crate) fn retain(&mut self, known: impl Fn(SeriesId) -> bool) {
-        self.counters.retain(&known, |_| ());
+    /// Forgets series.
+    pub(crate) fn forget(&mut self, series: &RoaringBitmap) {
+        self.counters.forget(series, |_| ());
         let bytes = &mut self.histogram_bytes;
-        self.histograms.retain(&known, |gone| *bytes -= gone.bytes());
+        self.histograms.forget(series, |gone| *bytes -= gone.bytes());
     }
 
     /// Takes what changed since the last call, to be written with what was applied before.

@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
+use roaring::RoaringBitmap;
 
 use crate::fingerprint::fingerprint;
 use crate::model::{MetricType, SeriesId};
@@ -58,7 +59,12 @@ pub(super) struct Aliases {
     aliases: Vec<Alias>,
     /// The place of each in the list.
     table: HashTable<u32>,
+    /// Series that are gone, and may have spellings in the list.
+    gone: RoaringBitmap,
 }
+
+/// Series that are gone before their spellings are removed, at least; then as many as an eighth of the list.
+const GONE_MIN: u64 = 1 << 10;
 
 #[derive(Debug)]
 struct Alias {
@@ -98,29 +104,46 @@ impl Aliases {
             && alias.is(spelling)
         {
             place.0 = guess;
-            return alias.known();
+            return self.known(alias);
         }
         let found = *self.table.find(spelling.low, |at| self.is(*at, spelling))?;
         before.next.store(found, Ordering::Relaxed);
         place.0 = found;
-        self.aliases.get(found as usize)?.known()
+        self.known(self.aliases.get(found as usize)?)
+    }
+
+    #[inline]
+    fn known(&self, alias: &Alias) -> Option<Known> {
+        let is_gone = !self.gone.is_empty() && self.gone.contains(alias.series);
+        if is_gone { None } else { alias.known() }
     }
 
     pub(super) fn insert(&mut self, spelling: Spelling, (series, kind): Known) {
         if self.aliases.len() >= SPELLINGS_MAX {
             self.aliases.clear();
             self.table.clear();
+            self.gone.clear();
         }
         let high = spelling.high & !TYPE_BITS | u64::from(kind.code());
+        let known = self.table.find(spelling.low, |at| self.is(*at, spelling)).copied();
+        if let Some(alias) = known.and_then(|at| self.aliases.get_mut(at as usize)) {
+            (alias.high, alias.series) = (high, series.0);
+            return;
+        }
         let at = self.aliases.len() as u32;
         let next = AtomicU32::new(at + 1);
         self.aliases.push(Alias { low: spelling.low, high, series: series.0, next });
         self.index(at);
     }
 
-    /// Forgets the spellings of the series for which `forget` holds.
-    pub(super) fn forget(&mut self, forget: impl Fn(u32) -> bool) {
-        self.aliases.retain(|alias| !forget(alias.series));
+    /// Forgets the spellings of series that are gone and never come back.
+    pub(super) fn forget(&mut self, series: &RoaringBitmap) {
+        self.gone |= series;
+        if self.gone.len() < GONE_MIN.max(self.aliases.len() as u64 / 8) {
+            return;
+        }
+        let gone = std::mem::take(&mut self.gone);
+        self.aliases.retain(|alias| !gone.contains(alias.series));
         self.table.clear();
         (0..self.aliases.len() as u32).for_each(|at| self.index(at));
     }
@@ -202,11 +225,17 @@ mod tests {
         let (mut aliases, spellings) = filled(100);
         let mut place = Place::default();
         assert!(aliases.get(spellings[99], &mut place).is_some());
-        aliases.forget(|series| series % 2 == 1);
+        aliases.forget(&(0..100).filter(|series| series % 2 == 1).collect());
         for (i, spelling) in spellings.iter().enumerate() {
             assert_eq!(aliases.get(*spelling, &mut place).is_some(), i % 2 == 0, "{i}");
         }
-        aliases.forget(|_| true);
+        // The metric came back: the same spelling is another series.
+        aliases.insert(spellings[1], (SeriesId(500), MetricType::Gauge));
+        assert_eq!(aliases.get(spellings[1], &mut place), Some((SeriesId(500), MetricType::Gauge)));
+        assert_eq!(aliases.aliases.len(), 100);
+        // So many that they are removed.
+        aliases.forget(&(0..=500).chain(1_000..3_000).collect());
+        assert!(aliases.aliases.is_empty());
         assert_eq!(aliases.get(spellings[0], &mut place), None);
     }
 

@@ -171,17 +171,22 @@ impl Index {
         self.by_tags.insert_unique(hash_of(&id), id, hash_of);
     }
 
-    /// Forgets a metric. Its ids stay used.
-    pub(super) fn drop_metric(&mut self, id: MetricId) -> bool {
-        let Some(entry) = self.metrics.remove(&id.0) else { return false };
+    /// Forgets a metric, and answers its series. Its ids stay used.
+    pub(super) fn drop_metric(&mut self, id: MetricId) -> Option<RoaringBitmap> {
+        let entry = self.metrics.remove(&id.0)?;
         // A metric of the same name may have come since.
         if self.by_name.get(&entry.name) == Some(&id) {
             self.by_name.remove(&entry.name);
         }
         self.live_series -= entry.series.len() as usize;
-        self.by_tags.retain(|series| !entry.series.contains(*series));
-        self.aliases.forget(|series| entry.series.contains(series));
-        true
+        for series in &entry.series {
+            let hash = hash_tags(&self.series, &self.tags, series);
+            if let Ok(found) = self.by_tags.find_entry(hash, |id| *id == series) {
+                found.remove();
+            }
+        }
+        self.aliases.forget(&entry.series);
+        Some(entry.series)
     }
 
     /// A series with its tags, unless its metric is gone.
@@ -269,6 +274,15 @@ impl Index {
             TagCondition::NoneOf(_) => *series -= matching,
             _ => *series &= matching,
         }
+    }
+
+    /// The distinct tag keys that a metric would have with a series of these tags.
+    pub(super) fn tag_keys_with(&self, metric: &MetricEntry, tags: &Tags) -> usize {
+        let is_new = |key: &str| {
+            let key = self.strings.get(key);
+            key.is_none_or(|key| metric.postings.values(key).is_none())
+        };
+        metric.postings.keys().len() + tags.iter().filter(|(key, _)| is_new(key)).count()
     }
 
     /// The tag keys of a metric with their numbers of values, sorted.

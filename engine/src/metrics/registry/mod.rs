@@ -15,4 +15,4 @@ mod store;
 pub use aliases::Spelling;
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
 pub(crate) use persist::{Loaded, RegistryRows, check_row, load};
-pub(crate) use store::{Lookup, Registry, Unsealed};
+pub(crate) use store::{CardinalityLimits, Lookup, Registry, Unsealed};

@@ -252,6 +252,7 @@ fn read_segment(row: &[u8]) -> CodecResult<Vec<SeriesDefined>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::store::CardinalityLimits;
     use super::*;
 
     #[test]
@@ -286,7 +287,7 @@ mod tests {
             metrics: vec![metric(1, "kept"), metric(2, "gone")],
             series: vec![series(4, 1), series(5, 2)],
         };
-        let written = Registry::new(10, 10);
+        let written = Registry::new(CardinalityLimits { per_metric: 10, tag_keys: 10, total: 10 });
         written.restore(&definitions);
         written.note_unsealed(&definitions);
         let mut batch = Batch::new();
@@ -296,7 +297,7 @@ mod tests {
         rows.stats(MetricId(1), stats);
         rows.drop_metric(MetricId(2));
         store.write(batch, crate::storage::Sync::Yes).unwrap();
-        let registry = Registry::new(10, 10);
+        let registry = Registry::new(CardinalityLimits { per_metric: 10, tag_keys: 10, total: 10 });
         let loaded = load(&store, &registry).unwrap();
         assert_eq!(loaded.damaged, [""; 0]);
         assert_eq!(loaded.stats, HashMap::from_iter([(MetricId(1), stats)]));

@@ -45,29 +45,24 @@ impl Posting {
 /// The postings of one metric: for every key the values, for every value the series.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
-    keys: Vec<(TextId, HashMap<TextId, Posting>)>,
+    keys: HashMap<TextId, HashMap<TextId, Posting>>,
 }
 
 impl Postings {
     pub(super) fn insert(&mut self, key: TextId, value: TextId, series: u32) {
-        let position = self.keys.iter().position(|(k, _)| *k == key).unwrap_or(self.keys.len());
-        if position == self.keys.len() {
-            self.keys.push((key, HashMap::new()));
-        }
-        if let Some((_, values)) = self.keys.get_mut(position) {
-            values
-                .entry(value)
-                .and_modify(|p| p.insert(series))
-                .or_insert_with(|| Posting::One(series));
-        }
+        let values = self.keys.entry(key).or_default();
+        let posting = values.entry(value).or_insert_with(|| Posting::One(series));
+        posting.insert(series);
     }
 
-    pub(super) fn keys(&self) -> impl Iterator<Item = (TextId, &HashMap<TextId, Posting>)> {
+    pub(super) fn keys(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (TextId, &HashMap<TextId, Posting>)> {
         self.keys.iter().map(|(key, values)| (*key, values))
     }
 
     pub(super) fn values(&self, key: TextId) -> Option<&HashMap<TextId, Posting>> {
-        self.keys.iter().find_map(|(k, values)| (*k == key).then_some(values))
+        self.keys.get(&key)
     }
 
     /// Bytes in memory, sets included.
@@ -77,9 +72,10 @@ impl Postings {
             Posting::One(_) => 0,
             Posting::Many(set) => set.serialized_size() + 48,
         };
-        self.keys
-            .iter()
-            .map(|(_, values)| values.capacity() * entry + values.values().map(set).sum::<usize>())
-            .sum()
+        let of_values = |values: &HashMap<TextId, Posting>| {
+            values.capacity() * entry + values.values().map(set).sum::<usize>()
+        };
+        let keys = self.keys.capacity() * (size_of::<(TextId, HashMap<TextId, Posting>)>() + 1);
+        keys + self.keys.values().map(of_values).sum::<usize>()
     }
 }

@@ -1,6 +1,7 @@
 //! The registry behind its lock: finding and creating series, and keeping track of what is not on disk yet.
 
 use parking_lot::{RwLock, RwLockReadGuard};
+use roaring::RoaringBitmap;
 
 use super::aliases::{Known, Place, Speller, Spelling};
 use super::index::{Index, MetricEntry, Selection};
@@ -20,9 +21,11 @@ pub(crate) struct Registry {
 const PATIENCE: u32 = 1 << 14;
 
 /// How many series there may be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CardinalityLimits {
     pub(crate) per_metric: usize,
+    /// Distinct tag keys of one metric.
+    pub(crate) tag_keys: usize,
     pub(crate) total: usize,
 }
 
@@ -55,12 +58,9 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl Registry {
-    pub(crate) fn new(per_metric: usize, total: usize) -> Self {
-        Self {
-            index: RwLock::new(Index::default()),
-            news: parking_lot::Mutex::default(),
-            limits: CardinalityLimits { per_metric, total },
-        }
+    pub(crate) fn new(limits: CardinalityLimits) -> Self {
+        let (index, news) = (RwLock::new(Index::default()), parking_lot::Mutex::default());
+        Self { index, news, limits }
     }
 
     pub(crate) fn lookup(&self) -> Lookup<'_> {
@@ -148,7 +148,7 @@ impl Registry {
     }
 
     /// Forgets a metric; false when it was not there.
-    pub(crate) fn drop_metric(&self, metric: MetricId) -> bool {
+    pub(crate) fn drop_metric(&self, metric: MetricId) -> Option<RoaringBitmap> {
         self.index.write().drop_metric(metric)
     }
 
@@ -217,6 +217,15 @@ impl Registry {
             return Ok(series);
         }
         self.check_limits(name, metric.map_or(0, |(.., series)| series), index.live_series())?;
+        let keys = match metric.and_then(|(id, ..)| index.metric(id)) {
+            Some(metric) => index.tag_keys_with(metric, &tags),
+            None => tags.len(),
+        };
+        if keys > self.limits.tag_keys {
+            return Err(Refusal::CardinalityLimit(format!(
+                "metric {name:?} would have {keys} distinct tag keys, more than one metric may have"
+            )));
+        }
         // Ids are handed out and listed as news under one lock, so that a record that uses an id can only be
         // queued after the definition is on its way.
         let mut news = self.news.lock();
@@ -240,7 +249,7 @@ impl Registry {
     }
 
     fn check_limits(&self, name: &str, of_metric: u64, total: usize) -> Result<(), Refusal> {
-        let CardinalityLimits { per_metric, total: total_max } = self.limits;
+        let CardinalityLimits { per_metric, total: total_max, .. } = self.limits;
         if of_metric >= per_metric as u64 {
             return Err(Refusal::CardinalityLimit(format!(
                 "metric {name:?} has {of_metric} series, the most that one metric may have"
@@ -315,7 +324,7 @@ mod tests {
     use crate::model::TagCondition;
 
     fn registry() -> Registry {
-        Registry::new(5, 8)
+        Registry::new(CardinalityLimits { per_metric: 5, tag_keys: 3, total: 8 })
     }
 
     fn select(registry: &Registry, key: &str, condition: TagCondition) -> Vec<u32> {
@@ -361,6 +370,21 @@ mod tests {
     }
 
     #[test]
+    fn a_metric_has_so_many_tag_keys() {
+        let registry = registry();
+        let mut lookup = registry.lookup();
+        let gauge = MetricType::Gauge;
+        let four = [("a", "1"), ("b", "1"), ("c", "1"), ("d", "1")];
+        let of_none = lookup.series("new", gauge, &four);
+        assert!(matches!(of_none, Err(Refusal::CardinalityLimit(_))));
+        lookup.series("cpu", gauge, &[("a", "1"), ("b", "1")]).unwrap();
+        lookup.series("cpu", gauge, &[("b", "2"), ("c", "1")]).unwrap();
+        let full = lookup.series("cpu", gauge, &[("a", "2"), ("d", "1")]);
+        assert!(matches!(full, Err(Refusal::CardinalityLimit(_))));
+        lookup.series("cpu", gauge, &[("a", "2"), ("c", "3")]).unwrap();
+    }
+
+    #[test]
     fn conditions_select_series() {
         let registry = registry();
         let mut lookup = registry.lookup();
@@ -388,8 +412,8 @@ mod tests {
         let old = lookup.series("cpu", MetricType::Gauge, &[("h", "a")]).unwrap();
         drop(lookup);
         let id = registry.with_metric("cpu", |m| m.id).unwrap();
-        assert!(registry.drop_metric(id));
-        assert!(!registry.drop_metric(id));
+        assert_eq!(registry.drop_metric(id), Some(RoaringBitmap::from_iter([old.0])));
+        assert_eq!(registry.drop_metric(id), None);
         let mut lookup = registry.lookup();
         let new = lookup.series("cpu", MetricType::Counter, &[("h", "a")]).unwrap();
         assert_ne!(old, new);

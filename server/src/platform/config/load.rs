@@ -93,6 +93,7 @@ impl Config {
                 Threads::Count(n) => usize::from(n),
             },
             series_per_metric: usize::try_from(metrics.series_per_metric).unwrap_or(usize::MAX),
+            tag_keys_per_metric: usize::try_from(metrics.tag_keys_per_metric).unwrap_or(usize::MAX),
             series_total: usize::try_from(metrics.series_total).unwrap_or(usize::MAX),
             disk_free_bytes: storage.disk_free_bytes.bytes(),
             retention: self.retention(),

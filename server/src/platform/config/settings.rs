@@ -219,6 +219,8 @@ settings! {
     "metrics" metrics: Metrics {
         /// Series of one metric.
         series_per_metric: u64 = "1_000_000";
+        /// Distinct tag keys of one metric.
+        tag_keys_per_metric: u64 = "1_000";
         /// Series in all.
         series_total: u64 = "10_000_000";
         /// Points and rollup cells that one query may read.
