@@ -68,6 +68,8 @@ pub const RECEIPT_KEPT_MS_MIN: i64 = 24 * 60 * 60 * 1_000;
 pub const RECORD_KEY_BYTES_MAX: usize = 48;
 /// Bytes of a record's value: it is read and written whole.
 pub const RECORD_VALUE_BYTES_MAX: usize = 4 << 20;
+/// Files that the database holds open at once: tables beyond are opened when they are read.
+pub const DATABASE_FILES_OPEN_MAX: usize = 512;
 /// Things found damaged that are listed until an operator has seen them; more are logged only.
 pub const DAMAGE_FOUND_MAX: usize = 1_000;
 /// Damaged documents that are remembered by name until the next start.

@@ -288,3 +288,7 @@ pub const ERRORS_TRIM_SECONDS: u64 = 60 * 60;
 pub const ERROR_ID_DAYS: i64 = 7;
 /// Bytes of sets of users that stay in memory.
 pub const ERROR_USERS_BYTES_MAX: usize = 32 << 20;
+/// Files that connections leave to the rest of the process: those of the database, and 128 for logs, merges and copies.
+pub const FILES_RESERVED: usize = telltale_engine::limits::DATABASE_FILES_OPEN_MAX + 128;
+/// Connections that there may be however few files the process may open.
+pub const CONNECTIONS_MIN: usize = 16;

@@ -49,7 +49,7 @@ const MEMTABLE_BYTES_MAX: usize = 128 * MIB;
 /// a restart reads again.
 const LOG_BYTES_MAX: u64 = 128 << 20;
 /// Open table files. Systems commonly allow a process 1 024 files; the rest is for connections.
-const FILES_OPEN_MAX: i32 = 512;
+const FILES_OPEN_MAX: i32 = crate::limits::DATABASE_FILES_OPEN_MAX as i32;
 
 /// What the keyspaces of one database share.
 pub(super) struct Shared {

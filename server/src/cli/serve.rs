@@ -27,7 +27,7 @@ use crate::platform::config::{Config, Environment};
 use crate::platform::control::SOCKET_NAME;
 use crate::platform::keys::{FirstStart, KeyText};
 use crate::platform::ticks::Ticks;
-use crate::platform::{logging, panics, sweeps};
+use crate::platform::{logging, panics, process, sweeps};
 
 /// How often the server looks whether the engine has failed for good. Writers hear of it at once, by themselves.
 const FAILURE_LOOK: Duration = Duration::from_secs(1);
@@ -54,9 +54,11 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
     let ticks = Ticks::system();
     let clock = Clock::system();
     let mut signals = Signals::listen()?;
-    let server =
-        Server::new(wiring::http_settings(config), clock.clone(), ticks.clone(), areas::routes())
-            .map_err(|error| CliError::failed("cannot set up the routes", error))?;
+    let mut settings = wiring::http_settings(config);
+    settings.connections_max =
+        wiring::connections_possible(settings.connections_max, process::files_max());
+    let server = Server::new(settings, clock.clone(), ticks.clone(), areas::routes())
+        .map_err(|error| CliError::failed("cannot set up the routes", error))?;
     let (stop, stopping) = watch::channel(false);
     let network = listen(config.server.listen).await?;
     let network = spawn(&server, network, stopping.clone());

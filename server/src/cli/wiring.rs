@@ -5,6 +5,7 @@ use std::path::Path;
 use super::args::Common;
 use super::error::CliError;
 use crate::http::{ErrorSettings, OtlpAttributes, Settings};
+use crate::limits;
 use crate::platform::config::{
     Config, ConfigError, Environment, Flag, Loaded, Period, Sources, Threads,
 };
@@ -66,6 +67,10 @@ pub(super) fn http_settings(config: &Config) -> Settings {
         bulk_write_points_max: count(bodies.bulk_write_points),
         body_bytes_in_flight_max: bodies.in_flight.bytes_usize(),
         requests_in_flight_max: count(http.requests_in_flight),
+        strangers_in_flight_max: count(http.strangers_in_flight),
+        strangers_per_address_max: count(http.strangers_per_address),
+        stranger_body_timeout: http.stranger_body_timeout.duration(),
+        stranger_idle_timeout: http.stranger_idle_timeout.duration(),
         queries_at_once_max: match http.queries_at_once {
             Threads::Auto => Settings::default().queries_at_once_max,
             Threads::Count(n) => usize::from(n),
@@ -91,6 +96,21 @@ pub(super) fn http_settings(config: &Config) -> Settings {
         shutdown_timeout: config.server.drain.duration(),
         quotas: config.quotas(),
     }
+}
+
+/// So many of the wanted connections as a process has room for that may open so many files: the rest stays free for what else it opens,
+/// since a database that cannot open a file fails.
+pub(super) fn connections_possible(wanted: usize, files: usize) -> usize {
+    let possible = files.saturating_sub(limits::FILES_RESERVED).max(limits::CONNECTIONS_MIN);
+    if wanted > possible {
+        tracing::warn!(
+            wanted,
+            possible,
+            files,
+            "the system allows this process too few files for as many connections as are configured"
+        );
+    }
+    wanted.min(possible)
 }
 
 /// What the ledger of jobs needs to know.
@@ -119,6 +139,13 @@ fn jobs_settings(config: &Config) -> JobsSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn connections_leave_files_to_the_database() {
+        let possible = |files| connections_possible(16_384, files);
+        assert_eq!(possible(1_024), 1_024 - limits::FILES_RESERVED);
+        assert_eq!((possible(1 << 20), possible(64)), (16_384, limits::CONNECTIONS_MIN));
+    }
 
     #[test]
     fn the_defaults_of_the_configuration_are_those_of_the_http_side() {

@@ -21,12 +21,18 @@ use crate::platform::ticks::Ticks;
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Stands for a time that has not come.
 const NEVER: u64 = u64::MAX;
+/// What HTTP/2 writes about itself at once, at most, where no answer is sent: acknowledgements of a ping and of settings, and room
+/// for more bytes, each with a header of 9.
+const HTTP2_TALK_BYTES: usize = 64;
 
 /// What a connection is doing. Shared by its bytes, its requests and its timer.
 #[derive(Debug)]
 pub(super) struct Activity {
     ticks: Ticks,
     idle: Duration,
+    /// While no key was shown.
+    stranger_idle: Duration,
+    shown_key: AtomicBool,
     header: Duration,
     requests: AtomicUsize,
     /// Milliseconds of the ticks when the connection last did something of use.
@@ -59,6 +65,8 @@ impl Activity {
         Arc::new(Self {
             ticks,
             idle: settings.idle_timeout,
+            stranger_idle: settings.stranger_idle_timeout.min(settings.idle_timeout),
+            shown_key: AtomicBool::new(false),
             header: settings.header_timeout,
             requests: AtomicUsize::new(0),
             rested_since_ms: AtomicU64::new(now_ms),
@@ -77,6 +85,15 @@ impl Activity {
         Busy(Arc::clone(self))
     }
 
+    /// Somebody who is known has asked.
+    pub(super) fn show_key(&self) {
+        self.shown_key.store(true, Ordering::Relaxed);
+    }
+
+    fn idle(&self) -> Duration {
+        if self.shown_key.load(Ordering::Relaxed) { self.idle } else { self.stranger_idle }
+    }
+
     /// The answer being sent may leave a body unread.
     pub(super) fn linger(&self) {
         self.lingers.store(true, Ordering::Relaxed);
@@ -90,7 +107,7 @@ impl Activity {
     /// Whether patience has ended, and if not, how long it still holds.
     pub(super) fn patience(&self) -> Result<Duration, Overdue> {
         if self.requests.load(Ordering::Relaxed) > 0 {
-            return Ok(self.idle.min(self.header));
+            return Ok(self.stranger_idle.min(self.header));
         }
         let rested_since_ms = self.rested_since_ms.load(Ordering::Relaxed);
         let head_since_ms = self.head_since_ms.load(Ordering::Relaxed);
@@ -98,7 +115,7 @@ impl Activity {
         if head_since_ms != NEVER && head_since_ms >= rested_since_ms {
             return self.left(head_since_ms, self.header).ok_or(Overdue::Headers);
         }
-        self.left(rested_since_ms, self.idle).ok_or(Overdue::Idle)
+        self.left(rested_since_ms, self.idle()).ok_or(Overdue::Idle)
     }
 
     fn left(&self, since_ms: u64, allowed: Duration) -> Option<Duration> {
@@ -124,7 +141,15 @@ impl Activity {
         }
     }
 
-    fn sent(&self) {
+    /// Bytes went to the client. Of HTTP/2 those of an answer count, and not what the protocol says of itself: a client that only
+    /// pings rests.
+    fn sent(&self, bytes: usize) {
+        if bytes > HTTP2_TALK_BYTES || !self.http2.load(Ordering::Relaxed) {
+            self.rest();
+        }
+    }
+
+    fn rest(&self) {
         self.rested_since_ms.store(self.now_ms(), Ordering::Relaxed);
     }
 
@@ -136,7 +161,7 @@ impl Activity {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.sent();
+        self.0.rest();
         self.0.requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -211,7 +236,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
             return Poll::Ready(Ok(buf.len()));
         }
         let written = ready!(Pin::new(&mut self.socket).poll_write(cx, buf))?;
-        self.activity.sent();
+        self.activity.sent(written);
         Poll::Ready(Ok(written))
     }
 
@@ -224,7 +249,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
         let written = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, bufs))?;
-        self.activity.sent();
+        self.activity.sent(written);
         Poll::Ready(Ok(written))
     }
 

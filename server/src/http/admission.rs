@@ -30,12 +30,13 @@ pub(super) struct Reservation {
 
 impl Admission {
     pub(super) fn new(settings: &Settings) -> Self {
-        Self(Arc::new(Counts {
-            requests: AtomicUsize::new(0),
-            requests_max: settings.requests_in_flight_max,
-            body_bytes: AtomicUsize::new(0),
-            body_bytes_max: settings.body_bytes_in_flight_max,
-        }))
+        Self::of(settings.requests_in_flight_max, settings.body_bytes_in_flight_max)
+    }
+
+    /// For so many requests with so many bytes of bodies.
+    pub(super) fn of(requests_max: usize, body_bytes_max: usize) -> Self {
+        let (requests, body_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self(Arc::new(Counts { requests, requests_max, body_bytes, body_bytes_max }))
     }
 
     /// Lets a request in, or sheds it.
@@ -78,7 +79,7 @@ impl Drop for Reservation {
     }
 }
 
-fn overloaded(message: &'static str) -> ApiError {
+pub(super) fn overloaded(message: &'static str) -> ApiError {
     ApiError::new(ErrorCode::Overloaded, message).retry_after(limits::OVERLOADED_RETRY_SECONDS)
 }
 

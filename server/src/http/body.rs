@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::admission::Reservation;
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::route::{Access, BodyKind, Packing, Route};
+use super::route::{BodyKind, Packing, Route};
 use super::settings::Settings;
 use super::{inflate, snappy};
 use crate::platform::keys::Identity;
@@ -50,14 +50,15 @@ pub(super) struct BodyLimits {
 impl BodyLimits {
     /// What the route reads; of a caller whom only the body tells, no more than that needs.
     pub(super) fn of(route: &Route, settings: &Settings, caller: &Identity) -> Self {
-        let is_stranger =
-            matches!((route.access, caller), (Access::Dsn(_, Some(_)), Identity::Anonymous));
+        let is_stranger = route.is_from_stranger(caller);
         let kind = if is_stranger { BodyKind::Json } else { route.body };
+        let total =
+            if is_stranger { settings.stranger_body_timeout } else { settings.body_timeout };
         Self {
             bytes_max: settings.body_bytes_max(kind),
             packing: route.packing,
-            idle: settings.body_idle_timeout,
-            total: settings.body_timeout,
+            idle: settings.body_idle_timeout.min(total),
+            total,
         }
     }
 

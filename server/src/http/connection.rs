@@ -25,7 +25,7 @@ use tokio::time::{sleep, timeout};
 use super::activity::{Activity, Overdue, Tapped};
 use super::error::{ApiError, ErrorCode};
 use super::leftover;
-use super::pipeline::Origin;
+use super::pipeline::{Origin, ShownKey};
 use super::response::Response;
 use super::server::Server;
 use super::settings::Settings;
@@ -58,6 +58,9 @@ pub(super) async fn serve<S>(
         Box::pin(async move {
             let (request, leftover) = leftover::lend(request);
             let mut response = server.handle(origin, request).await;
+            if response.extensions_mut().remove::<ShownKey>().is_some() {
+                activity.show_key();
+            }
             if let Some(leftover) = leftover
                 && !leftover.read(response.status()).await
             {

@@ -5,7 +5,7 @@
 //! there. A socket left behind by a server that was killed is replaced; one that is answered on is not.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub struct ControlListener {
 /// A connection that was accepted.
 #[derive(Debug)]
 pub(super) enum Accepted {
-    Tcp(TcpStream),
+    Tcp(TcpStream, IpAddr),
     Control(UnixStream),
 }
 
@@ -61,12 +61,12 @@ impl Listener {
     pub(super) async fn accept(&self) -> io::Result<Accepted> {
         match self {
             Self::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, address) = listener.accept().await?;
                 // Answers are written whole; waiting for more only delays them.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(cause = %error, "a connection was gone before it began");
                 }
-                Ok(Accepted::Tcp(stream))
+                Ok(Accepted::Tcp(stream, address.ip()))
             }
             Self::Control(control) => control.accept().await.map(Accepted::Control),
         }

@@ -32,6 +32,7 @@ mod server;
 mod settings;
 mod snappy;
 mod stack;
+mod strangers;
 mod trail;
 
 mod exposition;

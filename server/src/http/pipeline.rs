@@ -6,6 +6,7 @@
 //! failure like another. Handlers that change something run to their end even when the caller hangs up, but
 //! for those that only wait.
 
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use futures_util::FutureExt;
 use http::request::Parts;
 use http_body_util::Full;
 
+use super::admission::Reservation;
 use super::body::BodyLimits;
 use super::error::{ApiError, ApiResult};
 use super::idempotency::{Claim, Subject};
@@ -24,18 +26,24 @@ use super::response::Response;
 use super::route::{BodyKind, Handler, HangUp, Method, Route};
 use super::router::Found;
 use super::server::Server;
+use super::strangers::StrangersPlace;
 use super::trail::Trail;
 use super::{cors, identify};
 use crate::app::App;
+use crate::platform::keys::Identity;
 
 /// Where a request came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The network: a key is needed.
-    Network,
+    /// The network, from this address: a key is needed.
+    Network(IpAddr),
     /// The control socket, which only the operator of the machine can open: no key is needed.
     Control,
 }
+
+/// A mark on answers to those who are known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShownKey;
 
 /// Answers a request, whatever happens.
 pub(super) async fn answer<B>(
@@ -50,7 +58,12 @@ where
     let (parts, body) = request.into_parts();
     let mut trail = Trail::begin(server, &parts);
     let outcome = walk(server, origin, parts, body, &mut trail).await;
-    trail.finish(server, outcome)
+    let is_known = !matches!(trail.identity, Identity::Anonymous);
+    let mut response = trail.finish(server, outcome);
+    if is_known {
+        response.extensions_mut().insert(ShownKey);
+    }
+    response
 }
 
 async fn walk<B>(
@@ -81,12 +94,12 @@ where
     };
     let app = server.ready()?;
     let query = Query::parse(parts.uri.query().unwrap_or(""))?;
-    let mut admitted = server.admission.enter()?;
+    let mut place = Place::take(server, origin, route, &trail.identity)?;
     let body = match route.body {
         BodyKind::None => Vec::new(),
         BodyKind::Json | BodyKind::Batch | BodyKind::Bulk => {
             let limits = BodyLimits::of(route, &server.settings, &trail.identity);
-            limits.read(&parts, body, &mut admitted).await?
+            limits.read(&parts, body, place.reservation()).await?
         }
     };
     trail.body_bytes = body.len();
@@ -94,6 +107,7 @@ where
         trail.identity = identity;
         charge(server, route, trail)?;
     }
+    let admitted = place.of_somebody_known(server, body.len())?;
     let request = Request {
         method: route.method,
         params,
@@ -116,6 +130,49 @@ where
         Method::Post if route.hang_up == HangUp::Drops => run(work(request)).await,
         Method::Post => once(server, app, work, request, &parts.uri).await,
         Method::Put | Method::Patch | Method::Delete => to_the_end(work(request)).await,
+    }
+}
+
+/// The place of a request while its body is read.
+#[derive(Debug)]
+enum Place {
+    Known(Reservation),
+    Stranger(StrangersPlace),
+}
+
+impl Place {
+    fn take(
+        server: &Server,
+        origin: Origin,
+        route: &Route,
+        identity: &Identity,
+    ) -> ApiResult<Self> {
+        match origin {
+            Origin::Control => server.control.enter().map(Self::Known),
+            Origin::Network(address) if route.is_from_stranger(identity) => {
+                server.strangers.enter(address).map(Self::Stranger)
+            }
+            Origin::Network(_) => server.admission.enter().map(Self::Known),
+        }
+    }
+
+    fn reservation(&mut self) -> &mut Reservation {
+        match self {
+            Self::Known(reservation) => reservation,
+            Self::Stranger(place) => &mut place.reservation,
+        }
+    }
+
+    /// The body has said who sent it, where nothing else did: its bytes count among those of all others now.
+    fn of_somebody_known(self, server: &Server, bytes: usize) -> ApiResult<Reservation> {
+        match self {
+            Self::Known(reservation) => Ok(reservation),
+            Self::Stranger(_) => {
+                let mut reservation = server.admission.enter()?;
+                reservation.add(bytes)?;
+                Ok(reservation)
+            }
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use super::request::Request;
 use super::response::Response;
 use super::server::Server;
 use crate::app::App;
+use crate::platform::keys::Identity;
 pub use crate::platform::keys::Scope;
 pub use crate::platform::quota::LimitClass;
 
@@ -48,6 +49,11 @@ pub struct Route {
 }
 
 impl Route {
+    /// Whether only the body can tell who sends it.
+    pub(super) fn is_from_stranger(&self, caller: &Identity) -> bool {
+        matches!((self.access, caller), (Access::Dsn(_, Some(_)), Identity::Anonymous))
+    }
+
     /// A reading route: no body, any key with the scope `read`.
     pub const fn get(path: &'static str, handler: &'static dyn Handle) -> Self {
         Self::new(Method::Get, path, Handler::App(handler), BodyKind::None, Scope::Read)

@@ -107,8 +107,9 @@ async fn converse(
 ) {
     let open = server.telemetry.connection();
     match accepted {
-        Accepted::Tcp(stream) => {
-            connection::serve(Arc::clone(&server), Origin::Network, stream, stopping).await
+        Accepted::Tcp(stream, address) => {
+            let origin = Origin::Network(address);
+            connection::serve(Arc::clone(&server), origin, stream, stopping).await
         }
         Accepted::Control(stream) => {
             connection::serve(Arc::clone(&server), Origin::Control, stream, stopping).await

@@ -15,6 +15,7 @@ use super::idempotency::InFlight;
 use super::route::Route;
 use super::router::{InvalidRoute, Router};
 use super::settings::Settings;
+use super::strangers::Strangers;
 use super::telemetry::Telemetry;
 use super::{openapi, operational};
 use crate::app::App;
@@ -32,6 +33,9 @@ pub struct Server {
     pub(super) openapi: Bytes,
     pub(super) telemetry: Telemetry,
     pub(super) admission: Admission,
+    /// The operator gets in also when the network has taken all places.
+    pub(super) control: Admission,
+    pub(super) strangers: Strangers,
     pub(super) in_flight: InFlight,
     app: OnceLock<Arc<App>>,
     draining: AtomicBool,
@@ -63,6 +67,8 @@ impl Server {
             openapi: openapi::document(router.routes(), &settings),
             telemetry: Telemetry::new(router.routes()),
             admission: Admission::new(&settings),
+            control: Admission::new(&settings),
+            strangers: Strangers::new(&settings),
             in_flight: InFlight::default(),
             app: OnceLock::new(),
             draining: AtomicBool::new(false),

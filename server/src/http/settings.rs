@@ -23,6 +23,14 @@ pub struct Settings {
     pub body_bytes_in_flight_max: usize,
     /// Requests that are being answered; more is `overloaded`. 4096: more only wait for each other.
     pub requests_in_flight_max: usize,
+    /// Requests whose sender only their bodies tell, while they are read; more is `overloaded`. 64: an SDK sends a few kilobytes.
+    pub strangers_in_flight_max: usize,
+    /// Of these, those of one address, or of one site of IPv6. 16: the users behind one proxy.
+    pub strangers_per_address_max: usize,
+    /// How long the body of such a request may take. 10 s.
+    pub stranger_body_timeout: Duration,
+    /// How long a connection that has not shown a key may wait for its next request. 20 s: longer than monitors pause.
+    pub stranger_idle_timeout: Duration,
     /// Queries that run at once; more wait. Two per core: a query may wait for the disk.
     pub queries_at_once_max: usize,
     /// Milliseconds that a widget of a dashboard may take, waiting included. 5000: who looks at a dashboard waits no longer.
@@ -123,6 +131,10 @@ impl Default for Settings {
             bulk_write_points_max: limits::BULK_WRITE_POINTS_MAX,
             body_bytes_in_flight_max: 256 << 20,
             requests_in_flight_max: 4_096,
+            strangers_in_flight_max: 64,
+            strangers_per_address_max: 16,
+            stranger_body_timeout: Duration::from_secs(10),
+            stranger_idle_timeout: Duration::from_secs(20),
             queries_at_once_max: 2 * cores,
             widget_timeout_ms: 5_000,
             jobs: JobsSettings::default(),

@@ -12,7 +12,7 @@ pub mod json;
 pub mod keys;
 pub mod logging;
 pub mod panics;
-mod process;
+pub(crate) mod process;
 pub mod question;
 pub mod quota;
 mod random;

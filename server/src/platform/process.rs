@@ -31,6 +31,16 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     kib.checked_mul(1024)
 }
 
+/// Files that this process may have open, sockets included, once it has raised what it was given to what it may have.
+pub(crate) fn files_max() -> usize {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let given = getrlimit(Resource::Nofile);
+    let mut wanted = given;
+    wanted.current = given.maximum;
+    let raised = if setrlimit(Resource::Nofile, wanted).is_ok() { wanted } else { given };
+    raised.current.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX))
+}
+
 /// The name of the host, where the system tells.
 pub(crate) fn hostname() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -51,6 +61,13 @@ fn cpu_seconds() -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_may_open_files() {
+        let files = files_max();
+        assert!(files >= 256, "{files}");
+        assert_eq!(files_max(), files);
+    }
 
     #[test]
     fn linux_tells_of_this_process() {

@@ -54,4 +54,5 @@ mod remote_write;
 mod settings;
 mod shapes;
 mod sketches;
+mod strangers;
 mod telemetry;

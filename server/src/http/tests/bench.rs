@@ -1,5 +1,6 @@
 //! A server to try things on, and the routes that it has.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -185,6 +186,9 @@ impl Bench {
     }
 }
 
+/// Where the requests of tests come from.
+pub(super) const HERE: Origin = Origin::Network(IpAddr::V4(Ipv4Addr::LOCALHOST));
+
 /// A server without an app.
 pub(super) fn starting(settings: Settings, clock: &Clock) -> Arc<Server> {
     Server::new(settings, clock.clone(), Ticks::following(clock.clone()), ROUTES).unwrap()
@@ -202,7 +206,7 @@ pub(super) async fn send(
         request = request.header(*name, *value);
     }
     let request = request.body(Full::new(body.into())).unwrap();
-    Answer::of(server.handle(Origin::Network, request).await).await
+    Answer::of(server.handle(HERE, request).await).await
 }
 
 impl Answer {

@@ -13,8 +13,8 @@ use http_body::Frame;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::bench::{Answer, Bench};
-use crate::http::{Origin, Settings};
+use super::bench::{Answer, Bench, HERE};
+use crate::http::Settings;
 
 async fn all(mut reader: impl AsyncRead + Unpin) -> Vec<u8> {
     let mut out = Vec::new();
@@ -202,7 +202,7 @@ async fn a_body_that_stalls_is_not_waited_for() {
         .header("authorization", format!("Bearer {}", bench.key))
         .body(Stalling(vec!["{", "\"a\""]))
         .unwrap();
-    let answer = Answer::of(bench.server.handle(Origin::Network, request).await).await;
+    let answer = Answer::of(bench.server.handle(HERE, request).await).await;
     answer.refused(408, "request_timeout");
 }
 
@@ -229,7 +229,7 @@ async fn a_body_that_drips_is_not_waited_for_long() {
         .header("authorization", format!("Bearer {}", bench.key))
         .body(drip)
         .unwrap();
-    Answer::of(bench.server.handle(Origin::Network, request).await)
+    Answer::of(bench.server.handle(HERE, request).await)
         .await
         .refused(408, "request_timeout");
 }

@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::bench::Bench;
-use crate::http::{Origin, Settings, connection};
+use super::bench::{Bench, HERE};
+use crate::http::{Settings, connection};
 use crate::limits;
 
 /// One end of a connection to a server.
@@ -24,7 +24,7 @@ fn connect(bench: &Bench) -> Wire {
     let (stop, stopping) = watch::channel(false);
     let serving = tokio::spawn(connection::serve(
         Arc::clone(&bench.server),
-        Origin::Network,
+        HERE,
         other,
         stopping,
     ));

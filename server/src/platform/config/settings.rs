@@ -141,10 +141,18 @@ settings! {
 
     /// Connections, requests, and how long a client may take.
     "http" http: Http {
-        /// Open connections; further ones wait to be accepted.
+        /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files.
         connections: u64 = "16384";
         /// Requests being answered; more are shed with 503.
         requests_in_flight: u64 = "4096";
+        /// Requests that only their bodies tell the sender of, while they are read; more are shed with 503.
+        strangers_in_flight: u64 = "64";
+        /// Of these, those of one address, or of one site of IPv6.
+        strangers_per_address: u64 = "16";
+        /// How long the body of such a request may take.
+        stranger_body_timeout: Period = "10s";
+        /// How long a connection that has not shown a key may wait for its next request.
+        stranger_idle_timeout: Period = "20s";
         /// Queries that run at once; more wait. `auto` is two per core.
         queries_at_once: Threads = "auto";
         /// The request line and the headers together.
