@@ -236,3 +236,30 @@ fn files_that_name_the_tables_are_made_again() {
         }
     }
 }
+
+#[test]
+fn the_end_of_a_manifest_that_was_in_force_is_not_taken_for_torn() {
+    let dir = TempDir::new().unwrap();
+    table_of_documents(dir.path(), true);
+    // A start writes a new manifest, and is killed before that is copied.
+    let store = open(dir.path());
+    put(&store, Keyspace::Documents, &[200], b"after");
+    let copy = TempDir::new().unwrap();
+    let db = copy.path().join("db");
+    copy_as_killed(dir.path(), &db);
+    let manifest = super::guard::current_manifest(&db).unwrap();
+    fs::remove_file(db.join("guards").join(manifest.file_name().unwrap())).unwrap();
+    let whole = fs::read(&manifest).unwrap();
+    for sector in (0..whole.len()).step_by(512) {
+        let mut damaged = whole.clone();
+        let end = whole.len().min(sector + 512);
+        damaged[sector..end].fill(0);
+        let dir = TempDir::new().unwrap();
+        let again = dir.path().join("db");
+        copy_as_killed(&db, &again);
+        fs::write(again.join(manifest.file_name().unwrap()), damaged).unwrap();
+        let (store, told) = open_and_listen(&again);
+        let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+        assert!(found.len() == 101 || !told.is_empty(), "{sector}: {} are left", found.len());
+    }
+}

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use super::guard::current_manifest;
 use super::journal::checksum;
-use super::journal::{Item, Records, first_needed_log};
+use super::journal::{Item, Journal, Records};
 use crate::codec::bytes::put_varint;
 
 const BLOCK_BYTES: u64 = 32 << 10;
@@ -74,30 +74,25 @@ pub(super) fn is_damaged(db: &Path) -> io::Result<bool> {
 }
 
 /// Cuts what a power loss tore off the end of the manifest: edits that were written and never synced, so nothing was done that
-/// relies on them. `copied` bytes of it are known to have been there; `untouched` says that nothing was acknowledged since the last
-/// open. Answers whether something was cut.
-pub(super) fn cut_torn_end(db: &Path, copied: Option<usize>, untouched: bool) -> io::Result<bool> {
+/// relies on them. `copied` bytes of it are known to have been there; `journal` knows whether it was in force without them. Answers
+/// whether something was cut.
+pub(super) fn cut_torn_end(
+    db: &Path,
+    copied: Option<usize>,
+    journal: &Journal,
+) -> io::Result<bool> {
     let Some(path) = current_manifest(db) else { return Ok(false) };
     let manifest = fs::read(&path)?;
     let Some(Damaged { from, goes_on }) = first_damage(&manifest) else { return Ok(false) };
     // The rest of a write may be there although its beginning is not; without a copy it may as well be damage in the middle.
     let beyond_copy = copied.map_or(!goes_on, |copied| from >= copied);
-    // A log that nothing was acknowledged in may have no name on the disk yet.
-    let is_in_force =
-        || !untouched && !has_needed_log(db, manifest.get(..from).unwrap_or_default());
-    let is_torn = beyond_copy && !is_in_force();
+    let is_torn = beyond_copy && journal.may_end(manifest.get(..from).unwrap_or_default());
     if is_torn {
         let file = File::options().write(true).open(&path)?;
         file.set_len(from as u64)?;
         file.sync_all()?;
     }
     Ok(is_torn)
-}
-
-/// Whether the first log is there that a manifest needs. RocksDB deletes logs when what they hold is in tables, after the edit that
-/// says so was synced: where it is not, an edit was in force.
-fn has_needed_log(db: &Path, manifest: &[u8]) -> bool {
-    first_needed_log(manifest).is_some_and(|first| db.join(format!("{first:06}.log")).exists())
 }
 
 fn first_damage(manifest: &[u8]) -> Option<Damaged> {
@@ -161,6 +156,7 @@ mod tests {
             put_record(&mut whole, &edit);
             ends.push(whole.len());
         }
+        let journal = Journal::new(dir.path());
         let log = dir.path().join("000005.log");
         fs::write(&log, b"").unwrap();
         let path = dir.path().join("MANIFEST-000007");
@@ -170,7 +166,7 @@ mod tests {
             torn[zeros.clone()].fill(0);
             fs::write(&path, &torn).unwrap();
             let damaged = is_damaged(dir.path()).unwrap();
-            let cut = cut_torn_end(dir.path(), copied, false).unwrap();
+            let cut = cut_torn_end(dir.path(), copied, &journal).unwrap();
             assert_eq!(fs::read(&path).unwrap(), torn[..left], "{zeros:?}");
             assert_eq!((damaged, cut), (true, left < whole.len()), "{zeros:?}");
             assert_eq!(is_damaged(dir.path()).unwrap(), !cut);
@@ -183,11 +179,10 @@ mod tests {
         fs::remove_file(&log).unwrap();
         // It was deleted because an edit was in force.
         check(512..1024, Some(ends[1]), whole.len());
-        // Unless nothing was acknowledged: then it was never there.
-        assert!(cut_torn_end(dir.path(), Some(ends[1]), true).unwrap());
-        assert_eq!(fs::read(&path).unwrap(), whole[..ends[1]]);
         // A last edit of which nothing came is no damage.
         fs::write(&path, [&whole[..ends[1]], &[0; 200]].concat()).unwrap();
-        assert!(!is_damaged(dir.path()).unwrap() && !cut_torn_end(dir.path(), None, true).unwrap());
+        assert!(
+            !is_damaged(dir.path()).unwrap() && !cut_torn_end(dir.path(), None, &journal).unwrap()
+        );
     }
 }

@@ -194,7 +194,7 @@ fn mend_manifest(
     if guards.mend_manifest()? {
         findings.tell(Finding::Mended(MANIFEST_MENDED.to_owned()));
     }
-    if manifest::cut_torn_end(dir, guards.copied_bytes(), journal.is_untouched())? {
+    if manifest::cut_torn_end(dir, guards.copied_bytes(), journal)? {
         tracing::warn!(
             "edits of the database's manifest that were never in force had been torn, and are dropped"
         );

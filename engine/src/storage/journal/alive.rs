@@ -14,7 +14,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::guard::current_manifest;
+use super::batch::Batch;
 use super::format::{Item, Records};
+use super::mark::Journal;
 use crate::codec::CodecResult;
 use crate::codec::bytes::Reader;
 
@@ -73,12 +75,38 @@ struct Edit {
     first_kept: Option<u64>,
     /// The largest sequence number in its new tables.
     largest: Option<u64>,
+    /// That of all tables so far.
+    last: Option<u64>,
     drops_family: bool,
 }
 
-/// The number of the first log that is needed, as a manifest says.
-pub(in super::super) fn first_alive(manifest: &[u8]) -> Option<u64> {
-    first_of(&read_edits(manifest)?)
+impl Journal {
+    /// Whether a manifest that ends so may be all that was ever in force. It was not where tables are missing: those with what came before
+    /// the first log that it needs, or before the last open; nor where that log was deleted, whose entries are in tables then.
+    pub(in super::super) fn may_end(&self, manifest: &[u8]) -> bool {
+        let Some(edits) = read_edits(manifest) else { return false };
+        let Some(first) = first_of(&edits) else { return false };
+        let mark = self.stored();
+        let tables_to = edits.iter().filter_map(|edit| edit.last).max().unwrap_or_default();
+        if mark.is_some_and(|mark| tables_to < mark.base) {
+            return false;
+        }
+        match fs::read(self.db.join(format!("{first:06}.log"))) {
+            Ok(log) => {
+                first_sequence(&log).is_none_or(|first| first <= tables_to.saturating_add(1))
+            }
+            // One that nothing was acknowledged in may have no name on the disk yet.
+            Err(_) => mark.is_some_and(|mark| mark.acknowledged == mark.base),
+        }
+    }
+}
+
+/// The number of the first batch of a log, if its beginning can be read.
+fn first_sequence(log: &[u8]) -> Option<u64> {
+    match Records::of(log).next()?.ok()? {
+        Item::Record { bytes, .. } => Some(Batch::read(&bytes)?.sequence),
+        Item::Damaged { .. } => None,
+    }
 }
 
 fn read_edits(manifest: &[u8]) -> Option<Vec<Edit>> {
@@ -110,6 +138,7 @@ fn read_edit(bytes: &[u8]) -> CodecResult<Edit> {
     while !reader.rest().is_empty() {
         match reader.varint()? {
             2 => edit.log = Some(reader.varint()?),
+            4 => edit.last = Some(reader.varint()?),
             10 => edit.first_kept = Some(reader.varint()?),
             200 => edit.family = reader.varint()?,
             202 => edit.drops_family = true,
@@ -123,7 +152,7 @@ fn read_edit(bytes: &[u8]) -> CodecResult<Edit> {
 /// Skips a field that says nothing of logs.
 fn skip_field(reader: &mut Reader<'_>, tag: u64) -> CodecResult<()> {
     const NAMED: [u64; 2] = [1, 201];
-    const NUMBERED: [u64; 5] = [3, 4, 9, 203, 300];
+    const NUMBERED: [u64; 4] = [3, 9, 203, 300];
     const IGNORABLE: u64 = 1 << 13;
     match tag {
         _ if NAMED.contains(&tag) || tag & IGNORABLE != 0 => drop(reader.bytes()?),

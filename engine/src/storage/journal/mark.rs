@@ -132,11 +132,6 @@ impl Journal {
         }
     }
 
-    /// Whether it is known that nothing was acknowledged since the last open.
-    pub(in super::super) fn is_untouched(&self) -> bool {
-        self.stored().is_some_and(|mark| mark.acknowledged == mark.base)
-    }
-
     /// The database is open: everything that is in it is durable. Tells what is not in it and was acknowledged, unless that was told
     /// already.
     pub(in super::super) fn opened(&self, db: &DB, findings: &Findings) {

@@ -24,7 +24,6 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
-pub(super) use alive::first_alive as first_needed_log;
 #[cfg(test)]
 pub(super) use format::put_record;
 pub(super) use format::{Item, Records, checksum};
