@@ -17,7 +17,7 @@ use telltale_tests::{Answer, Case, Client, Server, declarations};
 use tokio::sync::oneshot;
 
 /// Scopes that a key may have besides `admin`, which opens everything.
-const SCOPES: [&str; 3] = ["ingest", "read", "write"];
+const SCOPES: [&str; 4] = ["ingest", "work", "read", "write"];
 
 /// One operation of the OpenAPI document.
 #[derive(Debug)]

@@ -105,13 +105,13 @@ pub(super) struct NewKeyArgs {
     /// The email of the person or program that acts through the key
     #[arg(long, value_name = "EMAIL")]
     pub(super) user: String,
-    /// What the key may do: ingest, read, write, admin (repeat or separate by commas)
+    /// What the key may do: ingest, work, read, write, admin (repeat or separate by commas)
     #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', required = true)]
     pub(super) scopes: Vec<String>,
     /// A quota of its own, per minute: batch=unlimited, query=6000 (classes batch, query, single, other)
     #[arg(long = "limit", value_name = "CLASS=QUOTA", value_delimiter = ',')]
     pub(super) limits: Vec<String>,
-    /// The key may stand in a public web page: it can send and nothing else
+    /// The key may stand in a public web page: it can send telemetry and errors, and nothing else
     #[arg(long)]
     pub(super) public_ingest: bool,
     /// Print JSON

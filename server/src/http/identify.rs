@@ -42,12 +42,12 @@ pub(super) fn in_head(
     };
     let app = server.opened()?;
     if origin == Origin::Control {
-        return allowed(Identity::Local, scope);
+        return allowed(Identity::Local, route, scope);
     }
     if let Some(in_body) = dsn {
         let query = Query::parse(parts.uri.query().unwrap_or(""))?;
         match DsnKey::in_head(&parts.headers, query.iter()).map_err(|_| unauthorized())? {
-            Some(dsn) => return by_dsn(app, &dsn, scope),
+            Some(dsn) => return by_dsn(app, &dsn, route, scope),
             None if in_body.is_some() && !parts.headers.contains_key(AUTHORIZATION) => {
                 return Ok(Identity::Anonymous);
             }
@@ -58,7 +58,7 @@ pub(super) fn in_head(
     let only = values.next().filter(|_| values.next().is_none());
     let header = only.and_then(|value| value.to_str().ok());
     let live = header.and_then(|header| app.keys().authenticate(header));
-    allowed(Identity::Key(live.ok_or_else(unauthorized)?), scope)
+    allowed(Identity::Key(live.ok_or_else(unauthorized)?), route, scope)
 }
 
 /// Counts a request against the caller's quota, and tells how it stands.
@@ -87,23 +87,27 @@ pub(super) fn in_body(
     let told = dsn_in(body).as_deref().and_then(DsnKey::in_url);
     match (known, told) {
         (Identity::Anonymous, None) => Err(unauthorized()),
-        (Identity::Anonymous, Some(dsn)) => by_dsn(app, &dsn, scope).map(Some),
+        (Identity::Anonymous, Some(dsn)) => by_dsn(app, &dsn, route, scope).map(Some),
         (Identity::Key(live), Some(dsn)) if !app.keys().is_of(live, &dsn) => Err(unauthorized()),
         (Identity::Key(_) | Identity::Local, _) => Ok(None),
     }
 }
 
-fn by_dsn(app: &App, dsn: &DsnKey, scope: Scope) -> ApiResult<Identity> {
+fn by_dsn(app: &App, dsn: &DsnKey, route: &Route, scope: Scope) -> ApiResult<Identity> {
     let live = app.keys().authenticate_dsn(dsn).ok_or_else(unauthorized)?;
-    allowed(Identity::Key(live), scope)
+    allowed(Identity::Key(live), route, scope)
 }
 
-fn allowed(identity: Identity, scope: Scope) -> ApiResult<Identity> {
-    if identity.may(scope) {
-        return Ok(identity);
+fn allowed(identity: Identity, route: &Route, scope: Scope) -> ApiResult<Identity> {
+    if !identity.may(scope) {
+        let message = format!("the key lacks the scope {:?}", scope.as_str());
+        return Err(ApiError::new(ErrorCode::Forbidden, message));
     }
-    let message = format!("the key lacks the scope {:?}", scope.as_str());
-    Err(ApiError::new(ErrorCode::Forbidden, message))
+    if route.is_private && identity.key().is_some_and(|key| key.public_ingest) {
+        let message = "a public key may only send telemetry and errors";
+        return Err(ApiError::new(ErrorCode::Forbidden, message));
+    }
+    Ok(identity)
 }
 
 fn unauthorized() -> ApiError {

@@ -38,6 +38,8 @@ pub struct Route {
     pub body: BodyKind,
     /// How bodies may be packed, besides the encodings that every route reads.
     pub packing: Option<Packing>,
+    /// Whether public keys are refused, although they have the scope.
+    pub is_private: bool,
     /// What becomes of the handler when its caller hangs up.
     pub hang_up: HangUp,
     /// Whether pages of other sites may call: browsers are told so, and ask beforehand with `OPTIONS`.
@@ -102,6 +104,7 @@ impl Route {
             limit: LimitClass::Other,
             body,
             packing: None,
+            is_private: false,
             hang_up: HangUp::GoesOn,
             cors: false,
             handler,
@@ -113,6 +116,13 @@ impl Route {
     #[must_use]
     pub const fn scope(mut self, scope: Scope) -> Self {
         self.access = Access::Scope(scope);
+        self
+    }
+
+    /// Public keys are refused: they may be read by everybody, and this is not for everybody.
+    #[must_use]
+    pub const fn private(mut self) -> Self {
+        self.is_private = true;
         self
     }
 

@@ -267,7 +267,7 @@ fn to_quiet_all_needs_the_scope_to_write() {
     covers!("POST /api/v1/workers/quiet-all", Refusal);
     let server = Server::start();
     let client = server.client();
-    let reader = crate::keys::client_with(&client, json!(["read", "ingest"]));
+    let reader = crate::keys::client_with(&client, json!(["read", "ingest", "work"]));
     reader.post(&format!("{WORKERS}/quiet-all"), &json!({})).refused(403, "forbidden");
 }
 
@@ -277,7 +277,7 @@ fn to_list_needs_the_scope_to_read() {
     covers!("GET /api/v1/queues", Refusal);
     let server = Server::start();
     let client = server.client();
-    let worker = crate::keys::client_with(&client, json!(["ingest"]));
+    let worker = crate::keys::client_with(&client, json!(["work", "ingest"]));
     worker.get(WORKERS).refused(403, "forbidden");
     worker.get("/api/v1/queues").refused(403, "forbidden");
 }

@@ -157,4 +157,49 @@ fn a_public_key_can_send_and_nothing_else() {
         "name": "page", "user": "a@example.com", "scopes": ["ingest", "read"], "public_ingest": true
     });
     client.post("/api/v1/keys", &body).refused(422, "invalid_field");
+
+    let page = client.with_key(text(&made["key"]));
+    page.post("/api/v1/errors", &json!({"exception": {"type": "A"}})).data(201);
+    let job = json!({"class_name": "Mail"});
+    page.post("/api/v1/jobs", &job).refused(403, "forbidden");
+    page.post("/api/v1/jobs/batch", &json!({"jobs": [job]})).refused(403, "forbidden");
+    page.post("/api/v1/workers", &json!({"hostname": "a", "queues": ["default"]}))
+        .refused(403, "forbidden");
+    client_with(&client, json!(["ingest"])).post("/api/v1/jobs", &job).expect(201);
+    assert_eq!(client.get("/api/v1/queues/default").expect(200)["size"], 1);
+}
+
+#[test]
+fn only_keys_with_the_scope_to_work_take_part_in_the_worker_protocol() {
+    let server = Server::start();
+    let client = server.client();
+    let program = client_with(&client, json!(["ingest", "read", "write"]));
+    let worker = client_with(&client, json!(["work"]));
+    let job = json!({"class_name": "Mail", "arguments": {"password": "hunter2"}});
+    program.post("/api/v1/jobs", &job).expect(201);
+    worker.post("/api/v1/jobs", &job).refused(403, "forbidden");
+
+    let path = crate::jobs::register(&worker, &["default"]);
+    let held = crate::jobs::fetch_one(&worker, &path);
+    assert_eq!(held["arguments"]["password"], "hunter2");
+    let its = format!("/api/v1/jobs/{}", text(&held["job_id"]));
+    let with_token = json!({"reservation_token": held["reservation_token"]});
+    let about = json!({"hostname": "a", "queues": ["default"]});
+    let calls = [
+        ("/api/v1/workers".to_owned(), about),
+        (format!("{path}/heartbeat"), json!({})),
+        (format!("{path}/fetch"), json!({})),
+        (format!("{its}/extend"), with_token.clone()),
+        (format!("{its}/fail"), with_token.clone()),
+        (format!("{its}/ack"), with_token.clone()),
+    ];
+    for (path, body) in calls {
+        program.post(&path, &body).refused(403, "forbidden");
+    }
+    program.delete(&path).refused(403, "forbidden");
+
+    worker.post(&format!("{path}/heartbeat"), &json!({})).expect(200);
+    worker.post(&format!("{its}/ack"), &with_token).expect(200);
+    worker.delete(&path).expect(200);
+    worker.get(&its).refused(403, "forbidden");
 }

@@ -1,4 +1,4 @@
-//! Refusals of single fields, and the kind of route that programs call as often as they like.
+//! Refusals of single fields, and the routes that programs call as often as they like.
 
 use crate::http::{ApiError, ErrorCode, Handle, LimitClass, Route, Scope};
 
@@ -12,7 +12,12 @@ pub(super) fn invalid(field: &'static str, message: String) -> ApiError {
     ApiError::new(ErrorCode::InvalidField, message).field(field)
 }
 
-/// A route of programs that enqueue or work.
+/// A route of programs that enqueue jobs.
+pub(super) const fn enqueueing(path: &'static str, handler: &'static dyn Handle) -> Route {
+    Route::post(path, handler).scope(Scope::Ingest).private().limit(LimitClass::Unlimited)
+}
+
+/// A route of the worker protocol.
 pub(super) const fn working(path: &'static str, handler: &'static dyn Handle) -> Route {
-    Route::post(path, handler).scope(Scope::Ingest).limit(LimitClass::Unlimited)
+    Route::post(path, handler).scope(Scope::Work).limit(LimitClass::Unlimited)
 }

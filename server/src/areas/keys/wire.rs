@@ -19,11 +19,11 @@ pub(super) struct KeyInput {
     name: Option<String>,
     /// The email of the person or program that acts through the key. Required.
     user: Option<String>,
-    /// What the key may do: ingest, read, write, admin. Required.
+    /// What the key may do: ingest, work, read, write, admin. Required.
     scopes: Option<Vec<String>>,
     /// Quotas of its own, by class: batch, query, single, other.
     limits: Option<BTreeMap<String, QuotaText>>,
-    /// The key may stand in a public web page: it can send and nothing else.
+    /// The key may stand in a public web page: it can send telemetry and errors, and nothing else.
     public_ingest: Option<bool>,
 }
 
@@ -136,7 +136,7 @@ fn missing(field: &'static str) -> ApiError {
 
 fn scope(text: &str) -> ApiResult<Scope> {
     Scope::parse(text).ok_or_else(|| {
-        let message = "scopes must be of ingest, read, write, admin";
+        let message = "scopes must be of ingest, work, read, write, admin";
         ApiError::new(ErrorCode::InvalidField, message).field("scopes")
     })
 }

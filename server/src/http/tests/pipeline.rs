@@ -83,6 +83,7 @@ async fn a_scope_opens_what_it_names_and_admin_everything() {
         (Scope::Read, [200, 403, 403]),
         (Scope::Write, [403, 201, 403]),
         (Scope::Ingest, [403, 403, 200]),
+        (Scope::Work, [403, 403, 403]),
         (Scope::Admin, [200, 201, 200]),
     ] {
         let authorization = format!("Bearer {}", bench.new_key(&[scope], KeyLimits::default()));

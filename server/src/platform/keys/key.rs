@@ -10,8 +10,10 @@ use crate::platform::quota::KeyLimits;
 /// What a key may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
-    /// Send metrics, events, errors and jobs.
+    /// Send metrics, events and errors, and enqueue jobs where the key is not public.
     Ingest,
+    /// Work jobs: register workers, fetch jobs with their arguments, finish them.
+    Work,
     /// Read everything but keys, and query.
     Read,
     /// Change configuration and state.
@@ -22,12 +24,13 @@ pub enum Scope {
 
 impl Scope {
     /// All scopes.
-    pub const ALL: [Self; 4] = [Self::Ingest, Self::Read, Self::Write, Self::Admin];
+    pub const ALL: [Self; 5] = [Self::Ingest, Self::Work, Self::Read, Self::Write, Self::Admin];
 
     /// The name users write.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ingest => "ingest",
+            Self::Work => "work",
             Self::Read => "read",
             Self::Write => "write",
             Self::Admin => "admin",
@@ -84,7 +87,7 @@ pub struct ApiKey {
     pub scopes: Scopes,
     /// Quotas that differ from the server's.
     pub limits: KeyLimits,
-    /// The key may stand in a public web page: it can send, and nothing else.
+    /// The key may stand in a public web page: it can send telemetry and errors, and nothing else.
     pub public_ingest: bool,
     /// When the key was made.
     pub created_at: TimestampMs,
@@ -150,7 +153,7 @@ impl fmt::Display for InvalidKey {
                 limits::KEY_USER_CHARS_MAX
             ),
             Self::Scopes => {
-                f.write_str("scopes must name at least one of ingest, read, write, admin")
+                f.write_str("scopes must name at least one of ingest, work, read, write, admin")
             }
             Self::PublicScopes => {
                 f.write_str("scopes of a key with public_ingest must be [\"ingest\"]")

@@ -7,20 +7,15 @@ use super::wire::{
     FailedView, JobInput, JobView, TokenInput, job_id,
 };
 use crate::app::App;
-use crate::areas::jobs::fields::working;
+use crate::areas::jobs::fields::{enqueueing, working};
 use crate::http::{
-    ApiResult, BodyKind, Deleted, Doc, ErrorCode, LimitClass, Request, Resource, Response, Route,
-    Scope,
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Request, Resource, Response, Route,
 };
 
 /// The routes of jobs.
 pub static ROUTES: &[Route] = &[
-    working("/api/v1/jobs", &enqueue).doc(ENQUEUE),
-    Route::post("/api/v1/jobs/batch", &enqueue_batch)
-        .scope(Scope::Ingest)
-        .body(BodyKind::Batch)
-        .limit(LimitClass::Unlimited)
-        .doc(ENQUEUE_BATCH),
+    enqueueing("/api/v1/jobs", &enqueue).doc(ENQUEUE),
+    enqueueing("/api/v1/jobs/batch", &enqueue_batch).body(BodyKind::Batch).doc(ENQUEUE_BATCH),
     Route::get("/api/v1/jobs/{id}", &get).doc(GET),
     Route::delete("/api/v1/jobs/{id}", &delete).doc(DELETE),
     working("/api/v1/jobs/{id}/ack", &ack).doc(ACK),
@@ -87,7 +82,7 @@ const NO_JOB: ErrorCode = ErrorCode::Missing(Resource::Job);
 const ENQUEUE: Doc = Doc::new(TAG, "Enqueue a job")
     .about(
         "The job is on disk when this is answered, and is worked at least once. While a job with its `unique_key` is not \
-         finished, another one is refused with `conflict`, and `details.id` names the job there is.",
+         finished, another one is refused with `conflict`, and `details.id` names the job there is. Public keys cannot enqueue.",
     )
     .request::<JobInput>()
     .created::<EnqueuedView>()
@@ -100,7 +95,7 @@ const ENQUEUE: Doc = Doc::new(TAG, "Enqueue a job")
     .ext();
 
 const ENQUEUE_BATCH: Doc = Doc::new(TAG, "Enqueue up to 1000 jobs")
-    .about("Jobs that are good are enqueued together, all of them or, should the server fail, none; the others are told.")
+    .about("Jobs that are good are enqueued together, all of them or, should the server fail, none; the others are told. Public keys cannot enqueue.")
     .request::<BatchInput>()
     .created::<BatchView>()
     .errors(&[ErrorCode::MissingField, ErrorCode::BatchTooLarge])

@@ -24,7 +24,7 @@ pub static ROUTES: &[Route] = &[
     Route::post("/api/v1/workers/quiet-all", &quiet_all).doc(QUIET_ALL),
     Route::get("/api/v1/workers/{id}", &get).doc(GET),
     Route::delete("/api/v1/workers/{id}", &deregister)
-        .scope(Scope::Ingest)
+        .scope(Scope::Work)
         .limit(LimitClass::Unlimited)
         .doc(DEREGISTER),
     working("/api/v1/workers/{id}/heartbeat", &heartbeat).doc(HEARTBEAT),
