@@ -183,8 +183,8 @@ pub const JOB_BATCH_MAX: usize = 1_000;
 pub const JOB_FETCH_MAX: u32 = 100;
 /// Seconds that a fetch waits. Part of the HTTP contract.
 pub const JOB_WAIT_SECONDS_MAX: u32 = 30;
-/// Fetches that wait at once.
-pub const JOB_WAITERS_MAX: usize = 10_000;
+/// Fetches of the server's own workers that may wait beyond the limit of all: one for each of its queues, and some to spare.
+pub const OWN_WAITERS_RESERVE: usize = 64;
 /// Failures of a job whose story is kept: the newest.
 pub const JOB_FAILURES_KEPT: u16 = 25;
 /// Characters of the class of an error.

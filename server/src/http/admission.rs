@@ -1,9 +1,10 @@
 //! Admission control: how many requests and how many bytes of bodies the server takes on at once.
 //!
-//! Past the limits it sheds at once, with `overloaded`, instead of queueing what it cannot answer in time.
+//! Past the limits it sheds at once, with `overloaded`, instead of queueing what it cannot answer in time. A request that only waits
+//! for something to happen costs nothing meanwhile and gives its place back; how many may wait so is the limit of what they wait for.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::settings::Settings;
@@ -25,7 +26,9 @@ struct Counts {
 #[derive(Debug)]
 pub(super) struct Reservation {
     counts: Arc<Counts>,
-    body_bytes: usize,
+    body_bytes: AtomicUsize,
+    /// Whether the request is counted: it is not while it waits.
+    is_counted: AtomicBool,
 }
 
 impl Admission {
@@ -46,7 +49,11 @@ impl Admission {
             counts.requests.fetch_sub(1, Ordering::Relaxed);
             return Err(overloaded("too many requests are being answered"));
         }
-        Ok(Reservation { counts, body_bytes: 0 })
+        Ok(Reservation {
+            counts,
+            body_bytes: AtomicUsize::new(0),
+            is_counted: AtomicBool::new(true),
+        })
     }
 
     /// Requests being answered.
@@ -64,18 +71,34 @@ impl Reservation {
     /// Takes on more bytes of the body, or sheds the request.
     pub(super) fn add(&mut self, bytes: usize) -> ApiResult<()> {
         let before = self.counts.body_bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.body_bytes += bytes;
+        *self.body_bytes.get_mut() += bytes;
         if before.saturating_add(bytes) > self.counts.body_bytes_max {
             return Err(overloaded("too many bytes are being received"));
         }
         Ok(())
     }
+
+    /// Gives everything back while the request waits. Its body must be gone.
+    pub(super) fn leave(&self) {
+        let body_bytes = self.body_bytes.swap(0, Ordering::Relaxed);
+        self.counts.body_bytes.fetch_sub(body_bytes, Ordering::Relaxed);
+        if self.is_counted.swap(false, Ordering::Relaxed) {
+            self.counts.requests.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts a request again that has waited. It is never shed: what it waited for is in its hands, and new requests are shed
+    /// in its place.
+    pub(super) fn enter_again(&self) {
+        if !self.is_counted.swap(true, Ordering::Relaxed) {
+            self.counts.requests.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.counts.body_bytes.fetch_sub(self.body_bytes, Ordering::Relaxed);
-        self.counts.requests.fetch_sub(1, Ordering::Relaxed);
+        self.leave();
     }
 }
 
@@ -118,5 +141,23 @@ mod tests {
         assert_eq!(admission.body_bytes(), 60);
         drop(small);
         assert_eq!((admission.requests(), admission.body_bytes()), (0, 0));
+    }
+
+    #[test]
+    fn a_request_that_waits_holds_no_place_and_takes_one_again() {
+        let admission = admission(1, 100);
+        let mut waits = admission.enter().unwrap();
+        waits.add(60).unwrap();
+        waits.leave();
+        assert_eq!((admission.requests(), admission.body_bytes()), (0, 0));
+        let other = admission.enter().unwrap();
+        waits.enter_again();
+        waits.enter_again();
+        assert_eq!(admission.requests(), 2);
+        drop(other);
+        assert_eq!(admission.enter().unwrap_err().code(), ErrorCode::Overloaded);
+        waits.leave();
+        drop(waits);
+        assert_eq!(admission.requests(), 0);
     }
 }

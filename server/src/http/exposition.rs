@@ -153,6 +153,12 @@ impl Scrape {
             "New jobs refused because too many wait",
             figures.refused(),
         )?;
+        gauge(
+            encoder,
+            "jobs_fetches_waiting",
+            "Fetches that wait for jobs",
+            app.jobs().fetches_waiting() as u64,
+        )?;
         counter(encoder, "jobs_ledger_panics", "Times that jobs were read anew", figures.panics())
     }
 

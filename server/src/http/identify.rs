@@ -110,7 +110,8 @@ fn allowed(identity: Identity, route: &Route, scope: Scope) -> ApiResult<Identit
     Ok(identity)
 }
 
-fn unauthorized() -> ApiError {
+/// The one refusal of callers without a key that works.
+pub(super) fn unauthorized() -> ApiError {
     let message = "a valid API key is required: Authorization: Bearer tt_<id>_<secret>";
     ApiError::new(ErrorCode::Unauthorized, message)
 }

@@ -107,7 +107,7 @@ where
         trail.identity = identity;
         charge(server, route, trail)?;
     }
-    let admitted = place.of_somebody_known(server, body.len())?;
+    let admitted = Arc::new(place.of_somebody_known(server, body.len())?);
     let request = Request {
         method: route.method,
         params,
@@ -117,6 +117,7 @@ where
         id: trail.request_id().to_owned(),
         body,
         ticket: None,
+        admitted: Arc::clone(&admitted),
     };
     let own = Arc::clone(app);
     // The place in the server is kept as long as the work lasts, also when the caller has gone.

@@ -7,13 +7,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use telltale_engine::Receipt;
 
+use super::admission::Reservation;
 use super::error::ApiResult;
 use super::idempotency::Ticket;
 use super::parts::Parts;
 use super::query::Query;
 use super::response::Response;
 use super::route::Method;
-use super::{etag, json};
+use super::{etag, identify, json};
 use crate::app::App;
 use crate::platform::keys::Identity;
 
@@ -29,6 +30,7 @@ pub struct Request {
     pub(super) id: String,
     pub(super) body: Vec<u8>,
     pub(super) ticket: Option<Ticket>,
+    pub(super) admitted: Arc<Reservation>,
 }
 
 impl Request {
@@ -91,6 +93,20 @@ impl Request {
     pub fn take_json_body(&mut self) -> ApiResult<Vec<u8>> {
         json::check_content_type(&self.headers)?;
         Ok(self.take_body())
+    }
+
+    /// Waits for something that may take long. Meanwhile the request holds no place in the server, and no body. Refused as soon as
+    /// the caller's key is revoked: `waiting` is dropped then, also when it has just ended.
+    pub async fn wait<T>(&mut self, waiting: impl Future<Output = T>) -> ApiResult<T> {
+        drop(self.take_body());
+        self.admitted.leave();
+        let outcome = tokio::select! {
+            biased;
+            () = self.identity.revoked() => None,
+            outcome = waiting => Some(outcome),
+        };
+        self.admitted.enter_again();
+        outcome.filter(|_| !self.identity.is_revoked()).ok_or_else(identify::unauthorized)
     }
 
     /// Refuses with `precondition_failed` when `If-Match` is given and does not name this revision.

@@ -6,23 +6,13 @@ use serde_json::{Value, json};
 use telltale_tests::{Client, Server, Setup, Stopwatch, covers, eventually};
 
 use crate::jobs::{JOBS, about, enqueue, fetch, fetch_one, register};
+use crate::jobs_waiting::waiting_fetches;
 use crate::keys::text;
 
 const WORKERS: &str = "/api/v1/workers";
 
 fn beat(client: &Client, worker: &str, body: &Value) -> Value {
     client.post(&format!("{worker}/heartbeat"), body).expect(200)
-}
-
-/// Requests that the server answers at this moment.
-fn in_flight(client: &Client) -> u64 {
-    let page = client.get("/metrics");
-    let line =
-        page.text().lines().find_map(|line| line.strip_prefix("telltale_http_requests_in_flight "));
-    let Some(number) = line.and_then(|number| number.trim().parse().ok()) else {
-        panic!("no such gauge, or no whole number: {line:?}")
-    };
-    number
 }
 
 #[test]
@@ -147,11 +137,10 @@ fn a_fetch_hands_out_the_first_queue_first_and_waits_for_jobs_that_come() {
         fetch(&client, &worker, 5).iter().map(|job| job["job_id"].clone()).collect();
     assert_eq!(ids, [json!(urgent), json!(low)]);
     let path = format!("{worker}/fetch");
-    let idle = in_flight(&client);
     std::thread::scope(|scope| {
         let waiting =
             scope.spawn(|| server.client().post(&path, &json!({"wait_seconds": 30})).expect(200));
-        eventually("somebody to wait", || (in_flight(&client) > idle).then_some(()));
+        eventually("somebody to wait", || (waiting_fetches(&client) == 1).then_some(()));
         let coming = enqueue(&client, &json!({"class_name": "B", "queue": "low"}));
         let fetched = waiting.join().unwrap();
         assert_eq!(fetched["jobs"][0]["job_id"], json!(coming));
@@ -169,47 +158,6 @@ fn a_fetch_hands_out_the_first_queue_first_and_waits_for_jobs_that_come() {
         client.post(&path, &body).refused_for(422, "invalid_field", field);
     }
     client.post(&format!("{WORKERS}/nobody/fetch"), &json!({})).refused(404, "worker_not_found");
-}
-
-#[test]
-fn a_worker_that_hangs_up_while_it_waits_swallows_no_job() {
-    let server = Server::start();
-    let client = server.client();
-    let (gone, stays) = (register(&client, &["default"]), register(&client, &["default"]));
-    let idle = in_flight(&client);
-    for _ in 0..5 {
-        let mut wire = server.wire();
-        let body = r#"{"wait_seconds":30}"#;
-        let request = format!(
-            "POST {gone}/fetch HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            telltale_tests::ADMIN_KEY,
-            body.len()
-        );
-        wire.send(request.as_bytes());
-        eventually("it to wait", || (in_flight(&client) > idle).then_some(()));
-        drop(wire);
-        eventually("it to be forgotten", || (in_flight(&client) == idle).then_some(()));
-    }
-    let id = enqueue(&client, &json!({"class_name": "A"}));
-    let job = eventually("the job to come back", || fetch(&client, &stays, 1).pop());
-    assert_eq!((&job["job_id"], &job["attempt"]), (&json!(id), &json!(1)), "nothing counts");
-}
-
-#[test]
-fn a_server_that_stops_lets_nobody_wait() {
-    let mut server = Server::start();
-    let client = server.client();
-    let worker = register(&client, &["default"]);
-    let path = format!("{worker}/fetch");
-    let idle = in_flight(&client);
-    let watch = Stopwatch::start();
-    std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| client.post(&path, &json!({"wait_seconds": 30})).status);
-        eventually("it to wait", || (in_flight(&client) > idle).then_some(()));
-        assert!(server.terminate().success());
-        assert!(matches!(waiting.join(), Ok(200)));
-    });
-    assert!(watch.elapsed() < Duration::from_secs(20), "it took {:?}", watch.elapsed());
 }
 
 #[test]

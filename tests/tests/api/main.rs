@@ -38,6 +38,7 @@ mod jobs;
 mod jobs_dead;
 mod jobs_faults;
 mod jobs_queues;
+mod jobs_waiting;
 mod jobs_workers;
 mod keys;
 mod limits;

@@ -279,6 +279,10 @@ settings! {
         queue_waiting_max: u64 = "1_000_000";
         /// Memory that the jobs that wait may take; past it further ones are refused likewise.
         waiting_bytes_max: ByteSize = "512MiB";
+        /// Fetches of workers that wait for jobs at once; further ones are answered at once, without jobs where there are none.
+        waiting_fetches_max: u64 = "10_000";
+        /// The same of one key.
+        key_waiting_fetches_max: u64 = "5_000";
     }
 
     /// Errors: how much is kept of them, and what is not.

@@ -39,7 +39,7 @@ pub enum JobsError {
     #[error("there are {max} workers, which is the most there can be", max = limits::WORKERS_MAX)]
     TooManyWorkers,
     /// Too many requests of workers wait for jobs.
-    #[error("{max} requests wait for jobs, which is the most there can be", max = limits::JOB_WAITERS_MAX)]
+    #[error("too many requests wait for jobs (jobs.waiting_fetches_max)")]
     TooManyWaiting,
     /// As many jobs of the queue wait as may.
     #[error("the queue {queue:?} is full: {max} of its jobs wait (jobs.queue_waiting_max)")]

@@ -312,11 +312,12 @@ impl Ledger {
         state: &State,
         replies: &mut Replies,
     ) {
-        self.waiters.prune_in_time();
+        let waiters_max = self.settings.waiters_max();
+        self.waiters.prune_in_time(waiters_max);
         match state.serves(worker) {
             // A worker that is to leave is not held up.
             None => replies.grants.push((reply, Vec::new())),
-            Some(_) if self.waiters.len() >= limits::JOB_WAITERS_MAX => {
+            Some(_) if self.waiters.len() >= waiters_max => {
                 replies.tells.push(refusal(reply, JobsError::TooManyWaiting));
             }
             Some(queues) => self.waiters.add(worker, queues, limit, reply),

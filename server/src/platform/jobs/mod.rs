@@ -30,6 +30,7 @@ mod settings;
 mod state;
 mod stored;
 mod waiting;
+mod waiting_fetches;
 
 pub use desk::{Drafted, Granted, Jobs};
 pub use error::{InvalidJob, JobsError};
@@ -45,6 +46,7 @@ pub use model::{
 };
 pub use names::{ClassName, QueueName, UniqueKey};
 pub use settings::JobsSettings;
+pub use waiting_fetches::WaitPermit;
 
 #[cfg(test)]
 mod limit_tests;

@@ -1,5 +1,7 @@
 //! What an operator may change about jobs, with unit and default.
 
+use crate::limits::OWN_WAITERS_RESERVE;
+
 /// The settings of jobs. `JobsSettings::default()` is that of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobsSettings {
@@ -29,6 +31,10 @@ pub struct JobsSettings {
     pub queue_waiting_max: usize,
     /// Memory that jobs that wait may take before new ones are refused.
     pub waiting_bytes_max: usize,
+    /// Fetches that wait for jobs at once; further ones are answered at once. 10000: as many as there can be workers.
+    pub waiting_fetches_max: usize,
+    /// The same of one key. 5000: half of all, so that no key takes the places of all others.
+    pub key_waiting_fetches_max: usize,
 }
 
 impl Default for JobsSettings {
@@ -47,6 +53,8 @@ impl Default for JobsSettings {
             waiting_max: 2_000_000,
             queue_waiting_max: 1_000_000,
             waiting_bytes_max: 512 << 20,
+            waiting_fetches_max: 10_000,
+            key_waiting_fetches_max: 5_000,
         }
     }
 }
@@ -55,6 +63,11 @@ impl JobsSettings {
     /// Seconds between two heartbeats of a worker: four fit into the silence that it is lost after.
     pub fn heartbeat_seconds(&self) -> f64 {
         self.worker_silence_ms as f64 / 4_000.0
+    }
+
+    /// Fetches that wait at once, those of the server's own workers included.
+    pub(super) fn waiters_max(&self) -> usize {
+        self.waiting_fetches_max.saturating_add(OWN_WAITERS_RESERVE)
     }
 
     /// Milliseconds that the attempt after the one numbered `attempt` waits at most.

@@ -307,7 +307,7 @@ fn those_who_stopped_waiting_take_no_places() {
     let worker = house.register();
     let jobs = &house.jobs;
     house.runtime.block_on(async {
-        for _ in 0..=limits::JOB_WAITERS_MAX / 1_000 {
+        for _ in 0..=jobs.settings().waiters_max() / 1_000 {
             let mut waiting = Vec::new();
             for _ in 0..1_000 {
                 let mut one = Box::pin(jobs.fetch(worker, 1, Duration::from_secs(60)));

@@ -10,7 +10,6 @@ use tokio::sync::oneshot;
 use super::error::JobsError;
 use super::ledger::Command;
 use super::model::{Holding, JobId, WorkerId};
-use crate::limits;
 
 /// So few may always wait unlooked at.
 const PRUNE_AT_MIN: usize = 64;
@@ -151,12 +150,12 @@ impl Waiters {
 
     /// The same when twice as many wait as after the last time, which makes it cheap and still keeps those who have gone
     /// from taking the places of those who come.
-    pub(super) fn prune_in_time(&mut self) {
+    pub(super) fn prune_in_time(&mut self, waiters_max: usize) {
         if self.all.len() < self.prune_at {
             return;
         }
         self.prune();
-        self.prune_at = (2 * self.all.len()).clamp(PRUNE_AT_MIN, limits::JOB_WAITERS_MAX);
+        self.prune_at = (2 * self.all.len()).max(PRUNE_AT_MIN).min(waiters_max);
     }
 
     /// Takes all who wait.
@@ -224,8 +223,8 @@ mod tests {
     fn those_who_left_make_room_for_those_who_come() {
         let mut waiters = Waiters::default();
         let stay: Vec<_> = (0..100).map(|n| wait(&mut waiters, n, &[1])).collect();
-        for n in 0..2 * limits::JOB_WAITERS_MAX as u128 {
-            waiters.prune_in_time();
+        for n in 0..20_000 {
+            waiters.prune_in_time(10_000);
             assert!(waiters.len() <= 2 * stay.len(), "after {n}");
             drop(wait(&mut waiters, n, &[1]));
         }

@@ -54,6 +54,22 @@ impl Identity {
         }
     }
 
+    /// Whether the caller's key is refused by now.
+    pub(crate) fn is_revoked(&self) -> bool {
+        match self {
+            Self::Anonymous | Self::Local => false,
+            Self::Key(live) => live.is_revoked(),
+        }
+    }
+
+    /// Ends when the caller's key is revoked, if ever.
+    pub(crate) async fn revoked(&self) {
+        match self {
+            Self::Anonymous | Self::Local => std::future::pending().await,
+            Self::Key(live) => live.wait_revoked().await,
+        }
+    }
+
     /// Counts a request against the caller's quota.
     pub(crate) fn throttle(&self, class: LimitClass) -> Verdict {
         match self {

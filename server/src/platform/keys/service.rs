@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use parking_lot::{Mutex, RwLock};
 use subtle::ConstantTimeEq;
 use telltale_engine::{Clock, Engine, Expect, TimestampMs};
+use tokio::sync::Notify;
 
 use super::authorization::presented_key;
 use super::dsn::DsnKey;
@@ -38,6 +39,8 @@ pub struct LiveKey {
     pub(super) throttle: Throttle,
     secret: SecretHash,
     revoked: Instant,
+    /// Wakes requests that wait for long, once the key is revoked.
+    revocation: Notify,
     last_used: Instant,
     last_used_stored: Instant,
 }
@@ -155,6 +158,7 @@ impl Keys {
             key.revoked_at = Some(self.clock.now());
             self.put(&key, live.secret, Expect::Any)?;
             live.revoked.set(key.revoked_at);
+            live.revocation.notify_waiters();
         }
         Ok(key)
     }
@@ -251,6 +255,7 @@ impl LiveKey {
             throttle: Throttle::new(&key.limits.over(quotas), ticks.clone()),
             secret,
             revoked: Instant::new(key.revoked_at),
+            revocation: Notify::new(),
             last_used: Instant::new(key.last_used_at),
             last_used_stored: Instant::new(key.last_used_at),
             key,
@@ -262,6 +267,22 @@ impl LiveKey {
             last_used_at: self.last_used.get(),
             revoked_at: self.revoked.get(),
             ..self.key.clone()
+        }
+    }
+
+    /// Whether the key is refused.
+    pub(super) fn is_revoked(&self) -> bool {
+        self.revoked.get().is_some()
+    }
+
+    /// Ends when the key is revoked, if ever.
+    pub(super) async fn wait_revoked(&self) {
+        let revocation = self.revocation.notified();
+        tokio::pin!(revocation);
+        // A revocation between the look and the wait is not missed.
+        revocation.as_mut().enable();
+        if !self.is_revoked() {
+            revocation.await;
         }
     }
 

@@ -1,6 +1,7 @@
 //! The routes of workers, and what each does.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::wire::{
     FetchInput, Fetched, HeardView, QuietedAll, RegisteredView, Told, VitalsInput, WorkerDetail,
@@ -61,9 +62,15 @@ async fn heartbeat(app: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&HeardView::from(heard))
 }
 
-async fn fetch(app: Arc<App>, req: Request) -> ApiResult<Response> {
+async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let (limit, wait) = req.json_or_default::<FetchInput>()?.read()?;
-    let granted = app.jobs().fetch(worker_id(req.param("id"))?, limit, wait).await?;
+    let worker = worker_id(req.param("id"))?;
+    let may_wait = !wait.is_zero();
+    let permit = may_wait.then(|| app.jobs().permit_wait(req.identity().key_id())).flatten();
+    let granted = match permit {
+        Some(_permit) => req.wait(app.jobs().fetch(worker, limit, wait)).await??,
+        None => app.jobs().fetch(worker, limit, Duration::ZERO).await?,
+    };
     let response = Response::ok(&Fetched::new(granted.jobs()))?;
     // From here on the answer is on its way, and the jobs are the worker's.
     granted.keep();
@@ -126,7 +133,8 @@ const HEARTBEAT: Doc = Doc::new(TAG, "Tell that a worker is alive")
 const FETCH: Doc = Doc::new(TAG, "Fetch jobs")
     .about(
         "Hands out jobs of the worker's queues, those of the first queue first. With `wait_seconds` it waits for one. Whoever \
-         hangs up meanwhile gets none, and none is lost. A worker that is not active gets none.",
+         hangs up meanwhile gets none, and none is lost. Where as many fetches wait as may, of the key or in all, it is answered at \
+         once. A worker that is not active gets none.",
     )
     .request::<FetchInput>()
     .ok::<Fetched>()

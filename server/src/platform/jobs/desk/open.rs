@@ -19,6 +19,7 @@ use crate::platform::jobs::pace::Pace;
 use crate::platform::jobs::settings::JobsSettings;
 use crate::platform::jobs::state::{Loaded, Round, State};
 use crate::platform::jobs::waiting::{Returns, Waiters};
+use crate::platform::jobs::waiting_fetches::{WaitPermit, WaitingFetches};
 use crate::platform::random;
 use crate::platform::ticks::Ticks;
 
@@ -33,6 +34,7 @@ pub struct Jobs {
     chronicle: Arc<Chronicle>,
     figures: Arc<LedgerFigures>,
     ledger: SyncSender<Command>,
+    waiting_fetches: Arc<WaitingFetches>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -87,7 +89,20 @@ impl Jobs {
             .spawn(move || thread.run())
             .map_err(|error| JobsError::Failed(format!("starting the ledger: {error}")))?;
         let thread = Mutex::new(Some(thread));
-        Ok(Self { engine, clock, ids, settings, ticks, chronicle, figures, ledger, thread })
+        let (max, max_per_key) = (settings.waiting_fetches_max, settings.key_waiting_fetches_max);
+        let waiting_fetches = Arc::new(WaitingFetches::new(max, max_per_key));
+        Ok(Self {
+            engine,
+            clock,
+            ids,
+            settings,
+            ticks,
+            chronicle,
+            figures,
+            ledger,
+            waiting_fetches,
+            thread,
+        })
     }
 
     /// What an operator chose.
@@ -98,6 +113,16 @@ impl Jobs {
     /// How the ledger stands.
     pub fn figures(&self) -> &LedgerFigures {
         &self.figures
+    }
+
+    /// Lets a fetch of this key wait, unless as many wait already as may.
+    pub fn permit_wait(&self, key: &str) -> Option<WaitPermit> {
+        self.waiting_fetches.permit(key)
+    }
+
+    /// Fetches that wait with a permit.
+    pub fn fetches_waiting(&self) -> usize {
+        self.waiting_fetches.count()
     }
 
     /// The time of day.

@@ -1,0 +1,83 @@
+//! How many fetches wait, of each key and in all: a fetch that waits holds a connection and nothing else, so this is the only
+//! limit on them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+/// The fetches that wait.
+#[derive(Debug)]
+pub(super) struct WaitingFetches {
+    counts: Mutex<Counts>,
+    max: usize,
+    max_per_key: usize,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    all: usize,
+    /// Only keys of which a fetch waits.
+    by_key: HashMap<Box<str>, usize>,
+}
+
+/// The right of one fetch to wait. Given back when dropped.
+#[derive(Debug)]
+pub struct WaitPermit {
+    waiting: Arc<WaitingFetches>,
+    key: Box<str>,
+}
+
+impl WaitingFetches {
+    pub(super) fn new(max: usize, max_per_key: usize) -> Self {
+        Self { counts: Mutex::default(), max, max_per_key }
+    }
+
+    /// The fetches that wait now.
+    pub(super) fn count(&self) -> usize {
+        self.counts.lock().all
+    }
+
+    /// Lets a fetch of this key wait, unless too many do.
+    pub(super) fn permit(self: &Arc<Self>, key: &str) -> Option<WaitPermit> {
+        let mut counts = self.counts.lock();
+        let of_key = counts.by_key.get(key).copied().unwrap_or(0);
+        if counts.all >= self.max || of_key >= self.max_per_key {
+            return None;
+        }
+        counts.all += 1;
+        counts.by_key.insert(key.into(), of_key + 1);
+        Some(WaitPermit { waiting: Arc::clone(self), key: key.into() })
+    }
+}
+
+impl Drop for WaitPermit {
+    fn drop(&mut self) {
+        let mut counts = self.waiting.counts.lock();
+        counts.all = counts.all.saturating_sub(1);
+        match counts.by_key.get_mut(&self.key) {
+            Some(of_key) if *of_key > 1 => *of_key -= 1,
+            _ => drop(counts.by_key.remove(&self.key)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_wait_of_a_key_and_in_all_and_their_places_come_back() {
+        let waiting = Arc::new(WaitingFetches::new(3, 2));
+        let first = waiting.permit("a").unwrap();
+        let _second = waiting.permit("a").unwrap();
+        assert!(waiting.permit("a").is_none(), "one key has its own limit");
+        let other = waiting.permit("b").unwrap();
+        assert!(waiting.permit("c").is_none(), "all together have one");
+        drop(first);
+        assert!(waiting.permit("a").is_some());
+        drop(other);
+        assert_eq!(waiting.count(), 1);
+        assert_eq!(waiting.counts.lock().by_key.len(), 1, "keys of which none waits are forgotten");
+    }
+}
