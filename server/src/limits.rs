@@ -155,7 +155,7 @@ pub const KEY_USE_SECONDS: u64 = 60;
 
 /// Characters of a queue's name. Part of the HTTP contract.
 pub const QUEUE_NAME_CHARS_MAX: usize = 128;
-/// Queues in all: each takes some memory for ever, and a list shows them all.
+/// Queues in all: each takes some memory, and a list shows them all.
 pub const QUEUES_MAX: usize = 10_000;
 /// Bytes of memory that a job that waits is counted with: its entry, its place in the order of its queue, its timer.
 pub const WAITING_JOB_BYTES: usize = 160;

@@ -133,6 +133,7 @@ fn jobs_settings(config: &Config) -> JobsSettings {
         waiting_max: count(jobs.waiting_max),
         queue_waiting_max: count(jobs.queue_waiting_max),
         waiting_bytes_max: jobs.waiting_bytes_max.bytes_usize(),
+        queue_keep_ms: ms(jobs.queue_keep),
         waiting_fetches_max: count(jobs.waiting_fetches_max),
         key_waiting_fetches_max: count(jobs.key_waiting_fetches_max),
     }

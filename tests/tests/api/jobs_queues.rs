@@ -197,3 +197,24 @@ fn the_history_of_a_queue_has_every_bucket_of_its_period() {
     );
     client.get(&format!("{QUEUES}/nobody/metrics")).refused(404, "queue_not_found");
 }
+
+#[test]
+fn ten_thousand_names_do_not_keep_others_from_new_queues() {
+    let server = Setup::new().set("jobs.queue_keep", "\"1s\"").start();
+    let client = server.client();
+    for worker in 0..100 {
+        let names: Vec<String> = (0..100).map(|n| format!("junk-{worker}-{n}")).collect();
+        let about = json!({"hostname": "web-1", "queues": names});
+        let made = client.post("/api/v1/workers", &about).expect(201);
+        client.delete(&format!("/api/v1/workers/{}", text(&made["id"]))).expect(200);
+    }
+    enqueue(&client, &json!({"class_name": "A", "queue": "wanted"}));
+    client.post("/api/v1/workers", &json!({"hostname": "a", "queues": ["idle"]})).expect(201);
+    eventually("the queues that nobody needs to vanish", || {
+        let listed = client.get("/api/v1/queues").expect(200);
+        let names: Vec<&str> =
+            listed["queues"].as_array()?.iter().map(|queue| text(&queue["name"])).collect();
+        (names == ["idle", "telltale", "wanted"]).then_some(())
+    });
+    client.get("/api/v1/queues/junk-0-0").refused(404, "queue_not_found");
+}

@@ -133,6 +133,23 @@ fn dead_jobs_are_trimmed_when_they_are_too_old() {
 }
 
 #[test]
+fn a_queue_that_nobody_needs_vanishes_after_a_day() {
+    let house = House::open();
+    let day_ms = 86_400_000;
+    enqueue(&house, &json!({"queue": "old", "run_at": "2026-02-01T00:00:00Z"}));
+    pass(&house, day_ms + 1);
+    ok(house.get("/api/v1/queues/old"), 200);
+    ok(house.delete("/api/v1/queues/old/jobs?confirm=true"), 200);
+    ok(house.get("/api/v1/queues/old"), 200);
+    pass(&house, day_ms - 1);
+    ok(house.get("/api/v1/queues/old"), 200);
+    pass(&house, 1);
+    house.get("/api/v1/queues/old").refused(404, "queue_not_found", "");
+    enqueue(&house, &json!({"queue": "old"}));
+    assert_eq!(ok(house.get("/api/v1/queues/old"), 200)["size"], 1);
+}
+
+#[test]
 fn a_repeated_request_is_answered_and_does_nothing_twice() {
     let house = House::open();
     let body = json!({"class_name": "Mail"});

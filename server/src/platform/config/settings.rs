@@ -279,6 +279,8 @@ settings! {
         queue_waiting_max: u64 = "1_000_000";
         /// Memory that the jobs that wait may take; past it further ones are refused likewise.
         waiting_bytes_max: ByteSize = "512MiB";
+        /// How long a queue is kept that is not paused and has no jobs, finished and dead ones included, and no workers. Where there are as many queues as can be, it makes room for a new one at once.
+        queue_keep: Period = "1d";
         /// Fetches of workers that wait for jobs at once; further ones are answered at once, without jobs where there are none.
         waiting_fetches_max: u64 = "10_000";
         /// The same of one key.

@@ -31,6 +31,8 @@ pub struct JobsSettings {
     pub queue_waiting_max: usize,
     /// Memory that jobs that wait may take before new ones are refused.
     pub waiting_bytes_max: usize,
+    /// Milliseconds that a queue is kept that nobody needs. A day: what is worked once a day stays in lists.
+    pub queue_keep_ms: i64,
     /// Fetches that wait for jobs at once; further ones are answered at once. 10000: as many as there can be workers.
     pub waiting_fetches_max: usize,
     /// The same of one key. 5000: half of all, so that no key takes the places of all others.
@@ -53,6 +55,7 @@ impl Default for JobsSettings {
             waiting_max: 2_000_000,
             queue_waiting_max: 1_000_000,
             waiting_bytes_max: 512 << 20,
+            queue_keep_ms: 86_400_000,
             waiting_fetches_max: 10_000,
             key_waiting_fetches_max: 5_000,
         }

@@ -81,7 +81,8 @@ const TAG: &str = "Queues";
 const NO_QUEUE: ErrorCode = ErrorCode::Missing(Resource::Queue);
 
 const LIST: Doc = Doc::new(TAG, "List queues, by name")
-    .about("A queue is there from the first job or worker on that names it.")
+    .about("A queue is there from the first job or worker on that names it, until it has been empty for long: without jobs, finished and \
+         dead ones included, without workers, and not paused.")
     .parameters(&PAGING)
     .ok::<QueueList>()
     .errors(&[ErrorCode::InvalidParameter]);

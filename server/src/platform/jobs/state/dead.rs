@@ -103,6 +103,7 @@ impl State {
             first_failed_ms: job.first_failed_ms,
             died_ms: dead.died_at.0,
         };
+        self.queues.count(job.queue, JobStatus::Dead, 1);
         round.batch.put(stored::DEAD, &dead.id.key(), stored::encode(&record));
         round.seen.died(&dead.queue, &dead.class, &dead.error_class);
         let (max_attempts, timeout_seconds) = (job.max_attempts, job.timeout_seconds);
@@ -116,6 +117,9 @@ impl State {
     /// Removes a dead job and all that is stored of it. Answers whether there was one.
     pub(in crate::platform::jobs) fn forget(&mut self, id: DeadId, round: &mut Round) -> bool {
         let Some(grave) = self.dead.remove(id) else { return false };
+        if let Some(number) = self.queues.by_name.get(&grave.dead.queue) {
+            self.queues.count(*number, JobStatus::Dead, -1);
+        }
         round.batch.delete(stored::DEAD, &id.key());
         Self::erase(grave.dead.job, grave.dead.attempts, round);
         true

@@ -6,6 +6,7 @@ use telltale_engine::TimestampMs;
 
 use super::job::{Hold, Job};
 use super::machine::State;
+use super::queues::Queue;
 use super::round::Round;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
@@ -63,15 +64,14 @@ impl State {
 
     /// Whether a queue has a job to hand out.
     pub(in crate::platform::jobs) fn has_ready(&self, queue: u32) -> bool {
-        let queue = self.queues.of(queue);
-        queue.ready > 0 && queue.paused_ms.is_none()
+        self.queues.get(queue).is_some_and(Queue::has_ready)
     }
 
     /// Whoever waits for jobs of a queue that has some may have them now.
     pub(in crate::platform::jobs) fn wake_ready(&self, round: &mut Round) {
-        for queue in 0..u32::try_from(self.queues.all.len()).unwrap_or(u32::MAX) {
-            if self.has_ready(queue) {
-                round.wake(queue);
+        for (number, queue) in self.queues.iter() {
+            if queue.has_ready() {
+                round.wake(number);
             }
         }
     }
@@ -154,6 +154,7 @@ impl State {
         (job.status, job.at_ms) = (JobStatus::Completed, round.wall_ms());
         let status = StoredStatus::Completed { at_ms: job.at_ms, token: hold.token };
         self.store(id, job, status, round);
+        self.queues.count(job.queue, JobStatus::Completed, 1);
         self.jobs.insert(id, job);
         let until_ms = round.now.steady_ms.saturating_add(self.settings.finished_keep_ms);
         self.finished.order.push_back((until_ms, id));

@@ -19,7 +19,7 @@ use super::round::Now;
 use super::workers::Worker;
 use crate::limits;
 use crate::platform::ids::Ids;
-use crate::platform::jobs::model::{DeadId, DeadJob, JobId, NewWorker, WorkerId};
+use crate::platform::jobs::model::{DeadId, DeadJob, JobId, JobStatus, NewWorker, WorkerId};
 use crate::platform::jobs::names::{ClassName, QueueName};
 use crate::platform::jobs::settings::JobsSettings;
 use crate::platform::jobs::stored::{
@@ -73,36 +73,40 @@ impl State {
         })?;
         loaded.each::<StoredDead>(records, stored::DEAD, Self::load_dead)?;
         loaded.state.take_places(places, now);
+        loaded.state.free_numbers();
         loaded.state.read_classes(records);
         Ok(loaded)
     }
 
     fn load_queue(&mut self, key: &[u8], queue: StoredQueue) -> Option<()> {
         let number = u32::from_be_bytes(key.try_into().ok()?);
-        self.fill_queues(number)?;
-        self.queues.add(Queue::new(QueueName::stored(&queue.name), queue.paused_ms));
+        if number as usize >= limits::QUEUES_MAX {
+            return None;
+        }
+        self.queues.put(number, Queue::new(QueueName::stored(&queue.name), queue.paused_ms));
         Some(())
     }
 
-    /// Numbers are given without gaps. Where the record of a queue is damaged, its jobs get one with a name of its own.
-    fn fill_queues(&mut self, until: u32) -> Option<()> {
-        if until as usize > limits::QUEUES_MAX {
+    /// No queue vanishes that something refers to. Where the record of one is damaged, what refers to it gets one with a name of
+    /// its own.
+    fn find_queue(&mut self, number: u32) -> Option<&Queue> {
+        if number as usize >= limits::QUEUES_MAX {
             return None;
         }
-        while self.queues.all.len() < until as usize {
-            let name = format!("damaged-{}", self.queues.all.len());
-            self.queues.add(Queue::new(QueueName::stored(&name), None));
+        if self.queues.get(number).is_none() {
+            let name = QueueName::stored(&format!("damaged-{number}"));
+            self.queues.put(number, Queue::new(name, None));
         }
-        Some(())
+        self.queues.get(number)
     }
 
     fn load_worker(&mut self, key: &[u8], stored: StoredWorker, now: Now) -> Option<()> {
         let id = WorkerId::from_key(key)?;
         let mut names = Vec::with_capacity(stored.queues.len());
         for number in &stored.queues {
-            self.fill_queues(number.checked_add(1)?)?;
-            names.push(self.queues.of(*number).name.clone());
+            names.push(self.find_queue(*number)?.name.clone());
         }
+        stored.queues.iter().for_each(|number| self.queues.of_mut(*number).workers += 1);
         let about = NewWorker {
             hostname: stored.hostname.as_str().into(),
             pid: stored.pid,
@@ -125,7 +129,7 @@ impl State {
     ) -> Option<()> {
         let id = JobId::from_key(key)?;
         let job = Job::from_stored(&stored);
-        self.fill_queues(job.queue.checked_add(1)?)?;
+        self.find_queue(job.queue)?;
         match stored.status {
             StoredStatus::Ready { order, .. } => {
                 places.ready.entry(job.queue).or_default().push((order, id));
@@ -152,6 +156,7 @@ impl State {
                 self.hold(id, job, hold);
             }
             StoredStatus::Completed { at_ms, token } => {
+                self.queues.count(job.queue, job.status, 1);
                 places.finished.push((at_ms, id));
                 self.finished.tokens.insert(id, token);
             }
@@ -165,12 +170,13 @@ impl State {
     }
 
     fn load_dead(&mut self, key: &[u8], stored: StoredDead) -> Option<()> {
-        self.fill_queues(stored.queue.checked_add(1)?)?;
+        let queue = self.find_queue(stored.queue)?.name.clone();
+        self.queues.count(stored.queue, JobStatus::Dead, 1);
         let dead = DeadJob {
             id: DeadId::from_key(key)?,
             job: JobId(stored.job),
             class: ClassName::stored(&stored.class),
-            queue: self.queues.of(stored.queue).name.clone(),
+            queue,
             error_class: ClassName::stored(&stored.error_class),
             attempts: stored.attempts,
             first_failed_at: TimestampMs(stored.first_failed_ms),
@@ -197,6 +203,13 @@ impl State {
         finished.sort_unstable();
         let until_ms = now.steady_ms.saturating_add(self.settings.finished_keep_ms);
         self.finished.order = finished.into_iter().map(|(_, id)| (until_ms, id)).collect();
+    }
+
+    /// Numbers of queues that vanished are given to others.
+    fn free_numbers(&mut self) {
+        let end = u32::try_from(self.queues.numbers_end()).unwrap_or(u32::MAX);
+        let free: Vec<u32> = (0..end).filter(|number| self.queues.get(*number).is_none()).collect();
+        self.queues.vacancies.set_free(free.into_iter());
     }
 
     /// What the jobs that workers hold are called; one that cannot be read stays without a name.

@@ -23,6 +23,7 @@ mod round;
 mod show;
 mod sweep;
 mod timers;
+mod vacancies;
 mod workers;
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::machine::State;
 use super::round::Round;
+use super::vacancies::Vacancies;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::model::{JobId, JobStatus};
@@ -13,11 +14,12 @@ use crate::platform::jobs::stored::{self, StoredQueue};
 /// Ids of jobs that left, that the order of the shortest queue may hold before it is tidied.
 const ORDER_SPARE: usize = 64;
 
-/// All queues, by number and by name. A queue that was once made stays.
+/// All queues, by number and by name. The number of one that vanished is given to another.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
-    pub(super) all: Vec<Queue>,
+    slots: Vec<Option<Queue>>,
     pub(super) by_name: HashMap<QueueName, u32>,
+    pub(super) vacancies: Vacancies,
     /// Jobs of all queues that wait, whatever for.
     pub(super) waiting: usize,
 }
@@ -36,9 +38,30 @@ pub(super) struct Queue {
     pub(super) scheduled: usize,
     pub(super) retrying: usize,
     pub(super) running: usize,
+    /// Jobs that are done and can still be asked for.
+    pub(super) finished: usize,
+    /// Dead jobs.
+    pub(super) dead: usize,
+    /// Workers that named it.
+    pub(super) workers: usize,
+    /// Since when nobody needs it, on the steady clock, as far as was looked.
+    pub(super) vacant_since_ms: Option<i64>,
+    /// Whether it is to be looked at whether somebody needs it.
+    pub(super) is_touched: bool,
 }
 
 impl Queue {
+    /// Whether it has a job to hand out.
+    pub(super) fn has_ready(&self) -> bool {
+        self.ready > 0 && self.paused_ms.is_none()
+    }
+
+    /// Whether nothing and nobody refers to it.
+    pub(super) fn is_vacant(&self) -> bool {
+        self.paused_ms.is_none()
+            && self.waiting() + self.running + self.finished + self.dead + self.workers == 0
+    }
+
     /// Jobs that wait, whatever for.
     pub(super) fn waiting(&self) -> usize {
         self.ready + self.scheduled + self.retrying
@@ -55,6 +78,11 @@ impl Queue {
             scheduled: 0,
             retrying: 0,
             running: 0,
+            finished: 0,
+            dead: 0,
+            workers: 0,
+            vacant_since_ms: None,
+            is_touched: false,
         }
     }
 }
@@ -65,25 +93,82 @@ impl Queues {
     /// # Panics
     /// When there is none: numbers come from [`State::queue_named`] and from disk, where they are checked.
     pub(super) fn of(&self, number: u32) -> &Queue {
-        match self.all.get(number as usize) {
+        match self.get(number) {
             Some(queue) => queue,
-            None => unreachable!("queue {number} was never made, and none is ever removed"),
+            None => {
+                unreachable!("queue {number} is not there, and none vanishes that is referred to")
+            }
         }
     }
 
+    /// The same, to be changed.
     pub(super) fn of_mut(&mut self, number: u32) -> &mut Queue {
-        match self.all.get_mut(number as usize) {
-            Some(queue) => queue,
-            None => unreachable!("queue {number} was never made, and none is ever removed"),
+        let Self { slots, vacancies, .. } = self;
+        match slots.get_mut(number as usize).and_then(Option::as_mut) {
+            Some(queue) => {
+                vacancies.touch(number, queue);
+                queue
+            }
+            None => {
+                unreachable!("queue {number} is not there, and none vanishes that is referred to")
+            }
         }
     }
 
-    /// Adds a queue and gives it the next number.
+    pub(super) fn get(&self, number: u32) -> Option<&Queue> {
+        self.slots.get(number as usize)?.as_ref()
+    }
+
+    /// A queue that is only looked at, or marked as looked at.
+    pub(super) fn slot_mut(&mut self, number: u32) -> Option<&mut Queue> {
+        self.slots.get_mut(number as usize)?.as_mut()
+    }
+
+    /// All queues with their numbers.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Queue)> {
+        (0..).zip(&self.slots).filter_map(|(number, slot)| Some((number, slot.as_ref()?)))
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.by_name.len()
+    }
+
+    /// One more than the greatest number.
+    pub(super) fn numbers_end(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Adds a queue and gives it a number: that of one that vanished, or the next.
     pub(super) fn add(&mut self, queue: Queue) -> u32 {
-        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        self.by_name.insert(queue.name.clone(), number);
-        self.all.push(queue);
+        let next = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
+        let number = self.vacancies.take_number().unwrap_or(next);
+        self.put(number, queue);
         number
+    }
+
+    /// Puts a queue where there is none.
+    pub(super) fn put(&mut self, number: u32, mut queue: Queue) {
+        self.by_name.insert(queue.name.clone(), number);
+        self.vacancies.touch(number, &mut queue);
+        if self.slots.len() <= number as usize {
+            self.slots.resize_with(number as usize + 1, || None);
+        }
+        if let Some(slot) = self.slots.get_mut(number as usize) {
+            *slot = Some(queue);
+        }
+    }
+
+    /// Takes a queue away, so that its number can be given to another.
+    pub(super) fn remove(&mut self, number: u32) {
+        let Some(queue) = self.slots.get_mut(number as usize).and_then(Option::take) else {
+            return;
+        };
+        // One that was made in the place of a lost one may have the name of another.
+        if self.by_name.get(&queue.name) == Some(&number) {
+            self.by_name.remove(&queue.name);
+        }
+        self.vacancies.forget(number, &queue);
     }
 
     pub(super) fn push_back(&mut self, number: u32, id: JobId) -> i64 {
@@ -113,10 +198,12 @@ impl Queues {
             JobStatus::Scheduled => &mut queue.scheduled,
             JobStatus::Retrying => &mut queue.retrying,
             JobStatus::Running => &mut queue.running,
-            JobStatus::Ready | JobStatus::Completed | JobStatus::Dead => return,
+            JobStatus::Completed => &mut queue.finished,
+            JobStatus::Dead => &mut queue.dead,
+            JobStatus::Ready => return,
         };
         *count = count.saturating_add_signed(change);
-        if status != JobStatus::Running {
+        if matches!(status, JobStatus::Scheduled | JobStatus::Retrying) {
             self.waiting = self.waiting.saturating_add_signed(change);
         }
     }
@@ -132,7 +219,7 @@ impl State {
         if let Some(number) = self.queues.by_name.get(name) {
             return Ok(*number);
         }
-        if self.queues.all.len() >= limits::QUEUES_MAX {
+        if self.queues.len() >= limits::QUEUES_MAX && !self.drop_longest_vacant(round) {
             return Err(JobsError::TooManyQueues);
         }
         let number = self.queues.add(Queue::new(name.clone(), None));

@@ -60,7 +60,7 @@ impl State {
 
     /// All queues, by name.
     pub(in crate::platform::jobs) fn queue_views(&self, now: TimestampMs) -> Vec<QueueView> {
-        let mut serving = vec![0; self.queues.all.len()];
+        let mut serving = vec![0; self.queues.numbers_end()];
         for worker in self.workers.values().filter(|worker| worker.status == WorkerStatus::Active) {
             for number in worker.queues.iter() {
                 if let Some(count) = serving.get_mut(*number as usize) {
@@ -68,9 +68,10 @@ impl State {
                 }
             }
         }
-        let views = self.queues.all.iter().zip(serving);
+        let workers = |number: u32| serving.get(number as usize).copied().unwrap_or(0);
+        let views = self.queues.iter();
         let mut views: Vec<_> =
-            views.map(|(queue, workers)| self.queue_view(queue, workers, now)).collect();
+            views.map(|(number, queue)| self.queue_view(queue, workers(number), now)).collect();
         views.sort_by(|a, b| a.name.cmp(&b.name));
         views
     }

@@ -11,6 +11,7 @@ impl State {
         let mut steps = limits::LEDGER_STEP_JOBS_MAX;
         self.take_losses(&mut steps, round);
         self.take_due(&mut steps, round);
+        self.drop_vacant(&mut steps, round);
         steps == 0
     }
 
@@ -78,8 +79,11 @@ impl State {
             }
             self.finished.order.pop_front();
             self.finished.tokens.remove(&id);
-            let failures = self.jobs.remove(&id).map_or(0, |job| job.failures);
-            Self::erase(id, failures, round);
+            let job = self.jobs.remove(&id);
+            if let Some(job) = job {
+                self.queues.count(job.queue, JobStatus::Completed, -1);
+            }
+            Self::erase(id, job.map_or(0, |job| job.failures), round);
             *steps -= 1;
         }
     }

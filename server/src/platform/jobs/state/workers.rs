@@ -10,6 +10,7 @@ use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::model::{
     Heard, JobId, NewWorker, Registered, Vitals, WorkerId, WorkerStatus,
 };
+use crate::platform::jobs::names::QueueName;
 use crate::platform::jobs::stored::{self, StoredWorker};
 
 /// One worker.
@@ -114,10 +115,7 @@ impl State {
         if self.workers.len() >= limits::WORKERS_MAX {
             return Err(JobsError::TooManyWorkers);
         }
-        let mut queues = Vec::with_capacity(about.queues.len());
-        for name in &about.queues {
-            queues.push(self.queue_named(name, round)?);
-        }
+        let queues = self.take_on(&about.queues, round)?;
         let id = WorkerId(self.ids.next_number());
         let stored = StoredWorker {
             hostname: String::new(),
@@ -248,7 +246,34 @@ impl State {
         self.timers.unexpect(worker.expected_steady_ms, id);
         round.restricted.push(id);
         round.batch.delete(stored::WORKERS, &id.key());
+        self.let_go(&worker.queues);
         Ok(worker.held)
+    }
+
+    /// The numbers of the queues of a new worker, which count it from now on: one must not give its place to the next.
+    fn take_on(&mut self, names: &[QueueName], round: &mut Round) -> Result<Vec<u32>, JobsError> {
+        let mut queues = Vec::with_capacity(names.len());
+        for name in names {
+            match self.queue_named(name, round) {
+                Ok(number) => {
+                    self.queues.of_mut(number).workers += 1;
+                    queues.push(number);
+                }
+                Err(refused) => {
+                    self.let_go(&queues);
+                    return Err(refused);
+                }
+            }
+        }
+        Ok(queues)
+    }
+
+    /// The queues of a worker that is no more do not count it any longer.
+    fn let_go(&mut self, queues: &[u32]) {
+        for number in queues {
+            let queue = self.queues.of_mut(*number);
+            queue.workers = queue.workers.saturating_sub(1);
+        }
     }
 
     fn worker_mut(&mut self, id: WorkerId) -> Result<&mut Worker, JobsError> {
