@@ -46,7 +46,8 @@ fn fetches_that_wait_take_no_places_from_others() {
         let fetched = waiting.into_iter().map(|one| one.join().unwrap());
         let mut fetched: Vec<String> =
             fetched.map(|answer| text(&answer["jobs"][0]["job_id"]).to_owned()).collect();
-        (expected.sort(), fetched.sort());
+        expected.sort();
+        fetched.sort();
         assert_eq!(fetched, expected);
     });
     assert_eq!(waiting_fetches(&client), 0);

@@ -79,7 +79,10 @@ fn connections_of_strangers_rest_for_a_shorter_time() {
     assert_eq!(stranger.answer().map(|answer| answer.status), Some(200));
     assert!(stranger.answer().is_none(), "it is closed");
     let mut silent = server.wire();
-    assert!(silent.answer().is_none_or(|answer| answer.status == 408), "so is one that never asked");
+    assert!(
+        silent.answer().is_none_or(|answer| answer.status == 408),
+        "so is one that never asked"
+    );
     known.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
     assert_eq!(known.answer().map(|answer| answer.status), Some(200));
 }

@@ -229,9 +229,7 @@ async fn a_body_that_drips_is_not_waited_for_long() {
         .header("authorization", format!("Bearer {}", bench.key))
         .body(drip)
         .unwrap();
-    Answer::of(bench.server.handle(HERE, request).await)
-        .await
-        .refused(408, "request_timeout");
+    Answer::of(bench.server.handle(HERE, request).await).await.refused(408, "request_timeout");
 }
 
 #[tokio::test]

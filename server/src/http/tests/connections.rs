@@ -22,12 +22,7 @@ struct Wire {
 fn connect(bench: &Bench) -> Wire {
     let (stream, other) = duplex(1 << 20);
     let (stop, stopping) = watch::channel(false);
-    let serving = tokio::spawn(connection::serve(
-        Arc::clone(&bench.server),
-        HERE,
-        other,
-        stopping,
-    ));
+    let serving = tokio::spawn(connection::serve(Arc::clone(&bench.server), HERE, other, stopping));
     Wire { stream, serving, stop }
 }
 
