@@ -282,6 +282,10 @@ pub const ERROR_IGNORE_MS_MAX: i64 = 3_650 * 24 * 60 * 60 * 1_000;
 pub const ERRORS_STORE_SECONDS: u64 = 1;
 /// Seconds between two looks for groups whose events are to be deleted.
 pub const ERRORS_DELETE_SECONDS: u64 = 2;
+/// Seconds between two looks whether there are too many groups.
+pub const ERRORS_ROOM_SECONDS: u64 = 2;
+/// Milliseconds for which a group is counted as new when it is asked who made most: a day.
+pub const ERROR_FLOOD_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Seconds between two rounds of removing what is too old.
 pub const ERRORS_TRIM_SECONDS: u64 = 60 * 60;
 /// Days for which a given id of an occurrence is remembered at least, so that one that is sent again is known.

@@ -19,9 +19,10 @@ pub(super) fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let keyed = Arc::clone(app);
     let (chronicled, sampled, trimmed) = (Arc::clone(app), Arc::clone(app), Arc::clone(app));
     let key_use = Duration::from_secs(limits::KEY_USE_SECONDS);
-    let [counted_errors, deleted, aged] = [(), (), ()].map(|()| Arc::clone(app));
+    let [counted_errors, deleted, crowded, aged] = [(), (), (), ()].map(|()| Arc::clone(app));
     let store = Duration::from_secs(limits::ERRORS_STORE_SECONDS);
     let delete = Duration::from_secs(limits::ERRORS_DELETE_SECONDS);
+    let room = Duration::from_secs(limits::ERRORS_ROOM_SECONDS);
     let trim = Duration::from_secs(limits::ERRORS_TRIM_SECONDS);
     vec![
         Sweep::new("self_metrics", Duration::from_secs(10), move |now| health.write(now)),
@@ -37,6 +38,7 @@ pub(super) fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
         }),
         Sweep::new("key_use", key_use, move |_| keyed.keys().store_last_used()),
         Sweep::new("errors_delete", delete, move |_| deleted.errors().delete_events()),
+        Sweep::new("errors_room", room, move |_| crowded.errors().make_room()),
         Sweep::new("errors_trim", trim, move |_| aged.errors().trim()),
         Sweep::new("errors_store", store, move |_| counted_errors.errors().store()),
     ]

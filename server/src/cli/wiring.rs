@@ -83,6 +83,7 @@ pub(super) fn http_settings(config: &Config) -> Settings {
         },
         errors: ErrorSettings {
             groups_max: count(config.errors.groups_max),
+            new_groups_per_hour: config.errors.new_groups_per_hour,
             scrub_keys: config.errors.scrub_keys.clone(),
             retention: config.retention.events.duration(),
         },

@@ -3,6 +3,8 @@
 //! A key stands in `Authorization`, on routes of agents of Sentry also where these have it; several that are given must agree.
 //! Where only the body can tell, it is read before anybody knows who sent it, and nothing is done with it until then.
 
+use std::num::NonZeroU32;
+
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue};
@@ -61,9 +63,13 @@ pub(super) fn in_head(
     allowed(Identity::Key(live.ok_or_else(unauthorized)?), route, scope)
 }
 
-/// Counts a request against the caller's quota, and tells how it stands.
-pub(super) fn charge(route: &Route, identity: &Identity) -> Result<Option<Usage>, OverQuota> {
-    match identity.throttle(route.limit) {
+/// Counts calls against the caller's quota, all or none, and tells how it stands.
+pub(super) fn charge(
+    route: &Route,
+    identity: &Identity,
+    calls: NonZeroU32,
+) -> Result<Option<Usage>, OverQuota> {
+    match identity.throttle(route.limit, calls) {
         Verdict::Unlimited => Ok(None),
         Verdict::Allowed(usage) => Ok(Some(usage)),
         Verdict::Refused { usage, wait } => {

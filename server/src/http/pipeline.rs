@@ -7,6 +7,7 @@
 //! for those that only wait.
 
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -107,6 +108,9 @@ where
         trail.identity = identity;
         charge(server, route, trail)?;
     }
+    if let Some(charges) = route.charges {
+        charge_more(server, route, trail, charges(&body).saturating_sub(1))?;
+    }
     let admitted = Arc::new(place.of_somebody_known(server, body.len())?);
     let request = Request {
         method: route.method,
@@ -179,7 +183,19 @@ impl Place {
 
 /// Counts the request against the quota of its caller.
 fn charge(server: &Server, route: &Route, trail: &mut Trail) -> Result<(), OverQuota> {
-    trail.usage = identify::charge(route, &trail.identity).inspect_err(|refused| {
+    charge_more(server, route, trail, 1)
+}
+
+/// Counts so many calls.
+fn charge_more(
+    server: &Server,
+    route: &Route,
+    trail: &mut Trail,
+    calls: u32,
+) -> Result<(), OverQuota> {
+    let Some(calls) = NonZeroU32::new(calls) else { return Ok(()) };
+    let charged = identify::charge(route, &trail.identity, calls);
+    trail.usage = charged.inspect_err(|refused| {
         trail.usage = Some(refused.usage);
         server.telemetry.refused_quota();
     })?;

@@ -34,6 +34,8 @@ pub struct Route {
     pub access: Access,
     /// Which quota the call counts against.
     pub limit: LimitClass,
+    /// How many calls a request counts as against its quota, at least one, where the body tells.
+    pub charges: Option<Charges>,
     /// What is read of the body before the handler runs.
     pub body: BodyKind,
     /// How bodies may be packed, besides the encodings that every route reads.
@@ -102,6 +104,7 @@ impl Route {
             path,
             access: Access::Scope(scope),
             limit: LimitClass::Other,
+            charges: None,
             body,
             packing: None,
             is_private: false,
@@ -144,6 +147,13 @@ impl Route {
     #[must_use]
     pub const fn limit(mut self, class: LimitClass) -> Self {
         self.limit = class;
+        self
+    }
+
+    /// A request counts as many calls against its quota as this finds in its body, and at least one.
+    #[must_use]
+    pub const fn charges(mut self, charges: Charges) -> Self {
+        self.charges = Some(charges);
         self
     }
 
@@ -226,6 +236,9 @@ impl Method {
         }
     }
 }
+
+/// Finds in a body how many calls it stands for.
+pub(super) type Charges = fn(&[u8]) -> u32;
 
 /// Finds the DSN in a body.
 pub type DsnIn = fn(&[u8]) -> Option<String>;

@@ -74,8 +74,12 @@ pub struct OtlpAttributes {
 /// What is kept of errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorSettings {
-    /// Groups at most; what comes beyond is one group. 100000: some 40 MB, and more than anybody looks through.
+    /// Groups at most. Where there are more, those go that are needed least of the key that made most; what comes meanwhile is
+    /// one group of its key. 100000: some 40 MB, and more than anybody looks through.
     pub groups_max: usize,
+    /// Groups that the errors of one key may begin in an hour; what comes beyond is one group of the key. 1000: more distinct
+    /// errors than a program has on its worst day, and a hundredth of all groups.
+    pub new_groups_per_hour: u64,
     /// Words: the values of keys that contain one, in any case, are not stored.
     pub scrub_keys: Vec<String>,
     /// How long events are kept. 30 days.
@@ -102,6 +106,7 @@ impl Default for ErrorSettings {
         ];
         Self {
             groups_max: 100_000,
+            new_groups_per_hour: 1_000,
             scrub_keys: scrub_keys.map(str::to_owned).to_vec(),
             retention: Duration::from_secs(30 * 24 * 60 * 60),
         }

@@ -73,6 +73,11 @@ impl Throttle {
 
     /// Counts one request of `class`.
     pub fn check(&self, class: LimitClass) -> Verdict {
+        self.check_many(class, NonZeroU32::MIN)
+    }
+
+    /// Counts so many requests of `class`, all or none. More than the whole quota never fit.
+    pub fn check_many(&self, class: LimitClass, requests: NonZeroU32) -> Verdict {
         let bucket = match class {
             LimitClass::Unlimited => &None,
             LimitClass::Batch => &self.batch,
@@ -81,7 +86,7 @@ impl Throttle {
             LimitClass::Other => &self.other,
         };
         match bucket {
-            Some(bucket) => bucket.check(&self.ticks),
+            Some(bucket) => bucket.check(&self.ticks, requests),
             None => Verdict::Unlimited,
         }
     }
@@ -96,13 +101,15 @@ impl Bucket {
         Some(Self { per_minute, limiter })
     }
 
-    fn check(&self, ticks: &Ticks) -> Verdict {
-        match self.limiter.check() {
-            Ok(state) => Verdict::Allowed(self.usage(state.remaining_burst_capacity())),
-            Err(early) => Verdict::Refused {
+    fn check(&self, ticks: &Ticks, requests: NonZeroU32) -> Verdict {
+        match self.limiter.check_n(requests) {
+            Ok(Ok(state)) => Verdict::Allowed(self.usage(state.remaining_burst_capacity())),
+            Ok(Err(early)) => Verdict::Refused {
                 usage: self.usage(0),
                 wait: early.wait_time_from(ticks.elapsed()),
             },
+            // However long it waits.
+            Err(_) => Verdict::Refused { usage: self.usage(0), wait: Duration::from_secs(60) },
         }
     }
 
@@ -139,6 +146,22 @@ mod tests {
         assert_eq!(throttle.check(LimitClass::Batch), Verdict::Allowed(full));
         assert_eq!(throttle.check(LimitClass::Batch), refused(6));
         assert!(matches!(throttle.check(LimitClass::Query), Verdict::Allowed(_)));
+    }
+
+    #[test]
+    fn many_requests_count_together_or_not_at_all() {
+        let clock = Clock::manual(TimestampMs(0));
+        let throttle = Throttle::new(&Quotas::default(), Ticks::following(clock.clone()));
+        let check = |n: u32| throttle.check_many(LimitClass::Batch, NonZeroU32::new(n).unwrap());
+        let left = |remaining| {
+            Verdict::Allowed(Usage { limit: 10, remaining, reset_seconds: (10 - remaining) * 6 })
+        };
+        assert_eq!(check(7), left(3));
+        assert!(matches!(check(4), Verdict::Refused { wait, .. } if wait.as_secs() == 6));
+        assert_eq!(check(3), left(0));
+        assert!(matches!(check(11), Verdict::Refused { wait, .. } if wait.as_secs() == 60));
+        clock.set(TimestampMs(42_000));
+        assert_eq!(check(7), left(0));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod dashboards_values;
 mod definitions;
 mod durability;
 mod errors;
+mod errors_floods;
 mod errors_groups;
 mod errors_sdk;
 mod errors_sentry;

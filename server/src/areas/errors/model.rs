@@ -14,6 +14,12 @@ pub(super) const EVENT_ID_PREFIX: &str = "evt_";
 pub(super) struct GroupId(pub(super) u128);
 
 impl GroupId {
+    /// When the id was made, as it says itself.
+    pub(super) fn made_at(self) -> TimestampMs {
+        // The upper 48 bits of a ULID.
+        TimestampMs(i64::try_from(self.0 >> 80).unwrap_or(0))
+    }
+
     /// The id as callers see it.
     pub(super) fn text(self) -> String {
         ids::prefixed(ID_PREFIX, self.0)
@@ -29,9 +35,30 @@ impl GroupId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupHash(pub u128);
 
+/// A key that errors were sent with, so far as one must be told from another: a hash of its id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Sender(pub(super) u64);
+
+impl Sender {
+    /// Nobody knows which key it was.
+    pub(super) const UNKNOWN: Self = Self(0);
+
+    /// The sender with this key.
+    pub(super) fn of(key_id: &str) -> Self {
+        Self(xxhash_rust::xxh3::xxh3_64(key_id.as_bytes()).max(1))
+    }
+}
+
 impl GroupHash {
-    /// Stands for all errors that come when there are as many groups as there may be.
-    pub(super) const OVERFLOW: Self = Self(u128::MAX);
+    /// Stands for all errors of a sender that may not begin a group. An ordinary hash begins with these bits once in 2⁶⁴.
+    pub(super) fn overflow_of(sender: Sender) -> Self {
+        Self(u128::from(u64::MAX) << 64 | u128::from(sender.0))
+    }
+
+    /// Whether it stands for such errors.
+    pub(super) fn is_overflow(self) -> bool {
+        self.0 >> 64 == u128::from(u64::MAX)
+    }
 
     /// As it stands in a tag: 32 digits.
     pub fn text(self) -> String {
@@ -238,6 +265,13 @@ impl Course {
             self.enter(Status::Unresolved, self.moved_number);
             self.regressed_at = Some(received);
         }
+    }
+
+    /// Whether a person did more to the group than resolve or ignore it, or it came back since: it must not be dropped unasked.
+    pub(super) fn is_cared_for(&self) -> bool {
+        let has_words = self.assignee.is_some() || self.note.is_some() || self.reason.is_some();
+        let came_back = self.set == Status::Unresolved && self.moved_number != 0;
+        has_words || came_back || !self.members.is_empty()
     }
 
     fn enter(&mut self, status: Status, number: u64) {

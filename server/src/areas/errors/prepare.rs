@@ -5,7 +5,7 @@ use telltale_engine::{Properties, PropertiesWriter, TimestampMs};
 
 use super::document::{self, Names};
 use super::grouping::group_of;
-use super::model::{GroupHash, Level, SentLevel};
+use super::model::{GroupHash, Level, Sender, SentLevel};
 use super::occurrence::{Occurrence, cut};
 use super::scrub::Scrubber;
 use crate::limits;
@@ -13,6 +13,7 @@ use crate::limits;
 /// An occurrence that is ready to be stored.
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
+    pub(super) sender: Sender,
     pub(super) project: u64,
     /// The id that the sender gave it, or was given here.
     pub(super) event_id: u128,
@@ -38,6 +39,7 @@ pub(super) struct Face {
 /// Where an occurrence came in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
+    pub(super) sender: Sender,
     pub(super) project: u64,
     /// The id for an occurrence that has none.
     pub(super) event_id: u128,
@@ -60,6 +62,7 @@ pub(super) fn prepare(
         text.as_deref().map(|text| scrubber.text(text).into_owned())
     };
     Some(Prepared {
+        sender: arrival.sender,
         project: arrival.project,
         event_id,
         hash: group_of(occurrence),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use telltale_engine::PropertiesWriter;
 
-use super::model::Move;
+use super::model::{Move, Sender};
 use super::ops;
 use super::prepare::{Arrival, prepare};
 use super::wire::{
@@ -49,7 +49,8 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_json_body()?;
-    let arrival = Arrival { project: 0, event_id: app.new_number(), now: app.now() };
+    let sender = Sender::of(req.identity().key_id());
+    let arrival = Arrival { sender, project: 0, event_id: app.new_number(), now: app.now() };
     let mut writer = PropertiesWriter::default();
     let prepared = report::read(&body, arrival.now, |occurrence| {
         prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)

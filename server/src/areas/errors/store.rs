@@ -3,7 +3,7 @@
 //! ```text
 //! table           key                                     value
 //! errors_mark     empty                                   through: varint, beyond: varints, closed at: varint
-//! errors_groups   id: u128 BE                             counts and texts of a group, as of the mark
+//! errors_groups   id: u128 BE                             version 2: counts, texts and the sender of a group, as of the mark
 //! errors_courses  id: u128 BE                             what people did to a group, at once
 //! errors_users    id: u128 BE                             the set of its users, as `Distinct` writes it
 //! errors_seen     generation: u32 BE, hash: u128 BE       nothing: the id of an occurrence, as of the mark
@@ -20,7 +20,7 @@ use telltale_engine::{
 };
 
 use super::ledger::{Group, Latest, Mark, SeenKey};
-use super::model::{Course, GroupHash, GroupId, Level, Status};
+use super::model::{Course, GroupHash, GroupId, Level, Sender, Status};
 use crate::limits::ERROR_ID_DAYS;
 
 const MARK: Table = Table::new(32, "errors_mark");
@@ -30,8 +30,10 @@ const USERS: Table = Table::new(35, "errors_users");
 const SEEN: Table = Table::new(36, "errors_seen");
 const DOOMED: Table = Table::new(37, "errors_doomed");
 
-/// The version of what is written today.
+/// The version of what is written today, but for groups.
 const VERSION: u8 = 1;
+/// The version of groups that is written today: their sender comes last, which version 1 does not have.
+const GROUP_VERSION: u8 = 2;
 /// Milliseconds of a generation of ids.
 const GENERATION_MS: i64 = ERROR_ID_DAYS * 24 * 60 * 60 * 1_000;
 
@@ -118,7 +120,7 @@ impl Store {
             Err(error) => return Err(error),
         }
         let gap = records.read_all(GROUPS, |key, value| {
-            match id_of(key).and_then(|id| Ok((id, decode::<StoredGroup>(value)?.into_group()?))) {
+            match id_of(key).and_then(|id| Ok((id, decode_group(value)?))) {
                 Ok(group) => stored.groups.push(group),
                 Err(error) => damaged.push(format!("group of errors {key:02x?}: {error}")),
             }
@@ -180,7 +182,7 @@ impl Changes {
     }
 
     pub(super) fn put_group(&mut self, id: GroupId, group: &Group) {
-        self.0.put(GROUPS, &key(id), encode(&StoredGroup::from(group)));
+        self.0.put(GROUPS, &key(id), encode_group(group));
     }
 
     pub(super) fn put_course(&mut self, id: GroupId, course: &Course) {
@@ -241,7 +243,26 @@ fn seen_key(generation: u32, seen: SeenKey) -> [u8; 20] {
 }
 
 fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    match postcard::to_extend(value, vec![VERSION]) {
+    encode_as(VERSION, value)
+}
+
+fn encode_group(group: &Group) -> Vec<u8> {
+    encode_as(GROUP_VERSION, &(StoredGroup::from(group), group.sender.0))
+}
+
+fn decode_group(bytes: &[u8]) -> Result<Group> {
+    let corrupt = |error: postcard::Error| Error::Corrupt(error.to_string());
+    let (stored, sender) = match bytes.split_first() {
+        Some((&VERSION, payload)) => (postcard::from_bytes(payload).map_err(corrupt)?, 0),
+        Some((&GROUP_VERSION, payload)) => postcard::from_bytes(payload).map_err(corrupt)?,
+        _ => return Err(unreadable("a record of another version")),
+    };
+    let stored: StoredGroup = stored;
+    Ok(Group { sender: Sender(sender), ..stored.into_group()? })
+}
+
+fn encode_as<T: Serialize>(version: u8, value: &T) -> Vec<u8> {
+    match postcard::to_extend(value, vec![version]) {
         Ok(bytes) => bytes,
         Err(error) => unreachable!("plain data always encodes into a growing buffer: {error}"),
     }
@@ -291,6 +312,7 @@ impl StoredGroup {
                 event: EventId(self.latest_event),
             },
             hashes: self.hashes.into_iter().map(GroupHash).collect::<SmallVec<_>>(),
+            sender: Sender::UNKNOWN,
             course: None,
         })
     }
@@ -370,10 +392,14 @@ mod tests {
         };
         let bytes = encode(&group);
         assert_eq!(hex(&bytes), "010154017401020403040406 0109".replace(' ', ""));
-        let read = decode::<StoredGroup>(&bytes).unwrap().into_group().unwrap();
-        assert_eq!(encode(&StoredGroup::from(&read)), bytes);
-        assert!(decode::<StoredGroup>(&bytes[..bytes.len() - 1]).is_err());
-        assert!(decode::<StoredGroup>(&[]).is_err());
+        let read = decode_group(&bytes).unwrap();
+        assert_eq!(read.sender, Sender::UNKNOWN, "version 1 does not tell");
+        let sent = Group { sender: Sender(300), ..read };
+        let bytes = encode_group(&sent);
+        assert_eq!(hex(&bytes), "020154017401020403040406 0109 ac02".replace(' ', ""));
+        assert_eq!(decode_group(&bytes).unwrap(), sent);
+        assert!(decode_group(&bytes[..bytes.len() - 1]).is_err());
+        assert!(decode_group(&[]).is_err());
         assert!(hex(&seen_key(1, SeenKey(2))).starts_with("0000000100"));
     }
 }

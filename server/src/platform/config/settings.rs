@@ -289,8 +289,10 @@ settings! {
 
     /// Errors: how much is kept of them, and what is not.
     "errors" errors: Errors {
-        /// Groups at most; what comes beyond is one group.
+        /// Groups at most. Where they do not suffice, the key that made most of them of late loses those needed least: first what is resolved or ignored, then what was last seen longest ago, never what a person cares for. What comes meanwhile is one group of its key.
         groups_max: u64 = "100_000";
+        /// Groups that the errors of one key may begin in an hour; what comes beyond is one group of the key.
+        new_groups_per_hour: u64 = "1_000";
         /// Words: the values of keys that contain one, in any case, are not stored.
         scrub_keys: Words = "password,passwd,secret,token,authorization,cookie,api_key,api-key,apikey,credential,private_key,session_id,sessionid,csrf";
     }

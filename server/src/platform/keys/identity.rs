@@ -1,5 +1,6 @@
 //! Who a request comes from.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::key::{ApiKey, Scope};
@@ -70,11 +71,11 @@ impl Identity {
         }
     }
 
-    /// Counts a request against the caller's quota.
-    pub(crate) fn throttle(&self, class: LimitClass) -> Verdict {
+    /// Counts so many calls against the caller's quota, all or none.
+    pub(crate) fn throttle(&self, class: LimitClass, calls: NonZeroU32) -> Verdict {
         match self {
             Self::Anonymous | Self::Local => Verdict::Unlimited,
-            Self::Key(live) => live.throttle.check(class),
+            Self::Key(live) => live.throttle.check_many(class, calls),
         }
     }
 }

@@ -4,7 +4,7 @@ use telltale_engine::{EventBatch, EventId, NewEvent};
 use tokio::sync::oneshot;
 
 use super::super::error::ErrorsError;
-use super::super::model::{GroupHash, GroupId};
+use super::super::model::{GroupHash, GroupId, Sender};
 use super::super::prepare::{Face, Prepared};
 use super::super::store::Store;
 use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG, Ledger, State};
@@ -29,9 +29,18 @@ pub(in crate::areas::errors) struct Ticket {
     event: EventId,
     latest: Latest,
     place: Place,
+    sender: Sender,
     seen: SeenKey,
     face: Face,
     user: Option<String>,
+}
+
+/// What an occurrence was stored under, and who sent it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    pub(super) group: GroupId,
+    pub(super) hash: GroupHash,
+    pub(super) sender: Sender,
 }
 
 impl Ticket {
@@ -71,13 +80,15 @@ impl Ledger {
             Sight::New => {}
         }
         let make = || GroupId(self.ids.next_number());
-        let place = state.groups.announce(prepared.hash, self.groups_max, make);
+        let hash = self.hash_for(&mut state, prepared);
+        let place = state.groups.announce(hash, make);
         match push(batch, prepared, place) {
             Ok(event) => {
                 state.numbers.begin(event.number(), place.group);
                 let latest = Latest { time: prepared.time, event };
                 let (face, user) = (prepared.face.clone(), prepared.user.clone());
-                Ok(Admission::New(Ticket { event, latest, place, seen, face, user }))
+                let sender = prepared.sender;
+                Ok(Admission::New(Ticket { event, latest, place, sender, seen, face, user }))
             }
             Err(refused) => {
                 state.groups.settle(place);
@@ -87,12 +98,33 @@ impl Ledger {
         }
     }
 
+    /// The hash that an occurrence goes by: its own where that has a group or may begin one, else that of all that its sender
+    /// has beyond.
+    fn hash_for(&self, state: &mut State, prepared: &Prepared) -> GroupHash {
+        let Prepared { hash, sender, .. } = prepared;
+        if state.groups.has(*hash) {
+            return *hash;
+        }
+        let now = self.clock.steady();
+        // Only who could begin a group is a reason to make room for one.
+        if !state.budgets.has_left(*sender, now) {
+            return GroupHash::overflow_of(*sender);
+        }
+        if state.groups.expected_len() >= self.groups_max {
+            state.unplaced = state.unplaced.saturating_add(1);
+            return GroupHash::overflow_of(*sender);
+        }
+        state.budgets.take(*sender, now);
+        *hash
+    }
+
     /// The batch is durable: what is in it counts.
     pub(in crate::areas::errors) fn count(&self, tickets: &[Ticket]) {
         let mut state = self.state.write();
         for ticket in tickets {
-            let Ticket { place, face, latest, user, .. } = ticket;
-            state.count(&self.store, (place.group, place.hash), *latest, face, user.as_deref());
+            let Ticket { place, sender, face, latest, user, .. } = ticket;
+            let origin = Origin { group: place.group, hash: place.hash, sender: *sender };
+            state.count(&self.store, origin, *latest, face, user.as_deref());
             state.groups.settle(*place);
             state.numbers.count(ticket.event.number());
             state.seen.settle(ticket.seen, true);
@@ -115,23 +147,24 @@ impl State {
     pub(super) fn count(
         &mut self,
         store: &Store,
-        (id, hash): (GroupId, GroupHash),
+        origin: Origin,
         latest: Latest,
         face: &Face,
         user: Option<&str>,
     ) {
-        if self.doomed.contains(&id) {
+        if self.doomed.contains(&origin.group) {
             return;
         }
-        let stored_as = id;
-        let id = self.groups.owner(id);
+        let id = self.groups.owner(origin.group);
         if self.held_back.concerns(id) {
-            self.held_back.add((stored_as, hash), latest, face, user);
+            self.held_back.add(origin, latest, face, user);
             return;
         }
         let is_new = self.groups.get(id).is_none();
         let users = user.and_then(|user| self.users.add(store, id, is_new, user));
-        if let Some(group) = self.groups.touch(id, || Group::new(hash, latest, face)) {
+        if let Some(group) =
+            self.groups.touch(id, || Group::new(origin.hash, origin.sender, latest, face))
+        {
             group.count(latest, face);
             group.users = users.unwrap_or(group.users);
         }

@@ -12,6 +12,7 @@ use telltale_engine::{
 use super::super::model::GroupId;
 use super::super::scrub::Scrubber;
 use super::super::store::Store;
+use super::budget::Budgets;
 use super::group::GroupView;
 use super::groups::{GroupFilter, Groups, SortBy};
 use super::held_back::HeldBack;
@@ -44,7 +45,7 @@ pub struct Ledger {
     scrubber: Scrubber,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct State {
     pub(super) groups: Groups,
     pub(super) numbers: Numbers,
@@ -55,6 +56,25 @@ pub(super) struct State {
     /// Deleted groups, and those merged into them, whose events may still be there.
     pub(super) doomed: HashSet<GroupId>,
     pub(super) held_back: HeldBack,
+    pub(super) budgets: Budgets,
+    /// How many occurrences found no place for a group of theirs since room was made.
+    pub(super) unplaced: usize,
+}
+
+impl State {
+    fn new(settings: &ErrorSettings) -> Self {
+        Self {
+            groups: Groups::default(),
+            numbers: Numbers::default(),
+            stored: None,
+            seen: Seen::default(),
+            users: Users::default(),
+            doomed: HashSet::new(),
+            held_back: HeldBack::default(),
+            budgets: Budgets::new(settings.new_groups_per_hour),
+            unplaced: 0,
+        }
+    }
 }
 
 impl Ledger {
@@ -71,7 +91,7 @@ impl Ledger {
             engine,
             clock,
             ids,
-            state: RwLock::default(),
+            state: RwLock::new(State::new(settings)),
             writing: Mutex::new(()),
             groups_max: settings.groups_max,
             retention: settings.retention,

@@ -14,6 +14,11 @@ impl Ledger {
     /// new groups. Their events go with the next call of [`Self::delete_events`].
     pub(in crate::areas::errors) fn delete(&self, ids: &[GroupId]) -> Result<Vec<GroupId>> {
         let _writing = self.writing.lock();
+        self.delete_held(ids)
+    }
+
+    /// The same for who holds the right to write.
+    pub(super) fn delete_held(&self, ids: &[GroupId]) -> Result<Vec<GroupId>> {
         let mut changes = Changes::default();
         let (mut gone, mut doomed) = (Vec::new(), HashSet::new());
         {

@@ -3,10 +3,10 @@
 use smallvec::{SmallVec, smallvec};
 use telltale_engine::{EventId, TimestampMs};
 
-use super::super::model::{Course, GroupHash, GroupId, Level, Status};
+use super::super::model::{Course, GroupHash, GroupId, Level, Sender, Status};
 use super::super::prepare::Face;
 
-/// The title of the group of everything that comes beyond the limit of groups.
+/// The title of a group of everything that comes beyond a limit of groups.
 const OVERFLOW_TITLE: &str = "Errors beyond the limit of groups";
 
 /// A group. Some 200 bytes and its texts.
@@ -23,6 +23,8 @@ pub(in crate::areas::errors) struct Group {
     /// Its newest occurrence.
     pub(in crate::areas::errors) latest: Latest,
     pub(in crate::areas::errors) hashes: SmallVec<[GroupHash; 1]>,
+    /// Whose first occurrence made it.
+    pub(in crate::areas::errors) sender: Sender,
     /// `None` while nobody has touched it.
     pub(in crate::areas::errors) course: Option<Box<Course>>,
 }
@@ -51,7 +53,7 @@ pub(in crate::areas::errors) struct GroupView {
 
 impl Group {
     /// The group of a first occurrence, which is still to be counted.
-    pub(super) fn new(hash: GroupHash, latest: Latest, face: &Face) -> Self {
+    pub(super) fn new(hash: GroupHash, sender: Sender, latest: Latest, face: &Face) -> Self {
         let mut group = Self {
             title: Box::default(),
             searched: Box::default(),
@@ -62,6 +64,7 @@ impl Group {
             users: 0,
             latest,
             hashes: smallvec![hash],
+            sender,
             course: None,
         };
         group.show(face);
@@ -98,8 +101,7 @@ impl Group {
     }
 
     fn show(&mut self, face: &Face) {
-        let title =
-            if self.hashes.contains(&GroupHash::OVERFLOW) { OVERFLOW_TITLE } else { &face.title };
+        let title = if self.is_overflow() { OVERFLOW_TITLE } else { &face.title };
         let searched = match face.message.as_str() {
             "" => title.to_lowercase(),
             message => [title, "\n", message].concat().to_lowercase(),
@@ -110,6 +112,11 @@ impl Group {
         if *self.searched != *searched {
             self.searched = searched.into();
         }
+    }
+
+    /// Whether it is of what had no place elsewhere.
+    pub(super) fn is_overflow(&self) -> bool {
+        self.hashes.iter().any(|hash| hash.is_overflow())
     }
 
     pub(super) fn status(&self, now: TimestampMs) -> Status {

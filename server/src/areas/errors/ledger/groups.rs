@@ -72,20 +72,25 @@ impl Groups {
         self.by_id.get_mut(&id)
     }
 
-    /// Where an occurrence with this hash goes: to its group, to a new one with an id from `make`, or, when there are as many
-    /// groups as there may be, to the one of everything beyond.
-    pub(super) fn announce(
-        &mut self,
-        hash: GroupHash,
-        groups_max: usize,
-        make: impl FnOnce() -> GroupId,
-    ) -> Place {
+    /// All groups.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (GroupId, &Group)> {
+        self.by_id.iter().map(|(id, group)| (*id, group))
+    }
+
+    /// Whether this hash has a group, or one on its way.
+    pub(super) fn has(&self, hash: GroupHash) -> bool {
+        self.by_hash.contains_key(&hash) || self.announced.contains_key(&hash)
+    }
+
+    /// Groups, those on their way included.
+    pub(super) fn expected_len(&self) -> usize {
+        self.by_id.len() + self.announced.len()
+    }
+
+    /// Where an occurrence with this hash goes: to its group, or to a new one with an id from `make`.
+    pub(super) fn announce(&mut self, hash: GroupHash, make: impl FnOnce() -> GroupId) -> Place {
         if let Some(id) = self.by_hash.get(&hash) {
             return Place { group: *id, hash, is_announced: false };
-        }
-        let is_full = self.by_id.len() + self.announced.len() >= groups_max;
-        if is_full && hash != GroupHash::OVERFLOW && !self.announced.contains_key(&hash) {
-            return self.announce(GroupHash::OVERFLOW, groups_max, make);
         }
         let (id, on_their_way) = self.announced.entry(hash).or_insert_with(|| (make(), 0));
         *on_their_way += 1;

@@ -4,9 +4,10 @@
 
 use std::collections::HashSet;
 
-use super::super::model::{GroupHash, GroupId};
+use super::super::model::GroupId;
 use super::super::prepare::Face;
 use super::super::store::Store;
+use super::admit::Origin;
 use super::book::State;
 use super::group::Latest;
 
@@ -20,7 +21,7 @@ pub(super) struct HeldBack {
 /// A durable occurrence that does not count yet.
 #[derive(Debug)]
 struct Occurred {
-    place: (GroupId, GroupHash),
+    origin: Origin,
     latest: Latest,
     face: Face,
     user: Option<String>,
@@ -32,16 +33,10 @@ impl HeldBack {
         self.groups.contains(&group)
     }
 
-    /// What came for a group that is being changed, under this id.
-    pub(super) fn add(
-        &mut self,
-        place: (GroupId, GroupHash),
-        latest: Latest,
-        face: &Face,
-        user: Option<&str>,
-    ) {
+    /// What came for a group that is being changed.
+    pub(super) fn add(&mut self, origin: Origin, latest: Latest, face: &Face, user: Option<&str>) {
         let (face, user) = (face.clone(), user.map(str::to_owned));
-        self.occurrences.push(Occurred { place, latest, face, user });
+        self.occurrences.push(Occurred { origin, latest, face, user });
     }
 }
 
@@ -54,8 +49,8 @@ impl State {
     /// Nothing is being changed any more, and what was held back counts in what there is now.
     pub(super) fn let_go(&mut self, store: &Store) {
         let HeldBack { occurrences, .. } = std::mem::take(&mut self.held_back);
-        for Occurred { place, latest, face, user } in occurrences {
-            self.count(store, place, latest, &face, user.as_deref());
+        for Occurred { origin, latest, face, user } in occurrences {
+            self.count(store, origin, latest, &face, user.as_deref());
         }
     }
 }

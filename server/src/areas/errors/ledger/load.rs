@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use telltale_engine::{Event, Result};
 
-use super::super::model::{GroupHash, GroupId, SentLevel};
+use super::super::model::{GroupHash, GroupId, Sender, SentLevel};
 use super::super::prepare::{Face, beyond_title};
 use super::super::sentry::parse_event_id;
 use super::super::store::Stored;
+use super::admit::Origin;
 use super::book::{GROUP_TAG, HASH_TAG, Ledger, all_time, named};
 use super::group::Latest;
 use super::numbers::{Mark, Numbers};
@@ -94,7 +95,8 @@ impl Ledger {
         let face = Face { message: beyond_title(&message, &title), title, level };
         let latest = Latest { time: event.time, event: event.id };
         let mut state = self.state.write();
-        state.count(&self.store, (group, hash), latest, &face, event.user.as_deref());
+        let origin = Origin { group, hash, sender: Sender::UNKNOWN };
+        state.count(&self.store, origin, latest, &face, event.user.as_deref());
         state.numbers.count(event.id.number());
         if let Some(event_id) = parse_event_id(&event_id) {
             state.seen.settle(SeenKey::new(project, event_id), true);

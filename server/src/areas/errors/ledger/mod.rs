@@ -19,12 +19,14 @@
 
 mod admit;
 mod book;
+mod budget;
 mod change;
 mod delete;
 mod group;
 mod groups;
 mod held_back;
 mod load;
+mod make_room;
 mod merge;
 mod numbers;
 mod seen;
@@ -39,5 +41,7 @@ pub(super) use groups::{GroupFilter, SortBy};
 pub(super) use numbers::Mark;
 pub(super) use seen::SeenKey;
 
+#[cfg(test)]
+mod room_tests;
 #[cfg(test)]
 mod tests;

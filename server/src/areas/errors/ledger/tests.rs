@@ -10,7 +10,7 @@ use telltale_engine::{
     Table, TimestampMs, Write,
 };
 
-use super::super::model::{GroupId, Move, Status};
+use super::super::model::{GroupId, Move, Sender, Status};
 use super::super::occurrence::{Exception, Occurrence, User};
 use super::super::prepare::{Arrival, Prepared, prepare};
 use super::book::{all_time, events_of};
@@ -24,26 +24,28 @@ const MARK: Table = Table::new(32, "errors_mark");
 const GROUPS: Table = Table::new(33, "errors_groups");
 const USERS: Table = Table::new(35, "errors_users");
 
-struct World {
+pub(super) struct World {
     dir: tempfile::TempDir,
-    clock: Clock,
+    pub(super) clock: Clock,
     settings: ErrorSettings,
     engine: Engine,
-    ledger: Ledger,
+    pub(super) ledger: Ledger,
+    /// Who tells.
+    pub(super) sender: Sender,
     told: u128,
 }
 
 impl World {
-    fn new(settings: ErrorSettings) -> Self {
+    pub(super) fn new(settings: ErrorSettings) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(&dir, &clock);
         let ledger = ledger(&engine, &clock, &settings);
-        Self { dir, clock, settings, engine, ledger, told: 0 }
+        Self { dir, clock, settings, engine, ledger, sender: Sender(1), told: 0 }
     }
 
     /// Ends without a word, as a crash does, and starts again on what the disk has.
-    fn crash(&mut self) {
+    pub(super) fn crash(&mut self) {
         let Self { dir, clock, settings, .. } = self;
         // The directory is free only when the last clone has gone.
         let nothing = tempfile::tempdir().unwrap();
@@ -61,7 +63,7 @@ impl World {
             user: User { id: user.map(Into::into), ..User::default() },
             ..Occurrence::default()
         };
-        let arrival = Arrival { project: 1, event_id, now: self.clock.now() };
+        let arrival = Arrival { sender: self.sender, project: 1, event_id, now: self.clock.now() };
         let mut writer = PropertiesWriter::default();
         prepare(&occurrence, arrival, self.ledger.scrubber(), &mut writer).unwrap()
     }
@@ -83,12 +85,12 @@ impl World {
         Some(ticket.group())
     }
 
-    fn tell(&mut self, kind: &str, user: Option<&str>) -> GroupId {
+    pub(super) fn tell(&mut self, kind: &str, user: Option<&str>) -> GroupId {
         self.told += 1;
         self.tell_as(kind, user, self.told).unwrap()
     }
 
-    fn list(&self) -> Vec<GroupView> {
+    pub(super) fn list(&self) -> Vec<GroupView> {
         self.ledger.list(&GroupFilter::default(), SortBy::LastSeen, (0, 1_000)).0
     }
 

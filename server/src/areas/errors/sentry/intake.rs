@@ -8,7 +8,7 @@ use super::envelope::{Envelope, Item};
 use super::event::parse_event_id;
 use super::repair::with_event;
 use crate::areas::errors::error::ErrorsError;
-use crate::areas::errors::model::GroupHash;
+use crate::areas::errors::model::{GroupHash, Sender};
 use crate::areas::errors::prepare::{Arrival, Prepared, prepare};
 use crate::areas::errors::scrub::Scrubber;
 use crate::limits;
@@ -19,6 +19,7 @@ const EVENT: &str = "event";
 /// What is needed to read what SDKs send.
 pub(in crate::areas::errors) struct Intake<'a> {
     scrubber: &'a Scrubber,
+    sender: Sender,
     project: u64,
     now: TimestampMs,
     /// Makes ids for events without one.
@@ -29,11 +30,11 @@ pub(in crate::areas::errors) struct Intake<'a> {
 impl<'a> Intake<'a> {
     pub(in crate::areas::errors) fn new(
         scrubber: &'a Scrubber,
-        project: u64,
+        (sender, project): (Sender, u64),
         now: TimestampMs,
         new_id: &'a dyn Fn() -> u128,
     ) -> Self {
-        Self { scrubber, project, now, new_id, writer: PropertiesWriter::default() }
+        Self { scrubber, sender, project, now, new_id, writer: PropertiesWriter::default() }
     }
 
     /// The events of an envelope, and the id that it is answered with. Items of other kinds are passed over. An envelope that
@@ -63,7 +64,8 @@ impl<'a> Intake<'a> {
             return Err(ErrorsError::EventTooLarge);
         }
         let event_id = own_id.unwrap_or_else(|| (self.new_id)());
-        let arrival = Arrival { project: self.project, event_id, now: self.now };
+        let arrival =
+            Arrival { sender: self.sender, project: self.project, event_id, now: self.now };
         let Self { scrubber, writer, .. } = self;
         let prepared = with_event(body, |mut occurrence| {
             occurrence.time = occurrence.time.filter(|time| is_within_reach(*time, arrival.now));
@@ -71,6 +73,13 @@ impl<'a> Intake<'a> {
         })?;
         prepared.ok_or(ErrorsError::EventTooLarge)
     }
+}
+
+/// How many events an envelope has; none where it is none.
+pub(super) fn events_in(body: &[u8]) -> u32 {
+    let Ok(envelope) = Envelope::open(body) else { return 0 };
+    let events = envelope.filter(|item| item.as_ref().is_ok_and(|item| item.kind == EVENT));
+    u32::try_from(events.count()).unwrap_or(u32::MAX)
 }
 
 /// Whether an SDK can have told this time. Where its clock must be wrong, that of receipt is as good as any.
@@ -84,7 +93,7 @@ fn is_within_reach(time: TimestampMs, now: TimestampMs) -> bool {
 /// try what can be sent, or measure it.
 pub fn examine(body: &[u8], scrub_keys: &[String]) -> Result<Vec<GroupHash>, ErrorsError> {
     let scrubber = Scrubber::new(scrub_keys);
-    let mut intake = Intake::new(&scrubber, 0, TimestampMs(0), &|| 0);
+    let mut intake = Intake::new(&scrubber, (Sender::UNKNOWN, 0), TimestampMs(0), &|| 0);
     let (events, _) = intake.envelope(body)?;
     Ok(events.iter().map(|event| event.hash).collect())
 }

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use super::envelope::Envelope;
-use super::intake::Intake;
+use super::intake::{Intake, events_in};
 use crate::app::App;
 use crate::areas::errors::error::ErrorsError;
+use crate::areas::errors::model::Sender;
 use crate::areas::errors::ops;
 use crate::areas::errors::prepare::{Prepared, event_id_text};
 use crate::areas::errors::wire::SentryAnswer;
@@ -18,8 +19,12 @@ use crate::limits::JSON_SCRATCH_BYTES_MAX;
 
 /// The routes of the protocol. SDKs send the slash at the end; proxies and people leave it out.
 pub static ROUTES: &[Route] = &[
-    route("/api/{project}/envelope/", &envelope, Some(dsn_in_envelope)).doc(ENVELOPE),
-    route("/api/{project}/envelope", &envelope, Some(dsn_in_envelope)).doc(ENVELOPE),
+    route("/api/{project}/envelope/", &envelope, Some(dsn_in_envelope))
+        .charges(events_in)
+        .doc(ENVELOPE),
+    route("/api/{project}/envelope", &envelope, Some(dsn_in_envelope))
+        .charges(events_in)
+        .doc(ENVELOPE),
     route("/api/{project}/store/", &store, None).doc(STORE),
     route("/api/{project}/store", &store, None).doc(STORE),
 ];
@@ -34,19 +39,19 @@ const fn route(path: &'static str, handler: &'static dyn Handle, dsn_in: Option<
 }
 
 async fn envelope(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
-    let (body, project) = (req.take_body(), project(&req)?);
+    let (body, origin) = (req.take_body(), origin(&req)?);
     let read = move |intake: &mut Intake<'_>, body: &[u8]| intake.envelope(body);
-    take(app, project, body, read).await
+    take(app, origin, body, read).await
 }
 
 async fn store(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
-    let (body, project) = (req.take_body(), project(&req)?);
+    let (body, origin) = (req.take_body(), origin(&req)?);
     let read = move |intake: &mut Intake<'_>, body: &[u8]| {
         let event = intake.event(body, None)?;
         let id = event.event_id;
         Ok((vec![event], Some(id)))
     };
-    take(app, project, body, read).await
+    take(app, origin, body, read).await
 }
 
 /// Where an envelope was sent to, as it says itself.
@@ -57,7 +62,7 @@ fn dsn_in_envelope(body: &[u8]) -> Option<String> {
 /// Reads a body and stores what is in it.
 async fn take(
     app: Arc<App>,
-    project: u64,
+    origin: (Sender, u64),
     body: Vec<u8>,
     read: impl FnOnce(&mut Intake<'_>, &[u8]) -> Result<(Vec<Prepared>, Option<u128>), ErrorsError>
     + Send
@@ -66,7 +71,7 @@ async fn take(
     let is_small = body.len() <= JSON_SCRATCH_BYTES_MAX;
     let admit = move |app: &App| {
         let new_id = || app.new_number();
-        let mut intake = Intake::new(app.errors().scrubber(), project, app.now(), &new_id);
+        let mut intake = Intake::new(app.errors().scrubber(), origin, app.now(), &new_id);
         let (events, id) = read(&mut intake, &body)?;
         Ok::<_, ErrorsError>((ops::admit(app, &events)?, id))
     };
@@ -75,11 +80,12 @@ async fn take(
     Response::ok(&SentryAnswer { id: id.map(event_id_text) })
 }
 
-/// The project of the path: any number.
-fn project(req: &Request) -> Result<u64, ErrorsError> {
+/// Who sends, and the project of the path: any number.
+fn origin(req: &Request) -> Result<(Sender, u64), ErrorsError> {
     let text = req.param("project");
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| text.parse().ok()).flatten().ok_or(ErrorsError::Project)
+    let project = is_number.then(|| text.parse().ok()).flatten().ok_or(ErrorsError::Project)?;
+    Ok((Sender::of(req.identity().key_id()), project))
 }
 
 const TAG: &str = "Errors";
@@ -92,7 +98,7 @@ const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
          `public_ingest`. The key may stand in `X-Sentry-Auth`, as `sentry_key` in the query string, or in the `dsn` of the \
          envelope; several must agree. Bodies may be packed by gzip, deflate, br or zstd. Events are stored, items of other \
          kinds are taken and dropped. Answered when the events are durable. An event whose id was stored before is answered \
-         alike and not stored again. Past the quota: 429 with `Retry-After` and `X-Sentry-Rate-Limits`.",
+         alike and not stored again. Each event counts against the quota of the key. Past the quota: 429 with `Retry-After` and `X-Sentry-Rate-Limits`.",
     )
     .parameters(&PROJECT)
     .request::<String>()

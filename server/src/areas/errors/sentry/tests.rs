@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use telltale_engine::TimestampMs;
 
-use super::super::model::SentLevel;
+use super::super::model::{Sender, SentLevel};
 use super::super::occurrence::Occurrence;
 use super::super::scrub::Scrubber;
 use super::envelope::{Envelope, EnvelopeError};
@@ -84,7 +84,7 @@ fn headers_name_the_event_and_the_key() {
 fn taken(envelope: &[u8]) -> Result<Vec<u128>, String> {
     let scrubber = Scrubber::new(&["password".to_owned()]);
     let new_id = || 7;
-    let mut intake = Intake::new(&scrubber, 1, NOW, &new_id);
+    let mut intake = Intake::new(&scrubber, (Sender::UNKNOWN, 1), NOW, &new_id);
     let (events, _) = intake.envelope(envelope).map_err(|error| error.to_string())?;
     Ok(events.iter().map(|event| event.event_id).collect())
 }
