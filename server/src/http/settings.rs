@@ -80,7 +80,7 @@ pub struct ErrorSettings {
     /// Groups that the errors of one key may begin in an hour; what comes beyond is one group of the key. 1000: more distinct
     /// errors than a program has on its worst day, and a hundredth of all groups.
     pub new_groups_per_hour: u64,
-    /// Words: the values of keys that contain one, in any case, are not stored.
+    /// Words: the values of keys that contain one, in any case, are not stored; a short one must be a whole word of the key.
     pub scrub_keys: Vec<String>,
     /// How long events are kept. 30 days.
     pub retention: Duration,
@@ -91,6 +91,8 @@ impl Default for ErrorSettings {
         let scrub_keys = [
             "password",
             "passwd",
+            "passphrase",
+            "pwd",
             "secret",
             "token",
             "authorization",
@@ -103,6 +105,8 @@ impl Default for ErrorSettings {
             "session_id",
             "sessionid",
             "csrf",
+            "auth",
+            "jwt",
         ];
         Self {
             groups_max: 100_000,

@@ -92,3 +92,38 @@ fn a_full_table_makes_room_at_the_cost_of_whoever_filled_it() {
     assert!(titles.iter().any(|(title, _)| title == "OldError"), "{titles:?}");
     client.get(&path).data(200);
 }
+
+#[test]
+fn secrets_are_neither_stored_nor_shown() {
+    let server = Server::start();
+    let client = server.client();
+    let event = json!({
+        "event_id": format!("{:032x}", 7),
+        "transaction": "GET /reset?token=s3cretA1&page=2",
+        "tags": {"url": "https://x.example/cb?access_token=s3cretB2", "auth": "s3cretC3"},
+        "user": {"id": "token=s3cretD4"},
+        "exception": {"values": [{
+            "type": "HTTPError",
+            "value": "401 with Bearer s3cretE5 for postgres://ada:s3cretF6@db/x",
+            "stacktrace": {"frames": [{
+                "function": "connect", "filename": "a.py",
+                "vars": {"config": "Config(password='s3cretG7', port=5432)", "pwd": "s3cretH8"}
+            }]}
+        }]},
+        "breadcrumbs": {"values": [{"message": "sent Authorization: Bearer s3cretI9"}]},
+    });
+    let key = public_key(&client, &json!({}));
+    send(&client, &key, &[event]).expect(200);
+    let path = format!("/api/v1/errors/{}", text(&all(&client)[0]["id"]));
+    let shown = [
+        all(&client),
+        client.get(&path).data(200),
+        client.get(&format!("{path}/events")).data(200),
+        client.get("/api/v1/events?name=telltale.error").data(200),
+    ];
+    let shown: String = shown.iter().map(Value::to_string).collect();
+    assert!(!shown.contains("s3cret"), "{shown}");
+    for ordinary in ["HTTPError", "page=2", "x.example/cb", "port=5432", "connect"] {
+        assert!(shown.contains(ordinary), "{ordinary} in {shown}");
+    }
+}

@@ -233,7 +233,7 @@ impl Document<'_> {
         self.writer.key("tags");
         self.writer.begin_object();
         for (key, value) in occurrence.tags.iter().take(self.caps.tags) {
-            self.writer.key(cut(key, self.caps.chars));
+            self.writer.key(cut(&self.scrubber.text(key), self.caps.chars));
             if self.scrubber.is_secret(key) {
                 self.writer.string(super::scrub::FILTERED);
             } else {

@@ -293,8 +293,8 @@ settings! {
         groups_max: u64 = "100_000";
         /// Groups that the errors of one key may begin in an hour; what comes beyond is one group of the key.
         new_groups_per_hour: u64 = "1_000";
-        /// Words: the values of keys that contain one, in any case, are not stored.
-        scrub_keys: Words = "password,passwd,secret,token,authorization,cookie,api_key,api-key,apikey,credential,private_key,session_id,sessionid,csrf";
+        /// Words: the values of keys that contain one, in any case, are not stored; one of up to four letters must be a whole word of the key. In texts (`key=value`, `key: 'value'`) they are removed likewise, and so are credentials that are known by their form.
+        scrub_keys: Words = "password,passwd,passphrase,pwd,secret,token,authorization,cookie,api_key,api-key,apikey,credential,private_key,session_id,sessionid,csrf,auth,jwt";
     }
 
     /// Metrics by OTLP: which attributes are tags, beside those of data points.

@@ -1,0 +1,211 @@
+//! Values of secret keys in texts: `key=value`, `key: value`, `"key": "value"`, `Config(key='value')`, `/key/value`.
+//!
+//! A value in quotes or brackets, or right behind `=`, is removed whatever it is. Behind a colon or a blank texts go on as people
+//! write them ("invalid token: expected a number"): there only what looks made up is removed.
+
+use std::ops::Range;
+
+use super::scrubber::FILTERED;
+
+/// Bytes of a key that are looked at.
+const KEY_BYTES_MAX: usize = 128;
+/// Blanks between a key, the sign behind it and its value.
+const BLANKS_MAX: usize = 4;
+/// Bytes of a part of a path at least that may be a secret.
+const PATH_SECRET_BYTES_MIN: usize = 12;
+
+/// What stands behind the sign after a key.
+struct Value<'t> {
+    text: &'t str,
+    at: usize,
+    /// The sign is `=`, and no blank is between.
+    is_assigned: bool,
+    key: &'t str,
+    key_is_quoted: bool,
+}
+
+/// Adds the places of the values of secret keys.
+pub(super) fn find(text: &str, is_secret: impl Fn(&str) -> bool, found: &mut Vec<Range<usize>>) {
+    let mut done = 0;
+    for at in memchr::memchr3_iter(b'=', b':', b'/', text.as_bytes()) {
+        if at < done {
+            continue;
+        }
+        let value = match text.as_bytes().get(at) {
+            Some(b'/') => path_value(text, at, &is_secret),
+            _ => value_behind(text, at, &is_secret).and_then(|value| value.range()),
+        };
+        if let Some(range) = value {
+            done = range.end;
+            found.push(range);
+        }
+    }
+}
+
+/// The part of a path behind one with the name of a secret, where it looks like one.
+fn path_value(text: &str, at: usize, is_secret: impl Fn(&str) -> bool) -> Option<Range<usize>> {
+    let (key, _) = key_before(text, at)?;
+    let start = at + 1;
+    let part = text.get(start..)?;
+    let len = part.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"-_~".contains(b)).count();
+    let (value, rest) = part.split_at_checked(len)?;
+    let is_value = len >= PATH_SECRET_BYTES_MIN && !rest.starts_with('.') && has_both(value);
+    (is_value && is_secret(key)).then(|| start..start + len)
+}
+
+/// What stands behind the sign at this place, if that follows a secret key.
+fn value_behind<'t>(
+    text: &'t str,
+    at: usize,
+    is_secret: impl Fn(&str) -> bool,
+) -> Option<Value<'t>> {
+    let bytes = text.as_bytes();
+    let is_colon = bytes.get(at) == Some(&b':');
+    let follows = |byte: u8| bytes.get(at + 1) == Some(&byte);
+    let is_path = follows(b':') || (at > 0 && bytes.get(at - 1) == Some(&b':'));
+    if is_colon && (is_path || follows(b'/')) {
+        return None;
+    }
+    let (key, key_is_quoted) = key_before(text, at)?;
+    if !is_secret(key) {
+        return None;
+    }
+    let rest = text.get(at + 1..)?;
+    let signs = rest.bytes().take_while(|b| matches!(b, b'=' | b'>' | b'~')).count();
+    let behind = rest.get(signs..)?;
+    let blanks = behind.bytes().take(BLANKS_MAX).take_while(|b| *b == b' ' || *b == b'\t').count();
+    Some(Value {
+        text,
+        at: at + 1 + signs + blanks,
+        is_assigned: !is_colon && blanks == 0,
+        key,
+        key_is_quoted,
+    })
+}
+
+/// The key that ends before this place, and whether it is in quotes.
+fn key_before(text: &str, at: usize) -> Option<(&str, bool)> {
+    let before = text.get(..at)?;
+    let before = before.trim_end_matches(['!', ':', '=', ' ', '\t']);
+    let bare = before.trim_end_matches(['"', '\'', '`']).trim_end_matches('\\');
+    let is_key = |b: &u8| b.is_ascii_alphanumeric() || b"_-.[]%$@".contains(b);
+    let len = bare.bytes().rev().take(KEY_BYTES_MAX).take_while(is_key).count();
+    let key = bare.get(bare.len() - len..)?;
+    (!key.is_empty()).then_some((key, bare.len() < before.len()))
+}
+
+impl Value<'_> {
+    /// The part that is secret.
+    fn range(&self) -> Option<Range<usize>> {
+        let value = self.text.get(self.at..)?;
+        // A letter before a string in Python, a type around it.
+        let name = value.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_.&".contains(b));
+        let name = name.count();
+        let wrapped = value.get(name..)?;
+        let inner = wrapped.strip_prefix('(').unwrap_or(wrapped);
+        let is_call = inner.len() < wrapped.len();
+        let quote_at = if is_call || name <= 2 { value.len() - inner.len() } else { 0 };
+        if let Some(range) = quoted(self.text, self.at + quote_at) {
+            return range;
+        }
+        if value.starts_with(['[', '{', '(']) {
+            let is_done = value.starts_with(FILTERED);
+            return (!is_done && self.may_be_any()).then(|| self.at..self.at + bracketed(value));
+        }
+        self.bare(value)
+    }
+
+    /// Whether the form says that it is the value of the key, whatever it is.
+    fn may_be_any(&self) -> bool {
+        self.is_assigned || self.key_is_quoted
+    }
+
+    /// A value without quotes, up to what ends it.
+    fn bare(&self, value: &str) -> Option<Range<usize>> {
+        let line = value.split(['\n', '\r']).next()?;
+        let ends = |c: char| c.is_whitespace() || ",;&)]}<>\"'`|".contains(c);
+        let word = line.split(ends).next()?.trim_end_matches(['.', ':', '!', '?', '\\']);
+        if word.is_empty() || is_nothing(word) {
+            return None;
+        }
+        let key = self.key.to_ascii_lowercase();
+        let is_whole_line = key.ends_with("cookie") && word.contains('=')
+            || key.contains("authorization") && is_scheme(word) && line.len() > word.len();
+        if is_whole_line {
+            let end = line.find(['"', '\'', '`']).unwrap_or(line.len());
+            return Some(self.at..self.at + end);
+        }
+        let ends_line = line.trim_end().len() == word.len();
+        let is_password = ["password", "passwd", "pwd", "passphrase", "secret"]
+            .iter()
+            .any(|name| key.ends_with(name));
+        let is_secret = self.may_be_any() || looks_made_up(word) || (is_password && ends_line);
+        is_secret.then(|| self.at..self.at + word.len())
+    }
+}
+
+/// What is in the quotes that begin here; the rest of the text where they do not end. The inner `None` is of an empty string.
+#[expect(clippy::option_option, reason = "no quotes, and quotes with nothing in them")]
+fn quoted(text: &str, at: usize) -> Option<Option<Range<usize>>> {
+    let value = text.get(at..)?;
+    let slashes = value.bytes().take_while(|b| *b == b'\\').count();
+    let quote = value.get(slashes..)?.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+    let start = slashes + 1;
+    let inner = value.get(start..)?;
+    let mut escapes = 0;
+    for (end, byte) in inner.bytes().enumerate() {
+        match byte {
+            b'\\' => escapes += 1,
+            _ if byte == quote as u8 && escapes <= slashes => {
+                let end = end - escapes;
+                let content = inner.get(..end).unwrap_or_default();
+                let is_none = content.is_empty() || content == FILTERED || is_nothing(content);
+                return Some((!is_none).then(|| at + start..at + start + end));
+            }
+            _ => escapes = 0,
+        }
+    }
+    Some((!inner.is_empty()).then(|| at + start..text.len()))
+}
+
+/// How long a value in brackets is; to the end where they do not end.
+fn bracketed(value: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, byte) in value.bytes().enumerate() {
+        match byte {
+            b'[' | b'{' | b'(' => depth += 1,
+            b']' | b'}' | b')' if depth <= 1 => return at + 1,
+            b']' | b'}' | b')' => depth -= 1,
+            _ => {}
+        }
+    }
+    value.len()
+}
+
+fn is_scheme(word: &str) -> bool {
+    ["bearer", "basic", "token", "digest", "negotiate", "apikey"]
+        .iter()
+        .any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
+/// Whether a value says that there is none.
+fn is_nothing(word: &str) -> bool {
+    ["none", "null", "nil", "undefined", "true", "false", "nan"]
+        .iter()
+        .any(|nothing| word.eq_ignore_ascii_case(nothing))
+}
+
+/// Whether a word is none of a language: letters and digits, capitals inside, signs, or too long.
+pub(super) fn looks_made_up(word: &str) -> bool {
+    let has_hump = word
+        .as_bytes()
+        .windows(2)
+        .any(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()));
+    let has_signs = word.bytes().any(|b| b"!@#$^*+=~%".contains(&b));
+    let len = word.len();
+    (len >= 4 && has_both(word)) || (len >= 6 && (has_hump || has_signs)) || len >= 24
+}
+
+fn has_both(word: &str) -> bool {
+    word.bytes().any(|b| b.is_ascii_digit()) && word.bytes().any(|b| b.is_ascii_alphabetic())
+}
