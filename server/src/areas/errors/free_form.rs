@@ -93,7 +93,7 @@ impl<'w> FreeForm<'w> {
                 break;
             }
             self.spend(key.len());
-            self.writer.key(cut(&self.scrubber.text(key), self.chars_max));
+            self.writer.key(cut(&self.scrubber.text(cut(key, self.chars_max)), self.chars_max));
             if self.scrubber.is_secret(key) && !matches!(value.json(), Json::Null) {
                 self.writer.string(FILTERED);
             } else {

@@ -70,7 +70,7 @@ pub(super) fn prepare(
         level: occurrence.level,
         environment: owned(&occurrence.environment),
         release: owned(&occurrence.release),
-        user: occurrence.user.key().map(|user| scrubber.text(user).into_owned()),
+        user: occurrence.user.key().map(|user| scrubber.user(user).into_owned()),
         face: Face {
             message: searched(occurrence, &title, scrubber),
             title,

@@ -85,11 +85,14 @@ fn value_behind<'t>(
 
 /// The key that ends before this place, and whether it is in quotes.
 fn key_before(text: &str, at: usize) -> Option<(&str, bool)> {
-    let before = text.get(..at)?;
+    // Only so much is looked at, so that a text of nothing but signs costs no more than another.
+    let window = at.saturating_sub(KEY_BYTES_MAX)..at;
+    let from = window.clone().find(|from| text.is_char_boundary(*from)).unwrap_or(at);
+    let before = text.get(from..at)?;
     let before = before.trim_end_matches(['!', ':', '=', ' ', '\t']);
     let bare = before.trim_end_matches(['"', '\'', '`']).trim_end_matches('\\');
     let is_key = |b: &u8| b.is_ascii_alphanumeric() || b"_-.[]%$@".contains(b);
-    let len = bare.bytes().rev().take(KEY_BYTES_MAX).take_while(is_key).count();
+    let len = bare.bytes().rev().take_while(is_key).count();
     let key = bare.get(bare.len() - len..)?;
     (!key.is_empty()).then_some((key, bare.len() < before.len()))
 }
@@ -122,20 +125,21 @@ impl Value<'_> {
 
     /// A value without quotes, up to what ends it.
     fn bare(&self, value: &str) -> Option<Range<usize>> {
-        let line = value.split(['\n', '\r']).next()?;
         let ends = |c: char| c.is_whitespace() || ",;&)]}<>\"'`|".contains(c);
-        let word = line.split(ends).next()?.trim_end_matches(['.', ':', '!', '?', '\\']);
+        let word = value.split(ends).next()?.trim_end_matches(['.', ':', '!', '?', '\\']);
         if word.is_empty() || is_nothing(word) {
             return None;
         }
         let key = self.key.to_ascii_lowercase();
-        let is_whole_line = key.ends_with("cookie") && word.contains('=')
-            || key.contains("authorization") && is_scheme(word) && line.len() > word.len();
+        let rest = value.get(word.len()..)?;
+        let next = rest.bytes().find(|byte| !b".:!?".contains(byte));
+        let ends_line = matches!(next, None | Some(b'\n' | b'\r'));
+        let is_whole_line = (key.ends_with("cookie") && word.contains('='))
+            || (key.contains("authorization") && is_scheme(word) && !ends_line);
         if is_whole_line {
-            let end = line.find(['"', '\'', '`']).unwrap_or(line.len());
-            return Some(self.at..self.at + end);
+            let ends = |c: char| matches!(c, '"' | '\'' | '`' | '\n' | '\r');
+            return Some(self.at..self.at + value.find(ends).unwrap_or(value.len()));
         }
-        let ends_line = line.trim_end().len() == word.len();
         let is_password = ["password", "passwd", "pwd", "passphrase", "secret"]
             .iter()
             .any(|name| key.ends_with(name));

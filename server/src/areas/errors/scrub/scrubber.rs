@@ -49,11 +49,22 @@ impl Scrubber {
 
     /// A text without values of secret keys, credentials and numbers of cards.
     pub(in crate::areas::errors) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut found = self.secrets(text);
+        cards::find(text, &mut found);
+        without(text, found)
+    }
+
+    /// What tells one user from others, without the same but for cards: long numbers of users look like some, and all of these
+    /// would be one user.
+    pub(in crate::areas::errors) fn user<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        without(text, self.secrets(text))
+    }
+
+    fn secrets(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         pairs::find(text, |key| self.is_secret(key), &mut found);
         credentials::find(text, &mut found);
-        cards::find(text, &mut found);
-        without(text, found)
+        found
     }
 
     /// A query string, or an address with one: as a text, and the values of secret keys end only where a query says.

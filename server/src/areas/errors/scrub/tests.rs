@@ -102,10 +102,18 @@ fn secrets_go_from_texts() {
         ),
         ("password='never closed", "password='[Filtered]"),
         ("é password=ü€ é", "é password=[Filtered] é"),
+        ("password: swordfish\nnext", "password: [Filtered]\nnext"),
+        ("Cookie: a=b; c=d\nnext", "Cookie: [Filtered]\nnext"),
     ] {
         assert_eq!(scrubber().text(text), expected, "{text}");
         assert_eq!(scrubber().text(expected), expected, "what is scrubbed stays so");
     }
+}
+
+#[test]
+fn users_with_long_numbers_stay_apart() {
+    assert_eq!(scrubber().user("4111111111111111"), "4111111111111111");
+    assert_eq!(scrubber().user("token=abc"), "token=[Filtered]");
 }
 
 #[test]
