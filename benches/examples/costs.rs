@@ -103,7 +103,7 @@ fn ask(engine: &Engine, growing: Growing, size: usize) {
             metric: MetricName::new(&name).unwrap(),
             range: TimeRange::new(START - 10_001 * DAY, START + 2 * DAY),
             interval: Interval::DAY,
-            aggregations: vec![Aggregation::Sum],
+            aggregations: vec![Aggregation::Avg],
             filters: vec![],
             group_by: vec![],
         };

@@ -78,15 +78,12 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         turn: Mutex::new(Due::after_start(trusted.steady())),
         trusted: Arc::clone(&trusted),
     });
-    let keepers = Arc::clone(&keeper);
-    let mut threads = vec![thread("telltale-keeper", move || keepers.run())?];
     if options.maintenance == Maintenance::Background {
         // A crash before the first seal must not lose what time it was.
         trusted.persist()?;
-        let (store, alarm) = (Arc::clone(&store), Arc::clone(&alarm));
-        threads.push(thread("telltale-guards", move || guard_new_tables(&store, &alarm))?);
     }
-    Ok(Rooms {
+    // From here on the threads are stopped however this ends.
+    let rooms = Rooms {
         dir: dir.to_owned(),
         telemetry,
         documents,
@@ -98,9 +95,17 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         keeper,
         alarm,
         damage,
-        threads: Mutex::new(threads),
+        threads: Mutex::default(),
         _lock: lock,
-    })
+    };
+    let keeper = Arc::clone(&rooms.keeper);
+    rooms.threads.lock().push(thread("telltale-keeper", move || keeper.run())?);
+    if options.maintenance == Maintenance::Background {
+        let (store, alarm) = (Arc::clone(&rooms.store), Arc::clone(&rooms.alarm));
+        let guards = thread("telltale-guards", move || guard_new_tables(&store, &alarm))?;
+        rooms.threads.lock().push(guards);
+    }
+    Ok(rooms)
 }
 
 fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {

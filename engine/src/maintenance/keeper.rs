@@ -7,6 +7,7 @@
 //! has gone on from, and the same step again might store its data twice; so after a panic nothing more of that part is done
 //! until the next start reads the disk. Without merges and expiry the engine goes on; without seals it refuses writes.
 
+use std::cell::OnceCell;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -107,7 +108,12 @@ impl Keeper {
         if own_pace && now >= due.merge {
             let begun = self.trusted.steady();
             let spent = || self.trusted.steady().saturating_sub(begun);
-            let has_time = || spent() < MERGE_TIME && !self.alarm.is_seal_wanted();
+            // Planning is the price of a round; what it merges has time of its own.
+            let planned = OnceCell::new();
+            let has_time = || {
+                let planned = *planned.get_or_init(spent);
+                spent().saturating_sub(planned) < MERGE_TIME && !self.alarm.is_seal_wanted()
+            };
             let budget = MergeBudget { windows: WINDOWS_PER_ROUND, has_time: &has_time };
             let merged = self.merge_step(Eagerness::Over, budget, EVENT_GROUPS_PER_ROUND);
             let busy = merged.as_ref().is_ok_and(|report| report.windows > 0);

@@ -263,3 +263,24 @@ fn the_end_of_a_manifest_that_was_in_force_is_not_taken_for_torn() {
         assert!(found.len() == 101 || !told.is_empty(), "{sector}: {} are left", found.len());
     }
 }
+
+#[test]
+fn an_edit_that_a_power_loss_tore_is_no_damage() {
+    let dir = TempDir::new().unwrap();
+    table_of_documents(dir.path(), true);
+    let store = open(dir.path());
+    put(&store, Keyspace::Documents, &[200], b"after");
+    let copy = TempDir::new().unwrap();
+    let db = copy.path().join("db");
+    copy_as_killed(dir.path(), &db);
+    let manifest = super::guard::current_manifest(&db).unwrap();
+    let mut bytes = fs::read(&manifest).unwrap();
+    let whole = bytes.len();
+    super::journal::put_record(&mut bytes, &[7; 100]);
+    bytes[whole + 50..].fill(0);
+    fs::write(&manifest, bytes).unwrap();
+    let (store, told) = open_and_listen(&db);
+    assert_eq!(told, [""; 0]);
+    let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+    assert_eq!(found.len(), 101);
+}

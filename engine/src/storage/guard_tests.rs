@@ -101,6 +101,24 @@ fn a_damaged_guard_does_not_bless_a_damaged_table() {
 }
 
 #[test]
+fn a_table_without_a_guard_is_read_before_it_gets_one() {
+    let dir = TempDir::new().unwrap();
+    let table = tables(dir.path()).remove(1);
+    fs::remove_dir_all(dir.path().join("guards")).unwrap();
+    flip(&table, |_| 2_000);
+    let store = open(dir.path());
+    store.tend().unwrap();
+    let guards = super::guard::Guards::new(dir.path());
+    assert_eq!(guards.guarded().len(), usize::from(TABLES) - 1);
+    store.tend().unwrap();
+    // It is out, and what could be read of it is in another.
+    assert!(!table.exists());
+    assert_eq!(guards.guarded().len(), usize::from(TABLES));
+    let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
+    assert!(found.len() >= usize::from((TABLES - 1) * ROWS), "{}", found.len());
+}
+
+#[test]
 fn a_new_table_is_guarded_at_the_next_look() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());

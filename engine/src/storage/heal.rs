@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rocksdb::{WriteBatch, WriteOptions};
+use rocksdb::{LiveFile, WriteBatch, WriteOptions};
 
 use super::batch::Sync;
 use super::disk::disk_free;
@@ -52,6 +52,8 @@ pub(super) struct Healing {
     errors: u64,
     /// Tables that have a guard.
     guarded: Option<BTreeSet<u64>>,
+    /// Tables that had none when the store was opened, and were not read since.
+    unread: BTreeSet<u64>,
     /// The bytes of the manifest when tables were guarded last.
     manifest_bytes: u64,
     /// How often RocksDB complained of tables that no guard can help.
@@ -130,24 +132,30 @@ impl Store {
     fn guard_tables(&self, bytes_max: u64) -> Result<()> {
         let mut healing = self.healing.lock();
         if healing.guarded.is_none() {
-            let damaged: BTreeSet<u64> = self.guards.remove_damaged().into_iter().collect();
-            // Not before it was read: a guard of a damaged table would say that it is whole.
-            self.read_tables(&damaged)?;
-            for number in damaged {
+            for number in self.guards.remove_damaged() {
                 tracing::warn!(number, "the guard of a table was damaged, and is removed");
             }
-            healing.guarded = Some(self.guards.guarded().into_iter().collect());
+            let guarded: BTreeSet<u64> = self.guards.guarded().into_iter().collect();
+            healing.unread = self.live_tables()?.difference(&guarded).copied().collect();
+            healing.guarded = Some(guarded);
         }
         let manifest_bytes = self.guards.manifest_bytes();
         let manifest_bytes = manifest_bytes.map_err(|e| io_failure("guarding tables", e))?;
-        let live = self.live_tables()?;
-        let guarded = healing.guarded.get_or_insert_default();
+        let files = self.db()?.live_files().map_err(|error| failure("tables", error))?;
+        let live: BTreeSet<u64> = files.iter().filter_map(number_of).collect();
+        let Healing { guarded, unread, .. } = &mut *healing;
+        let guarded = guarded.get_or_insert_default();
         for gone in guarded.difference(&live).copied().collect::<Vec<_>>() {
             self.guards.remove(gone);
             guarded.remove(&gone);
         }
         let mut bytes = 0;
         for new in live.difference(guarded).copied().collect::<Vec<_>>() {
+            // Not before it was read: a guard of a damaged table would say that it is whole.
+            if unread.contains(&new) && !self.read_table(&files, new)? {
+                continue;
+            }
+            unread.remove(&new);
             if self.findings.is_suspect(new) {
                 continue;
             }
@@ -168,29 +176,28 @@ impl Store {
         self.guards.copy_manifest().map_err(|error| io_failure("copying the manifest", error))
     }
 
-    /// Reads tables to their ends. Those that cannot be read are suspects from then on.
-    fn read_tables(&self, tables: &BTreeSet<u64>) -> Result<()> {
-        if tables.is_empty() {
-            return Ok(());
-        }
+    /// Reads what is in the range of a table, and answers whether that succeeded. What stands in the way, this table or another, is a
+    /// suspect from then on.
+    fn read_table(&self, files: &[LiveFile], number: u64) -> Result<bool> {
+        let Some(file) = files.iter().find(|file| number_of(file) == Some(number)) else {
+            return Ok(false);
+        };
         let db = self.db()?;
-        for file in db.live_files().map_err(|error| failure("tables", error))? {
-            let Some(number) = number_of(&file).filter(|number| tables.contains(number)) else {
-                continue;
-            };
-            let (Some(keyspace), Some(mut raw)) = (keyspace_of(&file), rows_of(&db, &file)) else {
-                continue;
-            };
-            raw.seek_to_first();
-            while raw.valid() {
-                raw.next();
-            }
-            if let Err(error) = raw.status() {
-                tracing::error!(%error, number, "a table of {} is damaged, and its guard was too", keyspace.name());
-                self.findings.suspect(number);
-            }
+        let (Some(keyspace), Some(mut raw)) = (keyspace_of(file), rows_of(&db, file)) else {
+            return Ok(true);
+        };
+        raw.seek_to_first();
+        while raw.valid() {
+            raw.next();
         }
-        Ok(())
+        if let Err(error) = raw.status() {
+            tracing::error!(%error, number, "a table of {} without a guard cannot be read", keyspace.name());
+            let named: Vec<u64> = tables_named(error.as_ref()).collect();
+            let suspects = if named.is_empty() { vec![number] } else { named };
+            suspects.into_iter().for_each(|suspect| self.findings.suspect(suspect));
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     fn live_tables(&self) -> Result<BTreeSet<u64>> {

@@ -21,9 +21,8 @@ use crate::platform::ticks::Ticks;
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Stands for a time that has not come.
 const NEVER: u64 = u64::MAX;
-/// What HTTP/2 writes about itself at once, at most, where no answer is sent: acknowledgements of a ping and of settings, and room
-/// for more bytes, each with a header of 9.
-const HTTP2_TALK_BYTES: usize = 64;
+/// What HTTP/2 writes about itself at once where no answer is sent: acknowledgements of pings and of settings, 17 and 9 bytes each.
+const HTTP2_TALK_BYTES: usize = 1 << 10;
 
 /// What a connection is doing. Shared by its bytes, its requests and its timer.
 #[derive(Debug)]

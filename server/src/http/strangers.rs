@@ -48,11 +48,11 @@ impl Strangers {
         let address = site_of(address);
         let reservation = self.admission.enter()?;
         let mut of_address = self.of_address.lock();
-        let places = of_address.entry(address).or_default();
-        if *places >= self.per_address_max {
+        let places = of_address.get(&address).copied().unwrap_or_default();
+        if places >= self.per_address_max {
             return Err(overloaded("too many requests without a key come from this address"));
         }
-        *places += 1;
+        of_address.insert(address, places + 1);
         drop(of_address);
         Ok(StrangersPlace { reservation, of_address: Arc::clone(&self.of_address), address })
     }

@@ -35,8 +35,11 @@ pub(crate) fn resident_bytes() -> Option<u64> {
 pub(crate) fn files_max() -> usize {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let given = getrlimit(Resource::Nofile);
-    let mut wanted = given;
-    wanted.current = given.maximum;
+    // Where there is no limit for the process, that of the system holds.
+    let of_system = fs::read_to_string("/proc/sys/fs/nr_open").ok();
+    let of_system = of_system.and_then(|text| text.trim().parse().ok());
+    let possible = [given.maximum, of_system].into_iter().flatten().min();
+    let wanted = rustix::process::Rlimit { current: possible, maximum: given.maximum };
     let raised = if setrlimit(Resource::Nofile, wanted).is_ok() { wanted } else { given };
     raised.current.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX))
 }

@@ -217,11 +217,11 @@ impl Registry {
             return Ok(series);
         }
         self.check_limits(name, metric.map_or(0, |(.., series)| series), index.live_series())?;
-        let keys = match metric.and_then(|(id, ..)| index.metric(id)) {
-            Some(metric) => index.tag_keys_with(metric, &tags),
-            None => tags.len(),
+        let (present, keys) = match metric.and_then(|(id, ..)| index.metric(id)) {
+            Some(metric) => (metric.postings.keys().len(), index.tag_keys_with(metric, &tags)),
+            None => (0, tags.len()),
         };
-        if keys > self.limits.tag_keys {
+        if keys > present && keys > self.limits.tag_keys {
             return Err(Refusal::CardinalityLimit(format!(
                 "metric {name:?} would have {keys} distinct tag keys, more than one metric may have"
             )));

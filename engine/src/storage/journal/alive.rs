@@ -20,6 +20,9 @@ use super::mark::Journal;
 use crate::codec::CodecResult;
 use crate::codec::bytes::Reader;
 
+/// How often logs are listed anew while the database changes which of them it needs.
+const LISTINGS_MAX: usize = 10;
+
 /// A log of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LogFile {
@@ -42,22 +45,36 @@ impl Needed {
     /// Nothing when the manifest cannot be read.
     pub(super) fn of(db: &Path) -> io::Result<Option<Self>> {
         let Some(manifest) = current_manifest(db) else { return Ok(None) };
-        let Some(edits) = read_edits(&fs::read(manifest)?) else { return Ok(None) };
-        let Some(first) = first_of(&edits) else { return Ok(None) };
-        let mut logs = Vec::new();
-        for entry in fs::read_dir(db)? {
-            let path = entry?.path();
-            let number = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".log"));
-            if let Some(number) = number.and_then(|number| number.parse().ok())
-                && number >= first
-            {
-                logs.push(LogFile { number, path });
+        for _ in 0..LISTINGS_MAX {
+            let Some(edits) = read_edits(&fs::read(&manifest)?) else { return Ok(None) };
+            let Some(first) = first_of(&edits) else { return Ok(None) };
+            let logs = logs_from(db, first)?;
+            // Of an open database, a log may have gone while they were listed: then another is the first.
+            let now = read_edits(&fs::read(&manifest)?).and_then(|edits| first_of(&edits));
+            if now == Some(first) {
+                let lacks_first = logs.first().is_some_and(|there| first < there.number);
+                let begun_after = begun_after(&edits, first);
+                return Ok(Some(Self { logs, lacks_first, begun_after }));
             }
         }
-        logs.sort_by_key(|log| log.number);
-        let lacks_first = logs.first().is_some_and(|there| first < there.number);
-        Ok(Some(Self { logs, lacks_first, begun_after: begun_after(&edits, first) }))
+        Ok(None)
     }
+}
+
+/// The logs from this number on, in order.
+fn logs_from(db: &Path, first: u64) -> io::Result<Vec<LogFile>> {
+    let mut logs = Vec::new();
+    for entry in fs::read_dir(db)? {
+        let path = entry?.path();
+        let number = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".log"));
+        if let Some(number) = number.and_then(|number| number.parse().ok())
+            && number >= first
+        {
+            logs.push(LogFile { number, path });
+        }
+    }
+    logs.sort_by_key(|log| log.number);
+    Ok(logs)
 }
 
 /// A sequence number below those of all entries of the log `first`. A flush begins a log, unless the last one is empty yet, and
@@ -82,22 +99,25 @@ struct Edit {
 
 impl Journal {
     /// Whether a manifest that ends so may be all that was ever in force. It was not where tables are missing: those with what came before
-    /// the first log that it needs, or before the last open; nor where that log was deleted, whose entries are in tables then.
-    pub(in super::super) fn may_end(&self, manifest: &[u8]) -> bool {
-        let Some(edits) = read_edits(manifest) else { return false };
-        let Some(first) = first_of(&edits) else { return false };
+    /// the last open, or before the first log that is there of those that it needs. Earlier ones were deleted since their entries are in
+    /// tables. The number that it names may never have been that of a log: a start reserves one, and takes a later one.
+    pub(in super::super) fn may_end(&self, manifest: &[u8]) -> io::Result<bool> {
+        let Some(edits) = read_edits(manifest) else { return Ok(false) };
+        let Some(first) = first_of(&edits) else { return Ok(false) };
         let mark = self.stored();
         let tables_to = edits.iter().filter_map(|edit| edit.last).max().unwrap_or_default();
         if mark.is_some_and(|mark| tables_to < mark.base) {
-            return false;
+            return Ok(false);
         }
-        match fs::read(self.db.join(format!("{first:06}.log"))) {
-            Ok(log) => {
-                first_sequence(&log).is_none_or(|first| first <= tables_to.saturating_add(1))
-            }
-            // One that nothing was acknowledged in may have no name on the disk yet.
-            Err(_) => mark.is_some_and(|mark| mark.acknowledged == mark.base),
-        }
+        let begins = match logs_from(&self.db, first)?.first() {
+            Some(log) => first_sequence(&fs::read(&log.path)?),
+            None => None,
+        };
+        Ok(match begins {
+            Some(begins) => begins <= tables_to.saturating_add(1),
+            // A log that nothing was acknowledged in may be empty, or have no name on the disk yet.
+            None => mark.is_none_or(|mark| mark.acknowledged <= tables_to),
+        })
     }
 }
 

@@ -171,9 +171,10 @@ impl State {
 
     fn load_dead(&mut self, key: &[u8], stored: StoredDead) -> Option<()> {
         let queue = self.find_queue(stored.queue)?.name.clone();
+        let id = DeadId::from_key(key)?;
         self.queues.count(stored.queue, JobStatus::Dead, 1);
         let dead = DeadJob {
-            id: DeadId::from_key(key)?,
+            id,
             job: JobId(stored.job),
             class: ClassName::stored(&stored.class),
             queue,
