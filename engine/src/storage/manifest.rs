@@ -190,7 +190,15 @@ mod tests {
         check(ends[0]..ends[0] + 50, Some(ends[1]), whole.len());
         check(ends[0]..ends[0] + 50, None, whole.len());
         fs::remove_file(&log).unwrap();
-        // It was deleted because an edit was in force.
+        // There was none yet.
+        check(512..1024, Some(ends[1]), ends[1]);
+        // It was deleted because an edit was in force: a later one begins with a batch that does not follow the tables.
+        let mut later = Vec::new();
+        put_record(
+            &mut later,
+            &[&100_u64.to_le_bytes()[..], &[1, 0, 0, 0, 1, 1, 7, 1, 7]].concat(),
+        );
+        fs::write(dir.path().join("000009.log"), later).unwrap();
         check(512..1024, Some(ends[1]), whole.len());
         // A last edit of which nothing came is no damage.
         fs::write(&path, [&whole[..ends[1]], &[0; 200]].concat()).unwrap();
