@@ -158,11 +158,11 @@ impl View {
     pub(crate) fn replace(&self, added: &[BlockInfo], removed: &HashSet<BlockKey>) -> bool {
         let mut state = self.state.write();
         let metrics: HashSet<MetricId> = removed.iter().map(|k| k.metric).collect();
-        let present: HashSet<BlockKey> = metrics
-            .iter()
-            .flat_map(|m| state.catalog.metric(*m).iter().map(|b| b.key).collect::<Vec<_>>())
-            .collect();
-        if !removed.is_subset(&present) {
+        let present = |metric: &MetricId| {
+            let blocks = state.catalog.metric(*metric);
+            blocks.iter().filter(|block| removed.contains(&block.key)).count()
+        };
+        if metrics.iter().map(present).sum::<usize>() < removed.len() {
             return false;
         }
         self.swap(&mut state, added, removed);

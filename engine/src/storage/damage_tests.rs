@@ -265,6 +265,29 @@ fn the_end_of_a_manifest_that_was_in_force_is_not_taken_for_torn() {
 }
 
 #[test]
+fn a_manifest_whose_last_edits_are_zeros_gets_them_back() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    put(&store, Keyspace::Documents, &[1], b"one");
+    store.flush().unwrap();
+    let manifest = super::guard::current_manifest(dir.path()).unwrap();
+    let before = fs::metadata(&manifest).unwrap().len() as usize;
+    put(&store, Keyspace::Documents, &[2], b"two");
+    store.flush().unwrap();
+    let copy = TempDir::new().unwrap();
+    let db = copy.path().join("db");
+    copy_as_killed(dir.path(), &db);
+    let manifest = super::guard::current_manifest(&db).unwrap();
+    let mut bytes = fs::read(&manifest).unwrap();
+    assert!(bytes.len() > before);
+    bytes[before..].fill(0);
+    fs::write(&manifest, bytes).unwrap();
+    let (store, told) = open_and_listen(&db);
+    assert!(told.iter().any(|line| line.starts_with("mended: ")), "{told:?}");
+    assert_eq!(get(&store, Keyspace::Documents, &[2]).as_deref(), Some(b"two".as_slice()));
+}
+
+#[test]
 fn an_edit_that_a_power_loss_tore_is_no_damage() {
     let dir = TempDir::new().unwrap();
     table_of_documents(dir.path(), true);

@@ -67,10 +67,13 @@ struct Damaged {
     goes_on: bool,
 }
 
-/// Whether there is damage in the manifest of the closed database in `db`.
-pub(super) fn is_damaged(db: &Path) -> io::Result<bool> {
+/// Whether the manifest of the closed database in `db` should be compared with its copy: it is damaged, or ends in zeros, which is
+/// also how one reads that ends early.
+pub(super) fn is_doubtful(db: &Path) -> io::Result<bool> {
     let Some(path) = current_manifest(db) else { return Ok(false) };
-    Ok(first_damage(&fs::read(path)?).is_some())
+    let manifest = fs::read(&path)?;
+    let ends_in_zeros = manifest.ends_with(&[0; HEADER_BYTES as usize]);
+    Ok(ends_in_zeros || first_damage(&manifest).is_some())
 }
 
 /// Cuts what a power loss tore off the end of the manifest: edits that were written and never synced, so nothing was done that
@@ -154,6 +157,11 @@ mod tests {
         assert_eq!(family_id(manifest, "blocks"), Some(5));
         assert_eq!(family_id(manifest, "times"), Some(7));
         assert_eq!(family_id(manifest, "meta"), None);
+    }
+
+    fn is_damaged(db: &Path) -> io::Result<bool> {
+        let path = current_manifest(db).unwrap();
+        Ok(first_damage(&fs::read(path)?).is_some())
     }
 
     #[test]

@@ -188,7 +188,7 @@ fn mend_manifest(
     journal: &Journal,
     findings: &Findings,
 ) -> io::Result<()> {
-    if !manifest::is_damaged(dir)? {
+    if !manifest::is_doubtful(dir)? {
         return Ok(());
     }
     if guards.mend_manifest()? {
