@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::tests::{get, keys, noise, open, put};
+use super::tests::{get, keys, noise, open, put, told};
 use super::*;
 
 const TABLES: u8 = 3;
@@ -89,11 +89,8 @@ fn a_damaged_guard_does_not_bless_a_damaged_table() {
     for _ in 0..10 {
         store.tend().unwrap();
     }
-    let list = TempDir::new().unwrap();
-    let list = crate::damage::DamageList::open(list.path(), crate::Clock::system());
-    let list = std::sync::Arc::new(list);
-    store.tell_damage_to(std::sync::Arc::clone(&list));
-    assert!(list.lines().iter().any(|line| line.starts_with("lost: ")), "{:?}", list.lines());
+    let told = told(&store);
+    assert!(told.iter().any(|line| line.starts_with("lost: ")), "{told:?}");
     let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
     let lost = usize::from(TABLES * ROWS) - found.len();
     // No more than the block of rows that was hit.

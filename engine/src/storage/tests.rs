@@ -16,6 +16,22 @@ pub(super) fn open(dir: &Path) -> Store {
     Store::open(dir, CACHE_BYTES, 2).unwrap()
 }
 
+/// What has been found damaged so far.
+pub(super) fn told(store: &Store) -> Vec<String> {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let list = crate::damage::DamageList::open(elsewhere.path(), crate::Clock::system());
+    let list = std::sync::Arc::new(list);
+    store.tell_damage_to(std::sync::Arc::clone(&list));
+    list.lines()
+}
+
+/// The store in `dir`, and what was found damaged when it was opened.
+pub(super) fn open_and_listen(dir: &Path) -> (Store, Vec<String>) {
+    let store = open(dir);
+    let told = told(&store);
+    (store, told)
+}
+
 fn db(store: &mut Store) -> &mut rocksdb::DB {
     std::sync::Arc::get_mut(store.db.get_mut().as_mut().unwrap()).unwrap()
 }

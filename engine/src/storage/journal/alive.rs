@@ -57,7 +57,7 @@ impl Needed {
                 return Ok(Some(Self { logs, lacks_first, begun_after }));
             }
         }
-        Ok(None)
+        Err(io::Error::other("the database changes faster than its logs can be listed"))
     }
 }
 

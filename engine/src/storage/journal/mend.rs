@@ -14,6 +14,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::alive::{LogFile, Needed};
@@ -112,7 +113,7 @@ impl Journal {
                 // One that is not needed any more.
                 Err(Unread::Io(error)) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(Unread::Io(error)) => return Err(error),
-                Err(Unread::Strange) => return Ok(()),
+                Err(Unread::Strange) => return damaged_parts(&needed.logs, damaged),
             };
             let mark = judged(mark, &survey, &needed);
             let number = |log: usize| needed.logs.get(log).map_or(0, |log| log.number);
@@ -120,19 +121,28 @@ impl Journal {
                 damaged.push(told(loss, number(loss.log)));
             }
             for (log, parts) in &survey.damaged {
-                damaged.extend(parts.iter().map(|bytes| {
-                    format!(
-                        "log {:06}.log of the database: bytes {} to {} are damaged",
-                        number(*log),
-                        bytes.start,
-                        bytes.end
-                    )
-                }));
+                damaged.extend(parts.iter().map(|bytes| told_bytes(number(*log), bytes)));
             }
             return Ok(());
         }
-        Ok(())
+        Err(io::Error::other("logs of the database went faster than they could be read"))
     }
+}
+
+/// Adds a line for every damaged part of logs that RocksDB alone understands.
+fn damaged_parts(logs: &[LogFile], damaged: &mut Vec<String>) -> io::Result<()> {
+    for log in logs {
+        for item in Records::of(&fs::read(&log.path)?) {
+            if let Ok(Item::Damaged { from, to }) = item {
+                damaged.push(told_bytes(log.number, &(from..to)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn told_bytes(log: u64, bytes: &Range<usize>) -> String {
+    format!("log {log:06}.log of the database: bytes {} to {} are damaged", bytes.start, bytes.end)
 }
 
 /// The mark by which holes are judged.

@@ -3,12 +3,11 @@
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::super::tests::{get, noise, open, put};
+use super::super::tests::{get, noise, open, open_and_listen, put};
 use super::super::{Batch, Keyspace, Store, Sync, copy_as_killed};
 use super::alive::Needed;
 use super::batch::{Batch as Logged, stamp};
@@ -21,17 +20,6 @@ use super::survey::{Survey, Unread};
 const ROWS: Keyspace = Keyspace::Blocks;
 /// Sizes of values: many to a sector, over sectors, over blocks.
 const SIZES: [usize; 10] = [40, 300, 20, 700, 5_000, 33_000, 90, 12_000, 70_000, 1];
-
-/// The store in `dir`, and what was found damaged when it was opened.
-fn open_and_listen(dir: &Path) -> (Store, Vec<String>) {
-    let store = open(dir);
-    let elsewhere = TempDir::new().unwrap();
-    let list = crate::damage::DamageList::open(elsewhere.path(), crate::Clock::system());
-    let list = Arc::new(list);
-    store.tell_damage_to(Arc::clone(&list));
-    let told = list.lines();
-    (store, told)
-}
 
 fn put_unsynced(store: &Store, key: u8, value: &[u8]) {
     let mut batch = Batch::new();
