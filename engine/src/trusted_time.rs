@@ -267,13 +267,14 @@ impl ClockJudge {
         let passed_ms = now.steady_ms.saturating_sub(self.steady_ms).max(0);
         self.steady_ms = self.steady_ms.max(now.steady_ms);
         self.wall_ms = now.wall_ms;
-        // A clock that is off is told nothing: the line goes on at the pace of the steady one.
-        let drift_ms = if self.stray.is_none() { passed_ms / DRIFT_PARTS } else { 0 };
-        self.limit_ms = self.limit_ms.saturating_add(passed_ms).saturating_add(drift_ms);
+        self.limit_ms = self.limit_ms.saturating_add(passed_ms);
         let line_ms = self.line_ms();
         let gap_ms = now.wall_ms.saturating_sub(line_ms);
-        if gap_ms.abs() <= SLACK_MS {
-            self.follow(now.wall_ms);
+        // A clock may drift while nobody looks, and one that is off may not. What it may have drifted is not time that passed:
+        // after a long while without a look the line would be ahead of every clock.
+        let drift_ms = if self.stray.is_none() { passed_ms / DRIFT_PARTS } else { 0 };
+        if gap_ms.saturating_abs() <= SLACK_MS.saturating_add(drift_ms) {
+            self.follow(now.wall_ms, drift_ms);
             self.carried = None;
             return self.answer(now.wall_ms, None);
         }
@@ -291,8 +292,9 @@ impl ClockJudge {
     }
 
     /// The line follows a clock that is near it. Forward, only as far as it was allowed to go.
-    fn follow(&mut self, wall_ms: i64) {
-        self.limit_ms = self.limit_ms.min(wall_ms.saturating_add(SLACK_MS));
+    fn follow(&mut self, wall_ms: i64, drift_ms: i64) {
+        let limit_ms = self.limit_ms.saturating_add(drift_ms);
+        self.limit_ms = limit_ms.min(wall_ms.saturating_add(SLACK_MS));
         self.stray = None;
     }
 
@@ -490,6 +492,18 @@ mod tests {
                 (time.expiry.0 - real) / HOUR
             );
         }
+    }
+
+    #[test]
+    fn a_while_without_a_look_does_not_put_the_line_ahead() {
+        let mut machine = Machine::new(None, START);
+        machine.wall_ms += 10 * DAY;
+        machine.steady_ms += 10 * DAY;
+        assert_eq!(machine.read(), at(START + 10 * DAY));
+        machine.wall_ms += 10 * DAY;
+        machine.steady_ms += 10 * DAY;
+        let time = machine.jump(YEAR);
+        assert_eq!(time.expiry.0, START + 20 * DAY, "{time:?}");
     }
 
     #[test]

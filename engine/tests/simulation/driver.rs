@@ -28,6 +28,8 @@ pub(crate) struct Driver {
     pub(crate) disk: Disk,
     pub(super) setup: Setup,
     pub(super) clock: Clock,
+    /// The latest time it has shown, jumps that were set right apart.
+    pub(super) latest: i64,
     /// None while it is closed.
     pub(super) engine: Option<Engine>,
     pub(super) model: Model,
@@ -72,6 +74,7 @@ impl telltale_simulation::Driver for Driver {
             disk,
             setup: setup.clone(),
             clock: Clock::manual(TimestampMs(START)),
+            latest: START,
             engine: None,
             model: Model::new(setup.clone()),
             processes: Processes::default(),
@@ -105,6 +108,9 @@ impl telltale_simulation::Driver for Driver {
             Step::DeleteMetric(metric) => self.delete_metric(&super::samples::metric_name(*metric)),
             Step::Pass(ms) => {
                 self.clock.set(TimestampMs((self.now() + ms).max(START)));
+                // An engine looks each second: a clock that was set back stands by it for all the time that passes after.
+                self.engine().trusted_time();
+                self.latest = self.latest.max(self.now());
                 Ok(())
             }
             Step::Excursion(ms) => self.wander(*ms),
@@ -375,8 +381,8 @@ impl Driver {
         if self.model.has_unknown() || !self.unfinished.is_empty() {
             return Ok(());
         }
-        // What had expired before may go, and nothing else.
-        self.model.expired(now);
+        // What had expired before may go, and nothing else. A clock that was set back may be believed later than that.
+        self.model.expired(self.latest);
         self.clock.jump(TimestampMs((now + ms).max(0)));
         if self.seal()? {
             let merged = self.engine().merge();
