@@ -198,7 +198,10 @@ impl Guards {
         if fs::metadata(&copy).is_ok_and(|copied| copied.len() == bytes + TAIL_BYTES) {
             return Ok(());
         }
-        fs::create_dir_all(&folder)?;
+        if !folder.exists() {
+            fs::create_dir_all(&folder)?;
+            File::open(&self.db)?.sync_all()?;
+        }
         let mut content = fs::read(&manifest)?;
         // It only grows: what differs from the copy is damaged, and the copy is what mends it.
         let earlier = fs::read(&copy).ok().and_then(whole_copy);
@@ -207,8 +210,12 @@ impl Guards {
         }
         content.extend_from_slice(&xxh3_64(&content).to_le_bytes());
         let new = folder.join("MANIFEST.new");
-        fs::write(&new, content)?;
+        // Synced, since a manifest without a copy says that its start was killed before anything was acknowledged.
+        let mut file = File::create(&new)?;
+        file.write_all(&content)?;
+        file.sync_all()?;
         fs::rename(new, &copy)?;
+        File::open(&folder)?.sync_all()?;
         for entry in fs::read_dir(&folder)?.flatten() {
             let other = entry.file_name();
             if other != *name && other.to_string_lossy().starts_with("MANIFEST-") {

@@ -87,11 +87,11 @@ pub(super) fn cut_torn_end(
     let Some(path) = current_manifest(db) else { return Ok(false) };
     let manifest = fs::read(&path)?;
     let Some(Damaged { from, goes_on }) = first_damage(&manifest) else { return Ok(false) };
-    // The rest of a write may be there although its beginning is not. Without a copy it is of a start that was killed: all of it was in
-    // force, but where a new database was being made.
+    // The rest of a write may be there although its beginning is not. Without a copy it is of a start that was killed before anything
+    // was acknowledged: each edit was synced before the next.
     let beyond_copy = match copied {
         Some(copied) => from >= copied,
-        None => !goes_on && !has_tables(db)?,
+        None => !goes_on,
     };
     let is_torn = beyond_copy && journal.may_end(manifest.get(..from).unwrap_or_default())?;
     if is_torn {
@@ -100,15 +100,6 @@ pub(super) fn cut_torn_end(
         file.sync_all()?;
     }
     Ok(is_torn)
-}
-
-fn has_tables(db: &Path) -> io::Result<bool> {
-    for entry in fs::read_dir(db)? {
-        if entry?.path().extension().is_some_and(|extension| extension == "sst") {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 fn first_damage(manifest: &[u8]) -> Option<Damaged> {
