@@ -3,18 +3,20 @@
 use std::path::Path;
 
 use super::scan::{Behind, scan_bytes};
-use super::segment::{header, put_frame};
+use super::segment::{Salt, header, put_frame};
 use crate::model::Lsn;
 
 /// Bytes of the payloads of a segment: those of a sector and more, of noise and of zeros.
 const PAYLOADS: [usize; 8] = [0, 1, 40, 90, 473, 512, 700, 1_600];
+
+const SALT: Salt = Salt(0x5a17);
 
 /// Reads a segment with damage. The first byte says how many records it has, the next ones what they are, the rest is what is
 /// written over it: places and bytes. Checksums would keep the fuzzer out otherwise.
 pub(crate) fn read_damaged(bytes: &[u8]) {
     let Some((records, rest)) = bytes.split_first() else { return };
     let (kinds, edits) = rest.split_at(usize::from(records % 16).min(rest.len()));
-    let mut file = header(Lsn(1), Lsn(0)).to_vec();
+    let mut file = header(Lsn(1), Lsn(0), SALT).to_vec();
     let mut payloads = Vec::new();
     let mut answered = Lsn(0);
     for (kind, lsn) in kinds.iter().zip(1..) {
@@ -22,7 +24,7 @@ pub(crate) fn read_damaged(bytes: &[u8]) {
         let payload = vec![kind & 0x18; length];
         // Some records are written with the one before.
         answered = if kind & 0x80 == 0 { Lsn(lsn - 1) } else { answered };
-        put_frame(&mut file, 0, Lsn(lsn), answered, &payload);
+        put_frame(&mut file, 0, SALT, (Lsn(lsn), answered), &payload);
         payloads.push(payload);
     }
     let (cut, edits) = edits.split_first_chunk::<2>().unwrap_or((&[0, 0], &[]));

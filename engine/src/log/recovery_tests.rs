@@ -8,12 +8,14 @@ use tempfile::TempDir;
 
 use super::answered::AnsweredMark;
 use super::read::{LogRead, read_log};
-use super::scan::{Behind, Scanned, scan};
+use super::scan::{Behind, Scanned, scan, scan_bytes};
 use super::segment::{
-    FRAME_HEADER_BYTES, HEADER_BYTES, SECTOR_BYTES, Segments, header, put_frame, zero_sectors,
+    FRAME_HEADER_BYTES, HEADER_BYTES, SECTOR_BYTES, Salt, Segments, header, put_frame, zero_sectors,
 };
 use super::writer::{FileOps, LogWriter};
 use crate::model::Lsn;
+
+const SALT: Salt = Salt(0x0102_0304_0506_0708);
 
 /// A segment in memory as the writer makes it: groups of records, each written after the one before was answered.
 struct Segment {
@@ -23,13 +25,13 @@ struct Segment {
 }
 
 fn segment(groups: &[&[&[u8]]]) -> Segment {
-    let mut bytes = header(Lsn(1), Lsn(0)).to_vec();
+    let mut bytes = header(Lsn(1), Lsn(0), SALT).to_vec();
     let (mut frames, mut lsn) = (Vec::new(), Lsn(1));
     for group in groups {
         let answered = Lsn(lsn.0 - 1);
         for payload in *group {
             frames.push(bytes.len());
-            put_frame(&mut bytes, 0, lsn, answered, payload);
+            put_frame(&mut bytes, 0, SALT, (lsn, answered), payload);
             lsn = lsn.next();
         }
     }
@@ -55,10 +57,12 @@ fn read_segment(bytes: &[u8]) -> (Vec<String>, Scanned) {
 
 #[test]
 fn the_bytes_of_a_segment() {
-    let mut bytes = header(Lsn(0x0102), Lsn(0x0101)).to_vec();
-    put_frame(&mut bytes, 0, Lsn(0x0102), Lsn(0x0101), b"ab\0");
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(hex, GOLDEN);
+    let mut bytes = header(Lsn(0x0102), Lsn(0x0101), SALT).to_vec();
+    put_frame(&mut bytes, 0, SALT, (Lsn(0x0102), Lsn(0x0101)), b"ab\0");
+    let (once, again) = bytes.split_at(SECTOR_BYTES);
+    let golden = bytes_of(GOLDEN_HEADER);
+    assert_eq!(once, [&golden[..], &[0; SECTOR_BYTES - 48]].concat());
+    assert_eq!(again, [golden, bytes_of(GOLDEN_FRAME)].concat());
     // The payload is the last of 480 bytes, then a sector of zeros and one that begins with zeros.
     assert_eq!(zero_sectors(&[0; 600], 0), 2);
     assert_eq!(zero_sectors(&[0; 600], 500), 3);
@@ -66,15 +70,37 @@ fn the_bytes_of_a_segment() {
     assert_eq!(zero_sectors(&[], 7), 0);
 }
 
-const GOLDEN: &str = "54454c4c54414c45020000000000000002010000000000000101000000000000d238aee27bcff3222e7a117e0300000002010000000000\
+const GOLDEN_HEADER: &str = "54454c4c54414c450300000000000000020100000000000001010000000000000807060504030201e8e16abb19e930fb";
+
+const GOLDEN_FRAME: &str =
+    "2e7a117e03000000020100000000000001010000000000009b1f1522a60cb2ef0000000006323a0d616200";
+
+#[test]
+fn segments_of_version_2_are_read() {
+    let whole = bytes_of(GOLDEN_2);
+    let mut read = Vec::new();
+    let path = Path::new("00000000000000000258.log");
+    let scanned = scan_bytes(path, &whole, Behind::default(), |lsn, payload| {
+        read.push((lsn, payload.to_vec()));
+        Ok(())
+    });
+    let scanned = scanned.unwrap();
+    assert_eq!(read, [(Lsn(0x0102), b"ab\0".to_vec())]);
+    assert_eq!((scanned.next, scanned.damage, scanned.torn), (Lsn(0x0103), vec![], None));
+}
+
+const GOLDEN_2: &str = "54454c4c54414c45020000000000000002010000000000000101000000000000d238aee27bcff3222e7a117e0300000002010000000000\
     000101000000000000e27e394da626ea590000000024c0c0d8616200";
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    let two = hex.as_bytes().chunks(2).map(|two| std::str::from_utf8(two).unwrap());
+    two.map(|two| u8::from_str_radix(two, 16).unwrap()).collect()
+}
 
 #[test]
 fn segments_of_version_1_are_read_by_the_rules_of_theirs() {
     // Two records, "first" and "second", as the program before version 2 wrote them.
-    let hex = GOLDEN_1.as_bytes().chunks(2);
-    let whole: Vec<u8> =
-        hex.map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap()).collect();
+    let whole = bytes_of(GOLDEN_1);
     let second = 32 + 24 + 5;
     let (records, scanned) = read_segment(&whole);
     assert_eq!(
@@ -158,7 +184,7 @@ fn a_lost_sector_of_what_was_answered_is_damage_and_of_what_was_not_the_end() {
     for (Segment { mut bytes, .. }, wanted) in
         [(answered, (1, 1, Lsn(3))), (not_answered, (0, 0, Lsn(1)))]
     {
-        bytes[SECTOR_BYTES..2 * SECTOR_BYTES].fill(0);
+        bytes[2 * SECTOR_BYTES..3 * SECTOR_BYTES].fill(0);
         let (records, scanned) = read_segment(&bytes);
         assert_eq!((records.len(), scanned.damage.len(), scanned.next), wanted);
         assert_eq!(scanned.torn.is_some(), wanted.0 == 0);
@@ -258,7 +284,7 @@ fn an_end_that_was_answered_is_missed() {
 #[test]
 fn a_frame_that_somebody_sent_in_a_record_is_not_believed_far_ahead() {
     let mut forged = Vec::new();
-    put_frame(&mut forged, 0, Lsn(1 << 61), Lsn((1 << 61) - 1), b"forged");
+    put_frame(&mut forged, 0, SALT, (Lsn(1 << 61), Lsn((1 << 61) - 1)), b"forged");
     let sent = [&[0xee; 900][..], &forged, &[0xee; 900]].concat();
     let Segment { bytes, frames } = segment(&[&[b"first"], &[&sent], &[b"third"]]);
     for at in frames[1]..frames[1] + FRAME_HEADER_BYTES {
@@ -277,8 +303,35 @@ fn a_frame_that_somebody_sent_in_a_record_is_not_believed_far_ahead() {
 }
 
 #[test]
+fn a_frame_that_somebody_sent_in_a_record_is_not_believed_with_a_number_that_may_be() {
+    // Who writes can guess the number and the format, and not the salt.
+    let mut forged = Vec::new();
+    put_frame(&mut forged, 0, Salt(0), (Lsn(2), Lsn(1)), b"forged");
+    put_frame(&mut forged, 0, Salt(0), (Lsn(3), Lsn(1)), b"forged too");
+    forged.extend_from_slice(&bytes_of(GOLDEN_1)[32..]);
+    let sent = [&[0xee; 900][..], &forged, &[0xee; 900]].concat();
+    let Segment { bytes, frames } = segment(&[&[b"first"], &[&sent], &[b"third"]]);
+    for at in frames[1]..frames[1] + FRAME_HEADER_BYTES {
+        let mut bad = bytes.clone();
+        bad[at] ^= 1;
+        let (records, scanned) = read_segment(&bad);
+        assert_eq!(records, ["first", "third"], "flipped at {at}");
+        assert_eq!((scanned.next, scanned.damage.len()), (Lsn(4), 1));
+    }
+}
+
+#[test]
+fn a_lost_header_costs_no_record() {
+    let Segment { mut bytes, .. } = written_at_once();
+    bytes[..SECTOR_BYTES].fill(0);
+    let (records, scanned) = read_segment(&bytes);
+    assert_eq!((records.len(), scanned.damage.len()), (3, 1), "{:?}", scanned.damage);
+    assert!(scanned.damage[0].to_string().ends_with("no record is lost"));
+}
+
+#[test]
 fn a_damaged_header_of_a_segment_without_records_costs_nothing() {
-    let empty = header(Lsn(1), Lsn(0));
+    let empty = header(Lsn(1), Lsn(0), SALT);
     for at in 0..empty.len() {
         let mut bad = empty;
         bad[at] ^= 1;
@@ -299,9 +352,9 @@ fn a_write_that_failed_and_was_left_behind_is_no_damage() {
     fs::write(&path, &bytes[..length as usize]).unwrap();
     log.written.truncate(1);
     let segments = Segments::new(log.dir.path().to_owned());
-    let mut after = header(Lsn(4), Lsn(1)).to_vec();
-    put_frame(&mut after, 0, Lsn(4), Lsn(1), b"fourth");
-    put_frame(&mut after, 0, Lsn(5), Lsn(4), b"fifth");
+    let mut after = header(Lsn(4), Lsn(1), SALT).to_vec();
+    put_frame(&mut after, 0, SALT, (Lsn(4), Lsn(1)), b"fourth");
+    put_frame(&mut after, 0, SALT, (Lsn(5), Lsn(4)), b"fifth");
     fs::write(segments.path(Lsn(4)), after).unwrap();
     for left in [length as usize, length as usize + 10, bytes.len() - 1, bytes.len()] {
         fs::write(&path, &bytes[..left]).unwrap();
@@ -319,8 +372,8 @@ fn what_a_segment_has_of_the_numbers_of_the_next_one_is_left_out() {
     log.write(&[b"left behind".to_vec(), b"as well".to_vec()]);
     log.answered_only(Lsn(1));
     let segments = Segments::new(log.dir.path().to_owned());
-    let mut after = header(Lsn(2), Lsn(1)).to_vec();
-    put_frame(&mut after, 0, Lsn(2), Lsn(1), b"second");
+    let mut after = header(Lsn(2), Lsn(1), SALT).to_vec();
+    put_frame(&mut after, 0, SALT, (Lsn(2), Lsn(1)), b"second");
     fs::write(segments.path(Lsn(2)), after).unwrap();
     let (records, read) = read(log.dir.path(), Lsn(0));
     assert_eq!((records, read.damaged), (vec![b"first".to_vec(), b"second".to_vec()], vec![]));

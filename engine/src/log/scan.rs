@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::segment::{
-    FRAME_BYTES_MIN, Frame, HEADER_BYTES, Payload, first_lsn, frame_at, is_torn_header, next_frame,
-    read_header,
+    FRAME_BYTES_MIN, Format, Frame, HEADER_BYTES, Payload, SegmentHeader, first_lsn, frame_at,
+    is_torn_header, next_frame, read_header,
 };
 use crate::error::{Error, Result};
 use crate::model::Lsn;
@@ -79,28 +79,44 @@ pub(crate) fn scan_bytes(
     mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
 ) -> Result<Scanned> {
     let first = first_lsn(path).unwrap_or_default();
+    let header = header_of(file, first);
     let mut reading = Reading {
         path,
         file,
+        header,
         end: behind.first,
         answered: known_answered(file, first, behind),
         scanned: Scanned { next: first, ..Scanned::default() },
         followed: 0,
     };
-    let mut at = match read_header(file) {
-        Some(header) if header.first == first => header.length,
-        // Frames carry all that is needed.
-        _ => reading.go_around_header(),
+    let mut at = match header {
+        Some(header) => {
+            reading.check_both_headers(header);
+            header.length
+        }
+        // Frames without salt carry all that is needed.
+        None => reading.go_around_header(),
     };
     reading.followed = at;
     while at < file.len() && !reading.is_over() {
-        at = match frame_at(file, at).filter(|frame| reading.may_follow(frame, at)) {
+        at = match frame_at(file, at, format_of(header))
+            .filter(|frame| reading.may_follow(frame, at))
+        {
             Some(frame) => reading.frame(at, frame, &mut sink)?,
             None => reading.go_around(at),
         };
     }
     reading.miss_the_end();
     Ok(reading.scanned)
+}
+
+/// The header of a segment that begins with the record `first`. One that says otherwise is damaged, or of another file.
+fn header_of(file: &[u8], first: Lsn) -> Option<SegmentHeader> {
+    read_header(file).filter(|header| header.first == first)
+}
+
+fn format_of(header: Option<SegmentHeader>) -> Format {
+    header.map_or(Format::Unknown, |header| header.format)
 }
 
 /// The last record of a segment that is known to be answered, by its own frames or otherwise.
@@ -125,19 +141,20 @@ pub(super) fn answered_end(file: &[u8], first: Lsn) -> usize {
 /// All frames whose headers are whole and whose numbers may be, with where they begin. The name of the segment says its `first`
 /// record, whatever became of its header.
 fn frames(file: &[u8], first: Lsn) -> impl Iterator<Item = (usize, Frame<'_>)> {
-    let header = read_header(file).filter(|header| header.first == first);
+    let header = header_of(file, first);
+    let format = format_of(header);
     let mut at = header.map_or(0, |header| header.length);
     let mut place = (at, first);
     std::iter::from_fn(move || {
         let mut here = at;
         loop {
-            match frame_at(file, here) {
+            match frame_at(file, here, format) {
                 Some(frame) if may_be(&frame, here - place.0, place.1) => {
                     at = here.checked_add(frame.length)?;
                     place = (at, frame.lsn.next());
                     return Some((here, frame));
                 }
-                _ => here = next_frame(file, here + 1)?,
+                _ => here = next_frame(file, here + 1, format)?,
             }
         }
     })
@@ -153,6 +170,7 @@ fn may_be(frame: &Frame<'_>, behind: usize, next: Lsn) -> bool {
 struct Reading<'a> {
     path: &'a Path,
     file: &'a [u8],
+    header: Option<SegmentHeader>,
     /// The first record of the next segment.
     end: Option<Lsn>,
     /// The last record that is known to be answered.
@@ -211,7 +229,7 @@ impl Reading<'_> {
         let behind_it = next.is_some_and(|(_, frame)| frame.answered.is_none());
         if self.scanned.next > self.answered
             && !behind_it
-            && is_torn_header(self.file, at, read_header(self.file))
+            && is_torn_header(self.file, at, self.header)
         {
             self.tear(at);
         } else {
@@ -219,6 +237,14 @@ impl Reading<'_> {
             self.lose(at..end, next.map_or(after, |(_, frame)| frame.lsn));
         }
         end
+    }
+
+    /// Tells of damage to either header, which costs nothing. Those of a segment without records may be torn.
+    fn check_both_headers(&mut self, header: SegmentHeader) {
+        let (SegmentHeader { length, first, .. }, file) = (header, self.file);
+        if file.len() > length && !header.begins(file) {
+            self.lose(0..length, first);
+        }
     }
 
     /// Finds the first frame of a segment whose header is damaged, or was never written.
@@ -242,8 +268,8 @@ impl Reading<'_> {
     fn next_frame(&self, from: usize) -> Option<(usize, Frame<'_>)> {
         let mut from = from;
         loop {
-            let at = next_frame(self.file, from)?;
-            match frame_at(self.file, at) {
+            let at = next_frame(self.file, from, format_of(self.header))?;
+            match frame_at(self.file, at, format_of(self.header)) {
                 Some(frame) if self.may_follow(&frame, at) => return Some((at, frame)),
                 _ => from = at + 1,
             }

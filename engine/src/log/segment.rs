@@ -2,10 +2,15 @@
 //!
 //! ```text
 //! DIR/log/<first lsn, 20 digits>.log
-//!   header, 40 bytes: magic "TELLTALE" │ version: u32 = 2 │ 0: u32 │ first lsn: u64 │ answered: u64 │ xxh3-64 of all before
-//!   frames, each:     marker: u32 │ length of the payload: u32 │ lsn: u64 │ answered: u64 │ xxh3-64 of the payload
-//!                     │ zero sectors: u32 │ low half of the xxh3-64 of all before: u32 │ payload
+//!   header, 48 bytes: magic "TELLTALE" │ version: u32 = 3 │ 0: u32 │ first lsn: u64 │ answered: u64 │ salt: u64
+//!                     │ xxh3-64 of all before
+//!   zeros to the next sector, and the header once more
+//!   frames, each:     marker: u32 │ length of the payload: u32 │ lsn: u64 │ answered: u64 │ salted xxh3-64 of the payload
+//!                     │ zero sectors: u32 │ low half of the salted xxh3-64 of all before: u32 │ payload
 //! ```
+//!
+//! *salt*: a random number that no client knows, the seed of the checksums of frames. So nobody can send, within a record, what
+//! passes for a frame where a reader looks for the next one behind damage. Without it no frame can be read, so it is there twice.
 //!
 //! Records of a segment are valid below the first record of the next segment. What an abandoned segment holds from there
 //! on was answered with an error and does not exist (see `writer.rs`).
@@ -31,21 +36,25 @@
 //! behind it, which belongs to the same write. *Damage* is reported, costs its record, and reading goes on behind it. A record
 //! that was answered is never torn, only damaged, even if the file ends before it.
 //!
-//! Segments of version 1 have headers of 32 bytes without *answered*, and frames of 24: marker, length, lsn, one
+//! Segments of version 2 have one header, of 40 bytes, without salt: that of their frames is 0.
+//!
+//! Segments of version 1 have headers of 32 bytes without *answered* and salt, and frames of 24: marker, length, lsn, one
 //! xxh3-64 of length, lsn and payload. Anything that is not a whole frame of that version is damage when a frame follows, and
 //! torn when it begins with zeros or the end of the file cuts it.
 
 use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
 use crate::codec::bytes::Reader;
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
-pub(super) const HEADER_BYTES: usize = 40;
+/// The header, the zeros and the second header.
+pub(super) const HEADER_BYTES: usize = SECTOR_BYTES + HEADER_3_BYTES;
 pub(super) const FRAME_HEADER_BYTES: usize = 40;
 /// A payload is at most this long; a batch that needs more is refused before it gets here.
 pub(super) const PAYLOAD_BYTES_MAX: usize = 1 << 30;
@@ -54,8 +63,12 @@ pub(super) const SECTOR_BYTES: usize = 512;
 /// No record has a greater number: at a billion a second they last for a century.
 const LSN_MAX: Lsn = Lsn(1 << 62);
 const MAGIC: [u8; 8] = *b"TELLTALE";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+const HEADER_3_BYTES: usize = 48;
 const MARKER: [u8; 4] = 0x7e11_7a2e_u32.to_le_bytes();
+
+const VERSION_2: u32 = 2;
+const HEADER_2_BYTES: usize = 40;
 
 const HEADER_1_BYTES: usize = 32;
 const FRAME_HEADER_1_BYTES: usize = 24;
@@ -66,59 +79,120 @@ const MARKER_1: [u8; 4] = 0x7e11_7a1e_u32.to_le_bytes();
 /// What the markers of both versions begin with: a search for the next frame looks for it.
 const MARKER_END: [u8; 3] = [0x7a, 0x11, 0x7e];
 
+/// The seed of the checksums of a segment's frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Salt(pub(super) u64);
+
+impl Salt {
+    /// Of segments before there were any.
+    const NONE: Self = Self(0);
+
+    /// One that nobody can guess: the standard library seeds its hashes from the operating system.
+    pub(super) fn random() -> Self {
+        Self(RandomState::new().hash_one(MAGIC))
+    }
+
+    fn sum(self, bytes: &[u8]) -> u64 {
+        xxh3_64_with_seed(bytes, self.0)
+    }
+}
+
+/// How the frames of a segment are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Version1,
+    Salted(Salt),
+    /// The header cannot be read: frames without salt of any version.
+    Unknown,
+}
+
 /// The header of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SegmentHeader {
     pub(super) first: Lsn,
     /// The last record of the segments before that was answered; none in version 1.
     pub(super) answered: Option<Lsn>,
-    /// Its bytes in the file.
+    pub(super) format: Format,
+    /// Where the first frame begins.
     pub(super) length: usize,
 }
 
-/// The header of a segment whose first record is `first`, begun when the records through `answered` were answered.
-pub(super) fn header(first: Lsn, answered: Lsn) -> [u8; HEADER_BYTES] {
+impl SegmentHeader {
+    /// Whether a segment begins with this header, wherever it is written.
+    pub(super) fn begins(&self, file: &[u8]) -> bool {
+        match (self.length, self.answered, self.format) {
+            (HEADER_BYTES, Some(answered), Format::Salted(salt)) => {
+                file.starts_with(&header(self.first, answered, salt))
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The beginning of a segment whose first record is `first`, begun when the records through `answered` were answered.
+pub(super) fn header(first: Lsn, answered: Lsn, salt: Salt) -> [u8; HEADER_BYTES] {
     let mut out = [0; HEADER_BYTES];
-    let (body, sum) = out.split_at_mut(HEADER_BYTES - 8);
+    let (once, again) = out.split_at_mut(SECTOR_BYTES);
+    let (body, sum) = again.split_at_mut(HEADER_3_BYTES - 8);
     let (magic, rest) = body.split_at_mut(8);
     magic.copy_from_slice(&MAGIC);
     rest[..4].copy_from_slice(&VERSION.to_le_bytes());
     rest[8..16].copy_from_slice(&first.0.to_le_bytes());
-    rest[16..].copy_from_slice(&answered.0.to_le_bytes());
+    rest[16..24].copy_from_slice(&answered.0.to_le_bytes());
+    rest[24..].copy_from_slice(&salt.0.to_le_bytes());
     sum.copy_from_slice(&xxh3_64(body).to_le_bytes());
+    once[..HEADER_3_BYTES].copy_from_slice(again);
     out
 }
 
-/// The header at the beginning of `bytes`, if a whole one is there.
+/// The header of the segment that begins with `bytes`, if a whole one is there.
 pub(super) fn read_header(bytes: &[u8]) -> Option<SegmentHeader> {
+    header_at(bytes, 0)
+        .or_else(|| header_at(bytes, SECTOR_BYTES).filter(|header| header.length == HEADER_BYTES))
+}
+
+fn header_at(file: &[u8], at: usize) -> Option<SegmentHeader> {
+    let bytes = file.get(at..)?;
     let mut reader = Reader::new(bytes);
     let magic = reader.take(8).ok()?;
     let version = u32_of(&mut reader)?;
     let _unused = u32_of(&mut reader)?;
     let first = Lsn(u64_of(&mut reader)?);
-    let (answered, length) = match version {
-        VERSION_1 => (None, HEADER_1_BYTES),
-        _ => (Some(Lsn(u64_of(&mut reader)?)), HEADER_BYTES),
+    let mut next = || u64_of(&mut reader);
+    let (answered, format, own_bytes, length) = match version {
+        VERSION_1 => (None, Format::Version1, HEADER_1_BYTES, HEADER_1_BYTES),
+        VERSION_2 => {
+            (Some(Lsn(next()?)), Format::Salted(Salt::NONE), HEADER_2_BYTES, HEADER_2_BYTES)
+        }
+        VERSION => {
+            let answered = Some(Lsn(next()?));
+            (answered, Format::Salted(Salt(next()?)), HEADER_3_BYTES, HEADER_BYTES)
+        }
+        _ => return None,
     };
-    let sum = u64_of(&mut reader)?;
     let whole = magic == MAGIC
-        && (VERSION_1..=VERSION).contains(&version)
-        && sum == xxh3_64(bytes.get(..length - 8)?)
+        && next()? == xxh3_64(bytes.get(..own_bytes - 8)?)
         && answered.is_none_or(|answered| answered < first);
-    whole.then_some(SegmentHeader { first, answered, length })
+    whole.then_some(SegmentHeader { first, answered, format, length })
 }
 
-/// Appends a frame around `payload` to `out`, which goes to the file at `offset`.
-pub(super) fn put_frame(out: &mut Vec<u8>, offset: u64, lsn: Lsn, answered: Lsn, payload: &[u8]) {
+/// Appends a frame around `payload` to `out`, which goes to the file at `offset`. `answered` is what was answered before.
+pub(super) fn put_frame(
+    out: &mut Vec<u8>,
+    offset: u64,
+    salt: Salt,
+    (lsn, answered): (Lsn, Lsn),
+    payload: &[u8],
+) {
     let begin = out.len();
     let place = (offset % SECTOR_BYTES as u64) as usize + begin + FRAME_HEADER_BYTES;
     out.extend_from_slice(&MARKER);
     out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
     out.extend_from_slice(&lsn.0.to_le_bytes());
     out.extend_from_slice(&answered.0.to_le_bytes());
-    out.extend_from_slice(&xxh3_64(payload).to_le_bytes());
+    out.extend_from_slice(&salt.sum(payload).to_le_bytes());
     out.extend_from_slice(&zero_sectors(payload, place).to_le_bytes());
-    let sum = xxh3_64(out.get(begin..).unwrap_or_default()) as u32;
+    let sum = salt.sum(out.get(begin..).unwrap_or_default()) as u32;
     out.extend_from_slice(&sum.to_le_bytes());
     out.extend_from_slice(payload);
 }
@@ -151,29 +225,30 @@ pub(super) enum Payload<'a> {
 }
 
 /// The frame at `at`, if its header is whole.
-pub(super) fn frame_at(file: &[u8], at: usize) -> Option<Frame<'_>> {
+pub(super) fn frame_at(file: &[u8], at: usize, format: Format) -> Option<Frame<'_>> {
     let bytes = file.get(at..)?;
-    match *bytes.first_chunk()? {
-        MARKER => frame(bytes, at),
-        MARKER_1 => frame_1(bytes),
+    match (*bytes.first_chunk()?, format) {
+        (MARKER, Format::Salted(salt)) => frame(bytes, at, salt),
+        (MARKER, Format::Unknown) => frame(bytes, at, Salt::NONE),
+        (MARKER_1, Format::Version1 | Format::Unknown) => frame_1(bytes),
         _ => None,
     }
 }
 
-fn frame(bytes: &[u8], at: usize) -> Option<Frame<'_>> {
+fn frame(bytes: &[u8], at: usize, salt: Salt) -> Option<Frame<'_>> {
     let (header, rest) = bytes.split_at_checked(FRAME_HEADER_BYTES)?;
     let mut reader = Reader::new(header);
     let _marker = u32_of(&mut reader)?;
     let length = u32_of(&mut reader)? as usize;
     let (lsn, answered) = (Lsn(u64_of(&mut reader)?), Lsn(u64_of(&mut reader)?));
     let (of_payload, zeros) = (u64_of(&mut reader)?, u32_of(&mut reader)?);
-    let sum = xxh3_64(header.get(..FRAME_HEADER_BYTES - 4)?) as u32;
+    let sum = salt.sum(header.get(..FRAME_HEADER_BYTES - 4)?) as u32;
     if u32_of(&mut reader)? != sum || answered >= lsn || lsn > LSN_MAX {
         return None;
     }
     let payload = match rest.get(..length) {
         None => Payload::Torn,
-        Some(payload) if xxh3_64(payload) == of_payload => Payload::Whole(payload),
+        Some(payload) if salt.sum(payload) == of_payload => Payload::Whole(payload),
         Some(payload) if zero_sectors(payload, at + FRAME_HEADER_BYTES) > zeros => Payload::Torn,
         Some(_) => Payload::Damaged,
     };
@@ -205,7 +280,7 @@ fn checksum_1(length: u32, lsn: Lsn, payload: &[u8]) -> u64 {
 /// that of the segment, if it can be read.
 pub(super) fn is_torn_header(file: &[u8], at: usize, header: Option<SegmentHeader>) -> bool {
     let bytes = file.get(at..).unwrap_or_default();
-    let version_1 = header.is_some_and(|header| header.length == HEADER_1_BYTES);
+    let version_1 = header.is_some_and(|header| header.format == Format::Version1);
     let length = if version_1 { FRAME_HEADER_1_BYTES } else { FRAME_HEADER_BYTES };
     match bytes.get(..length) {
         None => true,
@@ -224,13 +299,13 @@ fn is_cut_1(bytes: &[u8]) -> bool {
 }
 
 /// The next frame at or after `from` whose header is whole.
-pub(super) fn next_frame(file: &[u8], from: usize) -> Option<usize> {
+pub(super) fn next_frame(file: &[u8], from: usize, format: Format) -> Option<usize> {
     let mut at = from;
     loop {
         // Both markers differ in their first byte only.
         let rest = file.get(at + 1..)?;
         at += rest.windows(MARKER_END.len()).position(|bytes| bytes == MARKER_END)?;
-        if frame_at(file, at).is_some() {
+        if frame_at(file, at, format).is_some() {
             return Some(at);
         }
         at += 1;

@@ -41,7 +41,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::answered::AnsweredMark;
-use super::segment::{FRAME_HEADER_BYTES, HEADER_BYTES, Segments, header, put_frame};
+use super::segment::{FRAME_HEADER_BYTES, HEADER_BYTES, Salt, Segments, header, put_frame};
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
@@ -94,6 +94,8 @@ pub(super) struct LogWriter {
     segments: Segments,
     ops: FileOps,
     file: Arc<File>,
+    /// That of the file.
+    salt: Salt,
     /// Bytes of the file that hold whole frames.
     length: u64,
     next: Lsn,
@@ -109,10 +111,11 @@ impl LogWriter {
     /// Begins a new segment for records from `next` on. All before must be on the disk, or known to be lost.
     pub(super) fn create(segments: Segments, next: Lsn, ops: FileOps) -> Result<Self> {
         let answered = Lsn(next.0.saturating_sub(1));
-        let file = create_segment(&segments, next, answered)?;
+        let salt = Salt::random();
+        let file = create_segment(&segments, next, answered, salt)?;
         let mark = AnsweredMark::open(segments.dir());
         let length = HEADER_BYTES as u64;
-        Ok(Self { segments, ops, file, length, next, answered, mark, abandoned: false })
+        Ok(Self { segments, ops, file, salt, length, next, answered, mark, abandoned: false })
     }
 
     /// The record that will be written next.
@@ -135,7 +138,7 @@ impl LogWriter {
         let mut frames = Vec::with_capacity(payloads.iter().map(frame_bytes).sum());
         let mut lsn = self.next;
         for payload in payloads {
-            put_frame(&mut frames, self.length, lsn, self.answered, payload);
+            put_frame(&mut frames, self.length, self.salt, (lsn, self.answered), payload);
             lsn = lsn.next();
         }
         let mut file: &File = &self.file;
@@ -184,19 +187,21 @@ impl LogWriter {
         }
         // Whatever becomes of the new segment, its name may be there from now on and bounds the old one.
         self.abandon();
-        self.file = create_segment(&self.segments, self.next, self.answered)?;
+        let salt = Salt::random();
+        self.file = create_segment(&self.segments, self.next, self.answered, salt)?;
+        self.salt = salt;
         self.length = HEADER_BYTES as u64;
         self.abandoned = false;
         Ok(())
     }
 }
 
-fn create_segment(segments: &Segments, first: Lsn, answered: Lsn) -> Result<Arc<File>> {
+fn create_segment(segments: &Segments, first: Lsn, answered: Lsn, salt: Salt) -> Result<Arc<File>> {
     let path = segments.path(first);
     let created = || {
         // A file of this name holds no record that was acknowledged.
         let mut file = OpenOptions::new().create(true).write(true).truncate(true).open(&path)?;
-        file.write_all(&header(first, answered))?;
+        file.write_all(&header(first, answered, salt))?;
         file.sync_data()?;
         drop(file);
         // The name must survive as well as the bytes.

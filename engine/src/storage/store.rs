@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 
 /// The version of everything on disk that this program writes, and the newest that it reads. Stored under
 /// `format` in [`Keyspace::Meta`], four bytes, little-endian.
-pub(crate) const FORMAT_VERSION: u32 = 2;
+pub(crate) const FORMAT_VERSION: u32 = 3;
 
 const FORMAT_KEY: &[u8] = b"format";
 

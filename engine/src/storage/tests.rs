@@ -273,16 +273,16 @@ fn an_older_format_is_raised_unless_the_database_is_only_read() {
     batch.put(Keyspace::Meta, b"a", vec![1]);
     assert!(read.is_read_only() && read.write(batch, Sync::Yes).is_err());
     drop(read);
-    assert_eq!(format(&open(dir.path())), 2_u32.to_le_bytes());
+    assert_eq!(format(&open(dir.path())), 3_u32.to_le_bytes());
 }
 
 #[test]
 fn a_newer_format_is_refused_by_name() {
     let dir = TempDir::new().unwrap();
-    put(&open(dir.path()), Keyspace::Meta, b"format", &3_u32.to_le_bytes());
+    put(&open(dir.path()), Keyspace::Meta, b"format", &4_u32.to_le_bytes());
     let error = Store::open(dir.path(), CACHE_BYTES, 2).unwrap_err();
     assert!(
-        error.to_string().contains("newer version of this program: it has format 3"),
+        error.to_string().contains("newer version of this program: it has format 4"),
         "{error}"
     );
 }
