@@ -188,8 +188,9 @@ impl Guards {
         current_manifest(&self.db).map_or(Ok(0), |path| Ok(fs::metadata(path)?.len()))
     }
 
-    /// Copies the manifest, if it grew since the last copy.
-    pub(super) fn copy_manifest(&self) -> io::Result<()> {
+    /// Copies the manifest, if it grew since the last copy. `is_in_force` is asked when its bytes were read and synced: after a sync
+    /// that failed, nobody knows what of them is on the disk, and a copy that has more would tell of damage where none is.
+    pub(super) fn copy_manifest(&self, is_in_force: impl FnOnce() -> bool) -> io::Result<()> {
         let Some(manifest) = current_manifest(&self.db) else { return Ok(()) };
         let Some(name) = manifest.file_name() else { return Ok(()) };
         let folder = self.db.join(GUARDS_DIR);
@@ -206,6 +207,10 @@ impl Guards {
         // It only grows: what differs from the copy is damaged, and the copy is what mends it.
         let earlier = fs::read(&copy).ok().and_then(whole_copy);
         if earlier.is_some_and(|earlier| !content.starts_with(&earlier)) {
+            return Ok(());
+        }
+        File::open(&manifest)?.sync_data()?;
+        if !is_in_force() {
             return Ok(());
         }
         content.extend_from_slice(&xxh3_64(&content).to_le_bytes());

@@ -173,7 +173,9 @@ impl Store {
         if bytes < bytes_max {
             healing.manifest_bytes = manifest_bytes;
         }
-        self.guards.copy_manifest().map_err(|error| io_failure("copying the manifest", error))
+        let db = self.db()?;
+        let copied = self.guards.copy_manifest(|| db.background_error().is_none());
+        copied.map_err(|error| io_failure("copying the manifest", error))
     }
 
     /// Reads what is in the range of a table, and answers whether that succeeded. What stands in the way, this table or another, is a

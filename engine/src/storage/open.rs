@@ -48,7 +48,7 @@ pub(super) fn open(
     let db = open_damaged(dir, shared, guards, journal, findings)?;
     journal.opened(&db, findings);
     // Each open makes a new manifest: until it is copied, one damage to it is beyond mending.
-    if let Err(error) = guards.copy_manifest() {
+    if let Err(error) = guards.copy_manifest(|| db.background_error().is_none()) {
         tracing::warn!(%error, "the manifest of the database was not copied; the next look tries again");
     }
     Ok(db)
