@@ -18,6 +18,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use crate::ballast;
 use crate::error::{Error, Result};
 
 /// The folder of the database in a data directory.
@@ -38,7 +39,8 @@ const LOCK_FILE: &str = "LOCK";
 /// What the names of folders for backups that are being made begin with.
 pub(crate) const STAGE_PREFIX: &str = ".backup-";
 /// What may lie in a directory that is as good as empty: the server's socket, and what file systems put into their root.
-const HARMLESS: [&str; 6] = [DB_DIR, LOG_DIR, IMPORTS_DIR, LOCK_FILE, "control.sock", "lost+found"];
+const HARMLESS: [&str; 7] =
+    [DB_DIR, LOG_DIR, IMPORTS_DIR, LOCK_FILE, ballast::NAME, "control.sock", "lost+found"];
 
 /// What lies in a directory that may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
+use crate::asking::Waiting;
 use crate::damage::DamageList;
 use crate::directory;
 use crate::documents::{Documents, Receipt};
@@ -15,6 +16,7 @@ use crate::log::{self, Applied, Committer, Segments, Submission, encode_dropped,
 use crate::maintenance::{
     self, Alarm, BackupReport, DeleteReport, ExpireReport, Keeper, MergeReport, Stage, VerifyReport,
 };
+use crate::memory::Memory;
 use crate::metrics::{self, BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition};
 use crate::model::{
     Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, Lsn,
@@ -179,7 +181,7 @@ impl Engine {
 
     /// Answers a question about one metric. Takes a core or more for as long as it takes: not for reactors.
     pub fn query(&self, query: &MetricQuery) -> Result<QueryResult> {
-        metrics::query(&self.rooms.telemetry.metrics, query)
+        metrics::query(&self.rooms.telemetry.metrics, Waiting::current(), query)
     }
 
     /// Answers several questions, each as [`Self::query`] would and in their order, as many at the same time as there are threads
@@ -311,6 +313,11 @@ impl Engine {
     /// How much there is of everything.
     pub fn stats(&self) -> EngineStats {
         EngineStats::of(&self.rooms)
+    }
+
+    /// The account of memory that it was opened with.
+    pub fn memory(&self) -> &Memory {
+        &self.rooms.telemetry.options().memory
     }
 
     /// Why writes are refused, while they are.

@@ -30,6 +30,8 @@
 //! `ARCHITECTURE.md` at the root of the project maps the rooms; `docs/FORMAT.md` lists every byte on disk.
 #![warn(missing_docs)]
 
+mod asking;
+mod ballast;
 mod clock;
 mod codec;
 mod damage;
@@ -44,6 +46,7 @@ pub mod fuzzing;
 pub mod limits;
 mod log;
 mod maintenance;
+mod memory;
 mod metrics;
 mod model;
 mod options;
@@ -57,11 +60,13 @@ mod storage;
 mod telemetry;
 mod trusted_time;
 
+pub use asking::Waiting;
 pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
 pub use maintenance::{BackupReport, DeleteReport, ExpireReport, MergeReport, VerifyReport};
+pub use memory::{Memory, MemoryFull, MemoryOwner, MemoryShare};
 pub use metrics::{BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, Spelling};
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};

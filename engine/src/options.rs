@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::memory::Memory;
 use crate::model::Interval;
 
 /// Everything that an operator may choose. `Options::default()` is right for one machine of a few cores.
@@ -12,6 +13,9 @@ pub struct Options {
     pub durability: Durability,
     /// Where the time comes from.
     pub clock: Clock,
+    /// The account of memory, which may be that of a whole process. What an engine holds and borrows is counted there, and
+    /// refused where there is no room.
+    pub memory: Memory,
     /// Bytes that the points and events in memory may take before they are sealed into blocks. Twice this is the most
     /// that the head takes: one half being sealed, one being filled.
     pub head_bytes: usize,
@@ -21,7 +25,7 @@ pub struct Options {
     pub cache_bytes: usize,
     /// Bytes of the cache for columns of events that have been decoded.
     pub event_cache_bytes: usize,
-    /// Bytes that the accumulators of one query may take.
+    /// Bytes that one query may take.
     pub query_bytes: usize,
     /// Raw points plus rollup cells that one query may read.
     pub query_points: u64,
@@ -57,6 +61,7 @@ impl Default for Options {
         Self {
             durability: Durability::Sync,
             clock: Clock::system(),
+            memory: Memory::unlimited(),
             head_bytes: 32 << 20,
             head_age: Duration::from_secs(600),
             cache_bytes: 512 << 20,

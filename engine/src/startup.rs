@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 
+use crate::ballast::Ballast;
 use crate::damage::{DamageList, Finding};
 use crate::directory::{self, DB_DIR, LOG_DIR};
 use crate::documents::Documents;
@@ -20,7 +21,7 @@ use crate::engine::Rooms;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::{Committer, FileOps, Segments};
-use crate::maintenance::{Alarm, Due, Keeper, guard_new_tables};
+use crate::maintenance::{Alarm, Due, Holdings, Keeper, Watch};
 use crate::metrics::{Opened, load};
 use crate::options::{Maintenance, Options};
 use crate::records::Records;
@@ -36,6 +37,8 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
 /// [`open`], with what is done to the files of the log.
 pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<Rooms> {
     let lock = directory::claim(dir)?;
+    let ballast = Ballast::new(dir, options.disk_free_bytes);
+    ballast.release();
     let damage = Arc::new(DamageList::open(dir, options.clock.clone()));
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
     store.tell_damage_to(Arc::clone(&damage));
@@ -63,7 +66,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let sink = HeadSink {
         telemetry: Arc::clone(&telemetry),
         alarm: Arc::clone(&alarm),
-        dir: dir.to_owned(),
+        ballast: ballast.clone(),
     };
     let committer =
         Committer::start(segments.clone(), replayed.next, options.durability, sink, log_ops)?;
@@ -100,10 +103,15 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     };
     let keeper = Arc::clone(&rooms.keeper);
     rooms.threads.lock().push(thread("telltale-keeper", move || keeper.run())?);
+    let holdings = Holdings {
+        telemetry: Arc::clone(&rooms.telemetry),
+        committer: Arc::clone(&rooms.committer),
+    };
+    holdings.tell(true);
     if options.maintenance == Maintenance::Background {
         let (store, alarm) = (Arc::clone(&rooms.store), Arc::clone(&rooms.alarm));
-        let guards = thread("telltale-guards", move || guard_new_tables(&store, &alarm))?;
-        rooms.threads.lock().push(guards);
+        let watch = Watch { store, alarm, ballast, holdings };
+        rooms.threads.lock().push(thread("telltale-watch", move || watch.run())?);
     }
     Ok(rooms)
 }

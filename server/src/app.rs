@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use telltale_engine::{Clock, Engine, TimestampMs, Write, Written};
+use telltale_engine::{Clock, Engine, TimestampMs, Waiting, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::areas::errors::Ledger;
@@ -29,6 +29,7 @@ pub struct App {
     errors: Ledger,
     families: Families,
     query_slots: Arc<Semaphore>,
+    query_timeout: Duration,
     widget_timeout: Duration,
     otlp_attributes: Arc<OtlpAttributes>,
     bulk_write_points_max: usize,
@@ -90,6 +91,7 @@ impl App {
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(settings.queries_at_once_max.max(1))),
+            query_timeout: settings.query_timeout,
             widget_timeout: Duration::from_millis(settings.widget_timeout_ms),
             otlp_attributes: Arc::new(settings.otlp_attributes.clone()),
             bulk_write_points_max: settings.bulk_write_points_max.clamp(1, BULK_WRITE_POINTS_MAX),
@@ -182,8 +184,8 @@ impl App {
         }
     }
 
-    /// Runs a query or another long computation; only so many run at once, the others wait. One whose caller has
-    /// gone, or has waited long enough, keeps its place until it ends.
+    /// Runs a query or another long computation; only so many run at once, the others wait. Questions to the engine
+    /// end early when the caller has gone, or has waited long enough; it keeps its place until then.
     pub async fn query<T, E>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
@@ -194,8 +196,10 @@ impl App {
     {
         let slots = Arc::clone(&self.query_slots);
         let slot = slots.acquire_owned().await.map_err(ApiError::internal)?;
+        let waiting = Waiting::new(self.clock.clone(), self.query_timeout);
+        let _hangs_up = HangsUp(waiting.clone());
         self.blocking(move |app| {
-            let outcome = work(app);
+            let outcome = waiting.scope(|| work(app));
             drop(slot);
             outcome
         })
@@ -216,5 +220,15 @@ impl App {
             Ok(result) => result.map_err(Into::into),
             Err(died) => Err(ApiError::internal(died)),
         }
+    }
+}
+
+/// Tells questions that nobody waits for them any more, when it is dropped.
+#[derive(Debug)]
+struct HangsUp(Waiting);
+
+impl Drop for HangsUp {
+    fn drop(&mut self) {
+        self.0.hang_up();
     }
 }

@@ -296,3 +296,15 @@ pub const ERROR_USERS_BYTES_MAX: usize = 32 << 20;
 pub const FILES_RESERVED: usize = telltale_engine::limits::DATABASE_FILES_OPEN_MAX + 128;
 /// Connections that there may be however few files the process may open.
 pub const CONNECTIONS_MIN: usize = 16;
+
+/// Answers of fewer bytes are not counted in the account of memory: a connection is counted as more.
+pub const ANSWER_BYTES_COUNTED: usize = 16 << 10;
+
+/// Memory of an open connection, about, with a small request and its answer.
+pub const CONNECTION_BYTES: u64 = 32 << 10;
+
+/// Memory of a group of errors, about.
+pub const ERROR_GROUP_BYTES: u64 = 1 << 10;
+
+/// How often the account of memory learns what areas hold, and what the process takes is looked at.
+pub const MEMORY_LOOK_MS: u64 = 200;

@@ -33,7 +33,18 @@ impl SmallDisk {
     /// is removed.
     #[track_caller]
     pub fn fill(&self, left_bytes: u64) -> PathBuf {
-        let ballast = self.path().join("ballast");
+        self.fill_as("ballast", left_bytes)
+    }
+
+    /// Fills what is left, to the last byte, with another file.
+    #[track_caller]
+    pub fn fill_rest(&self) -> PathBuf {
+        self.fill_as("rest", 0)
+    }
+
+    #[track_caller]
+    fn fill_as(&self, name: &str, left_bytes: u64) -> PathBuf {
+        let ballast = self.path().join(name);
         let chunk = vec![1_u8; 1 << 16];
         let filled = std::fs::File::create(&ballast).and_then(|mut file| {
             while file.write_all(&chunk).is_ok() {}

@@ -70,6 +70,16 @@ impl Wire {
         Some(answer)
     }
 
+    /// Whether what has come begins like this. Takes nothing.
+    pub fn begins_with(&self, bytes: &[u8]) -> bool {
+        let mut first = vec![0; bytes.len()];
+        let looks = self.stream.set_nonblocking(true).is_ok();
+        let came = self.stream.peek(&mut first);
+        let waits = self.stream.set_nonblocking(false).is_ok();
+        assert!(looks && waits, "a socket can be looked at");
+        matches!(came, Ok(n) if n == bytes.len() && first == bytes)
+    }
+
     /// The next answer if it begins to come within `patience`.
     #[track_caller]
     pub fn answer_within(&mut self, patience: Duration) -> Option<Answer> {

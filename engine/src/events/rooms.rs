@@ -12,6 +12,7 @@ use super::keys;
 use super::query::{self, QueryContext, QueryLimits};
 use super::view::{EventSizes, View};
 use super::{Chunk, Source};
+use crate::asking::Asking;
 use crate::error::{Error, Result};
 use crate::model::{
     Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventRows,
@@ -156,6 +157,7 @@ impl Events {
         answer: impl FnOnce(&[Box<dyn Source + '_>], &QueryContext<'_>) -> Result<A>,
         quarantined: impl FnOnce(&mut A) -> &mut u64,
     ) -> Result<A> {
+        let asking = Asking::begin(&self.options.memory, self.options.query_bytes);
         let snapshot = self.view.snapshot(range);
         let (wanted, set_aside): (Vec<_>, Vec<_>) =
             snapshot.blocks.iter().partition(|info| !self.is_quarantined(&info.key));
@@ -191,9 +193,8 @@ impl Events {
         let limits = QueryLimits {
             groups_max: self.options.query_groups,
             buckets_max: self.options.query_buckets,
-            bytes_max: self.options.query_bytes,
         };
-        let context = QueryContext { pool: &self.pool, limits, damaged: &damaged };
+        let context = QueryContext { pool: &self.pool, limits, asking: &asking, damaged: &damaged };
         let mut answer = answer(&sources, &context)?;
         *quarantined(&mut answer) += left_out;
         Ok(answer)

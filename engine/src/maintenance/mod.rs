@@ -5,11 +5,11 @@
 
 mod alarm;
 mod backup;
-mod guarding;
 mod inspect;
 mod keeper;
 mod reports;
 mod verify;
+mod watch;
 
 #[cfg(test)]
 mod copy_tests;
@@ -17,10 +17,10 @@ mod copy_tests;
 pub(crate) use alarm::{Alarm, Part};
 pub use backup::BackupReport;
 pub(crate) use backup::{Stage, check_target, restore};
-pub(crate) use guarding::run as guard_new_tables;
 pub(crate) use inspect::inspect;
 pub(crate) use keeper::{Due, Keeper};
 pub use reports::{DeleteReport, ExpireReport, MergeReport};
 pub(crate) use reports::{Eagerness, MergeBudget};
 pub use verify::VerifyReport;
 pub(crate) use verify::verify;
+pub(crate) use watch::{Holdings, Watch};

@@ -1,6 +1,7 @@
 //! What metrics and events share: the way of a write from the log into the heads, and the seal that moves both heads to disk
 //! together with the position of the log that they stand for.
 
+mod receipts;
 mod rooms;
 mod seal;
 mod sink;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
 use parking_lot::Mutex;
 
+use super::receipts::Receipts;
 use super::seal::Frozen;
 use crate::documents::Receipt;
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub(crate) struct Telemetry {
     pub(crate) events: Events,
     pub(super) options: Options,
     /// Receipts that are in the log and not on disk yet.
-    pub(super) receipts: Mutex<HashMap<u128, Receipt>>,
+    pub(super) receipts: Mutex<Receipts>,
     /// What was taken from the heads and is not in blocks yet; kept when a seal fails.
     pub(super) frozen: Mutex<Option<Arc<Frozen>>>,
 }
@@ -53,7 +53,7 @@ impl Telemetry {
             Applied::Write(written) => {
                 let Written { points, events, receipt } = *written;
                 if let Some(receipt) = receipt {
-                    self.receipts.lock().insert(receipt.id, receipt);
+                    self.receipts.lock().insert(receipt);
                 }
                 self.metrics.add(points);
                 self.events.add(events);
@@ -64,7 +64,9 @@ impl Telemetry {
 
     /// Whether the active heads hold as much as they may.
     pub(crate) fn is_full(&self) -> bool {
-        let bytes = self.metrics.view().head_size().active_bytes + self.events.active_bytes();
+        let bytes = self.metrics.view().head_size().active_bytes
+            + self.events.active_bytes()
+            + self.receipts.lock().active_bytes();
         bytes >= self.options.head_bytes || self.events.is_full()
     }
 
@@ -95,7 +97,7 @@ impl Telemetry {
 
     /// The receipt with the same id that was in force when this one was issued.
     pub(super) fn receipt_in_force(&self, receipt: &Receipt) -> Result<Option<Receipt>> {
-        let unsealed = self.receipts.lock().get(&receipt.id).cloned();
+        let unsealed = self.receipts.lock().get(receipt.id).cloned();
         let earlier = match unsealed {
             Some(earlier) => Some(earlier),
             None => Receipt::read(&self.store, receipt.id)?,
@@ -112,6 +114,6 @@ impl Telemetry {
     /// The receipt of a write that is not on disk yet, if it has not expired.
     pub(crate) fn unsealed_receipt(&self, id: u128, now: TimestampMs) -> Option<Receipt> {
         let receipts = self.receipts.lock();
-        receipts.get(&id).filter(|receipt| !receipt.is_expired(now)).cloned()
+        receipts.get(id).filter(|receipt| !receipt.is_expired(now)).cloned()
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Telemetry;
-use crate::documents::Receipt;
+use super::receipts::ReceiptMap;
 use crate::error::Result;
 use crate::events::FrozenEvents;
 use crate::metrics::FrozenMetrics;
@@ -41,7 +41,7 @@ pub(crate) struct Frozen {
     boundary: Lsn,
     metrics: FrozenMetrics,
     events: FrozenEvents,
-    receipts: Vec<Receipt>,
+    receipts: Arc<ReceiptMap>,
 }
 
 /// The last record of the log that is in the blocks of a store.
@@ -61,7 +61,7 @@ impl Telemetry {
             boundary,
             metrics: self.metrics.freeze(),
             events: self.events.freeze(),
-            receipts: self.receipts.lock().values().cloned().collect(),
+            receipts: self.receipts.lock().freeze(),
         }));
     }
 
@@ -89,18 +89,12 @@ impl Telemetry {
             blocks: metrics.blocks() + events.blocks(),
             bytes: metrics.bytes() + events.bytes(),
         };
-        frozen.receipts.iter().for_each(|receipt| receipt.stage(&mut batch));
+        frozen.receipts.values().for_each(|receipt| receipt.stage(&mut batch));
         batch.put(Keyspace::Meta, SEALED_KEY, frozen.boundary.0.to_le_bytes().to_vec());
         self.store.write(batch, Sync::Yes)?;
         self.events.sealed(events);
         self.metrics.sealed(metrics)?;
-        let mut receipts = self.receipts.lock();
-        for sealed in &frozen.receipts {
-            // An id may have been used again since, after the receipt had expired.
-            if receipts.get(&sealed.id) == Some(sealed) {
-                receipts.remove(&sealed.id);
-            }
-        }
+        self.receipts.lock().sealed();
         Ok(report)
     }
 }

@@ -1,16 +1,15 @@
 //! The log's way into the registry and the heads.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::Telemetry;
+use crate::ballast::Ballast;
 use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
 use crate::log::{Admission, Applied, Definitions, Sink};
 use crate::maintenance::{Alarm, Part};
 use crate::model::Lsn;
-use crate::storage::disk_free;
 
 /// How long a writer waits for a seal to make room before it is told to come back.
 const ROOM_WAIT: Duration = Duration::from_secs(10);
@@ -19,13 +18,13 @@ const ROOM_WAIT: Duration = Duration::from_secs(10);
 pub(crate) struct HeadSink {
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) alarm: Arc<Alarm>,
-    /// The data directory, whose disk must keep some room.
-    pub(crate) dir: PathBuf,
+    /// What knows of the room on the disk, some of which must stay free.
+    pub(crate) ballast: Ballast,
 }
 
 impl HeadSink {
     fn check_disk(&self) -> Result<()> {
-        let free = disk_free(&self.dir)?;
+        let free = self.ballast.disk_free()?;
         let least = self.telemetry.options().disk_free_bytes;
         if free < least {
             return Err(Error::Unavailable(format!(

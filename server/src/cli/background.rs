@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use telltale_engine::MemoryOwner;
+
 use crate::app::App;
 use crate::areas::jobs::{TRIM_DEAD, TrimDead, trim_dead};
 use crate::http::{LATENCY_BOUNDS_US, RouteCounts, Server, Telemetry};
@@ -11,12 +13,14 @@ use crate::platform::jobs::JobsError;
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 use crate::platform::sweeps::Sweep;
 use crate::platform::work::Workshop;
+use crate::platform::{allocator, process};
 
 /// Every sweep of the server. The engine seals, merges and expires on a thread of its own.
 pub(super) fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let counted = Arc::clone(server);
     let mut health = SelfMetrics::new(app.engine().clone(), move || requests(counted.telemetry()));
     let keyed = Arc::clone(app);
+    let (holding, held) = (Arc::clone(server), Arc::clone(app));
     let (chronicled, sampled, trimmed) = (Arc::clone(app), Arc::clone(app), Arc::clone(app));
     let key_use = Duration::from_secs(limits::KEY_USE_SECONDS);
     let [counted_errors, deleted, crowded, aged] = [(), (), (), ()].map(|()| Arc::clone(app));
@@ -26,6 +30,10 @@ pub(super) fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let trim = Duration::from_secs(limits::ERRORS_TRIM_SECONDS);
     vec![
         Sweep::new("self_metrics", Duration::from_secs(10), move |now| health.write(now)),
+        Sweep::new("memory", Duration::from_millis(limits::MEMORY_LOOK_MS), move |_| {
+            hold_memory(&holding, &held);
+            Ok(())
+        }),
         Sweep::new("jobs_history", Duration::from_secs(1), move |now| {
             chronicled.jobs().write_history(now)
         }),
@@ -51,6 +59,18 @@ pub(super) fn workshop(app: &Arc<App>) -> Workshop {
         let jobs = Arc::clone(&jobs);
         async move { trim_dead(&jobs).await }
     })
+}
+
+/// Tells the account of memory what the areas hold.
+fn hold_memory(server: &Server, app: &App) {
+    let memory = app.engine().memory();
+    let connections = server.telemetry().snapshot().connections;
+    memory.hold(MemoryOwner::Connections, connections * limits::CONNECTION_BYTES);
+    memory.hold(MemoryOwner::Jobs, app.jobs().figures().waiting_bytes());
+    if let Some(resident) = process::resident_bytes() {
+        allocator::look(resident, memory.limit());
+    }
+    memory.hold(MemoryOwner::Errors, app.errors().groups() as u64 * limits::ERROR_GROUP_BYTES);
 }
 
 fn requests(telemetry: &Telemetry) -> RequestCounts {

@@ -54,7 +54,8 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
     let ticks = Ticks::system();
     let clock = Clock::system();
     let mut signals = Signals::listen()?;
-    let mut settings = wiring::http_settings(config);
+    let memory = config.memory();
+    let mut settings = wiring::http_settings(config, &memory);
     settings.connections_max =
         wiring::connections_possible(settings.connections_max, process::files_max());
     let server = Server::new(settings, clock.clone(), ticks.clone(), areas::routes())
@@ -152,7 +153,10 @@ fn open(
     server: &Server,
     admin_key: Option<KeyText>,
 ) -> Result<Arc<App>, CliError> {
-    let engine = Engine::open(&config.server.data, config.engine_options(clock.clone()))?;
+    let engine = Engine::open(
+        &config.server.data,
+        config.engine_options(clock.clone(), &server.settings().memory),
+    )?;
     let keys_failed = |error| CliError::failed("cannot read the keys", error);
     let app = App::new(engine, clock, ticks, server.settings())
         .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;

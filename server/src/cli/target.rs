@@ -109,10 +109,11 @@ impl Local {
     /// Blocks while the log is replayed.
     fn open(config: &Config) -> Result<Self, CliError> {
         let (clock, ticks) = (Clock::system(), Ticks::system());
-        let settings = wiring::http_settings(config);
+        let memory = config.memory();
+        let settings = wiring::http_settings(config, &memory);
         // A command does what it was told and nothing else: no merging, and no dropping of what is too old.
         let maintenance = Maintenance::Manual;
-        let options = Options { maintenance, ..config.engine_options(clock.clone()) };
+        let options = Options { maintenance, ..config.engine_options(clock.clone(), &memory) };
         let engine = Engine::open(&config.server.data, options)?;
         let app = App::new(engine.clone(), clock.clone(), ticks.clone(), &settings)
             .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use telltale_engine::Memory;
+
 use super::args::Common;
 use super::error::CliError;
 use crate::http::{ErrorSettings, OtlpAttributes, Settings};
@@ -57,20 +59,25 @@ fn flags(common: &Common, listen: Option<&str>) -> Result<Vec<Flag>, CliError> {
 }
 
 /// What the HTTP side needs to know.
-pub(super) fn http_settings(config: &Config) -> Settings {
+pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
     let (http, bodies) = (&config.http, &config.bodies);
+    let plan = config.memory_plan();
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     Settings {
+        memory: memory.clone(),
         body_json_bytes_max: bodies.json.bytes_usize(),
         body_batch_bytes_max: bodies.batch.bytes_usize(),
         body_bulk_bytes_max: bodies.bulk.bytes_usize(),
         bulk_write_points_max: count(bodies.bulk_write_points),
-        body_bytes_in_flight_max: bodies.in_flight.bytes_usize(),
+        body_bytes_in_flight_max: count(plan.bodies),
         requests_in_flight_max: count(http.requests_in_flight),
         strangers_in_flight_max: count(http.strangers_in_flight),
         strangers_per_address_max: count(http.strangers_per_address),
         stranger_body_timeout: http.stranger_body_timeout.duration(),
         stranger_idle_timeout: http.stranger_idle_timeout.duration(),
+        query_timeout: http.query_timeout.duration(),
+        answer_pace: http.answer_pace.bytes(),
+        answer_pace_period: http.answer_pace_period.duration(),
         queries_at_once_max: match http.queries_at_once {
             Threads::Auto => Settings::default().queries_at_once_max,
             Threads::Count(n) => usize::from(n),
@@ -133,7 +140,7 @@ fn jobs_settings(config: &Config) -> JobsSettings {
         dead_max: count(jobs.dead_max),
         waiting_max: count(jobs.waiting_max),
         queue_waiting_max: count(jobs.queue_waiting_max),
-        waiting_bytes_max: jobs.waiting_bytes_max.bytes_usize(),
+        waiting_bytes_max: count(config.memory_plan().jobs_waiting),
         queue_keep_ms: ms(jobs.queue_keep),
         waiting_fetches_max: count(jobs.waiting_fetches_max),
         key_waiting_fetches_max: count(jobs.key_waiting_fetches_max),
@@ -154,6 +161,8 @@ mod tests {
     #[test]
     fn the_defaults_of_the_configuration_are_those_of_the_http_side() {
         let loaded = Loaded::from_sources(&Sources::default()).unwrap();
-        assert_eq!(http_settings(&loaded.config), Settings::default());
+        let memory = loaded.config.memory();
+        let defaults = Settings { memory: memory.clone(), ..Settings::default() };
+        assert_eq!(http_settings(&loaded.config, &memory), defaults);
     }
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use super::pace::{Pace, TooSlow};
 use super::settings::Settings;
 use crate::limits;
 use crate::platform::ticks::Ticks;
@@ -29,6 +30,7 @@ const HTTP2_TALK_BYTES: usize = 1 << 10;
 pub(super) struct Activity {
     ticks: Ticks,
     idle: Duration,
+    pace: Pace,
     /// While no key was shown.
     stranger_idle: Duration,
     shown_key: AtomicBool,
@@ -52,6 +54,8 @@ pub(super) enum Overdue {
     Idle,
     /// The headers of a request took too long.
     Headers,
+    /// Answers are taken too slowly.
+    Reading,
 }
 
 /// A request being answered.
@@ -63,6 +67,7 @@ impl Activity {
         let now_ms = ticks.elapsed().as_millis() as u64;
         Arc::new(Self {
             ticks,
+            pace: Pace::new(settings),
             idle: settings.idle_timeout,
             stranger_idle: settings.stranger_idle_timeout.min(settings.idle_timeout),
             shown_key: AtomicBool::new(false),
@@ -82,6 +87,11 @@ impl Activity {
         self.head_since_ms.store(NEVER, Ordering::Relaxed);
         self.lingers.store(false, Ordering::Relaxed);
         Busy(Arc::clone(self))
+    }
+
+    /// How fast answers are taken.
+    pub(super) fn pace(&self) -> &Pace {
+        &self.pace
     }
 
     /// Somebody who is known has asked.
@@ -105,8 +115,13 @@ impl Activity {
 
     /// Whether patience has ended, and if not, how long it still holds.
     pub(super) fn patience(&self) -> Result<Duration, Overdue> {
+        let paced = self.pace.look(self.ticks.elapsed()).map_err(|TooSlow| Overdue::Reading)?;
         if self.requests.load(Ordering::Relaxed) > 0 {
-            return Ok(self.stranger_idle.min(self.header));
+            let look = self.stranger_idle.min(self.header);
+            return Ok(paced.map_or(look, |left| left.min(look)));
+        }
+        if let Some(left) = paced {
+            return Ok(left);
         }
         let rested_since_ms = self.rested_since_ms.load(Ordering::Relaxed);
         let head_since_ms = self.head_since_ms.load(Ordering::Relaxed);
@@ -143,6 +158,7 @@ impl Activity {
     /// Bytes went to the client. Of HTTP/2 those of an answer count, and not what the protocol says of itself: a client that only
     /// pings rests.
     fn sent(&self, bytes: usize) {
+        self.pace.sent(bytes);
         if bytes > HTTP2_TALK_BYTES || !self.http2.load(Ordering::Relaxed) {
             self.rest();
         }

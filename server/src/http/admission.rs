@@ -6,9 +6,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use parking_lot::Mutex;
+use telltale_engine::{Memory, MemoryOwner, MemoryShare};
+
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::settings::Settings;
 use crate::limits;
+
+/// What is said where the account of memory has no room.
+pub(super) const MEMORY_FULL: &str = "the memory of the server is taken (memory.limit)";
 
 /// What is in flight, and how much may be.
 #[derive(Debug)]
@@ -20,6 +26,7 @@ struct Counts {
     requests_max: usize,
     body_bytes: AtomicUsize,
     body_bytes_max: usize,
+    memory: Memory,
 }
 
 /// A request that was let in, with the bytes of its body. Gives everything back when dropped.
@@ -27,19 +34,23 @@ struct Counts {
 pub(super) struct Reservation {
     counts: Arc<Counts>,
     body_bytes: AtomicUsize,
+    share: Mutex<MemoryShare>,
     /// Whether the request is counted: it is not while it waits.
     is_counted: AtomicBool,
 }
 
 impl Admission {
     pub(super) fn new(settings: &Settings) -> Self {
-        Self::of(settings.requests_in_flight_max, settings.body_bytes_in_flight_max)
+        let (requests, bytes) =
+            (settings.requests_in_flight_max, settings.body_bytes_in_flight_max);
+        Self::of(requests, bytes, &settings.memory)
     }
 
     /// For so many requests with so many bytes of bodies.
-    pub(super) fn of(requests_max: usize, body_bytes_max: usize) -> Self {
+    pub(super) fn of(requests_max: usize, body_bytes_max: usize, memory: &Memory) -> Self {
         let (requests, body_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self(Arc::new(Counts { requests, requests_max, body_bytes, body_bytes_max }))
+        let memory = memory.clone();
+        Self(Arc::new(Counts { requests, requests_max, body_bytes, body_bytes_max, memory }))
     }
 
     /// Lets a request in, or sheds it.
@@ -49,7 +60,9 @@ impl Admission {
             counts.requests.fetch_sub(1, Ordering::Relaxed);
             return Err(overloaded("too many requests are being answered"));
         }
+        let share = Mutex::new(counts.memory.share(MemoryOwner::Bodies));
         Ok(Reservation {
+            share,
             counts,
             body_bytes: AtomicUsize::new(0),
             is_counted: AtomicBool::new(true),
@@ -75,13 +88,14 @@ impl Reservation {
         if before.saturating_add(bytes) > self.counts.body_bytes_max {
             return Err(overloaded("too many bytes are being received"));
         }
-        Ok(())
+        self.share.get_mut().grow(bytes as u64).map_err(|_full| overloaded(MEMORY_FULL))
     }
 
     /// Gives everything back while the request waits. Its body must be gone.
     pub(super) fn leave(&self) {
         let body_bytes = self.body_bytes.swap(0, Ordering::Relaxed);
         self.counts.body_bytes.fetch_sub(body_bytes, Ordering::Relaxed);
+        self.share.lock().shrink_to(0);
         if self.is_counted.swap(false, Ordering::Relaxed) {
             self.counts.requests.fetch_sub(1, Ordering::Relaxed);
         }

@@ -25,6 +25,7 @@ use tokio::time::{sleep, timeout};
 use super::activity::{Activity, Overdue, Tapped};
 use super::error::{ApiError, ErrorCode};
 use super::leftover;
+use super::pace::Paced;
 use super::pipeline::{Origin, ShownKey};
 use super::response::Response;
 use super::server::Server;
@@ -36,7 +37,8 @@ use crate::limits;
 const BUFFER_BYTES_MIN: usize = 8 << 10;
 
 /// A request being answered.
-type Answering = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
+type Answering =
+    Pin<Box<dyn Future<Output = Result<http::Response<Paced<Body>>, Infallible>> + Send>>;
 
 /// Serves `socket` until one side ends it. When `stopping` turns true the request in flight is the last.
 pub(super) async fn serve<S>(
@@ -67,6 +69,7 @@ pub(super) async fn serve<S>(
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 activity.linger();
             }
+            let response = response.map(|body| Paced::new(body, activity));
             drop(busy);
             Ok(response)
         }) as Answering
@@ -78,6 +81,10 @@ pub(super) async fn serve<S>(
             match overdue {
                 Overdue::Headers => activity.expire(too_slow(&expired)),
                 Overdue::Idle => connection.as_mut().graceful_shutdown(),
+                Overdue::Reading => {
+                    expired.telemetry.cut_slow();
+                    return;
+                }
             }
             // Whoever does not let the connection end is not waited for.
             timeout(Duration::from_millis(limits::LINGER_MS), connection).await.unwrap_or(Ok(()))

@@ -7,11 +7,12 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
-use telltale_engine::EngineStats;
+use telltale_engine::{EngineStats, MemoryOwner};
 
 use super::error::{ApiError, ApiResult};
 use super::server::Server;
 use super::telemetry::LATENCY_BOUNDS_US;
+use crate::platform::process::resident_bytes;
 use crate::platform::{logging, panics};
 
 /// The text of one scrape.
@@ -35,6 +36,7 @@ impl Collector for Scrape {
         self.latencies(&mut encoder)?;
         self.load(&mut encoder)?;
         self.jobs(&mut encoder)?;
+        self.memory(&mut encoder)?;
         self.clock(&mut encoder)?;
         self.engine(&mut encoder)
     }
@@ -109,6 +111,12 @@ impl Scrape {
             "Lines of the log that could not be written",
             logging::dropped_lines(),
         )?;
+        counter(
+            encoder,
+            "http_connections_cut",
+            "Connections closed because the client took its answer too slowly",
+            total.cut_slow,
+        )?;
         let mut family = encoder.encode_descriptor(
             "http_requests_refused",
             "Requests refused by a limit",
@@ -160,6 +168,23 @@ impl Scrape {
             app.jobs().fetches_waiting() as u64,
         )?;
         counter(encoder, "jobs_ledger_panics", "Times that jobs were read anew", figures.panics())
+    }
+
+    fn memory(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let memory = &self.server.settings.memory;
+        let help = "Memory past which work is refused";
+        gauge(encoder, "memory_limit_bytes", help, memory.limit())?;
+        if let Some(bytes) = resident_bytes() {
+            gauge(encoder, "memory_resident_bytes", "Memory of the process", bytes)?;
+        }
+        let help = "Memory that is accounted for, by who has it or may take it";
+        let mut family =
+            encoder.encode_descriptor("memory_bytes", help, None, MetricType::Gauge)?;
+        for owner in MemoryOwner::ALL {
+            let labels = [("owner", owner.as_str())];
+            family.encode_family(&labels)?.encode_gauge(&memory.held_by(owner))?;
+        }
+        Ok(())
     }
 
     fn clock(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {

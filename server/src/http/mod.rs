@@ -38,6 +38,7 @@ mod trail;
 mod exposition;
 mod openapi;
 mod operational;
+mod pace;
 mod telemetry;
 
 pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};

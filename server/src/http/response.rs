@@ -5,8 +5,11 @@ use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, 
 use http::{HeaderMap, HeaderValue, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
+use telltale_engine::{Memory, MemoryOwner, MemoryShare};
 
+use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ApiResult, Details, ErrorCode};
+use crate::limits;
 
 /// An answer, not yet compressed.
 #[derive(Clone, Debug)]
@@ -101,6 +104,17 @@ impl Response {
         self
     }
 
+    /// Counts the body in the account of memory until its last byte is sent, or answers that there is no room for it.
+    pub(super) fn held(mut self, memory: &Memory) -> ApiResult<Self> {
+        if self.body.len() < limits::ANSWER_BYTES_COUNTED {
+            return Ok(self);
+        }
+        let share = memory.take(MemoryOwner::Answers, self.body.len() as u64);
+        let share = share.map_err(|_full| overloaded(MEMORY_FULL))?;
+        self.body = Bytes::from_owner(HeldBytes { bytes: self.body, _share: share });
+        Ok(self)
+    }
+
     /// The status.
     pub fn status(&self) -> StatusCode {
         self.status
@@ -114,6 +128,18 @@ impl Response {
     /// The headers.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
+    }
+}
+
+/// Bytes with their share of memory.
+struct HeldBytes {
+    bytes: Bytes,
+    _share: MemoryShare,
+}
+
+impl AsRef<[u8]> for HeldBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

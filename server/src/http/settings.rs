@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use telltale_engine::Memory;
+
 use super::route::BodyKind;
 use crate::limits;
 use crate::platform::jobs::JobsSettings;
@@ -10,6 +12,8 @@ use crate::platform::quota::Quotas;
 /// The settings of the HTTP side. `Settings::default()` is right for one machine of a few cores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// The account of memory of the process.
+    pub memory: Memory,
     /// Bytes of a JSON body, after decompression. 1 MiB: no single resource is larger.
     pub body_json_bytes_max: usize,
     /// Bytes of a batch body, after decompression. 8 MiB: 500 items of 16 KiB.
@@ -31,6 +35,12 @@ pub struct Settings {
     pub stranger_body_timeout: Duration,
     /// How long a connection that has not shown a key may wait for its next request. 20 s: longer than monitors pause.
     pub stranger_idle_timeout: Duration,
+    /// How long a query may take. 60 s: who looks at it has gone by then.
+    pub query_timeout: Duration,
+    /// Bytes a second that a client takes of an answer at least, over a period; slower ones are cut off. 2 KiB: slower than any line.
+    pub answer_pace: u64,
+    /// The period. 30 s.
+    pub answer_pace_period: Duration,
     /// Queries that run at once; more wait. Two per core: a query may wait for the disk.
     pub queries_at_once_max: usize,
     /// Milliseconds that a widget of a dashboard may take, waiting included. 5000: who looks at a dashboard waits no longer.
@@ -134,6 +144,7 @@ impl Default for Settings {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
+            memory: Memory::unlimited(),
             body_json_bytes_max: 1 << 20,
             body_batch_bytes_max: 8 << 20,
             body_bulk_bytes_max: 32 << 20,
@@ -144,6 +155,9 @@ impl Default for Settings {
             strangers_per_address_max: 16,
             stranger_body_timeout: Duration::from_secs(10),
             stranger_idle_timeout: Duration::from_secs(20),
+            query_timeout: Duration::from_secs(60),
+            answer_pace: 2 << 10,
+            answer_pace_period: Duration::from_secs(30),
             queries_at_once_max: 2 * cores,
             widget_timeout_ms: 5_000,
             jobs: JobsSettings::default(),

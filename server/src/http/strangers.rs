@@ -37,7 +37,11 @@ impl Strangers {
         let requests = settings.strangers_in_flight_max;
         let bytes = settings.body_json_bytes_max.saturating_mul(requests);
         Self {
-            admission: Admission::of(requests, bytes.min(settings.body_bytes_in_flight_max)),
+            admission: Admission::of(
+                requests,
+                bytes.min(settings.body_bytes_in_flight_max),
+                &settings.memory,
+            ),
             of_address: Arc::default(),
             per_address_max: settings.strangers_per_address_max,
         }

@@ -31,6 +31,7 @@ pub struct Telemetry {
     body_bytes: AtomicU64,
     refused_quota: AtomicU64,
     refused_load: AtomicU64,
+    cut_slow: AtomicU64,
 }
 
 /// The counts of one route.
@@ -66,6 +67,8 @@ pub struct Snapshot {
     pub refused_quota: u64,
     /// Requests shed because the server was full.
     pub refused_load: u64,
+    /// Connections closed because the client took its answer too slowly.
+    pub cut_slow: u64,
 }
 
 impl Telemetry {
@@ -77,6 +80,7 @@ impl Telemetry {
             body_bytes: AtomicU64::new(0),
             refused_quota: AtomicU64::new(0),
             refused_load: AtomicU64::new(0),
+            cut_slow: AtomicU64::new(0),
         }
     }
 
@@ -103,6 +107,11 @@ impl Telemetry {
         self.refused_load.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a connection that was closed because answers were taken too slowly.
+    pub(super) fn cut_slow(&self) {
+        self.cut_slow.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts a connection until the answer is dropped.
     pub(super) fn connection(&self) -> Connected<'_> {
         self.connections.fetch_add(1, Ordering::Relaxed);
@@ -121,6 +130,7 @@ impl Telemetry {
             connections: self.connections.load(Ordering::Relaxed),
             refused_quota: self.refused_quota.load(Ordering::Relaxed),
             refused_load: self.refused_load.load(Ordering::Relaxed),
+            cut_slow: self.cut_slow.load(Ordering::Relaxed),
             ..Snapshot::default()
         };
         for route in &self.routes {

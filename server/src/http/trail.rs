@@ -68,7 +68,10 @@ impl Trail {
         outcome: ApiResult<Response>,
     ) -> http::Response<Full<Bytes>> {
         let (mut response, error) = match outcome {
-            Ok(response) => (self.unless_known(response), None),
+            Ok(response) => match self.unless_known(response).held(&server.settings.memory) {
+                Ok(response) => (response, None),
+                Err(error) => (Response::from(&error), Some(error)),
+            },
             Err(error) => (Response::from(&error), Some(error)),
         };
         if error.as_ref().is_some_and(|e| e.code() == ErrorCode::Overloaded) {

@@ -1,5 +1,6 @@
 //! What areas share and HTTP does not own: keys, ids, quotas, time, settings.
 
+pub(crate) mod allocator;
 pub mod batch;
 pub mod buckets;
 pub mod config;

@@ -1,6 +1,7 @@
 //! What the system knows of this process: its host, its memory, its share of the processor.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 /// Ticks in which Linux tells of processor time, whatever the machine: 100 a second.
@@ -29,6 +30,41 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
+}
+
+/// Memory that this process may take at most: that of the machine, or of the control group it is in, if that is less. Where the system
+/// does not tell, 4 GiB are assumed.
+pub(crate) fn memory_bytes() -> u64 {
+    const ASSUMED: u64 = 4 << 30;
+    let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let total = total.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    let machine = total.and_then(|kib| kib.checked_mul(1024)).unwrap_or(ASSUMED);
+    group_bytes().map_or(machine, |group| group.min(machine))
+}
+
+/// The least that a control group of this process, or one above it, allows: of either version of the interface.
+fn group_bytes() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mut least = None;
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':');
+        let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            all if all.split(',').any(|one| one == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        let inside = path.trim_start_matches('/');
+        for group in Path::new(inside).ancestors() {
+            let limit = fs::read_to_string(Path::new(root).join(group).join(file)).ok();
+            let limit = limit.and_then(|text| text.trim().parse::<u64>().ok());
+            least = [least, limit].into_iter().flatten().min();
+        }
+    }
+    least
 }
 
 /// Files that this process may have open, sockets included, once it has raised what it was given to what it may have.

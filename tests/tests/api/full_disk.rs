@@ -83,12 +83,17 @@ fn a_server_that_starts_without_space_serves_what_there_is() {
     send(&server.client(), &[one(0), one(1)]);
     let ballast = disk.fill(LITTLE_BYTES);
     writes_stop(&server.client());
+    // Room for a start is set aside, and others take the rest to the last byte.
+    let aside = server.data().join("BALLAST");
+    eventually("room to be set aside", || aside.exists().then_some(()));
+    let rest = disk.fill_rest();
     server.kill9();
     server.restart();
     let client = server.client();
     assert_eq!(stored(&client), 2.0);
     writes_stop(&client);
-    assert!(std::fs::remove_file(ballast).is_ok());
+    assert!(std::fs::remove_file(ballast).is_ok() && std::fs::remove_file(rest).is_ok());
     writes_go_on(&client, 2);
     assert_eq!(stored(&client), 3.0);
+    eventually("the room to be given back", || (!aside.exists()).then_some(()));
 }

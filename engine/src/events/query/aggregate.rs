@@ -19,7 +19,7 @@ pub(crate) fn aggregate(
     let asked = Asked::new(sources, context);
     let touched = asked.touched(query.filter.range);
     let wanted = Wanted::of(&query.aggregations);
-    let budget = Budget::new(context.limits);
+    let budget = Budget::new(context);
     let new = || Gathered::new(&budget, wanted);
     let workers = each(context.pool, &touched, new, |index, gathered| {
         let source = asked.source(*index)?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::super::Source;
+use crate::asking::Asking;
 use crate::error::{Error, Refusal, Result};
 use crate::model::TimeRange;
 
@@ -16,8 +17,6 @@ pub(crate) struct QueryLimits {
     pub(crate) groups_max: usize,
     /// Buckets of a group.
     pub(crate) buckets_max: u64,
-    /// Bytes of all accumulators together.
-    pub(crate) bytes_max: usize,
 }
 
 /// The surroundings of a question.
@@ -27,6 +26,8 @@ pub(crate) struct QueryContext<'a> {
     pub(crate) pool: &'a rayon::ThreadPool,
     /// How much the answer may take.
     pub(crate) limits: QueryLimits,
+    /// Whether anybody still waits, and the memory that is taken.
+    pub(crate) asking: &'a Asking,
     /// Is told the index of every source that is damaged, and how.
     pub(crate) damaged: &'a (dyn Fn(usize, &Error) + Sync),
 }
@@ -60,8 +61,9 @@ impl<'a, 's> Asked<'a, 's> {
         sources.filter(|(_, source)| touches(source.as_ref())).map(|(index, _)| index).collect()
     }
 
-    /// The source of this index.
+    /// The source of this index, as long as anybody waits for the answer.
     pub(super) fn source(&self, index: usize) -> Result<&'a (dyn Source + 's)> {
+        self.context.asking.check()?;
         let source = self.sources.get(index).map(AsRef::as_ref);
         source.ok_or_else(|| Error::Corrupt(format!("there is no source {index}")))
     }

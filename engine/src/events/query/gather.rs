@@ -1,10 +1,10 @@
 //! Adding up: the cells of one worker, by group and bucket, and what all workers together may take.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 
-use super::ask::QueryLimits;
+use super::ask::QueryContext;
 use super::cell::{Cell, Keep, Wanted};
 use super::distinct::{Numbering, SourceTexts};
 use super::read::Read;
@@ -19,9 +19,8 @@ const SLOT_BYTES: usize = size_of::<Slot>() + size_of::<((u32, i64), usize)>() *
 
 /// What all workers of a question have taken.
 #[derive(Debug)]
-pub(super) struct Budget {
-    limits: QueryLimits,
-    bytes: AtomicUsize,
+pub(super) struct Budget<'c> {
+    context: &'c QueryContext<'c>,
     numbers: AtomicU64,
 }
 
@@ -37,7 +36,7 @@ pub(super) struct Slot {
 /// What has been added up.
 #[derive(Debug)]
 pub(super) struct Gathered<'b> {
-    budget: &'b Budget,
+    budget: &'b Budget<'b>,
     wanted: Wanted,
     pub(super) groups: Interner,
     /// The texts of which each is counted once.
@@ -47,9 +46,9 @@ pub(super) struct Gathered<'b> {
     pub(super) matched: u64,
 }
 
-impl Budget {
-    pub(super) fn new(limits: QueryLimits) -> Self {
-        Self { limits, bytes: AtomicUsize::new(0), numbers: AtomicU64::new(0) }
+impl<'c> Budget<'c> {
+    pub(super) fn new(context: &'c QueryContext<'c>) -> Self {
+        Self { context, numbers: AtomicU64::new(0) }
     }
 
     /// Whether there are more numbers than percentiles are exact of.
@@ -58,19 +57,12 @@ impl Budget {
     }
 
     fn take(&self, bytes: usize) -> Result<()> {
-        let max = self.limits.bytes_max;
-        if self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > max {
-            return Err(Refusal::Range(format!(
-                "the buckets and groups of the answer take more than {max} bytes of memory"
-            ))
-            .into());
-        }
-        Ok(())
+        self.context.asking.take(bytes)
     }
 }
 
 impl<'b> Gathered<'b> {
-    pub(super) fn new(budget: &'b Budget, wanted: Wanted) -> Self {
+    pub(super) fn new(budget: &'b Budget<'b>, wanted: Wanted) -> Self {
         Self {
             budget,
             wanted,
@@ -181,7 +173,7 @@ impl<'b> Gathered<'b> {
     /// The group of this key.
     fn group(&mut self, key: &str) -> Result<TextId> {
         let group = self.groups.intern(key);
-        let max = self.budget.limits.groups_max;
+        let max = self.budget.context.limits.groups_max;
         if self.groups.len() > max {
             return Err(Refusal::Range(format!("the answer has more than {max} groups")).into());
         }

@@ -47,6 +47,10 @@ impl CellSketch for Distribution {
         Ok(())
     }
 
+    fn bytes(&self) -> usize {
+        Distribution::bytes(self)
+    }
+
     fn entries(&self) -> usize {
         Distribution::entries(self)
     }

@@ -3,9 +3,12 @@
 use super::super::registry::Selection;
 use super::grain::Grains;
 use super::slots::Slots;
+use crate::asking::Asking;
+use crate::error::{Error, Refusal, Result};
 use crate::model::{
     Group, MetricQuery, MetricType, QueryResult, QueryStats, TimeRange, TimestampMs,
 };
+use crate::options::Options;
 
 /// The question, with what is known about it by now.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +18,35 @@ pub(super) struct Asked<'a> {
     pub(super) grains: &'a Grains,
     pub(super) selection: &'a Selection,
     pub(super) slots: Slots,
+    pub(super) asking: &'a Asking,
 }
 
 impl Asked<'_> {
+    /// How many workers may gather the answer at once, each with slots of its own that take `slot_bytes` each, and takes the
+    /// memory of them and of the answer. Fails with [`Refusal::Range`] where a query may not take that of one worker.
+    pub(super) fn workers(&self, slot_bytes: usize, options: &Options) -> Result<usize> {
+        let Slots { buckets, groups, .. } = self.slots;
+        let of_row = size_of::<TimestampMs>() + size_of::<f64>() * self.query.aggregations.len();
+        let answer = of_row.saturating_mul(self.slots.len());
+        let bytes = slot_bytes.saturating_mul(self.slots.len());
+        let budget = options.query_bytes.saturating_sub(answer);
+        if bytes > budget {
+            return Err(Refusal::Range(format!(
+                "the answer has {buckets} buckets in {groups} groups, more than {} bytes of memory hold",
+                options.query_bytes
+            ))
+            .into());
+        }
+        let workers = (budget / bytes.max(1)).min(options.threads).max(1);
+        // Where others have the memory, one worker takes longer.
+        match self.asking.take(answer + workers * bytes) {
+            Err(Error::Overloaded(_)) if workers > 1 => {
+                self.asking.take(answer + bytes).map(|()| 1)
+            }
+            taken => taken.map(|()| workers),
+        }
+    }
+
     /// The seconds of the range that a bucket covers.
     pub(super) fn seconds(&self, bucket: usize) -> f64 {
         let end = self.slots.end_of(bucket);

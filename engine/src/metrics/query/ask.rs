@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::grain::Grains;
 use super::slots::Slots;
 use super::{answer, numbers, plan, sketches};
+use crate::asking::{Asking, Waiting};
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::metrics::Metrics;
@@ -40,20 +41,25 @@ pub(crate) fn query_all<E: From<Error>>(
     queries: &[MetricQuery],
     mut take: impl FnMut(QueryResult) -> Result<(), E>,
 ) -> Result<(), E> {
+    let waiting = Waiting::current();
     for some in queries.chunks(metrics.options().threads.max(1)) {
         let results: Vec<Result<QueryResult>> = match some {
-            [only] => vec![query(metrics, only)],
-            several => metrics
-                .pool()
-                .install(|| several.par_iter().map(|one| query(metrics, one)).collect()),
+            [only] => vec![query(metrics, waiting.clone(), only)],
+            several => metrics.pool().install(|| {
+                several.par_iter().map(|one| query(metrics, waiting.clone(), one)).collect()
+            }),
         };
         results.into_iter().try_for_each(|result| take(result?))?;
     }
     Ok(())
 }
 
-/// Answers `query`.
-pub(crate) fn query(metrics: &Metrics, query: &MetricQuery) -> Result<QueryResult> {
+/// Answers `query`, as long as it is waited for.
+pub(crate) fn query(
+    metrics: &Metrics,
+    waiting: Option<Waiting>,
+    query: &MetricQuery,
+) -> Result<QueryResult> {
     check_groups(&query.group_by)?;
     let found = metrics.registry().select(query.metric.as_str(), &query.filters, &query.group_by);
     let Some((metric, kind, selection)) = found else {
@@ -73,6 +79,8 @@ pub(crate) fn query(metrics: &Metrics, query: &MetricQuery) -> Result<QueryResul
         return Err(Refusal::Range("the range is empty: `from` must be before `to`".into()).into());
     }
     let options = metrics.options();
+    let asking = Asking::of(waiting, &options.memory, options.query_bytes);
+    asking.check()?;
     check_buckets(range, query.interval, options)?;
     let (view, clusters, grains) = read_view(metrics, (metric, kind), range, query.interval);
     check_buckets(grains.range, query.interval, options)?;
@@ -85,7 +93,8 @@ pub(crate) fn query(metrics: &Metrics, query: &MetricQuery) -> Result<QueryResul
         ))
         .into());
     }
-    let asked = answer::Asked { query, kind, grains: &grains, selection: &selection, slots };
+    let (grains, selection, asking) = (&grains, &selection, &asking);
+    let asked = answer::Asked { query, kind, grains, selection, slots, asking };
     match kind {
         MetricType::Gauge | MetricType::Counter => numbers::answer(metrics, &plan, &asked),
         MetricType::Distribution => sketches::distributions(metrics, &plan, &asked),

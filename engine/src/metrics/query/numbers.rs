@@ -25,9 +25,9 @@ const INTEGERS_PER_SUM: usize = 2048;
 /// Answers for a gauge or counter.
 pub(super) fn answer(metrics: &Metrics, plan: &Plan, asked: &Asked<'_>) -> Result<QueryResult> {
     let wanted = columns_for(&asked.query.aggregations);
-    let workers = asked.slots.workers(Numbers::slot_bytes(wanted), metrics.options())?;
+    let workers = asked.workers(Numbers::slot_bytes(wanted), metrics.options())?;
     let new = || Numbers::new(metrics.times(), asked, wanted);
-    let (numbers, stats) = run(metrics, plan, workers, new)?;
+    let (numbers, stats) = run(metrics, (plan, asked.asking), workers, new)?;
     let slots = asked.slots;
     Ok(answer::assemble(asked, stats, |group, bucket| {
         let slot = slots.slot(group, bucket);
@@ -271,7 +271,7 @@ impl Accumulator for Numbers<'_> {
         Err(CodecError::new("cells in the head of a metric that is kept in points").into())
     }
 
-    fn run(&mut self, run: &Run, part: Part) -> Work {
+    fn run(&mut self, run: &Run, part: Part) -> Result<Work> {
         let mut work = Work::default();
         let mut values = Vec::new();
         for (index, series) in selected(run.series(), self.selection) {
@@ -284,7 +284,7 @@ impl Accumulator for Numbers<'_> {
             let rows_of = Rows { first: 0, values, grain: part.grain };
             self.add_series(series, group, Times::List(rows.times), rows_of);
         }
-        work
+        Ok(work)
     }
 
     fn settled(&mut self, settled: &mut Settled<'_>) -> Result<Work> {

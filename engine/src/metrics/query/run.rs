@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::grain::Part;
 use super::plan::{Plan, Task};
+use crate::asking::Asking;
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, BlockKey};
@@ -20,7 +21,7 @@ pub(super) trait Accumulator: Send {
     /// Adds cells of a block.
     fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work>;
     /// Adds points of a run that replace no others.
-    fn run(&mut self, run: &Run, part: Part) -> Work;
+    fn run(&mut self, run: &Run, part: Part) -> Result<Work>;
     /// Adds cells of the head.
     fn head_cells(&mut self, cells: &CellRun, part: Part) -> Result<Work>;
     /// Adds points that may replace each other.
@@ -45,10 +46,10 @@ pub(super) struct Settled<'a> {
     pub(super) shares: u32,
 }
 
-/// Does all tasks. `workers` accumulators are made at most.
+/// Does all tasks, as long as anybody waits for the answer. `workers` accumulators are made at most.
 pub(super) fn run<A: Accumulator>(
     metrics: &Metrics,
-    plan: &Plan,
+    (plan, asking): (&Plan, &Asking),
     workers: usize,
     new: impl Fn() -> A + Sync,
 ) -> Result<(A, QueryStats)> {
@@ -57,6 +58,7 @@ pub(super) fn run<A: Accumulator>(
     let work = || -> Result<A> {
         let mut accumulator = new();
         while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            asking.check()?;
             let done = one(metrics, task, &mut accumulator)?;
             let mut stats = stats.lock();
             stats.points += done.points;
@@ -84,7 +86,7 @@ pub(super) fn run<A: Accumulator>(
 fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<QueryStats> {
     match task {
         Task::Run { run, part } => {
-            let work = into.run(run, *part);
+            let work = into.run(run, *part)?;
             Ok(QueryStats { points: work.points, cells: work.cells, ..QueryStats::default() })
         }
         Task::HeadCells { cells, part } => {

@@ -7,6 +7,7 @@ use super::numbers::selected;
 use super::plan::Plan;
 use super::run::{Accumulator, Settled, Work, run};
 use super::slots::Slots;
+use crate::asking::Asking;
 use crate::codec::CodecError;
 use crate::error::Result;
 use crate::metrics::Metrics;
@@ -15,9 +16,6 @@ use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
 use crate::model::{Aggregation, Interval, QueryResult, TimestampMs};
 use crate::sketch::{Cardinality, Distribution};
-
-/// What a sketch takes in memory when it is full, about; the most that an answer of so many buckets needs.
-const SKETCH_BYTES: usize = 2048;
 
 /// Answers for a distribution.
 pub(super) fn distributions(
@@ -49,9 +47,9 @@ fn answer<S: CellSketch>(
     asked: &Asked<'_>,
     value: impl Fn(&S, Aggregation) -> f64,
 ) -> Result<QueryResult> {
-    let workers = asked.slots.workers(SKETCH_BYTES, metrics.options())?;
-    let new = || Sketches::<S>::new(asked.selection, asked.slots);
-    let (sketches, stats) = run(metrics, plan, workers, new)?;
+    let workers = asked.workers(size_of::<Option<S>>(), metrics.options())?;
+    let new = || Sketches::<S>::new(asked);
+    let (sketches, stats) = run(metrics, (plan, asked.asking), workers, new)?;
     Ok(answer::assemble(asked, stats, |group, bucket| {
         let sketch = sketches.slots_of.get(asked.slots.slot(group, bucket))?.as_ref()?;
         Some(asked.query.aggregations.iter().map(|a| value(sketch, *a)).collect())
@@ -60,18 +58,38 @@ fn answer<S: CellSketch>(
 
 struct Sketches<'a, S> {
     selection: &'a Selection,
+    asking: &'a Asking,
     slots: Slots,
     slots_of: Vec<Option<S>>,
+    /// Bytes that sketches grew by since memory was taken for them.
+    grown: usize,
 }
 
 impl<'a, S: CellSketch> Sketches<'a, S> {
-    fn new(selection: &'a Selection, slots: Slots) -> Self {
-        Self { selection, slots, slots_of: vec![None; slots.len()] }
+    fn new(asked: &'a Asked<'a>) -> Self {
+        let Asked { selection, slots, asking, .. } = *asked;
+        Self { selection, asking, slots, slots_of: vec![None; slots.len()], grown: 0 }
     }
 
-    fn at(&mut self, group: u32, time: i64, part: Part) -> Option<&mut S> {
+    /// Changes the sketch of a time and counts what it grows by.
+    fn change<T>(
+        &mut self,
+        group: u32,
+        time: i64,
+        part: Part,
+        add: impl FnOnce(&mut S) -> T,
+    ) -> Option<T> {
         let slot = self.slots.slot(group, self.slots.bucket(time, part.grain));
-        self.slots_of.get_mut(slot).map(|slot| slot.get_or_insert_default())
+        let sketch = self.slots_of.get_mut(slot)?.get_or_insert_default();
+        let before = sketch.bytes();
+        let added = add(sketch);
+        self.grown += sketch.bytes().saturating_sub(before);
+        Some(added)
+    }
+
+    /// Takes the memory of what sketches grew by.
+    fn settle_growth(&mut self) -> Result<()> {
+        self.asking.take(std::mem::take(&mut self.grown))
     }
 }
 
@@ -87,15 +105,14 @@ impl<S: CellSketch> Accumulator for Sketches<'_, S> {
             let group = group_of(self.selection, series);
             cells.read(index, part.range.start.0, part.range.end.0, |start, cell| {
                 work.cells += 1;
-                if let Some(sketch) = self.at(group, start, part) {
-                    sketch.merge(cell);
-                }
+                self.change(group, start, part, |sketch| sketch.merge(cell));
             })?;
+            self.settle_growth()?;
         }
         Ok(work)
     }
 
-    fn run(&mut self, run: &Run, part: Part) -> Work {
+    fn run(&mut self, run: &Run, part: Part) -> Result<Work> {
         let mut work = Work::default();
         for (index, series) in selected(run.series(), self.selection) {
             let group = group_of(self.selection, series);
@@ -104,12 +121,11 @@ impl<S: CellSketch> Accumulator for Sketches<'_, S> {
             for (time, bits) in rows.times.iter().zip(rows.values) {
                 // The bucket that the cell of the point will be in, once it is one.
                 let minute = TimestampMs(*time).floor_to(Interval::MINUTE).0;
-                if let Some(sketch) = self.at(group, minute, part) {
-                    sketch.add_bits(*bits);
-                }
+                self.change(group, minute, part, |sketch| sketch.add_bits(*bits));
             }
+            self.settle_growth()?;
         }
-        work
+        Ok(work)
     }
 
     fn head_cells(&mut self, cells: &CellRun, part: Part) -> Result<Work> {
@@ -118,10 +134,10 @@ impl<S: CellSketch> Accumulator for Sketches<'_, S> {
             let group = group_of(self.selection, series);
             for (start, cell) in cells.cells(index, part.range.start.0, part.range.end.0) {
                 work.cells += 1;
-                if let Some(sketch) = self.at(group, start, part) {
-                    sketch.merge_counted(cell)?;
-                }
+                let merged = self.change(group, start, part, |sketch| sketch.merge_counted(cell));
+                merged.unwrap_or(Ok(()))?;
             }
+            self.settle_growth()?;
         }
         Ok(work)
     }

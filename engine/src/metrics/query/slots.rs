@@ -1,8 +1,6 @@
 //! Where in an accumulator the numbers of a group and bucket are.
 
-use crate::error::{Refusal, Result};
 use crate::model::{Interval, TimeRange, TimestampMs};
-use crate::options::Options;
 
 /// The slots of an accumulator: every group has one per bucket.
 #[derive(Clone, Copy, Debug)]
@@ -28,21 +26,6 @@ impl Slots {
 
     pub(super) fn len(&self) -> usize {
         self.buckets * self.groups
-    }
-
-    /// How many workers may gather the answer at once, each with slots of its own that take `slot_bytes` each. Fails
-    /// with [`Refusal::Range`] when the memory of a query does not hold the slots of one.
-    pub(super) fn workers(&self, slot_bytes: usize, options: &Options) -> Result<usize> {
-        let bytes = slot_bytes.saturating_mul(self.len());
-        let budget = options.query_bytes;
-        if bytes > budget {
-            return Err(Refusal::Range(format!(
-                "the answer has {} buckets in {} groups, more than {budget} bytes of memory hold",
-                self.buckets, self.groups
-            ))
-            .into());
-        }
-        Ok((budget / bytes.max(1)).min(options.threads))
     }
 
     /// The bucket of an instant inside the range, or of its cell.

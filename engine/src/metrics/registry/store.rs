@@ -1,5 +1,7 @@
 //! The registry behind its lock: finding and creating series, and keeping track of what is not on disk yet.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use parking_lot::{RwLock, RwLockReadGuard};
 use roaring::RoaringBitmap;
 
@@ -15,6 +17,8 @@ pub(crate) struct Registry {
     index: RwLock<Index>,
     news: parking_lot::Mutex<News>,
     limits: CardinalityLimits,
+    /// Whether memory has no room for more series.
+    is_full: AtomicBool,
 }
 
 /// A reader of many series lets go of the lock after so many.
@@ -60,7 +64,7 @@ pub(crate) struct Lookup<'a> {
 impl Registry {
     pub(crate) fn new(limits: CardinalityLimits) -> Self {
         let (index, news) = (RwLock::new(Index::default()), parking_lot::Mutex::default());
-        Self { index, news, limits }
+        Self { index, news, limits, is_full: AtomicBool::new(false) }
     }
 
     pub(crate) fn lookup(&self) -> Lookup<'_> {
@@ -114,6 +118,11 @@ impl Registry {
     pub(crate) fn tag_values(&self, name: &str, key: &str) -> Option<Vec<(String, u64)>> {
         let index = self.index.read();
         index.metric_named(name).map(|metric| index.values(metric, key))
+    }
+
+    /// Says whether memory has no room for more series.
+    pub(crate) fn set_full(&self, is_full: bool) {
+        self.is_full.store(is_full, Ordering::Relaxed);
     }
 
     /// Metrics, series and bytes in memory.
@@ -253,6 +262,11 @@ impl Registry {
         if of_metric >= per_metric as u64 {
             return Err(Refusal::CardinalityLimit(format!(
                 "metric {name:?} has {of_metric} series, the most that one metric may have"
+            )));
+        }
+        if self.is_full.load(Ordering::Relaxed) {
+            return Err(Refusal::CardinalityLimit(format!(
+                "memory has no room for more than the {total} series that there are"
             )));
         }
         if total >= total_max {

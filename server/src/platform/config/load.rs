@@ -1,11 +1,13 @@
 //! Laying the layers over each other: for every setting the highest layer that has it, checked in all of them.
 
-use telltale_engine::{Clock, Options, Retention, TierRetention};
+use telltale_engine::{Clock, Memory, Options, Retention, TierRetention};
 
 use super::error::{ConfigError, Origin};
 use super::layers::{self, Layer, Sources};
+use super::memory::MemoryPlan;
 use super::settings::{self, Config};
 use super::value::{Raw, RetentionOverride, SettingValue, Threads};
+use crate::platform::process;
 use crate::platform::quota::Quotas;
 
 /// A configuration, and how it came about.
@@ -39,7 +41,11 @@ impl Loaded {
         let flags = layers::flag_layer(&sources.flags)?;
         let mut reader = Reader { layers: [&file, &environment, &flags], effective: Vec::new() };
         let config = Config::read(&mut reader)?;
-        Ok(Self { config, effective: reader.effective })
+        let effective = reader.effective;
+        let of_limit = effective.iter().find(|setting| setting.key == "memory.limit");
+        let origin = of_limit.map_or(Origin::Default, |setting| setting.origin.clone());
+        config.memory_plan().check(origin)?;
+        Ok(Self { config, effective })
     }
 }
 
@@ -73,18 +79,31 @@ fn read<T: SettingValue>(key: &str, raw: &Raw, origin: &Origin) -> Result<T, Con
 }
 
 impl Config {
+    /// How the memory of this machine is shared out.
+    pub fn memory_plan(&self) -> MemoryPlan {
+        MemoryPlan::of(self, process::memory_bytes())
+    }
+
+    /// The account of memory of the process. To be made once.
+    pub fn memory(&self) -> Memory {
+        Memory::new(self.memory_plan().limit)
+    }
+
     /// What the engine needs to know.
-    pub fn engine_options(&self, clock: Clock) -> Options {
+    pub fn engine_options(&self, clock: Clock, memory: &Memory) -> Options {
+        let plan = self.memory_plan();
+        let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let defaults = Options::default();
         let (storage, metrics) = (&self.storage, &self.metrics);
         Options {
+            memory: memory.clone(),
             durability: storage.durability,
             clock,
             head_bytes: storage.head_bytes.bytes_usize(),
             head_age: storage.head_age.duration(),
-            cache_bytes: storage.cache_bytes.bytes_usize(),
-            event_cache_bytes: storage.event_cache_bytes.bytes_usize(),
-            query_bytes: metrics.query_bytes.bytes_usize(),
+            cache_bytes: bytes(plan.cache),
+            event_cache_bytes: bytes(plan.event_cache),
+            query_bytes: bytes(plan.query),
             query_points: metrics.query_points,
             query_buckets: metrics.query_buckets,
             query_groups: usize::try_from(self.events.query_groups).unwrap_or(usize::MAX),

@@ -7,6 +7,7 @@
 mod error;
 mod layers;
 mod load;
+mod memory;
 mod network;
 mod print;
 mod settings;
@@ -18,11 +19,12 @@ mod value;
 pub use error::{ConfigError, Origin};
 pub use layers::{Environment, Flag, Sources};
 pub use load::{Effective, Loaded};
+pub use memory::MemoryPlan;
 pub use network::Cidr;
 pub use print::reference;
 pub use settings::{
-    AttributeNames, Bodies, Config, Errors, Http, Jobs, Limits, Log, Metrics, Otlp, Outbound,
-    OutboundRanges, Overrides, Server, Storage, StorageRetention, Words,
+    AttributeNames, Bodies, Config, Errors, Http, Jobs, Limits, Log, MemorySettings, Metrics, Otlp,
+    Outbound, OutboundRanges, Overrides, Server, Storage, StorageRetention, Words,
 };
 pub use units::{ByteSize, Period};
-pub use value::{Directives, LogFormat, RetentionOverride, Threads};
+pub use value::{Directives, LogFormat, RetentionOverride, Size, Threads};

@@ -13,7 +13,7 @@ use super::error::ConfigError;
 use super::load::Reader;
 use super::network::Cidr;
 use super::units::{ByteSize, Period};
-use super::value::{Directives, LogFormat, RetentionOverride, SettingValue, Threads};
+use super::value::{Directives, LogFormat, RetentionOverride, SettingValue, Size, Threads};
 use crate::platform::quota::Quota;
 
 /// What the reference and the layers know of a setting.
@@ -153,6 +153,12 @@ settings! {
         stranger_body_timeout: Period = "10s";
         /// How long a connection that has not shown a key may wait for its next request.
         stranger_idle_timeout: Period = "20s";
+        /// How long a query may take, the time that it waits for its turn aside; then it ends with 503 `overloaded`. It ends too when its client hangs up.
+        query_timeout: Period = "60s";
+        /// Bytes a second, on average over `answer_pace_period`, that a client takes of an answer; the connection of a slower one is closed.
+        answer_pace: ByteSize = "2KiB";
+        /// See `answer_pace`.
+        answer_pace_period: Period = "30s";
         /// Queries that run at once; more wait. `auto` is two per core.
         queries_at_once: Threads = "auto";
         /// The request line and the headers together.
@@ -169,6 +175,12 @@ settings! {
         body_timeout: Period = "60s";
     }
 
+    /// What the process may take of the machine's memory.
+    "memory" memory: MemorySettings {
+        /// Memory of the whole process, the overhead of the allocator aside. Past it queries, bodies and answers are refused with 503 `overloaded` until there is room, and new series are refused. `auto` is half of the machine, or of what its group may take, 2 GiB at most.
+        limit: Size = "auto";
+    }
+
     /// The largest bodies of requests, counted after decompression.
     "bodies" bodies: Bodies {
         /// Of routes with no limit of their own.
@@ -179,8 +191,8 @@ settings! {
         bulk: ByteSize = "32MiB";
         /// Points of a bulk body that are stored in one write, at most 1048576; a body of more is several. Fewer take less memory.
         bulk_write_points: u64 = "1_048_576";
-        /// Of all bodies being read or answered; past it requests are shed with 503.
-        in_flight: ByteSize = "256MiB";
+        /// Of all bodies being read or answered; past it requests are shed with 503. `auto` is an eighth of `memory.limit`, 256 MiB at most.
+        in_flight: Size = "auto";
     }
 
     /// The engine: durability, memory and disk.
@@ -191,10 +203,10 @@ settings! {
         head_bytes: ByteSize = "32MiB";
         /// The oldest point in memory is sealed after this time.
         head_age: Period = "10m";
-        /// The shared cache of blocks read from disk.
-        cache_bytes: ByteSize = "512MiB";
-        /// The cache of decoded columns of events.
-        event_cache_bytes: ByteSize = "512MiB";
+        /// The shared cache of blocks read from disk. `auto` is an eighth of `memory.limit`, 256 MiB at most.
+        cache_bytes: Size = "auto";
+        /// The cache of decoded columns of events. `auto` is a quarter of `memory.limit`, 512 MiB at most.
+        event_cache_bytes: Size = "auto";
         /// Points that a cell of a rollup stands for, on average, where the rollup is written beside the points. Less makes long ranges quicker and takes more disk; points that expire leave their rollups behind in any case.
         rollup_points_min: u64 = "60";
         /// A clock that jumps forward, also while the server is off, must stand by that before data expires by it: for as long as the jump, and at most this long. `/readyz` tells meanwhile.
@@ -235,8 +247,8 @@ settings! {
         query_points: u64 = "2_000_000_000";
         /// Buckets per series that one query may answer.
         query_buckets: u64 = "50_000";
-        /// Memory that one query may take.
-        query_bytes: ByteSize = "512MiB";
+        /// Memory that one query may take. `auto` is a quarter of `memory.limit`, 512 MiB at most.
+        query_bytes: Size = "auto";
     }
 
     /// Events: what one question may take.
@@ -277,8 +289,8 @@ settings! {
         waiting_max: u64 = "2_000_000";
         /// The same of one queue.
         queue_waiting_max: u64 = "1_000_000";
-        /// Memory that the jobs that wait may take; past it further ones are refused likewise.
-        waiting_bytes_max: ByteSize = "512MiB";
+        /// Memory that the jobs that wait may take; past it further ones are refused likewise. `auto` is a quarter of `memory.limit`, 512 MiB at most.
+        waiting_bytes_max: Size = "auto";
         /// How long a queue is kept that is not paused and has no jobs, finished and dead ones included, and no workers. Where there are as many queues as can be, it makes room for a new one at once.
         queue_keep: Period = "1d";
         /// Fetches of workers that wait for jobs at once; further ones are answered at once, without jobs where there are none.

@@ -56,7 +56,7 @@ fn flags_win_over_the_environment_over_the_file_over_the_defaults() {
 fn every_setting_has_a_default_that_reads_and_is_the_one_of_the_engine() {
     let loaded = load("", &[], &[]).unwrap();
     assert_eq!(loaded.effective.len(), settings::all().count());
-    let ours = loaded.config.engine_options(Clock::system());
+    let ours = loaded.config.engine_options(Clock::system(), &loaded.config.memory());
     let engine = telltale_engine::Options { clock: ours.clock.clone(), ..Default::default() };
     assert_eq!(format!("{ours:?}"), format!("{engine:?}"));
 }
@@ -193,7 +193,8 @@ fn lists_and_overrides_read_from_every_layer() {
         shown(&loaded, "outbound.allow"),
         "[\"127.0.0.0/8\", \"::1/128\"] from telltale.toml:2"
     );
-    let retention = loaded.config.engine_options(Clock::system()).retention;
+    let retention =
+        loaded.config.engine_options(Clock::system(), &loaded.config.memory()).retention;
     assert_eq!(retention.of("debug.x").raw.as_secs(), 7 * 86_400);
     assert_eq!(retention.of("debug.x").hour, retention.of("other").hour);
     assert_eq!(retention.of("other").raw.as_secs(), 30 * 86_400);

@@ -227,6 +227,34 @@ impl SettingValue for Threads {
     }
 }
 
+/// A number of bytes that may follow from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// A part of `memory.limit`, which itself is a part of the machine's memory.
+    Auto,
+    /// So many.
+    Bytes(ByteSize),
+}
+
+impl SettingValue for Size {
+    const EXPECTS: &'static str = "a size such as \"256MiB\", or \"auto\"";
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        if text == "auto" { Ok(Self::Auto) } else { ByteSize::from_text(text).map(Self::Bytes) }
+    }
+
+    fn from_integer(n: i64) -> Result<Self, String> {
+        ByteSize::from_integer(n).map(Self::Bytes)
+    }
+
+    fn to_toml(&self) -> String {
+        match self {
+            Self::Auto => quoted("auto"),
+            Self::Bytes(size) => size.to_toml(),
+        }
+    }
+}
+
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {

@@ -27,7 +27,7 @@ fn newest(limit: usize) -> EventListQuery {
     EventListQuery { filter: everything(), after: None, offset: 0, limit }
 }
 
-fn refusal(sources: &Sources, query: &EventQuery, limits: QueryLimits) -> String {
+fn refusal(sources: &Sources, query: &EventQuery, limits: Limits) -> String {
     match told(limits, |context| aggregate(sources, query, context)).0 {
         Err(Error::Refused(Refusal::Range(text))) => text,
         other => panic!("not refused: {other:?}"),
@@ -61,13 +61,13 @@ fn hours(
 fn limits_are_told_by_their_numbers() {
     let sources = of_users(500);
     let by_user = EventQuery { group_by: Some(EventGroupBy::User), ..count_all() };
-    let limits = QueryLimits { groups_max: 499, ..LIMITS };
+    let limits = Limits { query: QueryLimits { groups_max: 499, ..LIMITS.query }, ..LIMITS };
     assert_eq!(refusal(&sources, &by_user, limits), "the answer has more than 499 groups");
     assert_eq!(answer(&sources, &by_user).groups.len(), 500);
 
     let mut by_ms = EventQuery { interval: Interval::from_ms(1), ..count_all() };
     by_ms.filter.range = TimeRange::new(0, 50);
-    let limits = QueryLimits { buckets_max: 49, ..LIMITS };
+    let limits = Limits { query: QueryLimits { buckets_max: 49, ..LIMITS.query }, ..LIMITS };
     let text = "the range has 50 buckets of this interval, at most 49 can be answered";
     assert_eq!(refusal(&sources, &by_ms, limits), text);
     assert_eq!(answer(&sources, &by_ms).all.starts.len(), 50);
@@ -75,7 +75,7 @@ fn limits_are_told_by_their_numbers() {
     assert!(refusal(&sources, &by_ms, LIMITS).contains("18446744073709551615 buckets"));
 
     let users = EventQuery { aggregations: vec![EventAggregation::UniqueUsers], ..by_user };
-    let limits = QueryLimits { bytes_max: 10_000, ..LIMITS };
+    let limits = Limits { bytes_max: 10_000, ..LIMITS };
     assert!(refusal(&sources, &users, limits).ends_with("more than 10000 bytes of memory"));
 }
 
@@ -161,7 +161,7 @@ fn distinct_texts_are_counted_exactly_whatever_their_number() {
     assert_eq!(answer(&of_users(500), &by_name).all.whole, [Some(1.0)]);
     let of_nothing = EventQuery { distinct: None, ..query.clone() };
     assert_eq!(answer(&of_users(500), &of_nothing).all.whole, [Some(0.0)]);
-    let limits = QueryLimits { bytes_max: 10_000, ..LIMITS };
+    let limits = Limits { bytes_max: 10_000, ..LIMITS };
     let refused = refusal(&of_users(5_000), &query, limits);
     assert!(refused.ends_with("more than 10000 bytes of memory"), "{refused}");
 }

@@ -9,14 +9,23 @@ use roaring::RoaringBitmap;
 
 use super::super::super::{Chunk, Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
 use super::super::{QueryContext, QueryLimits, aggregate, list};
+use crate::asking::Asking;
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::model::{
     Event, EventAnswer, EventField, EventFilter, EventGroupBy, EventId, EventListQuery, EventPage,
     EventQuery, EventRows, NameFilter, NewEvent, Properties, TagFilter, TimeRange,
 };
 
-pub(super) const LIMITS: QueryLimits =
-    QueryLimits { groups_max: 1_000, buckets_max: 10_000, bytes_max: 64 << 20 };
+pub(super) const LIMITS: Limits =
+    Limits { query: QueryLimits { groups_max: 1_000, buckets_max: 10_000 }, bytes_max: 64 << 20 };
+
+/// What a question may take.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) query: QueryLimits,
+    pub(super) bytes_max: usize,
+}
 
 pub(super) type Sources = Vec<Box<dyn Source>>;
 
@@ -30,13 +39,15 @@ pub(super) type Told<T> = (Result<T>, BTreeSet<usize>);
 
 /// Asks with one thread and with several, which must answer the same.
 pub(super) fn told<T: PartialEq + std::fmt::Debug>(
-    limits: QueryLimits,
+    limits: Limits,
     ask: impl Fn(&QueryContext<'_>) -> Result<T>,
 ) -> Told<T> {
     let mut answers = POOLS.iter().map(|pool| {
         let heard = Mutex::new(BTreeSet::new());
         let damaged = |index: usize, _: &Error| assert!(heard.lock().insert(index), "told twice");
-        let answer = ask(&QueryContext { pool, limits, damaged: &damaged });
+        let asking = Asking::begin(&Memory::unlimited(), limits.bytes_max);
+        let limits = limits.query;
+        let answer = ask(&QueryContext { pool, limits, asking: &asking, damaged: &damaged });
         (answer, heard.into_inner())
     });
     let (first, second) = (answers.next().unwrap(), answers.next().unwrap());

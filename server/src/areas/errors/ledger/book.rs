@@ -112,6 +112,11 @@ impl Ledger {
         self.state.read().groups.get(id).map(|group| group.view(id, now))
     }
 
+    /// How many groups there are.
+    pub fn groups(&self) -> usize {
+        self.state.read().groups.len()
+    }
+
     /// A page of the groups that match, and how many match in all.
     pub(in crate::areas::errors) fn list(
         &self,

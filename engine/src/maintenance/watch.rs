@@ -1,0 +1,83 @@
+//! What must be looked after within a blink, by a thread of its own, since a merge keeps the keeper for seconds: new tables get
+//! their guards, a disk that runs short gets its ballast, and the account of memory learns what is held.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::alarm::Alarm;
+use crate::ballast::Ballast;
+use crate::log::Committer;
+use crate::memory::{Memory, MemoryOwner};
+use crate::panics::caught;
+use crate::storage::Store;
+use crate::telemetry::Telemetry;
+
+/// How often it looks.
+const ROUND: Duration = Duration::from_millis(100);
+/// Rounds after which guards are tried again when that failed. The keeper tries too, and tells what stands in the way.
+const GUARD_RETRY_ROUNDS: u32 = 100;
+/// Rounds from one measure of the registry to the next: it is not for nothing.
+const REGISTRY_ROUNDS: u32 = 10;
+/// Bytes that are known of a block unread, with its place in the catalog, about.
+const BLOCK_BYTES: u64 = 256;
+
+/// What the thread looks at.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    pub(crate) store: Arc<Store>,
+    pub(crate) alarm: Arc<Alarm>,
+    pub(crate) ballast: Ballast,
+    pub(crate) holdings: Holdings,
+}
+
+/// What the engine holds in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Holdings {
+    pub(crate) telemetry: Arc<Telemetry>,
+    pub(crate) committer: Arc<Committer>,
+}
+
+impl Watch {
+    /// The work of the thread, until it is stopped.
+    pub(crate) fn run(&self) {
+        let (mut round, mut guards_at) = (0, 0);
+        while self.alarm.pause(ROUND) {
+            if round >= guards_at {
+                let guarded = caught("guarding tables", || self.store.guard_new());
+                guards_at = match guarded {
+                    Ok(Ok(())) => round,
+                    _ => round + GUARD_RETRY_ROUNDS,
+                };
+            }
+            let _looked = caught("looking at the disk", || self.ballast.look());
+            let with_registry = round % REGISTRY_ROUNDS == 0;
+            let _looked = caught("counting memory", || self.holdings.tell(with_registry));
+            round = round.wrapping_add(1);
+        }
+    }
+}
+
+impl Holdings {
+    /// Tells the account what is held.
+    pub(crate) fn tell(&self, with_registry: bool) {
+        let Self { telemetry, committer } = self;
+        let options = telemetry.options();
+        let memory: &Memory = &options.memory;
+        let head = telemetry.metrics.view().head_size().bytes as u64;
+        let events = telemetry.events.sizes();
+        let heads = (head + events.head_bytes).max(2 * options.head_bytes as u64);
+        memory.hold(MemoryOwner::Heads, heads + committer.queued_bytes() as u64);
+        // Pages of times have an eighth of the cache for themselves.
+        let caches = options.cache_bytes + options.cache_bytes / 8 + options.event_cache_bytes;
+        memory.hold(MemoryOwner::Caches, caches as u64);
+        let blocks = telemetry.metrics.view().catalog().blocks() + events.blocks;
+        memory.hold(MemoryOwner::Catalog, blocks * BLOCK_BYTES);
+        let registry = telemetry.metrics.registry();
+        if with_registry {
+            let (_, _, bytes) = registry.size();
+            let bytes = bytes + telemetry.metrics.baseline_bytes();
+            memory.hold(MemoryOwner::Registry, bytes as u64);
+        }
+        registry.set_full(memory.is_full_of_stores());
+    }
+}

@@ -1,0 +1,131 @@
+//! Memory has a limit, whoever asks for it: past it work is refused, and nothing is held for those who do not take it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+use telltale_tests::{ADMIN_KEY, Client, MINUTE_MS, Server, Setup, Wire, eventually, iso};
+
+use crate::points::{T0, ask, gauge};
+
+/// What `memory.limit` may be at least without other settings.
+const LIMIT: u64 = 256 << 20;
+
+/// A figure of `/metrics`, 0 where it is not there.
+fn figure(client: &Client, name: &str) -> u64 {
+    let page = client.get("/metrics");
+    let line = page.text().lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or_default()
+}
+
+fn answers(client: &Client) -> u64 {
+    figure(client, "telltale_memory_bytes{owner=\"answers\"}")
+}
+
+/// Points of so many series, a minute apart, whose query is an answer of `series` × `minutes` × some 60 bytes.
+fn fill(client: &Client, series: usize, minutes: i64) {
+    let line = |s: usize, m: i64| format!("load,s={s} value=1 {}\n", T0 + m * MINUTE_MS);
+    for s in 0..series {
+        let body: String = (0..minutes).map(|m| line(s, m)).collect();
+        client.post_text("/api/v1/influx/write?precision=ms", body).expect(204);
+    }
+}
+
+fn ask_slowly(server: &Server, minutes: i64) -> Wire {
+    let (from, to) = (iso(T0), iso(T0 + minutes * MINUTE_MS));
+    let mut wire = server.wire();
+    wire.send(format!(
+        "GET /api/v1/metrics/load/query?from={from}&to={to}&interval=1m&group_by=tags.s HTTP/1.1\r\nHost: a\r\n\
+         Authorization: Bearer {ADMIN_KEY}\r\n\r\n"
+    ));
+    wire
+}
+
+#[test]
+fn a_client_that_takes_its_answer_too_slowly_is_cut_off() {
+    let setup = Setup::new()
+        .set("http.answer_pace", "\"8MiB\"")
+        .set("http.answer_pace_period", "\"500ms\"")
+        .set("http.header_timeout", "\"500ms\"");
+    let server = setup.start();
+    let client = server.client();
+    fill(&client, 100, 2_000);
+    let wires: Vec<Wire> = (0..3).map(|_| ask_slowly(&server, 2_000)).collect();
+    eventually("an answer to wait for being taken", || (answers(&client) > 0).then_some(()));
+    eventually("the connections to be cut and the memory to be free", || {
+        let cut = figure(&client, "telltale_http_connections_cut_total");
+        (cut == 3 && answers(&client) == 0).then_some(())
+    });
+    drop(wires);
+}
+
+#[test]
+fn answers_that_nobody_takes_do_not_fill_the_memory() {
+    let setup = Setup::new().set("memory.limit", &LIMIT.to_string());
+    let server = setup.start();
+    let client = server.client();
+    assert_eq!(figure(&client, "telltale_memory_limit_bytes"), LIMIT);
+    fill(&client, 100, 2_000);
+    let mut wires: Vec<Wire> = (0..32).map(|_| ask_slowly(&server, 2_000)).collect();
+    let mut refused = 0;
+    eventually("most of them to be refused", || {
+        for wire in &mut wires {
+            if wire.begins_with(b"HTTP/1.1 503") {
+                wire.answer().map(|answer| answer.refused(503, "overloaded"));
+                refused += 1;
+            }
+        }
+        (refused > 20).then_some(())
+    });
+    let held = answers(&client);
+    assert!(held > 4 << 20 && held < LIMIT / 4, "{held}");
+    let resident = figure(&client, "telltale_memory_resident_bytes");
+    assert!(resident < LIMIT + LIMIT * 15 / 100, "{resident} of {LIMIT}");
+    // Data comes in meanwhile.
+    client.post("/api/v1/metrics", &gauge("other", T0, 1.0)).expect(201);
+    drop(wires);
+    eventually("the memory to be free", || (answers(&client) == 0).then_some(()));
+    ask(&client, "load", T0, T0 + MINUTE_MS, "&interval=1m").data(200);
+}
+
+#[test]
+fn receipts_are_sealed_like_other_new_data() {
+    let setup =
+        Setup::new().set("storage.head_bytes", "\"1MiB\"").set("storage.head_age", "\"1d\"");
+    let server = setup.start();
+    let client = server.client();
+    let point = json!({"type": "gauge", "name": "g", "value": 1, "timestamp": iso(T0)});
+    for n in 0..6_000 {
+        let key = format!("key-{n}");
+        let post = client.request("POST", "/api/v1/metrics").header("Idempotency-Key", &key);
+        post.json(&point).send().expect(201);
+    }
+    assert!(figure(&client, "telltale_seals_total") > 0);
+    let again = client.request("POST", "/api/v1/metrics").header("Idempotency-Key", "key-0");
+    again.json(&point).send().expect(201);
+}
+
+#[test]
+fn a_query_ends_when_it_took_too_long() {
+    let server = Setup::new().set("http.query_timeout", "\"1ms\"").start();
+    let client = server.client();
+    fill(&client, 20, 2_000);
+    let ended = AtomicBool::new(false);
+    eventually("a query to be ended", || {
+        let answer =
+            ask(&client, "load", T0, T0 + 2_000 * MINUTE_MS, "&interval=1m&group_by=tags.s");
+        if answer.status == 503 {
+            answer.refused(503, "overloaded");
+            ended.store(true, Ordering::Relaxed);
+        }
+        ended.load(Ordering::Relaxed).then_some(())
+    });
+}
+
+#[test]
+fn a_limit_that_leaves_nothing_is_refused_by_name() {
+    let server = Setup::new().start();
+    let told = server.cli(["config", "--set", "memory.limit=128MiB"]);
+    let text = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(!told.status.success() && text.contains("memory.limit"), "{text}");
+    assert!(text.contains("storage.head_bytes"), "{text}");
+}
