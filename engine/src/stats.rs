@@ -73,6 +73,7 @@ impl EngineStats {
         let catalog = rooms.telemetry.metrics.view().catalog();
         let events = rooms.telemetry.events.sizes();
         let counters = &rooms.telemetry.metrics.counters;
+        let series_bytes = registry_bytes + rooms.telemetry.metrics.series_bytes();
         // Figures that cannot be had read as zero: watching must not fail because the disk does.
         let figures = rooms.store.figures().unwrap_or_default();
         Self {
@@ -87,7 +88,7 @@ impl EngineStats {
             readings_late: counters.readings_late.load(Ordering::Relaxed),
             points_head: head.points,
             head_bytes: head.bytes as u64 + events.head_bytes,
-            registry_bytes: (registry_bytes + rooms.telemetry.metrics.baseline_bytes()) as u64,
+            registry_bytes: series_bytes as u64,
             cache_bytes: figures.cache_bytes,
             event_cache_bytes: events.cache_bytes,
             memtable_bytes: figures.memtable_bytes,

@@ -46,6 +46,8 @@ pub(crate) enum FrameKind {
     HistogramBaselines = 12,
     /// A page of times that blocks share.
     Times = 13,
+    /// The last days that series of a page have data of.
+    LastDays = 14,
     /// What an engine believed about the time when it last looked.
     ClockMark = 32,
 }

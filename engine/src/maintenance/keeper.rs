@@ -17,7 +17,8 @@ use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeBudget, MergeRepo
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
-use crate::model::EventFilter;
+use crate::metrics::registry::Marked;
+use crate::model::{EventFilter, TimestampMs};
 use crate::options::Maintenance;
 use crate::panics::caught;
 use crate::telemetry::{SealReport, Telemetry};
@@ -34,6 +35,8 @@ const MERGE_TIME: Duration = Duration::from_millis(500);
 /// Time between two looks for something to merge when the last one found nothing.
 const MERGE_PERIOD: Duration = Duration::from_secs(60);
 const EXPIRE_PERIOD: Duration = Duration::from_secs(3_600);
+/// Time between two looks whether the batches that may name series without data have ended.
+const RETIRE_PERIOD: Duration = Duration::from_secs(60);
 /// Time before the first expiry after a start: not so long that a server that is often started anew would keep everything.
 const EXPIRE_AFTER_START: Duration = Duration::from_secs(600);
 /// Time between a seal that failed and the next attempt.
@@ -124,8 +127,9 @@ impl Keeper {
             failure = merged.err();
         }
         if own_pace && now >= due.expire {
-            due.expire = now + EXPIRE_PERIOD;
             failure = failure.or(self.expire_step().err());
+            let waits = self.telemetry.metrics.registry().marked() == Marked::InUse;
+            due.expire = now + if waits { RETIRE_PERIOD } else { EXPIRE_PERIOD };
         }
         if own_pace {
             failure = failure.or(self.collect_garbage().err());
@@ -233,8 +237,25 @@ impl Keeper {
                 deviation: time.deviation,
             })
         })?;
+        let retired = self.retire_step(time.expiry);
         self.collect_garbage()?;
+        retired?;
         Ok(report)
+    }
+
+    /// Lets series go that have no data any more. Those that somebody is about to write to, or may be, wait for the next time.
+    fn retire_step(&self, expiry: TimestampMs) -> Result<()> {
+        let metrics = &self.telemetry.metrics;
+        let marked = self.guarded(Part::Upkeep, || Ok(metrics.mark_series(expiry)))?;
+        if marked != Marked::Quiet && !metrics.registry().has_left() {
+            return Ok(());
+        }
+        if self.telemetry.is_frozen() {
+            // A seal that failed before is of what was written before.
+            self.seal_step()?;
+        }
+        self.seal_step()?;
+        self.guarded(Part::Upkeep, || metrics.retire_series(marked, expiry).map(drop))
     }
 
     /// Writes down what time it is, for the next start.
@@ -269,7 +290,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::documents::Receipt;
-    use crate::model::{MetricType, NewEvent, TimestampMs};
+    use crate::model::{MetricType, NewEvent};
     use crate::storage::{Batch, Keyspace, Sync};
     use crate::{Engine, Options, Write};
 

@@ -23,7 +23,8 @@ impl<'a> BatchBuilder<'a> {
     }
 
     /// The series of `metric` with these tags, in any order; created when there is none. Name and tags may be any text:
-    /// what breaks a rule is refused.
+    /// what breaks a rule is refused. The id is for this batch: a series that has no data may retire once the batch is written or
+    /// dropped, and what is written to its id then is lost.
     pub fn series(
         &mut self,
         metric: &str,
@@ -73,7 +74,7 @@ impl<'a> BatchBuilder<'a> {
     /// beginning later than the reading before, is a new start: all of it is an increase. A reading that is not later than
     /// the one before changes nothing and is counted in [`crate::EngineStats::readings_late`].
     pub fn reading(&mut self, series: SeriesId, time: TimestampMs, total: f64, begins: Begins) {
-        self.points.push_reading(series, time, total + 0.0, begins);
+        self.points.push_reading(series, time, total + 0.0, self.unforgotten(begins));
     }
 
     /// Adds values that were counted into buckets elsewhere, since the histogram before, to a distribution.
@@ -91,7 +92,20 @@ impl<'a> BatchBuilder<'a> {
         histogram: Histogram,
         begins: Begins,
     ) {
+        let begins = self.unforgotten(begins);
         self.points.push_histogram_reading(series, time, histogram, begins);
+    }
+
+    /// A stream that began before the newest reading that was forgotten may have been counted before: its first reading does not
+    /// count. Decided here and not where readings are compared, so that a replay of the log comes to the same.
+    fn unforgotten(&self, begins: Begins) -> Begins {
+        match begins {
+            Begins::At { start, counts } => {
+                let counts = counts && start > self.lookup.readings_forgotten();
+                Begins::At { start, counts }
+            }
+            Begins::Unknown => begins,
+        }
     }
 
     /// How many points and readings there are.
@@ -105,7 +119,8 @@ impl<'a> BatchBuilder<'a> {
     }
 
     /// The points, to be written.
-    pub fn finish(self) -> PointBatch {
+    pub fn finish(mut self) -> PointBatch {
+        self.points.hold_series(self.lookup.hold());
         self.points
     }
 }

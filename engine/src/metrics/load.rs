@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
+use roaring::RoaringBitmap;
 
 use super::Metrics;
 use super::block::{BlockInfo, BlockKey};
 use super::catalog::Catalog;
 use super::readings;
-use super::registry::{CardinalityLimits, Loaded, Registry, load};
+use super::registry::{CardinalityLimits, Loaded, Registry, day_of, load};
 use super::times::TimePages;
 use super::view::View;
 use crate::error::Result;
@@ -44,6 +45,7 @@ pub(crate) fn open(
     });
     let loaded = load(&store, &registry)?;
     let mut damaged = loaded.damaged.clone();
+    let is_registry_whole = damaged.is_empty() && !store.lost_entries_of(Keyspace::Registry)?;
     let before = damaged.len();
     let mut blocks = read_catalog(&store, &mut damaged)?;
     let garbage = read_keys(&store, Keyspace::Garbage, &mut damaged)?;
@@ -65,17 +67,57 @@ pub(crate) fn open(
     let view = View::new(catalog, loaded.stats);
     let series = registry.all_series();
     let series_end = registry.next_ids().1;
+    let pages: RoaringBitmap = series.iter().map(|(id, _)| readings::page_of(*id)).collect();
     view.define(series.into_iter());
     let quarantined = quarantined.into_iter().collect();
     let times_bytes = options.cache_bytes / TIMES_CACHE_SHARE;
     let times = TimePages::open(Arc::clone(&store), times_bytes, &mut damaged)?;
     let rooms = (view, times);
     let metrics = Metrics::new(store, options, pool, registry, rooms, quarantined, sequence);
-    *metrics.baselines.lock() = readings::load(&metrics.store, series_end, &mut damaged)?;
+    *metrics.baselines.lock() = readings::load(&metrics.store, series_end, &pages, &mut damaged)?;
+    metrics.complete_last_days(is_registry_whole)?;
     metrics.delete_garbage(&garbage)?;
     metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
     metrics.release_readable_blocks()?;
     Ok(Opened { metrics, damaged })
+}
+
+impl Metrics {
+    /// Makes sure that every series has a last day that is not too early. Older versions wrote none, and where something of the
+    /// registry was lost, earlier ones may have come back.
+    fn complete_last_days(&self, is_registry_whole: bool) -> Result<()> {
+        let catalog = self.view.catalog();
+        let last_of = |metric| {
+            let blocks = catalog.metric(metric);
+            blocks.iter().map(|info| day_of(info.last_time)).max().unwrap_or(0)
+        };
+        let last: HashMap<MetricId, u32> =
+            catalog.metrics().map(|(metric, _)| (metric, last_of(metric))).collect();
+        let last_of = |metric| last.get(&metric).copied().unwrap_or(0);
+        self.registry.complete_last_days(!is_registry_whole, last_of);
+        let mut baselines = self.baselines.lock();
+        let mut strangers = RoaringBitmap::new();
+        self.view.with_known(|known| {
+            for (series, time) in baselines.times() {
+                if known(series) {
+                    self.registry.raise_last_day(series, time);
+                } else {
+                    strangers.insert(series.0);
+                }
+            }
+        });
+        if is_registry_whole {
+            // Series that retired, or were deleted, just before the process was killed.
+            baselines.forget(&strangers);
+            return Ok(());
+        }
+        let mut batch = Batch::new();
+        let pages = self.registry.stage_last_days(&mut batch)?;
+        self.store.heal_suspects()?;
+        self.store.write(batch, Sync::Yes)?;
+        self.registry.last_days_written(&pages);
+        self.store.found_entries_of(Keyspace::Registry)
+    }
 }
 
 /// Reads the catalog and nothing else, for verification: changes nothing, and knows no names.

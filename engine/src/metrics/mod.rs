@@ -15,6 +15,7 @@ pub(crate) mod registry;
 mod resolution;
 mod rooms;
 pub(crate) mod seal;
+mod series_map;
 pub(crate) mod times;
 mod upkeep;
 mod view;

@@ -124,9 +124,9 @@ impl Metrics {
         Ok(())
     }
 
-    /// Bytes of the last readings in memory.
-    pub(crate) fn baseline_bytes(&self) -> usize {
-        self.baselines.lock().bytes()
+    /// Bytes in memory of what is known of every series besides the registry: its metric and its last reading.
+    pub(crate) fn series_bytes(&self) -> usize {
+        self.baselines.lock().bytes() + self.view.series_bytes()
     }
 
     pub(crate) fn is_quarantined(&self, key: &BlockKey) -> bool {

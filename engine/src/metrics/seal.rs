@@ -38,17 +38,19 @@ pub(crate) fn window_of(time: TimestampMs, now: TimestampMs) -> TimeRange {
     TimeRange::new(start, start + SHORT_WINDOW_MS)
 }
 
-/// The blocks of all points of a head.
+/// The blocks of all points of a head. Hands every series that it holds to `seen`, with the last time that it has a point of; some
+/// more than once.
 pub(crate) fn seal<'s>(
     head: &Head,
     now: TimestampMs,
     origin: impl Fn(MetricId, MetricType) -> BlockOrigin<'s>,
+    mut seen: impl FnMut(SeriesId, TimestampMs),
 ) -> CodecResult<Vec<NewBlock>> {
     let mut metrics: Vec<(MetricId, &MetricHead)> = head.metrics().collect();
     metrics.sort_unstable_by_key(|(metric, _)| *metric);
     let mut blocks = Vec::new();
     for (metric, head) in metrics {
-        blocks.extend(seal_metric(head, now, origin(metric, head.kind))?);
+        blocks.extend(seal_metric(head, now, origin(metric, head.kind), &mut seen)?);
     }
     Ok(blocks)
 }
@@ -57,8 +59,12 @@ fn seal_metric(
     head: &MetricHead,
     now: TimestampMs,
     origin: BlockOrigin<'_>,
+    seen: &mut impl FnMut(SeriesId, TimestampMs),
 ) -> CodecResult<Vec<NewBlock>> {
     let runs = head.runs(ALL_TIME);
+    for rows in runs.iter().flat_map(|run| (0..run.series().len()).map(|index| run.rows(index))) {
+        rows.times.last().into_iter().for_each(|last| seen(rows.series, TimestampMs(*last)));
+    }
     match head.kind {
         MetricType::Gauge | MetricType::Counter => {
             let mut windows: Windows<'_, PointBlockBuilder> = Windows::new(origin, now);
@@ -70,7 +76,9 @@ fn seal_metric(
             windows.finish()
         }
         MetricType::Distribution => {
-            seal_sketches::<Distribution>(&runs, &head.cells(ALL_TIME), now, origin)
+            let cells = head.cells(ALL_TIME);
+            cells.iter().for_each(|run| run.last_minutes(&mut *seen));
+            seal_sketches::<Distribution>(&runs, &cells, now, origin)
         }
         MetricType::Set => seal_sketches::<Cardinality>(&runs, &[], now, origin),
     }

@@ -16,6 +16,7 @@ use super::block::{BlockInfo, BlockKey, Tier};
 use super::catalog::{Catalog, MetricBlocks};
 use super::head::{CellRun, Head, NewCell, Run};
 use super::registry::MetricStats;
+use super::series_map::SeriesMap;
 use super::times::Shelf;
 use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
 
@@ -31,8 +32,8 @@ struct State {
     active: Head,
     sealing: Option<Arc<Head>>,
     catalog: Arc<Catalog>,
-    /// The metric of every series that is in the log or on disk; none when it was dropped.
-    metric_of: Vec<Option<MetricId>>,
+    /// The metric of every series that is in the log or on disk; none when it was dropped or has retired.
+    metric_of: SeriesMap<MetricId>,
     /// How much each metric was given that is in blocks by now.
     sealed_stats: HashMap<MetricId, MetricStats>,
     /// Metrics that were dropped while their points were being sealed.
@@ -76,14 +77,21 @@ impl View {
     pub(crate) fn define(&self, series: impl Iterator<Item = (SeriesId, MetricId)>) {
         let mut state = self.state.write();
         for (series, metric) in series {
-            let id = series.0 as usize;
-            if state.metric_of.len() <= id {
-                state.metric_of.resize(id + 1, None);
-            }
-            if let Some(slot) = state.metric_of.get_mut(id) {
-                *slot = Some(metric);
-            }
+            state.metric_of.insert(series, metric);
         }
+    }
+
+    /// Forgets series that have retired. Few at a time: writers and readers wait.
+    pub(crate) fn forget(&self, series: &RoaringBitmap) {
+        let mut state = self.state.write();
+        for series in series {
+            state.metric_of.remove(SeriesId(series));
+        }
+    }
+
+    /// Bytes of what is known of every series.
+    pub(crate) fn series_bytes(&self) -> usize {
+        self.state.read().metric_of.bytes()
     }
 
     /// Adds the points of a record, and the values that its histograms came to.
@@ -97,7 +105,7 @@ impl View {
     /// Runs `read` with what tells whether a series has a metric.
     pub(crate) fn with_known<T>(&self, read: impl FnOnce(&dyn Fn(SeriesId) -> bool) -> T) -> T {
         let state = self.state.read();
-        read(&|series| state.metric_of.get(series.0 as usize).is_some_and(Option::is_some))
+        read(&|series| state.metric_of.get(series).is_some())
     }
 
     /// Forgets a metric: its points in the active head and its blocks, which are answered. What is being sealed of
@@ -105,9 +113,7 @@ impl View {
     pub(crate) fn drop_metric(&self, metric: MetricId, series: &RoaringBitmap) -> Vec<BlockKey> {
         let mut state = self.state.write();
         for id in series {
-            if let Some(of) = state.metric_of.get_mut(id as usize) {
-                *of = None;
-            }
+            state.metric_of.remove(SeriesId(id));
         }
         state.active.drop_metric(metric);
         state.sealed_stats.remove(&metric);

@@ -7,6 +7,7 @@ mod event;
 mod event_batch;
 mod event_query;
 mod histogram;
+mod hold;
 mod ids;
 mod interner;
 mod metric;
@@ -25,6 +26,7 @@ pub use event_query::{
     EventPage, EventQuery, EventQueryStats, EventSummary, NameFilter,
 };
 pub use histogram::{Buckets, Histogram, InvalidHistogram, Span};
+pub(crate) use hold::SeriesHold;
 pub use ids::{Lsn, MetricId, SeriesId};
 pub(crate) use interner::{Interner, TextId};
 pub use metric::{InvalidName, MetricName, MetricType};

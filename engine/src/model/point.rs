@@ -1,7 +1,8 @@
 //! A batch of points as columns: what a write carries from the parser to the log and the head.
 
 use super::{
-    Begins, Histogram, HistogramReading, MetricType, Readings, SeriesId, Temporality, TimestampMs,
+    Begins, Histogram, HistogramReading, MetricType, Readings, SeriesHold, SeriesId, Temporality,
+    TimestampMs,
 };
 
 /// Points of one metric type, one column per field. All columns have the same length.
@@ -47,6 +48,8 @@ pub struct PointBatch {
     columns: [Columns; 4],
     /// Most batches have none.
     readings: Option<Box<Readings>>,
+    /// Keeps the series from leaving the registry.
+    hold: SeriesHold,
 }
 
 impl PointBatch {
@@ -144,6 +147,11 @@ impl PointBatch {
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(Columns::clear);
         self.readings = None;
+    }
+
+    /// Keeps the series of the batch in the registry until it is written or dropped.
+    pub(crate) fn hold_series(&mut self, hold: SeriesHold) {
+        self.hold = hold;
     }
 
     pub(crate) fn readings(&self) -> Option<&Readings> {

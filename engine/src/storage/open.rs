@@ -110,6 +110,7 @@ fn open_damaged(
         // Nobody knows what was in tables that cannot be read; what lists blocks is made again from the blocks.
         rescue::note_loss(&db, Keyspace::Catalog)?;
         rescue::note_loss(&db, Keyspace::EventCatalog)?;
+        rescue::note_loss(&db, Keyspace::Registry)?;
     }
     Ok(db)
 }

@@ -103,6 +103,14 @@ impl CellRun {
         self.cells.len()
     }
 
+    /// Hands every series and the last minute that it has a cell of to `visit`.
+    pub(crate) fn last_minutes(&self, mut visit: impl FnMut(SeriesId, TimestampMs)) {
+        for (series, end) in self.series.iter().zip(self.starts.iter().skip(1)) {
+            let last = (*end as usize).checked_sub(1).and_then(|last| self.minutes.get(last));
+            last.into_iter().for_each(|minute| visit(SeriesId(*series), TimestampMs(*minute)));
+        }
+    }
+
     /// The series, ascending.
     pub(crate) fn series(&self) -> &[u32] {
         &self.series

@@ -7,7 +7,8 @@ use hashbrown::HashMap;
 use super::cells::{CellRun, Cells, NewCell};
 use super::run::Run;
 use crate::metrics::registry::MetricStats;
-use crate::model::{Columns, MetricId, MetricType, PointBatch, SeriesId, TimeRange, TimestampMs};
+use crate::metrics::series_map::SeriesMap;
+use crate::model::{Columns, MetricId, MetricType, PointBatch, TimeRange, TimestampMs};
 
 /// A tail of this many points becomes a run.
 const RUN_POINTS: usize = 1 << 14;
@@ -37,15 +38,16 @@ pub(crate) struct MetricHead {
 
 impl Head {
     /// Adds a batch. `metric_of` tells the metric of a series; points of a series that has none are dropped.
-    pub(crate) fn add(&mut self, batch: &PointBatch, metric_of: &[Option<MetricId>]) {
+    pub(crate) fn add(&mut self, batch: &PointBatch, metric_of: &SeriesMap<MetricId>) {
+        let mut metric_of = metric_of.neighbours();
         for kind in MetricType::ALL {
             let columns = batch.of(kind);
             let mut rest = columns.series.as_slice();
             let mut at = 0;
             // Neighbours are often of one metric: look it up once for all of them.
             while let Some(first) = rest.first() {
-                let metric = metric_at(metric_of, *first);
-                let same = rest.iter().take_while(|s| metric_at(metric_of, **s) == metric).count();
+                let metric = metric_of.get(*first);
+                let same = rest.iter().take_while(|s| metric_of.get(**s) == metric).count();
                 if let Some(metric) = metric {
                     let head = self.metrics.entry(metric).or_insert_with(|| MetricHead::new(kind));
                     head.append(columns, at..at + same);
@@ -58,9 +60,9 @@ impl Head {
     }
 
     /// Adds values of distributions that were counted elsewhere; each counts as a point.
-    pub(crate) fn add_cells(&mut self, cells: Vec<NewCell>, metric_of: &[Option<MetricId>]) {
+    pub(crate) fn add_cells(&mut self, cells: Vec<NewCell>, metric_of: &SeriesMap<MetricId>) {
         for cell in cells {
-            let Some(metric) = metric_at(metric_of, cell.series) else { continue };
+            let Some(metric) = metric_of.get(cell.series) else { continue };
             let kind = MetricType::Distribution;
             let head = self.metrics.entry(metric).or_insert_with(|| MetricHead::new(kind));
             let (first, last) = (cell.time, cell.time);
@@ -100,10 +102,6 @@ impl Head {
     pub(crate) fn bytes(&self) -> usize {
         self.points as usize * POINT_BYTES + self.metrics.len() * METRIC_BYTES + self.cell_bytes
     }
-}
-
-fn metric_at(metric_of: &[Option<MetricId>], series: SeriesId) -> Option<MetricId> {
-    metric_of.get(series.0 as usize).copied().flatten()
 }
 
 impl MetricHead {
@@ -169,6 +167,7 @@ impl MetricHead {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::SeriesId;
 
     #[test]
     fn points_go_to_their_metric_and_strangers_are_dropped() {
@@ -176,7 +175,10 @@ mod tests {
         for (series, time) in [(0, 5), (1, 6), (2, 7), (9, 8), (0, 9)] {
             batch.push_number(MetricType::Gauge, SeriesId(series), TimestampMs(time), 1.0);
         }
-        let metric_of = [Some(MetricId(4)), Some(MetricId(5)), None];
+        let mut metric_of = SeriesMap::default();
+        [4, 5].into_iter().zip(0..).for_each(|(metric, series)| {
+            metric_of.insert(SeriesId(series), MetricId(metric));
+        });
         let mut head = Head::default();
         head.add(&batch, &metric_of);
         assert_eq!(head.points(), 3);
@@ -191,7 +193,8 @@ mod tests {
     #[test]
     fn full_tails_become_runs() {
         let mut head = Head::default();
-        let metric_of = vec![Some(MetricId(0)); 100];
+        let mut metric_of = SeriesMap::default();
+        (0..100).for_each(|series| _ = metric_of.insert(SeriesId(series), MetricId(0)));
         for round in 0..RUN_POINTS as i64 / 100 + 3 {
             let mut batch = PointBatch::default();
             for series in 0..100 {

@@ -127,6 +127,21 @@ impl Baselines {
         }
     }
 
+    /// All series that have a last reading, with its time; some of them twice.
+    pub(crate) fn times(&self) -> impl Iterator<Item = (SeriesId, TimestampMs)> {
+        let counters = self.counters.iter().map(|(series, last)| (series, last.time));
+        counters.chain(self.histograms.iter().map(|(series, last)| (series, last.time)))
+    }
+
+    /// The newest of the last readings of some series.
+    pub(crate) fn newest_of(&self, series: &RoaringBitmap) -> Option<TimestampMs> {
+        let time = |series| {
+            let counter = self.counters.get(series).read().map(|last| last.time);
+            counter.max(self.histograms.get(series).read().map(|last| last.time))
+        };
+        series.iter().filter_map(|series| time(SeriesId(series))).max()
+    }
+
     /// Forgets series.
     pub(crate) fn forget(&mut self, series: &RoaringBitmap) {
         self.counters.forget(series, |_| ());

@@ -27,4 +27,5 @@ mod values;
 pub(crate) use baselines::Baselines;
 #[cfg(fuzzing)]
 pub(crate) use fuzzing::{compare, read_page};
+pub(crate) use pages::page_of;
 pub(crate) use rows::{ChangedBaselines, check as check_rows, load};

@@ -10,6 +10,7 @@
 //! A page is shared with the seal that writes it and copied by the first change after that, so that setting a million last
 //! readings aside costs a few thousand counts. A series costs its value and a little: agents create their series together.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
@@ -25,7 +26,8 @@ const WORDS: usize = PAGE_SERIES as usize / u64::BITS as usize;
 /// Values of series, by page.
 #[derive(Debug)]
 pub(super) struct Pages<T> {
-    entries: Vec<Entry<T>>,
+    /// Those that hold anything, and those that held something when they were last written.
+    entries: BTreeMap<u32, Entry<T>>,
     /// Bytes of the pages, without what values hold elsewhere.
     bytes: usize,
 }
@@ -51,7 +53,7 @@ pub(super) type Changed<T> = (u32, Option<Arc<Page<T>>>);
 
 impl<T> Default for Pages<T> {
     fn default() -> Self {
-        Self { entries: Vec::new(), bytes: 0 }
+        Self { entries: BTreeMap::new(), bytes: 0 }
     }
 }
 
@@ -62,19 +64,19 @@ impl<T> Default for Page<T> {
 }
 
 /// The number of the page of a series.
-pub(super) fn page_of(series: SeriesId) -> u32 {
+pub(crate) fn page_of(series: SeriesId) -> u32 {
     series.0 >> PAGE_BITS
 }
 
-fn split(series: SeriesId) -> (usize, u32) {
-    (page_of(series) as usize, series.0 & (PAGE_SERIES - 1))
+fn split(series: SeriesId) -> (u32, u32) {
+    (page_of(series), series.0 & (PAGE_SERIES - 1))
 }
 
 impl<T: Clone> Pages<T> {
     /// The value of a series.
     pub(super) fn get(&self, series: SeriesId) -> Before<&T> {
         let (page, slot) = split(series);
-        let Some(page) = self.entries.get(page).and_then(|entry| entry.page.as_ref()) else {
+        let Some(page) = self.entries.get(&page).and_then(|entry| entry.page.as_ref()) else {
             return Before::Never;
         };
         match page.get(slot) {
@@ -101,7 +103,7 @@ impl<T: Clone> Pages<T> {
     pub(super) fn forget(&mut self, series: &RoaringBitmap, mut gone: impl FnMut(&T)) {
         for series in series.iter().map(SeriesId) {
             let (number, slot) = split(series);
-            let Some(entry) = self.entries.get_mut(number) else { break };
+            let Some(entry) = self.entries.get_mut(&number) else { continue };
             let Some(page) = entry.page.as_mut().filter(|page| page.get(slot).is_some()) else {
                 continue;
             };
@@ -119,40 +121,47 @@ impl<T: Clone> Pages<T> {
 
     /// Takes the pages that changed since the last call.
     pub(super) fn take_changed(&mut self) -> Vec<Changed<T>> {
-        let changed = (0..).zip(&mut self.entries).filter(|(_, entry)| entry.changed);
+        let changed = self.entries.iter_mut().filter(|(_, entry)| entry.changed);
         let taken = changed.map(|(number, entry)| {
             entry.changed = false;
-            (number, entry.page.clone())
+            (*number, entry.page.clone())
         });
-        taken.collect()
+        let taken: Vec<Changed<T>> = taken.collect();
+        for (number, _) in taken.iter().filter(|(_, page)| page.is_none()) {
+            self.entries.remove(number);
+        }
+        taken
+    }
+
+    /// All series that have a value, ascending.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (SeriesId, &T)> {
+        let pages = self.entries.iter().filter_map(|(number, entry)| {
+            let page = entry.page.as_deref()?;
+            Some(page.iter(*number))
+        });
+        pages.flatten()
     }
 
     /// Puts a page where it was, as the disk has it.
     pub(super) fn restore(&mut self, number: u32, page: Page<T>) {
         self.bytes += page.bytes();
-        self.entry(number as usize).page = Some(Arc::new(page));
+        self.entry(number).page = Some(Arc::new(page));
     }
 
     /// Takes note that the values of a page are lost, those of the series below `end`, which is what there is by now.
     pub(super) fn lose(&mut self, number: u32, end: SeriesId) {
         let page = Page::empty(end);
         self.bytes += page.bytes();
-        *self.entry(number as usize) = Entry { page: Some(Arc::new(page)), changed: true };
+        *self.entry(number) = Entry { page: Some(Arc::new(page)), changed: true };
     }
 
     /// Bytes in memory, without what values hold elsewhere.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes + self.entries.capacity() * size_of::<Entry<T>>()
+        self.bytes + self.entries.len() * size_of::<(u32, Entry<T>)>() * 3 / 2
     }
 
-    fn entry(&mut self, number: usize) -> &mut Entry<T> {
-        if self.entries.len() <= number {
-            self.entries.resize_with(number + 1, || Entry { page: None, changed: false });
-        }
-        let Some(entry) = self.entries.get_mut(number) else {
-            unreachable!("the entries have just been made to reach the page")
-        };
-        entry
+    fn entry(&mut self, number: u32) -> &mut Entry<T> {
+        self.entries.entry(number).or_insert_with(|| Entry { page: None, changed: false })
     }
 }
 
@@ -175,7 +184,7 @@ impl<T> Page<T> {
     /// Gives a series a value; false when it belongs to another page.
     pub(super) fn put(&mut self, number: u32, series: SeriesId, value: T) -> bool {
         let (page, slot) = split(series);
-        let own = page == number as usize;
+        let own = page == number;
         if own {
             self.set(slot, value);
         }

@@ -11,6 +11,8 @@
 
 use std::sync::Arc;
 
+use roaring::RoaringBitmap;
+
 use super::baselines::{Baselines, HistogramTotal};
 use super::counter::CounterTotal;
 use super::pages::{Changed, PAGE_SERIES, Page, page_of};
@@ -20,7 +22,7 @@ use crate::codec::verified::{encode_verified, expect_same};
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::maintenance::VerifyReport;
-use crate::model::SeriesId;
+use crate::model::{SeriesId, TimestampMs};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
 const COUNTERS: u8 = b'c';
@@ -37,6 +39,17 @@ pub(crate) struct ChangedBaselines {
 }
 
 impl ChangedBaselines {
+    /// The series whose last readings changed, and their neighbours, with the times of these.
+    pub(crate) fn times(&self) -> impl Iterator<Item = (SeriesId, TimestampMs)> {
+        let counters = self.counters.iter().filter_map(|(n, page)| Some((*n, page.as_deref()?)));
+        let counters =
+            counters.flat_map(|(n, page)| page.iter(n).map(|(id, last)| (id, last.time)));
+        let histograms = self.histograms.iter();
+        let histograms = histograms.filter_map(|(n, page)| Some((*n, page.as_deref()?)));
+        counters
+            .chain(histograms.flat_map(|(n, page)| page.iter(n).map(|(id, last)| (id, last.time))))
+    }
+
     /// Adds the rows to a batch.
     pub(crate) fn stage(&self, batch: &mut Batch) -> Result<()> {
         for (number, page) in &self.counters {
@@ -79,8 +92,14 @@ fn put(batch: &mut Batch, key: Key, row: Option<Vec<u8>>) {
     }
 }
 
-/// Reads all last readings. `end` is the first id that no series has; what cannot be read is added to `damaged`.
-pub(crate) fn load(store: &Store, end: SeriesId, damaged: &mut Vec<String>) -> Result<Baselines> {
+/// Reads all last readings. `end` is the first id that no series has and `pages` are those that hold series; what cannot be read
+/// is added to `damaged`.
+pub(crate) fn load(
+    store: &Store,
+    end: SeriesId,
+    pages: &RoaringBitmap,
+    damaged: &mut Vec<String>,
+) -> Result<Baselines> {
     let mut baselines = Baselines::default();
     let mut seen: Vec<Key> = Vec::new();
     let mut lost: Vec<Key> = Vec::new();
@@ -96,7 +115,7 @@ pub(crate) fn load(store: &Store, end: SeriesId, damaged: &mut Vec<String>) -> R
     })?;
     if let Some((after, error)) = gap {
         damaged.push(format!("last readings: {error}"));
-        lost.extend(keys_between(after, &seen, end));
+        lost.extend(keys_between(after, &seen, pages));
     }
     for (kind, number) in lost {
         match kind {
@@ -146,12 +165,11 @@ fn restore(baselines: &mut Baselines, (kind, number): Key, row: &[u8]) -> CodecR
     Ok(())
 }
 
-/// The keys that pages of series below `end` have and that lie between `after` and the next that was seen.
-fn keys_between(after: Option<Key>, seen: &[Key], end: SeriesId) -> Vec<Key> {
+/// The keys that these pages have and that lie between `after` and the next that was seen.
+fn keys_between(after: Option<Key>, seen: &[Key], pages: &RoaringBitmap) -> Vec<Key> {
     let next = seen.iter().copied().filter(|key| after.is_none_or(|after| *key > after)).min();
-    let pages = if end == SeriesId(0) { 0 } else { page_of(SeriesId(end.0 - 1)) + 1 };
     let all =
-        [COUNTERS, HISTOGRAMS].into_iter().flat_map(|kind| (0..pages).map(move |n| (kind, n)));
+        [COUNTERS, HISTOGRAMS].into_iter().flat_map(|kind| pages.iter().map(move |n| (kind, n)));
     all.filter(|key| after.is_none_or(|after| *key > after) && next.is_none_or(|next| *key < next))
         .collect()
 }

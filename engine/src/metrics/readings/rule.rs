@@ -9,6 +9,9 @@
 //! | at a time             | began after it: a reset          | all of it                   |
 //! | at a time             | a total below it: a reset        | all of it                   |
 //! | at a time             | else                             | what it has more            |
+//!
+//! A series that has retired was never read, when it comes back: it was silent for as long as its metric is kept. Its first reading
+//! counts only if the stream began after the last one that was forgotten (`BatchBuilder::reading`), so nothing is counted twice.
 
 use crate::model::{Begins, TimestampMs};
 
@@ -24,6 +27,14 @@ pub(super) enum Before<T> {
 }
 
 impl<T> Before<T> {
+    /// The reading, if it is known.
+    pub(super) fn read(self) -> Option<T> {
+        match self {
+            Self::Read(before) => Some(before),
+            Self::Never | Self::Lost => None,
+        }
+    }
+
     pub(super) fn map<U>(self, of: impl FnOnce(T) -> U) -> Before<U> {
         match self {
             Self::Never => Before::Never,

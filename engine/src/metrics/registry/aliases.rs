@@ -55,16 +55,30 @@ pub(super) type Known = (SeriesId, MetricType);
 /// The series of known spellings.
 #[derive(Debug, Default)]
 pub(super) struct Aliases {
-    /// In the order in which they were first seen.
+    /// In the order in which they were first seen, as far as places were not free.
     aliases: Vec<Alias>,
     /// The place of each in the list.
     table: HashTable<u32>,
-    /// Series that are gone, and may have spellings in the list.
-    gone: RoaringBitmap,
+    /// Places in the list whose spellings were removed.
+    free: Vec<u32>,
+    sweep: Sweep,
 }
 
-/// Series that are gone before their spellings are removed, at least; then as many as an eighth of the list.
-const GONE_MIN: u64 = 1 << 10;
+/// Series that are not to be found by a spelling, and how far their spellings have been removed.
+#[derive(Debug, Default)]
+struct Sweep {
+    /// Series whose spellings the sweep that is under way removes.
+    leaving: RoaringBitmap,
+    /// Series for the next sweep.
+    waiting: RoaringBitmap,
+    /// Places before this one hold no spellings of `leaving`.
+    swept: usize,
+}
+
+/// Series that wait before a sweep begins, at least; then as many as an eighth of the list.
+const WAITING_MIN: u64 = 1 << 10;
+/// Places that are swept for every series that is forgotten: more than what comes meanwhile, so that sweeps end.
+const PLACES_PER_SERIES: u64 = 16;
 
 #[derive(Debug)]
 struct Alias {
@@ -77,6 +91,8 @@ struct Alias {
 }
 
 const TYPE_BITS: u64 = 0b11;
+/// An id that is never given.
+const NO_SERIES: u32 = u32::MAX;
 
 impl Alias {
     #[inline]
@@ -84,7 +100,15 @@ impl Alias {
         self.low == spelling.low && (self.high ^ spelling.high) & !TYPE_BITS == 0
     }
 
+    /// The place of a spelling that was removed.
+    fn free() -> Self {
+        Self { low: 0, high: 0, series: NO_SERIES, next: AtomicU32::new(u32::MAX) }
+    }
+
     fn known(&self) -> Option<Known> {
+        if self.series == NO_SERIES {
+            return None;
+        }
         let kind = MetricType::from_code((self.high & TYPE_BITS) as u8)?;
         Some((SeriesId(self.series), kind))
     }
@@ -114,38 +138,65 @@ impl Aliases {
 
     #[inline]
     fn known(&self, alias: &Alias) -> Option<Known> {
-        let is_gone = !self.gone.is_empty() && self.gone.contains(alias.series);
-        if is_gone { None } else { alias.known() }
+        if self.sweep.holds(alias.series) { None } else { alias.known() }
     }
 
+    /// Takes note of the series of a spelling, which may be one that was forgotten and is wanted again.
     pub(super) fn insert(&mut self, spelling: Spelling, (series, kind): Known) {
-        if self.aliases.len() >= SPELLINGS_MAX {
-            self.aliases.clear();
-            self.table.clear();
-            self.gone.clear();
+        if self.aliases.len() - self.free.len() >= SPELLINGS_MAX {
+            *self = Self::default();
         }
+        self.sweep.leaving.remove(series.0);
+        self.sweep.waiting.remove(series.0);
         let high = spelling.high & !TYPE_BITS | u64::from(kind.code());
         let known = self.table.find(spelling.low, |at| self.is(*at, spelling)).copied();
         if let Some(alias) = known.and_then(|at| self.aliases.get_mut(at as usize)) {
             (alias.high, alias.series) = (high, series.0);
             return;
         }
-        let at = self.aliases.len() as u32;
-        let next = AtomicU32::new(at + 1);
-        self.aliases.push(Alias { low: spelling.low, high, series: series.0, next });
+        let at = self.free.pop().unwrap_or(self.aliases.len() as u32);
+        let next = AtomicU32::new(at.wrapping_add(1));
+        let alias = Alias { low: spelling.low, high, series: series.0, next };
+        match self.aliases.get_mut(at as usize) {
+            Some(free) => *free = alias,
+            None => self.aliases.push(alias),
+        }
         self.index(at);
     }
 
-    /// Forgets the spellings of series that are gone and never come back.
+    /// Forgets the spellings of series: those are looked up anew, or are gone and never come back. They are removed little by
+    /// little, with the calls that follow: a lookup never waits for all of them.
     pub(super) fn forget(&mut self, series: &RoaringBitmap) {
-        self.gone |= series;
-        if self.gone.len() < GONE_MIN.max(self.aliases.len() as u64 / 8) {
-            return;
+        self.sweep.waiting |= series;
+        let enough = WAITING_MIN.max(self.aliases.len() as u64 / 8);
+        if !self.sweep.leaving.is_empty() || self.sweep.waiting.len() >= enough {
+            self.sweep_on(series.len().max(WAITING_MIN) * PLACES_PER_SERIES);
         }
-        let gone = std::mem::take(&mut self.gone);
-        self.aliases.retain(|alias| !gone.contains(alias.series));
-        self.table.clear();
-        (0..self.aliases.len() as u32).for_each(|at| self.index(at));
+    }
+
+    /// Removes spellings of forgotten series from some more places. False when none is left, and lookups cost nothing extra.
+    pub(super) fn sweep_on(&mut self, places: u64) -> bool {
+        let Self { aliases, table, free, sweep } = self;
+        if sweep.leaving.is_empty() {
+            sweep.leaving = std::mem::take(&mut sweep.waiting);
+            sweep.swept = 0;
+        }
+        let places = usize::try_from(places).unwrap_or(usize::MAX);
+        for (at, alias) in aliases.iter_mut().enumerate().skip(sweep.swept).take(places) {
+            if alias.series != NO_SERIES && sweep.leaving.contains(alias.series) {
+                let at = at as u32;
+                if let Ok(found) = table.find_entry(alias.low, |place| *place == at) {
+                    found.remove();
+                }
+                *alias = Alias::free();
+                free.push(at);
+            }
+        }
+        sweep.swept = sweep.swept.saturating_add(places);
+        if sweep.swept >= aliases.len() {
+            sweep.leaving.clear();
+        }
+        !sweep.leaving.is_empty() || !sweep.waiting.is_empty()
     }
 
     fn index(&mut self, at: u32) {
@@ -163,6 +214,15 @@ impl Aliases {
     pub(super) fn bytes(&self) -> usize {
         self.aliases.capacity() * size_of::<Alias>()
             + self.table.capacity() * (size_of::<u32>() + 1)
+            + self.free.capacity() * size_of::<u32>()
+    }
+}
+
+impl Sweep {
+    #[inline]
+    fn holds(&self, series: u32) -> bool {
+        let among = |set: &RoaringBitmap| !set.is_empty() && set.contains(series);
+        among(&self.leaving) || among(&self.waiting)
     }
 }
 
@@ -235,8 +295,41 @@ mod tests {
         assert_eq!(aliases.aliases.len(), 100);
         // So many that they are removed.
         aliases.forget(&(0..=500).chain(1_000..3_000).collect());
-        assert!(aliases.aliases.is_empty());
+        assert!(aliases.table.is_empty() && aliases.free.len() == 100);
         assert_eq!(aliases.get(spellings[0], &mut place), None);
+        // Their places are taken again.
+        aliases.insert(spellings[7], (SeriesId(3_000), MetricType::Set));
+        assert_eq!(aliases.get(spellings[7], &mut place), Some((SeriesId(3_000), MetricType::Set)));
+        assert_eq!(aliases.aliases.len(), 100);
+    }
+
+    #[test]
+    fn a_series_that_is_wanted_again_is_found() {
+        let (mut aliases, spellings) = filled(10);
+        let mut place = Place::default();
+        aliases.forget(&(0..10).collect());
+        assert_eq!(aliases.get(spellings[3], &mut place), None);
+        aliases.insert(spellings[3], (SeriesId(3), MetricType::Gauge));
+        assert_eq!(aliases.get(spellings[3], &mut place), Some((SeriesId(3), MetricType::Gauge)));
+        assert_eq!(aliases.get(spellings[4], &mut place), None);
+    }
+
+    #[test]
+    fn spellings_that_come_and_go_take_as_much_memory_as_there_are_at_once() {
+        let mut aliases = Aliases::default();
+        let spelling = |series: u32| Spelling::of(&series.to_le_bytes());
+        let mut place = Place::default();
+        for series in 0..200_000 {
+            aliases.insert(spelling(series), (SeriesId(series), MetricType::Gauge));
+            if series % 100 == 99 && series >= 10_000 {
+                let gone = series - 10_000;
+                aliases.forget(&(gone - gone % 100..gone + 1).collect());
+                assert_eq!(aliases.get(spelling(gone), &mut place), None);
+                let kept = Some((SeriesId(series - 5_000), MetricType::Gauge));
+                assert_eq!(aliases.get(spelling(series - 5_000), &mut place), kept);
+            }
+        }
+        assert!(aliases.aliases.len() < 20_000, "{} places", aliases.aliases.len());
     }
 
     #[test]

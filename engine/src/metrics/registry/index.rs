@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use roaring::RoaringBitmap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::aliases::Aliases;
 use super::postings::{Posting, Postings};
+use super::strings::Strings;
+use super::table::{SeriesTable, Tag};
 use crate::log::{MetricDefined, SeriesDefined};
-use crate::model::{Interner, TextId};
 use crate::model::{
-    MetricId, MetricName, MetricType, SeriesId, TagCondition, TagFilter, Tags, TimestampMs,
+    MetricId, MetricName, MetricType, SeriesId, TagCondition, TagFilter, Tags, TextId, TimestampMs,
 };
 
 /// How much a metric has been given, and when.
@@ -60,24 +62,22 @@ pub(crate) struct Selection {
     pub(crate) groups: Vec<Vec<String>>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct SeriesEntry {
-    metric: MetricId,
-    tags_from: u32,
-    tags: u8,
-}
-
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    strings: Interner,
+    strings: Strings,
     metrics: BTreeMap<u32, MetricEntry>,
     by_name: BTreeMap<MetricName, MetricId>,
-    series: Vec<SeriesEntry>,
-    tags: Vec<(TextId, TextId)>,
+    series: SeriesTable,
+    /// Of series with the same metric and tags the youngest: the others have no data and are about to retire.
     by_tags: HashTable<u32>,
     pub(super) aliases: Aliases,
+    /// Series that retire unless somebody asks for them.
+    retiring: RoaringBitmap,
     next_metric: u32,
+    next_series: u32,
     live_series: usize,
+    /// Metrics all of whose series have retired.
+    empty_metrics: usize,
 }
 
 impl Index {
@@ -110,8 +110,13 @@ impl Index {
         MetricId(self.next_metric)
     }
 
+    /// Metrics without series: they take memory as series do.
+    pub(super) fn empty_metrics(&self) -> usize {
+        self.empty_metrics
+    }
+
     pub(super) fn next_series(&self) -> SeriesId {
-        SeriesId(self.series.len() as u32)
+        SeriesId(self.next_series)
     }
 
     pub(super) fn all_series(&self) -> Vec<(SeriesId, MetricId)> {
@@ -126,14 +131,14 @@ impl Index {
 
     /// Marks the series ids below `next` as used: those that nothing defines belong to nobody.
     pub(super) fn reserve_series(&mut self, next: u32) {
-        let nobody = SeriesEntry { metric: MetricId(u32::MAX), tags_from: 0, tags: 0 };
-        if self.series.len() < next as usize {
-            self.series.resize(next as usize, nobody);
-        }
+        self.next_series = self.next_series.max(next);
     }
 
     pub(super) fn define_metric(&mut self, defined: &MetricDefined) {
         self.reserve_metrics(defined.id.0.saturating_add(1));
+        if self.metrics.contains_key(&defined.id.0) {
+            return;
+        }
         self.by_name.insert(defined.name.clone(), defined.id);
         let entry = MetricEntry {
             id: defined.id,
@@ -143,32 +148,39 @@ impl Index {
             postings: Postings::default(),
         };
         self.metrics.insert(defined.id.0, entry);
+        self.empty_metrics += 1;
     }
 
-    /// Adds a series whose id is the next, or beyond it: ids between belong to nobody.
+    /// Adds a series whose id is the next, or beyond it: ids between belong to nobody. One that is there stays as it is, and one of
+    /// a metric that is not there is left out.
     pub(super) fn define_series(&mut self, defined: &SeriesDefined) {
-        let id = defined.id.0;
-        self.reserve_series(id);
-        let tags_from = self.tags.len() as u32;
-        for (key, value) in defined.tags.iter() {
-            let pair = (self.strings.intern(key), self.strings.intern(value));
-            self.tags.push(pair);
-        }
-        let tags = defined.tags.len() as u8;
-        let entry = SeriesEntry { metric: defined.metric, tags_from, tags };
-        match self.series.get_mut(id as usize) {
-            Some(slot) => *slot = entry,
-            None => self.series.push(entry),
-        }
+        let id = defined.id;
+        self.reserve_series(id.0.saturating_add(1));
         let Some(metric) = self.metrics.get_mut(&defined.metric.0) else { return };
-        metric.series.insert(id);
-        for (key, value) in self.tags.get(tags_from as usize..).unwrap_or_default() {
-            metric.postings.insert(*key, *value, id);
+        if self.series.get(id).is_some() {
+            return;
         }
+        let strings = &mut self.strings;
+        let tags: Vec<Tag> = defined
+            .tags
+            .iter()
+            .map(|(key, value)| (strings.acquire(key), strings.acquire(value)))
+            .collect();
+        self.series.insert(id, defined.metric, &tags);
+        if metric.series.is_empty() {
+            self.empty_metrics -= 1;
+        }
+        metric.series.insert(id.0);
+        tags.iter().for_each(|(key, value)| metric.postings.insert(*key, *value, id.0));
         self.live_series += 1;
-        let (series, tags) = (&self.series, &self.tags);
-        let hash_of = |id: &u32| hash_tags(series, tags, *id);
-        self.by_tags.insert_unique(hash_of(&id), id, hash_of);
+        let series = &self.series;
+        let same = |other: &u32| series.get(SeriesId(*other)) == Some((defined.metric, &tags));
+        let entry = self.by_tags.entry(hash_tags(series, id.0), same, |id| hash_tags(series, *id));
+        match entry {
+            // The older one has retired, and the record of that is not on disk yet.
+            Entry::Occupied(mut other) => *other.get_mut() = id.0.max(*other.get()),
+            Entry::Vacant(place) => drop(place.insert(id.0)),
+        }
     }
 
     /// Forgets a metric, and answers its series. Its ids stay used.
@@ -178,24 +190,79 @@ impl Index {
         if self.by_name.get(&entry.name) == Some(&id) {
             self.by_name.remove(&entry.name);
         }
-        self.live_series -= entry.series.len() as usize;
+        self.empty_metrics -= usize::from(entry.series.is_empty());
         for series in &entry.series {
-            let hash = hash_tags(&self.series, &self.tags, series);
-            if let Ok(found) = self.by_tags.find_entry(hash, |id| *id == series) {
-                found.remove();
-            }
+            self.remove(series, |_, _, _| ());
         }
+        self.retiring -= &entry.series;
         self.aliases.forget(&entry.series);
         Some(entry.series)
     }
 
+    /// Forgets series that have retired. Their ids stay used, and their metrics stay.
+    pub(super) fn remove_series(&mut self, series: &RoaringBitmap) {
+        for id in series {
+            self.remove(id, |index, metric, tags| {
+                let Some(metric) = index.metrics.get_mut(&metric.0) else { return };
+                metric.series.remove(id);
+                tags.iter().for_each(|(key, value)| metric.postings.remove(*key, *value, id));
+                index.empty_metrics += usize::from(metric.series.is_empty());
+            });
+        }
+        self.retiring -= series;
+    }
+
+    /// Forgets a series everywhere but in its metric, of which `of_metric` takes it out.
+    fn remove(&mut self, id: u32, of_metric: impl FnOnce(&mut Self, MetricId, &[Tag])) {
+        let hash = hash_tags(&self.series, id);
+        let Some((metric, tags)) = self.series.remove(SeriesId(id)) else { return };
+        if let Ok(found) = self.by_tags.find_entry(hash, |other| *other == id) {
+            found.remove();
+        }
+        of_metric(self, metric, &tags);
+        for (key, value) in tags {
+            self.strings.release(key);
+            self.strings.release(value);
+        }
+        self.live_series -= 1;
+    }
+
+    /// Lets series retire unless somebody asks for them: they are found by their tags only, which ends it.
+    pub(super) fn mark_retiring(&mut self, series: &RoaringBitmap) {
+        self.retiring |= series;
+        self.aliases.forget(series);
+    }
+
+    /// The series that are marked.
+    pub(super) fn retiring(&self) -> &RoaringBitmap {
+        &self.retiring
+    }
+
+    /// Those of `series` that nobody has asked for since they were marked.
+    pub(super) fn still_retiring(&self, series: &RoaringBitmap) -> RoaringBitmap {
+        &self.retiring & series
+    }
+
+    /// Ends the retirement of series that were not removed.
+    pub(super) fn keep_the_rest(&mut self) {
+        self.retiring.clear();
+    }
+
+    /// Ends the retirement of a series: somebody has found it.
+    pub(super) fn keep(&mut self, series: SeriesId) {
+        self.retiring.remove(series.0);
+    }
+
+    /// The metric of a series.
+    pub(super) fn metric_of(&self, series: SeriesId) -> Option<MetricId> {
+        self.series.get(series).map(|(metric, _)| metric)
+    }
+
     /// A series with its tags, unless its metric is gone.
     pub(super) fn describe(&self, id: SeriesId) -> Option<SeriesDefined> {
-        let metric = self.series.get(id.0 as usize)?.metric;
-        self.metric(metric)?;
-        let pairs = tags_of(&self.series, &self.tags, id.0);
-        let texts: Vec<(&str, &str)> =
-            pairs.iter().map(|(k, v)| (self.strings.text(*k), self.strings.text(*v))).collect();
+        let (metric, pairs) = self.series.get(id)?;
+        let string = |id: &TextId| self.strings.string(*id);
+        let texts: Vec<(&str, &str)> = pairs.iter().map(|(k, v)| (string(k), string(v))).collect();
         let Ok(tags) = Tags::new(&texts) else {
             unreachable!("tags of the index were checked when they came in")
         };
@@ -204,14 +271,11 @@ impl Index {
 
     /// The series of `metric` that has exactly these tags.
     pub(super) fn find(&self, metric: MetricId, tags: &Tags) -> Option<SeriesId> {
-        let wanted: Option<Vec<(TextId, TextId)>> =
+        let wanted: Option<Vec<Tag>> =
             tags.iter().map(|(k, v)| Some((self.strings.get(k)?, self.strings.get(v)?))).collect();
         let wanted = wanted?;
         let hash = hash_pairs(metric, &wanted);
-        let same = |id: &u32| {
-            self.series.get(*id as usize).is_some_and(|e| e.metric == metric)
-                && tags_of(&self.series, &self.tags, *id) == wanted.as_slice()
-        };
+        let same = |id: &u32| self.series.get(SeriesId(*id)) == Some((metric, wanted.as_slice()));
         self.by_tags.find(hash, same).map(|id| SeriesId(*id))
     }
 
@@ -234,15 +298,15 @@ impl Index {
         let mut names = Vec::new();
         let mut group_of = Vec::with_capacity(series.len() as usize);
         for id in &series {
-            let tags = tags_of(&self.series, &self.tags, id);
+            let tags = self.series.get(SeriesId(id)).map_or(&[][..], |(_, tags)| tags);
             // A tag with the empty value and no tag at all are one group.
             let value = |key: &Option<TextId>| {
                 key.and_then(|key| tags.iter().find_map(|(k, v)| (*k == key).then_some(*v)))
-                    .filter(|v| !self.strings.text(*v).is_empty())
+                    .filter(|v| !self.strings.string(*v).is_empty())
             };
             let values: Vec<Option<TextId>> = keys.iter().map(value).collect();
             let group = *groups.entry(values).or_insert_with_key(|values| {
-                let text = |v: &Option<TextId>| v.map_or("", |v| self.strings.text(v)).to_owned();
+                let text = |v: &Option<TextId>| v.map_or("", |v| self.strings.string(v)).to_owned();
                 names.push(values.iter().map(text).collect());
                 names.len() as u32 - 1
             });
@@ -266,7 +330,7 @@ impl Index {
             }
             TagCondition::Prefix(prefix) => {
                 let all = values.into_iter().flatten();
-                all.filter(|(value, _)| self.strings.text(**value).starts_with(prefix.as_str()))
+                all.filter(|(value, _)| self.strings.string(**value).starts_with(prefix.as_str()))
                     .for_each(|(_, posting)| add(Some(posting)));
             }
         }
@@ -290,7 +354,7 @@ impl Index {
         let mut keys: Vec<(String, u64)> = metric
             .postings
             .keys()
-            .map(|(key, values)| (self.strings.text(key).to_owned(), values.len() as u64))
+            .map(|(key, values)| (self.strings.string(key).to_owned(), values.len() as u64))
             .collect();
         keys.sort_unstable();
         keys
@@ -302,7 +366,7 @@ impl Index {
         let mut values: Vec<(String, u64)> = values
             .into_iter()
             .flatten()
-            .map(|(value, posting)| (self.strings.text(*value).to_owned(), posting.len()))
+            .map(|(value, posting)| (self.strings.string(*value).to_owned(), posting.len()))
             .collect();
         values.sort_unstable();
         values
@@ -318,30 +382,16 @@ impl Index {
         self.strings.bytes()
             + self.aliases.bytes()
             + metrics
-            + self.series.capacity() * size_of::<SeriesEntry>()
-            + self.tags.capacity() * size_of::<(TextId, TextId)>()
+            + self.series.bytes()
             + self.by_tags.capacity() * 5
     }
 }
 
-fn tags_of<'a>(
-    series: &[SeriesEntry],
-    tags: &'a [(TextId, TextId)],
-    id: u32,
-) -> &'a [(TextId, TextId)] {
-    let range = series.get(id as usize).map(|entry| {
-        let from = entry.tags_from as usize;
-        from..from + usize::from(entry.tags)
-    });
-    range.and_then(|range| tags.get(range)).unwrap_or_default()
+fn hash_tags(series: &SeriesTable, id: u32) -> u64 {
+    series.get(SeriesId(id)).map_or(0, |(metric, tags)| hash_pairs(metric, tags))
 }
 
-fn hash_tags(series: &[SeriesEntry], tags: &[(TextId, TextId)], id: u32) -> u64 {
-    let metric = series.get(id as usize).map_or(MetricId(u32::MAX), |entry| entry.metric);
-    hash_pairs(metric, tags_of(series, tags, id))
-}
-
-fn hash_pairs(metric: MetricId, pairs: &[(TextId, TextId)]) -> u64 {
+fn hash_pairs(metric: MetricId, pairs: &[Tag]) -> u64 {
     let mut bytes = Vec::with_capacity(4 + pairs.len() * 8);
     bytes.extend_from_slice(&metric.0.to_le_bytes());
     for (key, value) in pairs {

@@ -5,14 +5,23 @@
 //! unseen spelling is checked, sorted and looked up in canonical form. Tag queries are set algebra on
 //! [`postings`]. All of it lives in memory; what is new goes to the log with the write that needs it and
 //! to the registry keyspace with the next seal ([`persist`]).
+//!
+//! A series that has no data any more retires ([`retirement`]): [`last_days`] says how long each may have some.
 
 mod aliases;
 mod index;
+mod last_days;
 mod persist;
 mod postings;
+mod retirement;
+mod segment;
 mod store;
+mod strings;
+mod table;
 
 pub use aliases::Spelling;
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
-pub(crate) use persist::{Loaded, RegistryRows, check_row, load};
+pub(crate) use last_days::day_of;
+pub(crate) use persist::{Loaded, RegistryRows, StagedRows, check_row, load};
+pub(crate) use retirement::Marked;
 pub(crate) use store::{CardinalityLimits, Lookup, Registry, Unsealed};

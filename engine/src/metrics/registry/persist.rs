@@ -4,42 +4,57 @@
 //! 'm' metric: u32 BE        frame(Metric)         { type: u8 │ name: text }
 //! 't' metric: u32 BE        frame(MetricStats)    { first: signed │ last: signed │ points: varint }
 //! 'd' metric: u32 BE        nothing: the metric is dropped, its id stays used
-//! 's' first series: u32 BE  frame(SeriesSegment)  { texts: varint, each: text │ series: varint
-//!                             │ ids, each less the one before │ metrics │ tags per series
-//!                             │ for every tag its key and its value, as numbers of texts: all integers }
+//! 's' first series: u32 BE  frame(SeriesSegment)  see `segment.rs`
+//! 'u' page: u32 BE          frame(LastDays)       see `last_days.rs`
 //! ```
-//!
-//! A segment holds the series that one seal found new, a few bytes each: their texts are kept once.
 
 use hashbrown::{HashMap, HashSet};
 
+use roaring::RoaringBitmap;
+
 use super::index::MetricStats;
+use super::last_days;
+use super::segment::{SEGMENT_SERIES_MAX, read_segment, segment_row};
 use super::store::{Registry, Unsealed};
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
-use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
-use crate::error::{Error, Result};
-use crate::limits;
-use crate::log::{Definitions, MetricDefined, SeriesDefined};
-use crate::model::{MetricId, MetricName, MetricType, SeriesId, Tags, TimestampMs};
+use crate::error::Result;
+use crate::log::{Definitions, MetricDefined};
+use crate::model::{MetricId, MetricName, MetricType, SeriesId, TimestampMs};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
 const VERSION: u8 = 1;
 /// Ids that come next, when a seal last wrote new ones: u64, little-endian. Ids are never given again, whatever else is lost.
 const NEXT_METRIC_KEY: &[u8] = b"next_metric";
 const NEXT_SERIES_KEY: &[u8] = b"next_series";
-/// Series of one segment; more are cut into several, so that little is spelled out at once.
-const SEGMENT_SERIES_MAX: usize = 1 << 13;
-const TEXTS_MAX: usize = SEGMENT_SERIES_MAX * limits::TAGS_MAX * 2;
+/// Milliseconds of the newest reading that was forgotten because its series retired: u64, little-endian.
+const FORGOTTEN_KEY: &[u8] = b"readings_forgotten";
+
+/// What a seal is about to write of the registry.
+#[derive(Debug, Default)]
+pub(crate) struct StagedRows {
+    /// The series of each new segment.
+    segments: Vec<RoaringBitmap>,
+    /// Pages of last days.
+    pages: RoaringBitmap,
+}
+
+impl StagedRows {
+    /// The rows are on disk.
+    pub(crate) fn written(self, registry: &Registry) {
+        registry.segments_written(self.segments);
+        registry.last_days_written(&self.pages);
+    }
+}
 
 /// Adds rows of the registry to a batch.
 #[derive(Debug)]
 pub(crate) struct RegistryRows<'b>(pub(crate) &'b mut Batch);
 
 impl RegistryRows<'_> {
-    /// The rows of metrics and series that are in the registry.
-    pub(crate) fn define(&mut self, registry: &Registry, news: &Unsealed) -> Result<()> {
+    /// The rows of metrics and series that are in the registry, and of what their last days have become.
+    pub(crate) fn define(&mut self, registry: &Registry, news: &Unsealed) -> Result<StagedRows> {
         for metric in registry.describe_metrics(&news.metrics) {
             let row = framed(FrameKind::Metric, |out| {
                 out.push(metric.kind.code());
@@ -47,20 +62,45 @@ impl RegistryRows<'_> {
             });
             self.0.put(Keyspace::Registry, &key(b'm', metric.id.0), row);
         }
-        for series in news.series.chunks(SEGMENT_SERIES_MAX) {
+        let mut series = news.series.clone();
+        series.sort_unstable();
+        let segments = self.segments(registry, &series)?;
+        if !news.metrics.is_empty() || !news.series.is_empty() {
+            self.next_ids(registry);
+        }
+        self.forgotten(registry.readings_forgotten());
+        Ok(StagedRows { segments, pages: registry.stage_last_days(self.0)? })
+    }
+
+    /// The segments of some series, which ascend; those that are gone are left out.
+    pub(super) fn segments(
+        &mut self,
+        registry: &Registry,
+        series: &[SeriesId],
+    ) -> Result<Vec<RoaringBitmap>> {
+        let mut segments = Vec::new();
+        for series in series.chunks(SEGMENT_SERIES_MAX) {
             let series = registry.describe_series(series);
             let Some(first) = series.first() else { continue };
-            let segment = encode_segment(&series)?;
-            let row = framed(FrameKind::SeriesSegment, |out| out.extend_from_slice(&segment));
-            self.0.put(Keyspace::Registry, &key(b's', first.id.0), row);
+            self.0.put(Keyspace::Registry, &segment_key(first.id.0), segment_row(&series)?);
+            segments.push(series.iter().map(|series| series.id.0).collect());
         }
-        if !news.metrics.is_empty() || !news.series.is_empty() {
-            let (metric, series) = registry.next_ids();
-            for (key, next) in [(NEXT_METRIC_KEY, metric.0), (NEXT_SERIES_KEY, series.0)] {
-                self.0.put(Keyspace::Meta, key, u64::from(next).to_le_bytes().to_vec());
-            }
+        Ok(segments)
+    }
+
+    /// The ids that come next.
+    pub(super) fn next_ids(&mut self, registry: &Registry) {
+        let (metric, series) = registry.next_ids();
+        for (key, next) in [(NEXT_METRIC_KEY, metric.0), (NEXT_SERIES_KEY, series.0)] {
+            self.0.put(Keyspace::Meta, key, u64::from(next).to_le_bytes().to_vec());
         }
-        Ok(())
+    }
+
+    /// The time of the newest reading that was forgotten, if any was.
+    pub(super) fn forgotten(&mut self, time: TimestampMs) {
+        if let Ok(time) = u64::try_from(time.0) {
+            self.0.put(Keyspace::Meta, FORGOTTEN_KEY, time.to_le_bytes().to_vec());
+        }
     }
 
     pub(crate) fn stats(&mut self, metric: MetricId, stats: MetricStats) {
@@ -95,18 +135,27 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
     let mut damaged = Vec::new();
     let mut stats = HashMap::new();
     let mut dropped = HashSet::new();
-    // Dropped, then metrics, then series, then stats: the order of the prefixes.
+    // Dropped, then metrics, then series, then stats, then last days: the order of the prefixes.
     let visit = |key: Box<[u8]>, row: Box<[u8]>| {
         let outcome = match key.split_first() {
             Some((b'm', id)) => read_metric(id, &row).map(|metric| {
                 registry.restore(&Definitions { metrics: vec![metric], series: Vec::new() });
             }),
-            Some((b's', _)) => read_segment(&row).map(|series| {
+            Some((b's', id)) => metric_id(id).and_then(|MetricId(first)| {
+                let series = read_segment(&row)?;
+                let all = series.iter().map(|series| series.id.0).collect();
+                // The segment may be older than the deletion of their metric.
+                let left = series.iter().filter(|series| dropped.contains(&series.metric));
+                registry.restore_segment(first, all, left.map(|series| series.id.0).collect());
                 registry.restore(&Definitions { metrics: Vec::new(), series });
+                Ok(())
             }),
             Some((b't', id)) => read_stats(id, &row).map(|(metric, row)| {
                 stats.insert(metric, row);
             }),
+            Some((&last_days::KEY, _)) => {
+                last_days::read_row(&row).map(|days| registry.restore_last_days(days))
+            }
             Some((b'd', id)) => metric_id(id).map(|id| {
                 dropped.insert(id);
             }),
@@ -125,6 +174,9 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
         dropped.iter().map(|id: &MetricId| id.0.saturating_add(1)).max().unwrap_or(0);
     let next_metric = next(NEXT_METRIC_KEY)?.max(past_dropped);
     registry.reserve(MetricId(next_metric), SeriesId(next(NEXT_SERIES_KEY)?));
+    if let Some(time) = store.number(FORGOTTEN_KEY)? {
+        registry.forget_readings(TimestampMs(i64::try_from(time).unwrap_or(i64::MAX)));
+    }
     // A row that came back with damage is that of a metric that was dropped.
     for id in &dropped {
         registry.drop_metric(*id);
@@ -138,6 +190,7 @@ pub(crate) fn check_row(key: &[u8], row: &[u8]) -> CodecResult<()> {
         Some((b'm', id)) => read_metric(id, row).map(drop),
         Some((b's', _)) => read_segment(row).map(drop),
         Some((b't', id)) => read_stats(id, row).map(drop),
+        Some((&last_days::KEY, _)) => last_days::read_row(row).map(drop),
         Some((b'd', id)) => metric_id(id).map(drop),
         _ => Err(CodecError::new("unknown kind of row")),
     }
@@ -146,6 +199,11 @@ pub(crate) fn check_row(key: &[u8], row: &[u8]) -> CodecResult<()> {
 fn key(kind: u8, id: u32) -> [u8; 5] {
     let [a, b, c, d] = id.to_be_bytes();
     [kind, a, b, c, d]
+}
+
+/// The key of the segment whose first series this is.
+pub(super) fn segment_key(first: u32) -> [u8; 5] {
+    key(b's', first)
 }
 
 fn framed(kind: FrameKind, payload: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
@@ -180,96 +238,12 @@ fn read_stats(key: &[u8], row: &[u8]) -> CodecResult<(MetricId, MetricStats)> {
     Ok((metric_id(key)?, MetricStats { first, last, points }))
 }
 
-fn encode_segment(series: &[SeriesDefined]) -> Result<Vec<u8>> {
-    let mut numbers: HashMap<&str, i64> = HashMap::new();
-    let mut texts: Vec<&str> = Vec::new();
-    let mut tags = Vec::new();
-    for text in series.iter().flat_map(|s| s.tags.iter()).flat_map(|(k, v)| [k, v]) {
-        let number = *numbers.entry(text).or_insert_with(|| {
-            texts.push(text);
-            texts.len() as i64 - 1
-        });
-        tags.push(number);
-    }
-    let mut out = Vec::new();
-    put_varint(&mut out, texts.len() as u64);
-    texts.iter().for_each(|text| put_bytes(&mut out, text.as_bytes()));
-    put_varint(&mut out, series.len() as u64);
-    let mut before = 0;
-    let ids = series.iter().map(|s| {
-        let id = i64::from(s.id.0);
-        id - std::mem::replace(&mut before, id)
-    });
-    let ids: Vec<i64> = ids.collect();
-    let metrics: Vec<i64> = series.iter().map(|s| i64::from(s.metric.0)).collect();
-    let counts: Vec<i64> = series.iter().map(|s| s.tags.len() as i64).collect();
-    let keys: Vec<i64> = tags.iter().step_by(2).copied().collect();
-    let values: Vec<i64> = tags.iter().skip(1).step_by(2).copied().collect();
-    for column in [&ids, &metrics, &counts, &keys, &values] {
-        integers::encode(column, Effort::Seal, &mut out).map_err(Error::from)?;
-    }
-    Ok(out)
-}
-
-fn read_segment(row: &[u8]) -> CodecResult<Vec<SeriesDefined>> {
-    let (_, payload) = frame::open(row, FrameKind::SeriesSegment, VERSION)?;
-    let mut reader = Reader::new(payload);
-    let texts = (0..reader.count("texts", TEXTS_MAX)?)
-        .map(|_| reader.text())
-        .collect::<CodecResult<Vec<_>>>()?;
-    let count = reader.count("series", SEGMENT_SERIES_MAX)?;
-    let mut columns: [Vec<i64>; 5] = Default::default();
-    for (i, column) in columns.iter_mut().enumerate() {
-        let rows_max = if i < 3 { count } else { count * limits::TAGS_MAX };
-        IntegerColumn::read(&mut reader, rows_max)?.all(column)?;
-    }
-    reader.finish()?;
-    let [ids, metrics, counts, keys, values] = columns;
-    let small = |v: i64| u32::try_from(v).map_err(|_| CodecError::new("id over 32 bits"));
-    let text = |number: &i64| {
-        let found = usize::try_from(*number).ok().and_then(|n| texts.get(n));
-        found.copied().ok_or_else(|| CodecError::new("text that is not there"))
-    };
-    let mut pairs = keys.iter().zip(&values);
-    let mut id = 0i64;
-    let mut series = Vec::with_capacity(count);
-    for ((delta, metric), tags) in ids.iter().zip(&metrics).zip(&counts) {
-        id = id.wrapping_add(*delta);
-        let tags = pairs
-            .by_ref()
-            .take(usize::try_from(*tags).unwrap_or(0))
-            .map(|(k, v)| Ok((text(k)?, text(v)?)))
-            .collect::<CodecResult<Vec<_>>>()?;
-        let tags = Tags::new(&tags).map_err(|e| CodecError::new(e.to_string()))?;
-        series.push(SeriesDefined {
-            id: SeriesId(small(id)?),
-            metric: MetricId(small(*metric)?),
-            tags,
-        });
-    }
-    Ok(series)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::store::CardinalityLimits;
     use super::*;
-
-    #[test]
-    fn a_segment_round_trips_and_is_small() {
-        let series: Vec<SeriesDefined> = (0..1000u32)
-            .map(|i| {
-                let (host, zone) = (format!("host-{}", i / 10), format!("zone-{}", i % 3));
-                let tags = [("host", host.as_str()), ("zone", &zone), ("team", "core")];
-                let tags = Tags::new(&tags).unwrap();
-                SeriesDefined { id: SeriesId(5000 + i), metric: MetricId(i % 10), tags }
-            })
-            .collect();
-        let segment = encode_segment(&series).unwrap();
-        assert!(segment.len() < 1000 * 8, "{} bytes", segment.len());
-        let row = framed(FrameKind::SeriesSegment, |out| out.extend_from_slice(&segment));
-        assert_eq!(read_segment(&row).unwrap(), series);
-    }
+    use crate::log::SeriesDefined;
+    use crate::model::Tags;
 
     #[test]
     fn what_is_stored_is_loaded() {

@@ -25,6 +25,22 @@ impl Posting {
         }
     }
 
+    /// Takes a series out; true when none is left.
+    fn remove(&mut self, series: u32) -> bool {
+        match self {
+            Self::One(only) => *only == series,
+            Self::Many(set) => {
+                set.remove(series);
+                match (set.len(), set.min()) {
+                    (1, Some(only)) => *self = Self::One(only),
+                    (0, _) => return true,
+                    _ => {}
+                }
+                false
+            }
+        }
+    }
+
     pub(super) fn add_to(&self, into: &mut RoaringBitmap) {
         match self {
             Self::One(series) => {
@@ -53,6 +69,22 @@ impl Postings {
         let values = self.keys.entry(key).or_default();
         let posting = values.entry(value).or_insert_with(|| Posting::One(series));
         posting.insert(series);
+    }
+
+    /// Takes a series out, and with it the value and the key if no other series has them.
+    pub(super) fn remove(&mut self, key: TextId, value: TextId, series: u32) {
+        let Some(values) = self.keys.get_mut(&key) else { return };
+        let Some(posting) = values.get_mut(&value) else { return };
+        if !posting.remove(series) {
+            return;
+        }
+        values.remove(&value);
+        if values.is_empty() {
+            self.keys.remove(&key);
+        } else if values.capacity() > 4 * values.len() + 16 {
+            // So seldom that it costs every removal the same.
+            values.shrink_to(2 * values.len());
+        }
     }
 
     pub(super) fn keys(

@@ -1,21 +1,29 @@
 //! The registry behind its lock: finding and creating series, and keeping track of what is not on disk yet.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use parking_lot::{RwLock, RwLockReadGuard};
 use roaring::RoaringBitmap;
 
 use super::aliases::{Known, Place, Speller, Spelling};
 use super::index::{Index, MetricEntry, Selection};
+use super::retirement::{Grace, Stored};
 use crate::error::Refusal;
 use crate::log::{Definitions, MetricDefined, SeriesDefined};
-use crate::model::{MetricId, MetricName, MetricType, SeriesId, TagFilter, Tags};
+use crate::model::{
+    MetricId, MetricName, MetricType, SeriesHold, SeriesId, TagFilter, Tags, TimestampMs,
+};
 
 /// The registry.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    index: RwLock<Index>,
-    news: parking_lot::Mutex<News>,
+    // Locks are taken in the order of `stored`, `index`, `news`.
+    pub(super) stored: parking_lot::Mutex<Stored>,
+    pub(super) index: RwLock<Index>,
+    pub(super) news: parking_lot::Mutex<News>,
+    pub(super) grace: Grace,
+    /// The time of the newest reading that was forgotten with its series.
+    pub(super) forgotten: AtomicI64,
     limits: CardinalityLimits,
     /// Whether memory has no room for more series.
     is_full: AtomicBool,
@@ -33,13 +41,15 @@ pub(crate) struct CardinalityLimits {
     pub(crate) total: usize,
 }
 
-/// What was created and is not on disk.
+/// What was created and is not on disk, and the other way round.
 #[derive(Debug, Default)]
-struct News {
+pub(super) struct News {
     /// Not in the log yet.
     unlogged: Definitions,
     /// In the log, not in the registry keyspace yet.
     unsealed: Unsealed,
+    /// Series that left the index and may be on disk.
+    pub(super) left: RoaringBitmap,
 }
 
 /// Metrics and series that are in the log and not in the registry keyspace. Only their ids: the texts are in the
@@ -57,19 +67,29 @@ pub(crate) struct Lookup<'a> {
     index: Option<RwLockReadGuard<'a, Index>>,
     place: Place,
     speller: Speller,
+    hold: SeriesHold,
     /// Series that are looked up before those who wait to create one get their turn.
     patience: u32,
 }
 
 impl Registry {
     pub(crate) fn new(limits: CardinalityLimits) -> Self {
-        let (index, news) = (RwLock::new(Index::default()), parking_lot::Mutex::default());
-        Self { index, news, limits, is_full: AtomicBool::new(false) }
+        Self {
+            stored: parking_lot::Mutex::default(),
+            index: RwLock::default(),
+            news: parking_lot::Mutex::default(),
+            grace: Grace::default(),
+            forgotten: AtomicI64::new(i64::MIN),
+            limits,
+            is_full: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn lookup(&self) -> Lookup<'_> {
         let (place, speller) = (Place::default(), Speller::default());
-        Lookup { registry: self, index: None, place, speller, patience: PATIENCE }
+        // Before anything is found.
+        let hold = self.grace.hold();
+        Lookup { registry: self, index: None, place, speller, hold, patience: PATIENCE }
     }
 
     /// Runs `read` on the metric called `name`.
@@ -127,8 +147,9 @@ impl Registry {
 
     /// Metrics, series and bytes in memory.
     pub(crate) fn size(&self) -> (usize, usize, usize) {
+        let stored = self.stored.lock().bytes();
         let index = self.index.read();
-        (index.metric_count(), index.live_series(), index.bytes())
+        (index.metric_count(), index.live_series(), index.bytes() + stored)
     }
 
     /// Adds what the log or the disk tells.
@@ -136,6 +157,19 @@ impl Registry {
         let mut index = self.index.write();
         definitions.metrics.iter().for_each(|metric| index.define_metric(metric));
         definitions.series.iter().for_each(|series| index.define_series(series));
+    }
+
+    /// Takes note of a segment on disk, and of those of its series that left the registry before.
+    pub(super) fn restore_segment(&self, first: u32, series: RoaringBitmap, left: RoaringBitmap) {
+        self.stored.lock().segments.insert(first, series);
+        self.news.lock().left |= left;
+    }
+
+    /// Takes note of last days on disk.
+    pub(super) fn restore_last_days(&self, days: Vec<(SeriesId, u32)>) {
+        let mut stored = self.stored.lock();
+        let index = self.index.read();
+        stored.days.restore(days, |series| index.metric_of(series).is_some());
     }
 
     /// The series of metrics that exist, without their tags.
@@ -158,7 +192,16 @@ impl Registry {
 
     /// Forgets a metric; false when it was not there.
     pub(crate) fn drop_metric(&self, metric: MetricId) -> Option<RoaringBitmap> {
-        self.index.write().drop_metric(metric)
+        let mut index = self.index.write();
+        let series = index.drop_metric(metric)?;
+        self.news.lock().left |= &series;
+        Some(series)
+    }
+
+    /// Whether all these series are known.
+    pub(super) fn knows_all(&self, series: &RoaringBitmap) -> bool {
+        let index = self.index.read();
+        series.iter().all(|series| index.metric_of(SeriesId(series)).is_some())
     }
 
     /// Takes the definitions that the log does not hold.
@@ -222,10 +265,11 @@ impl Registry {
         }
         let tags = Tags::new(tags)?;
         if let Some(series) = metric.and_then(|(id, ..)| index.find(id, &tags)) {
+            index.keep(series);
             index.aliases.insert(spelling, (series, kind));
             return Ok(series);
         }
-        self.check_limits(name, metric.map_or(0, |(.., series)| series), index.live_series())?;
+        self.check_limits(name, metric.map(|(.., series)| series), &index)?;
         let (present, keys) = match metric.and_then(|(id, ..)| index.metric(id)) {
             Some(metric) => (metric.postings.keys().len(), index.tag_keys_with(metric, &tags)),
             None => (0, tags.len()),
@@ -257,22 +301,41 @@ impl Registry {
         Ok(series)
     }
 
-    fn check_limits(&self, name: &str, of_metric: u64, total: usize) -> Result<(), Refusal> {
+    /// Whether a metric may have one more series; `of_metric` are those it has if it exists.
+    fn check_limits(
+        &self,
+        name: &str,
+        of_metric: Option<u64>,
+        index: &Index,
+    ) -> Result<(), Refusal> {
         let CardinalityLimits { per_metric, total: total_max, .. } = self.limits;
-        if of_metric >= per_metric as u64 {
+        let series = of_metric.unwrap_or(0);
+        if series >= per_metric as u64 {
             return Err(Refusal::CardinalityLimit(format!(
-                "metric {name:?} has {of_metric} series, the most that one metric may have"
+                "metric {name:?} has {series} series, the most that one metric may have"
             )));
         }
+        // A metric without series takes memory as one with a series does: memory is bounded by this limit.
+        let others = index.empty_metrics() - usize::from(of_metric == Some(0));
+        let total = index.live_series() + others;
         if self.is_full.load(Ordering::Relaxed) {
             return Err(Refusal::CardinalityLimit(format!(
                 "memory has no room for more than the {total} series that there are"
             )));
         }
         if total >= total_max {
+            let beside = match others {
+                0 => String::new(),
+                others => format!(", {others} metrics without series included"),
+            };
             return Err(Refusal::CardinalityLimit(format!(
-                "there are {total} series, the most that there may be"
+                "there are {total} series{beside}, the most that there may be"
             )));
+        }
+        if index.next_series() == SeriesId(u32::MAX) {
+            return Err(Refusal::CardinalityLimit(
+                "the ids of series are used up: each is given once".to_owned(),
+            ));
         }
         Ok(())
     }
@@ -314,6 +377,16 @@ impl<'a> Lookup<'a> {
         // The read lock has to go before the write lock can come.
         self.index = None;
         self.registry.create(metric, kind, tags, spelling)
+    }
+
+    /// Keeps the series that were found, and those that will be.
+    pub(crate) fn hold(&self) -> SeriesHold {
+        self.hold.clone()
+    }
+
+    /// The time of the newest reading that was forgotten with its series.
+    pub(crate) fn readings_forgotten(&self) -> TimestampMs {
+        self.registry.readings_forgotten()
     }
 
     /// The type of a metric that exists.

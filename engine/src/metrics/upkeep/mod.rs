@@ -6,10 +6,15 @@
 mod expire;
 mod garbage;
 mod merge;
+mod retire_series;
 mod seal;
 mod verify;
 mod verify_rows;
 
+#[cfg(test)]
+mod retire_random;
+#[cfg(test)]
+mod retire_tests;
 #[cfg(test)]
 mod tests;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::super::block::{BlockInfo, BlockKey, WriteOrder};
 use super::super::head::Head;
 use super::super::readings::ChangedBaselines;
-use super::super::registry::{RegistryRows, Unsealed};
+use super::super::registry::{RegistryRows, StagedRows, Unsealed};
 use super::super::seal;
 use super::super::writer::{BlockOrigin, NewBlock};
 use super::super::{Metrics, load};
@@ -28,6 +28,8 @@ pub(crate) struct FrozenMetrics {
 #[derive(Debug)]
 pub(crate) struct StagedBlocks {
     pub(super) infos: Vec<BlockInfo>,
+    /// Rows of the registry; merges have none.
+    registry: StagedRows,
 }
 
 impl FrozenMetrics {
@@ -78,13 +80,18 @@ impl Metrics {
             sequence: &self.sequence,
             times: &times,
         };
+        // Noted before they are on disk: too late a day only keeps a series longer.
+        let seen = |series, time| self.registry.raise_last_day(series, time);
         let blocks = match &frozen.head {
-            Some(head) => seal::seal(head, self.now(), origin)?,
+            Some(head) => seal::seal(head, self.now(), origin, seen)?,
             None => Vec::new(),
         };
+        frozen.baselines.times().for_each(|(series, time)| seen(series, time));
+        // New series without points: their first ones may be on their way.
+        self.registry.note_new_series(&frozen.news.series, self.now());
         self.times.stage(times.pages(Effort::Seal)?, batch);
         let mut rows = RegistryRows(batch);
-        rows.define(&self.registry, &frozen.news)?;
+        let registry = rows.define(&self.registry, &frozen.news)?;
         for (metric, head) in frozen.head.iter().flat_map(|head| head.metrics()) {
             rows.stats(metric, self.view.stats_after(metric, head.stats));
         }
@@ -93,11 +100,12 @@ impl Metrics {
             RegistryRows(batch).drop_metric(*metric);
             blocks.iter().for_each(|key| retire(batch, key));
         }
-        Ok(self.stage(blocks, batch))
+        Ok(StagedBlocks { registry, ..self.stage(blocks, batch) })
     }
 
     /// Shows the blocks that are on disk by now in the place of the head they were.
     pub(crate) fn sealed(&self, staged: StagedBlocks) -> Result<()> {
+        staged.registry.written(&self.registry);
         let unwanted = self.view.sealed(&staged.infos);
         self.remove(&unwanted)?;
         self.counters.seals.fetch_add(1, Ordering::Relaxed);
@@ -115,7 +123,7 @@ impl Metrics {
         }
         let sequence = self.sequence.load(Ordering::Relaxed);
         batch.put(Keyspace::Meta, load::SEQUENCE_KEY, sequence.to_le_bytes().to_vec());
-        StagedBlocks { infos }
+        StagedBlocks { infos, registry: StagedRows::default() }
     }
 
     /// Removes blocks that no view has named.

@@ -1,0 +1,198 @@
+//! The last day that each series has data of, or later: what has expired on every day up to it has no data any more.
+//!
+//! ```text
+//! 'u' page: u32 BE   frame(LastDays) { series: varint │ first id less one: signed │ ids, each less the one before: integers
+//!                                      │ days since the epoch: integers }
+//! ```
+//!
+//! A page is of 256 neighbouring ids and is written with each seal that brings a series of it to a later day, so a series that
+//! reports without a pause costs a few bytes a day. Days only grow: one that is too late keeps a series longer than it had to
+//! be kept, one that is too early would hide data. So a day is raised before the batch with the data is written, and all days are
+//! raised to those of the newest blocks when something of the registry was lost, since older rows may have come back.
+
+use roaring::RoaringBitmap;
+
+use crate::codec::bytes::{Reader, put_signed, put_varint};
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::integers::{self, Effort, IntegerColumn};
+use crate::codec::verified::{encode_verified, expect_same};
+use crate::codec::{CodecError, CodecResult};
+use crate::error::Result;
+use crate::metrics::series_map::SeriesMap;
+use crate::model::{Interval, SeriesId, TimestampMs};
+use crate::storage::{Batch, Keyspace};
+
+const VERSION: u8 = 1;
+/// Series of a page.
+const PAGE_SERIES: u32 = 1 << 8;
+/// What the keys of pages begin with.
+pub(super) const KEY: u8 = b'u';
+
+/// The day of a time, in days since the epoch; times that have no such day count as of the nearest one.
+pub(crate) fn day_of(time: TimestampMs) -> u32 {
+    let day = time.0.div_euclid(Interval::DAY.ms());
+    u32::try_from(day.max(0)).unwrap_or(u32::MAX)
+}
+
+/// The last days of series.
+#[derive(Debug, Default)]
+pub(crate) struct LastDays {
+    days: SeriesMap<u32>,
+    /// Pages that differ from those on disk.
+    changed: RoaringBitmap,
+}
+
+impl LastDays {
+    pub(crate) fn get(&self, series: SeriesId) -> Option<u32> {
+        self.days.get(series)
+    }
+
+    /// Notes that a series has data of a day.
+    pub(crate) fn raise(&mut self, series: SeriesId, day: u32) {
+        if self.days.get(series).is_none_or(|before| before < day) {
+            self.days.insert(series, day);
+            self.changed.insert(series.0 / PAGE_SERIES);
+        }
+    }
+
+    /// Forgets a series that has retired.
+    pub(super) fn remove(&mut self, series: SeriesId) {
+        if self.days.remove(series).is_some() {
+            self.changed.insert(series.0 / PAGE_SERIES);
+        }
+    }
+
+    /// The series that have nothing after `day`, in no order.
+    pub(super) fn silent_since(&self, day: u32) -> RoaringBitmap {
+        let silent = self.days.iter().filter(|(_, last)| *last <= day);
+        let mut series: Vec<u32> = silent.map(|(series, _)| series.0).collect();
+        series.sort_unstable();
+        series.into_iter().collect()
+    }
+
+    /// Puts back what a row says of the series that are `known`.
+    pub(super) fn restore(&mut self, rows: Vec<(SeriesId, u32)>, known: impl Fn(SeriesId) -> bool) {
+        for (series, day) in rows {
+            if known(series) {
+                self.days.insert(series, day);
+            } else {
+                self.changed.insert(series.0 / PAGE_SERIES);
+            }
+        }
+    }
+
+    /// Adds up to so many of the pages that changed to a batch, and answers which. They count as changed until
+    /// [`Self::written`].
+    pub(super) fn stage(&self, batch: &mut Batch, pages_max: usize) -> Result<RoaringBitmap> {
+        let pages: RoaringBitmap = self.changed.iter().take(pages_max).collect();
+        for page in &pages {
+            let first = SeriesId(page * PAGE_SERIES);
+            let rows: Vec<(SeriesId, u32)> = self.days.range(first, PAGE_SERIES).collect();
+            if rows.is_empty() {
+                batch.delete(Keyspace::Registry, &key(page));
+            } else {
+                batch.put(Keyspace::Registry, &key(page), row(&rows)?);
+            }
+        }
+        Ok(pages)
+    }
+
+    /// Pages that were staged are on disk.
+    pub(super) fn written(&mut self, pages: &RoaringBitmap) {
+        self.changed -= pages;
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.days.bytes()
+    }
+}
+
+fn key(page: u32) -> [u8; 5] {
+    let [a, b, c, d] = page.to_be_bytes();
+    [KEY, a, b, c, d]
+}
+
+fn row(rows: &[(SeriesId, u32)]) -> CodecResult<Vec<u8>> {
+    let encode = |effort| {
+        let mut out = Vec::new();
+        let mark = frame::begin(&mut out, FrameKind::LastDays, VERSION);
+        put_varint(&mut out, rows.len() as u64);
+        // So that neighbours are all one apart, the first one too.
+        let mut before = rows.first().map_or(0, |(first, _)| i64::from(first.0) - 1);
+        put_signed(&mut out, before);
+        let ids = rows.iter().map(|(series, _)| {
+            let id = i64::from(series.0);
+            id - std::mem::replace(&mut before, id)
+        });
+        let ids: Vec<i64> = ids.collect();
+        let days: Vec<i64> = rows.iter().map(|(_, day)| i64::from(*day)).collect();
+        integers::encode(&ids, effort, &mut out)?;
+        integers::encode(&days, effort, &mut out)?;
+        frame::close(&mut out, mark);
+        Ok(out)
+    };
+    let check = |bytes: &[u8]| expect_same(read_row(bytes)? == rows, "last days");
+    encode_verified(Effort::Seal, encode, check, || "a page of last days".to_owned())
+}
+
+/// The series and days of a row.
+pub(super) fn read_row(row: &[u8]) -> CodecResult<Vec<(SeriesId, u32)>> {
+    let (_, payload) = frame::open(row, FrameKind::LastDays, VERSION)?;
+    let mut reader = Reader::new(payload);
+    let count = reader.count("series", PAGE_SERIES as usize)?;
+    let mut id = reader.signed()?;
+    let [mut ids, mut days] = [Vec::new(), Vec::new()];
+    for column in [&mut ids, &mut days] {
+        IntegerColumn::read_exactly(&mut reader, count)?.all(column)?;
+    }
+    reader.finish()?;
+    let small = |v: i64| u32::try_from(v).map_err(|_| CodecError::new("number over 32 bits"));
+    let rows = ids.iter().zip(&days).map(|(more, day)| {
+        id = id.wrapping_add(*more);
+        Ok((SeriesId(small(id)?), small(*day)?))
+    });
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_a_page_stay_what_they_are() {
+        let rows = [(SeriesId(512), 20_000), (SeriesId(514), 20_001), (SeriesId(515), 20_001)];
+        let bytes = row(&rows).unwrap();
+        assert_eq!(read_row(&bytes).unwrap(), rows);
+        let hex: Vec<String> =
+            bytes[frame::HEADER_BYTES..].iter().map(|b| format!("{b:02x}")).collect();
+        assert_eq!(hex.join(" "), "03 fe 07 03 01 02 01 02 03 01 c0 b8 02 01 06");
+    }
+
+    #[test]
+    fn series_that_report_together_take_a_fraction_of_a_byte() {
+        let rows: Vec<_> = (256..512).map(|series| (SeriesId(series), 20_000)).collect();
+        let bytes = row(&rows).unwrap();
+        assert!(bytes.len() < 40, "{} bytes", bytes.len());
+    }
+
+    #[test]
+    fn days_only_grow() {
+        let mut days = LastDays::default();
+        for (day, expected) in [(5, 5), (3, 5), (9, 9)] {
+            days.raise(SeriesId(7), day);
+            assert_eq!(days.get(SeriesId(7)), Some(expected));
+        }
+        assert_eq!(days.silent_since(8), RoaringBitmap::new());
+        assert_eq!(days.silent_since(9), RoaringBitmap::from_iter([7]));
+        days.remove(SeriesId(7));
+        assert_eq!(days.silent_since(u32::MAX), RoaringBitmap::new());
+    }
+
+    #[test]
+    fn any_time_has_a_day() {
+        for (time, day) in [(i64::MIN, 0), (-1, 0), (86_400_000, 1), (i64::MAX, u32::MAX)] {
+            assert_eq!(day_of(TimestampMs(time)), day);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A segment: series with their tags, a few bytes each, since their strings are kept once.
+//!
+//! ```text
+//! frame(SeriesSegment) { strings: varint, each: text │ series: varint │ ids, each less the one before │ metrics │ tags per series
+//!                        │ for every tag its key and its value, as numbers of strings: all integers }
+//! ```
+//!
+//! A seal writes those of the series that it finds new. When some of them retire, the others go to a new segment.
+
+use hashbrown::HashMap;
+
+use crate::codec::bytes::{Reader, put_bytes, put_varint};
+use crate::codec::frame::{self, FrameKind};
+use crate::codec::integers::{self, Effort, IntegerColumn};
+use crate::codec::verified::{encode_verified, expect_same};
+use crate::codec::{CodecError, CodecResult};
+use crate::limits;
+use crate::log::SeriesDefined;
+use crate::model::{MetricId, SeriesId, Tags};
+
+const VERSION: u8 = 1;
+/// Series of one segment; more are cut into several, so that little is spelled out at once.
+pub(super) const SEGMENT_SERIES_MAX: usize = 1 << 13;
+const TEXTS_MAX: usize = SEGMENT_SERIES_MAX * limits::TAGS_MAX * 2;
+
+/// The row of some series, once it is seen to read back as them.
+pub(super) fn segment_row(series: &[SeriesDefined]) -> CodecResult<Vec<u8>> {
+    let encode = |effort| {
+        let mut row = Vec::new();
+        let mark = frame::begin(&mut row, FrameKind::SeriesSegment, VERSION);
+        encode_segment(series, effort, &mut row)?;
+        frame::close(&mut row, mark);
+        Ok(row)
+    };
+    let check = |row: &[u8]| expect_same(read_segment(row)? == series, "series");
+    encode_verified(Effort::Seal, encode, check, || "a segment of the registry".to_owned())
+}
+
+fn encode_segment(series: &[SeriesDefined], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+    let mut numbers: HashMap<&str, i64> = HashMap::new();
+    let mut texts: Vec<&str> = Vec::new();
+    let mut tags = Vec::new();
+    for text in series.iter().flat_map(|s| s.tags.iter()).flat_map(|(k, v)| [k, v]) {
+        let number = *numbers.entry(text).or_insert_with(|| {
+            texts.push(text);
+            texts.len() as i64 - 1
+        });
+        tags.push(number);
+    }
+    put_varint(out, texts.len() as u64);
+    texts.iter().for_each(|text| put_bytes(out, text.as_bytes()));
+    put_varint(out, series.len() as u64);
+    let mut before = 0;
+    let ids = series.iter().map(|s| {
+        let id = i64::from(s.id.0);
+        id - std::mem::replace(&mut before, id)
+    });
+    let ids: Vec<i64> = ids.collect();
+    let metrics: Vec<i64> = series.iter().map(|s| i64::from(s.metric.0)).collect();
+    let counts: Vec<i64> = series.iter().map(|s| s.tags.len() as i64).collect();
+    let keys: Vec<i64> = tags.iter().step_by(2).copied().collect();
+    let values: Vec<i64> = tags.iter().skip(1).step_by(2).copied().collect();
+    for column in [&ids, &metrics, &counts, &keys, &values] {
+        integers::encode(column, effort, out)?;
+    }
+    Ok(())
+}
+
+/// The series of a row.
+pub(super) fn read_segment(row: &[u8]) -> CodecResult<Vec<SeriesDefined>> {
+    let (_, payload) = frame::open(row, FrameKind::SeriesSegment, VERSION)?;
+    let mut reader = Reader::new(payload);
+    let texts = (0..reader.count("texts", TEXTS_MAX)?)
+        .map(|_| reader.text())
+        .collect::<CodecResult<Vec<_>>>()?;
+    let count = reader.count("series", SEGMENT_SERIES_MAX)?;
+    let mut columns: [Vec<i64>; 5] = Default::default();
+    for (i, column) in columns.iter_mut().enumerate() {
+        let rows_max = if i < 3 { count } else { count * limits::TAGS_MAX };
+        IntegerColumn::read(&mut reader, rows_max)?.all(column)?;
+    }
+    reader.finish()?;
+    let [ids, metrics, counts, keys, values] = columns;
+    let small = |v: i64| u32::try_from(v).map_err(|_| CodecError::new("id over 32 bits"));
+    let text = |number: &i64| {
+        let found = usize::try_from(*number).ok().and_then(|n| texts.get(n));
+        found.copied().ok_or_else(|| CodecError::new("text that is not there"))
+    };
+    let mut pairs = keys.iter().zip(&values);
+    let mut id = 0i64;
+    let mut series = Vec::with_capacity(count);
+    for ((delta, metric), tags) in ids.iter().zip(&metrics).zip(&counts) {
+        id = id.wrapping_add(*delta);
+        let tags = pairs
+            .by_ref()
+            .take(usize::try_from(*tags).unwrap_or(0))
+            .map(|(k, v)| Ok((text(k)?, text(v)?)))
+            .collect::<CodecResult<Vec<_>>>()?;
+        let tags = Tags::new(&tags).map_err(|e| CodecError::new(e.to_string()))?;
+        series.push(SeriesDefined {
+            id: SeriesId(small(id)?),
+            metric: MetricId(small(*metric)?),
+            tags,
+        });
+    }
+    Ok(series)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_round_trips_and_is_small() {
+        let series: Vec<SeriesDefined> = (0..1000u32)
+            .map(|i| {
+                let (host, zone) = (format!("host-{}", i / 10), format!("zone-{}", i % 3));
+                let tags = [("host", host.as_str()), ("zone", &zone), ("team", "core")];
+                let tags = Tags::new(&tags).unwrap();
+                SeriesDefined { id: SeriesId(5000 + i), metric: MetricId(i % 10), tags }
+            })
+            .collect();
+        let row = segment_row(&series).unwrap();
+        assert!(row.len() < 1000 * 8, "{} bytes", row.len());
+        assert_eq!(read_segment(&row).unwrap(), series);
+    }
+}

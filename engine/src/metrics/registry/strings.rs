@@ -1,0 +1,219 @@
+//! Tag keys and values as numbers: each is kept once, for as long as a series has it.
+//!
+//! Strings are in pages of 64, behind each other in one buffer: a string that nobody uses any more is cut out of its page, which
+//! costs a page and not all of them, and its number is given again.
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::model::TextId;
+
+/// Strings of a page.
+const PAGE_STRINGS: usize = 64;
+
+/// Counted strings.
+#[derive(Debug, Default)]
+pub(super) struct Strings {
+    pages: Vec<Page>,
+    /// Numbers that nobody uses.
+    free: Vec<u32>,
+    by_hash: HashTable<u32>,
+    /// Bytes of the buffers of all pages.
+    buffers: usize,
+}
+
+#[derive(Debug, Default)]
+struct Page {
+    buffer: String,
+    /// Where each string ends; it begins where the one before ends.
+    ends: Vec<u32>,
+    /// How many tags each string is a part of.
+    uses: Vec<u32>,
+}
+
+impl Strings {
+    pub(super) fn get(&self, string: &str) -> Option<TextId> {
+        let hash = xxh3_64(string.as_bytes());
+        let found = self.by_hash.find(hash, |id| string_at(&self.pages, *id) == string);
+        found.map(|id| TextId(*id))
+    }
+
+    pub(super) fn string(&self, id: TextId) -> &str {
+        string_at(&self.pages, id.0)
+    }
+
+    /// The number of a string, which is used once more from now on.
+    pub(super) fn acquire(&mut self, string: &str) -> TextId {
+        let Self { pages, free, by_hash, buffers } = self;
+        let all = (pages.len() * PAGE_STRINGS) as u32;
+        let next = match pages.last() {
+            Some(last) if last.ends.len() < PAGE_STRINGS => {
+                all - (PAGE_STRINGS - last.ends.len()) as u32
+            }
+            _ => all,
+        };
+        let entry = by_hash.entry(
+            xxh3_64(string.as_bytes()),
+            |id| string_at(pages, *id) == string,
+            |id| xxh3_64(string_at(pages, *id).as_bytes()),
+        );
+        let id = match entry {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let id = free.pop().unwrap_or(next);
+                place.insert(id);
+                if id as usize == pages.len() * PAGE_STRINGS {
+                    pages.push(Page::default());
+                }
+                if let Some((page, slot)) = page_mut(pages, id) {
+                    *buffers -= page.buffer.capacity();
+                    page.set(slot, string);
+                    *buffers += page.buffer.capacity();
+                }
+                id
+            }
+        };
+        if let Some((page, slot)) = page_mut(pages, id)
+            && let Some(uses) = page.uses.get_mut(slot)
+        {
+            *uses += 1;
+        }
+        TextId(id)
+    }
+
+    /// Ends one use of a string.
+    pub(super) fn release(&mut self, id: TextId) {
+        let hash = xxh3_64(self.string(id).as_bytes());
+        let Some((page, slot)) = page_mut(&mut self.pages, id.0) else { return };
+        match page.uses.get_mut(slot) {
+            Some(uses) if *uses > 1 => *uses -= 1,
+            Some(uses) if *uses == 1 => {
+                *uses = 0;
+                if let Ok(found) = self.by_hash.find_entry(hash, |other| *other == id.0) {
+                    found.remove();
+                }
+                self.buffers -= page.buffer.capacity();
+                page.set(slot, "");
+                page.shrink();
+                self.buffers += page.buffer.capacity();
+                self.free.push(id.0);
+            }
+            _ => {}
+        }
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        let of_page = size_of::<Page>() + PAGE_STRINGS * 2 * size_of::<u32>();
+        let pages = self.pages.capacity() * of_page;
+        pages + self.buffers + self.free.capacity() * 4 + self.by_hash.capacity() * 5
+    }
+}
+
+impl Page {
+    fn start_of(&self, slot: usize) -> usize {
+        slot.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize)
+    }
+
+    fn get(&self, slot: usize) -> &str {
+        let start = self.start_of(slot);
+        let end = self.ends.get(slot).map_or(start, |end| *end as usize);
+        self.buffer.get(start..end).unwrap_or_default()
+    }
+
+    /// Puts a string in the place of another, or behind the last one.
+    fn set(&mut self, slot: usize, string: &str) {
+        let is_last = slot + 1 == PAGE_STRINGS && slot >= self.ends.len();
+        if slot >= self.ends.len() {
+            self.ends.push(self.buffer.len() as u32);
+            self.uses.push(0);
+        }
+        let start = self.start_of(slot);
+        let end = self.ends.get(slot).map_or(start, |end| *end as usize);
+        self.buffer.replace_range(start..end, string);
+        for at in self.ends.iter_mut().skip(slot) {
+            *at = *at - (end - start) as u32 + string.len() as u32;
+        }
+        if is_last {
+            // Nothing is put behind it.
+            self.buffer.shrink_to_fit();
+        }
+    }
+
+    /// Gives memory back when most of it is not used any more.
+    fn shrink(&mut self) {
+        if self.buffer.capacity() > 2 * self.buffer.len() + 64 {
+            self.buffer.shrink_to_fit();
+        }
+    }
+}
+
+fn string_at(pages: &[Page], id: u32) -> &str {
+    let (page, slot) = (id as usize / PAGE_STRINGS, id as usize % PAGE_STRINGS);
+    pages.get(page).map_or("", |page| page.get(slot))
+}
+
+fn page_mut(pages: &mut [Page], id: u32) -> Option<(&mut Page, usize)> {
+    let (page, slot) = (id as usize / PAGE_STRINGS, id as usize % PAGE_STRINGS);
+    Some((pages.get_mut(page)?, slot))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn strings_are_kept_while_they_are_used(
+            steps in prop::collection::vec(("[aä]{0,3}[0-9]{0,2}", any::<bool>()), 0..600),
+        ) {
+            let mut strings = Strings::default();
+            let mut model: BTreeMap<String, (TextId, u32)> = BTreeMap::new();
+            for (string, acquired) in steps {
+                if acquired {
+                    let id = strings.acquire(&string);
+                    let known = model.entry(string).or_insert((id, 0));
+                    prop_assert_eq!(known.0, id);
+                    known.1 += 1;
+                } else if let Some((id, uses)) = model.get_mut(&string) {
+                    strings.release(*id);
+                    *uses -= 1;
+                    if *uses == 0 {
+                        model.remove(&string);
+                        prop_assert_eq!(strings.get(&string), None);
+                    }
+                }
+                for (string, (id, _)) in &model {
+                    prop_assert_eq!(strings.string(*id), string);
+                    prop_assert_eq!(strings.get(string), Some(*id));
+                }
+            }
+            let buffers: usize = strings.pages.iter().map(|page| page.buffer.capacity()).sum();
+            prop_assert_eq!(strings.buffers, buffers);
+        }
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_strings_that_came_and_went() {
+        let mut strings = Strings::default();
+        let mut ids = std::collections::VecDeque::new();
+        let mut least = 0;
+        for number in 0..100_000 {
+            ids.push_back(strings.acquire(&format!("pod-{number:08}")));
+            if number >= 1_000 {
+                strings.release(ids.pop_front().unwrap());
+            }
+            if number == 20_000 {
+                least = strings.bytes();
+            }
+        }
+        assert!(strings.bytes() <= least * 5 / 4, "{} instead of {least}", strings.bytes());
+        ids.into_iter().for_each(|id| strings.release(id));
+        assert!(strings.bytes() < least && strings.by_hash.is_empty());
+    }
+}

@@ -1,0 +1,154 @@
+//! The metric and the tags of every series, by id.
+//!
+//! As in a [`SeriesMap`](crate::metrics::series_map::SeriesMap), 64 neighbouring ids share a leaf, here with their tags behind each
+//! other: a series that retires is cut out of its leaf, and ids that nobody has cost nothing.
+
+use hashbrown::HashMap;
+
+use crate::model::{MetricId, SeriesId, TextId};
+
+/// A tag of a series: its key and its value.
+pub(super) type Tag = (TextId, TextId);
+
+/// Ids of a leaf, as a power of two: one for each bit of a word.
+const LEAF_BITS: u32 = u64::BITS.trailing_zeros();
+
+/// The series that there are.
+#[derive(Debug, Default)]
+pub(super) struct SeriesTable {
+    leaves: HashMap<u32, Leaf>,
+    series: usize,
+    tags: usize,
+}
+
+#[derive(Debug, Default)]
+struct Leaf {
+    present: u64,
+    entries: Vec<Entry>,
+    tags: Vec<Tag>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    metric: MetricId,
+    /// Where the tags end; they begin where those of the entry before end.
+    end: u32,
+}
+
+fn split(series: SeriesId) -> (u32, u32) {
+    (series.0 >> LEAF_BITS, series.0 & (u64::BITS - 1))
+}
+
+impl SeriesTable {
+    pub(super) fn get(&self, series: SeriesId) -> Option<(MetricId, &[Tag])> {
+        let (number, slot) = split(series);
+        let leaf = self.leaves.get(&number)?;
+        let (at, present) = leaf.place(slot);
+        let entry = leaf.entries.get(at).filter(|_| present)?;
+        Some((entry.metric, leaf.tags.get(leaf.start_of(at)..entry.end as usize)?))
+    }
+
+    /// Adds a series; false, changing nothing, when it is there.
+    pub(super) fn insert(&mut self, series: SeriesId, metric: MetricId, tags: &[Tag]) -> bool {
+        let (number, slot) = split(series);
+        let leaf = self.leaves.entry(number).or_default();
+        let (at, present) = leaf.place(slot);
+        if present {
+            return false;
+        }
+        let start = leaf.start_of(at);
+        leaf.present |= 1 << slot;
+        leaf.tags.splice(start..start, tags.iter().copied());
+        leaf.entries.insert(at, Entry { metric, end: start as u32 });
+        leaf.entries.iter_mut().skip(at).for_each(|entry| entry.end += tags.len() as u32);
+        if leaf.present == u64::MAX {
+            // Nothing is added to it any more.
+            leaf.tags.shrink_to_fit();
+        }
+        self.series += 1;
+        self.tags += tags.len();
+        true
+    }
+
+    /// Removes a series. Returns its metric and its tags.
+    pub(super) fn remove(&mut self, series: SeriesId) -> Option<(MetricId, Vec<Tag>)> {
+        let (number, slot) = split(series);
+        let leaf = self.leaves.get_mut(&number)?;
+        let (at, present) = leaf.place(slot);
+        if !present {
+            return None;
+        }
+        let start = leaf.start_of(at);
+        let entry = leaf.entries.remove(at);
+        let tags: Vec<Tag> = leaf.tags.drain(start..entry.end as usize).collect();
+        leaf.entries.iter_mut().skip(at).for_each(|entry| entry.end -= tags.len() as u32);
+        leaf.present &= !(1 << slot);
+        if leaf.present == 0 {
+            self.leaves.remove(&number);
+        } else if leaf.entries.capacity() > 2 * leaf.entries.len() + 4 {
+            leaf.entries.shrink_to_fit();
+            leaf.tags.shrink_to_fit();
+        }
+        self.series -= 1;
+        self.tags -= tags.len();
+        Some((entry.metric, tags))
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.leaves.capacity() * (size_of::<(u32, Leaf)>() + 1)
+            + self.series * size_of::<Entry>()
+            + self.tags * size_of::<Tag>()
+    }
+}
+
+impl Leaf {
+    /// Where among the entries the one of a slot is or would be, and whether it is there.
+    fn place(&self, slot: u32) -> (usize, bool) {
+        let before = self.present & ((1 << slot) - 1);
+        (before.count_ones() as usize, self.present >> slot & 1 == 1)
+    }
+
+    fn start_of(&self, at: usize) -> usize {
+        let before = at.checked_sub(1).and_then(|before| self.entries.get(before));
+        before.map_or(0, |entry| entry.end as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn series_keep_their_tags(
+            steps in prop::collection::vec((0u32..200, any::<bool>(), 0u32..5), 0..300),
+        ) {
+            let mut table = SeriesTable::default();
+            let mut model: BTreeMap<u32, (MetricId, Vec<Tag>)> = BTreeMap::new();
+            for (series, added, count) in steps {
+                let id = SeriesId(series);
+                if added {
+                    let tags: Vec<Tag> =
+                        (0..count).map(|n| (TextId(n), TextId(series + n))).collect();
+                    let metric = MetricId(count);
+                    let is_new = !model.contains_key(&series);
+                    prop_assert_eq!(table.insert(id, metric, &tags), is_new);
+                    model.entry(series).or_insert((metric, tags));
+                } else {
+                    prop_assert_eq!(table.remove(id), model.remove(&series));
+                }
+            }
+            for series in 0..200 {
+                let expected = model.get(&series).map(|(metric, tags)| (*metric, tags.as_slice()));
+                prop_assert_eq!(table.get(SeriesId(series)), expected);
+            }
+            let tags: usize = model.values().map(|(_, tags)| tags.len()).sum();
+            prop_assert_eq!((table.series, table.tags), (model.len(), tags));
+        }
+    }
+}
