@@ -140,6 +140,10 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
         };
         if let Some(reached) = self.goes_on.take() {
             reader.go_on(&mut place, &reached);
+        } else if let Some(open) = place.open.take() {
+            // Without data it may have retired since the part before was written.
+            let resolved_bytes = reader.symbols.resolved_bytes();
+            reader.reopen(&mut place, (open.message, open.values.start), resolved_bytes);
         }
         let progress = reader.read_on(&mut place);
         self.place = Some(place);
@@ -234,12 +238,18 @@ impl<'r> Reader<'r, '_> {
         let Reached { at, series, open, resolved_bytes, written, .. } = *reached;
         *self.written = written;
         *place = Place { at, series, open: None };
-        if let Some((message, next)) = open
-            && let Some(bytes) = self.body.get(message..at)
-        {
+        match open {
+            Some(open) => self.reopen(place, open, resolved_bytes),
+            None => self.symbols.go_on(resolved_bytes),
+        }
+    }
+
+    /// Finds the series anew that a part ended in, whose message begins at `message`, to read its values from `next` on.
+    fn reopen(&mut self, place: &mut Place, (message, next): (usize, usize), resolved: usize) {
+        if let Some(bytes) = self.body.get(message..place.at) {
             place.open = self.open(bytes, place, Some(next));
         }
-        self.symbols.go_on(resolved_bytes);
+        self.symbols.go_on(resolved);
     }
 
     fn read_on(&mut self, place: &mut Place) -> Progress {
