@@ -70,7 +70,7 @@ struct World {
     kept_days: [u64; 5],
     /// In the order of writing.
     samples: BTreeMap<MetricType, Vec<Kept>>,
-    /// None for those of metrics that were deleted: their ids are not given again.
+    /// None for those of metrics that were deleted, and those that retired: their ids are not given again.
     series: Vec<Option<(MetricType, u8)>>,
 }
 
@@ -196,6 +196,7 @@ impl World {
 
     fn expire(&mut self) {
         self.engine().expire().unwrap();
+        self.retire();
         let now = self.now();
         let [raw, minute, rest @ ..] = self.kept_days.map(|days| days as i64 * DAY);
         let rest = rest.into_iter().fold(raw, i64::max);
@@ -206,6 +207,25 @@ impl World {
             samples.retain(|kept| {
                 kept.place == Place::Head || now - end_of_day(kept.point.time) < kept_ms
             });
+        }
+        if self.engine().stats().points_head == 0 {
+            self.each(|kept| {
+                if kept.place == Place::Head {
+                    kept.place = Place::Sealed;
+                }
+            });
+        }
+    }
+
+    /// Series that retired come back with other ids, and so as other series.
+    fn retire(&mut self) {
+        let engine = self.engine.as_ref().unwrap();
+        for series in &mut self.series {
+            let Some((kind, host)) = *series else { continue };
+            let hosts = engine.tag_values(kind.as_str(), "host").unwrap();
+            if !hosts.iter().any(|(value, _)| *value == format!("host-{host}")) {
+                *series = None;
+            }
         }
     }
 

@@ -44,6 +44,8 @@ pub(crate) struct Driver {
     pub(super) unfinished: Vec<Unfinished>,
     copies: u64,
     pub(super) crashes: u64,
+    /// Series that were gone after an expiry.
+    pub(crate) retired: u64,
     /// A file has decayed, after which nothing more is promised.
     pub(super) has_decayed: bool,
 }
@@ -85,6 +87,7 @@ impl telltale_simulation::Driver for Driver {
             unfinished: Vec::new(),
             copies: 0,
             crashes: 0,
+            retired: 0,
             has_decayed: false,
         };
         driver.open()?;
@@ -332,10 +335,12 @@ impl Driver {
         if !self.seal()? {
             return Ok(());
         }
+        let before = self.engine().stats().series;
         let expired = self.engine().expire();
         if self.tolerate("expiry fails", expired)?.is_none() {
             self.unfinished.push(Unfinished::Expire);
         }
+        self.retired += before - self.engine().stats().series;
         Ok(())
     }
 

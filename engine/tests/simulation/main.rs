@@ -68,6 +68,24 @@ fn without_numbers(fault: &str) -> String {
 }
 
 #[test]
+fn series_retire_in_histories() {
+    let all = (1..).map(generate::history);
+    let ageing = all.filter(|history| {
+        let expires = |step: &&steps::Step| matches!(step, steps::Step::Expire);
+        let kept_days = history.setup.retention.hour.as_secs() / 86_400;
+        kept_days < 5 && history.steps.iter().filter(expires).count() > 3
+    });
+    let retired = ageing.take(10).map(|history| {
+        let mut driver = Driver::new(history.seed, &history.setup).unwrap();
+        for step in history.steps.iter().filter(|step| !matches!(step, steps::Step::Arm(_))) {
+            driver.step(step).unwrap();
+        }
+        driver.retired
+    });
+    assert!(retired.sum::<u64>() > 10);
+}
+
+#[test]
 fn the_calls_of_the_engine_and_of_rocksdb_are_simulated() {
     let seed = 1;
     let history = generate::history(seed);

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use telltale_engine::{Event, EventFilter, MetricType};
+use telltale_engine::{Begins, Event, EventFilter, MetricType};
 
 use super::DAY;
 use super::counted::{Counted, Verdict, judge};
@@ -68,11 +68,65 @@ pub(crate) struct Stored {
 pub(crate) struct Metric {
     pub(crate) kind: MetricType,
     pub(crate) stored: Vec<Stored>,
-    /// Days of which nobody knows what they answer: a gauge was replaced after its points had expired.
+    /// Days of which nobody knows what they answer: a gauge was replaced after its points had expired, or a total may have come to a
+    /// series that had retired.
     pub(crate) ambiguous: BTreeSet<i64>,
     gauges: BTreeMap<(u32, i64), usize>,
-    totals: BTreeMap<u32, (i64, u64)>,
-    histograms: BTreeMap<u32, (i64, Counted)>,
+    totals: BTreeMap<u32, Befores<u64>>,
+    histograms: BTreeMap<u32, Befores<Counted>>,
+}
+
+/// What the next total of a series may be compared with: what it was sent last, or nothing once it may have retired.
+#[derive(Clone, Debug)]
+struct Befores<T>(Vec<Option<(i64, T)>>);
+
+impl<T> Default for Befores<T> {
+    fn default() -> Self {
+        Self(vec![None])
+    }
+}
+
+impl<T: Clone + PartialEq> Befores<T> {
+    /// The series may have retired if the day of what it was sent last ends here or before.
+    fn retired(&mut self, gone_before: i64) {
+        let gone = |(time, _): &(i64, T)| (time.div_euclid(DAY) + 1) * DAY <= gone_before;
+        if self.0.iter().flatten().any(gone) && !self.0.contains(&None) {
+            self.0.push(None);
+        }
+    }
+
+    /// What a total adds: one answer for each that it may be; nothing, or this much, or all of it.
+    fn next(
+        &mut self,
+        (time, total): (i64, &T),
+        begins: Begins,
+        gone_before: i64,
+        since: impl Fn(&T) -> Option<T>,
+    ) -> Vec<Option<T>> {
+        let mut added: Vec<Option<T>> = Vec::new();
+        let mut after: Vec<Option<(i64, T)>> = Vec::new();
+        for before in std::mem::take(&mut self.0) {
+            let was_never_sent = before.is_none();
+            let (adds, last) = match judge(before.clone(), time, begins, &since) {
+                Verdict::Late => (None, before),
+                Verdict::Nothing => (None, Some((time, total.clone()))),
+                Verdict::Added(more) => {
+                    (Some(more.unwrap_or_else(|| total.clone())), Some((time, total.clone())))
+                }
+            };
+            let known = matches!(begins, Begins::At { start, .. } if start.0 >= gone_before);
+            if was_never_sent && adds.is_some() && !known {
+                // A stream that began before what was forgotten may have been counted.
+                added.push(None);
+            }
+            added.push(adds);
+            if !after.contains(&last) {
+                after.push(last);
+            }
+        }
+        self.0 = after;
+        added
+    }
 }
 
 /// Everything.
@@ -235,6 +289,10 @@ impl Model {
                 let longest = retention.hour.max(retention.day);
                 self.coarse_before = self.coarse_before.max(kept(retention.raw));
                 self.gone_before = self.gone_before.max(kept(longest));
+                for metric in self.metrics.values_mut() {
+                    metric.totals.values_mut().for_each(|all| all.retired(self.gone_before));
+                    metric.histograms.values_mut().for_each(|all| all.retired(self.gone_before));
+                }
                 let events = now - self.setup.event_days * DAY;
                 self.events_gone_before = self.events_gone_before.max(events);
             }
@@ -251,12 +309,12 @@ impl Model {
             histograms: BTreeMap::new(),
         });
         let day = item.time.div_euclid(DAY);
-        metric.add(write, item, (day + 1) * DAY <= self.coarse_before);
+        metric.add(write, item, (day + 1) * DAY <= self.coarse_before, self.gone_before);
     }
 }
 
 impl Metric {
-    fn add(&mut self, write: u64, item: &Item, coarse: bool) {
+    fn add(&mut self, write: u64, item: &Item, coarse: bool, gone_before: i64) {
         let (series, time) = (item.series, item.time);
         let store =
             |sum: f64, values: Vec<f64>| Stored { write, series, time, sum, values, member: None };
@@ -280,37 +338,40 @@ impl Metric {
                 let values = dense_values(bounds);
                 Some(store(values.iter().sum(), values))
             }
-            Payload::Delta(counted) => added(counted).map(|(sum, values)| store(sum, values)),
+            Payload::Delta(counted) => added_of(counted).map(|(sum, values)| store(sum, values)),
             Payload::Total(cents, begins) => {
-                let before = self.totals.get(&series).copied();
-                match judge(before, time, *begins, |before| cents.checked_sub(*before)) {
-                    Verdict::Late => None,
-                    verdict => {
-                        self.totals.insert(series, (time, *cents));
-                        let Verdict::Added(more) = verdict else { return };
-                        let sum = more.unwrap_or(*cents) as f64 / 100.0;
-                        Some(store(sum, vec![sum]))
-                    }
-                }
+                let befores = self.totals.entry(series).or_default();
+                let since = |before: &u64| cents.checked_sub(*before);
+                let added = befores.next((time, cents), *begins, gone_before, since);
+                self.certain(time, added).map(|cents| {
+                    let sum = cents as f64 / 100.0;
+                    store(sum, vec![sum])
+                })
             }
             Payload::Cumulative(counted, begins) => {
-                let before = self.histograms.get(&series).cloned();
-                match judge(before, time, *begins, |before| counted.since(before)) {
-                    Verdict::Late => None,
-                    verdict => {
-                        self.histograms.insert(series, (time, counted.clone()));
-                        let Verdict::Added(more) = verdict else { return };
-                        added(&more.unwrap_or_else(|| counted.clone()))
-                            .map(|(sum, values)| store(sum, values))
-                    }
-                }
+                let befores = self.histograms.entry(series).or_default();
+                let since = |before: &Counted| counted.since(before);
+                let added = befores.next((time, counted), *begins, gone_before, since);
+                let more = self.certain(time, added);
+                more.and_then(|more| added_of(&more)).map(|(sum, values)| store(sum, values))
             }
         };
         self.stored.extend(stored);
     }
+
+    /// What is added at a time. Where it may be several things, nobody knows what its day answers, nor the one before, from which
+    /// buckets may reach into it.
+    fn certain<T: PartialEq>(&mut self, time: i64, mut added: Vec<Option<T>>) -> Option<T> {
+        added.dedup();
+        if added.len() > 1 {
+            let day = time.div_euclid(DAY);
+            self.ambiguous.extend([day - 1, day]);
+        }
+        added.into_iter().flatten().next()
+    }
 }
 
 /// The sum and the values that a histogram adds, if it holds any.
-fn added(counted: &Counted) -> Option<(f64, Vec<f64>)> {
+fn added_of(counted: &Counted) -> Option<(f64, Vec<f64>)> {
     (counted.count() > 0).then(|| (counted.sum, counted.stand()))
 }

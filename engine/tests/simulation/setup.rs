@@ -28,12 +28,15 @@ impl Setup {
             _ => Durability::Os,
         };
         let raw = 1 + random.below(4);
+        let five_minutes = raw + random.below(4);
+        // In some histories all data of a series expires, and it retires.
+        let coarse = if five_minutes == raw { raw + raw % 2 * 4 } else { 60 };
         let retention = TierRetention {
             raw: days(raw),
             minute: days(raw.min(2)),
-            five_minutes: days(raw + random.below(4)),
-            hour: days(60),
-            day: days(60 + random.below(2) * 40),
+            five_minutes: days(five_minutes),
+            hour: days(coarse),
+            day: days(coarse + random.below(2) * coarse * 2 / 3),
         };
         Self {
             durability,
