@@ -75,7 +75,7 @@ impl Holdings {
         let registry = telemetry.metrics.registry();
         if with_registry {
             let (_, _, bytes) = registry.size();
-            let bytes = bytes + telemetry.metrics.baseline_bytes();
+            let bytes = bytes + telemetry.metrics.series_bytes();
             memory.hold(MemoryOwner::Registry, bytes as u64);
         }
         registry.set_full(memory.is_full_of_stores());
