@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeBudget, MergeReport, Part};
+use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeBudget, MergeReport, Pace, Part};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
@@ -132,7 +132,7 @@ impl Keeper {
             due.expire = now + if waits { RETIRE_PERIOD } else { EXPIRE_PERIOD };
         }
         if own_pace {
-            failure = failure.or(self.collect_garbage().err());
+            failure = failure.or(self.collect_garbage(Pace::Piece).err());
         }
         self.alarm.upkept(failure.map(|error| error.to_string()));
         rest
@@ -176,7 +176,7 @@ impl Keeper {
     pub(crate) fn merge(&self) -> Result<MergeReport> {
         let _turn = self.turn.lock();
         let report = self.merge_step(Eagerness::All, MergeBudget::ALL, usize::MAX)?;
-        self.collect_garbage()?;
+        self.collect_garbage(Pace::Whole)?;
         self.telemetry.settle_disk()?;
         Ok(report)
     }
@@ -196,9 +196,9 @@ impl Keeper {
         })
     }
 
-    fn collect_garbage(&self) -> Result<()> {
+    fn collect_garbage(&self, pace: Pace) -> Result<()> {
         self.guarded(Part::Upkeep, || {
-            self.telemetry.metrics.collect_garbage()?;
+            self.telemetry.metrics.collect_garbage(pace)?;
             self.telemetry.events.collect_garbage()
         })
     }
@@ -213,7 +213,7 @@ impl Keeper {
         let pause = || MutexGuard::bump(&mut turn);
         let report =
             self.guarded(Part::Upkeep, || self.telemetry.events.delete_rows(filter, pause))?;
-        self.collect_garbage()?;
+        self.collect_garbage(Pace::Piece)?;
         Ok(report)
     }
 
@@ -238,7 +238,7 @@ impl Keeper {
             })
         })?;
         let retired = self.retire_step(time.expiry);
-        self.collect_garbage()?;
+        self.collect_garbage(Pace::Piece)?;
         retired?;
         Ok(report)
     }

@@ -20,7 +20,7 @@ pub(crate) use backup::{Stage, check_target, restore};
 pub(crate) use inspect::inspect;
 pub(crate) use keeper::{Due, Keeper};
 pub use reports::{DeleteReport, ExpireReport, MergeReport};
-pub(crate) use reports::{Eagerness, MergeBudget};
+pub(crate) use reports::{Eagerness, MergeBudget, Pace};
 pub use verify::VerifyReport;
 pub(crate) use verify::verify;
 pub(crate) use watch::{Holdings, Watch};

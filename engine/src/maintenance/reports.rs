@@ -73,3 +73,12 @@ pub(crate) enum Eagerness {
     /// All, also what is still being written.
     All,
 }
+
+/// How much of a long task is done in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// A piece: others wait for their turn.
+    Piece,
+    /// All of it: somebody waits for the outcome.
+    Whole,
+}

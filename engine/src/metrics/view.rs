@@ -5,7 +5,7 @@
 //! without it: runs and catalogs are immutable. Blocks that a newer catalog does not name are deleted when nobody
 //! holds an older one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
 
 use hashbrown::{HashMap, HashSet};
@@ -24,7 +24,7 @@ use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
 #[derive(Debug, Default)]
 pub(crate) struct View {
     state: RwLock<State>,
-    retired: Mutex<Vec<Retired>>,
+    retired: Mutex<RetiredCatalogs>,
 }
 
 #[derive(Debug, Default)]
@@ -40,12 +40,24 @@ struct State {
     dropped: HashSet<MetricId>,
 }
 
-/// Blocks that no catalog after this one names.
+/// The catalogs before the current one that readers may hold, oldest first.
+#[derive(Debug, Default)]
+struct RetiredCatalogs {
+    catalogs: VecDeque<Retired>,
+    /// How many there were before the first of them.
+    gone: u64,
+}
+
+/// A catalog that was replaced, and the blocks that no catalog after it names.
 #[derive(Debug)]
 struct Retired {
     catalog: Weak<Catalog>,
     blocks: Vec<BlockKey>,
 }
+
+/// All readers who hold a catalog that is not the current one any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReaderMark(u64);
 
 /// What one query needs of one metric.
 #[derive(Debug)]
@@ -178,18 +190,33 @@ impl View {
     fn swap(&self, state: &mut State, added: &[BlockInfo], removed: &HashSet<BlockKey>) {
         let next = Arc::new(state.catalog.changed(added, removed));
         let old = std::mem::replace(&mut state.catalog, next);
-        if !removed.is_empty() {
-            let blocks = removed.iter().copied().collect();
-            self.retired.lock().push(Retired { catalog: Arc::downgrade(&old), blocks });
-        }
+        let blocks = removed.iter().copied().collect();
+        // Also where nothing was removed: its readers may hold blocks that a later change removes.
+        let retired = Retired { catalog: Arc::downgrade(&old), blocks };
+        self.retired.lock().catalogs.push_back(retired);
     }
 
     /// The blocks that no reader can come to any more. Each is answered once.
     pub(crate) fn take_unreachable(&self) -> Vec<BlockKey> {
         let mut retired = self.retired.lock();
-        // Readers of a catalog hold it or an older one: blocks are free in the order in which they went.
-        let free = retired.iter().take_while(|r| r.catalog.strong_count() == 0).count();
-        retired.drain(..free).flat_map(|r| r.blocks).collect()
+        // Readers of a block hold the catalog that was the last to name it, or an older one: blocks are free in the order in
+        // which they went.
+        let free = retired.catalogs.iter().take_while(|r| r.catalog.strong_count() == 0).count();
+        retired.gone += free as u64;
+        retired.catalogs.drain(..free).flat_map(|r| r.blocks).collect()
+    }
+
+    /// All readers who hold a catalog that is not the current one.
+    pub(crate) fn readers(&self) -> ReaderMark {
+        let retired = self.retired.lock();
+        ReaderMark(retired.gone + retired.catalogs.len() as u64)
+    }
+
+    /// Whether these readers are gone.
+    pub(crate) fn are_gone(&self, readers: ReaderMark) -> bool {
+        let retired = self.retired.lock();
+        let held = readers.0.saturating_sub(retired.gone) as usize;
+        retired.catalogs.iter().take(held).all(|r| r.catalog.strong_count() == 0)
     }
 
     /// The days of tiers that have blocks, in the catalog or in the hands of readers.
@@ -199,14 +226,15 @@ impl View {
         let present = catalog.metrics().flat_map(|(_, blocks)| blocks.iter().map(|b| b.key));
         let mut days: BTreeSet<(Tier, u32)> = present.map(|key| (key.tier, key.day)).collect();
         let retired = self.retired.lock();
-        days.extend(retired.iter().flat_map(|r| &r.blocks).map(|key| (key.tier, key.day)));
+        let held = retired.catalogs.iter().flat_map(|r| &r.blocks);
+        days.extend(held.map(|key| (key.tier, key.day)));
         days
     }
 
     /// The shelves of times that blocks refer to; none while a reader may have a block that is not in the catalog.
     pub(crate) fn shelves(&self) -> Option<HashSet<Shelf>> {
         let catalog = self.catalog();
-        if !self.retired.lock().is_empty() {
+        if !self.retired.lock().catalogs.is_empty() {
             return None;
         }
         let blocks = catalog.metrics().flat_map(|(_, blocks)| blocks.iter());

@@ -23,6 +23,6 @@ pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 pub(crate) use check::read_all;
 pub(crate) use check::{check, describe, verify};
 pub(crate) use info::{BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
-pub(crate) use points::{Piece, PointBlock, PointBlockBuilder};
+pub(crate) use points::{Piece, PointBlock, PointBlockBuilder, shared_times};
 pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder};
 pub(crate) use vectors::{Times, TimesCache, Vectors, encode as encode_vectors};

@@ -16,7 +16,7 @@ use crate::codec::floats::{self, FloatColumn, FloatPage, Runs};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{Effort, PAGE_ROWS};
 use crate::error::Result;
-use crate::metrics::times::{PageNumber, Shelf, TimePage, TimesWriter};
+use crate::metrics::times::{PageNumber, PlaceInPage, Shelf, TimePage, TimesWriter};
 use crate::model::SeriesId;
 
 /// Collects the points of a block, series by series.
@@ -169,6 +169,14 @@ impl<'a> PointBlock<'a> {
             values.extend(piece.rows.clone().filter_map(|row| piece.page.value(row)));
         })
     }
+}
+
+/// The places in pages of times that a block refers to.
+pub(crate) fn shared_times(key: BlockKey, bytes: &[u8]) -> CodecResult<Vec<PlaceInPage>> {
+    let (_, rows, _) = envelope::open(FrameKind::Points, key, bytes, |_, rows, reader| {
+        FloatColumn::read_exactly(reader, rows.len())
+    })?;
+    Ok(rows.places().collect())
 }
 
 #[cfg(test)]

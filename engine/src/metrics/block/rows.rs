@@ -269,6 +269,16 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
+    /// The places in pages that the block refers to.
+    pub(super) fn places(&self) -> impl Iterator<Item = PlaceInPage> {
+        self.homes.iter().filter_map(|home| match *home {
+            Home::Here { .. } => None,
+            Home::Page { page, place, .. } => {
+                Some(PlaceInPage { page: self.pages.get(page)?.number, place })
+            }
+        })
+    }
+
     pub(crate) fn series(&self) -> &[u32] {
         &self.series
     }

@@ -23,14 +23,14 @@ const PAGE_TIMES_MAX: usize = PAGE_TIMES + crate::metrics::block::BLOCK_ROWS_MAX
 pub(crate) struct PageNumber(pub(crate) u64);
 
 /// Where a vector is: the page, and which of its vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PlaceInPage {
     pub(crate) page: PageNumber,
     pub(crate) place: u32,
 }
 
-/// The blocks that refer to a page: those of a window that came from the head, or those that a merge wrote. The pages of a
-/// shelf go together, when there is none of its blocks any more.
+/// The blocks that refer to a page: those of a window that came from the head, or those that a merge wrote. When there is none of
+/// them any more, the pages of the shelf go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shelf {
     pub(crate) window: TimeRange,
@@ -92,6 +92,11 @@ impl TimePage {
             None => 0,
         };
         self.times.get(start as usize..end as usize)
+    }
+
+    /// The times of all vectors.
+    pub(super) fn len(&self) -> usize {
+        self.times.len()
     }
 
     /// The vectors with their places.

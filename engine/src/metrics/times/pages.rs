@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hashbrown::HashSet;
-use parking_lot::Mutex;
+use hashbrown::{HashMap, HashSet};
+use parking_lot::{Mutex, MutexGuard};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 
 use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key, parse_key, prefix};
+use super::sweep::{ShelfPages, Sweep};
 use super::writer::{NewPage, Places, TimesWriter, hash};
 use crate::error::{Error, Result};
+use crate::model::MetricId;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
 /// Shelves whose vectors are remembered for the next merge: the windows of a backlog come one after the other for each metric.
@@ -23,7 +25,11 @@ pub(crate) struct TimePages {
     store: Arc<Store>,
     decoded: Cache<PageNumber, Arc<TimePage>, Weighter, hashbrown::DefaultHashBuilder>,
     /// The shelves that have pages.
-    shelves: Mutex<HashSet<Shelf>>,
+    shelves: Mutex<HashMap<Shelf, ShelfPages>>,
+    /// The search for unused pages that is under way.
+    sweep: Mutex<Option<Sweep>>,
+    /// Whether pages were written since it was last looked whether a sweep is due.
+    has_new: AtomicBool,
     /// The vectors of the shelves that were written last, by the turn in which they were.
     remembered: Mutex<BTreeMap<u64, (Shelf, Places)>>,
 }
@@ -44,9 +50,11 @@ impl TimePages {
         cache_bytes: usize,
         damaged: &mut Vec<String>,
     ) -> Result<Self> {
-        let mut shelves = HashSet::new();
-        let visit = |key: Box<[u8]>, _: Box<[u8]>| {
-            shelves.extend(parse_key(&key).map(|(shelf, _)| shelf));
+        let mut shelves: HashMap<Shelf, ShelfPages> = HashMap::new();
+        let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
+            if let Some((shelf, page)) = parse_key(&key) {
+                shelves.entry(shelf).or_default().add(page, bytes.len() as u64);
+            }
         };
         let all = KeyRange::all();
         let gap = store.read_around_damage(Keyspace::Times, &all, Caching::Bypass, visit)?;
@@ -55,8 +63,14 @@ impl TimePages {
         let items = cache_bytes / PAGE_BYTES + 1;
         let lifecycle = DefaultLifecycle::default();
         let decoded = Cache::with(items, cache_bytes as u64, Weighter, hasher, lifecycle);
-        let (shelves, remembered) = (Mutex::new(shelves), Mutex::default());
-        Ok(Self { store, decoded, shelves, remembered })
+        Ok(Self {
+            store,
+            decoded,
+            shelves: Mutex::new(shelves),
+            sweep: Mutex::default(),
+            has_new: AtomicBool::new(true),
+            remembered: Mutex::default(),
+        })
     }
 
     /// A page of a shelf.
@@ -83,16 +97,20 @@ impl TimePages {
         sequence: &'m AtomicU64,
     ) -> Result<TimesWriter<'m>> {
         let writer = TimesWriter::over(sequence, self);
-        if self.shelves.lock().contains(&shelf) {
+        let sparse = self.shelves.lock().get(&shelf).map(|pages| pages.sparse.clone());
+        if let Some(sparse) = sparse {
             let remembered = {
                 let mut remembered = self.remembered.lock();
                 let turn = remembered.iter().find(|(_, (s, _))| *s == shelf).map(|(t, _)| *t);
                 turn.and_then(|turn| remembered.remove(&turn))
             };
-            let places = match remembered {
+            let mut places = match remembered {
                 Some((_, places)) => places,
                 None => self.read_places(shelf)?,
             };
+            if !sparse.is_empty() {
+                places.retain(|_, place| !sparse.contains(&place.page));
+            }
             writer.know(shelf, places);
         }
         Ok(writer)
@@ -118,19 +136,30 @@ impl TimePages {
         let mut shelves = self.shelves.lock();
         let mut bytes = 0;
         for NewPage { key, bytes: page } in pages {
-            shelves.extend(parse_key(&key).map(|(shelf, _)| shelf));
+            if let Some((shelf, number)) = parse_key(&key) {
+                shelves.entry(shelf).or_default().add(number, page.len() as u64);
+            }
             bytes += page.len() as u64;
             batch.put(Keyspace::Times, &key, page);
+        }
+        if bytes > 0 {
+            self.has_new.store(true, Ordering::Relaxed);
         }
         bytes
     }
 
-    /// Remembers what a writer knew, once its batch is on disk.
+    /// Remembers what a writer knew, once its batch is on disk. The pages of before that its blocks refer to are not unused.
     pub(crate) fn written(&self, writer: TimesWriter<'_>) {
+        let mut sweep = self.sweep.lock();
         let mut remembered = self.remembered.lock();
-        for (shelf, places) in writer.into_places().filter(|(_, places)| !places.is_empty()) {
-            let turn = remembered.last_key_value().map_or(0, |(turn, _)| turn + 1);
-            remembered.insert(turn, (shelf, places));
+        for (shelf, places, known) in writer.into_places() {
+            if let Some(sweep) = sweep.as_mut().filter(|sweep| sweep.shelf == shelf) {
+                known.into_iter().for_each(|place| sweep.mark(place));
+            }
+            if !places.is_empty() {
+                let turn = remembered.last_key_value().map_or(0, |(turn, _)| turn + 1);
+                remembered.insert(turn, (shelf, places));
+            }
         }
         while remembered.len() > SHELVES_REMEMBERED {
             remembered.pop_first();
@@ -140,14 +169,88 @@ impl TimePages {
     /// Adds the deletion of pages to a batch: of all shelves but those that have blocks. To be called when no reader has a
     /// block that is not in the catalog. Answers whether there is anything to delete.
     pub(crate) fn stage_deletion(&self, used: &HashSet<Shelf>, batch: &mut Batch) -> bool {
+        let mut sweep = self.sweep.lock();
         let mut shelves = self.shelves.lock();
-        let unused: Vec<Shelf> = shelves.difference(used).copied().collect();
+        let unused: Vec<Shelf> = shelves.keys().filter(|s| !used.contains(*s)).copied().collect();
         for shelf in &unused {
             shelves.remove(shelf);
             self.remembered.lock().retain(|_, (remembered, _)| remembered != shelf);
+            sweep.take_if(|sweep| sweep.shelf == *shelf);
             batch.delete_range(Keyspace::Times, KeyRange::prefix(&prefix(*shelf)));
         }
         !unused.is_empty()
+    }
+
+    /// The sweep that is under way, if there is one.
+    pub(crate) fn sweep(&self) -> MutexGuard<'_, Option<Sweep>> {
+        self.sweep.lock()
+    }
+
+    /// Begins the sweep that is due most. `blocks` tells the bytes of the blocks that refer to pages, by shelf, and is asked only
+    /// when there may be one; `metrics` tells which metrics have such blocks. Answers false when none is due.
+    pub(crate) fn begin_sweep(
+        &self,
+        blocks: impl FnOnce() -> HashMap<Shelf, u64>,
+        metrics: impl FnOnce(Shelf) -> Vec<MetricId>,
+    ) -> bool {
+        if !self.has_new.load(Ordering::Relaxed) {
+            return false;
+        }
+        let blocks = blocks();
+        let mut sweep = self.sweep.lock();
+        let shelves = self.shelves.lock();
+        let due = shelves.iter().filter_map(|(shelf, pages)| {
+            let block_bytes = blocks.get(shelf).copied()?;
+            Some((pages.excess(block_bytes)?, *shelf))
+        });
+        let Some((_, shelf)) = due.max_by_key(|(excess, _)| *excess) else {
+            self.has_new.store(false, Ordering::Relaxed);
+            return false;
+        };
+        if let Some(pages) = shelves.get(&shelf) {
+            *sweep = Some(Sweep::begin(shelf, pages, metrics(shelf)));
+        }
+        true
+    }
+
+    /// Gives a sweep up that cannot read all blocks: their pages must stay.
+    pub(crate) fn give_up_sweep(&self, shelf: Shelf) {
+        if let Some(pages) = self.shelves.lock().get_mut(&shelf) {
+            pages.put_off();
+        }
+    }
+
+    /// Adds the deletion of the pages that a sweep found unused to a batch: nothing finds them any more. Answers how many.
+    pub(crate) fn stage_unused(&self, sweep: &Sweep, batch: &mut Batch) -> Result<usize> {
+        let mut in_use = 0;
+        let mut sparse = HashSet::new();
+        for (number, places) in sweep.used() {
+            let page = self.find(sweep.shelf, number)?;
+            let times: usize =
+                places.iter().filter_map(|at| page.vector(at)).map(<[i64]>::len).sum();
+            let all = page.len().max(1);
+            if times * 2 < all {
+                sparse.insert(number);
+            }
+            let bytes = self.shelves.lock().get(&sweep.shelf).map_or(0, |s| s.bytes_of(number));
+            in_use += bytes * times as u64 / all as u64;
+        }
+        let unused: HashSet<PageNumber> = sweep.unused().collect();
+        for (_, (shelf, places)) in self.remembered.lock().iter_mut() {
+            if *shelf == sweep.shelf {
+                places.retain(|_, place| !unused.contains(&place.page));
+            }
+        }
+        let mut shelves = self.shelves.lock();
+        let pages = shelves.entry(sweep.shelf).or_default();
+        for number in &unused {
+            self.decoded.remove(number);
+            pages.remove(*number);
+            batch.delete(Keyspace::Times, &key(sweep.shelf, *number));
+        }
+        pages.sparse.extend(sparse);
+        pages.swept(in_use);
+        Ok(unused.len())
     }
 
     /// Visits all pages: the key of each, its bytes, and what is wrong with it.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
 
 use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key};
@@ -35,6 +35,8 @@ pub(crate) struct TimesWriter<'m> {
 #[derive(Debug, Default)]
 struct Pages {
     places: Places,
+    /// The places that were known before they were asked for.
+    reused: HashSet<PlaceInPage>,
     open: Option<(PageNumber, TimePage)>,
     closed: Vec<(PageNumber, TimePage)>,
 }
@@ -59,8 +61,9 @@ impl<'m> TimesWriter<'m> {
     pub(crate) fn place(&self, shelf: Shelf, times: &[i64]) -> PlaceInPage {
         let hash = hash(times);
         let mut shelves = self.shelves.lock();
-        let Pages { places, open, closed } = shelves.entry(shelf).or_default();
+        let Pages { places, reused, open, closed } = shelves.entry(shelf).or_default();
         if let Some(place) = places.get(&hash) {
+            reused.insert(*place);
             return *place;
         }
         let (page, vectors) = open.get_or_insert_with(|| {
@@ -111,9 +114,10 @@ impl<'m> TimesWriter<'m> {
         Ok(pages)
     }
 
-    /// What is known of the shelves, once it is on disk.
-    pub(super) fn into_places(self) -> impl Iterator<Item = (Shelf, Places)> {
-        self.shelves.into_inner().into_iter().map(|(shelf, pages)| (shelf, pages.places))
+    /// What is known of the shelves, once it is on disk, and which places blocks found known.
+    pub(super) fn into_places(self) -> impl Iterator<Item = (Shelf, Places, HashSet<PlaceInPage>)> {
+        let shelves = self.shelves.into_inner().into_iter();
+        shelves.map(|(shelf, pages)| (shelf, pages.places, pages.reused))
     }
 }
 

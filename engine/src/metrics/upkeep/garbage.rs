@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use super::super::Metrics;
 use super::super::block::{BlockKey, Tier};
 use crate::error::Result;
+use crate::maintenance::Pace;
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
 impl Metrics {
-    /// Deletes what is free to go. Answers how many blocks that were.
-    pub(crate) fn collect_garbage(&self) -> Result<u64> {
+    /// Deletes what is free to go. Answers how many blocks that were. Of the pages of times that no block refers to it looks
+    /// for some, or for all.
+    pub(crate) fn collect_garbage(&self, pace: Pace) -> Result<u64> {
         self.store.tend()?;
         let keys = self.view.take_unreachable();
         let deleted = self.delete_garbage(&keys)?;
@@ -20,6 +22,7 @@ impl Metrics {
                 self.store.write(batch, Sync::No)?;
             }
         }
+        self.sweep_times(pace)?;
         Ok(deleted)
     }
 
@@ -56,6 +59,7 @@ fn day_range(tier: Tier, day: u32) -> KeyRange {
 
 #[cfg(test)]
 mod tests {
+    use crate::maintenance::Pace;
     use crate::model::{MetricType, TimeRange, TimestampMs};
     use crate::options::{Maintenance, Options};
     use crate::{Clock, Engine};
@@ -80,12 +84,12 @@ mod tests {
         let second = metrics.registry().with_metric("second", |metric| metric.id).unwrap();
         let held = metrics.view.metric(second, TimeRange::new(0, i64::MAX));
         engine.delete_metric("second").unwrap();
-        metrics.collect_garbage().unwrap();
+        metrics.collect_garbage(Pace::Whole).unwrap();
         let block = held.blocks.iter().next().unwrap();
         assert!(metrics.read_block(&block.key).is_ok());
         let key = block.key;
         drop(held);
-        metrics.collect_garbage().unwrap();
+        metrics.collect_garbage(Pace::Whole).unwrap();
         assert!(metrics.store.get(super::Keyspace::Blocks, &key.encode()).unwrap().is_none());
     }
 }

@@ -8,6 +8,7 @@ mod garbage;
 mod merge;
 mod retire_series;
 mod seal;
+mod sweep;
 mod verify;
 mod verify_rows;
 
@@ -15,6 +16,8 @@ mod verify_rows;
 mod retire_random;
 #[cfg(test)]
 mod retire_tests;
+#[cfg(test)]
+mod sweep_tests;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,114 @@
+//! Deleting the pages of times that no block refers to any more.
+//!
+//! The pages of a shelf are looked through when they have become twice what its blocks needed when that was last known: so the
+//! cost is that of writing them, nearly, and what is unused is as much as what is used at most. See [`crate::metrics::times`].
+
+use hashbrown::HashMap;
+
+use super::super::Metrics;
+use super::super::block::{BlockInfo, Tier, shared_times};
+use super::super::times::{Shelf, Sweep};
+use crate::error::{Error, Result};
+use crate::maintenance::Pace;
+use crate::model::MetricId;
+use crate::storage::{Batch, Sync};
+
+/// Blocks that are asked in one piece of a sweep, nearly: those of a metric are not parted.
+const BLOCKS_PER_PIECE: usize = 256;
+
+/// How far a piece of a sweep came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// There are more blocks to ask.
+    More,
+    /// Readers hold blocks that were not asked.
+    Waits,
+    /// It is over.
+    Done,
+}
+
+impl Metrics {
+    /// Looks for pages of times that no block refers to, and deletes them.
+    pub(super) fn sweep_times(&self, pace: Pace) -> Result<()> {
+        loop {
+            let mut under_way = self.times.sweep();
+            let Some(sweep) = under_way.as_mut() else {
+                drop(under_way);
+                if !self.times.begin_sweep(|| self.shelf_bytes(), |shelf| self.metrics_of(shelf)) {
+                    return Ok(());
+                }
+                continue;
+            };
+            match self.sweep_piece(sweep) {
+                Ok(Outcome::More) if pace == Pace::Whole => {}
+                Ok(Outcome::More | Outcome::Waits) => return Ok(()),
+                Ok(Outcome::Done) => {
+                    *under_way = None;
+                    if pace == Pace::Piece {
+                        return Ok(());
+                    }
+                }
+                Err(Error::Corrupt(reason)) => {
+                    tracing::debug!(reason, "unused pages of times stay: a block cannot be read");
+                    self.times.give_up_sweep(sweep.shelf);
+                    *under_way = None;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn sweep_piece(&self, sweep: &mut Sweep) -> Result<Outcome> {
+        let catalog = self.view.catalog();
+        let mut asked = 0;
+        while asked < BLOCKS_PER_PIECE
+            && let Some(metric) = sweep.unasked.pop()
+        {
+            let shelf = sweep.shelf;
+            for info in catalog.metric(metric).iter().filter(|b| refers_to(b, shelf)) {
+                let places = shared_times(info.key, &self.read_block(&info.key)?)?;
+                places.into_iter().for_each(|place| sweep.mark(place));
+                asked += 1;
+            }
+        }
+        if !sweep.unasked.is_empty() {
+            return Ok(Outcome::More);
+        }
+        drop(catalog);
+        let readers = *sweep.readers.get_or_insert_with(|| self.view.readers());
+        if !self.view.are_gone(readers) {
+            return Ok(Outcome::Waits);
+        }
+        let mut batch = Batch::new();
+        if self.times.stage_unused(sweep, &mut batch)? > 0 {
+            // What no longer refers to them must not be lost with the end of a log.
+            self.store.flush_blocks()?;
+            self.store.write(batch, Sync::No)?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// The bytes of the blocks of points, by shelf.
+    fn shelf_bytes(&self) -> HashMap<Shelf, u64> {
+        let mut bytes: HashMap<Shelf, u64> = HashMap::new();
+        let catalog = self.view.catalog();
+        for info in catalog.metrics().flat_map(|(_, blocks)| blocks.iter()) {
+            if info.key.tier == Tier::Raw {
+                *bytes.entry(info.shelf()).or_default() += u64::from(info.bytes);
+            }
+        }
+        bytes
+    }
+
+    /// The metrics that have blocks of points of a shelf.
+    fn metrics_of(&self, shelf: Shelf) -> Vec<MetricId> {
+        let catalog = self.view.catalog();
+        let metrics =
+            catalog.metrics().filter(|(_, blocks)| blocks.iter().any(|b| refers_to(b, shelf)));
+        metrics.map(|(metric, _)| metric).collect()
+    }
+}
+
+fn refers_to(block: &BlockInfo, shelf: Shelf) -> bool {
+    block.key.tier == Tier::Raw && block.shelf() == shelf
+}
