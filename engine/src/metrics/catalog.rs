@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use rpds::HashTrieMapSync;
+use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
 use super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId};
 use crate::model::{MetricId, TimeRange};
@@ -22,9 +22,9 @@ pub(crate) struct Catalog {
     bytes: u64,
 }
 
-/// The blocks of one metric, by the start of their windows.
+/// The blocks of one metric, by the start of their windows. A change of a day shares the other days.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MetricBlocks(Vec<BlockInfo>);
+pub(crate) struct MetricBlocks(RedBlackTreeMapSync<u32, Arc<[BlockInfo]>>);
 
 /// Blocks whose windows meet.
 #[derive(Debug)]
@@ -99,32 +99,46 @@ impl Catalog {
     /// The catalog with some blocks more and some less.
     pub(crate) fn changed(&self, added: &[BlockInfo], removed: &HashSet<BlockKey>) -> Self {
         let mut next = self.clone();
-        let mut touched: HashMap<MetricId, Vec<BlockInfo>> = HashMap::new();
+        let mut touched: HashMap<MetricId, HashMap<u32, Vec<BlockInfo>>> = HashMap::new();
         for block in added {
-            touched.entry(block.key.metric).or_default().push(*block);
+            let days = touched.entry(block.key.metric).or_default();
+            days.entry(block.key.day).or_default().push(*block);
         }
         for key in removed {
-            touched.entry(key.metric).or_default();
+            touched.entry(key.metric).or_default().entry(key.day).or_default();
         }
-        for (metric, mut blocks) in touched {
-            next.blocks += blocks.len() as u64;
-            next.bytes += blocks.iter().map(|block| u64::from(block.bytes)).sum::<u64>();
-            for block in &self.metric(metric).0 {
-                if removed.contains(&block.key) {
-                    next.blocks -= 1;
-                    next.bytes -= u64::from(block.bytes);
-                } else {
-                    blocks.push(*block);
+        for (metric, days) in touched {
+            let mut of_metric = MetricBlocks::clone(&self.metric(metric));
+            for (day, mut blocks) in days {
+                next.blocks += blocks.len() as u64;
+                next.bytes += blocks.iter().map(|block| u64::from(block.bytes)).sum::<u64>();
+                for block in of_metric.of_day(day) {
+                    if removed.contains(&block.key) {
+                        next.blocks -= 1;
+                        next.bytes -= u64::from(block.bytes);
+                    } else {
+                        blocks.push(*block);
+                    }
                 }
+                of_metric.set_day(day, blocks);
             }
-            if blocks.is_empty() {
+            if of_metric.0.is_empty() {
                 next.metrics.remove_mut(&metric);
             } else {
-                blocks.sort_unstable_by_key(|b| (b.window.start, b.key));
-                next.metrics.insert_mut(metric, Arc::new(MetricBlocks(blocks)));
+                next.metrics.insert_mut(metric, Arc::new(of_metric));
             }
         }
         next
+    }
+
+    /// How many of these blocks there are.
+    pub(crate) fn present(&self, keys: &HashSet<BlockKey>) -> usize {
+        let days: HashSet<(MetricId, u32)> = keys.iter().map(|k| (k.metric, k.day)).collect();
+        let of_day = |(metric, day): &(MetricId, u32)| {
+            let blocks = self.metrics.get(metric).map(|blocks| blocks.of_day(*day));
+            blocks.into_iter().flatten().filter(|block| keys.contains(&block.key)).count()
+        };
+        days.iter().map(of_day).sum()
     }
 
     pub(crate) fn metric(&self, metric: MetricId) -> Arc<MetricBlocks> {
@@ -148,7 +162,20 @@ impl Catalog {
 
 impl MetricBlocks {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &BlockInfo> {
-        self.0.iter()
+        self.0.values().flat_map(|blocks| blocks.iter())
+    }
+
+    fn of_day(&self, day: u32) -> &[BlockInfo] {
+        self.0.get(&day).map_or(&[], |blocks| blocks)
+    }
+
+    fn set_day(&mut self, day: u32, mut blocks: Vec<BlockInfo>) {
+        if blocks.is_empty() {
+            self.0.remove_mut(&day);
+        } else {
+            blocks.sort_unstable_by_key(|b| (b.window.start, b.key));
+            self.0.insert_mut(day, blocks.into());
+        }
     }
 
     /// The clusters that meet `range`, in the order of time.
@@ -156,7 +183,7 @@ impl MetricBlocks {
         let mut clusters = Vec::new();
         let mut open: Vec<BlockInfo> = Vec::new();
         let mut window = TimeRange::new(0, 0);
-        for block in &self.0 {
+        for block in self.iter() {
             if block.window.start >= window.end || open.is_empty() {
                 close(&mut clusters, window, &mut open, range);
                 window = block.window;

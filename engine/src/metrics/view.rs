@@ -175,12 +175,7 @@ impl View {
     /// Puts blocks in the place of others. Answers false, changing nothing, when one of those is gone.
     pub(crate) fn replace(&self, added: &[BlockInfo], removed: &HashSet<BlockKey>) -> bool {
         let mut state = self.state.write();
-        let metrics: HashSet<MetricId> = removed.iter().map(|k| k.metric).collect();
-        let present = |metric: &MetricId| {
-            let blocks = state.catalog.metric(*metric);
-            blocks.iter().filter(|block| removed.contains(&block.key)).count()
-        };
-        if metrics.iter().map(present).sum::<usize>() < removed.len() {
+        if state.catalog.present(removed) < removed.len() {
             return false;
         }
         self.swap(&mut state, added, removed);
