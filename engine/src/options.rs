@@ -27,6 +27,9 @@ pub struct Options {
     pub event_cache_bytes: usize,
     /// Bytes that one query may take.
     pub query_bytes: usize,
+    /// Bytes that a merge of blocks of points may take, however many series it merges. Blocks under way take a part of it that does
+    /// not shrink: less than 64 MiB makes merges slower and saves little.
+    pub merge_bytes: usize,
     /// Raw points plus rollup cells that one query may read.
     pub query_points: u64,
     /// Buckets per series that one query may answer.
@@ -67,6 +70,7 @@ impl Default for Options {
             cache_bytes: 512 << 20,
             event_cache_bytes: 512 << 20,
             query_bytes: 512 << 20,
+            merge_bytes: 128 << 20,
             query_points: 2_000_000_000,
             query_buckets: 50_000,
             query_groups: 100_000,

@@ -60,6 +60,10 @@ pub struct EngineStats {
     pub merges: u64,
     /// Windows that wait to be merged, as of the last look.
     pub merges_waiting: u64,
+    /// Bytes that the merge under way holds, about.
+    pub merge_bytes: u64,
+    /// The most that any merge held since the engine was opened.
+    pub merge_bytes_peak: u64,
     /// Milliseconds that the clock is ahead of the time that is believed, negative when it is behind; 0 while it is believed.
     pub clock_ahead_ms: i64,
     /// Whether writes are refused.
@@ -103,6 +107,8 @@ impl EngineStats {
             seals: counters.seals.load(Ordering::Relaxed),
             merges: counters.merges.load(Ordering::Relaxed),
             merges_waiting: counters.merges_waiting.load(Ordering::Relaxed),
+            merge_bytes: counters.merge_memory.current() as u64,
+            merge_bytes_peak: counters.merge_memory.peak() as u64,
             clock_ahead_ms: rooms.trusted.read().deviation.map_or(0, |d| d.ahead_ms),
             read_only: rooms.alarm.trouble().is_some(),
         }

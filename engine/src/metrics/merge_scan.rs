@@ -17,6 +17,53 @@ use crate::model::{MetricType, SeriesId};
 pub(crate) enum Source<'a> {
     Run(Arc<Run>),
     Block(Box<PointBlock<'a>>),
+    Rows(PointRows),
+}
+
+/// Points that were taken from a block.
+#[derive(Debug, Default)]
+pub(crate) struct PointRows {
+    /// Ascending.
+    series: Vec<u32>,
+    /// Where the points of each series end.
+    ends: Vec<usize>,
+    times: Vec<i64>,
+    values: Vec<f64>,
+}
+
+impl PointRows {
+    /// Adds a series, above those before it, whose times and values `append` appends.
+    pub(crate) fn push(
+        &mut self,
+        series: u32,
+        append: impl FnOnce(&mut Vec<i64>, &mut Vec<f64>) -> CodecResult<()>,
+    ) -> CodecResult<()> {
+        append(&mut self.times, &mut self.values)?;
+        self.series.push(series);
+        self.ends.push(self.times.len());
+        Ok(())
+    }
+
+    /// Bytes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.series.len() * size_of::<(u32, usize)>() + self.times.len() * size_of::<(i64, f64)>()
+    }
+
+    fn append(
+        &self,
+        index: usize,
+        (start, end): (i64, i64),
+        times: &mut Vec<i64>,
+        values: &mut Vec<f64>,
+    ) {
+        let first = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
+        let last = self.ends.get(index).copied().unwrap_or_default();
+        let all = self.times.get(first.unwrap_or_default()..last).unwrap_or_default();
+        let from = first.unwrap_or_default() + all.partition_point(|time| *time < start);
+        let to = first.unwrap_or_default() + all.partition_point(|time| *time < end);
+        times.extend_from_slice(self.times.get(from..to).unwrap_or_default());
+        values.extend_from_slice(self.values.get(from..to).unwrap_or_default());
+    }
 }
 
 impl Source<'_> {
@@ -24,6 +71,7 @@ impl Source<'_> {
         match self {
             Self::Run(run) => run.series(),
             Self::Block(block) => block.series(),
+            Self::Rows(rows) => &rows.series,
         }
     }
 
@@ -42,6 +90,10 @@ impl Source<'_> {
                 Ok(())
             }
             Self::Block(block) => block.append(index, (start, end), times, values),
+            Self::Rows(rows) => {
+                rows.append(index, (start, end), times, values);
+                Ok(())
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use hashbrown::HashSet;
 use parking_lot::{Mutex, RwLock};
 
 use super::block::{self, BlockInfo, BlockKey, PointBlock, Tier};
+use super::merge_memory::MergeMemory;
 use super::readings::Baselines;
 use super::registry::Registry;
 use super::times::TimePages;
@@ -45,6 +46,7 @@ pub(crate) struct Counters {
     pub(crate) merges: AtomicU64,
     /// Windows that waited to be merged when that was last looked at.
     pub(crate) merges_waiting: AtomicU64,
+    pub(crate) merge_memory: MergeMemory,
 }
 
 impl Metrics {

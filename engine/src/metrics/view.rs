@@ -191,6 +191,13 @@ impl View {
         self.retired.lock().catalogs.push_back(retired);
     }
 
+    /// Gives up blocks that no catalog ever named.
+    pub(crate) fn give_up(&self, blocks: Vec<BlockKey>) {
+        if !blocks.is_empty() {
+            self.retired.lock().catalogs.push_back(Retired { catalog: Weak::new(), blocks });
+        }
+    }
+
     /// The blocks that no reader can come to any more. Each is answered once.
     pub(crate) fn take_unreachable(&self) -> Vec<BlockKey> {
         let mut retired = self.retired.lock();

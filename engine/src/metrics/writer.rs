@@ -31,7 +31,8 @@ pub(crate) struct BlockOrigin<'s> {
     pub(crate) times: &'s TimesWriter<'s>,
 }
 
-/// Writes the blocks of one tier and window. Series come in ascending order.
+/// Writes the blocks of one tier and window. Series come in ascending order, each in any number of portions: blocks are cut at the
+/// same rows in however many.
 #[derive(Debug)]
 pub(crate) struct BlockWriter<'s, B> {
     origin: BlockOrigin<'s>,
@@ -39,11 +40,13 @@ pub(crate) struct BlockWriter<'s, B> {
     window: TimeRange,
     builder: B,
     blocks: Vec<NewBlock>,
+    /// The most bytes that it took to encode a block.
+    encoding_bytes: usize,
 }
 
 impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
     pub(crate) fn new(origin: BlockOrigin<'s>, tier: Tier, window: TimeRange) -> Self {
-        Self { origin, tier, window, builder: B::default(), blocks: Vec::new() }
+        Self { origin, tier, window, builder: B::default(), blocks: Vec::new(), encoding_bytes: 0 }
     }
 
     /// Adds rows of a series, whose times lie in the window and ascend. A series that does not fit goes on in the next block.
@@ -55,11 +58,11 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
     ) -> CodecResult<()> {
         let (mut times, mut rows) = (times, rows);
         while !rows.is_empty() {
-            let mut piece = self.builder.fits(rows);
+            let mut piece = self.builder.fits(series, rows);
             if piece == 0 {
                 self.close()?;
                 // An empty block takes something of anything.
-                piece = self.builder.fits(rows).max(1);
+                piece = self.builder.fits(series, rows).max(1);
             }
             let (now, later) = rows.split_at(piece.min(rows.len()));
             let (times_now, times_later) = times.split_at(now.len());
@@ -73,8 +76,26 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
         Ok(())
     }
 
-    fn close(&mut self) -> CodecResult<()> {
+    /// The blocks that are complete.
+    pub(crate) fn take_blocks(&mut self) -> Vec<NewBlock> {
+        std::mem::take(&mut self.blocks)
+    }
+
+    /// Bytes that it takes to encode a block and to read it again, about: those of the largest so far.
+    pub(crate) fn encoding_bytes(&self) -> usize {
+        self.encoding_bytes.max(self.builder.encoding_bytes())
+    }
+
+    /// Bytes in memory while no block is encoded, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let blocks = self.blocks.iter().map(|block| block.bytes.len());
+        self.builder.bytes() + blocks.sum::<usize>()
+    }
+
+    /// Completes the block that was begun.
+    pub(crate) fn close(&mut self) -> CodecResult<()> {
         let builder = std::mem::take(&mut self.builder);
+        self.encoding_bytes = self.encoding_bytes.max(builder.encoding_bytes());
         let rows = builder.rows();
         let (Some(first_series), Some(last_series), Some((first, last))) =
             (rows.series().first(), rows.series().last(), rows.time_bounds())

@@ -65,6 +65,8 @@ impl TimeRange {
 pub struct Interval(i64);
 
 impl Interval {
+    /// One millisecond: what a time is known to.
+    pub(crate) const MILLISECOND: Self = Self(1);
     /// One minute.
     pub const MINUTE: Self = Self(60_000);
     /// Five minutes.

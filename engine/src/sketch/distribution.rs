@@ -209,22 +209,6 @@ impl Distribution {
         }
     }
 
-    /// Whether both have the same [parts](Self::parts).
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let bits = |d: &Self| (d.count, d.min.to_bits(), d.max.to_bits());
-        let bodies = match (&self.body, &other.body) {
-            (Body::Exact(ours), Body::Exact(theirs)) => {
-                self.told == other.told && sorted(ours) == sorted(theirs)
-            }
-            (Body::Histogram(ours), Body::Histogram(theirs)) => {
-                ours.negative.iter().eq(theirs.negative.iter())
-                    && ours.positive.iter().eq(theirs.positive.iter())
-            }
-            _ => false,
-        };
-        bits(self) == bits(other) && bodies && self.sum == other.sum
-    }
-
     /// How many values there are.
     pub(crate) fn count(&self) -> u64 {
         self.count

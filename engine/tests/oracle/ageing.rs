@@ -44,6 +44,8 @@ struct Sample {
 struct History {
     kept_days: [u64; 5],
     rollup_points_min: u64,
+    /// What a merge may take: next to nothing cuts it into pieces of a few rows.
+    merge_bytes: usize,
     steps: Vec<Step>,
 }
 
@@ -90,6 +92,7 @@ impl World {
             cache_bytes: 8 << 20,
             disk_free_bytes: 0,
             rollup_points_min: history.rollup_points_min,
+            merge_bytes: history.merge_bytes,
             retention: Retention { default, by_prefix: Vec::new() },
             threads: 2,
             ..Options::default()
@@ -403,8 +406,14 @@ fn histories() -> impl Strategy<Value = History> {
         [0, 0, 0, 0, 12],
     ]);
     let rollups = prop::sample::select(vec![1, 4, 60]);
-    (kept_days, rollups, prop::collection::vec(step, 15..45)).prop_map(
-        |(kept_days, rollup_points_min, steps)| History { kept_days, rollup_points_min, steps },
+    let merge_bytes = prop::sample::select(vec![2_000, 20_000, 128 << 20]);
+    (kept_days, rollups, merge_bytes, prop::collection::vec(step, 15..45)).prop_map(
+        |(kept_days, rollup_points_min, merge_bytes, steps)| History {
+            kept_days,
+            rollup_points_min,
+            merge_bytes,
+            steps,
+        },
     )
 }
 

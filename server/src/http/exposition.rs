@@ -244,6 +244,13 @@ impl Scrape {
             "Windows of metrics that wait to be merged",
             stats.merges_waiting,
         )?;
+        gauge(encoder, "merge_bytes", "Bytes that the merge under way takes", stats.merge_bytes)?;
+        gauge(
+            encoder,
+            "merge_bytes_peak",
+            "The most bytes that a merge has taken since the start",
+            stats.merge_bytes_peak,
+        )?;
         gauge(
             encoder,
             "read_only",

@@ -70,6 +70,10 @@ impl BlockBuilder for CellBlockBuilder {
         &self.rows
     }
 
+    fn bytes(&self) -> usize {
+        self.rows.bytes() + size_of_val(self.starts.as_slice()) + size_of_val(self.cells.as_slice())
+    }
+
     fn finish(
         &self,
         info: &BlockInfo,

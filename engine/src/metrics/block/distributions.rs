@@ -12,12 +12,14 @@
 //! Every column says by the ones before it how many rows it has, and a decoder takes no other number.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::sketches::{BLOCK_ENTRIES_MAX, CellSketch};
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn, Runs};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{self, Effort, IntegerColumn};
+use crate::codec::verified::same_bits;
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::EXACT_VALUES_MAX;
 use crate::sketch::{Distribution, Entries, ExactSum, Parts};
@@ -55,23 +57,47 @@ impl CellSketch for Distribution {
         Distribution::entries(self)
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        Distribution::is_same(self, other)
+    fn bytes(&self) -> usize {
+        Distribution::bytes(self)
     }
 
-    fn encode(cells: &[Self], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
-        let mut columns = DistributionColumns::default();
-        cells.iter().for_each(|cell| columns.push(&cell.parts()));
+    type Columns = DistributionColumns;
+
+    fn push(&self, columns: &mut DistributionColumns) {
+        columns.push(&self.parts());
+    }
+
+    fn are_same(a: &DistributionColumns, b: &DistributionColumns) -> bool {
+        a.integers() == b.integers()
+            && a.floats().iter().zip(b.floats()).all(|(a, b)| same_bits(a, b))
+    }
+
+    fn columns_bytes(columns: &DistributionColumns) -> usize {
+        let integers = columns.integers().iter().map(|column| column.len()).sum::<usize>();
+        let floats = columns.floats().iter().map(|column| column.len()).sum::<usize>();
+        (integers + floats) * size_of::<i64>()
+    }
+
+    fn encode(columns: &DistributionColumns, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
         columns.encode(effort, out)
     }
 
-    fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<Vec<Self>> {
-        DistributionColumns::decode(reader, cells)?.cells()
+    fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<DistributionColumns> {
+        DistributionColumns::decode(reader, cells)
+    }
+
+    fn each(
+        columns: &DistributionColumns,
+        rows: Range<usize>,
+        sink: impl FnMut(Self) -> bool,
+    ) -> CodecResult<()> {
+        columns.each(rows, sink)
     }
 }
 
+/// The columns of a block of distributions.
 #[derive(Debug, Default)]
-struct DistributionColumns {
+pub(crate) struct DistributionColumns {
     counts: Vec<i64>,
     values: Vec<f64>,
     buckets: Vec<i64>,
@@ -170,29 +196,30 @@ impl DistributionColumns {
         Ok(columns)
     }
 
-    fn cells(&self) -> CodecResult<Vec<Distribution>> {
-        let mut values = self.values.as_slice();
-        let mut rest = Rest { columns: self, at: 0, buckets_at: 0, sums_at: 0, components_at: 0 };
-        self.counts
-            .iter()
-            .map(|count| match exact_values(*count) {
-                Some(n) => {
-                    let short = || CodecError::new("fewer values than cells count");
-                    let (cell, later) = values.split_at_checked(n).ok_or_else(short)?;
-                    values = later;
-                    if cell.iter().any(|v| !v.is_finite()) {
-                        return Err(CodecError::new("a value of a distribution is not finite"));
-                    }
-                    if *count < 0 {
-                        return rest.told(cell);
-                    }
-                    let mut distribution = Distribution::default();
-                    cell.iter().for_each(|v| distribution.add(*v));
-                    Ok(distribution)
-                }
-                None => rest.histogram(*count as u64),
-            })
-            .collect()
+    fn each(
+        &self,
+        rows: Range<usize>,
+        mut sink: impl FnMut(Distribution) -> bool,
+    ) -> CodecResult<()> {
+        let mut rest = Rest::of(self);
+        for (row, count) in self.counts.iter().enumerate().take(rows.end) {
+            if row < rows.start {
+                rest.skip(*count)?;
+            } else if !sink(rest.cell(*count)?) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn integers(&self) -> [&[i64]; 7] {
+        let Self { counts, buckets, indices, bucket_counts, .. } = self;
+        let Self { units_low, units_high, components_of, .. } = self;
+        [counts, buckets, indices, bucket_counts, units_low, units_high, components_of]
+    }
+
+    fn floats(&self) -> [&[f64]; 4] {
+        [&self.values, &self.min, &self.max, &self.components]
     }
 }
 
@@ -209,16 +236,61 @@ fn exact_values(count: i64) -> Option<usize> {
     usize::try_from(count.unsigned_abs()).ok().filter(|n| *n <= EXACT_VALUES_MAX)
 }
 
-/// Walks what columns hold of cells besides their values.
+/// Walks what columns hold of cells.
 struct Rest<'a> {
     columns: &'a DistributionColumns,
+    values_at: usize,
     at: usize,
     buckets_at: usize,
     sums_at: usize,
     components_at: usize,
 }
 
-impl Rest<'_> {
+impl<'a> Rest<'a> {
+    fn of(columns: &'a DistributionColumns) -> Self {
+        Self { columns, values_at: 0, at: 0, buckets_at: 0, sums_at: 0, components_at: 0 }
+    }
+
+    /// The next cell, of this count.
+    fn cell(&mut self, count: i64) -> CodecResult<Distribution> {
+        let Some(n) = exact_values(count) else { return self.histogram(count as u64) };
+        let short = || CodecError::new("fewer values than cells count");
+        let values = self.columns.values.get(self.values_at..self.values_at + n);
+        let values = values.ok_or_else(short)?;
+        self.values_at += n;
+        if values.iter().any(|v| !v.is_finite()) {
+            return Err(CodecError::new("a value of a distribution is not finite"));
+        }
+        if count < 0 {
+            return self.told(values);
+        }
+        let mut distribution = Distribution::default();
+        values.iter().for_each(|v| distribution.add(*v));
+        Ok(distribution)
+    }
+
+    /// Goes past the next cell, of this count.
+    fn skip(&mut self, count: i64) -> CodecResult<()> {
+        let fewer = || CodecError::new("fewer histograms than cells count");
+        let has_sum = match exact_values(count) {
+            Some(n) => {
+                self.values_at += n;
+                count < 0
+            }
+            None => {
+                let buckets = self.columns.buckets.get(self.at);
+                let buckets = buckets.and_then(|n| usize::try_from(*n).ok()).ok_or_else(fewer)?;
+                self.at += 1;
+                self.buckets_at += buckets;
+                true
+            }
+        };
+        if has_sum {
+            self.sum_parts().ok_or_else(fewer)?;
+        }
+        Ok(())
+    }
+
     /// The next cell that is a histogram.
     fn histogram(&mut self, count: u64) -> CodecResult<Distribution> {
         self.buckets(count).ok_or_else(|| CodecError::new("fewer histograms than cells count"))?

@@ -24,5 +24,5 @@ pub(crate) use check::read_all;
 pub(crate) use check::{check, describe, verify};
 pub(crate) use info::{BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder, shared_times};
-pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder};
+pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder, SketchRows};
 pub(crate) use vectors::{Times, TimesCache, Vectors, encode as encode_vectors};

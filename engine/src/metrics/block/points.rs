@@ -39,6 +39,10 @@ impl BlockBuilder for PointBlockBuilder {
         &self.rows
     }
 
+    fn bytes(&self) -> usize {
+        self.rows.bytes() + size_of_val(self.values.as_slice())
+    }
+
     fn finish(
         &self,
         info: &BlockInfo,

@@ -48,18 +48,50 @@ pub(crate) struct RowsBuilder {
     vectors: Vec<(usize, usize)>,
     times: Vec<i64>,
     by_hash: HashTable<(u64, u32)>,
+    /// Whether the last series was the first with its vector.
+    last_is_new: bool,
 }
 
 impl RowsBuilder {
-    /// Adds a series with its times, ascending. Series come in ascending order, each once.
+    /// Adds a series with its times, ascending, or adds times to the last series. Series come in ascending order.
     pub(crate) fn push(&mut self, series: SeriesId, times: &[i64]) {
+        if self.series.last() == Some(&series.0) {
+            return self.extend(times);
+        }
         debug_assert!(self.series.last().is_none_or(|last| *last < series.0), "series ascend");
         debug_assert!(times.is_sorted(), "times ascend");
+        let vectors = self.vectors.len();
         let vector = self.vector(times);
+        self.last_is_new = self.vectors.len() > vectors;
         self.series.push(series.0);
         self.counts.push(times.len() as u32);
         self.vector_of.push(vector);
         self.rows += times.len();
+    }
+
+    /// Adds times to the last series: its vector becomes another one.
+    fn extend(&mut self, later: &[i64]) {
+        let Some(vector) = self.vector_of.pop() else { return };
+        let (start, end) = self.vectors.get(vector as usize).copied().unwrap_or_default();
+        let mut times = self.times.get(start..end).unwrap_or_default().to_vec();
+        if self.last_is_new {
+            let hash = hash_of(&times);
+            if let Ok(known) = self.by_hash.find_entry(hash, |(_, v)| *v == vector) {
+                known.remove();
+            }
+            self.vectors.pop();
+            self.times.truncate(start);
+        }
+        times.extend_from_slice(later);
+        debug_assert!(times.is_sorted(), "times ascend");
+        let vectors = self.vectors.len();
+        let vector = self.vector(&times);
+        self.last_is_new = self.vectors.len() > vectors;
+        self.vector_of.push(vector);
+        if let Some(count) = self.counts.last_mut() {
+            *count = times.len() as u32;
+        }
+        self.rows += later.len();
     }
 
     fn vector(&mut self, times: &[i64]) -> u32 {
@@ -75,10 +107,7 @@ impl RowsBuilder {
         {
             return last;
         }
-        let hash = times.iter().fold(times.len() as u64, |hash, t| {
-            (hash ^ *t as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-        });
-        let hash = xxh3_64(&hash.to_le_bytes());
+        let hash = hash_of(times);
         let (vectors, all) = (&self.vectors, &self.times);
         let found = self.by_hash.find(hash, |(h, v)| *h == hash && known(vectors, all, *v));
         if let Some((_, vector)) = found {
@@ -94,6 +123,19 @@ impl RowsBuilder {
 
     pub(crate) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// The rows so far of a series, if it is the last one.
+    pub(crate) fn rows_of_last(&self, series: SeriesId) -> Option<usize> {
+        let last = self.series.last().filter(|last| **last == series.0);
+        last.and(self.counts.last()).map(|rows| *rows as usize)
+    }
+
+    /// Bytes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.times.as_slice())
+            + self.series.len() * 3 * size_of::<u32>()
+            + self.vectors.len() * size_of::<((usize, usize), (u64, u32))>()
     }
 
     pub(crate) fn series(&self) -> &[u32] {
@@ -155,6 +197,13 @@ impl RowsBuilder {
         }
         vectors::encode(here.into_iter(), effort, out)
     }
+}
+
+fn hash_of(times: &[i64]) -> u64 {
+    let hash = times.iter().fold(times.len() as u64, |hash, t| {
+        (hash ^ *t as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    });
+    xxh3_64(&hash.to_le_bytes())
 }
 
 /// The rows of a block, opened.

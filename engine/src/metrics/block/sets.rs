@@ -4,6 +4,8 @@
 //! bytes per cell: integers │ the cells
 //! ```
 
+use std::ops::Range;
+
 use super::sketches::CellSketch;
 use crate::codec::bytes::Reader;
 use crate::codec::frame::FrameKind;
@@ -38,32 +40,65 @@ impl CellSketch for Cardinality {
         self.stored_bytes().div_ceil(BYTES_PER_ENTRY)
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        self == other
+    fn bytes(&self) -> usize {
+        Cardinality::bytes(self)
     }
 
-    fn encode(cells: &[Self], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
-        let mut blob = Vec::new();
-        let mut lengths = Vec::with_capacity(cells.len());
-        for cell in cells {
-            let before = blob.len();
-            cell.encode(&mut blob);
-            lengths.push((blob.len() - before) as i64);
-        }
-        integers::encode(&lengths, effort, out)?;
-        out.extend_from_slice(&blob);
+    type Columns = SetColumns;
+
+    fn push(&self, columns: &mut SetColumns) {
+        let before = columns.cells.len();
+        self.encode(&mut columns.cells);
+        columns.lengths.push((columns.cells.len() - before) as i64);
+    }
+
+    fn are_same(a: &SetColumns, b: &SetColumns) -> bool {
+        a == b
+    }
+
+    fn columns_bytes(columns: &SetColumns) -> usize {
+        size_of_val(columns.lengths.as_slice()) + columns.cells.len()
+    }
+
+    fn encode(columns: &SetColumns, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
+        integers::encode(&columns.lengths, effort, out)?;
+        out.extend_from_slice(&columns.cells);
         Ok(())
     }
 
-    fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<Vec<Self>> {
-        let mut lengths = Vec::new();
-        IntegerColumn::read_exactly(reader, cells)?.all(&mut lengths)?;
-        lengths
-            .into_iter()
-            .map(|length| {
-                let bytes = reader.take(usize::try_from(length).unwrap_or(usize::MAX))?;
-                Cardinality::decode(bytes).map_err(|e| CodecError::new(e.to_string()))
-            })
-            .collect()
+    fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<SetColumns> {
+        let mut columns = SetColumns::default();
+        IntegerColumn::read_exactly(reader, cells)?.all(&mut columns.lengths)?;
+        for length in &columns.lengths {
+            let cell = reader.take(usize::try_from(*length).unwrap_or(usize::MAX))?;
+            columns.cells.extend_from_slice(cell);
+        }
+        Ok(columns)
     }
+
+    fn each(
+        columns: &SetColumns,
+        rows: Range<usize>,
+        mut sink: impl FnMut(Self) -> bool,
+    ) -> CodecResult<()> {
+        let mut cells = Reader::new(&columns.cells);
+        for (row, length) in columns.lengths.iter().enumerate().take(rows.end) {
+            let cell = cells.take(usize::try_from(*length).unwrap_or(usize::MAX))?;
+            if row < rows.start {
+                continue;
+            }
+            let cell = Cardinality::decode(cell).map_err(|e| CodecError::new(e.to_string()))?;
+            if !sink(cell) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lengths of cells, and the cells behind each other.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct SetColumns {
+    lengths: Vec<i64>,
+    cells: Vec<u8>,
 }

@@ -7,6 +7,9 @@
 //!
 //! A cell holds from one entry (a value, a bucket, a member) to thousands, so a block is cut by the entries that its cells really have.
 
+use std::fmt::Debug;
+use std::ops::Range;
+
 use super::builder::{BlockBuilder, rows_that_fit};
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
@@ -44,25 +47,44 @@ pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {
     /// How many entries [`Self::encode`] writes of the cell, exactly.
     fn entries(&self) -> usize;
 
-    /// Whether two cells summarize the same, bit for bit.
-    fn is_same(&self, other: &Self) -> bool;
+    /// Bytes in memory besides the cell itself, about.
+    fn bytes(&self) -> usize;
 
-    fn encode(cells: &[Self], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()>;
+    /// The cells of a block as it stores them. A cell with many buckets takes far less so.
+    type Columns: Debug + Default;
 
-    fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<Vec<Self>>;
+    /// Appends the cell.
+    fn push(&self, columns: &mut Self::Columns);
+
+    /// Whether columns are of cells that summarize the same, bit for bit.
+    fn are_same(a: &Self::Columns, b: &Self::Columns) -> bool;
+
+    /// Bytes of columns in memory, about.
+    fn columns_bytes(columns: &Self::Columns) -> usize;
+
+    fn encode(columns: &Self::Columns, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()>;
+
+    fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<Self::Columns>;
+
+    /// Hands the cells of these rows to `sink`, until it answers false.
+    fn each(
+        columns: &Self::Columns,
+        rows: Range<usize>,
+        sink: impl FnMut(Self) -> bool,
+    ) -> CodecResult<()>;
 }
 
 /// Collects the cells of a block, series by series.
 #[derive(Debug)]
-pub(crate) struct SketchBlockBuilder<S> {
+pub(crate) struct SketchBlockBuilder<S: CellSketch> {
     rows: RowsBuilder,
-    cells: Vec<S>,
+    cells: S::Columns,
     entries: usize,
 }
 
-impl<S> Default for SketchBlockBuilder<S> {
+impl<S: CellSketch> Default for SketchBlockBuilder<S> {
     fn default() -> Self {
-        Self { rows: RowsBuilder::default(), cells: Vec::new(), entries: 0 }
+        Self { rows: RowsBuilder::default(), cells: S::Columns::default(), entries: 0 }
     }
 }
 
@@ -73,21 +95,32 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
         const { assert!(S::CELL_ENTRIES_MAX <= BLOCK_ENTRIES_MAX, "any cell fits an empty block") };
         debug_assert_eq!(starts.len(), cells.len(), "a cell for every start");
         self.rows.push(series, starts);
-        self.entries += cells.iter().map(CellSketch::entries).sum::<usize>();
-        self.cells.extend_from_slice(cells);
+        for cell in cells {
+            self.entries += cell.entries();
+            cell.push(&mut self.cells);
+        }
     }
 
     fn rows(&self) -> &RowsBuilder {
         &self.rows
     }
 
-    fn fits(&self, cells: &[S]) -> usize {
+    fn bytes(&self) -> usize {
+        self.rows.bytes() + S::columns_bytes(&self.cells)
+    }
+
+    fn encoding_bytes(&self) -> usize {
+        // What is read, and that taken apart again.
+        2 * self.bytes()
+    }
+
+    fn fits(&self, series: SeriesId, cells: &[S]) -> usize {
         let mut entries = self.entries;
         let fits = |cell: &&S| {
             entries += cell.entries();
             entries <= BLOCK_ENTRIES_MAX
         };
-        let rows = rows_that_fit(self.rows.rows(), cells.len());
+        let rows = rows_that_fit(&self.rows, series, cells.len());
         cells.iter().take(rows).take_while(fits).count()
     }
 
@@ -103,11 +136,54 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
     }
 
     fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()> {
-        let (read, block) = SketchBlock::<S>::open(info.key, bytes)?;
+        let (read, block) = SketchRows::<S>::open(info.key, bytes)?;
         envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
-        let same = block.cells.len() == self.cells.len()
-            && block.cells.iter().zip(&self.cells).all(|(read, cell)| read.is_same(cell));
-        expect_same(same, "cells")
+        // What was read is made into cells, one at a time, and taken apart as what was written was.
+        let mut again = S::Columns::default();
+        S::each(&block.columns, 0..block.rows.len(), |cell| {
+            cell.push(&mut again);
+            true
+        })?;
+        expect_same(S::are_same(&again, &self.cells), "cells")
+    }
+}
+
+/// A block of sketches, opened: its cells are made as they are asked for.
+#[derive(Debug)]
+pub(crate) struct SketchRows<'a, S: CellSketch> {
+    rows: Rows<'a>,
+    columns: S::Columns,
+    times: TimesCache,
+}
+
+impl<'a, S: CellSketch> SketchRows<'a, S> {
+    pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
+        let (info, rows, columns) =
+            envelope::open(S::FRAME, key, bytes, |_, rows, reader| S::decode(reader, rows.len()))?;
+        Ok((info, Self { rows, columns, times: TimesCache::default() }))
+    }
+
+    pub(crate) fn series(&self) -> &[u32] {
+        self.rows.series()
+    }
+
+    /// Bytes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        S::columns_bytes(&self.columns) + self.rows.series().len() * 4 * size_of::<u32>()
+    }
+
+    /// Hands the cells of the series at `index` whose start lies in `start..end` to `sink`, in time order, until it answers false.
+    pub(crate) fn read(
+        &mut self,
+        index: usize,
+        (start, end): (i64, i64),
+        mut sink: impl FnMut(i64, S) -> bool,
+    ) -> CodecResult<()> {
+        let first = self.rows.rows_of(index).start;
+        let rows = self.rows.rows_between(index, start, end, &mut self.times)?;
+        let times = self.rows.times(index, &mut self.times)?;
+        let mut starts = (rows.start - first..rows.end - first).map(|row| times.at(row));
+        S::each(&self.columns, rows, |cell| starts.next().is_some_and(|start| sink(start, cell)))
     }
 }
 
@@ -121,12 +197,16 @@ pub(crate) struct SketchBlock<'a, S> {
 
 impl<'a, S: CellSketch> SketchBlock<'a, S> {
     pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
-        let (info, rows, cells) =
-            envelope::open(S::FRAME, key, bytes, |_, rows, reader| S::decode(reader, rows.len()))?;
+        let (info, SketchRows { rows, columns, times }) = SketchRows::<S>::open(key, bytes)?;
+        let mut cells = Vec::with_capacity(rows.len());
+        S::each(&columns, 0..rows.len(), |cell| {
+            cells.push(cell);
+            true
+        })?;
         if cells.len() != rows.len() {
             return Err(CodecError::new("rows and cells differ in number"));
         }
-        Ok((info, Self { rows, cells, times: TimesCache::default() }))
+        Ok((info, Self { rows, cells, times }))
     }
 
     pub(crate) fn series(&self) -> &[u32] {
@@ -234,12 +314,12 @@ mod tests {
         let (mut rest, mut start, mut blocks) = (cells, 0, Vec::new());
         while !rest.is_empty() {
             let mut builder = SketchBlockBuilder::default();
-            let (now, later) = rest.split_at(builder.fits(rest));
+            let (now, later) = rest.split_at(builder.fits(SeriesId(1), rest));
             let starts: Vec<i64> = (start..).step_by(60_000).take(now.len()).collect();
             builder.push(SeriesId(1), &starts, now);
             assert!(builder.entries <= BLOCK_ENTRIES_MAX && !now.is_empty());
             if !later.is_empty() {
-                assert_eq!(builder.fits(later), 0, "the next cell is another block's");
+                assert_eq!(builder.fits(SeriesId(1), later), 0, "the next cell is another block's");
             }
             let info = sample_info(kind, Tier::Minute);
             let times = AtomicU64::new(0);
@@ -309,8 +389,13 @@ mod tests {
         let mut cell = Distribution::default();
         (0..100).for_each(|i| cell.add(f64::from(i)));
         let mut bytes = Vec::new();
-        CellSketch::encode(&[cell], Effort::Seal, &mut bytes).unwrap();
-        let read = |bytes: &[u8]| <Distribution as CellSketch>::decode(&mut Reader::new(bytes), 1);
+        let mut columns = <Distribution as CellSketch>::Columns::default();
+        cell.push(&mut columns);
+        <Distribution as CellSketch>::encode(&columns, Effort::Seal, &mut bytes).unwrap();
+        let read = |bytes: &[u8]| {
+            let columns = <Distribution as CellSketch>::decode(&mut Reader::new(bytes), 1)?;
+            <Distribution as CellSketch>::each(&columns, 0..1, |_| true)
+        };
         assert!(read(&bytes).is_ok());
         // Counts are a constant of one row, then no values; then the buckets of the cell, constant as well.
         let at = bytes.windows(4).rposition(|w| w == [1, 0, 200, 1]).unwrap();

@@ -23,7 +23,7 @@ const PAGE_TIMES_MAX: usize = PAGE_TIMES + crate::metrics::block::BLOCK_ROWS_MAX
 pub(crate) struct PageNumber(pub(crate) u64);
 
 /// Where a vector is: the page, and which of its vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlaceInPage {
     pub(crate) page: PageNumber,
     pub(crate) place: u32,

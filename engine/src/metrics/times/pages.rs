@@ -10,7 +10,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 
 use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key, parse_key, prefix};
 use super::sweep::{ShelfPages, Sweep};
-use super::writer::{NewPage, Places, TimesWriter, hash};
+use super::writer::{NewPage, PLACES_MAX, Places, TimesWriter, hash};
 use crate::error::{Error, Result};
 use crate::model::MetricId;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
@@ -123,6 +123,9 @@ impl TimePages {
         let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
             if let (Some((_, page)), Ok(vectors)) = (parse_key(&key), TimePage::decode(&bytes)) {
                 for (place, times) in vectors.vectors() {
+                    if places.len() >= PLACES_MAX {
+                        break;
+                    }
                     places.insert(hash(times), PlaceInPage { page, place });
                 }
             }
@@ -152,9 +155,9 @@ impl TimePages {
     pub(crate) fn written(&self, writer: TimesWriter<'_>) {
         let mut sweep = self.sweep.lock();
         let mut remembered = self.remembered.lock();
-        for (shelf, places, known) in writer.into_places() {
+        for (shelf, places, reused) in writer.into_places() {
             if let Some(sweep) = sweep.as_mut().filter(|sweep| sweep.shelf == shelf) {
-                known.into_iter().for_each(|place| sweep.mark(place));
+                reused.iter().for_each(|(page, places)| sweep.mark_all(*page, places));
             }
             if !places.is_empty() {
                 let turn = remembered.last_key_value().map_or(0, |(turn, _)| turn + 1);

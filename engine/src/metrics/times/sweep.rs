@@ -96,6 +96,13 @@ impl Sweep {
         }
     }
 
+    /// Keeps places of a page that blocks of a merge refer to.
+    pub(super) fn mark_all(&mut self, page: PageNumber, reused: &RoaringBitmap) {
+        if let Some(places) = self.used.get_mut(&page) {
+            *places |= reused;
+        }
+    }
+
     /// The pages without a mark.
     pub(super) fn unused(&self) -> impl Iterator<Item = PageNumber> {
         self.used.iter().filter(|(_, places)| places.is_empty()).map(|(page, _)| *page)

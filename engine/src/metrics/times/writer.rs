@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use parking_lot::Mutex;
+use roaring::RoaringBitmap;
 
 use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key};
 use super::pages::TimePages;
@@ -11,6 +12,11 @@ use crate::codec::integers::Effort;
 use crate::codec::verified::{encode_verified, expect_same};
 use crate::codec::{CodecError, CodecResult};
 use crate::fingerprint::fingerprinter;
+
+/// Vectors that are known, of one shelf: others are written again where they come again.
+pub(super) const PLACES_MAX: usize = 1 << 18;
+/// Bytes of a vector that is known, in a table that is half full.
+const PLACE_BYTES: usize = 2 * size_of::<(u128, PlaceInPage)>();
 
 /// Where the vectors of a shelf are, by the hash of their times.
 pub(super) type Places = HashMap<u128, PlaceInPage>;
@@ -36,7 +42,7 @@ pub(crate) struct TimesWriter<'m> {
 struct Pages {
     places: Places,
     /// The places that were known before they were asked for.
-    reused: HashSet<PlaceInPage>,
+    reused: HashMap<PageNumber, RoaringBitmap>,
     open: Option<(PageNumber, TimePage)>,
     closed: Vec<(PageNumber, TimePage)>,
 }
@@ -63,14 +69,16 @@ impl<'m> TimesWriter<'m> {
         let mut shelves = self.shelves.lock();
         let Pages { places, reused, open, closed } = shelves.entry(shelf).or_default();
         if let Some(place) = places.get(&hash) {
-            reused.insert(*place);
+            reused.entry(place.page).or_default().insert(place.place);
             return *place;
         }
         let (page, vectors) = open.get_or_insert_with(|| {
             (PageNumber(self.sequence.fetch_add(1, Ordering::Relaxed)), TimePage::default())
         });
         let place = PlaceInPage { page: *page, place: vectors.push(times) };
-        places.insert(hash, place);
+        if places.len() < PLACES_MAX {
+            places.insert(hash, place);
+        }
         if vectors.is_full() {
             closed.extend(open.take());
         }
@@ -99,9 +107,17 @@ impl<'m> TimesWriter<'m> {
 
     /// The new pages, to be written with the blocks that refer to them.
     pub(crate) fn pages(&self, effort: Effort) -> CodecResult<Vec<NewPage>> {
+        for Pages { open, closed, .. } in self.shelves.lock().values_mut() {
+            closed.extend(open.take());
+        }
+        self.closed_pages(effort)
+    }
+
+    /// The new pages that are full, to be written before the blocks that refer to them are named.
+    pub(crate) fn closed_pages(&self, effort: Effort) -> CodecResult<Vec<NewPage>> {
         let mut pages = Vec::new();
-        for (shelf, Pages { open, closed, .. }) in self.shelves.lock().iter_mut() {
-            for (number, page) in closed.drain(..).chain(open.take()) {
+        for (shelf, Pages { closed, .. }) in self.shelves.lock().iter_mut() {
+            for (number, page) in closed.drain(..) {
                 let bytes = encode_verified(
                     effort,
                     |effort| page.encode(effort),
@@ -114,8 +130,26 @@ impl<'m> TimesWriter<'m> {
         Ok(pages)
     }
 
+    /// Bytes of the new pages that are full.
+    pub(crate) fn closed_bytes(&self) -> usize {
+        let shelves = self.shelves.lock();
+        shelves.values().flat_map(|pages| &pages.closed).map(|(_, page)| page.bytes()).sum()
+    }
+
+    /// Bytes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let shelves = self.shelves.lock();
+        let of = |pages: &Pages| {
+            let new = pages.closed.iter().chain(&pages.open).map(|(_, page)| page.bytes());
+            new.sum::<usize>() + pages.places.len() * PLACE_BYTES
+        };
+        shelves.values().map(of).sum()
+    }
+
     /// What is known of the shelves, once it is on disk, and which places blocks found known.
-    pub(super) fn into_places(self) -> impl Iterator<Item = (Shelf, Places, HashSet<PlaceInPage>)> {
+    pub(super) fn into_places(
+        self,
+    ) -> impl Iterator<Item = (Shelf, Places, HashMap<PageNumber, RoaringBitmap>)> {
         let shelves = self.shelves.into_inner().into_iter();
         shelves.map(|(shelf, pages)| (shelf, pages.places, pages.reused))
     }

@@ -3,18 +3,21 @@
 //! Where a part of a day is known more coarsely than the rest, because its samples expired before it was merged with it, each
 //! part becomes a unit of its own: a merge takes no detail away.
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use super::super::Metrics;
 use super::super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
 use super::super::catalog::{Cluster, Unit};
-use super::super::consolidate::{Loaded, Rollups, consolidate, fits_window};
+use super::super::consolidate::{Rollups, consolidate, fits_window};
+use super::super::merge_output::MergeOutput;
+use super::super::merge_sources::Sources;
 use super::super::resolution::{Neighbours, Stretch, stretches};
 use super::super::seal::is_over;
 use super::super::times::{Shelf, TimesWriter};
-use super::super::writer::{BlockOrigin, NewBlock};
+use super::super::writer::BlockOrigin;
 use super::expire::kept_ms;
 use super::seal::retire;
 use crate::codec::integers::Effort;
@@ -25,6 +28,11 @@ use crate::storage::{Batch, Sync};
 
 /// A day with more rows than this stays in windows of two hours: it is large enough as it is.
 const DAY_ROWS_MAX: u64 = 1 << 28;
+/// One part in so many of the memory of a merge is for the rows of a piece.
+const PIECE_SHARE: usize = 4;
+/// One part in so many is for blocks that are complete; while they are written they are there twice. The rest is for blocks
+/// under way.
+const OUTPUT_SHARE: usize = 8;
 
 /// Blocks that are to become units, all at once.
 #[derive(Debug)]
@@ -85,15 +93,13 @@ impl Metrics {
         let all_time = TimeRange::new(i64::MIN, i64::MAX);
         let (mut jobs, mut all) = (Vec::new(), 0);
         for (metric, blocks) in catalog.metrics() {
-            let mut clusters = blocks.clusters(all_time);
-            clusters.retain(|c| !c.sources().any(|b| self.is_quarantined(&b.key)));
+            let clusters = blocks.clusters(all_time).into_iter();
+            let mergeable = |c: &Cluster| !c.sources().any(|b| self.is_quarantined(&b.key));
+            let mut clusters = clusters.filter(mergeable).peekable();
             let day_of = |c: &Cluster| c.window.start.floor_to(Interval::DAY);
-            while !clusters.is_empty() {
-                let Some(day) = clusters.first().map(day_of) else { break };
-                let later =
-                    clusters.iter().position(|c| day_of(c) != day).unwrap_or(clusters.len());
-                let rest = clusters.split_off(later);
-                let of_day = std::mem::replace(&mut clusters, rest);
+            while let Some(day) = clusters.peek().map(day_of) {
+                let of_day = std::iter::from_fn(|| clusters.next_if(|c| day_of(c) == day));
+                let of_day: Vec<Cluster> = of_day.collect();
                 let plan = |day| self.rollups(metric, day, expiry);
                 let of_day = jobs_of_day(metric, day, of_day, (now, eagerness), plan);
                 all += of_day.len() as u64;
@@ -104,39 +110,54 @@ impl Metrics {
     }
 
     fn merge_one(&self, job: &Job, expiry: TimestampMs, report: &mut MergeReport) -> Result<()> {
-        let mut loaded: HashMap<BlockKey, Loaded<'_>> = HashMap::new();
-        for info in job.parts.iter().flat_map(|part| &part.sources) {
-            if loaded.contains_key(&info.key) {
-                continue;
-            }
-            match self.checked(info) {
-                Ok(bytes) => _ = loaded.insert(info.key, (*info, bytes)),
-                Err(Error::Corrupt(reason)) => {
-                    // The window stays as it is; without the damaged block it is merged no more.
-                    self.quarantine(&info.key, &reason);
-                    return Ok(());
-                }
-                Err(error) => return Err(error),
-            }
+        let bytes_max = self.options().merge_bytes / OUTPUT_SHARE;
+        let memory = &self.counters.merge_memory;
+        let places = (&*self.store, &self.times);
+        let mut output = MergeOutput::new(places, &self.sequence, memory, bytes_max);
+        let is_damaged = Cell::new(false);
+        let merged = self.merge_into(&mut output, job, expiry, &is_damaged);
+        if merged.is_err() {
+            // What is on disk of it goes with the next garbage; a crash before that leaves it to the next start.
+            self.view.give_up(output.spilled());
         }
+        match merged {
+            Ok(done) => *report += done,
+            // The window stays as it is; without the damaged block it is merged no more.
+            Err(Error::Corrupt(_)) if is_damaged.get() => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        self.counters.merges.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn merge_into(
+        &self,
+        output: &mut MergeOutput<'_>,
+        job: &Job,
+        expiry: TimestampMs,
+        is_damaged: &Cell<bool>,
+    ) -> Result<MergeReport> {
+        let read = |info: &BlockInfo| match self.checked(info) {
+            Err(Error::Corrupt(reason)) => {
+                self.quarantine(&info.key, &reason);
+                is_damaged.set(true);
+                Err(Error::Corrupt(reason))
+            }
+            read => read,
+        };
         let mut batch = Batch::new();
         let mut infos = Vec::new();
         let mut written = Vec::new();
         for part in &job.parts {
             let shelf = Shelf { window: part.stretch.window, of_unit: true };
             let times = self.times.writer_of(shelf, &self.sequence)?;
-            let blocks = self.unit_of(job, part, expiry, &loaded, &times)?;
-            report.bytes_written += self.times.stage(times.pages(Effort::Merge)?, &mut batch);
-            let staged = self.stage(blocks, &mut batch);
-            report.blocks_written += staged.blocks();
-            report.bytes_written += staged.bytes();
-            infos.extend(staged.infos);
+            let sources = part.sources.clone();
+            let sources = Sources::new(sources, part.stretch.window, &read, &self.times);
+            infos.extend(self.unit_of(job, part, expiry, &sources, &times, output)?);
+            output.finish_part(&times, &mut batch)?;
             written.push(times);
         }
-        report.windows += job.parts.len() as u64;
-        report.blocks_read += loaded.len() as u64;
-        report.bytes_read += loaded.values().map(|(info, _)| u64::from(info.bytes)).sum::<u64>();
-        drop(loaded);
+        output.stage(&infos, &mut batch)?;
         let removed: HashSet<BlockKey> = job.removed.iter().map(|info| info.key).collect();
         removed.iter().for_each(|key| retire(&mut batch, key));
         // Not synced, so that many small windows do not wait for the disk one by one: a power loss takes the merge as a whole, and
@@ -147,8 +168,18 @@ impl Metrics {
             // The metric was dropped meanwhile: its new blocks go as well.
             self.remove(&infos.iter().map(|info| info.key).collect::<Vec<_>>())?;
         }
-        self.counters.merges.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+        let bytes_of = |infos: &[BlockInfo]| infos.iter().map(|b| u64::from(b.bytes)).sum::<u64>();
+        let mut sources: Vec<BlockInfo> =
+            job.parts.iter().flat_map(|part| &part.sources).copied().collect();
+        sources.sort_unstable_by_key(|info| info.key);
+        sources.dedup_by_key(|info| info.key);
+        Ok(MergeReport {
+            windows: job.parts.len() as u64,
+            blocks_read: sources.len() as u64,
+            blocks_written: infos.len() as u64,
+            bytes_read: bytes_of(&sources),
+            bytes_written: output.page_bytes() + bytes_of(&infos),
+        })
     }
 
     /// The blocks of the unit that a part becomes.
@@ -157,9 +188,10 @@ impl Metrics {
         job: &Job,
         part: &Part,
         expiry: TimestampMs,
-        loaded: &HashMap<BlockKey, Loaded<'_>>,
+        sources: &Sources<'_>,
         times: &TimesWriter<'_>,
-    ) -> Result<Vec<NewBlock>> {
+        output: &mut MergeOutput<'_>,
+    ) -> Result<Vec<BlockInfo>> {
         let origin = BlockOrigin {
             metric: job.metric,
             kind: job.kind,
@@ -170,9 +202,8 @@ impl Metrics {
             times,
         };
         let (wanted, rollups) = self.rollups(job.metric, part.stretch.window, expiry);
-        let sources: Vec<&Loaded<'_>> =
-            part.sources.iter().filter_map(|info| loaded.get(&info.key)).collect();
-        consolidate(part.stretch, &sources, &self.times, (&wanted, rollups), origin)
+        let bytes_max = self.options().merge_bytes / PIECE_SHARE;
+        consolidate(part.stretch, sources, (&wanted, rollups), origin, (output, bytes_max))
     }
 
     /// The tiers that have not expired in a window, and which of them are worth their disk.

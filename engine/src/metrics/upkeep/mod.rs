@@ -13,6 +13,8 @@ mod verify;
 mod verify_rows;
 
 #[cfg(test)]
+mod merge_tests;
+#[cfg(test)]
 mod retire_random;
 #[cfg(test)]
 mod retire_tests;

@@ -7,9 +7,10 @@ use super::value::Size;
 /// Where nothing is set, the process takes half of the machine, within these.
 const LIMIT_MIN: u64 = 256 << 20;
 const LIMIT_MAX: u64 = 2 << 30;
-/// What a large or a small part takes where it is not set, of the whole and at most.
+/// What a large, a small or a little part takes where it is not set, of the whole and at most.
 const LARGE: (u64, u64) = (4, 512 << 20);
 const SMALL: (u64, u64) = (8, 256 << 20);
+const LITTLE: (u64, u64) = (16, 128 << 20);
 
 /// Bytes that each part may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct MemoryPlan {
     pub event_cache: u64,
     /// One query.
     pub query: u64,
+    /// A merge of blocks.
+    pub merge: u64,
     /// Bodies of requests in flight.
     pub bodies: u64,
     /// Jobs that wait.
@@ -34,13 +37,15 @@ impl MemoryPlan {
     /// The plan for a machine with so much memory.
     pub fn of(config: &Config, machine_bytes: u64) -> Self {
         let limit = config.memory.limit.bytes_or((machine_bytes / 2).clamp(LIMIT_MIN, LIMIT_MAX));
-        let [large, small] = [LARGE, SMALL].map(|(share, max)| (limit / share).min(max));
+        let [large, small, little] =
+            [LARGE, SMALL, LITTLE].map(|(share, max)| (limit / share).min(max));
         let (storage, metrics) = (&config.storage, &config.metrics);
         Self {
             limit,
             cache: storage.cache_bytes.bytes_or(small),
             event_cache: storage.event_cache_bytes.bytes_or(large),
             query: metrics.query_bytes.bytes_or(large),
+            merge: metrics.merge_bytes.bytes_or(little),
             bodies: config.bodies.in_flight.bytes_or(small),
             jobs_waiting: config.jobs.waiting_bytes_max.bytes_or(large),
             heads: storage.head_bytes.bytes().saturating_mul(2),

@@ -249,6 +249,8 @@ settings! {
         query_buckets: u64 = "50_000";
         /// Memory that one query may take. `auto` is a quarter of `memory.limit`, 512 MiB at most.
         query_bytes: Size = "auto";
+        /// Memory that a merge of a metric's blocks may take, however many series there are. `auto` is a sixteenth of `memory.limit`, 128 MiB at most.
+        merge_bytes: Size = "auto";
     }
 
     /// Events: what one question may take.
