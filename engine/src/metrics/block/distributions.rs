@@ -49,10 +49,6 @@ impl CellSketch for Distribution {
         Ok(())
     }
 
-    fn bytes(&self) -> usize {
-        Distribution::bytes(self)
-    }
-
     fn entries(&self) -> usize {
         Distribution::entries(self)
     }

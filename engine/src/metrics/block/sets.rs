@@ -32,10 +32,6 @@ impl CellSketch for Cardinality {
         Err(CodecError::new("values of a histogram are no members of a set"))
     }
 
-    fn bytes(&self) -> usize {
-        Cardinality::bytes(self)
-    }
-
     fn entries(&self) -> usize {
         self.stored_bytes().div_ceil(BYTES_PER_ENTRY)
     }

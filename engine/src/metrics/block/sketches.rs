@@ -41,9 +41,6 @@ pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {
     /// Adds values that were counted elsewhere. Fails when the metric type has none.
     fn merge_counted(&mut self, counted: &Distribution) -> CodecResult<()>;
 
-    /// Bytes in memory, about.
-    fn bytes(&self) -> usize;
-
     /// How many entries [`Self::encode`] writes of the cell, exactly.
     fn entries(&self) -> usize;
 
