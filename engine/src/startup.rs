@@ -101,6 +101,11 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         threads: Mutex::default(),
         _lock: lock,
     };
+    start_threads(&rooms, ballast, options.maintenance)?;
+    Ok(rooms)
+}
+
+fn start_threads(rooms: &Rooms, ballast: Ballast, maintenance: Maintenance) -> Result<()> {
     let keeper = Arc::clone(&rooms.keeper);
     rooms.threads.lock().push(thread("telltale-keeper", move || keeper.run())?);
     let holdings = Holdings {
@@ -108,12 +113,12 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         committer: Arc::clone(&rooms.committer),
     };
     holdings.tell(true);
-    if options.maintenance == Maintenance::Background {
+    if maintenance == Maintenance::Background {
         let (store, alarm) = (Arc::clone(&rooms.store), Arc::clone(&rooms.alarm));
         let watch = Watch { store, alarm, ballast, holdings };
         rooms.threads.lock().push(thread("telltale-watch", move || watch.run())?);
     }
-    Ok(rooms)
+    Ok(())
 }
 
 fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {

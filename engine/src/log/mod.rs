@@ -15,6 +15,8 @@ mod scan;
 mod segment;
 mod writer;
 
+#[cfg(test)]
+mod format_tests;
 #[cfg(fuzzing)]
 pub(crate) mod fuzz;
 #[cfg(test)]

@@ -7,15 +7,16 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::answered::AnsweredMark;
+use super::format_tests::{GOLDEN_1, bytes_of};
 use super::read::{LogRead, read_log};
-use super::scan::{Behind, Scanned, scan, scan_bytes};
+use super::scan::{Behind, Scanned, scan};
 use super::segment::{
-    FRAME_HEADER_BYTES, HEADER_BYTES, SECTOR_BYTES, Salt, Segments, header, put_frame, zero_sectors,
+    FRAME_HEADER_BYTES, HEADER_BYTES, SECTOR_BYTES, Salt, Segments, header, put_frame,
 };
 use super::writer::{FileOps, LogWriter};
 use crate::model::Lsn;
 
-const SALT: Salt = Salt(0x0102_0304_0506_0708);
+pub(super) const SALT: Salt = Salt(0x0102_0304_0506_0708);
 
 /// A segment in memory as the writer makes it: groups of records, each written after the one before was answered.
 struct Segment {
@@ -43,7 +44,7 @@ fn written_at_once() -> Segment {
     segment(&[&[b"first", b"second", b"third"]])
 }
 
-fn read_segment(bytes: &[u8]) -> (Vec<String>, Scanned) {
+pub(super) fn read_segment(bytes: &[u8]) -> (Vec<String>, Scanned) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(format!("{:020}.log", 1));
     fs::write(&path, bytes).unwrap();
@@ -54,78 +55,6 @@ fn read_segment(bytes: &[u8]) -> (Vec<String>, Scanned) {
     });
     (records, scanned.unwrap())
 }
-
-#[test]
-fn the_bytes_of_a_segment() {
-    let mut bytes = header(Lsn(0x0102), Lsn(0x0101), SALT).to_vec();
-    put_frame(&mut bytes, 0, SALT, (Lsn(0x0102), Lsn(0x0101)), b"ab\0");
-    let (once, again) = bytes.split_at(SECTOR_BYTES);
-    let golden = bytes_of(GOLDEN_HEADER);
-    assert_eq!(once, [&golden[..], &[0; SECTOR_BYTES - 48]].concat());
-    assert_eq!(again, [golden, bytes_of(GOLDEN_FRAME)].concat());
-    // The payload is the last of 480 bytes, then a sector of zeros and one that begins with zeros.
-    assert_eq!(zero_sectors(&[0; 600], 0), 2);
-    assert_eq!(zero_sectors(&[0; 600], 500), 3);
-    assert_eq!(zero_sectors(&[&[1][..], &[0; 600]].concat(), 500), 2);
-    assert_eq!(zero_sectors(&[], 7), 0);
-}
-
-const GOLDEN_HEADER: &str = "54454c4c54414c450300000000000000020100000000000001010000000000000807060504030201e8e16abb19e930fb";
-
-const GOLDEN_FRAME: &str =
-    "2e7a117e03000000020100000000000001010000000000009b1f1522a60cb2ef0000000006323a0d616200";
-
-#[test]
-fn segments_of_version_2_are_read() {
-    let whole = bytes_of(GOLDEN_2);
-    let mut read = Vec::new();
-    let path = Path::new("00000000000000000258.log");
-    let scanned = scan_bytes(path, &whole, Behind::default(), |lsn, payload| {
-        read.push((lsn, payload.to_vec()));
-        Ok(())
-    });
-    let scanned = scanned.unwrap();
-    assert_eq!(read, [(Lsn(0x0102), b"ab\0".to_vec())]);
-    assert_eq!((scanned.next, scanned.damage, scanned.torn), (Lsn(0x0103), vec![], None));
-}
-
-const GOLDEN_2: &str = "54454c4c54414c45020000000000000002010000000000000101000000000000d238aee27bcff3222e7a117e0300000002010000000000\
-    000101000000000000e27e394da626ea590000000024c0c0d8616200";
-
-fn bytes_of(hex: &str) -> Vec<u8> {
-    let two = hex.as_bytes().chunks(2).map(|two| std::str::from_utf8(two).unwrap());
-    two.map(|two| u8::from_str_radix(two, 16).unwrap()).collect()
-}
-
-#[test]
-fn segments_of_version_1_are_read_by_the_rules_of_theirs() {
-    // Two records, "first" and "second", as the program before version 2 wrote them.
-    let whole = bytes_of(GOLDEN_1);
-    let second = 32 + 24 + 5;
-    let (records, scanned) = read_segment(&whole);
-    assert_eq!(
-        (records.as_slice(), scanned.next),
-        (&["first".to_owned(), "second".into()][..], Lsn(3))
-    );
-    assert_eq!((scanned.damage, scanned.torn), (vec![], None));
-    for cut in second..whole.len() {
-        let (records, scanned) = read_segment(&whole[..cut]);
-        assert_eq!(
-            (records.len(), scanned.damage.len(), scanned.next),
-            (1, 0, Lsn(2)),
-            "cut at {cut}"
-        );
-    }
-    for at in 32..whole.len() {
-        let mut bad = whole.clone();
-        bad[at] ^= 0x10;
-        let (records, scanned) = read_segment(&bad);
-        assert_eq!((records.len(), scanned.damage.len()), (1, 1), "flipped at {at}");
-    }
-}
-
-const GOLDEN_1: &str = "54454c4c54414c45010000000000000001000000000000002e8d01a8b0c350171e7a117e0500000001000000000000004eee77f48c497a\
-    ae66697273741e7a117e060000000200000000000000e5f00043653781597365636f6e64";
 
 #[test]
 fn a_torn_end_is_no_damage() {

@@ -106,6 +106,8 @@ impl<'m> Sources<'m> {
             tier(info.key.tier)
                 && u64::from(info.last_series) >= piece.series.0
                 && u64::from(info.first_series) < piece.series.1
+                && info.last_time.0 >= piece.times.0
+                && info.first_time.0 < piece.times.1
         })
     }
 

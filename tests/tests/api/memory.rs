@@ -26,7 +26,8 @@ fn fill(client: &Client, series: usize, minutes: i64) {
     let line = |s: usize, m: i64| format!("load,s={s} value=1 {}\n", T0 + m * MINUTE_MS);
     for s in 0..series {
         let body: String = (0..minutes).map(|m| line(s, m)).collect();
-        client.post_text("/api/v1/influx/write?precision=ms", body).expect(204);
+        let answer = client.post_text("/api/v1/influx/write?precision=ms", body);
+        assert_eq!(answer.status, 204, "{}", answer.summary());
     }
 }
 

@@ -134,7 +134,7 @@ fn batches() -> impl Strategy<Value = Vec<Vec<Sample>>> {
         time,
         value,
     });
-    prop::collection::vec(prop::collection::vec(sample, 1..150), 1..5)
+    prop::collection::vec(prop::collection::vec(sample, 1..100), 1..4)
 }
 
 /// What is seen after a merge: answers, blocks, and the bytes of these.
@@ -171,11 +171,11 @@ fn live(batches: &[Vec<Sample>], merge_bytes: usize) -> Vec<Seen> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
     #[test]
     fn a_merge_in_pieces_is_a_merge_at_once(
         batches in batches(),
-        merge_bytes in prop::sample::select(vec![400usize, 4_000, 40_000]),
+        merge_bytes in prop::sample::select(vec![800usize, 8_000, 80_000]),
     ) {
         let (pieces, whole) = (live(&batches, merge_bytes), live(&batches, 1 << 30));
         for (step, (pieces, whole)) in pieces.iter().zip(&whole).enumerate() {

@@ -1,0 +1,80 @@
+//! The bytes of segments: those that are written, and those of older versions.
+
+use std::path::Path;
+
+use super::recovery_tests::{SALT, read_segment};
+use super::scan::{Behind, scan_bytes};
+use super::segment::{SECTOR_BYTES, header, put_frame, zero_sectors};
+use crate::model::Lsn;
+
+#[test]
+fn the_bytes_of_a_segment() {
+    let mut bytes = header(Lsn(0x0102), Lsn(0x0101), SALT).to_vec();
+    put_frame(&mut bytes, 0, SALT, (Lsn(0x0102), Lsn(0x0101)), b"ab\0");
+    let (once, again) = bytes.split_at(SECTOR_BYTES);
+    let golden = bytes_of(GOLDEN_HEADER);
+    assert_eq!(once, [&golden[..], &[0; SECTOR_BYTES - 48]].concat());
+    assert_eq!(again, [golden, bytes_of(GOLDEN_FRAME)].concat());
+    // The payload is the last of 480 bytes, then a sector of zeros and one that begins with zeros.
+    assert_eq!(zero_sectors(&[0; 600], 0), 2);
+    assert_eq!(zero_sectors(&[0; 600], 500), 3);
+    assert_eq!(zero_sectors(&[&[1][..], &[0; 600]].concat(), 500), 2);
+    assert_eq!(zero_sectors(&[], 7), 0);
+}
+
+const GOLDEN_HEADER: &str = "54454c4c54414c450300000000000000020100000000000001010000000000000807060504030201e8e16abb19e930fb";
+
+const GOLDEN_FRAME: &str =
+    "2e7a117e03000000020100000000000001010000000000009b1f1522a60cb2ef0000000006323a0d616200";
+
+#[test]
+fn segments_of_version_2_are_read() {
+    let whole = bytes_of(GOLDEN_2);
+    let mut read = Vec::new();
+    let path = Path::new("00000000000000000258.log");
+    let scanned = scan_bytes(path, &whole, Behind::default(), |lsn, payload| {
+        read.push((lsn, payload.to_vec()));
+        Ok(())
+    });
+    let scanned = scanned.unwrap();
+    assert_eq!(read, [(Lsn(0x0102), b"ab\0".to_vec())]);
+    assert_eq!((scanned.next, scanned.damage, scanned.torn), (Lsn(0x0103), vec![], None));
+}
+
+const GOLDEN_2: &str = "54454c4c54414c45020000000000000002010000000000000101000000000000d238aee27bcff3222e7a117e0300000002010000000000\
+    000101000000000000e27e394da626ea590000000024c0c0d8616200";
+
+pub(super) fn bytes_of(hex: &str) -> Vec<u8> {
+    let two = hex.as_bytes().chunks(2).map(|two| std::str::from_utf8(two).unwrap());
+    two.map(|two| u8::from_str_radix(two, 16).unwrap()).collect()
+}
+
+#[test]
+fn segments_of_version_1_are_read_by_the_rules_of_theirs() {
+    // Two records, "first" and "second", as the program before version 2 wrote them.
+    let whole = bytes_of(GOLDEN_1);
+    let second = 32 + 24 + 5;
+    let (records, scanned) = read_segment(&whole);
+    assert_eq!(
+        (records.as_slice(), scanned.next),
+        (&["first".to_owned(), "second".into()][..], Lsn(3))
+    );
+    assert_eq!((scanned.damage, scanned.torn), (vec![], None));
+    for cut in second..whole.len() {
+        let (records, scanned) = read_segment(&whole[..cut]);
+        assert_eq!(
+            (records.len(), scanned.damage.len(), scanned.next),
+            (1, 0, Lsn(2)),
+            "cut at {cut}"
+        );
+    }
+    for at in 32..whole.len() {
+        let mut bad = whole.clone();
+        bad[at] ^= 0x10;
+        let (records, scanned) = read_segment(&bad);
+        assert_eq!((records.len(), scanned.damage.len()), (1, 1), "flipped at {at}");
+    }
+}
+
+pub(super) const GOLDEN_1: &str = "54454c4c54414c45010000000000000001000000000000002e8d01a8b0c350171e7a117e0500000001000000000000004eee77f48c497a\
+    ae66697273741e7a117e060000000200000000000000e5f00043653781597365636f6e64";
