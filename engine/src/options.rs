@@ -67,7 +67,7 @@ impl Default for Options {
             memory: Memory::unlimited(),
             head_bytes: 32 << 20,
             head_age: Duration::from_secs(600),
-            cache_bytes: 512 << 20,
+            cache_bytes: 256 << 20,
             event_cache_bytes: 512 << 20,
             query_bytes: 512 << 20,
             merge_bytes: 128 << 20,

@@ -66,7 +66,13 @@ fn answers_that_nobody_takes_do_not_fill_the_memory() {
     let client = server.client();
     assert_eq!(figure(&client, "telltale_memory_limit_bytes"), LIMIT);
     fill(&client, 100, 2_000);
-    let mut wires: Vec<Wire> = (0..32).map(|_| ask_slowly(&server, 2_000)).collect();
+    let begun = |_| {
+        let wire = ask_slowly(&server, 2_000);
+        let begins = || wire.begins_with(b"HTTP/1.1 ").then_some(());
+        eventually("an answer to begin", begins);
+        wire
+    };
+    let mut wires: Vec<Wire> = (0..32).map(begun).collect();
     let mut refused = 0;
     eventually("most of them to be refused", || {
         for wire in &mut wires {

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use telltale_engine::Clock;
 
+use super::error::Origin;
 use super::layers::{Environment, Flag, Sources};
 use super::load::Loaded;
+use super::memory::MemoryPlan;
 use super::print::reference;
 use super::settings;
 
@@ -57,8 +59,41 @@ fn every_setting_has_a_default_that_reads_and_is_the_one_of_the_engine() {
     let loaded = load("", &[], &[]).unwrap();
     assert_eq!(loaded.effective.len(), settings::all().count());
     let ours = loaded.config.engine_options(Clock::system(), &loaded.config.memory());
-    let engine = telltale_engine::Options { clock: ours.clock.clone(), ..Default::default() };
+    let defaults = telltale_engine::Options::default();
+    // What depends on the machine is that of a large one.
+    let plan = MemoryPlan::of(&loaded.config, 64 << 30);
+    let parts = [plan.cache, plan.event_cache, plan.query, plan.merge];
+    let engine = [
+        defaults.cache_bytes,
+        defaults.event_cache_bytes,
+        defaults.query_bytes,
+        defaults.merge_bytes,
+    ];
+    assert_eq!(parts, engine.map(|bytes| bytes as u64));
+    let engine = telltale_engine::Options {
+        clock: ours.clock.clone(),
+        memory: ours.memory.clone(),
+        cache_bytes: ours.cache_bytes,
+        event_cache_bytes: ours.event_cache_bytes,
+        query_bytes: ours.query_bytes,
+        merge_bytes: ours.merge_bytes,
+        ..defaults
+    };
     assert_eq!(format!("{ours:?}"), format!("{engine:?}"));
+}
+
+#[test]
+fn memory_is_shared_out_as_the_machine_has_it() {
+    let config = load("", &[], &[]).unwrap().config;
+    for (machine_mib, limit_mib) in [(128, 256), (512, 256), (2_048, 1_024), (65_536, 2_048)] {
+        let plan = MemoryPlan::of(&config, machine_mib << 20);
+        assert_eq!(plan.limit, limit_mib << 20, "of {machine_mib} MiB");
+        plan.check(Origin::Default).unwrap();
+        assert_eq!(plan.cache, plan.limit / 8);
+    }
+    let set = load("[memory]\nlimit = \"1GiB\"\n[storage]\ncache_bytes = \"700MiB\"\n", &[], &[]);
+    let refused = set.unwrap_err().to_string();
+    assert!(refused.contains("memory.limit: of 1073741824 bytes"), "{refused}");
 }
 
 /// A file, variables, flags, and what is wrong with them.
