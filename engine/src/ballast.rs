@@ -1,8 +1,8 @@
 //! The ballast: disk that is set aside when it runs short, so that a start has room on a disk that others have filled to the last byte.
 //!
 //! Opening the database writes a little: a manifest, tables of what its log held, a segment of our own log. Without room for
-//! that nothing could be read. So when less is free than is kept free, and writes are refused, half of that is taken by a
-//! file without meaning; a start removes it first, and so does whoever finds that there is room again.
+//! that nothing could be read. So when less is free than is kept free, and writes are refused, a part of what is left is taken by
+//! a file without meaning: at most half, since what runs needs room too; a start removes it first, and so does whoever finds that there is room again.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Ballast {
                 self.release();
             }
         } else if bytes == 0 {
-            self.take(free.min(self.kept_free / 2));
+            self.take(free.min(self.kept_free) / 2);
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ pub enum MemoryOwner {
     Answers,
     /// Open connections, by estimate.
     Connections,
-    /// Jobs that wait, and what is known of others.
+    /// Jobs that wait.
     Jobs,
     /// Groups of errors.
     Errors,
@@ -170,6 +170,13 @@ impl Memory {
         Ok(share)
     }
 
+    /// Takes so many bytes whether there is room or not: for what was done already and must be told.
+    pub fn take_anyway(&self, owner: MemoryOwner, bytes: u64) -> MemoryShare {
+        self.0.total.fetch_add(bytes, Ordering::Relaxed);
+        self.slot(owner).fetch_add(bytes, Ordering::Relaxed);
+        MemoryShare { account: Arc::clone(&self.0), owner, bytes }
+    }
+
     fn slot(&self, owner: MemoryOwner) -> &AtomicU64 {
         self.0.slot(owner)
     }
@@ -280,6 +287,8 @@ mod tests {
         let _query = memory.take(MemoryOwner::Queries, 700).unwrap();
         assert!(memory.take(MemoryOwner::Answers, 1).is_err());
         memory.take(MemoryOwner::Bodies, 100).unwrap();
+        drop(memory.take_anyway(MemoryOwner::Answers, 1_000));
+        assert_eq!(memory.held(), 700);
     }
 
     #[test]

@@ -298,10 +298,16 @@ pub const FILES_RESERVED: usize = telltale_engine::limits::DATABASE_FILES_OPEN_M
 pub const CONNECTIONS_MIN: usize = 16;
 
 /// Answers of fewer bytes are not counted in the account of memory: a connection is counted as more.
-pub const ANSWER_BYTES_COUNTED: usize = 16 << 10;
+pub const ANSWER_BYTES_COUNTED: u64 = 16 << 10;
 
 /// Memory of an open connection, about, with a small request and its answer.
 pub const CONNECTION_BYTES: u64 = 32 << 10;
+
+/// The same of one whose client sends headers as long as they may be and does not end them.
+pub const CONNECTION_BYTES_MAX: u64 = 64 << 10;
+
+/// Connections may take one part of this many of `memory.limit`.
+pub const CONNECTIONS_SHARE: u64 = 4;
 
 /// Memory of a group of errors, about.
 pub const ERROR_GROUP_BYTES: u64 = 1 << 10;

@@ -55,6 +55,19 @@ pub struct Event {
     pub properties: Option<String>,
 }
 
+impl Event {
+    /// Bytes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let of_tag = |(key, value): &(String, String)| {
+            size_of::<(String, String)>() + key.len() + value.len()
+        };
+        let tags: usize = self.tags.iter().map(of_tag).sum();
+        let texts = self.name.len() + optional(&self.user) + optional(&self.properties);
+        size_of::<Self>() + texts + tags
+    }
+}
+
 /// One event, as it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEvent<'a> {

@@ -56,8 +56,11 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
     let mut signals = Signals::listen()?;
     let memory = config.memory();
     let mut settings = wiring::http_settings(config, &memory);
-    settings.connections_max =
-        wiring::connections_possible(settings.connections_max, process::files_max());
+    settings.connections_max = wiring::connections_possible(
+        settings.connections_max,
+        process::files_max(),
+        memory.limit(),
+    );
     let server = Server::new(settings, clock.clone(), ticks.clone(), areas::routes())
         .map_err(|error| CliError::failed("cannot set up the routes", error))?;
     let (stop, stopping) = watch::channel(false);

@@ -106,19 +106,24 @@ pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
     }
 }
 
-/// So many of the wanted connections as a process has room for that may open so many files: the rest stays free for what else it opens,
-/// since a database that cannot open a file fails.
-pub(super) fn connections_possible(wanted: usize, files: usize) -> usize {
-    let possible = files.saturating_sub(limits::FILES_RESERVED).max(limits::CONNECTIONS_MIN);
-    if wanted > possible {
+/// So many of the wanted connections as a process has room for that may open so many files and take so much memory: the rest stays free
+/// for what else it does, since a database that cannot open a file fails.
+pub(super) fn connections_possible(wanted: usize, files: usize, memory_bytes: u64) -> usize {
+    let by_files = files.saturating_sub(limits::FILES_RESERVED).max(limits::CONNECTIONS_MIN);
+    if wanted > by_files {
         tracing::warn!(
             wanted,
-            possible,
+            possible = by_files,
             files,
             "the system allows this process too few files for as many connections as are configured"
         );
     }
-    wanted.min(possible)
+    let by_memory = memory_bytes / limits::CONNECTIONS_SHARE / limits::CONNECTION_BYTES_MAX;
+    let by_memory = usize::try_from(by_memory).unwrap_or(usize::MAX).max(limits::CONNECTIONS_MIN);
+    if wanted > by_memory {
+        tracing::info!(wanted, possible = by_memory, "memory.limit has room for fewer connections");
+    }
+    wanted.min(by_files).min(by_memory)
 }
 
 /// What the ledger of jobs needs to know.
@@ -153,14 +158,20 @@ mod tests {
 
     #[test]
     fn connections_leave_files_to_the_database() {
-        let possible = |files| connections_possible(16_384, files);
+        let possible = |files| connections_possible(16_384, files, 64 << 30);
         assert_eq!(possible(1_024), 1_024 - limits::FILES_RESERVED);
         assert_eq!((possible(1 << 20), possible(64)), (16_384, limits::CONNECTIONS_MIN));
+        assert_eq!(connections_possible(16_384, 1 << 20, 256 << 20), 1_024);
+        assert_eq!(connections_possible(100, 1 << 20, 256 << 20), 100);
+        assert_eq!(connections_possible(16_384, 1 << 20, 1), limits::CONNECTIONS_MIN);
     }
 
     #[test]
     fn the_defaults_of_the_configuration_are_those_of_the_http_side() {
-        let loaded = Loaded::from_sources(&Sources::default()).unwrap();
+        // What follows from memory is that of a large machine.
+        let (key, value) = ("memory.limit".to_owned(), "2GiB".to_owned());
+        let flags = vec![Flag { key, value, spelled: "--set".to_owned() }];
+        let loaded = Loaded::from_sources(&Sources { flags, ..Sources::default() }).unwrap();
         let memory = loaded.config.memory();
         let defaults = Settings { memory: memory.clone(), ..Settings::default() };
         assert_eq!(http_settings(&loaded.config, &memory), defaults);

@@ -72,7 +72,7 @@ impl Pace {
         if let Some(left) = (begun.since + self.period).checked_sub(now).filter(|d| !d.is_zero()) {
             return Ok(Some(left));
         }
-        if sent - begun.sent < self.floor {
+        if sent.saturating_sub(begun.sent) < self.floor {
             return Err(TooSlow);
         }
         *measured = Some(Measured { since: now, sent });

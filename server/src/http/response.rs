@@ -104,13 +104,19 @@ impl Response {
         self
     }
 
-    /// Counts the body in the account of memory until its last byte is sent, or answers that there is no room for it.
-    pub(super) fn held(mut self, memory: &Memory) -> ApiResult<Self> {
-        if self.body.len() < limits::ANSWER_BYTES_COUNTED {
+    /// Counts the body in the account of memory until its last byte is sent. Where there is no room for it, it fails if nothing
+    /// `was_done`: who is told that a write failed sends it again.
+    pub(super) fn held(mut self, memory: &Memory, was_done: bool) -> ApiResult<Self> {
+        let bytes = self.body.len() as u64;
+        if bytes < limits::ANSWER_BYTES_COUNTED {
             return Ok(self);
         }
-        let share = memory.take(MemoryOwner::Answers, self.body.len() as u64);
-        let share = share.map_err(|_full| overloaded(MEMORY_FULL))?;
+        let share = if was_done {
+            memory.take_anyway(MemoryOwner::Answers, bytes)
+        } else {
+            let share = memory.take(MemoryOwner::Answers, bytes);
+            share.map_err(|_full| overloaded(MEMORY_FULL))?
+        };
         self.body = Bytes::from_owner(HeldBytes { bytes: self.body, _share: share });
         Ok(self)
     }

@@ -67,11 +67,12 @@ impl Trail {
         server: &Server,
         outcome: ApiResult<Response>,
     ) -> http::Response<Full<Bytes>> {
+        let was_done = self.method != http::Method::GET;
+        let outcome = outcome.and_then(|response| {
+            self.unless_known(response).held(&server.settings.memory, was_done)
+        });
         let (mut response, error) = match outcome {
-            Ok(response) => match self.unless_known(response).held(&server.settings.memory) {
-                Ok(response) => (response, None),
-                Err(error) => (Response::from(&error), Some(error)),
-            },
+            Ok(response) => (response, None),
             Err(error) => (Response::from(&error), Some(error)),
         };
         if error.as_ref().is_some_and(|e| e.code() == ErrorCode::Overloaded) {

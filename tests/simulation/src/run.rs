@@ -58,7 +58,9 @@ pub fn live_through_histories<D: Driver>() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         let text = panic.payload_as_str().unwrap_or("no text");
-        lock(&PANICS).push(format!("{place}: {text}"));
+        let thread = std::thread::current();
+        let name = thread.name().unwrap_or("without a name");
+        lock(&PANICS).push(format!("thread {name}, {place}: {text}"));
     }));
     watch_over();
     let mut totals = Totals::default();

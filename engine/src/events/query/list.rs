@@ -71,7 +71,9 @@ fn read(
         let positions: Vec<u32> = rows.iter().rev().map(|(position, _)| *position).collect();
         let outcome = asked.source(*index).and_then(|source| {
             let read = source.events(&positions)?;
-            page::check_len(read.len(), positions.len()).map(|()| read)
+            page::check_len(read.len(), positions.len())?;
+            asked.context.asking.take(read.iter().map(Event::bytes).sum())?;
+            Ok(read)
         });
         let read = outcome.map_err(|error| page::Failure { source: *index, error })?;
         events.extend(rows.iter().rev().map(|(_, at)| *at).zip(read));

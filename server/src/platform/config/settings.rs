@@ -141,7 +141,7 @@ settings! {
 
     /// Connections, requests, and how long a client may take.
     "http" http: Http {
-        /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files.
+        /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files, and where 64 KiB for each are more than a quarter of `memory.limit`: at its default, 8192.
         connections: u64 = "16384";
         /// Requests being answered; more are shed with 503.
         requests_in_flight: u64 = "4096";
