@@ -108,7 +108,7 @@ impl Asking {
         if share.bytes().saturating_add(bytes as u64) > self.bytes_max {
             let max = self.bytes_max;
             return Err(Refusal::Range(format!(
-                "the buckets and groups of the answer take more than {max} bytes of memory"
+                "the answer takes more than {max} bytes of memory"
             ))
             .into());
         }

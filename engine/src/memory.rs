@@ -15,8 +15,8 @@ use crate::error::Error;
 
 /// One part of this many of the limit is kept from questions and their answers.
 const KEPT_FROM_QUESTIONS: u64 = 8;
-/// One part of this many is kept from stores that can be refused to grow.
-const KEPT_FROM_STORES: u64 = 4;
+/// One part of this many is kept from stores that grow with the data.
+const KEPT_FROM_DATA: u64 = 4;
 
 /// Who has memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,11 @@ impl MemoryOwner {
         }
     }
 
+    /// Whether what it holds is there as long as the data, or the server.
+    fn lasts(self) -> bool {
+        matches!(self, Self::Heads | Self::Registry | Self::Catalog | Self::Caches)
+    }
+
     fn is_of_a_question(self) -> bool {
         matches!(self, Self::Queries | Self::Answers)
     }
@@ -90,8 +95,6 @@ pub struct Memory(Arc<Account>);
 struct Account {
     limit: u64,
     total: AtomicU64,
-    /// Of these, what stores hold.
-    stored: AtomicU64,
     owners: [AtomicU64; MemoryOwner::ALL.len()],
 }
 
@@ -119,8 +122,7 @@ impl Memory {
     /// An account of so many bytes.
     pub fn new(limit: u64) -> Self {
         let owners = MemoryOwner::ALL.map(|_| AtomicU64::new(0));
-        let (total, stored) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self(Arc::new(Account { limit, total, stored, owners }))
+        Self(Arc::new(Account { limit, total: AtomicU64::new(0), owners }))
     }
 
     /// An account that refuses nothing.
@@ -143,19 +145,19 @@ impl Memory {
         self.slot(owner).load(Ordering::Relaxed)
     }
 
-    /// Whether stores hold so much that they must not grow where that can be refused: what is left is for borrowers.
-    pub fn is_full_of_stores(&self) -> bool {
+    /// Whether what grows with the data holds so much that it must not grow where that can be refused: what is left is for borrowers,
+    /// and for stores that soon hold less again.
+    pub fn is_full_of_data(&self) -> bool {
         let limit = self.limit();
-        self.0.stored.load(Ordering::Relaxed) >= limit - limit / KEPT_FROM_STORES
+        let lasting = MemoryOwner::ALL.into_iter().filter(|owner| owner.lasts());
+        lasting.map(|owner| self.held_by(owner)).sum::<u64>() >= limit - limit / KEPT_FROM_DATA
     }
 
-    /// Says what a store holds now, in place of what it said before.
+    /// Says what a store holds now, in place of what it said before. One thread says so for each owner.
     pub fn hold(&self, owner: MemoryOwner, bytes: u64) {
         let before = self.slot(owner).swap(bytes, Ordering::Relaxed);
-        // Both wrap alike, so that the total is right whichever comes first.
-        let change = bytes.wrapping_sub(before);
-        self.0.stored.fetch_add(change, Ordering::Relaxed);
-        self.0.total.fetch_add(change, Ordering::Relaxed);
+        // What becomes less wraps around.
+        self.0.total.fetch_add(bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 
     /// An empty share of a borrower, to be grown.
@@ -189,11 +191,10 @@ impl Account {
 
     fn add(&self, owner: MemoryOwner, bytes: u64) -> Result<(), MemoryFull> {
         let kept = if owner.is_of_a_question() { self.limit / KEPT_FROM_QUESTIONS } else { 0 };
-        let held = self.total.fetch_add(bytes, Ordering::Relaxed);
-        if held.saturating_add(bytes) > self.limit - kept {
-            self.total.fetch_sub(bytes, Ordering::Relaxed);
-            return Err(MemoryFull { owner, bytes, held, limit: self.limit - kept });
-        }
+        let limit = self.limit - kept;
+        let grown = |held: u64| held.checked_add(bytes).filter(|grown| *grown <= limit);
+        let added = self.total.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
+        added.map_err(|held| MemoryFull { owner, bytes, held, limit })?;
         self.slot(owner).fetch_add(bytes, Ordering::Relaxed);
         Ok(())
     }
@@ -272,7 +273,7 @@ mod tests {
         let refused = memory.take(MemoryOwner::Bodies, 201).unwrap_err();
         assert_eq!((refused.held, refused.limit), (800, 1_000));
         body.grow(200).unwrap();
-        assert!(body.grow(1).is_err() && !memory.is_full_of_stores());
+        assert!(body.grow(1).is_err() && !memory.is_full_of_data());
         assert_eq!((body.bytes(), memory.held()), (700, 1_000), "a refusal takes nothing");
         body.shrink_to(100);
         assert_eq!((memory.held_by(MemoryOwner::Bodies), memory.held()), (100, 400));
@@ -295,11 +296,13 @@ mod tests {
     fn stores_hold_what_they_must() {
         let memory = Memory::new(100);
         memory.hold(MemoryOwner::Registry, 500);
-        assert!(memory.is_full_of_stores() && memory.take(MemoryOwner::Merges, 1).is_err());
+        assert!(memory.is_full_of_data() && memory.take(MemoryOwner::Merges, 1).is_err());
         memory.hold(MemoryOwner::Registry, 74);
-        assert!(!memory.is_full_of_stores() && !Memory::unlimited().is_full_of_stores());
+        assert!(!memory.is_full_of_data() && !Memory::unlimited().is_full_of_data());
+        memory.hold(MemoryOwner::Connections, 20);
+        assert!(!memory.is_full_of_data(), "that passes");
         memory.hold(MemoryOwner::Caches, 1);
-        assert!(memory.is_full_of_stores());
+        assert!(memory.is_full_of_data());
     }
 
     #[test]

@@ -50,6 +50,8 @@ struct State {
     seal_failure: Option<String>,
     /// Why writes fail, while they do.
     read_only: Option<String>,
+    /// Why the database takes no writes, while it does not.
+    database: Option<String>,
     /// Why the last round of merging, expiry or deletion failed.
     upkeep_failure: Option<String>,
 }
@@ -95,6 +97,11 @@ impl Alarm {
         self.state.lock().read_only = reason;
     }
 
+    /// Tells whether the database has stopped, and why.
+    pub(crate) fn set_stopped(&self, reason: Option<String>) {
+        self.state.lock().database = reason;
+    }
+
     /// Tells how a round of merging, expiry and deletion ended.
     pub(crate) fn upkept(&self, failure: Option<String>) {
         self.state.lock().upkeep_failure = failure;
@@ -129,7 +136,8 @@ impl Alarm {
     /// Why writes or seals fail, while they do.
     pub(crate) fn trouble(&self) -> Option<String> {
         let state = self.state.lock();
-        state.failure().or_else(|| state.read_only.clone()).or_else(|| state.seal_failure.clone())
+        let causes = [&state.read_only, &state.database, &state.seal_failure];
+        state.failure().or_else(|| causes.into_iter().flatten().next().cloned())
     }
 
     /// Whether somebody waits for a seal.

@@ -1,5 +1,6 @@
 //! What must be looked after within a blink, by a thread of its own, since a merge keeps the keeper for seconds: new tables get
-//! their guards, a disk that runs short gets its ballast, and the account of memory learns what is held.
+//! their guards, a database that has stopped is opened again, a disk that runs short gets its ballast, and the account of memory learns
+//! what is held.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +17,8 @@ use crate::telemetry::Telemetry;
 const ROUND: Duration = Duration::from_millis(100);
 /// Rounds after which guards are tried again when that failed. The keeper tries too, and tells what stands in the way.
 const GUARD_RETRY_ROUNDS: u32 = 100;
-/// Rounds from one measure of the registry to the next: it is not for nothing.
-const REGISTRY_ROUNDS: u32 = 10;
+/// Rounds from one measure of the registry to the next, and from one look whether the database works: they cost something.
+const SLOW_ROUNDS: u32 = 10;
 /// Bytes that are known of a block unread, with its place in the catalog, about.
 const BLOCK_BYTES: u64 = 256;
 
@@ -50,8 +51,13 @@ impl Watch {
                 };
             }
             let _looked = caught("looking at the disk", || self.ballast.look());
-            let with_registry = round % REGISTRY_ROUNDS == 0;
-            let _looked = caught("counting memory", || self.holdings.tell(with_registry));
+            let slowly = round % SLOW_ROUNDS == 0;
+            let _looked = caught("counting memory", || self.holdings.tell(slowly));
+            if slowly {
+                let stopped = caught("looking after the database", || self.store.recover());
+                let failed = |error: crate::Error| Some(error.to_string());
+                self.alarm.set_stopped(stopped.map_or_else(Some, |why| why.unwrap_or_else(failed)));
+            }
             round = round.wrapping_add(1);
         }
     }
@@ -80,6 +86,6 @@ impl Holdings {
             let bytes = bytes + telemetry.metrics.series_bytes();
             memory.hold(MemoryOwner::Registry, bytes as u64);
         }
-        registry.set_full(memory.is_full_of_stores());
+        registry.set_full(memory.is_full_of_data());
     }
 }

@@ -25,15 +25,18 @@ pub(super) fn failure(context: &str, error: rocksdb::Error) -> Error {
             Error::Corrupt(message)
         }
         ErrorKind::Corruption => Error::Corrupt(message),
-        ErrorKind::IOError if NO_ROOM.iter().any(|text| message.contains(text)) => {
-            Error::Unavailable(message)
-        }
+        ErrorKind::IOError if is_full(&message) => Error::Unavailable(message),
         ErrorKind::ShutdownInProgress
         | ErrorKind::Busy
         | ErrorKind::TimedOut
         | ErrorKind::TryAgain => Error::Unavailable(message),
         _ => Error::Storage(message),
     }
+}
+
+/// Whether what went wrong is that there is no room.
+pub(super) fn is_full(message: &str) -> bool {
+    NO_ROOM.iter().any(|text| message.contains(text))
 }
 
 /// The engine's error for what the system says, which came while `doing` something.

@@ -17,7 +17,6 @@ use parking_lot::Mutex;
 use rocksdb::{LiveFile, WriteBatch, WriteOptions};
 
 use super::batch::Sync;
-use super::disk::disk_free;
 use super::failure::{failure, io_failure};
 use super::findings::{mended, tables_named};
 use super::guard::Health;
@@ -33,11 +32,6 @@ const READERS_WAIT: Duration = Duration::from_millis(10);
 const READERS_LOOKS: usize = 500;
 /// Bytes of tables for which one look makes guards: the rest has its turn at the next look.
 const GUARDED_BYTES_PER_LOOK: u64 = 128 << 20;
-/// Looks after which a database is opened again whose background work has stopped although there is room: its own recovery takes
-/// some seconds, and may wait for ever (see [`Store::tend`]).
-const STOPPED_LOOKS_MAX: u32 = 60;
-/// Bytes of room that this asks for.
-const ROOM_BYTES_MIN: u64 = 64 << 20;
 /// Times that RocksDB may complain of a table that its guard says is whole.
 const COMPLAINTS_MAX: usize = 2;
 
@@ -58,48 +52,20 @@ pub(super) struct Healing {
     manifest_bytes: u64,
     /// How often RocksDB complained of tables that no guard can help.
     complaints: BTreeMap<u64, usize>,
-    /// Looks in a row at which background work had stopped although there was room on the disk.
-    stopped_looks: u32,
 }
 
 impl Store {
     /// Looks after the files: heals what background work complained about, and guards new tables. To be called every now and then.
     pub(crate) fn tend(&self) -> Result<()> {
         if self.db.read().is_none() {
-            self.open_again()?;
+            self.reopen()?;
         }
         let errors = self.background_errors()?;
         let new = std::mem::replace(&mut self.healing.lock().errors, errors) != errors;
         if new || self.findings.has_suspects() {
             self.heal()?;
         }
-        if self.is_stuck()? {
-            self.reopen_stuck()?;
-        }
         self.guard_tables(GUARDED_BYTES_PER_LOOK)
-    }
-
-    /// Whether RocksDB has not gone on for long although the disk has room again.
-    fn is_stuck(&self) -> Result<bool> {
-        let stopped = self.db()?.background_error().is_some();
-        let mut healing = self.healing.lock();
-        if stopped && disk_free(&self.dir)? >= ROOM_BYTES_MIN {
-            healing.stopped_looks += 1;
-        } else {
-            healing.stopped_looks = 0;
-        }
-        Ok(healing.stopped_looks > STOPPED_LOOKS_MAX)
-    }
-
-    fn reopen_stuck(&self) -> Result<()> {
-        let Some(mut db) = self.without_readers() else { return Ok(()) };
-        drop(db.take());
-        *db = Some(Arc::new(self.open_files()?));
-        self.healing.lock().stopped_looks = 0;
-        tracing::warn!(
-            "the database was opened again: it did not go on after the disk had been full"
-        );
-        Ok(())
     }
 
     /// Heals what reads have come across. A start does so before anything is written: new rows in the range of a damaged page
@@ -309,7 +275,7 @@ impl Store {
         Ok(true)
     }
 
-    fn open_files(&self) -> Result<Database> {
+    pub(super) fn open_files(&self) -> Result<Database> {
         open::open(&self.dir, &self.shared, &self.guards, &self.journal, &self.findings)
     }
 
@@ -331,16 +297,6 @@ impl Store {
         Ok(if damaged.is_empty() { unguarded } else { damaged })
     }
 
-    /// Opens the database that was closed. Where that fails, the next look tries again.
-    fn open_again(&self) -> Result<()> {
-        let mut db = self.db.write();
-        if db.is_none() {
-            let opened = self.open_files()?;
-            *db = Some(Arc::new(opened));
-        }
-        Ok(())
-    }
-
     /// Background work that came across damage stops writes, and no property says so but the number of its errors.
     fn refuses_writes(&self) -> Result<bool> {
         let db = self.db()?;
@@ -356,7 +312,9 @@ impl Store {
     }
 
     /// The sole right to the database, if all others let go of it soon.
-    fn without_readers(&self) -> Option<parking_lot::RwLockWriteGuard<'_, Option<Arc<Database>>>> {
+    pub(super) fn without_readers(
+        &self,
+    ) -> Option<parking_lot::RwLockWriteGuard<'_, Option<Arc<Database>>>> {
         let waiting = Mutex::new(());
         let passing = parking_lot::Condvar::new();
         for _ in 0..READERS_LOOKS {

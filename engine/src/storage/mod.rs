@@ -20,6 +20,7 @@ mod manifest;
 mod open;
 mod range;
 mod read_only;
+mod recover;
 mod rescue;
 mod scan;
 mod store;

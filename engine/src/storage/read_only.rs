@@ -44,6 +44,7 @@ impl Store {
             guards: Guards::new(dir),
             journal: Journal::new(dir),
             healing: Mutex::default(),
+            recovery: Mutex::default(),
         };
         store.check_format_read(dir)?;
         Ok(store)

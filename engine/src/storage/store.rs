@@ -24,6 +24,7 @@ use super::journal::Journal;
 use super::keyspace::Keyspace;
 use super::open;
 use super::range::KeyRange;
+use super::recover::Recovery;
 use super::scan::{Caching, Direction, Gap, Scan, read_around_damage};
 use super::tuning::Shared;
 use crate::damage::DamageList;
@@ -46,6 +47,7 @@ pub(crate) struct Store {
     pub(super) guards: Guards,
     pub(super) journal: Journal,
     pub(super) healing: Mutex<Healing>,
+    pub(super) recovery: Mutex<Recovery>,
 }
 
 impl Store {
@@ -69,6 +71,7 @@ impl Store {
             guards,
             journal,
             healing: Mutex::default(),
+            recovery: Mutex::default(),
         };
         store.match_copies()?;
         store.check_format(dir)?;
@@ -231,7 +234,7 @@ impl Store {
     /// The database, to be let go of soon: it can only be opened again when nobody has it.
     pub(super) fn db(&self) -> Result<Arc<Database>> {
         let db = self.db.read();
-        let closed = || Error::Storage("the database could not be opened again".to_owned());
+        let closed = || Error::Unavailable("the database could not be opened again".to_owned());
         db.as_ref().map(Arc::clone).ok_or_else(closed)
     }
 

@@ -145,16 +145,16 @@ impl Store {
         })
     }
 
-    /// The database, unless a full disk has stopped its background work. RocksDB goes on by itself when there is room, with a
+    /// The database, unless its background work has stopped. After a full disk RocksDB goes on by itself when there is room, with a
     /// flush of its own that it waits for; one of ours that it finds in the queue would be taken for that one and then dropped,
     /// and it would wait for ever.
     fn working_db(&self, context: &str) -> Result<Arc<Database>> {
         let db = self.db()?;
         let stopped = db.background_error().map(|error| failure(context, error));
         match stopped {
-            Some(error @ Error::Unavailable(_)) => Err(error),
             // What damage stopped is healed where the outcome is seen.
-            _ => Ok(db),
+            None | Some(Error::Corrupt(_)) => Ok(db),
+            Some(error) => Err(error),
         }
     }
 

@@ -25,6 +25,7 @@ mod recovery;
 mod samples;
 mod setup;
 mod steps;
+mod stopped;
 mod write;
 
 use driver::Driver;

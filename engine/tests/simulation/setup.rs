@@ -25,8 +25,9 @@ const fn days(n: u64) -> Duration {
 
 impl Setup {
     pub(crate) fn of(random: &mut Random) -> Self {
-        let durability = match random.weighted(&[8, 2]) {
+        let durability = match random.weighted(&[8, 2, 1]) {
             0 => Durability::Sync,
+            1 => Durability::Interval(Duration::from_millis(1 + random.below(50))),
             _ => Durability::Os,
         };
         let raw = 1 + random.below(4);

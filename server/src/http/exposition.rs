@@ -222,6 +222,8 @@ impl Scrape {
         gauge(encoder, "log_bytes", "Disk taken by the log", stats.log_bytes)?;
         gauge(encoder, "disk_bytes", "Disk taken in all", stats.disk_bytes)?;
         gauge(encoder, "disk_free_bytes", "Disk free for us", stats.disk_free_bytes)?;
+        let read_only = u64::from(stats.read_only);
+        gauge(encoder, "storage_read_only", "1 while nothing can be written", read_only)?;
         gauge(encoder, "blocks", "Blocks on disk", stats.blocks)?;
         gauge(encoder, "block_bytes", "Disk taken by the blocks", stats.block_bytes)?;
         gauge(

@@ -25,11 +25,14 @@ impl From<Error> for ApiError {
                     .retry_after(limits::OVERLOADED_RETRY_SECONDS)
                     .caused_by(error)
             }
-            Error::Corrupt(_)
-            | Error::Encoder(_)
-            | Error::Open { .. }
-            | Error::Io { .. }
-            | Error::Storage(_) => Self::internal(error),
+            // Agents send again what is refused so; of another failure many take nothing back.
+            Error::Io { .. } | Error::Storage(_) => Self::new(
+                ErrorCode::Unavailable,
+                "the storage has failed; try again later, with the same Idempotency-Key",
+            )
+            .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
+            .caused_by(error),
+            Error::Corrupt(_) | Error::Encoder(_) | Error::Open { .. } => Self::internal(error),
         }
     }
 }
@@ -149,13 +152,12 @@ impl From<JobsError> for ApiError {
                 Self::new(ErrorCode::Overloaded, message)
                     .retry_after(limits::OVERLOADED_RETRY_SECONDS)
             }
-            JobsError::Unavailable(why) => Self::new(
+            JobsError::Unavailable(why) | JobsError::Failed(why) => Self::new(
                 ErrorCode::Unavailable,
                 "jobs cannot be changed at the moment; try again later",
             )
             .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
             .caused_by(why),
-            JobsError::Failed(why) => Self::internal(why),
             JobsError::Engine(error) => error.into(),
         }
     }

@@ -67,7 +67,7 @@ impl Trail {
         server: &Server,
         outcome: ApiResult<Response>,
     ) -> http::Response<Full<Bytes>> {
-        let was_done = self.method != http::Method::GET;
+        let was_done = !self.method.is_safe();
         let outcome = outcome.and_then(|response| {
             self.unless_known(response).held(&server.settings.memory, was_done)
         });

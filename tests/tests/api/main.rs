@@ -44,6 +44,7 @@ mod jobs_workers;
 mod keys;
 mod limits;
 mod log_stream;
+mod machine;
 mod memory;
 mod nab;
 mod operations;

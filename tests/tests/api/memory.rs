@@ -1,7 +1,5 @@
 //! Memory has a limit, whoever asks for it: past it work is refused, and nothing is held for those who do not take it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use serde_json::json;
 use telltale_tests::{ADMIN_KEY, Client, MINUTE_MS, Server, Setup, Wire, eventually, iso};
 
@@ -101,12 +99,15 @@ fn receipts_are_sealed_like_other_new_data() {
     let server = setup.start();
     let client = server.client();
     let point = json!({"type": "gauge", "name": "g", "value": 1, "timestamp": iso(T0)});
+    let seals = || figure(&client, "telltale_seals_total");
+    eventually("the seal after a start", || (seals() > 0).then_some(()));
+    let before = seals();
     for n in 0..6_000 {
         let key = format!("key-{n}");
         let post = client.request("POST", "/api/v1/metrics").header("Idempotency-Key", &key);
         post.json(&point).send().expect(201);
     }
-    assert!(figure(&client, "telltale_seals_total") > 0);
+    eventually("a seal of receipts", || (seals() > before).then_some(()));
     let again = client.request("POST", "/api/v1/metrics").header("Idempotency-Key", "key-0");
     again.json(&point).send().expect(201);
 }
@@ -116,16 +117,12 @@ fn a_query_ends_when_it_took_too_long() {
     let server = Setup::new().set("http.query_timeout", "\"1ms\"").start();
     let client = server.client();
     fill(&client, 20, 2_000);
-    let ended = AtomicBool::new(false);
-    eventually("a query to be ended", || {
+    let ended = eventually("a query to be ended", || {
         let answer =
             ask(&client, "load", T0, T0 + 2_000 * MINUTE_MS, "&interval=1m&group_by=tags.s");
-        if answer.status == 503 {
-            answer.refused(503, "overloaded");
-            ended.store(true, Ordering::Relaxed);
-        }
-        ended.load(Ordering::Relaxed).then_some(())
+        (answer.status != 200).then_some(answer)
     });
+    ended.refused(503, "overloaded");
 }
 
 #[test]

@@ -190,7 +190,7 @@ impl Registry {
         (index.next_metric(), index.next_series())
     }
 
-    /// Forgets a metric; false when it was not there.
+    /// Forgets a metric. Returns its series; `None` when it was not there.
     pub(crate) fn drop_metric(&self, metric: MetricId) -> Option<RoaringBitmap> {
         let mut index = self.index.write();
         let series = index.drop_metric(metric)?;

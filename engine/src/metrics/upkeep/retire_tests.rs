@@ -32,6 +32,7 @@ struct Bench {
     dir: TempDir,
     clock: Clock,
     series_max: usize,
+    series_total: usize,
     engine: Option<Engine>,
 }
 
@@ -39,7 +40,7 @@ impl Bench {
     fn new(series_max: usize) -> Self {
         let dir = memory_dir();
         let clock = Clock::manual(TimestampMs(START));
-        let mut bench = Self { dir, clock, series_max, engine: None };
+        let mut bench = Self { dir, clock, series_max, series_total: 1_000, engine: None };
         bench.reopen();
         bench
     }
@@ -47,7 +48,8 @@ impl Bench {
     /// As after a kill: nothing is sealed before.
     fn reopen(&mut self) {
         self.engine = None;
-        self.engine = Some(open(self.dir.path(), &self.clock, self.series_max));
+        let limits = (self.series_max, self.series_total);
+        self.engine = Some(open(self.dir.path(), &self.clock, limits));
     }
 
     fn engine(&self) -> &Engine {
@@ -109,7 +111,8 @@ pub(super) fn memory_dir() -> TempDir {
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
-fn open(dir: &Path, clock: &Clock, series_max: usize) -> Engine {
+/// Opens the engine with limits on the series of a metric and of all.
+fn open(dir: &Path, clock: &Clock, (series_max, series_total): (usize, usize)) -> Engine {
     let kept = days(KEPT);
     let default =
         TierRetention { raw: kept, minute: days(2), five_minutes: kept, hour: kept, day: kept };
@@ -118,6 +121,7 @@ fn open(dir: &Path, clock: &Clock, series_max: usize) -> Engine {
         clock: clock.clone(),
         retention: Retention { default, by_prefix: Vec::new() },
         series_per_metric: series_max,
+        series_total,
         tag_keys_per_metric: 3,
         clock_grace: Duration::ZERO,
         disk_free_bytes: 0,
@@ -183,24 +187,26 @@ fn ids_are_not_given_again_after_a_kill() {
 
 #[test]
 fn a_metric_without_series_counts_towards_the_limit() {
-    let registry = |metrics: usize| {
-        let bench = Bench::new(5);
-        for metric in 0..metrics {
-            let mut batch = bench.engine().batch();
-            let name = format!("metric-{metric}");
-            let series = batch.series(&name, MetricType::Gauge, &[]).unwrap();
-            batch.number(MetricType::Gauge, series, bench.now(), 1.0);
-            bench.engine().write(batch.finish()).unwrap();
-        }
-        bench.engine().seal().unwrap();
-        bench.pass(days(KEPT + 1));
-        bench.engine().expire().unwrap();
-        bench
+    let mut bench = Bench::new(5);
+    bench.series_total = 3;
+    bench.reopen();
+    let begin = |bench: &Bench, name: &str| {
+        let mut batch = bench.engine().batch();
+        let series = batch.series(name, MetricType::Gauge, &[])?;
+        batch.number(MetricType::Gauge, series, bench.now(), 1.0);
+        bench.engine().write(batch.finish()).map(|_| ())
     };
-    let bench = registry(3);
+    for metric in ["a", "b", "c"] {
+        begin(&bench, metric).unwrap();
+    }
+    bench.engine().seal().unwrap();
+    bench.pass(days(KEPT + 1));
+    bench.engine().expire().unwrap();
     assert_eq!((bench.engine().stats().metrics, bench.series()), (3, 0));
-    bench.engine().delete_metric("metric-1").unwrap();
-    bench.write("new");
+    let refused = begin(&bench, "new").unwrap_err().to_string();
+    assert!(refused.contains("3 metrics without series included"), "{refused}");
+    bench.engine().delete_metric("b").unwrap();
+    begin(&bench, "new").unwrap();
     assert_eq!((bench.engine().stats().metrics, bench.series()), (3, 1));
 }
 

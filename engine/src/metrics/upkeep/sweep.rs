@@ -62,7 +62,7 @@ impl Metrics {
         let catalog = self.view.catalog();
         let mut asked = 0;
         while asked < BLOCKS_PER_PIECE
-            && let Some(metric) = sweep.unasked.pop()
+            && let Some(metric) = sweep.unasked.last().copied()
         {
             let shelf = sweep.shelf;
             for info in catalog.metric(metric).iter().filter(|b| refers_to(b, shelf)) {
@@ -70,6 +70,8 @@ impl Metrics {
                 places.into_iter().for_each(|place| sweep.mark(place));
                 asked += 1;
             }
+            // Not before: where a block could not be read, the metric is asked again.
+            sweep.unasked.pop();
         }
         if !sweep.unasked.is_empty() {
             return Ok(Outcome::More);

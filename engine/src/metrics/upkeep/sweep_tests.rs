@@ -78,6 +78,23 @@ fn late(engine: &Engine, metric: &str, batches: std::ops::Range<i64>) {
     }
 }
 
+/// Leaves copies of all pages behind that no block refers to.
+fn leak(engine: &Engine, copies: u8) {
+    let store = &engine.rooms().store;
+    let mut found = Vec::new();
+    let visit = |key: Box<[u8]>, bytes: Box<[u8]>| found.push((key, bytes));
+    store.read_around_damage(Keyspace::Times, &KeyRange::all(), Caching::Bypass, visit).unwrap();
+    let mut batch = Batch::new();
+    for copy in 0..copies {
+        for (key, bytes) in &found {
+            let mut key = key.to_vec();
+            key[12] = copy + 1;
+            batch.put(Keyspace::Times, &key, bytes.to_vec());
+        }
+    }
+    store.write(batch, Sync::Yes).unwrap();
+}
+
 fn id_of(engine: &Engine, metric: &str) -> MetricId {
     let registry = engine.rooms().telemetry.metrics.registry();
     registry.with_metric(metric, |metric| metric.id).unwrap()
@@ -137,19 +154,7 @@ fn pages_that_an_older_version_left_behind_are_collected() {
     let engine = open(dir.path());
     fill(&engine, "cpu");
     let once = pages(&engine);
-    let store = &engine.rooms().store;
-    let mut found = Vec::new();
-    let visit = |key: Box<[u8]>, bytes: Box<[u8]>| found.push((key, bytes));
-    store.read_around_damage(Keyspace::Times, &KeyRange::all(), Caching::Bypass, visit).unwrap();
-    let mut batch = Batch::new();
-    for copy in 0..30u8 {
-        for (key, bytes) in &found {
-            let mut key = key.to_vec();
-            key[12] = copy + 1;
-            batch.put(Keyspace::Times, &key, bytes.to_vec());
-        }
-    }
-    store.write(batch, Sync::Yes).unwrap();
+    leak(&engine, 30);
     let before = ask(&engine, "cpu");
     drop(engine);
     let engine = open(dir.path());
@@ -160,6 +165,26 @@ fn pages_that_an_older_version_left_behind_are_collected() {
     assert_eq!(pages(&engine), once);
     assert!(ask(&engine, "cpu") == before);
     assert!(engine.verify().unwrap().damaged.is_empty());
+}
+
+#[test]
+fn a_sweep_that_could_not_read_a_block_asks_for_it_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path());
+    ["cpu", "load"].iter().for_each(|metric| fill(&engine, metric));
+    let before = ["cpu", "load"].map(|metric| ask(&engine, metric));
+    leak(&engine, 30);
+    drop(engine);
+    let engine = open(dir.path());
+    let metrics = &engine.rooms().telemetry.metrics;
+    engine.rooms().store.close();
+    for _ in 0..3 {
+        metrics.sweep_times(Pace::Piece).unwrap_err();
+    }
+    engine.rooms().store.reopen().unwrap();
+    metrics.sweep_times(Pace::Whole).unwrap();
+    assert!(["cpu", "load"].map(|metric| ask(&engine, metric)) == before);
+    assert_eq!(engine.verify().unwrap().damaged, Vec::<String>::new());
 }
 
 #[test]

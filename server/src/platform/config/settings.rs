@@ -177,7 +177,7 @@ settings! {
 
     /// What the process may take of the machine's memory.
     "memory" memory: MemorySettings {
-        /// Memory of the whole process, the overhead of the allocator aside. Past it queries, bodies and answers are refused with 503 `overloaded` until there is room, and new series are refused. `auto` is half of the machine, or of what its group may take, 2 GiB at most.
+        /// Memory of the whole process, the overhead of the allocator aside. Past it queries, bodies and answers are refused with 503 `overloaded` until there is room, and new series are refused. `auto` is half of the machine, or of what its group may take, 256 MiB at least and 2 GiB at most.
         limit: Size = "auto";
     }
 

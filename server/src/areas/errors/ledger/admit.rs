@@ -91,7 +91,7 @@ impl Ledger {
                 Ok(Admission::New(Ticket { event, latest, place, sender, seen, face, user }))
             }
             Err(refused) => {
-                state.groups.settle(place);
+                state.abandon(place, prepared.sender);
                 state.seen.settle(seen, false);
                 Err(refused.into())
             }
@@ -135,7 +135,7 @@ impl Ledger {
     pub(in crate::areas::errors) fn forget(&self, tickets: &[Ticket]) {
         let mut state = self.state.write();
         for ticket in tickets {
-            state.groups.settle(ticket.place);
+            state.abandon(ticket.place, ticket.sender);
             state.numbers.end(ticket.event.number());
             state.seen.settle(ticket.seen, false);
         }
@@ -143,6 +143,14 @@ impl Ledger {
 }
 
 impl State {
+    /// An occurrence for which there was this place will not come. A group that it would have begun costs its sender nothing.
+    fn abandon(&mut self, place: Place, sender: Sender) {
+        let is_gone = self.groups.settle(place);
+        if is_gone && place.hash != GroupHash::overflow_of(sender) {
+            self.budgets.give_back(sender);
+        }
+    }
+
     /// Counts a durable occurrence that was stored under this id of a group. Those of deleted groups do not count.
     pub(super) fn count(
         &mut self,

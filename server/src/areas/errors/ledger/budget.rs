@@ -44,6 +44,14 @@ impl Budgets {
         self.whole_at_us.insert(sender, after_us);
     }
 
+    /// Gives back what a group took that did not come to be.
+    pub(super) fn give_back(&mut self, sender: Sender) {
+        let Some(each_us) = HOUR_US.checked_div(self.per_hour) else { return };
+        if let Some(whole_at_us) = self.whole_at_us.get_mut(&sender) {
+            *whole_at_us = whole_at_us.saturating_sub(each_us);
+        }
+    }
+
     /// When the sender's budget is whole after one more group; nothing where nobody may begin any.
     fn after_one(&self, sender: Sender, now_us: u64) -> Option<u64> {
         let each_us = HOUR_US.checked_div(self.per_hour)?;

@@ -97,8 +97,9 @@ impl Groups {
         Place { group: *id, hash, is_announced: true }
     }
 
-    /// An occurrence for which there was this place has come, or will not.
-    pub(super) fn settle(&mut self, place: Place) {
+    /// An occurrence for which there was this place has come, or will not. Answers whether the group that it announced never came
+    /// to be.
+    pub(super) fn settle(&mut self, place: Place) -> bool {
         let Place { group, hash, is_announced } = place;
         if let Some((id, on_their_way)) = self.announced.get_mut(&hash)
             && is_announced
@@ -107,8 +108,10 @@ impl Groups {
             *on_their_way -= 1;
             if *on_their_way == 0 {
                 self.announced.remove(&hash);
+                return !self.by_hash.contains_key(&hash);
             }
         }
+        false
     }
 
     /// The group that the events with this id are counted in.

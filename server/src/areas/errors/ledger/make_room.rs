@@ -1,4 +1,4 @@
-//! A table of groups that is full: whoever made most of it of late gives up what is needed least.
+//! A table of groups that is full: of those who have more of it than others, whoever made most of late gives up what is needed least.
 //!
 //! Groups are dropped many at a time where there are many, since each time all blocks with their events are written anew. What a
 //! person cares for stays, and so does what is of an unknown sender: of a group that only events told of after a crash, or of a
@@ -60,7 +60,8 @@ impl Ledger {
 }
 
 impl Groups {
-    /// The groups that are needed least of the sender who made most of late.
+    /// The groups that are needed least of the sender who made most of late, among those who have more than their share: a flood
+    /// that is over costs whoever sent it still, and not who sends now.
     fn least_useful(&self, count: usize, now: TimestampMs) -> Vec<GroupId> {
         let recent_ms = now.0.saturating_sub(ERROR_FLOOD_MS);
         let mut senders: HashMap<Sender, Dispensable> = HashMap::new();
@@ -71,7 +72,10 @@ impl Groups {
                 of_sender.groups.push((is_needed, group.last_seen, id));
             }
         }
-        let floods = senders.into_values().max_by_key(|of| (of.recent, of.groups.len()));
+        let all: usize = senders.values().map(|of| of.groups.len()).sum();
+        let share = all.checked_div(senders.len()).unwrap_or(0);
+        let above = senders.into_values().filter(|of| of.groups.len() >= share);
+        let floods = above.max_by_key(|of| (of.recent, of.groups.len()));
         let mut groups = floods.unwrap_or_default().groups;
         groups.sort_unstable();
         groups.into_iter().take(count).map(|(_, _, id)| id).collect()

@@ -5,6 +5,7 @@ use telltale_engine::TimestampMs;
 use super::super::model::{GroupId, Move, Sender};
 use super::tests::World;
 use crate::http::ErrorSettings;
+use crate::limits::ERROR_FLOOD_MS;
 
 const BEYOND: &str = "Errors beyond the limit of groups";
 const ATTACKER: Sender = Sender(1);
@@ -112,6 +113,23 @@ fn a_flood_never_costs_others_their_groups() {
     world.ledger.make_room().unwrap();
     world.tell_by(VICTIM, "Newest");
     assert_eq!(world.count_of("Newest"), 1);
+}
+
+#[test]
+fn a_flood_that_is_over_costs_whoever_sent_it() {
+    let mut world = world(300, 1_000_000);
+    let real: Vec<GroupId> =
+        (0..100).map(|n| world.tell_by(VICTIM, &format!("Real{}", letters(n)))).collect();
+    world.flood(0..199);
+    world.clock.set(TimestampMs(world.clock.now().0 + 2 * ERROR_FLOOD_MS));
+    for n in 0..50 {
+        let kind = format!("New{}", letters(n));
+        world.tell_by(VICTIM, &kind);
+        world.ledger.make_room().unwrap();
+        world.tell_by(VICTIM, &kind);
+        assert_eq!(world.count_of(&kind), 1, "{kind}");
+    }
+    assert!(real.iter().all(|id| world.ledger.get(*id).is_some()));
 }
 
 #[test]

@@ -302,6 +302,19 @@ fn an_event_that_was_not_stored_leaves_nothing_behind() {
 }
 
 #[test]
+fn an_event_that_was_not_stored_costs_its_sender_no_new_group() {
+    let world = World::new(ErrorSettings { new_groups_per_hour: 1, ..ErrorSettings::default() });
+    for kind in ["A", "B"] {
+        let (_, ticket) = world.admit(&world.prepared(kind, None, 1)).unwrap();
+        world.ledger.forget(&[ticket]);
+    }
+    for (kind, id) in [("C", 2), ("D", 3), ("E", 4)] {
+        assert!(world.tell_as(kind, None, id).is_some());
+    }
+    assert_eq!(world.list().len(), 2, "its own group, and one for the rest");
+}
+
+#[test]
 fn the_same_id_is_stored_once_also_after_a_crash() {
     let mut world = World::new(ErrorSettings::default());
     assert!(world.tell_as("E", None, 9).is_some());

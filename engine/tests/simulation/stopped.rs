@@ -1,0 +1,90 @@
+//! A database that failing calls have stopped: it is told, it still answers, and it goes on by itself when the cause is gone.
+
+use std::time::Duration;
+
+use telltale_engine::{
+    Aggregation, Engine, Interval, Maintenance, MetricName, MetricQuery, MetricType, Options,
+    Result, TimeRange, TimestampMs,
+};
+use telltale_simulation::{Call, Disk, Effect, Errno, Fault, FileKind};
+
+/// How often a test looks for what takes some seconds, and how long it rests between.
+const LOOKS: u32 = 3_000;
+const REST: Duration = Duration::from_millis(20);
+
+fn write(engine: &Engine, at: i64) -> Result<()> {
+    let mut points = engine.batch();
+    let series = points.series("a", MetricType::Counter, &[("host", "h")])?;
+    points.number(MetricType::Counter, series, TimestampMs(at), 1.0);
+    engine.write(points.finish()).map(|_| ())
+}
+
+fn written(engine: &Engine) -> f64 {
+    let query = MetricQuery {
+        metric: MetricName::new("a").unwrap(),
+        range: TimeRange::new(0, 1_000_000),
+        interval: Interval::DAY,
+        aggregations: vec![Aggregation::Sum],
+        filters: vec![],
+        group_by: vec![],
+    };
+    let answer = engine.query(&query).unwrap();
+    answer.groups.iter().flat_map(|group| &group.columns[0]).sum()
+}
+
+fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let came = (0..LOOKS).any(|_| {
+        let is_so = is_so();
+        if !is_so {
+            std::thread::park_timeout(REST);
+        }
+        is_so
+    });
+    assert!(came, "waited in vain for {what}");
+}
+
+#[test]
+fn a_database_that_failing_calls_stopped_goes_on_by_itself() {
+    let faults = [
+        (FileKind::Table, Call::Create, Errno::TooManyFiles),
+        (FileKind::Table, Call::Sync, Errno::Io),
+        (FileKind::Manifest, Call::Write, Errno::Io),
+        (FileKind::DbLog, Call::Write, Errno::Io),
+    ];
+    for (kind, call, errno) in faults {
+        let case = format!("{errno:?} at {call:?} of {kind:?}");
+        let disk = Disk::new(1).unwrap();
+        let options = Options {
+            maintenance: Maintenance::Background,
+            disk_free_bytes: 0,
+            threads: 2,
+            ..Options::default()
+        };
+        let engine = Engine::open(&disk.root().join("data"), options).unwrap();
+        write(&engine, 1).unwrap();
+        // Nothing can be tried either, so that the database stays as it is.
+        let other = Fault { kind: Some(FileKind::Other), call: Some(Call::Create), ..fault(errno) };
+        disk.arm(Fault { kind: Some(kind), call: Some(call), ..fault(errno) });
+        disk.arm(other);
+        engine.seal().unwrap_err();
+        eventually("its trouble to be told", || engine.trouble().is_some());
+        assert_eq!(written(&engine), 1.0, "{case}");
+        write(&engine, 2).unwrap();
+        assert_eq!(written(&engine), 2.0, "{case}");
+        disk.disarm();
+        eventually("a seal", || engine.seal().is_ok());
+        eventually("the end of its trouble", || engine.trouble().is_none());
+        write(&engine, 3).unwrap();
+        engine.merge().unwrap();
+        assert_eq!(written(&engine), 3.0, "{case}");
+        eventually("the keeper to merge and collect again", || engine.damage().is_empty());
+        drop(engine);
+        let again = Engine::open(&disk.root().join("data"), Options::default()).unwrap();
+        assert_eq!(written(&again), 3.0, "{case}");
+        assert_eq!(again.damage(), Vec::<String>::new(), "{case}");
+    }
+}
+
+fn fault(errno: Errno) -> Fault {
+    Fault { kind: None, call: None, after: 0, times: u32::MAX, effect: Effect::Fail(errno) }
+}
