@@ -297,8 +297,20 @@ pub const FILES_RESERVED: usize = telltale_engine::limits::DATABASE_FILES_OPEN_M
 /// Connections that there may be however few files the process may open.
 pub const CONNECTIONS_MIN: usize = 16;
 
-/// Answers of fewer bytes are not counted in the account of memory: a connection is counted as more.
-pub const ANSWER_BYTES_COUNTED: u64 = 16 << 10;
+/// Answers of fewer bytes are not counted in the account of memory: what an answer takes besides is as much.
+pub const ANSWER_BYTES_COUNTED: u64 = 1 << 10;
+/// Bytes of a body that are handed to the connection at a time: by such pieces it is seen what a client takes.
+pub const ANSWER_PIECE_BYTES: usize = 16 << 10;
+/// An answer of more bytes is compressed in turns, so that others are not kept waiting by it.
+pub const PACKED_AT_ONCE_BYTES_MAX: usize = 128 << 10;
+/// Such answers that are compressed at the same time: each has an encoder.
+pub const PACKED_TOGETHER: usize = 4;
+/// Requests of one HTTP/2 connection at the same time, at most.
+pub const HTTP2_STREAMS_MAX: u32 = 100;
+/// Bytes that a client may send ahead of what is read, on an HTTP/2 connection and on each stream of it.
+pub const HTTP2_WINDOW_BYTES: u32 = 64 << 10;
+/// Answers that a connection on which no key was shown may leave unread.
+pub const STRANGER_UNREAD_MAX: usize = 32;
 
 /// Memory of an open connection, about, with a small request and its answer.
 pub const CONNECTION_BYTES: u64 = 32 << 10;

@@ -30,7 +30,7 @@ const HTTP2_TALK_BYTES: usize = 1 << 10;
 pub(super) struct Activity {
     ticks: Ticks,
     idle: Duration,
-    pace: Pace,
+    pace: Arc<Pace>,
     /// While no key was shown.
     stranger_idle: Duration,
     shown_key: AtomicBool,
@@ -67,7 +67,7 @@ impl Activity {
         let now_ms = ticks.elapsed().as_millis() as u64;
         Arc::new(Self {
             ticks,
-            pace: Pace::new(settings),
+            pace: Arc::new(Pace::new(settings)),
             idle: settings.idle_timeout,
             stranger_idle: settings.stranger_idle_timeout.min(settings.idle_timeout),
             shown_key: AtomicBool::new(false),
@@ -90,7 +90,7 @@ impl Activity {
     }
 
     /// How fast answers are taken.
-    pub(super) fn pace(&self) -> &Pace {
+    pub(super) fn pace(&self) -> &Arc<Pace> {
         &self.pace
     }
 
@@ -115,6 +115,10 @@ impl Activity {
 
     /// Whether patience has ended, and if not, how long it still holds.
     pub(super) fn patience(&self) -> Result<Duration, Overdue> {
+        let is_stranger = !self.shown_key.load(Ordering::Relaxed);
+        if is_stranger && self.pace.unsent() > limits::STRANGER_UNREAD_MAX {
+            return Err(Overdue::Reading);
+        }
         let paced = self.pace.look(self.ticks.elapsed()).map_err(|TooSlow| Overdue::Reading)?;
         if self.requests.load(Ordering::Relaxed) > 0 {
             let look = self.stranger_idle.min(self.header);
@@ -158,7 +162,6 @@ impl Activity {
     /// Bytes went to the client. Of HTTP/2 those of an answer count, and not what the protocol says of itself: a client that only
     /// pings rests.
     fn sent(&self, bytes: usize) {
-        self.pace.sent(bytes);
         if bytes > HTTP2_TALK_BYTES || !self.http2.load(Ordering::Relaxed) {
             self.rest();
         }

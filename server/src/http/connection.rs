@@ -30,15 +30,13 @@ use super::pipeline::{Origin, ShownKey};
 use super::response::Response;
 use super::server::Server;
 use super::settings::Settings;
-use super::stack::Body;
 use crate::limits;
 
 /// The least that hyper takes as the size of its buffer.
 const BUFFER_BYTES_MIN: usize = 8 << 10;
 
 /// A request being answered.
-type Answering =
-    Pin<Box<dyn Future<Output = Result<http::Response<Paced<Body>>, Infallible>> + Send>>;
+type Answering = Pin<Box<dyn Future<Output = Result<http::Response<Paced>, Infallible>> + Send>>;
 
 /// Serves `socket` until one side ends it. When `stopping` turns true the request in flight is the last.
 pub(super) async fn serve<S>(
@@ -59,7 +57,7 @@ pub(super) async fn serve<S>(
         let (server, activity) = (Arc::clone(&server), Arc::clone(&answering));
         Box::pin(async move {
             let (request, leftover) = leftover::lend(request);
-            let mut response = server.handle(origin, request).await;
+            let mut response = server.respond(origin, request).await;
             if response.extensions_mut().remove::<ShownKey>().is_some() {
                 activity.show_key();
             }
@@ -69,7 +67,7 @@ pub(super) async fn serve<S>(
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 activity.linger();
             }
-            let response = response.map(|body| Paced::new(body, activity));
+            let response = response.map(|body| Paced::new(body, activity.pace()));
             drop(busy);
             Ok(response)
         }) as Answering
@@ -155,6 +153,9 @@ fn builder(settings: &Settings) -> Builder<TokioExecutor> {
     builder
         .http2()
         .timer(TokioTimer::new())
-        .max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX));
+        .max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
+        .max_concurrent_streams(limits::HTTP2_STREAMS_MAX)
+        .initial_connection_window_size(limits::HTTP2_WINDOW_BYTES)
+        .initial_stream_window_size(limits::HTTP2_WINDOW_BYTES);
     builder
 }

@@ -19,7 +19,7 @@ use telltale_engine::{Receipt, TimestampMs};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::response::Response;
+use super::response::{Account, Response};
 use crate::app::App;
 use crate::limits;
 use crate::platform::keys::Identity;
@@ -237,7 +237,8 @@ fn decode(answer: &[u8]) -> Option<Response> {
         let name = HeaderName::from_bytes(take_part(&mut rest)?).ok()?;
         headers.append(name, HeaderValue::from_bytes(take_part(&mut rest)?).ok()?);
     }
-    Some(Response { status, headers, body: rest.to_vec().into() })
+    let account = Account::Takes;
+    Some(Response { status, headers, body: rest.to_vec().into(), account })
 }
 
 fn take_short(rest: &mut &[u8]) -> Option<u16> {

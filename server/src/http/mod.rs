@@ -39,6 +39,7 @@ mod exposition;
 mod openapi;
 mod operational;
 mod pace;
+mod packing;
 mod telemetry;
 
 pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};

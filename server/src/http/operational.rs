@@ -110,12 +110,14 @@ fn metrics(server: Arc<Server>) -> HandlerFuture {
         let engine = server.opened()?.blocking(|app| ApiResult::Ok(app.engine().stats())).await?;
         let text = exposition::render(&server, engine)?;
         let media = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-        Ok(Response::bytes(StatusCode::OK, media, text))
+        // Whoever wants to know what memory is full of must hear it.
+        Ok(Response::bytes(StatusCode::OK, media, text).never_refused())
     })
 }
 
 fn openapi(server: Arc<Server>) -> HandlerFuture {
-    now(Ok(Response::bytes(StatusCode::OK, "application/json", Bytes::clone(&server.openapi))))
+    let document = Bytes::clone(&server.openapi);
+    now(Ok(Response::bytes(StatusCode::OK, "application/json", document).of_shared_bytes()))
 }
 
 fn page(_: Arc<Server>) -> HandlerFuture {
@@ -137,6 +139,7 @@ fn now(answer: ApiResult<Response>) -> HandlerFuture {
 
 fn asset(media: &'static str, text: &'static str) -> Response {
     Response::bytes(StatusCode::OK, media, Bytes::from_static(text.as_bytes()))
+        .of_shared_bytes()
         .header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY))
         .header(CACHE_CONTROL, HeaderValue::from_static("no-cache"))
 }

@@ -1,38 +1,40 @@
 //! How fast a client takes its answers. What is not taken is memory, so a client that takes less than a floor is cut off.
 //!
-//! While there is an answer that is not sent, the client is measured by periods: each must see as many bytes go out as the floor asks for.
-//! An answer is sent when hyper has let go of its last byte, which it does as well when the client has reset its stream.
+//! While there is an answer that is not sent, the client is measured by periods: in each it must take as many bytes as the floor asks for.
+//! A body is handed over in pieces; a piece is taken when hyper has let go of its last byte. So neither headers nor what HTTP/2 says of
+//! itself count, and nobody waits for what a client has reset.
 
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use parking_lot::Mutex;
 
-use super::activity::Activity;
 use super::settings::Settings;
+use crate::limits;
 
 /// What a connection has to send, and what has gone out.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// Bytes that must go out in a period.
+    /// Bytes that must be taken in a period.
     floor: u64,
     period: Duration,
     /// Bodies, and pieces of them, that are not sent.
-    unsent: Arc<AtomicUsize>,
-    sent: AtomicU64,
+    unsent: AtomicUsize,
+    taken: AtomicU64,
     measured: Mutex<Option<Measured>>,
 }
 
-/// The period that runs: since when, and what had gone out then.
+/// The period that runs: since when, and what had been taken then.
 #[derive(Clone, Copy, Debug)]
 struct Measured {
     since: Duration,
-    sent: u64,
+    taken: u64,
 }
 
 /// The client takes its answer too slowly.
@@ -46,58 +48,58 @@ impl Pace {
         Self {
             floor: floor as u64,
             period,
-            unsent: Arc::default(),
-            sent: AtomicU64::new(0),
+            unsent: AtomicUsize::new(0),
+            taken: AtomicU64::new(0),
             measured: Mutex::new(None),
         }
     }
 
-    /// Bytes went out.
-    pub(super) fn sent(&self, bytes: usize) {
-        self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
+    /// Bodies, and pieces of them, that are not sent.
+    pub(super) fn unsent(&self) -> usize {
+        self.unsent.load(Ordering::Relaxed)
     }
 
     /// How long until the next look, while there is something to be taken.
     pub(super) fn look(&self, now: Duration) -> Result<Option<Duration>, TooSlow> {
-        let sent = self.sent.load(Ordering::Relaxed);
+        let taken = self.taken.load(Ordering::Relaxed);
         let mut measured = self.measured.lock();
-        if self.unsent.load(Ordering::Relaxed) == 0 {
+        if self.unsent() == 0 {
             *measured = None;
             return Ok(None);
         }
-        let begun = *measured.get_or_insert(Measured { since: now, sent });
+        let begun = *measured.get_or_insert(Measured { since: now, taken });
         if let Some(left) = (begun.since + self.period).checked_sub(now).filter(|d| !d.is_zero()) {
             return Ok(Some(left));
         }
-        if sent.saturating_sub(begun.sent) < self.floor {
+        if taken.saturating_sub(begun.taken) < self.floor {
             return Err(TooSlow);
         }
-        *measured = Some(Measured { since: now, sent });
+        *measured = Some(Measured { since: now, taken });
         Ok(Some(self.period))
     }
 }
 
 /// Counts as not sent until it is dropped.
 #[derive(Debug)]
-struct Unsent(Arc<AtomicUsize>);
+struct Unsent(Arc<Pace>);
 
 impl Unsent {
-    fn new(pace: &Pace) -> Self {
+    fn new(pace: &Arc<Pace>) -> Self {
         pace.unsent.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(&pace.unsent))
+        Self(Arc::clone(pace))
     }
 }
 
 impl Drop for Unsent {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.unsent.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// A piece of a body, until it is sent.
 struct Piece {
     bytes: Bytes,
-    _unsent: Unsent,
+    unsent: Unsent,
 }
 
 impl AsRef<[u8]> for Piece {
@@ -106,41 +108,47 @@ impl AsRef<[u8]> for Piece {
     }
 }
 
-/// A body that counts as not sent, and so do its pieces once they are handed over.
-#[derive(Debug)]
-pub(super) struct Paced<B> {
-    body: B,
-    activity: Arc<Activity>,
-    _unsent: Unsent,
-}
-
-impl<B> Paced<B> {
-    pub(super) fn new(body: B, activity: Arc<Activity>) -> Self {
-        let unsent = Unsent::new(activity.pace());
-        Self { body, activity, _unsent: unsent }
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.unsent.0.taken.fetch_add(self.bytes.len() as u64, Ordering::Relaxed);
     }
 }
 
-impl<B: http_body::Body<Data = Bytes> + Unpin> http_body::Body for Paced<B> {
+/// A body that counts as not sent, and so do its pieces once they are handed over.
+#[derive(Debug)]
+pub(super) struct Paced {
+    rest: Bytes,
+    unsent: Unsent,
+}
+
+impl Paced {
+    pub(super) fn new(body: Bytes, pace: &Arc<Pace>) -> Self {
+        Self { rest: body, unsent: Unsent::new(pace) }
+    }
+}
+
+impl http_body::Body for Paced {
     type Data = Bytes;
-    type Error = B::Error;
+    type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        let pace = self.activity.pace();
-        let counted = |bytes| Bytes::from_owner(Piece { bytes, _unsent: Unsent::new(pace) });
-        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(counted))))
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let next = self.rest.len().min(limits::ANSWER_PIECE_BYTES);
+        let piece = Piece { bytes: self.rest.split_to(next), unsent: Unsent::new(&self.unsent.0) };
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_owner(piece)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        SizeHint::with_exact(self.rest.len() as u64)
     }
 }
 
@@ -149,49 +157,66 @@ mod tests {
     use std::task::Waker;
 
     use http_body::Body;
-    use http_body_util::Full;
 
     use super::*;
-    use crate::platform::ticks::Ticks;
 
-    #[test]
-    fn a_client_that_takes_less_than_the_floor_is_too_slow() {
-        let settings = Settings {
-            answer_pace: 100,
+    const PIECE: usize = limits::ANSWER_PIECE_BYTES;
+
+    fn pace(floor: u64) -> Arc<Pace> {
+        Arc::new(Pace::new(&Settings {
+            answer_pace: floor,
             answer_pace_period: Duration::from_secs(10),
             ..Settings::default()
-        };
-        let pace = Pace::new(&settings);
-        let at = Duration::from_secs;
-        assert_eq!(pace.look(at(1)), Ok(None), "nothing is owed");
-        let answer = Unsent::new(&pace);
-        assert_eq!(pace.look(at(2)), Ok(Some(at(10))));
-        pace.sent(1_000);
-        assert_eq!(pace.look(at(9)), Ok(Some(at(3))));
-        assert_eq!(pace.look(at(12)), Ok(Some(at(10))), "a new period");
-        pace.sent(999);
-        assert_eq!(pace.look(at(22)), Err(TooSlow));
-        drop(answer);
-        assert_eq!(pace.look(at(22)), Ok(None));
-        assert_eq!(pace.look(at(99)), Ok(None), "pauses between answers do not count");
+        }))
+    }
+
+    fn next_piece(body: &mut Paced) -> Bytes {
+        let mut cx = Context::from_waker(Waker::noop());
+        match Pin::new(body).poll_frame(&mut cx) {
+            Poll::Ready(Some(Ok(frame))) => frame.into_data().unwrap(),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
-    fn an_answer_counts_until_its_last_byte_is_let_go_of() {
-        let activity = Activity::new(&Settings::default(), Ticks::system());
-        let is_unsent = || activity.pace().look(Duration::ZERO) != Ok(None);
-        let body = Full::new(Bytes::from_static(b"some bytes"));
-        let mut body = Paced::new(body, Arc::clone(&activity));
-        let mut cx = Context::from_waker(Waker::noop());
-        let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut body).poll_frame(&mut cx) else {
-            panic!("the body has a piece");
-        };
-        let mut bytes = frame.into_data().unwrap();
+    fn a_client_that_takes_less_than_the_floor_is_too_slow() {
+        let pace = pace(PIECE as u64 / 5);
+        let at = Duration::from_secs;
+        assert_eq!(pace.look(at(1)), Ok(None), "there is nothing to take");
+        let mut body = Paced::new(Bytes::from(vec![1; 10 * PIECE]), &pace);
+        assert_eq!(pace.look(at(2)), Ok(Some(at(10))));
+        drop((next_piece(&mut body), next_piece(&mut body)));
+        assert_eq!(pace.look(at(9)), Ok(Some(at(3))));
+        assert_eq!(pace.look(at(12)), Ok(Some(at(10))), "a new period");
+        drop(next_piece(&mut body));
+        let _handed_over = next_piece(&mut body);
+        assert_eq!(pace.look(at(22)), Err(TooSlow));
+    }
+
+    #[test]
+    fn pauses_between_answers_do_not_count() {
+        let pace = pace(1);
+        let at = Duration::from_secs;
+        drop(Paced::new(Bytes::from_static(b"one"), &pace));
+        assert_eq!(pace.look(at(99)), Ok(None));
+        let other = Paced::new(Bytes::from_static(b"other"), &pace);
+        assert_eq!(pace.look(at(200)), Ok(Some(at(10))));
+        drop(other);
+        assert_eq!(pace.look(at(300)), Ok(None), "as when the client has reset the stream");
+    }
+
+    #[test]
+    fn a_piece_is_taken_with_its_last_byte() {
+        let pace = pace(1);
+        let mut body = Paced::new(Bytes::from_static(b"some bytes"), &pace);
+        assert_eq!(body.size_hint().exact(), Some(10));
+        let mut bytes = next_piece(&mut body);
+        assert!(body.is_end_stream());
         drop(body);
         let rest = bytes.split_off(4);
         drop(bytes);
-        assert_eq!((&rest[..], is_unsent()), (&b" bytes"[..], true));
+        assert_eq!((&rest[..], pace.unsent()), (&b" bytes"[..], 1));
         drop(rest);
-        assert!(!is_unsent(), "as when the client has reset the stream");
+        assert_eq!((pace.unsent(), pace.taken.load(Ordering::Relaxed)), (0, 10));
     }
 }

@@ -14,7 +14,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::request::Parts;
-use http_body_util::Full;
 
 use super::admission::Reservation;
 use super::body::BodyLimits;
@@ -51,7 +50,7 @@ pub(super) async fn answer<B>(
     server: &Arc<Server>,
     origin: Origin,
     request: http::Request<B>,
-) -> http::Response<Full<Bytes>>
+) -> http::Response<Bytes>
 where
     B: http_body::Body<Data = Bytes>,
     B::Error: std::fmt::Display,

@@ -17,6 +17,20 @@ pub struct Response {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    pub(super) account: Account,
+}
+
+/// How the body of an answer counts in the account of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Account {
+    /// It is refused where there is no room.
+    Asks,
+    /// It counts whether there is room or not.
+    Takes,
+    /// It counts already, or is small.
+    Settled,
+    /// Its bytes are there as long as the process.
+    Shared,
 }
 
 /// `{"data": …}`
@@ -81,7 +95,7 @@ impl Response {
     /// 204, which has no body.
     pub fn no_content() -> Self {
         let (status, headers) = (StatusCode::NO_CONTENT, HeaderMap::new());
-        Self { status, headers, body: Bytes::new() }
+        Self { status, headers, body: Bytes::new(), account: Account::Settled }
     }
 
     /// Any status with this JSON.
@@ -94,7 +108,7 @@ impl Response {
     pub fn bytes(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
-        Self { status, headers, body: body.into() }
+        Self { status, headers, body: body.into(), account: Account::Asks }
     }
 
     /// Adds a header, replacing one of the same name.
@@ -104,20 +118,38 @@ impl Response {
         self
     }
 
-    /// Counts the body in the account of memory until its last byte is sent. Where there is no room for it, it fails if nothing
-    /// `was_done`: who is told that a write failed sends it again.
-    pub(super) fn held(mut self, memory: &Memory, was_done: bool) -> ApiResult<Self> {
+    /// The same, sent whether there is memory for it or not: something was done that it tells of. Who is told that a write failed
+    /// sends it again.
+    #[must_use]
+    pub fn never_refused(mut self) -> Self {
+        if self.account == Account::Asks {
+            self.account = Account::Takes;
+        }
+        self
+    }
+
+    /// The same where its bytes are there as long as the process.
+    #[must_use]
+    pub(super) fn of_shared_bytes(mut self) -> Self {
+        self.account = Account::Shared;
+        self
+    }
+
+    /// Counts the body in the account of memory until its last byte is sent. Where there is no room for it, it fails.
+    pub fn held(mut self, memory: &Memory) -> ApiResult<Self> {
         let bytes = self.body.len() as u64;
         if bytes < limits::ANSWER_BYTES_COUNTED {
             return Ok(self);
         }
-        let share = if was_done {
-            memory.take_anyway(MemoryOwner::Answers, bytes)
-        } else {
-            let share = memory.take(MemoryOwner::Answers, bytes);
-            share.map_err(|_full| overloaded(MEMORY_FULL))?
+        let share = match self.account {
+            Account::Asks => {
+                memory.take(MemoryOwner::Answers, bytes).map_err(|_full| overloaded(MEMORY_FULL))?
+            }
+            Account::Takes => memory.take_anyway(MemoryOwner::Answers, bytes),
+            Account::Settled | Account::Shared => return Ok(self),
         };
-        self.body = Bytes::from_owner(HeldBytes { bytes: self.body, _share: share });
+        self.body = held_bytes(self.body, share);
+        self.account = Account::Settled;
         Ok(self)
     }
 
@@ -135,6 +167,11 @@ impl Response {
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
+}
+
+/// Bytes that give a share of memory back with the last of them.
+pub(super) fn held_bytes(bytes: Bytes, share: MemoryShare) -> Bytes {
+    Bytes::from_owner(HeldBytes { bytes, _share: share })
 }
 
 /// Bytes with their share of memory.

@@ -12,6 +12,7 @@ use telltale_engine::Clock;
 use super::admission::Admission;
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::idempotency::InFlight;
+use super::packing::Packers;
 use super::route::Route;
 use super::router::{InvalidRoute, Router};
 use super::settings::Settings;
@@ -37,6 +38,7 @@ pub struct Server {
     pub(super) control: Admission,
     pub(super) strangers: Strangers,
     pub(super) in_flight: InFlight,
+    pub(super) packers: Packers,
     app: OnceLock<Arc<App>>,
     draining: AtomicBool,
 }
@@ -70,6 +72,7 @@ impl Server {
             control: Admission::new(&settings),
             strangers: Strangers::new(&settings),
             in_flight: InFlight::default(),
+            packers: Packers::default(),
             app: OnceLock::new(),
             draining: AtomicBool::new(false),
             router,

@@ -1,4 +1,4 @@
-//! The pipeline between decompression of requests and compression of answers.
+//! The pipeline between decompression of requests and compression of answers ([`super::packing`]).
 //!
 //! Compression stands outside, so that idempotent answers and entity tags know only plain bodies; the limit of
 //! a body stands inside decompression, so that a bomb stops at the limit. An encoding that nobody here knows
@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue};
-use http_body::{Frame, SizeHint};
+use http_body::Frame;
 use http_body_util::Full;
 use tower::{Service, ServiceExt};
 use tower_http::body::UnsyncBoxBody;
@@ -29,15 +29,12 @@ use super::server::Server;
 use crate::limits;
 
 /// The body of an answer on its way out.
-pub struct Body(CompressionBody<UnsyncBoxBody<Bytes, BoxError>>);
+pub type Body = Full<Bytes>;
 
-impl std::fmt::Debug for Body {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Body")
-    }
-}
+/// A body that is compressed as it is read.
+pub(super) struct Compressing(CompressionBody<UnsyncBoxBody<Bytes, BoxError>>);
 
-impl http_body::Body for Body {
+impl http_body::Body for Compressing {
     type Data = Bytes;
     /// A named error: the compiler cannot follow a boxed one through the tasks of hyper.
     type Error = io::Error;
@@ -48,14 +45,6 @@ impl http_body::Body for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         Pin::new(&mut self.0).poll_frame(cx).map_err(io::Error::other)
     }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
-    }
 }
 
 impl Server {
@@ -63,8 +52,21 @@ impl Server {
     pub async fn handle<B>(
         self: &Arc<Self>,
         origin: Origin,
-        mut request: http::Request<B>,
+        request: http::Request<B>,
     ) -> http::Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: std::error::Error + Send + Sync,
+    {
+        self.respond(origin, request).await.map(Full::new)
+    }
+
+    /// The same, for a connection.
+    pub(super) async fn respond<B>(
+        self: &Arc<Self>,
+        origin: Origin,
+        mut request: http::Request<B>,
+    ) -> http::Response<Bytes>
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: std::error::Error + Send + Sync,
@@ -83,7 +85,7 @@ impl Server {
         self: &Arc<Self>,
         origin: Origin,
         request: http::Request<B>,
-    ) -> http::Response<Body>
+    ) -> http::Response<Bytes>
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: std::error::Error + Send + Sync,
@@ -101,7 +103,9 @@ impl Server {
             .quality(CompressionLevel::Fastest)
             .compress_when(worthwhile);
         match compressed.oneshot(request).await {
-            Ok(response) => response.map(Body),
+            Ok(response) => {
+                self.packers.pack(response.map(Compressing), &self.settings.memory).await
+            }
             Err(never) => match never {},
         }
     }
@@ -148,6 +152,6 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         let (server, origin) = (Arc::clone(&self.server), self.origin);
-        Box::pin(async move { Ok(pipeline::answer(&server, origin, request).await) })
+        Box::pin(async move { Ok(pipeline::answer(&server, origin, request).await.map(Full::new)) })
     }
 }

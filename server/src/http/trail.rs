@@ -7,10 +7,10 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use http_body_util::Full;
 
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::response::Response;
+use super::packing::Plain;
+use super::response::{Account, Response};
 use super::route::{Handler, Route};
 use super::server::Server;
 use super::{cors, etag};
@@ -66,10 +66,11 @@ impl Trail {
         self,
         server: &Server,
         outcome: ApiResult<Response>,
-    ) -> http::Response<Full<Bytes>> {
-        let was_done = !self.method.is_safe();
+    ) -> http::Response<Bytes> {
         let outcome = outcome.and_then(|response| {
-            self.unless_known(response).held(&server.settings.memory, was_done)
+            let response = self.unless_known(response);
+            let response = if self.method.is_safe() { response } else { response.never_refused() };
+            response.held(&server.settings.memory)
         });
         let (mut response, error) = match outcome {
             Ok(response) => (response, None),
@@ -148,14 +149,16 @@ impl Trail {
     }
 
     /// A `HEAD` gets the length of the body that a `GET` would have got, and no body.
-    fn into_http(self, response: Response) -> http::Response<Full<Bytes>> {
-        let Response { status, mut headers, mut body } = response;
+    fn into_http(self, response: Response) -> http::Response<Bytes> {
+        let Response { status, mut headers, mut body, account } = response;
         let has_body = !matches!(status, StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
         if self.method == http::Method::HEAD && has_body {
             headers.insert(CONTENT_LENGTH, body.len().into());
             body = Bytes::new();
         }
-        let mut answer = http::Response::new(Full::new(body));
+        let plain = Plain { bytes: Bytes::clone(&body), is_shared: account == Account::Shared };
+        let mut answer = http::Response::new(body);
+        answer.extensions_mut().insert(plain);
         *answer.status_mut() = status;
         *answer.headers_mut() = headers;
         answer

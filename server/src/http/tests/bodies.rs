@@ -11,6 +11,7 @@ use async_compression::tokio::bufread::{
 use bytes::Bytes;
 use http_body::Frame;
 use serde_json::json;
+use telltale_engine::{Memory, MemoryOwner};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::bench::{Answer, Bench, HERE};
@@ -230,6 +231,22 @@ async fn a_body_that_drips_is_not_waited_for_long() {
         .body(drip)
         .unwrap();
     Answer::of(bench.server.handle(HERE, request).await).await.refused(408, "request_timeout");
+}
+
+#[tokio::test]
+async fn an_answer_goes_out_as_it_is_where_memory_has_no_room_to_compress_it() {
+    let memory = Memory::new(8_000);
+    let bench = Bench::with(Settings { memory: memory.clone(), ..Settings::default() });
+    let gzip = [("accept-encoding", "gzip")];
+    let packed = bench.send("GET /t/large", &gzip, "").await;
+    let held_by_it = memory.held_by(MemoryOwner::Answers);
+    assert_eq!(held_by_it, packed.body.len() as u64, "what was compressed is let go of");
+    let held = memory.take(MemoryOwner::Bodies, 1_990 - held_by_it).unwrap();
+    let plain = bench.send("GET /t/large", &gzip, "").await;
+    assert_eq!((plain.header("content-encoding"), plain.body.len()), (None, 5_002));
+    assert_eq!(plain.header("content-length"), Some("5002"));
+    drop((plain, held, packed));
+    assert_eq!(memory.held(), 0);
 }
 
 #[tokio::test]

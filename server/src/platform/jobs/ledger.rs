@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use telltale_engine::{Clock, Engine, Error, TimestampMs};
+use telltale_engine::{Clock, Engine, Error, MemoryOwner, TimestampMs};
 
 use super::error::JobsError;
 use super::figures::LedgerFigures;
@@ -393,23 +393,35 @@ impl Ledger {
     /// Reads what the jobs are to do, and hands them to those who asked.
     fn hand_out(&mut self, grants: Vec<(FetchReply, Vec<Grant>)>) {
         for (reply, granted) in grants {
-            let keys: Vec<[u8; 16]> = granted.iter().map(|grant| grant.id.key()).collect();
-            let bodies = self.engine.records().get_many(stored::BODIES, &keys);
-            let mut jobs = Vec::with_capacity(granted.len());
-            for (grant, body) in granted.into_iter().zip(bodies) {
-                match holding(&grant, body) {
-                    Ok(job) => {
-                        if let Some(state) = &mut self.state {
-                            state.learn_class(job.id, job.token, &job.class);
-                        }
-                        jobs.push(job);
-                    }
-                    Err(reason) => self.unreadable.push((grant.id, grant.token, reason)),
-                }
-            }
+            let granted = self.read_bodies(granted);
             // Who has gone meanwhile leaves the jobs to the drop of what was sent.
-            drop(reply.send(Ok(Granted::new(jobs, &self.returns))));
+            drop(reply.send(granted));
         }
+    }
+
+    /// The jobs with what they are to do. Where memory has no room for that they go back, and whoever asked may ask again.
+    fn read_bodies(&mut self, granted: Vec<Grant>) -> Result<Granted, JobsError> {
+        let keys: Vec<[u8; 16]> = granted.iter().map(|grant| grant.id.key()).collect();
+        let bodies = self.engine.records().get_many(stored::BODIES, &keys);
+        let bytes = bodies.iter().flatten().flatten().map(Vec::len).sum::<usize>();
+        let share = self.engine.memory().take(MemoryOwner::Answers, bytes as u64);
+        let Ok(share) = share else {
+            self.returns.add(granted.into_iter().map(|grant| (grant.id, grant.token)));
+            return Err(JobsError::Overloaded);
+        };
+        let mut jobs = Vec::with_capacity(granted.len());
+        for (grant, body) in granted.into_iter().zip(bodies) {
+            match holding(&grant, body) {
+                Ok(job) => {
+                    if let Some(state) = &mut self.state {
+                        state.learn_class(job.id, job.token, &job.class);
+                    }
+                    jobs.push(job);
+                }
+                Err(reason) => self.unreadable.push((grant.id, grant.token, reason)),
+            }
+        }
+        Ok(Granted::new(jobs, share, &self.returns))
     }
 
     /// The machine, read from the disk if it must be.

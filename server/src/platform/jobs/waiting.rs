@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use parking_lot::Mutex;
+use telltale_engine::MemoryShare;
 use tokio::sync::oneshot;
 
 use super::error::JobsError;
@@ -23,6 +24,8 @@ pub(super) type FetchReply = oneshot::Sender<Result<Granted, JobsError>>;
 pub struct Granted {
     jobs: Vec<Holding>,
     returns: Arc<Returns>,
+    /// Of the account of memory, for what the jobs are to do.
+    _share: MemoryShare,
 }
 
 /// Jobs that were handed out to nobody.
@@ -52,8 +55,8 @@ pub(super) struct Waiters {
 }
 
 impl Granted {
-    pub(super) fn new(jobs: Vec<Holding>, returns: &Arc<Returns>) -> Self {
-        Self { jobs, returns: Arc::clone(returns) }
+    pub(super) fn new(jobs: Vec<Holding>, share: MemoryShare, returns: &Arc<Returns>) -> Self {
+        Self { jobs, returns: Arc::clone(returns), _share: share }
     }
 
     /// The jobs, which now belong to whoever asked.

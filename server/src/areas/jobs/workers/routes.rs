@@ -71,7 +71,8 @@ async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
         Some(_permit) => req.wait(app.jobs().fetch(worker, limit, wait)).await??,
         None => app.jobs().fetch(worker, limit, Duration::ZERO).await?,
     };
-    let response = Response::ok(&Fetched::new(granted.jobs()))?;
+    // Where there is no room for the answer the jobs go back.
+    let response = Response::ok(&Fetched::new(granted.jobs()))?.held(app.engine().memory())?;
     // From here on the answer is on its way, and the jobs are the worker's.
     granted.keep();
     Ok(response)
