@@ -48,8 +48,7 @@ fn invalid_json(message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError 
 /// The refusal for an object whose fields do not fit.
 fn misfit(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError {
     let inner = error.inner().to_string();
-    // Line and column mean little to somebody who sent one line; the field says it better.
-    let reason = inner.rsplit_once(" at line ").map_or(inner.as_str(), |(reason, _)| reason);
+    let reason = without_place(&inner);
     let path = error.path().to_string();
     if let Some(field) = quoted_after(reason, "missing field `") {
         let code = if field == "name" { ErrorCode::MissingName } else { ErrorCode::MissingField };
@@ -72,6 +71,12 @@ fn misfit(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError {
         );
     }
     ApiError::new(ErrorCode::InvalidParameter, format!("{path}: {reason}")).field(path)
+}
+
+/// Returns a parser's message without line and column, which mean little to somebody who sent one line; the field says it
+/// better.
+pub fn without_place(message: &str) -> &str {
+    message.rsplit_once(" at line ").map_or(message, |(reason, _)| reason)
 }
 
 fn quoted_after<'a>(text: &'a str, before: &str) -> Option<&'a str> {

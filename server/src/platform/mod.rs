@@ -2,6 +2,7 @@
 
 pub(crate) mod allocator;
 pub mod batch;
+pub mod bounded;
 pub mod buckets;
 pub mod config;
 pub mod control;

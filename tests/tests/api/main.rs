@@ -42,6 +42,7 @@ mod jobs_queues;
 mod jobs_waiting;
 mod jobs_workers;
 mod keys;
+mod large_documents;
 mod limits;
 mod log_stream;
 mod machine;

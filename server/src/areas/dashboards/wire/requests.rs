@@ -1,17 +1,19 @@
 //! What the area is sent: bodies of requests, and the way to the model.
 //!
 //! Whatever is wrong with the form of a widget's question is a wrong question (`invalid_query`), not a field of the
-//! wrong form, so questions arrive as any JSON and are read here.
+//! wrong form, so questions arrive as the text of any JSON and are read here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::areas::dashboards::definition::{Definition, Position, WidgetQuery, WidgetType};
 use crate::areas::dashboards::error::Invalid;
 use crate::areas::dashboards::model::{self, Change, Draft, Move, Sketch, WidgetChange};
 use crate::areas::dashboards::options::WidgetOptions;
+use crate::http::without_place;
 use crate::limits;
+use crate::platform::bounded::AtMost;
 
 /// The version of exports that is written and read.
 pub(super) const EXPORT_VERSION: u32 = 1;
@@ -42,14 +44,14 @@ pub(in crate::areas::dashboards) struct DashboardPatch {
 pub(in crate::areas::dashboards) struct WidgetInput {
     /// Required.
     #[schemars(with = "Option<WidgetType>")]
-    r#type: Option<Value>,
+    r#type: Option<Box<RawValue>>,
     /// Required.
     title: Option<String>,
     /// The start of the next free row, 4 columns and 3 rows, when absent.
     position: Option<Position>,
     /// Required.
     #[schemars(with = "Option<WidgetQuery>")]
-    query: Option<Value>,
+    query: Option<Box<RawValue>>,
     options: Option<WidgetOptions>,
 }
 
@@ -64,7 +66,7 @@ pub(in crate::areas::dashboards) struct WidgetPatch {
     position: Option<Option<Position>>,
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<WidgetQuery>")]
-    query: Option<Option<Value>>,
+    query: Option<Option<Box<RawValue>>>,
     /// `null` clears all of them.
     #[serde(default, deserialize_with = "given")]
     options: Option<Option<WidgetOptions>>,
@@ -74,7 +76,7 @@ pub(in crate::areas::dashboards) struct WidgetPatch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct LayoutInput {
-    widgets: Vec<MoveInput>,
+    widgets: AtMost<MoveInput, { limits::WIDGETS_MAX }>,
 }
 
 /// Where one widget shall lie.
@@ -105,7 +107,7 @@ pub(in crate::areas::dashboards) struct ImportInput {
     /// Required.
     name: Option<String>,
     description: Option<String>,
-    widgets: Option<Vec<WidgetInput>>,
+    widgets: Option<AtMost<WidgetInput, { limits::WIDGETS_MAX }>>,
     /// All of the above, instead of them.
     data: Option<Box<Self>>,
 }
@@ -139,11 +141,10 @@ impl DashboardPatch {
 impl WidgetInput {
     /// The widget, of which type, title and question are there; the rest is checked with the metric at hand.
     pub(in crate::areas::dashboards) fn into_sketch(self) -> Result<Sketch, Invalid> {
-        let kind = match self.r#type {
-            None | Some(Value::Null) => return Err(Invalid::missing("type")),
-            Some(Value::String(text)) => WidgetType::parse(&text)?,
-            Some(_) => WidgetType::parse("")?,
-        };
+        let kind = self.r#type.ok_or_else(|| Invalid::missing("type"))?;
+        // What is no text is no type either.
+        let kind = serde_json::from_str::<String>(kind.get()).unwrap_or_default();
+        let kind = WidgetType::parse(&kind)?;
         let title = required_title(self.title)?;
         let query = required_query(self.query)?;
         // A place that is replaced before anybody sees it.
@@ -172,8 +173,9 @@ impl WidgetPatch {
 
 impl LayoutInput {
     pub(in crate::areas::dashboards) fn into_moves(self) -> Result<Vec<Move>, Invalid> {
-        let mut moves = Vec::with_capacity(self.widgets.len());
-        for (i, one) in self.widgets.into_iter().enumerate() {
+        let widgets = self.widgets.all().map_err(|_| too_many_widgets())?;
+        let mut moves = Vec::with_capacity(widgets.len());
+        for (i, one) in widgets.into_iter().enumerate() {
             let MoveInput { id, x, y, width, height } = one;
             let position = Position { x, y, width, height };
             position.check().map_err(|invalid| Invalid {
@@ -209,11 +211,8 @@ impl ImportInput {
             return Err(Invalid::field("version", format!("must be {EXPORT_VERSION}")));
         }
         let (name, description) = (model::name(name)?, model::description(description)?);
-        let inputs = widgets.unwrap_or_default();
-        let max = limits::WIDGETS_MAX;
-        if inputs.len() > max {
-            return Err(Invalid::field("widgets", format!("must have at most {max} widgets")));
-        }
+        let inputs = widgets.map_or(Ok(Vec::new()), AtMost::all);
+        let inputs = inputs.map_err(|_| too_many_widgets())?;
         let mut widgets = Vec::with_capacity(inputs.len());
         for (i, input) in inputs.into_iter().enumerate() {
             let outer = format!("widgets[{i}]");
@@ -227,17 +226,22 @@ fn required_title(title: Option<String>) -> Result<String, Invalid> {
     title.filter(|title| !title.is_empty()).ok_or_else(|| Invalid::missing("title"))
 }
 
+fn too_many_widgets() -> Invalid {
+    let max = limits::WIDGETS_MAX;
+    Invalid::field("widgets", format!("must have at most {max} widgets"))
+}
+
 /// A widget's question; whatever is wrong with its form, it is a wrong question.
-fn required_query(value: Option<Value>) -> Result<WidgetQuery, Invalid> {
-    match value {
-        None | Some(Value::Null) => Err(Invalid::missing("query")),
-        Some(value @ Value::Object(_)) => {
-            serde_path_to_error::deserialize(value).map_err(|error| {
-                let path = error.path().to_string();
-                let field = if path == "." { "" } else { &path };
-                Invalid::query(field, format!("is wrong: {}", error.inner()))
-            })
-        }
-        Some(_) => Err(Invalid::query("", "must be an object")),
+fn required_query(sent: Option<Box<RawValue>>) -> Result<WidgetQuery, Invalid> {
+    let sent = sent.ok_or_else(|| Invalid::missing("query"))?;
+    if !sent.get().starts_with('{') {
+        return Err(Invalid::query("", "must be an object"));
     }
+    let mut reader = serde_json::Deserializer::from_str(sent.get());
+    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { "" } else { &path };
+        let reason = error.inner().to_string();
+        Invalid::query(field, format!("is wrong: {}", without_place(&reason)))
+    })
 }

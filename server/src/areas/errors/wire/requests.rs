@@ -11,7 +11,11 @@ use super::super::model::{GroupId, Move};
 use super::super::ops::{Action, Chosen};
 use super::super::query::{self, Written, WrongFilter};
 use crate::limits;
+use crate::platform::bounded::AtMost;
 use crate::platform::span;
+
+/// Ids of errors.
+type Ids = AtMost<String, { limits::ERRORS_NAMED_MAX }>;
 
 /// An error told by a program; read by hand, described here. Fields that nobody knows are passed over.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -92,7 +96,7 @@ pub(in crate::areas::errors) struct AssignInput {
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::errors) struct MergeInput {
     /// Required.
-    ids: Option<Vec<String>>,
+    ids: Option<Ids>,
 }
 
 /// What is done to many errors: to those in `ids`, or to all that the filter finds.
@@ -101,7 +105,7 @@ pub(in crate::areas::errors) struct MergeInput {
 pub(in crate::areas::errors) struct BulkInput {
     /// Required: resolve, ignore, unresolve, assign or delete.
     action: Option<String>,
-    ids: Option<Vec<String>>,
+    ids: Option<Ids>,
     filter: Option<FilterInput>,
     note: Option<String>,
     duration: Option<String>,
@@ -238,11 +242,12 @@ fn duration_ms(text: Option<&str>) -> Result<Option<i64>, ErrorsError> {
 }
 
 /// The errors that are named, each once.
-fn named(ids: Vec<String>) -> Result<Vec<GroupId>, ErrorsError> {
-    let max = limits::ERRORS_NAMED_MAX;
-    if !(1..=max).contains(&ids.len()) {
-        return Err(ErrorsError::field("ids", format!("must name 1 to {max} errors")));
-    }
+fn named(ids: Ids) -> Result<Vec<GroupId>, ErrorsError> {
+    let ids = ids.all().ok().filter(|ids| !ids.is_empty());
+    let ids = ids.ok_or_else(|| {
+        let max = limits::ERRORS_NAMED_MAX;
+        ErrorsError::field("ids", format!("must name 1 to {max} errors"))
+    })?;
     let mut named = HashSet::new();
     let mut groups = ids.iter().map(|id| query::group(id)).collect::<Result<Vec<_>, _>>()?;
     groups.retain(|id| named.insert(*id));

@@ -7,6 +7,7 @@ use telltale_engine::TimestampMs;
 use crate::areas::jobs::arguments::Arguments;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
 use crate::limits;
+use crate::platform::bounded::AtMost;
 use crate::platform::jobs::{
     DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
     Selection,
@@ -96,7 +97,7 @@ pub(super) struct DeletedAll {
 #[serde(deny_unknown_fields)]
 pub(super) struct SelectionInput {
     /// Ids of dead jobs, or of the jobs they were.
-    job_ids: Option<Vec<String>>,
+    job_ids: Option<AtMost<String, { limits::DEAD_IDS_MAX }>>,
     /// Instead of ids.
     filter: Option<FilterInput>,
     /// Must be true for a deletion, here or in the query string.
@@ -192,13 +193,13 @@ impl SelectionInput {
             (None, None) => {
                 Err(refused(ErrorCode::MissingField, "job_ids or filter is required", "job_ids"))
             }
-            (Some(ids), None) if (1..=limits::DEAD_IDS_MAX).contains(&ids.len()) => {
-                Ok(Selection::Ids(ids))
-            }
-            (Some(_), None) => {
-                let max = limits::DEAD_IDS_MAX;
-                let message = format!("job_ids must have 1 to {max} ids");
-                Err(refused(ErrorCode::InvalidField, message, "job_ids"))
+            (Some(ids), None) => {
+                let ids = ids.all().ok().filter(|ids| !ids.is_empty());
+                ids.map(Selection::Ids).ok_or_else(|| {
+                    let max = limits::DEAD_IDS_MAX;
+                    let message = format!("job_ids must have 1 to {max} ids");
+                    refused(ErrorCode::InvalidField, message, "job_ids")
+                })
             }
             (None, Some(filter)) => filter.into_selection(),
         }

@@ -10,6 +10,7 @@ use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing};
 use crate::http::{ApiError, ErrorCode};
 use crate::limits;
+use crate::platform::bounded::AtMost;
 use crate::platform::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobId, JobStatus, JobsError,
     NewJob, PastFailure, QueueName, UniqueKey,
@@ -41,7 +42,7 @@ pub(super) struct JobInput {
 pub(super) struct BatchInput {
     /// At most 1000.
     #[schemars(with = "Vec<JobInput>")]
-    jobs: Vec<Box<RawValue>>,
+    jobs: AtMost<Box<RawValue>, { limits::JOB_BATCH_MAX }>,
 }
 
 /// A job that was enqueued.
@@ -127,7 +128,7 @@ pub(super) struct FailInput {
     /// At most 10000 characters.
     error_message: Option<String>,
     /// At most 50 lines of 1000 characters.
-    backtrace: Option<Vec<String>>,
+    backtrace: Option<AtMost<String, { limits::BACKTRACE_LINES_MAX }>>,
 }
 
 /// How much longer a job is held.
@@ -186,12 +187,11 @@ impl JobInput {
 impl BatchInput {
     /// The jobs that are good, and for each of all why it is not.
     pub(super) fn sort(self) -> Result<(Vec<NewJob>, Vec<Option<ApiError>>), ApiError> {
-        let max = limits::JOB_BATCH_MAX;
-        if self.jobs.len() > max {
-            let message =
-                format!("a batch has at most {max} jobs, this one has {}", self.jobs.len());
-            return Err(ApiError::new(ErrorCode::BatchTooLarge, message).field("jobs"));
-        }
+        let jobs = self.jobs.all().map_err(|sent| {
+            let max = limits::JOB_BATCH_MAX;
+            let message = format!("a batch has at most {max} jobs, this one has {sent}");
+            ApiError::new(ErrorCode::BatchTooLarge, message).field("jobs")
+        })?;
         let read = |raw: Box<RawValue>| {
             let input = serde_json::from_str::<JobInput>(raw.get());
             let input = input.map_err(|error| {
@@ -199,8 +199,8 @@ impl BatchInput {
             })?;
             input.into_job()
         };
-        let (mut good, mut refused) = (Vec::with_capacity(self.jobs.len()), Vec::new());
-        for raw in self.jobs {
+        let (mut good, mut refused) = (Vec::with_capacity(jobs.len()), Vec::new());
+        for raw in jobs {
             match read(raw) {
                 Ok(job) => {
                     good.push(job);
@@ -305,7 +305,7 @@ impl FailInput {
         let report = FailureReport::new(
             &self.error_class.unwrap_or_default(),
             &self.error_message.unwrap_or_default(),
-            self.backtrace.unwrap_or_default(),
+            self.backtrace.map_or_else(Vec::new, AtMost::first),
         );
         Ok((token, report))
     }

@@ -8,6 +8,7 @@ use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing};
 use crate::http::{ApiResult, Paging};
 use crate::limits;
+use crate::platform::bounded::AtMost;
 use crate::platform::jobs::{
     Heard, Holding, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered, Vitals,
     WorkerId, WorkerMoment, WorkerStatus, WorkerView, WorkersPast,
@@ -22,7 +23,7 @@ pub(super) struct WorkerInput {
     hostname: Option<String>,
     pid: Option<u32>,
     /// Required: what it works, the most urgent first.
-    queues: Option<Vec<String>>,
+    queues: Option<AtMost<String, { limits::WORKER_QUEUES_MAX }>>,
     /// Jobs that it does at once; 1 when absent.
     concurrency: Option<i64>,
 }
@@ -198,10 +199,11 @@ impl WorkerInput {
             return Err(InvalidJob::Hostname.into());
         }
         let names = self.queues.ok_or_else(|| missing("queues"))?;
+        let names = names.all().map_err(|_| InvalidJob::Queues)?;
         let mut queues = Vec::with_capacity(names.len());
         for name in &names {
             let name = QueueName::new(name).map_err(|_| InvalidJob::Queues)?;
-            if queues.contains(&name) || queues.len() == limits::WORKER_QUEUES_MAX {
+            if queues.contains(&name) {
                 return Err(InvalidJob::Queues.into());
             }
             queues.push(name);

@@ -1,0 +1,128 @@
+//! Lists of request bodies that have a limit.
+//!
+//! An item in memory can be many times as large as its text (`{}` may stand for a struct of a kilobyte), so a list that is read
+//! whole before it is counted takes far more memory than the body that it came in. Here the limit holds while the list is
+//! read: the items beyond it are counted and not kept.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+
+/// The first `MAX` items of a list, and how many were sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtMost<T, const MAX: usize> {
+    kept: Vec<T>,
+    sent: usize,
+}
+
+impl<T, const MAX: usize> AtMost<T, MAX> {
+    /// All items, or how many were sent when these are more than `MAX`.
+    pub fn all(self) -> Result<Vec<T>, usize> {
+        if self.sent > MAX { Err(self.sent) } else { Ok(self.kept) }
+    }
+
+    /// The first `MAX` items.
+    pub fn first(self) -> Vec<T> {
+        self.kept
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for AtMost<T, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
+}
+
+impl<T: JsonSchema, const MAX: usize> JsonSchema for AtMost<T, MAX> {
+    fn inline_schema() -> bool {
+        Vec::<T>::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Vec::<T>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<T>::json_schema(generator)
+    }
+}
+
+/// Reads the items.
+struct Items<T, const MAX: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for Items<T, MAX> {
+    type Value = AtMost<T, MAX>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut kept = Vec::new();
+        while kept.len() < MAX {
+            match items.next_element()? {
+                Some(item) => kept.push(item),
+                None => return Ok(AtMost { sent: kept.len(), kept }),
+            }
+        }
+        let mut sent = kept.len();
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            sent += 1;
+        }
+        Ok(AtMost { kept, sent })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    thread_local! {
+        static MADE: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// An item that counts how many of it were made.
+    #[derive(Debug, PartialEq)]
+    struct Counted(u32);
+
+    impl<'de> Deserialize<'de> for Counted {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            MADE.set(MADE.get() + 1);
+            u32::deserialize(deserializer).map(Self)
+        }
+    }
+
+    fn read(text: &str) -> Result<AtMost<Counted, 3>, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_list_up_to_the_limit_is_read_whole() {
+        for (text, expected) in
+            [("[]", vec![]), ("[1,2,3]", vec![Counted(1), Counted(2), Counted(3)])]
+        {
+            assert_eq!(read(text).unwrap().all(), Ok(expected), "{text}");
+        }
+        assert_eq!(
+            read("{}").unwrap_err(),
+            "invalid type: map, expected a sequence at line 1 column 0"
+        );
+        assert!(read("[1,\"a\"]").is_err());
+    }
+
+    #[test]
+    fn what_is_beyond_the_limit_is_counted_and_never_made() {
+        MADE.set(0);
+        let text = format!("[{}\"a\"]", "1,".repeat(10_000));
+        let list = read(&text).unwrap();
+        assert_eq!(MADE.get(), 3);
+        assert_eq!(list.all(), Err(10_001));
+        assert_eq!(read("[1,2,3,4]").unwrap().first(), [Counted(1), Counted(2), Counted(3)]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Bodies whose documents take many times their bytes in memory: refused or counted before they are made.
+
+use telltale_tests::{Server, Setup};
+
+/// Peak memory that a refused body may add to the server: some copies of the largest one here.
+const GROWTH_MAX: usize = 64 << 20;
+
+/// The most memory that a process has had.
+fn peak_bytes(pid: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    let kilobytes: usize = line.trim().trim_end_matches(" kB").parse().unwrap_or(0);
+    kilobytes << 10
+}
+
+/// A server with little memory.
+fn small() -> Server {
+    Setup::new().set("memory.limit", "\"256MiB\"").start()
+}
+
+/// A list of so many items.
+fn list(item: &str, count: usize) -> String {
+    let mut text = String::with_capacity((item.len() + 1) * count + 2);
+    text.push('[');
+    text.push_str(&format!("{item},").repeat(count.saturating_sub(1)));
+    text.push_str(item);
+    text.push(']');
+    text
+}
+
+#[test]
+fn items_beyond_the_limit_of_a_list_are_not_kept() {
+    let server = small();
+    let client = server.client();
+    client.get("/api/v1/metrics").data(200);
+    let before = peak_bytes(server.pid());
+    let widgets = format!("{{\"name\":\"a\",\"widgets\":{}}}", list("{}", 340_000));
+    client.post_text("/api/v1/dashboards/import", widgets).refused_for(
+        422,
+        "invalid_field",
+        "widgets",
+    );
+    let jobs = format!("{{\"jobs\":{}}}", list("{}", 2_700_000));
+    client.post_text("/api/v1/jobs/batch", jobs).refused_for(413, "batch_too_large", "jobs");
+    let grown = peak_bytes(server.pid()) - before;
+    assert!(before > 0 && grown < GROWTH_MAX, "{grown} bytes");
+}
