@@ -29,9 +29,12 @@ struct Counts {
     memory: Memory,
 }
 
-/// A request that was let in, with the bytes of its body. Gives everything back when dropped.
+/// A request that was let in, with the bytes of its body. Clones are the same one; the last to be dropped gives everything back.
+#[derive(Clone, Debug)]
+pub(super) struct Reservation(Arc<Held>);
+
 #[derive(Debug)]
-pub(super) struct Reservation {
+struct Held {
     counts: Arc<Counts>,
     body_bytes: AtomicUsize,
     share: Mutex<MemoryShare>,
@@ -61,12 +64,12 @@ impl Admission {
             return Err(overloaded("too many requests are being answered"));
         }
         let share = Mutex::new(counts.memory.share(MemoryOwner::Bodies));
-        Ok(Reservation {
+        Ok(Reservation(Arc::new(Held {
             share,
             counts,
             body_bytes: AtomicUsize::new(0),
             is_counted: AtomicBool::new(true),
-        })
+        })))
     }
 
     /// Requests being answered.
@@ -81,18 +84,55 @@ impl Admission {
 }
 
 impl Reservation {
-    /// Takes on more bytes of the body, or sheds the request.
-    pub(super) fn add(&mut self, bytes: usize) -> ApiResult<()> {
-        let before = self.counts.body_bytes.fetch_add(bytes, Ordering::Relaxed);
-        *self.body_bytes.get_mut() += bytes;
-        if before.saturating_add(bytes) > self.counts.body_bytes_max {
+    /// Takes on more bytes of the body. Sheds the request when others have taken the room; refuses it for good when its body would
+    /// not fit if it were the only one.
+    pub(super) fn add(&self, bytes: usize) -> ApiResult<()> {
+        let Held { counts, body_bytes, share, .. } = &*self.0;
+        if bytes > self.left() {
+            let message = "the body is larger than all bodies together may be (bodies.in_flight)";
+            return Err(ApiError::new(ErrorCode::PayloadTooLarge, message));
+        }
+        let before = counts.body_bytes.fetch_add(bytes, Ordering::Relaxed);
+        body_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > counts.body_bytes_max {
             return Err(overloaded("too many bytes are being received"));
         }
-        self.share.get_mut().grow(bytes as u64).map_err(|_full| overloaded(MEMORY_FULL))
+        share.lock().grow(bytes as u64).map_err(|_full| overloaded(MEMORY_FULL))
+    }
+
+    /// Gives bytes back that were added.
+    pub(super) fn give_back(&self, bytes: usize) {
+        let Held { counts, body_bytes, share, .. } = &*self.0;
+        counts.body_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        body_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        let mut share = share.lock();
+        let rest = share.bytes().saturating_sub(bytes as u64);
+        share.shrink_to(rest);
+    }
+
+    /// Bytes that may be added if there is no other request.
+    pub(super) fn left(&self) -> usize {
+        let Held { counts, body_bytes, .. } = &*self.0;
+        let limit = usize::try_from(counts.memory.limit()).unwrap_or(usize::MAX);
+        counts.body_bytes_max.min(limit).saturating_sub(body_bytes.load(Ordering::Relaxed))
     }
 
     /// Gives everything back while the request waits. Its body must be gone.
     pub(super) fn leave(&self) {
+        self.0.leave();
+    }
+
+    /// Counts a request again that has waited. It is never shed: what it waited for is in its hands, and new requests are shed
+    /// in its place.
+    pub(super) fn enter_again(&self) {
+        if !self.0.is_counted.swap(true, Ordering::Relaxed) {
+            self.0.counts.requests.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Held {
+    fn leave(&self) {
         let body_bytes = self.body_bytes.swap(0, Ordering::Relaxed);
         self.counts.body_bytes.fetch_sub(body_bytes, Ordering::Relaxed);
         self.share.lock().shrink_to(0);
@@ -100,17 +140,9 @@ impl Reservation {
             self.counts.requests.fetch_sub(1, Ordering::Relaxed);
         }
     }
-
-    /// Counts a request again that has waited. It is never shed: what it waited for is in its hands, and new requests are shed
-    /// in its place.
-    pub(super) fn enter_again(&self) {
-        if !self.is_counted.swap(true, Ordering::Relaxed) {
-            self.counts.requests.fetch_add(1, Ordering::Relaxed);
-        }
-    }
 }
 
-impl Drop for Reservation {
+impl Drop for Held {
     fn drop(&mut self) {
         self.leave();
     }
@@ -147,20 +179,39 @@ mod tests {
     #[test]
     fn sheds_the_body_past_the_limit_and_gives_its_bytes_back() {
         let admission = admission(2, 100);
-        let mut small = admission.enter().unwrap();
+        let small = admission.enter().unwrap();
         small.add(60).unwrap();
-        let mut large = admission.enter().unwrap();
+        let large = admission.enter().unwrap();
         assert_eq!(large.add(41).unwrap_err().code(), ErrorCode::Overloaded);
         drop(large);
         assert_eq!(admission.body_bytes(), 60);
-        drop(small);
+        small.give_back(20);
+        let large = admission.enter().unwrap();
+        large.add(60).unwrap();
+        assert_eq!(admission.body_bytes(), 100);
+        drop((small, large));
         assert_eq!((admission.requests(), admission.body_bytes()), (0, 0));
+    }
+
+    #[test]
+    fn a_body_that_never_fits_is_refused_for_good() {
+        let admission = admission(2, 100);
+        let alone = admission.enter().unwrap();
+        alone.add(60).unwrap();
+        assert_eq!(alone.left(), 40);
+        assert_eq!(alone.add(41).unwrap_err().code(), ErrorCode::PayloadTooLarge);
+        assert_eq!((alone.left(), admission.body_bytes()), (40, 60), "a refusal takes nothing");
+        let memory = Memory::new(50);
+        let small = Admission::of(2, 100, &memory).enter().unwrap();
+        assert_eq!(small.add(51).unwrap_err().code(), ErrorCode::PayloadTooLarge);
+        let _other = memory.take(MemoryOwner::Merges, 10).unwrap();
+        assert_eq!(small.add(41).unwrap_err().code(), ErrorCode::Overloaded);
     }
 
     #[test]
     fn a_request_that_waits_holds_no_place_and_takes_one_again() {
         let admission = admission(1, 100);
-        let mut waits = admission.enter().unwrap();
+        let waits = admission.enter().unwrap();
         waits.add(60).unwrap();
         waits.leave();
         assert_eq!((admission.requests(), admission.body_bytes()), (0, 0));

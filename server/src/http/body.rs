@@ -68,7 +68,7 @@ impl BodyLimits {
         &self,
         parts: &Parts,
         body: B,
-        reservation: &mut Reservation,
+        reservation: &Reservation,
     ) -> ApiResult<Vec<u8>>
     where
         B: http_body::Body<Data = Bytes>,
@@ -124,7 +124,7 @@ impl BodyLimits {
         body: B,
         promised: usize,
         bytes: &mut Vec<u8>,
-        reservation: &mut Reservation,
+        reservation: &Reservation,
     ) -> ApiResult<()>
     where
         B: http_body::Body<Data = Bytes>,

@@ -1,4 +1,4 @@
-//! Bodies packed by deflate or Brotli, whose length nobody knows before they are unpacked: they are unpacked up to a bound.
+//! Bodies packed by deflate or Brotli, whose length nobody knows before they are unpacked: memory for them is taken as they grow.
 //!
 //! What HTTP calls deflate is deflate inside of zlib's frame; many senders leave the frame out. Both are read.
 
@@ -11,66 +11,121 @@ use super::body::{broken, too_large};
 use super::error::{ApiError, ApiResult};
 use crate::limits::INFLATE_INLINE_BYTES_MAX;
 
-/// Unpacks bytes into at most so many; `None` when there are more.
-pub(super) type Unpack = fn(&[u8], usize) -> io::Result<Option<Vec<u8>>>;
+/// Bytes that are made room for at first.
+const FIRST_CAPACITY: usize = 64 << 10;
+
+/// Unpacks bytes into an output.
+pub(super) type Unpack = fn(&[u8], &mut Output) -> Result<Vec<u8>, Failure>;
+
+/// Where unpacked bytes go: their room is reserved before it is taken.
+#[derive(Debug)]
+pub(super) struct Output {
+    bytes_max: usize,
+    /// What is reserved for them.
+    reserved: usize,
+    reservation: Reservation,
+}
+
+/// Why a body cannot be unpacked.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The packed bytes are damaged.
+    Damaged(io::Error),
+    /// There are more bytes than there may be.
+    TooLong,
+    /// There is no room for them.
+    Refused(ApiError),
+}
 
 /// Unpacks a body into at most `bytes_max` bytes, which are reserved beside the packed ones.
 pub(super) async fn unpack(
     packed: Vec<u8>,
     unpack: Unpack,
     bytes_max: usize,
-    reservation: &mut Reservation,
+    reservation: &Reservation,
 ) -> ApiResult<Vec<u8>> {
     let inline_max = bytes_max.min(INFLATE_INLINE_BYTES_MAX);
-    let small = unpack(&packed, inline_max).map_err(|error| broken(&error))?;
-    let bytes = match small {
-        Some(bytes) => bytes,
-        None if bytes_max <= inline_max => return Err(too_large(bytes_max)),
-        None => {
-            // The bound is set aside before the work: nobody knows how much of it will be taken.
-            reservation.add(bytes_max)?;
-            let unpacking = tokio::task::spawn_blocking(move || unpack(&packed, bytes_max));
-            let outcome = unpacking.await.map_err(ApiError::internal)?;
-            let bytes = outcome.map_err(|error| broken(&error))?;
-            return bytes.ok_or_else(|| too_large(bytes_max));
+    let mut output = Output::new(inline_max, reservation);
+    let outcome = match unpack(&packed, &mut output) {
+        Err(Failure::TooLong) if inline_max < bytes_max => {
+            output.bytes_max = bytes_max;
+            let unpacking = tokio::task::spawn_blocking(move || unpack(&packed, &mut output));
+            unpacking.await.map_err(ApiError::internal)?
         }
+        outcome => outcome,
     };
-    reservation.add(bytes.len())?;
-    Ok(bytes)
+    outcome.map_err(|failure| match failure {
+        Failure::Damaged(error) => broken(&error),
+        Failure::TooLong => too_large(bytes_max),
+        Failure::Refused(error) => error,
+    })
+}
+
+impl Output {
+    fn new(bytes_max: usize, reservation: &Reservation) -> Self {
+        Self { bytes_max, reserved: 0, reservation: reservation.clone() }
+    }
+
+    /// Reads everything, at most as much as may be. May be called again for another attempt.
+    fn read(&mut self, mut reader: impl Read) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        loop {
+            let room = self.make_room(&mut bytes)?;
+            (&mut reader).take(room as u64).read_to_end(&mut bytes).map_err(Failure::Damaged)?;
+            if bytes.len() > self.bytes_max {
+                return Err(Failure::TooLong);
+            }
+            if bytes.len() < bytes.capacity() {
+                bytes.shrink_to_fit();
+                self.reservation.give_back(self.reserved.saturating_sub(bytes.capacity()));
+                self.reserved = self.reserved.min(bytes.capacity());
+                return Ok(bytes);
+            }
+        }
+    }
+
+    /// Makes room for as many bytes again, or for as many as may be, and returns for how many. One more than may be is room
+    /// enough to see that there are more.
+    fn make_room(&mut self, bytes: &mut Vec<u8>) -> Result<usize, Failure> {
+        let wanted = (2 * bytes.len()).max(FIRST_CAPACITY).min(self.bytes_max.saturating_add(1));
+        let possible = (self.reserved + self.reservation.left()).max(bytes.len() + 1);
+        let capacity = wanted.min(possible);
+        let missing = capacity.saturating_sub(self.reserved);
+        self.reservation.add(missing).map_err(Failure::Refused)?;
+        self.reserved += missing;
+        bytes.reserve_exact(capacity - bytes.len());
+        Ok(bytes.capacity() - bytes.len())
+    }
 }
 
 /// Deflate, in zlib's frame or without.
-pub(super) fn deflate(packed: &[u8], bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn deflate(packed: &[u8], output: &mut Output) -> Result<Vec<u8>, Failure> {
     if has_zlib_frame(packed) {
         let mut decoder = ZlibDecoder::new(packed);
-        if let Ok(outcome) = read_at_most(&mut decoder, bytes_max) {
-            return all_of(packed, decoder.total_in(), outcome);
+        match output.read(&mut decoder) {
+            Ok(bytes) => return all_of(packed, decoder.total_in(), bytes),
+            Err(Failure::Damaged(_)) => {}
+            Err(failure) => return Err(failure),
         }
     }
     let mut decoder = DeflateDecoder::new(packed);
-    let outcome = read_at_most(&mut decoder, bytes_max)?;
-    all_of(packed, decoder.total_in(), outcome)
+    let bytes = output.read(&mut decoder)?;
+    all_of(packed, decoder.total_in(), bytes)
 }
 
 /// What was unpacked, unless something follows it: a second stream is not read, and must not be dropped without a word.
-fn all_of(packed: &[u8], read: u64, outcome: Option<Vec<u8>>) -> io::Result<Option<Vec<u8>>> {
-    if outcome.is_some() && read < packed.len() as u64 {
+fn all_of(packed: &[u8], read: u64, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    if read < packed.len() as u64 {
         let message = "something follows the compressed data";
-        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        return Err(Failure::Damaged(io::Error::new(io::ErrorKind::InvalidData, message)));
     }
-    Ok(outcome)
+    Ok(bytes)
 }
 
 /// Brotli.
-pub(super) fn brotli(packed: &[u8], bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn brotli(packed: &[u8], output: &mut Output) -> Result<Vec<u8>, Failure> {
     const BUFFER_BYTES: usize = 16 << 10;
-    read_at_most(brotli_decompressor::Decompressor::new(packed, BUFFER_BYTES), bytes_max)
-}
-
-fn read_at_most(reader: impl Read, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    reader.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() <= bytes_max).then_some(bytes))
+    output.read(brotli_decompressor::Decompressor::new(packed, BUFFER_BYTES))
 }
 
 /// Whether the first two bytes are those of zlib: method 8, and a checksum over both.
@@ -89,37 +144,87 @@ mod tests {
 
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, ZlibEncoder};
+    use telltale_engine::Memory;
 
+    use super::super::admission::Admission;
+    use super::super::error::ErrorCode;
     use super::*;
 
     fn plain() -> Vec<u8> {
-        (0..5_000_u32).flat_map(|i| (i % 251).to_le_bytes()).collect()
+        (0..50_000_u32).flat_map(|i| (i % 251).to_le_bytes()).collect()
+    }
+
+    fn framed(plain: &[u8]) -> Vec<u8> {
+        let mut framed = ZlibEncoder::new(Vec::new(), Compression::default());
+        framed.write_all(plain).unwrap();
+        framed.finish().unwrap()
+    }
+
+    /// Unpacks into at most `bytes_max` bytes in a server where all bodies together have room.
+    fn unpack_into(unpack: Unpack, packed: &[u8], bytes_max: usize) -> Result<Vec<u8>, Failure> {
+        let admission = Admission::of(1, 64 << 20, &Memory::unlimited());
+        let reservation = admission.enter().unwrap();
+        let mut output = Output::new(bytes_max, &reservation);
+        let outcome = unpack(packed, &mut output);
+        if let Ok(bytes) = &outcome {
+            assert_eq!(admission.body_bytes(), bytes.capacity());
+        }
+        outcome
     }
 
     #[test]
     fn deflate_is_read_with_its_frame_and_without() {
         let plain = plain();
-        let mut framed = ZlibEncoder::new(Vec::new(), Compression::default());
-        framed.write_all(&plain).unwrap();
         let mut bare = DeflateEncoder::new(Vec::new(), Compression::default());
         bare.write_all(&plain).unwrap();
-        for packed in [framed.finish().unwrap(), bare.finish().unwrap()] {
-            assert_eq!(deflate(&packed, plain.len()).unwrap().as_ref(), Some(&plain));
-            assert_eq!(deflate(&packed, plain.len() - 1).unwrap(), None);
+        for packed in [framed(&plain), bare.finish().unwrap()] {
+            let read = |bytes: &[u8], bytes_max| unpack_into(deflate, bytes, bytes_max);
+            assert_eq!(read(&packed, plain.len()).unwrap(), plain);
+            assert!(matches!(read(&packed, plain.len() - 1), Err(Failure::TooLong)));
             let followed = [&packed[..], &packed].concat();
-            assert!(deflate(&followed, 3 * plain.len()).is_err(), "a second stream");
-            assert!(deflate(&[&packed[..], b" "].concat(), plain.len()).is_err());
+            let outcome = read(&followed, 3 * plain.len());
+            assert!(matches!(outcome, Err(Failure::Damaged(_))), "a second stream");
+            assert!(read(&[&packed[..], b" "].concat(), plain.len()).is_err());
             for cut in [1, packed.len() / 2, packed.len() - 1] {
-                assert!(deflate(&packed[..cut], plain.len()).is_err(), "cut at {cut}");
+                let outcome = read(&packed[..cut], plain.len());
+                assert!(matches!(outcome, Err(Failure::Damaged(_))), "cut at {cut}");
             }
         }
     }
 
     #[test]
+    fn no_more_is_reserved_than_there_is_to_unpack() {
+        let plain = plain();
+        let packed = framed(&plain);
+        let (bytes_max, unlimited) = (64 << 20, Memory::unlimited());
+        // A body takes what it has, however large it might be, and is refused for good where it can never fit.
+        for (spare, fits) in [(1, true), (0, false)] {
+            let admission = Admission::of(1, plain.len() + spare, &unlimited);
+            let reservation = admission.enter().unwrap();
+            let outcome = deflate(&packed, &mut Output::new(bytes_max, &reservation));
+            match outcome {
+                Ok(bytes) => assert!(fits && bytes == plain),
+                Err(Failure::Refused(error)) => {
+                    assert!(!fits && error.code() == ErrorCode::PayloadTooLarge);
+                }
+                Err(failure) => panic!("{failure:?}"),
+            }
+        }
+        // Where others have the room it is for now.
+        let admission = Admission::of(2, 2 * plain.len(), &unlimited);
+        let other = admission.enter().unwrap();
+        other.add(plain.len() + 1).unwrap();
+        let reservation = admission.enter().unwrap();
+        let outcome = deflate(&packed, &mut Output::new(bytes_max, &reservation));
+        let Err(Failure::Refused(error)) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(error.code(), ErrorCode::Overloaded);
+    }
+
+    #[test]
     fn noise_is_refused() {
         for noise in [&b""[..], b"\x78", b"\xff\xff\xff\xff", b"plain text"] {
-            assert!(deflate(noise, 1_000).is_err(), "{noise:?}");
+            assert!(unpack_into(deflate, noise, 1_000).is_err(), "{noise:?}");
         }
-        assert!(brotli(b"\xff\xff\xff\xff plain text", 1_000).is_err());
+        assert!(unpack_into(brotli, b"\xff\xff\xff\xff plain text", 1_000).is_err());
     }
 }

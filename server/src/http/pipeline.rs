@@ -94,7 +94,7 @@ where
     };
     let app = server.ready()?;
     let query = Query::parse(parts.uri.query().unwrap_or(""))?;
-    let mut place = Place::take(server, origin, route, &trail.identity)?;
+    let place = Place::take(server, origin, route, &trail.identity)?;
     let body = match route.body {
         BodyKind::None => Vec::new(),
         BodyKind::Json | BodyKind::Batch | BodyKind::Bulk => {
@@ -110,7 +110,7 @@ where
     if let Some(charges) = route.charges {
         charge_more(server, route, trail, charges(&body).saturating_sub(1))?;
     }
-    let admitted = Arc::new(place.of_somebody_known(server, body.len())?);
+    let admitted = place.of_somebody_known(server, body.len())?;
     let request = Request {
         method: route.method,
         params,
@@ -120,7 +120,7 @@ where
         id: trail.request_id().to_owned(),
         body,
         ticket: None,
-        admitted: Arc::clone(&admitted),
+        admitted: admitted.clone(),
     };
     let own = Arc::clone(app);
     // The place in the server is kept as long as the work lasts, also when the caller has gone.
@@ -160,10 +160,10 @@ impl Place {
         }
     }
 
-    fn reservation(&mut self) -> &mut Reservation {
+    fn reservation(&self) -> &Reservation {
         match self {
             Self::Known(reservation) => reservation,
-            Self::Stranger(place) => &mut place.reservation,
+            Self::Stranger(place) => &place.reservation,
         }
     }
 
@@ -172,7 +172,7 @@ impl Place {
         match self {
             Self::Known(reservation) => Ok(reservation),
             Self::Stranger(_) => {
-                let mut reservation = server.admission.enter()?;
+                let reservation = server.admission.enter()?;
                 reservation.add(bytes)?;
                 Ok(reservation)
             }

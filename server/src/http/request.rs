@@ -30,7 +30,7 @@ pub struct Request {
     pub(super) id: String,
     pub(super) body: Vec<u8>,
     pub(super) ticket: Option<Ticket>,
-    pub(super) admitted: Arc<Reservation>,
+    pub(super) admitted: Reservation,
 }
 
 impl Request {

@@ -9,7 +9,7 @@ use crate::limits::SNAPPY_INLINE_BYTES_MAX;
 pub(super) async fn unpack(
     packed: Vec<u8>,
     bytes_max: usize,
-    reservation: &mut Reservation,
+    reservation: &Reservation,
 ) -> ApiResult<Vec<u8>> {
     let bytes = match snap::raw::decompress_len(&packed) {
         Ok(bytes) if bytes <= bytes_max => bytes,

@@ -168,6 +168,36 @@ fn bombs_stop_at_the_limit() {
 }
 
 #[test]
+fn packed_bodies_are_read_where_memory_is_short() {
+    let server = Setup::new().set("memory.limit", "\"256MiB\"").start();
+    let client = server.client();
+    for bytes in [2 << 20, 8 << 20] {
+        let body = format!("a v=1 {T0}\n").repeat(bytes / 22);
+        for (encoding, packed) in
+            [("gzip", gzip(body.as_bytes())), ("deflate", zlib(body.as_bytes()))]
+        {
+            let request = client.request("POST", "/api/v1/influx/write?precision=ms");
+            let answer = request.header("content-encoding", encoding).body(packed).send();
+            assert_eq!(answer.status, 204, "{encoding}: {}", answer.summary());
+        }
+    }
+}
+
+#[test]
+fn a_body_that_never_fits_is_too_large() {
+    let server = Setup::new().set("bodies.in_flight", "\"1MiB\"").start();
+    let client = server.client();
+    let body = b"a v=1\n".repeat(400_000);
+    for (encoding, bytes) in
+        [("identity", body.clone()), ("gzip", gzip(&body)), ("deflate", zlib(&body))]
+    {
+        let request = client.request("POST", "/api/v1/influx/write");
+        let answer = request.header("content-encoding", encoding).body(bytes).send();
+        answer.refused(413, "payload_too_large");
+    }
+}
+
+#[test]
 fn limits_of_bodies_can_be_changed() {
     let setup = Setup::new().set("bodies.json", "\"200B\"").set("bodies.batch", "\"1KiB\"");
     let server = setup.start();

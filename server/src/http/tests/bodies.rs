@@ -140,10 +140,37 @@ async fn broken_snappy_is_a_broken_body_and_a_bomb_is_too_large() {
 
 #[tokio::test]
 async fn what_is_unpacked_counts_as_received() {
-    let settings = Settings { body_bytes_in_flight_max: 1 << 20, ..Settings::default() };
+    let settings = Settings { body_bytes_in_flight_max: 3 << 20, ..Settings::default() };
     let bench = Bench::with(settings);
-    let answer = bench.send("POST /t/snappy", &[], snappy(&vec![0; 1 << 20])).await;
-    answer.refused(503, "overloaded");
+    let other = bench.server.admission.enter().unwrap();
+    other.add(1 << 20).unwrap();
+    let plain = vec![0; 2 << 20];
+    let send = async |encoding: &str, body: Vec<u8>| {
+        bench.send("POST /t/snappy", &[("content-encoding", encoding)], body).await
+    };
+    send("snappy", snappy(&plain)).await.refused(503, "overloaded");
+    send("deflate", packed("deflate", &plain).await).await.refused(503, "overloaded");
+    drop(other);
+    assert_eq!(send("snappy", snappy(&plain)).await.ok()["bytes"], plain.len());
+    assert_eq!(bench.server.admission.body_bytes(), 0);
+}
+
+#[tokio::test]
+async fn what_is_unpacked_takes_as_much_as_it_is() {
+    let settings = Settings {
+        body_bulk_bytes_max: 4 << 20,
+        body_bytes_in_flight_max: 4 << 20,
+        ..Settings::default()
+    };
+    let bench = Bench::with(settings);
+    let send = async |bytes: usize| {
+        let body = packed("deflate", &vec![0; bytes]).await;
+        bench.send("POST /t/snappy", &[("content-encoding", "deflate")], body).await
+    };
+    assert_eq!(send(3 << 20).await.ok()["bytes"], 3 << 20);
+    // Beside the packed bytes there is never room for these.
+    send(4 << 20).await.refused(413, "payload_too_large");
+    assert_eq!(bench.server.admission.body_bytes(), 0);
 }
 
 #[tokio::test]
