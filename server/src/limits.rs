@@ -41,6 +41,13 @@ pub const JSON_DEPTH_MAX: usize = 128;
 /// Values of one telemetry body: a parsed value takes 24 bytes and more, so that a body of nothing but commas
 /// would take thirty times its size.
 pub const JSON_VALUES_MAX: usize = 2_000_000;
+/// Bytes of memory that a value or a key of a parsed document is counted with: its node, two places in the index of the
+/// parser, and a part of the memory that both have to spare as they grow.
+pub const JSON_VALUE_BYTES: u64 = 40;
+/// Bytes of memory that a key of an object is counted with beside its text, while it is looked for whether it stands twice.
+pub const JSON_KEY_BYTES: u64 = 96;
+/// Bytes by which memory for such keys is taken, and that need none: what ordinary bodies have.
+pub const JSON_KEYS_STEP_BYTES: u64 = 64 << 10;
 /// Bytes of a telemetry body up to which a thread keeps the memory that parsing took for the next body: a full
 /// batch of ordinary points is half of it.
 pub const JSON_SCRATCH_BYTES_MAX: usize = 256 << 10;

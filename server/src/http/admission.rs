@@ -110,6 +110,17 @@ impl Reservation {
         share.shrink_to(rest);
     }
 
+    /// Takes memory for what is made of the body, until the request ends or waits.
+    pub(super) fn hold(&self, bytes: usize) -> ApiResult<()> {
+        let grown = self.0.share.lock().grow(bytes as u64);
+        grown.map_err(|_full| overloaded(MEMORY_FULL))
+    }
+
+    /// The account of memory.
+    pub(super) fn memory(&self) -> &Memory {
+        &self.0.counts.memory
+    }
+
     /// Bytes that may be added if there is no other request.
     pub(super) fn left(&self) -> usize {
         let Held { counts, body_bytes, .. } = &*self.0;

@@ -3,7 +3,11 @@
 //! A body is read twice: first its form (one object, no key twice, not too deep), which is `invalid_json`;
 //! then its fields, where the error names the field. Configuration bodies are small, so the second pass costs
 //! nothing that matters; the routes that move telemetry have a parser of their own.
+//!
+//! The first pass takes memory for the keys of the objects that it is in. The second makes no more of a body than its text, about:
+//! lists and maps of bodies have [limits](crate::platform::bounded) that hold while they are read.
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -11,8 +15,11 @@ use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use telltale_engine::{Memory, MemoryFull, MemoryOwner, MemoryShare};
 
 use super::error::{ApiError, ApiResult, ErrorCode};
+use crate::limits;
+use crate::platform::json::InvalidJson;
 
 /// Refuses a content type that is given and not `application/json`.
 pub(super) fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
@@ -25,20 +32,25 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
 }
 
 /// The body as a `T`, when it is a JSON object that fits.
-pub(super) fn object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> ApiResult<T> {
-    check_form(body)?;
+pub(super) fn object<'a, T: Deserialize<'a>>(body: &'a [u8], memory: &Memory) -> ApiResult<T> {
+    check_form(body, memory)?;
     let mut reader = serde_json::Deserializer::from_slice(body);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| misfit(&error))
 }
 
 /// Refuses what is no JSON object, has a key twice or is nested deeper than the parser goes (128).
-fn check_form(body: &[u8]) -> ApiResult<()> {
+fn check_form(body: &[u8], memory: &Memory) -> ApiResult<()> {
     if body.is_empty() {
         return Err(invalid_json("the body is empty; a JSON object was expected"));
     }
     let mut reader = serde_json::Deserializer::from_slice(body);
-    let outcome = Form { top: true }.deserialize(&mut reader).and_then(|()| reader.end());
-    outcome.map_err(|error| invalid_json(format!("the body is not a JSON object: {error}")))
+    let walk = Walk::new(memory);
+    let form = Form { top: true, walk: &walk };
+    let outcome = form.deserialize(&mut reader).and_then(|()| reader.end());
+    outcome.map_err(|error| match walk.full.get() {
+        Some(full) => InvalidJson::MemoryFull(full).into(),
+        None => invalid_json(format!("the body is not a JSON object: {error}")),
+    })
 }
 
 fn invalid_json(message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError {
@@ -87,13 +99,65 @@ fn joined(path: &str, field: &str) -> String {
     if path == "." { field.to_owned() } else { format!("{path}.{field}") }
 }
 
-/// Walks a document without keeping it.
-struct Form {
-    /// Whether this is the whole document, which must be an object.
-    top: bool,
+/// What a walk over a document has in memory.
+struct Walk {
+    share: RefCell<MemoryShare>,
+    /// Bytes of the keys of all objects that the walk is in.
+    bytes: Cell<u64>,
+    /// Why it ended early, if there was no memory.
+    full: Cell<Option<MemoryFull>>,
 }
 
-impl<'de> DeserializeSeed<'de> for Form {
+/// The keys of one object that were met.
+struct Keys<'w> {
+    seen: HashSet<String>,
+    bytes: u64,
+    walk: &'w Walk,
+}
+
+impl Walk {
+    fn new(memory: &Memory) -> Self {
+        let share = RefCell::new(memory.share(MemoryOwner::Bodies));
+        Self { share, bytes: Cell::new(0), full: Cell::new(None) }
+    }
+
+    /// Takes memory for more keys, in steps, beyond what is counted with a connection.
+    fn grow(&self, bytes: u64) -> Result<(), MemoryFull> {
+        self.bytes.set(self.bytes.get() + bytes);
+        let mut share = self.share.borrow_mut();
+        let missing = self.bytes.get().saturating_sub(limits::JSON_KEYS_STEP_BYTES + share.bytes());
+        if missing == 0 {
+            return Ok(());
+        }
+        let grown = share.grow(missing.max(limits::JSON_KEYS_STEP_BYTES));
+        grown.inspect_err(|full| self.full.set(Some(*full)))
+    }
+}
+
+impl Keys<'_> {
+    fn insert(&mut self, key: String) -> Result<(), MemoryFull> {
+        let bytes = key.len() as u64 + limits::JSON_KEY_BYTES;
+        self.bytes += bytes;
+        self.walk.grow(bytes)?;
+        self.seen.insert(key);
+        Ok(())
+    }
+}
+
+impl Drop for Keys<'_> {
+    fn drop(&mut self) {
+        self.walk.bytes.set(self.walk.bytes.get() - self.bytes);
+    }
+}
+
+/// Walks a document without keeping it.
+struct Form<'w> {
+    /// Whether this is the whole document, which must be an object.
+    top: bool,
+    walk: &'w Walk,
+}
+
+impl<'de> DeserializeSeed<'de> for Form<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -105,7 +169,7 @@ impl<'de> DeserializeSeed<'de> for Form {
     }
 }
 
-impl<'de> Visitor<'de> for Form {
+impl<'de> Visitor<'de> for Form<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -113,19 +177,19 @@ impl<'de> Visitor<'de> for Form {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut seen = HashSet::new();
+        let mut keys = Keys { seen: HashSet::new(), bytes: 0, walk: self.walk };
         while let Some(key) = map.next_key::<String>()? {
-            if seen.contains(&key) {
+            if keys.seen.contains(&key) {
                 return Err(A::Error::custom(format_args!("key {key:?} stands twice")));
             }
-            seen.insert(key);
-            map.next_value_seed(Self { top: false })?;
+            keys.insert(key).map_err(A::Error::custom)?;
+            map.next_value_seed(Self { top: false, walk: self.walk })?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(Self { top: false })?.is_some() {}
+        while seq.next_element_seed(Self { top: false, walk: self.walk })?.is_some() {}
         Ok(())
     }
 
@@ -179,6 +243,10 @@ mod tests {
         width: f64,
     }
 
+    fn object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> ApiResult<T> {
+        super::object(body, &Memory::unlimited())
+    }
+
     /// The code and the field of the refusal.
     fn refusal(body: &[u8]) -> (&'static str, Option<String>) {
         let error = object::<Widget>(body).unwrap_err();
@@ -222,6 +290,27 @@ mod tests {
             assert_eq!(refusal(body.as_bytes()), ("invalid_json", None), "{body}");
         }
         assert_eq!(refusal(b"{\"name\":\"\xff\"}").0, "invalid_json");
+    }
+
+    #[test]
+    fn the_keys_of_open_objects_are_in_the_account() {
+        let keys = |from: u32, to: u32| {
+            (from..to).map(|key| format!("\"{key}\":0")).collect::<Vec<_>>().join(",")
+        };
+        let wide = format!("{{\"name\":\"a\",\"open\":{{{}}}}}", keys(0, 10_000));
+        let memory = Memory::new(2 << 20);
+        super::object::<Widget>(wide.as_bytes(), &memory).unwrap();
+        let other = memory.take(MemoryOwner::Merges, 3 << 19).unwrap();
+        let refused = super::object::<Widget>(wide.as_bytes(), &memory).unwrap_err();
+        assert_eq!(
+            (refused.code(), refused.retry_after_seconds()),
+            (ErrorCode::Overloaded, Some(1))
+        );
+        assert_eq!(memory.held(), other.bytes());
+        // Objects one after another hold no more than the largest of them.
+        let objects = vec![format!("{{{}}}", keys(0, 100)); 1_000].join(",");
+        let list = format!("{{\"name\":\"a\",\"open\":{{\"list\":[{objects}]}}}}");
+        super::object::<Widget>(list.as_bytes(), &memory).unwrap();
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use telltale_engine::{Error, InvalidName, Refusal};
 
+use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ErrorCode, Resource};
 use crate::limits;
 use crate::platform::batch::InvalidBatch;
@@ -61,6 +62,13 @@ impl From<Refusal> for ApiError {
 impl From<InvalidJson> for ApiError {
     fn from(invalid: InvalidJson) -> Self {
         let code = match invalid {
+            InvalidJson::MemoryFull(full) if full.bytes <= full.limit => {
+                return overloaded(MEMORY_FULL).caused_by(full);
+            }
+            InvalidJson::MemoryFull(_) => {
+                let message = "the body has more values than memory.limit has room for";
+                return Self::new(ErrorCode::PayloadTooLarge, message);
+            }
             InvalidJson::TooManyValues => ErrorCode::PayloadTooLarge,
             InvalidJson::Empty | InvalidJson::Malformed(_) | InvalidJson::TooDeep => {
                 ErrorCode::InvalidJson

@@ -76,7 +76,8 @@ impl Request {
     /// `missing_field` or `invalid_parameter` naming the field when the object does not fit.
     pub fn json<'a, T: Deserialize<'a>>(&'a self) -> ApiResult<T> {
         json::check_content_type(&self.headers)?;
-        json::object(&self.body)
+        self.admitted.hold(self.body.len())?;
+        json::object(&self.body, self.admitted.memory())
     }
 
     /// Like [`Self::json`], for routes where the body may be left out.

@@ -5,12 +5,13 @@
 //! read: the items beyond it are counted and not kept.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// The first `MAX` items of a list, and how many were sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,39 @@ impl<T: JsonSchema, const MAX: usize> JsonSchema for AtMost<T, MAX> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         Vec::<T>::json_schema(generator)
+    }
+}
+
+/// The first `MAX` members of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstMembers<V, const MAX: usize>(pub BTreeMap<String, V>);
+
+impl<'de, V: Deserialize<'de>, const MAX: usize> Deserialize<'de> for FirstMembers<V, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Members(PhantomData))
+    }
+}
+
+/// Reads members.
+struct Members<V, const MAX: usize>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>, const MAX: usize> Visitor<'de> for Members<V, MAX> {
+    type Value = FirstMembers<V, MAX>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut kept = BTreeMap::new();
+        while kept.len() < MAX {
+            match members.next_entry()? {
+                Some((key, value)) => drop(kept.insert(key, value)),
+                None => return Ok(FirstMembers(kept)),
+            }
+        }
+        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(FirstMembers(kept))
     }
 }
 
@@ -114,6 +148,16 @@ mod tests {
             "invalid type: map, expected a sequence at line 1 column 0"
         );
         assert!(read("[1,\"a\"]").is_err());
+    }
+
+    #[test]
+    fn members_beyond_the_limit_are_not_kept() {
+        let read = |text| serde_json::from_str::<FirstMembers<u32, 2>>(text);
+        let keys = |text| read(text).unwrap().0.into_keys().collect::<Vec<_>>();
+        assert_eq!(keys("{}"), [""; 0]);
+        assert_eq!(keys(r#"{"b":1,"a":2}"#), ["a", "b"]);
+        assert_eq!(keys(r#"{"b":1,"c":2,"a":[]}"#), ["b", "c"]);
+        assert!(read(r#"{"a":"x"}"#).is_err() && read("[]").is_err());
     }
 
     #[test]

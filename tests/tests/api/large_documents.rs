@@ -1,5 +1,8 @@
 //! Bodies whose documents take many times their bytes in memory: refused or counted before they are made.
 
+use std::thread;
+
+use serde_json::json;
 use telltale_tests::{Server, Setup};
 
 /// Peak memory that a refused body may add to the server: some copies of the largest one here.
@@ -13,9 +16,12 @@ fn peak_bytes(pid: u32) -> usize {
     kilobytes << 10
 }
 
+/// What the server may take.
+const LIMIT: usize = 256 << 20;
+
 /// A server with little memory.
 fn small() -> Server {
-    Setup::new().set("memory.limit", "\"256MiB\"").start()
+    Setup::new().set("memory.limit", &LIMIT.to_string()).start()
 }
 
 /// A list of so many items.
@@ -44,4 +50,38 @@ fn items_beyond_the_limit_of_a_list_are_not_kept() {
     client.post_text("/api/v1/jobs/batch", jobs).refused_for(413, "batch_too_large", "jobs");
     let grown = peak_bytes(server.pid()) - before;
     assert!(before > 0 && grown < GROWTH_MAX, "{grown} bytes");
+}
+
+#[test]
+fn documents_of_many_values_are_in_the_account() {
+    let server = small();
+    let numbers = format!("{{\"a\":{}}}", list("0", 1_900_000));
+    let event = format!("{{\"name\":\"e\",\"properties\":{numbers}}}");
+    let metric = format!("{{\"name\":\"m\",\"type\":\"gauge\",\"value\":1,\"x\":{numbers}}}");
+    let bodies = [
+        ("/api/v1/events/batch", format!("{{\"events\":[{event}]}}")),
+        ("/api/v1/telemetry/batch", format!("{{\"events\":[{event}]}}")),
+        ("/api/v1/metrics/batch", format!("{{\"metrics\":[{metric}]}}")),
+    ];
+    thread::scope(|scope| {
+        for (path, body) in bodies.iter().cycle().take(9) {
+            let client = server.client();
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    let answer = client.post_text(path, body);
+                    if answer.status != 200 {
+                        answer.refused(503, "overloaded");
+                    }
+                }
+            });
+        }
+    });
+    let peak = peak_bytes(server.pid());
+    assert!(peak > 0 && peak < LIMIT + LIMIT * 15 / 100, "{peak} of {LIMIT}");
+    // Alone, each of them has room.
+    let client = server.client();
+    for (path, body) in &bodies {
+        client.post_text(path, body).data(200);
+    }
+    client.post("/api/v1/events", &json!({"name": "e"})).data(201);
 }

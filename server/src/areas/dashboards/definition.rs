@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use telltale_engine::MetricType;
 
 use super::error::{Invalid, Rule};
 use super::options::WidgetOptions;
 use super::plan::Plan;
 use crate::limits;
+use crate::platform::bounded::FirstMembers;
 
 /// What a widget is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,8 +80,16 @@ pub(super) struct WidgetQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) group_by: Option<String>,
     /// Only what has these tags: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), by key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "tags")]
     pub(super) tags: Option<BTreeMap<String, String>>,
+}
+
+/// Reads tags, of which one too many is enough to refuse them.
+fn tags<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, String>>, D::Error> {
+    type Tags = FirstMembers<String, { limits::QUERY_FILTERS_MAX + 1 }>;
+    Ok(Option::<Tags>::deserialize(deserializer)?.map(|FirstMembers(tags)| tags))
 }
 
 impl WidgetType {

@@ -1,11 +1,12 @@
 //! How a widget shows its answer: the options, which of them each type has, and what they may be.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::definition::WidgetType;
 use super::error::Invalid;
 use crate::limits;
+use crate::platform::bounded::AtMost;
 use crate::platform::span;
 
 /// Options of a widget. All are optional; each belongs to some types only.
@@ -36,7 +37,7 @@ pub(super) struct WidgetOptions {
     pub(super) limit: Option<u32>,
     /// table: what each row holds: keys of `group_by` (with or without `tags.`), `label`, `value`, or any
     /// aggregation. Those of `group_by` and `value` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "columns")]
     pub(super) columns: Option<Vec<String>>,
     /// table: the order of the rows; by `value`, descending, when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -214,6 +215,12 @@ impl Format {
         }
         Ok(())
     }
+}
+
+/// Reads columns, of which one too many is enough to refuse them.
+fn columns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    type Columns = AtMost<String, { limits::WIDGET_COLUMNS_MAX + 1 }>;
+    Ok(Option::<Columns>::deserialize(deserializer)?.map(AtMost::first))
 }
 
 const DAY_MS: i64 = 86_400_000;

@@ -4,10 +4,10 @@
 mod number;
 mod plain;
 mod read;
+mod room;
 mod write;
 
 pub use plain::{Cursor, Scalar};
-pub use read::{
-    Elements, InvalidJson, Json, Members, Number, Value, has_too_many_values, with_document,
-};
+pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
+pub use room::{has_too_many_values, room_anyway, room_for};
 pub use write::{Plain, number, string, unsigned};

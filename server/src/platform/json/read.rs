@@ -13,8 +13,10 @@ use std::cell::Cell;
 
 use serde::de::IgnoredAny;
 use simd_json::{Buffers, ErrorType, INPUT_PADDING, Node, StaticNode, Tape, fill_tape_padded};
+use telltale_engine::MemoryFull;
 
 use super::number::{any_number, number_len};
+use super::room::has_too_many_values;
 use super::write;
 use crate::limits;
 
@@ -33,6 +35,9 @@ pub enum InvalidJson {
     /// The body holds too many values.
     #[error("the body has more than {} values", limits::JSON_VALUES_MAX)]
     TooManyValues,
+    /// There is no memory for its document.
+    #[error(transparent)]
+    MemoryFull(#[from] MemoryFull),
 }
 
 /// One value of a document.
@@ -92,7 +97,8 @@ thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
-/// Reads `body` and hands the document to `use_document`.
+/// Reads `body` and hands the document to `use_document`. Who may be sent a large one takes [memory for
+/// it](super::room_for) first.
 pub fn with_document<R>(
     body: &[u8],
     use_document: impl FnOnce(Value<'_>) -> R,
@@ -172,13 +178,6 @@ fn explain(body: &[u8], error: &simd_json::Error) -> InvalidJson {
         }
         Ok(_) => InvalidJson::Malformed(format!("error near byte {}", error.index())),
     }
-}
-
-/// Whether a document may have more than [`limits::JSON_VALUES_MAX`] values: none has more than bytes that begin or separate
-/// them.
-pub fn has_too_many_values(body: &[u8]) -> bool {
-    let values = || body.iter().map(|b| usize::from(matches!(b, b',' | b':' | b'[' | b'{'))).sum();
-    body.len() > limits::JSON_SCRATCH_BYTES_MAX && limits::JSON_VALUES_MAX < values()
 }
 
 /// Copies `body` into `copy` with `0` for every number that is too large for an `f64`; answers which numbers

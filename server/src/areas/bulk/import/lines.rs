@@ -3,7 +3,7 @@
 //! Lines are told by their number from 1, and by their index among those that are not empty from 0.
 
 use serde::{Deserialize, Serialize};
-use telltale_engine::{BatchBuilder, Engine, PointBatch, TimestampMs};
+use telltale_engine::{BatchBuilder, Engine, Memory, PointBatch, TimestampMs};
 
 use crate::areas::bulk::intake::{PartSize, Progress, Reading};
 use crate::areas::metrics;
@@ -20,12 +20,13 @@ pub(super) struct Lines<B> {
     /// Those of them that are not empty.
     items: usize,
     now: TimestampMs,
+    memory: Memory,
 }
 
 impl<B: AsRef<[u8]>> Lines<B> {
-    /// `now` is the time of points that have none.
-    pub(super) fn new(body: B, now: TimestampMs) -> Self {
-        Self { body, at: 0, lines: 0, items: 0, now }
+    /// `now` is the time of points that have none; documents of lines are in `memory` while they are read.
+    pub(super) fn new(body: B, now: TimestampMs, memory: &Memory) -> Self {
+        Self { body, at: 0, lines: 0, items: 0, now, memory: memory.clone() }
     }
 }
 
@@ -47,7 +48,7 @@ impl<B: AsRef<[u8]>> Reading for Lines<B> {
         part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
-        let (body, mut reader) = (self.body.as_ref(), metrics::Reader::new(self.now));
+        let (body, mut reader) = (self.body.as_ref(), metrics::Reader::new(self.now, &self.memory));
         while batch.len() < part.points_max {
             let rest = body.get(self.at..).unwrap_or_default();
             if rest.is_empty() {
@@ -82,7 +83,7 @@ impl<B: AsRef<[u8]>> Reading for Lines<B> {
 
 /// The points of a body, and what became of its lines. The series of the points are found, or made.
 pub fn resolve_lines(engine: &Engine, body: &[u8], now: TimestampMs) -> (PointBatch, BulkOutcome) {
-    Lines::new(body, now).read_whole(engine)
+    Lines::new(body, now, engine.memory()).read_whole(engine)
 }
 
 fn read<'b>(
@@ -113,6 +114,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
-        check_goes_on(&engine, |attempt| Lines::new(&body, TimestampMs(1_000 + attempt as i64)));
+        check_goes_on(&engine, |attempt| {
+            Lines::new(&body, TimestampMs(1_000 + attempt as i64), engine.memory())
+        });
     }
 }

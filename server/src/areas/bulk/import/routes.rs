@@ -20,7 +20,7 @@ pub static ROUTES: &[Route] = &[Route::post("/api/v1/import", &import)
 async fn import(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_body();
     let bytes = body.len();
-    let lines = Lines::new(body, app.now());
+    let lines = Lines::new(body, app.now(), app.engine().memory());
     intake::store(&app, &req, bytes, lines, |outcome| Response::ok(&Data { data: outcome })).await
 }
 

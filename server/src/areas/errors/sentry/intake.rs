@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use telltale_engine::{PropertiesWriter, TimestampMs};
+use telltale_engine::{Memory, PropertiesWriter, TimestampMs};
 
 use super::envelope::{Envelope, Item};
 use super::event::parse_event_id;
@@ -12,6 +12,7 @@ use crate::areas::errors::model::{GroupHash, Sender};
 use crate::areas::errors::prepare::{Arrival, Prepared, prepare};
 use crate::areas::errors::scrub::Scrubber;
 use crate::limits;
+use crate::platform::json::room_for;
 
 /// The kind of items that are errors.
 const EVENT: &str = "event";
@@ -19,6 +20,7 @@ const EVENT: &str = "event";
 /// What is needed to read what SDKs send.
 pub(in crate::areas::errors) struct Intake<'a> {
     scrubber: &'a Scrubber,
+    memory: &'a Memory,
     sender: Sender,
     project: u64,
     now: TimestampMs,
@@ -30,11 +32,12 @@ pub(in crate::areas::errors) struct Intake<'a> {
 impl<'a> Intake<'a> {
     pub(in crate::areas::errors) fn new(
         scrubber: &'a Scrubber,
+        memory: &'a Memory,
         (sender, project): (Sender, u64),
         now: TimestampMs,
         new_id: &'a dyn Fn() -> u128,
     ) -> Self {
-        Self { scrubber, sender, project, now, new_id, writer: PropertiesWriter::default() }
+        Self { scrubber, memory, sender, project, now, new_id, writer: PropertiesWriter::default() }
     }
 
     /// The events of an envelope, and the id that it is answered with. Items of other kinds are passed over. An envelope that
@@ -66,7 +69,8 @@ impl<'a> Intake<'a> {
         let event_id = own_id.unwrap_or_else(|| (self.new_id)());
         let arrival =
             Arrival { sender: self.sender, project: self.project, event_id, now: self.now };
-        let Self { scrubber, writer, .. } = self;
+        let Self { scrubber, writer, memory, .. } = self;
+        let _room = room_for(body, memory)?;
         let prepared = with_event(body, |mut occurrence| {
             occurrence.time = occurrence.time.filter(|time| is_within_reach(*time, arrival.now));
             prepare(&occurrence, arrival, scrubber, writer)
@@ -93,7 +97,8 @@ fn is_within_reach(time: TimestampMs, now: TimestampMs) -> bool {
 /// try what can be sent, or measure it.
 pub fn examine(body: &[u8], scrub_keys: &[String]) -> Result<Vec<GroupHash>, ErrorsError> {
     let scrubber = Scrubber::new(scrub_keys);
-    let mut intake = Intake::new(&scrubber, (Sender::UNKNOWN, 0), TimestampMs(0), &|| 0);
+    let (memory, origin) = (Memory::unlimited(), (Sender::UNKNOWN, 0));
+    let mut intake = Intake::new(&scrubber, &memory, origin, TimestampMs(0), &|| 0);
     let (events, _) = intake.envelope(body)?;
     Ok(events.iter().map(|event| event.hash).collect())
 }

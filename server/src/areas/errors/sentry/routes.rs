@@ -71,7 +71,8 @@ async fn take(
     let is_small = body.len() <= JSON_SCRATCH_BYTES_MAX;
     let admit = move |app: &App| {
         let new_id = || app.new_number();
-        let mut intake = Intake::new(app.errors().scrubber(), origin, app.now(), &new_id);
+        let (scrubber, memory) = (app.errors().scrubber(), app.engine().memory());
+        let mut intake = Intake::new(scrubber, memory, origin, app.now(), &new_id);
         let (events, id) = read(&mut intake, &body)?;
         Ok::<_, ErrorsError>((ops::admit(app, &events)?, id))
     };

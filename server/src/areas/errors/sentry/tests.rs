@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use telltale_engine::TimestampMs;
+use telltale_engine::{Memory, TimestampMs};
 
 use super::super::model::{Sender, SentLevel};
 use super::super::occurrence::Occurrence;
@@ -83,8 +83,8 @@ fn headers_name_the_event_and_the_key() {
 /// The ids of the events of an envelope, or the message of the refusal.
 fn taken(envelope: &[u8]) -> Result<Vec<u128>, String> {
     let scrubber = Scrubber::new(&["password".to_owned()]);
-    let new_id = || 7;
-    let mut intake = Intake::new(&scrubber, (Sender::UNKNOWN, 1), NOW, &new_id);
+    let (new_id, memory) = (|| 7, Memory::unlimited());
+    let mut intake = Intake::new(&scrubber, &memory, (Sender::UNKNOWN, 1), NOW, &new_id);
     let (events, _) = intake.envelope(envelope).map_err(|error| error.to_string())?;
     Ok(events.iter().map(|event| event.event_id).collect())
 }

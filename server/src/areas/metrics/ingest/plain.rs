@@ -4,7 +4,7 @@
 //! of. Nothing is refused here. An item with anything unusual is [handed on](Item::Other) to the general reader, and a
 //! batch with anything unusual around its items is handed on as a whole.
 
-use telltale_engine::{BatchBuilder, MetricType, SeriesId, Spelling, TimestampMs};
+use telltale_engine::{BatchBuilder, Memory, MetricType, SeriesId, Spelling, TimestampMs};
 
 use super::super::model::Measured;
 use super::input::{member, number};
@@ -24,10 +24,21 @@ pub(in crate::areas::metrics) enum Item<'b> {
     Other { text: &'b str, spelling: Option<Spelling> },
 }
 
+impl<'b> Item<'b> {
+    /// The text of an item that is read as a document.
+    pub(in crate::areas::metrics) fn document(&self) -> Option<&'b [u8]> {
+        match self {
+            Self::Known { .. } => None,
+            Self::Other { text, .. } => Some(text.as_bytes()),
+        }
+    }
+}
+
 /// Reads items one after another.
 #[derive(Debug)]
 pub struct Reader<'b> {
     now: TimestampMs,
+    memory: &'b Memory,
     protocol: Spelling,
     /// The time read last, and its text: many items of a batch have the same.
     last_time: Option<(&'b str, TimestampMs)>,
@@ -45,14 +56,19 @@ struct Fields<'b> {
 }
 
 impl<'b> Reader<'b> {
-    /// `now` is the time of points that have none.
-    pub fn new(now: TimestampMs) -> Self {
-        Self { now, protocol: Spelling::of(PROTOCOL), last_time: None }
+    /// `now` is the time of points that have none; items that the general reader has to look at are in `memory` meanwhile.
+    pub fn new(now: TimestampMs, memory: &'b Memory) -> Self {
+        Self { now, memory, protocol: Spelling::of(PROTOCOL), last_time: None }
     }
 
     /// The time of points that have none.
     pub(in crate::areas::metrics) fn now(&self) -> TimestampMs {
         self.now
+    }
+
+    /// The account of memory.
+    pub(in crate::areas::metrics) fn memory(&self) -> &'b Memory {
+        self.memory
     }
 
     /// The items of a body that is a batch; none when the general reader has to look at it. Adds nothing to the batch.

@@ -399,7 +399,7 @@ fn compare_items_to_general(items: &[String]) -> Result<(), TestCaseError> {
     let ((_dir, general), (_other_dir, quick)) = (open(2), open(2));
     for _meeting in 0..2 {
         let (mut ours, mut theirs) = (quick.batch(), general.batch());
-        let mut reader = Reader::new(NOW);
+        let mut reader = Reader::new(NOW, quick.memory());
         for item in items {
             let quick = resolve_into(&mut reader, &mut ours, item.as_bytes());
             let general = read_one(item.as_bytes(), NOW, |point| push(&mut theirs, point));
@@ -418,7 +418,7 @@ fn what_was_sent_before_is_known_by_its_bytes() {
     let body = format!("{{\"metrics\":[{item}]}}");
     let read = |body: &str| {
         let mut batch = engine.batch();
-        let items = Reader::new(NOW).batch(&mut batch, body.as_bytes());
+        let items = Reader::new(NOW, engine.memory()).batch(&mut batch, body.as_bytes());
         items.map(|items| items.iter().map(|item| matches!(item, Item::Known { .. })).collect())
     };
     assert_eq!(read(&body), Some(vec![false]));
@@ -429,7 +429,7 @@ fn what_was_sent_before_is_known_by_its_bytes() {
     assert_eq!(read(&several), Some(vec![true, false, true]));
     assert_eq!(read(&body.replace(r#""v""#, r#""\u0076""#)), None, "escapes are not read here");
     let mut batch = engine.batch();
-    let one = Reader::new(NOW).one(&mut batch, item.as_bytes());
+    let one = Reader::new(NOW, engine.memory()).one(&mut batch, item.as_bytes());
     assert!(matches!(one, Some(Item::Known { .. })), "{one:?}");
 }
 
