@@ -99,7 +99,7 @@ impl Config {
             memory: memory.clone(),
             durability: storage.durability,
             clock,
-            head_bytes: storage.head_bytes.bytes_usize(),
+            head_bytes: bytes(plan.head),
             head_age: storage.head_age.duration(),
             cache_bytes: bytes(plan.cache),
             event_cache_bytes: bytes(plan.event_cache),

@@ -199,13 +199,13 @@ settings! {
     "storage" storage: Storage {
         /// When a write is answered: after a sync to disk, after the operating system has it with a sync at least every so many milliseconds, or after the operating system has it.
         durability: Durability = "sync";
-        /// Points in memory before they are sealed into blocks. At most twice this is taken.
-        head_bytes: ByteSize = "32MiB";
+        /// Points in memory before they are sealed into blocks. At most twice this is taken. `auto` is a sixteenth of `memory.limit`, 8 MiB at least and 32 MiB at most.
+        head_bytes: Size = "auto";
         /// The oldest point in memory is sealed after this time.
         head_age: Period = "10m";
-        /// The shared cache of blocks read from disk. `auto` is an eighth of `memory.limit`, 256 MiB at most.
+        /// The shared cache of blocks read from disk; beside it an eighth as much for pages of times. `auto` is an eighth of `memory.limit`, 256 MiB at most.
         cache_bytes: Size = "auto";
-        /// The cache of decoded columns of events. `auto` is a quarter of `memory.limit`, 512 MiB at most.
+        /// The cache of decoded columns of events. `auto` is an eighth of `memory.limit`, 512 MiB at most.
         event_cache_bytes: Size = "auto";
         /// Points that a cell of a rollup stands for, on average, where the rollup is written beside the points. Less makes long ranges quicker and takes more disk; points that expire leave their rollups behind in any case.
         rollup_points_min: u64 = "60";
@@ -291,7 +291,7 @@ settings! {
         waiting_max: u64 = "2_000_000";
         /// The same of one queue.
         queue_waiting_max: u64 = "1_000_000";
-        /// Memory that the jobs that wait may take; past it further ones are refused likewise. `auto` is a quarter of `memory.limit`, 512 MiB at most.
+        /// Memory that the jobs that wait may take; past it further ones are refused likewise. `auto` is what new data (twice `storage.head_bytes`) and caches leave of half of `memory.limit`, a sixteenth of it at least and 512 MiB at most: 28 MiB where the limit is 256 MiB, 416 MiB where it is 2 GiB.
         waiting_bytes_max: Size = "auto";
         /// How long a queue is kept that is not paused and has no jobs, finished and dead ones included, and no workers. Where there are as many queues as can be, it makes room for a new one at once.
         queue_keep: Period = "1d";

@@ -62,17 +62,14 @@ fn every_setting_has_a_default_that_reads_and_is_the_one_of_the_engine() {
     let defaults = telltale_engine::Options::default();
     // What depends on the machine is that of a large one.
     let plan = MemoryPlan::of(&loaded.config, 64 << 30);
-    let parts = [plan.cache, plan.event_cache, plan.query, plan.merge];
-    let engine = [
-        defaults.cache_bytes,
-        defaults.event_cache_bytes,
-        defaults.query_bytes,
-        defaults.merge_bytes,
-    ];
+    let parts = [plan.head, plan.cache, plan.query, plan.merge];
+    let engine =
+        [defaults.head_bytes, defaults.cache_bytes, defaults.query_bytes, defaults.merge_bytes];
     assert_eq!(parts, engine.map(|bytes| bytes as u64));
     let engine = telltale_engine::Options {
         clock: ours.clock.clone(),
         memory: ours.memory.clone(),
+        head_bytes: ours.head_bytes,
         cache_bytes: ours.cache_bytes,
         event_cache_bytes: ours.event_cache_bytes,
         query_bytes: ours.query_bytes,
@@ -91,9 +88,49 @@ fn memory_is_shared_out_as_the_machine_has_it() {
         plan.check(Origin::Default).unwrap();
         assert_eq!(plan.cache, plan.limit / 8);
     }
-    let set = load("[memory]\nlimit = \"1GiB\"\n[storage]\ncache_bytes = \"700MiB\"\n", &[], &[]);
-    let refused = set.unwrap_err().to_string();
-    assert!(refused.contains("memory.limit: of 1073741824 bytes"), "{refused}");
+}
+
+#[test]
+fn what_lasts_takes_half_of_the_limit_at_most() {
+    for limit_mib in [64, 128, 256, 300, 512, 1_024, 2_048, 4_096, 16_384] {
+        let file = format!("[memory]\nlimit = \"{limit_mib}MiB\"\n");
+        let plan = MemoryPlan::of(&load(&file, &[], &[]).unwrap().config, 64 << 30);
+        let lasting = 2 * plan.head + plan.cache + plan.cache / 8 + plan.event_cache;
+        let most = plan.limit / 2;
+        // The head and the jobs have a least size, which is too much where there is hardly anything.
+        assert!(
+            lasting + plan.jobs_waiting <= most || limit_mib < 128,
+            "{limit_mib} MiB: {plan:?}"
+        );
+        assert!(plan.jobs_waiting >= plan.limit / 16 || plan.jobs_waiting == 512 << 20, "{plan:?}");
+    }
+    let mib = |limit: &str| {
+        let file = format!("[memory]\nlimit = \"{limit}\"\n");
+        let plan = MemoryPlan::of(&load(&file, &[], &[]).unwrap().config, 64 << 30);
+        [plan.head, plan.cache, plan.event_cache, plan.jobs_waiting].map(|bytes| bytes >> 20)
+    };
+    assert_eq!(mib("256MiB"), [16, 32, 32, 28]);
+    assert_eq!(mib("2GiB"), [32, 256, 256, 416]);
+}
+
+#[test]
+fn a_limit_that_leaves_too_little_is_refused() {
+    let cases = [
+        ("1GiB", "cache_bytes = \"700MiB\""),
+        ("1GiB", "event_cache_bytes = \"500MiB\""),
+        ("256MiB", "head_bytes = \"64MiB\""),
+        ("32MiB", ""),
+    ];
+    for (limit, storage) in cases {
+        let file = format!("[memory]\nlimit = \"{limit}\"\n[storage]\n{storage}\n");
+        let refused = load(&file, &[], &[]).unwrap_err().to_string();
+        assert!(refused.contains("memory.limit: of "), "{file}: {refused}");
+    }
+    // Three eighths are enough.
+    let file = "[memory]\nlimit = \"1GiB\"\n[storage]\ncache_bytes = \"384MiB\"\nevent_cache_bytes = \"144MiB\"\n";
+    load(file, &[], &[]).unwrap();
+    let file = file.replace("144MiB", "145MiB");
+    load(&file, &[], &[]).unwrap_err();
 }
 
 /// A file, variables, flags, and what is wrong with them.
@@ -125,16 +162,16 @@ const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
         "telltale.toml:2: limits.batch: expected a number of requests per minute or \"unlimited\", found 0",
     ),
     (
-        "[storage]\nhead_bytes = \"256XB\"\n",
+        "[storage]\ndisk_free_bytes = \"256XB\"\n",
         &[],
         &[],
-        "telltale.toml:2: storage.head_bytes: \"256XB\" has no unit of size: use B, KiB, MiB, GiB or TiB",
+        "telltale.toml:2: storage.disk_free_bytes: \"256XB\" has no unit of size: use B, KiB, MiB, GiB or TiB",
     ),
     (
-        "[storage]\nhead_bytes = 1.5\n",
+        "[storage]\ndisk_free_bytes = 1.5\n",
         &[],
         &[],
-        "telltale.toml:2: storage.head_bytes: expected a size such as \"256MiB\", found a number with a fraction",
+        "telltale.toml:2: storage.disk_free_bytes: expected a size such as \"256MiB\", found a number with a fraction",
     ),
     (
         "[storage]\ndurability = \"interval:0\"\n",

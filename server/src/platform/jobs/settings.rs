@@ -54,7 +54,7 @@ impl Default for JobsSettings {
             dead_max: 100_000,
             waiting_max: 2_000_000,
             queue_waiting_max: 1_000_000,
-            waiting_bytes_max: 512 << 20,
+            waiting_bytes_max: 416 << 20,
             queue_keep_ms: 86_400_000,
             waiting_fetches_max: 10_000,
             key_waiting_fetches_max: 5_000,
