@@ -100,7 +100,7 @@ struct Account {
 
 /// There is no room for what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("memory is full: {bytes} bytes for {} do not fit beside {held} of {limit} bytes", owner.as_str())]
+#[error("{}{bytes} bytes for {} do not fit beside {held} of {limit} bytes", Self::TEXT, owner.as_str())]
 pub struct MemoryFull {
     /// Who asked.
     pub owner: MemoryOwner,
@@ -110,6 +110,16 @@ pub struct MemoryFull {
     pub held: u64,
     /// What they may have.
     pub limit: u64,
+}
+
+impl MemoryFull {
+    /// What its text begins with.
+    const TEXT: &str = "memory is full: ";
+
+    /// Whether this is the reason of an [`Error::Overloaded`].
+    pub fn is_reason(reason: &str) -> bool {
+        reason.starts_with(Self::TEXT)
+    }
 }
 
 impl From<MemoryFull> for Error {

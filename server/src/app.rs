@@ -10,8 +10,8 @@ use telltale_engine::{Clock, Engine, TimestampMs, Waiting, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::areas::errors::Ledger;
-use crate::http::{ApiError, ApiResult, OtlpAttributes, Settings};
-use crate::limits::BULK_WRITE_POINTS_MAX;
+use crate::http::{ApiError, ApiResult, ErrorCode, OtlpAttributes, Settings};
+use crate::limits::{BULK_WRITE_POINTS_MAX, OVERLOADED_RETRY_SECONDS};
 use crate::platform::families::Families;
 use crate::platform::ids::Ids;
 use crate::platform::jobs::{Jobs, JobsError};
@@ -197,13 +197,22 @@ impl App {
         let slots = Arc::clone(&self.query_slots);
         let slot = slots.acquire_owned().await.map_err(ApiError::internal)?;
         let waiting = Waiting::new(self.clock.clone(), self.query_timeout);
+        let until = self.clock.steady().saturating_add(self.query_timeout);
         let _hangs_up = HangsUp(waiting.clone());
-        self.blocking(move |app| {
+        let outcome = self.blocking(move |app| {
             let outcome = waiting.scope(|| work(app));
             drop(slot);
             outcome
+        });
+        outcome.await.map_err(|error| {
+            if error.code() != ErrorCode::Overloaded || self.clock.steady() < until {
+                return error;
+            }
+            let message = "the answer took longer than http.query_timeout; ask for less at once";
+            ApiError::new(ErrorCode::Overloaded, message)
+                .retry_after(OVERLOADED_RETRY_SECONDS)
+                .caused_by(error.cause().unwrap_or(error.message()))
         })
-        .await
     }
 
     /// Runs something short that may wait for the disk, such as a change of documents.

@@ -1,6 +1,6 @@
 //! How failures of the engine and the platform are told to callers: one exhaustive match each.
 
-use telltale_engine::{Error, InvalidName, Refusal};
+use telltale_engine::{Error, InvalidName, MemoryFull, Refusal};
 
 use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ErrorCode, Resource};
@@ -21,6 +21,11 @@ impl From<Error> for ApiError {
             )
             .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
             .caused_by(error),
+            Error::Overloaded(ref reason) if MemoryFull::is_reason(reason) => {
+                let message =
+                    "memory is full (memory.limit); ask for less at once, or try again later";
+                overloaded(message).caused_by(error)
+            }
             Error::Overloaded(_) => {
                 Self::new(ErrorCode::Overloaded, "the storage cannot keep up; send more slowly")
                     .retry_after(limits::OVERLOADED_RETRY_SECONDS)
@@ -175,5 +180,25 @@ impl From<InvalidJob> for ApiError {
     fn from(invalid: InvalidJob) -> Self {
         let field = invalid.field();
         Self::new(ErrorCode::InvalidField, format!("{field} {invalid}")).field(field)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use telltale_engine::{Memory, MemoryOwner};
+
+    use super::*;
+
+    #[test]
+    fn full_memory_is_told_from_a_slow_storage() {
+        let full = Memory::new(10).take(MemoryOwner::Queries, 100).unwrap_err();
+        for (error, expected) in [
+            (Error::from(full), "memory is full (memory.limit)"),
+            (Error::Overloaded("too many bytes wait".to_owned()), "the storage cannot keep up"),
+        ] {
+            let told = ApiError::from(error);
+            assert!(told.message().starts_with(expected), "{}", told.message());
+            assert_eq!((told.code(), told.retry_after_seconds()), (ErrorCode::Overloaded, Some(1)));
+        }
     }
 }

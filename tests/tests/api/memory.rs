@@ -122,7 +122,9 @@ fn a_query_ends_when_it_took_too_long() {
             ask(&client, "load", T0, T0 + 2_000 * MINUTE_MS, "&interval=1m&group_by=tags.s");
         (answer.status != 200).then_some(answer)
     });
-    ended.refused(503, "overloaded");
+    let error = ended.refused(503, "overloaded");
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(message.contains("http.query_timeout"), "{message}");
 }
 
 #[test]
