@@ -9,7 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 
 use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key, parse_key, prefix};
-use super::sweep::{ShelfPages, Sweep};
+use super::sweep::{ShelfPages, Sweep, Swept};
 use super::writer::{NewPage, PLACES_MAX, Places, TimesWriter, hash};
 use crate::error::{Error, Result};
 use crate::model::MetricId;
@@ -199,6 +199,14 @@ impl TimePages {
         if !self.has_new.load(Ordering::Relaxed) {
             return false;
         }
+        {
+            let shelves = self.shelves.lock();
+            // Blocks raise what a shelf may have, so without any the most shelves are due.
+            if !shelves.values().any(|pages| pages.excess(0).is_some()) {
+                self.has_new.store(false, Ordering::Relaxed);
+                return false;
+            }
+        }
         let blocks = blocks();
         let mut sweep = self.sweep.lock();
         let shelves = self.shelves.lock();
@@ -216,16 +224,17 @@ impl TimePages {
         true
     }
 
-    /// Gives a sweep up that cannot read all blocks: their pages must stay.
+    /// Puts the next sweep of a shelf off, after one that failed: not all blocks could be asked, so its pages must stay.
     pub(crate) fn give_up_sweep(&self, shelf: Shelf) {
         if let Some(pages) = self.shelves.lock().get_mut(&shelf) {
             pages.put_off();
         }
     }
 
-    /// Adds the deletion of the pages that a sweep found unused to a batch: nothing finds them any more. Answers how many.
-    pub(crate) fn stage_unused(&self, sweep: &Sweep, batch: &mut Batch) -> Result<usize> {
-        let mut in_use = 0;
+    /// Adds the deletion of the pages that a sweep found unused to a batch: no block refers to them. [`Self::swept`] is to follow
+    /// once the batch is on disk.
+    pub(crate) fn stage_unused(&self, sweep: &Sweep, batch: &mut Batch) -> Result<Swept> {
+        let mut used_bytes = 0;
         let mut sparse = HashSet::new();
         for (number, places) in sweep.used() {
             let page = self.find(sweep.shelf, number)?;
@@ -236,7 +245,7 @@ impl TimePages {
                 sparse.insert(number);
             }
             let bytes = self.shelves.lock().get(&sweep.shelf).map_or(0, |s| s.bytes_of(number));
-            in_use += bytes * times as u64 / all as u64;
+            used_bytes += bytes * times as u64 / all as u64;
         }
         let unused: HashSet<PageNumber> = sweep.unused().collect();
         for (_, (shelf, places)) in self.remembered.lock().iter_mut() {
@@ -244,16 +253,20 @@ impl TimePages {
                 places.retain(|_, place| !unused.contains(&place.page));
             }
         }
-        let mut shelves = self.shelves.lock();
-        let pages = shelves.entry(sweep.shelf).or_default();
         for number in &unused {
             self.decoded.remove(number);
-            pages.remove(*number);
             batch.delete(Keyspace::Times, &key(sweep.shelf, *number));
         }
-        pages.sparse.extend(sparse);
-        pages.swept(in_use);
-        Ok(unused.len())
+        Ok(Swept { shelf: sweep.shelf, unused, sparse, used_bytes })
+    }
+
+    /// Notes the result of a sweep that is over, with what it found unused deleted.
+    pub(crate) fn swept(&self, swept: Swept) {
+        let mut shelves = self.shelves.lock();
+        let pages = shelves.entry(swept.shelf).or_default();
+        swept.unused.iter().for_each(|number| pages.remove(*number));
+        pages.sparse.extend(swept.sparse);
+        pages.swept(swept.used_bytes);
     }
 
     /// Visits all pages: the key of each, its bytes, and what is wrong with it.
@@ -337,6 +350,20 @@ mod tests {
             })
             .unwrap();
         (loose, of_units)
+    }
+
+    #[test]
+    fn no_block_is_asked_for_while_no_shelf_can_be_due_for_a_sweep() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(START + DAY / 2));
+        let engine = open(dir.path(), &clock);
+        fill(&engine, 0);
+        let times = engine.rooms().telemetry.metrics.times();
+        let begun = times.begin_sweep(
+            || panic!("the pages are too few for any sweep"),
+            |_| panic!("no sweep has begun"),
+        );
+        assert!(!begun);
     }
 
     #[test]

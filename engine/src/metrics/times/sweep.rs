@@ -10,6 +10,9 @@
 //! delete    the pages without a mark
 //! ```
 //!
+//! A sweep that fails, such as over a block that cannot be read, is put off: its pages stay until the shelf has twice as many bytes,
+//! or until the next start.
+//!
 //! A page of which blocks use less than half is left out by the merges that follow ([`ShelfPages::sparse`]): they write its
 //! vectors anew, so that it can go as well.
 
@@ -65,7 +68,7 @@ impl ShelfPages {
         self.bytes_max = Some(self.bytes + used_bytes.max(UNUSED_BYTES_MIN));
     }
 
-    /// Puts the next sweep off, after one that could not read all blocks: until there is twice as much.
+    /// Puts the next sweep off, after one that failed: until there are twice as many bytes.
     pub(super) fn put_off(&mut self) {
         self.swept(self.bytes);
     }
@@ -81,6 +84,24 @@ pub(crate) struct Sweep {
     pub(crate) unasked: Vec<MetricId>,
     /// Set when all have been asked: the readers who may hold blocks that were not.
     pub(crate) readers: Option<ReaderMark>,
+}
+
+/// The result of a sweep.
+#[derive(Debug)]
+pub(crate) struct Swept {
+    pub(super) shelf: Shelf,
+    pub(super) unused: HashSet<PageNumber>,
+    /// Pages that blocks use less than half of.
+    pub(super) sparse: HashSet<PageNumber>,
+    /// Bytes of pages that blocks use.
+    pub(super) used_bytes: u64,
+}
+
+impl Swept {
+    /// Whether there are pages to delete.
+    pub(crate) fn has_unused(&self) -> bool {
+        !self.unused.is_empty()
+    }
 }
 
 impl Sweep {

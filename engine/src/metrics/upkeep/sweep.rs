@@ -48,12 +48,15 @@ impl Metrics {
                         return Ok(());
                     }
                 }
-                Err(Error::Corrupt(reason)) => {
-                    tracing::debug!(reason, "unused pages of times stay: a block cannot be read");
+                Err(error) => {
+                    tracing::debug!(%error, "unused time pages stay: the sweep failed");
+                    // Whatever the error: the same block may fail for good, and other shelves wait.
                     self.times.give_up_sweep(sweep.shelf);
                     *under_way = None;
+                    if !matches!(error, Error::Corrupt(_)) {
+                        return Err(error);
+                    }
                 }
-                Err(error) => return Err(error),
             }
         }
     }
@@ -70,7 +73,6 @@ impl Metrics {
                 places.into_iter().for_each(|place| sweep.mark(place));
                 asked += 1;
             }
-            // Not before: where a block could not be read, the metric is asked again.
             sweep.unasked.pop();
         }
         if !sweep.unasked.is_empty() {
@@ -82,11 +84,13 @@ impl Metrics {
             return Ok(Outcome::Waits);
         }
         let mut batch = Batch::new();
-        if self.times.stage_unused(sweep, &mut batch)? > 0 {
+        let swept = self.times.stage_unused(sweep, &mut batch)?;
+        if swept.has_unused() {
             // What no longer refers to them must not be lost with the end of a log.
             self.store.flush_blocks()?;
             self.store.write(batch, Sync::No)?;
         }
+        self.times.swept(swept);
         Ok(Outcome::Done)
     }
 
