@@ -147,10 +147,16 @@ impl Registry {
         self.index.read().retiring().clone()
     }
 
-    /// Takes those of `series` that are still marked out of the index. Few at a time, as in [`Self::mark_retiring`].
-    pub(crate) fn remove_retiring(&self, series: &RoaringBitmap) -> RoaringBitmap {
+    /// Takes those of `series` that are still marked out of the index, after `before` was called with them: nobody can find them
+    /// in between. Few at a time, as in [`Self::mark_retiring`].
+    pub(crate) fn remove_retiring(
+        &self,
+        series: &RoaringBitmap,
+        before: impl FnOnce(&RoaringBitmap),
+    ) -> RoaringBitmap {
         let mut index = self.index.write();
         let retired = index.still_retiring(series);
+        before(&retired);
         index.remove_series(&retired);
         self.news.lock().left |= &retired;
         retired

@@ -84,10 +84,12 @@ impl Metrics {
     }
 
     pub(super) fn retire_piece(&self, series: &RoaringBitmap) -> u64 {
-        let newest = self.baselines.lock().newest_of(series);
-        // Before they go: who finds a new series in their place sees it.
-        newest.into_iter().for_each(|time| self.registry.forget_readings(time));
-        let retired = self.registry.remove_retiring(series);
+        // Before they go: who finds a new series in their place sees it. Those that were found meanwhile stay, and their readings,
+        // which may be as young as now, are not forgotten.
+        let retired = self.registry.remove_retiring(series, |retired| {
+            let newest = self.baselines.lock().newest_of(retired);
+            newest.into_iter().for_each(|time| self.registry.forget_readings(time));
+        });
         self.view.forget(&retired);
         self.baselines.lock().forget(&retired);
         retired.len()

@@ -250,6 +250,29 @@ fn a_series_that_is_found_while_it_is_marked_stays() {
 }
 
 #[test]
+fn readings_of_a_series_that_stays_do_not_count_as_forgotten() {
+    let bench = Bench::new(50);
+    let read = |pod: &str| {
+        let mut batch = bench.engine().batch();
+        let series = batch.series("cpu", MetricType::Counter, &[("pod", pod)]).unwrap();
+        batch.reading(series, bench.now(), 1.0, Begins::Unknown);
+        bench.engine().write(batch.finish()).unwrap();
+        series
+    };
+    let (found, gone) = (read("found"), read("gone"));
+    bench.engine().seal().unwrap();
+    bench.pass(days(KEPT + 1));
+    let (metrics, expiry) = (bench.metrics(), bench.now());
+    metrics.expire_blocks(expiry).unwrap();
+    assert_eq!(metrics.mark_series(expiry), Marked::Quiet);
+    bench.engine().seal().unwrap();
+    // After both were chosen to retire.
+    assert_eq!(read("found"), found);
+    assert_eq!(metrics.retire_piece(&RoaringBitmap::from_iter([found.0, gone.0])), 1);
+    assert_eq!(metrics.registry().readings_forgotten(), TimestampMs(START));
+}
+
+#[test]
 fn a_point_that_is_late_keeps_its_series() {
     let mut bench = Bench::new(50);
     let old = bench.write("pod");
