@@ -48,7 +48,11 @@ pub(crate) fn open(
     let is_registry_whole = damaged.is_empty() && !store.lost_entries_of(Keyspace::Registry)?;
     let before = damaged.len();
     let mut blocks = read_catalog(&store, &mut damaged)?;
-    let garbage = read_keys(&store, Keyspace::Garbage, &mut damaged)?;
+    let is_catalog_whole = damaged.len() == before && !store.lost_entries_of(Keyspace::Catalog)?;
+    let mut garbage = read_keys(&store, Keyspace::Garbage, &mut damaged)?;
+    if is_catalog_whole {
+        spare_named(&store, &blocks, &mut garbage)?;
+    }
     let quarantined = read_keys(&store, Keyspace::Quarantine, &mut damaged)?;
     if damaged.len() > before || store.lost_entries_of(Keyspace::Catalog)? {
         add_unlisted(&store, &garbage, &mut blocks)?;
@@ -149,6 +153,21 @@ fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<HashMap<Bloc
         damaged.push(format!("catalog: {}", gap.error));
     }
     Ok(blocks)
+}
+
+/// Takes blocks that the catalog names off the list of garbage: an entry of either comes back when its deletion is lost, and the
+/// catalog is whole.
+fn spare_named(
+    store: &Store,
+    blocks: &HashMap<BlockKey, BlockInfo>,
+    garbage: &mut Vec<BlockKey>,
+) -> Result<()> {
+    let mut batch = Batch::new();
+    for key in garbage.extract_if(.., |key| blocks.contains_key(key)) {
+        tracing::warn!(?key, "a block of the catalog was on the list of garbage; it stays");
+        batch.delete(Keyspace::Garbage, &key.encode());
+    }
+    if batch.len() > 0 { store.write(batch, Sync::No) } else { Ok(()) }
 }
 
 /// Finds blocks that a damaged catalog does not name: every block describes itself.

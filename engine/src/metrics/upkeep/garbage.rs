@@ -59,28 +59,69 @@ fn day_range(tier: Tier, day: u32) -> KeyRange {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use crate::maintenance::Pace;
+    use crate::metrics::Metrics;
     use crate::model::{MetricType, TimeRange, TimestampMs};
     use crate::options::{Maintenance, Options};
+    use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
     use crate::{Clock, Engine};
+
+    const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
+
+    fn open(dir: &Path) -> Engine {
+        let (maintenance, clock) = (Maintenance::Manual, Clock::manual(NOW));
+        Engine::open(dir, Options { maintenance, clock, ..Options::default() }).unwrap()
+    }
+
+    /// A point of each of two metrics, in blocks.
+    fn fill(engine: &Engine) {
+        let mut batch = engine.batch();
+        for name in ["first", "second"] {
+            let series = batch.series(name, MetricType::Gauge, &[]).unwrap();
+            batch.number(MetricType::Gauge, series, NOW, 1.0);
+        }
+        engine.write(batch.finish()).unwrap();
+        engine.seal().unwrap();
+    }
+
+    fn metrics(engine: &Engine) -> &Metrics {
+        &engine.rooms().telemetry.metrics
+    }
+
+    /// The keys of all entries of a keyspace.
+    fn keys(engine: &Engine, keyspace: Keyspace) -> Vec<Box<[u8]>> {
+        let (store, mut keys) = (&metrics(engine).store, Vec::new());
+        let visit = |key: Box<[u8]>, _: Box<[u8]>| keys.push(key);
+        store.read_around_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit).unwrap();
+        keys
+    }
+
+    #[test]
+    fn blocks_of_the_catalog_stay_when_an_entry_of_the_garbage_comes_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = open(dir.path());
+        fill(&engine);
+        let blocks = keys(&engine, Keyspace::Catalog);
+        assert_eq!(blocks.len(), 2);
+        let mut batch = Batch::new();
+        blocks.iter().for_each(|key| batch.put(Keyspace::Garbage, key, Vec::new()));
+        metrics(&engine).store.write(batch, Sync::Yes).unwrap();
+        drop(engine);
+        let engine = open(dir.path());
+        assert_eq!(engine.verify().unwrap().damaged, [""; 0]);
+        assert_eq!(keys(&engine, Keyspace::Blocks), blocks);
+        assert!(keys(&engine, Keyspace::Garbage).is_empty());
+    }
 
     #[test]
     fn a_day_that_a_reader_still_reads_is_not_dropped_with_its_other_blocks() {
         let dir = tempfile::tempdir().unwrap();
-        let now = TimestampMs(1_700_000_000_000);
-        let clock = Clock::manual(now);
-        let options = Options { maintenance: Maintenance::Manual, clock, ..Options::default() };
-        let engine = Engine::open(dir.path(), options).unwrap();
-        let mut batch = engine.batch();
-        for name in ["first", "second"] {
-            let series = batch.series(name, MetricType::Gauge, &[]).unwrap();
-            batch.number(MetricType::Gauge, series, now, 1.0);
-        }
-        let points = batch.finish();
-        engine.write(points).unwrap();
-        engine.seal().unwrap();
+        let engine = open(dir.path());
+        fill(&engine);
         engine.delete_metric("first").unwrap();
-        let metrics = &engine.rooms().telemetry.metrics;
+        let metrics = metrics(&engine);
         let second = metrics.registry().with_metric("second", |metric| metric.id).unwrap();
         let held = metrics.view.metric(second, TimeRange::new(0, i64::MAX));
         engine.delete_metric("second").unwrap();
@@ -90,6 +131,6 @@ mod tests {
         let key = block.key;
         drop(held);
         metrics.collect_garbage(Pace::Whole).unwrap();
-        assert!(metrics.store.get(super::Keyspace::Blocks, &key.encode()).unwrap().is_none());
+        assert!(metrics.store.get(Keyspace::Blocks, &key.encode()).unwrap().is_none());
     }
 }
