@@ -3,7 +3,7 @@
 //! A point is in exactly one of the active head, the head being sealed, and the blocks of the catalog, and
 //! moves from one to the next under one lock. A reader takes what it needs under that lock and then reads
 //! without it: runs and catalogs are immutable. Blocks that a newer catalog does not name are deleted when nobody
-//! holds an older one.
+//! holds an older one and the catalog on disk does not name them either: those of a dropped metric go after the next seal.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
@@ -53,6 +53,15 @@ struct RetiredCatalogs {
 struct Retired {
     catalog: Weak<Catalog>,
     blocks: Vec<BlockKey>,
+    /// The metric that was dropped with these blocks, until the disk knows: a kill before that brings them back.
+    dropped: Option<MetricId>,
+}
+
+impl Retired {
+    /// Whether nobody can come to the blocks any more.
+    fn is_free(&self) -> bool {
+        self.dropped.is_none() && self.catalog.strong_count() == 0
+    }
 }
 
 /// All readers who hold a catalog that is not the current one any more.
@@ -121,7 +130,7 @@ impl View {
     }
 
     /// Forgets a metric: its points in the active head and its blocks, which are answered. What is being sealed of
-    /// it is left out when the seal is done.
+    /// it is left out when the seal is done. The blocks are reachable until [`Self::drops_written`]: the catalog on disk names them.
     pub(crate) fn drop_metric(&self, metric: MetricId, series: &RoaringBitmap) -> Vec<BlockKey> {
         let mut state = self.state.write();
         for id in series {
@@ -133,9 +142,19 @@ impl View {
         let blocks: HashSet<BlockKey> =
             state.catalog.metric(metric).iter().map(|b| b.key).collect();
         if !blocks.is_empty() {
-            self.swap(&mut state, &[], &blocks);
+            self.swap(&mut state, &[], &blocks, Some(metric));
         }
         blocks.into_iter().collect()
+    }
+
+    /// The catalog on disk names no blocks of these metrics any more.
+    pub(crate) fn drops_written(&self, metrics: &HashSet<MetricId>) {
+        if metrics.is_empty() {
+            return;
+        }
+        for retired in &mut self.retired.lock().catalogs {
+            retired.dropped.take_if(|metric| metrics.contains(metric));
+        }
     }
 
     /// Moves the active head aside to be sealed; a head that is already there stays and nothing moves.
@@ -168,7 +187,7 @@ impl View {
         }
         let (unwanted, wanted): (Vec<BlockInfo>, Vec<BlockInfo>) =
             blocks.iter().partition(|b| dropped.contains(&b.key.metric));
-        self.swap(&mut state, &wanted, &HashSet::new());
+        self.swap(&mut state, &wanted, &HashSet::new(), None);
         unwanted.into_iter().map(|b| b.key).collect()
     }
 
@@ -178,23 +197,30 @@ impl View {
         if state.catalog.present(removed) < removed.len() {
             return false;
         }
-        self.swap(&mut state, added, removed);
+        self.swap(&mut state, added, removed, None);
         true
     }
 
-    fn swap(&self, state: &mut State, added: &[BlockInfo], removed: &HashSet<BlockKey>) {
+    fn swap(
+        &self,
+        state: &mut State,
+        added: &[BlockInfo],
+        removed: &HashSet<BlockKey>,
+        dropped: Option<MetricId>,
+    ) {
         let next = Arc::new(state.catalog.changed(added, removed));
         let old = std::mem::replace(&mut state.catalog, next);
         let blocks = removed.iter().copied().collect();
         // Also where nothing was removed: its readers may hold blocks that a later change removes.
-        let retired = Retired { catalog: Arc::downgrade(&old), blocks };
+        let retired = Retired { catalog: Arc::downgrade(&old), blocks, dropped };
         self.retired.lock().catalogs.push_back(retired);
     }
 
     /// Gives up blocks that no catalog ever named.
     pub(crate) fn give_up(&self, blocks: Vec<BlockKey>) {
         if !blocks.is_empty() {
-            self.retired.lock().catalogs.push_back(Retired { catalog: Weak::new(), blocks });
+            let retired = Retired { catalog: Weak::new(), blocks, dropped: None };
+            self.retired.lock().catalogs.push_back(retired);
         }
     }
 
@@ -203,7 +229,7 @@ impl View {
         let mut retired = self.retired.lock();
         // Readers of a block hold the catalog that was the last to name it, or an older one: blocks are free in the order in
         // which they went.
-        let free = retired.catalogs.iter().take_while(|r| r.catalog.strong_count() == 0).count();
+        let free = retired.catalogs.iter().take_while(|r| r.is_free()).count();
         retired.gone += free as u64;
         retired.catalogs.drain(..free).flat_map(|r| r.blocks).collect()
     }
@@ -214,11 +240,11 @@ impl View {
         ReaderMark(retired.gone + retired.catalogs.len() as u64)
     }
 
-    /// Whether these readers are gone.
+    /// Whether these readers are gone, and what was dropped before them is gone from disk.
     pub(crate) fn are_gone(&self, readers: ReaderMark) -> bool {
         let retired = self.retired.lock();
         let held = readers.0.saturating_sub(retired.gone) as usize;
-        retired.catalogs.iter().take(held).all(|r| r.catalog.strong_count() == 0)
+        retired.catalogs.iter().take(held).all(Retired::is_free)
     }
 
     /// The days of tiers that have blocks, in the catalog or in the hands of readers.

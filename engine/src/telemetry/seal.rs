@@ -93,7 +93,7 @@ impl Telemetry {
         batch.put(Keyspace::Meta, SEALED_KEY, frozen.boundary.0.to_le_bytes().to_vec());
         self.store.write(batch, Sync::Yes)?;
         self.events.sealed(events);
-        self.metrics.sealed(metrics)?;
+        self.metrics.sealed(&frozen.metrics, metrics)?;
         self.receipts.lock().sealed();
         Ok(report)
     }

@@ -116,6 +116,28 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_a_dropped_metric_stay_as_long_as_the_catalog_on_disk_names_them() {
+        for killed in [true, false] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut engine = open(dir.path());
+            fill(&engine);
+            engine.delete_metric("first").unwrap();
+            metrics(&engine).collect_garbage(Pace::Whole).unwrap();
+            assert_eq!(keys(&engine, Keyspace::Blocks).len(), 2);
+            if killed {
+                drop(engine);
+                assert_eq!(Engine::verify_directory(dir.path()).unwrap().damaged, [""; 0]);
+                engine = open(dir.path());
+            }
+            assert_eq!(engine.stats().blocks, 1);
+            engine.seal().unwrap();
+            metrics(&engine).collect_garbage(Pace::Whole).unwrap();
+            assert_eq!(keys(&engine, Keyspace::Blocks).len(), 1);
+            assert_eq!(engine.verify().unwrap().damaged, [""; 0]);
+        }
+    }
+
+    #[test]
     fn a_day_that_a_reader_still_reads_is_not_dropped_with_its_other_blocks() {
         let dir = tempfile::tempdir().unwrap();
         let engine = open(dir.path());
@@ -125,6 +147,7 @@ mod tests {
         let second = metrics.registry().with_metric("second", |metric| metric.id).unwrap();
         let held = metrics.view.metric(second, TimeRange::new(0, i64::MAX));
         engine.delete_metric("second").unwrap();
+        engine.seal().unwrap();
         metrics.collect_garbage(Pace::Whole).unwrap();
         let block = held.blocks.iter().next().unwrap();
         assert!(metrics.read_block(&block.key).is_ok());

@@ -104,8 +104,9 @@ impl Metrics {
     }
 
     /// Shows the blocks that are on disk by now in the place of the head they were.
-    pub(crate) fn sealed(&self, staged: StagedBlocks) -> Result<()> {
+    pub(crate) fn sealed(&self, frozen: &FrozenMetrics, staged: StagedBlocks) -> Result<()> {
         staged.registry.written(&self.registry);
+        self.view.drops_written(&frozen.dropped.iter().map(|(metric, _)| *metric).collect());
         let unwanted = self.view.sealed(&staged.infos);
         self.remove(&unwanted)?;
         self.counters.seals.fetch_add(1, Ordering::Relaxed);
