@@ -4,16 +4,16 @@ use std::path::Path;
 
 use super::recovery_tests::{SALT, read_segment};
 use super::scan::{Behind, scan_bytes};
-use super::segment::{SECTOR_BYTES, header, put_frame, zero_sectors};
+use super::segment::{SECOND_HEADER_AT, header, put_frame, zero_sectors};
 use crate::model::Lsn;
 
 #[test]
 fn the_bytes_of_a_segment() {
     let mut bytes = header(Lsn(0x0102), Lsn(0x0101), SALT).to_vec();
     put_frame(&mut bytes, 0, SALT, (Lsn(0x0102), Lsn(0x0101)), b"ab\0");
-    let (once, again) = bytes.split_at(SECTOR_BYTES);
+    let (once, again) = bytes.split_at(SECOND_HEADER_AT);
     let golden = bytes_of(GOLDEN_HEADER);
-    assert_eq!(once, [&golden[..], &[0; SECTOR_BYTES - 48]].concat());
+    assert_eq!(once, [&golden[..], &[0; 4_096 - 48]].concat());
     assert_eq!(again, [golden, bytes_of(GOLDEN_FRAME)].concat());
     // The payload is the last of 480 bytes, then a sector of zeros and one that begins with zeros.
     assert_eq!(zero_sectors(&[0; 600], 0), 2);

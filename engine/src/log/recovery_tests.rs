@@ -11,7 +11,8 @@ use super::format_tests::{GOLDEN_1, bytes_of};
 use super::read::{LogRead, read_log};
 use super::scan::{Behind, Scanned, scan};
 use super::segment::{
-    FRAME_HEADER_BYTES, HEADER_BYTES, SECTOR_BYTES, Salt, Segments, header, put_frame,
+    FRAME_HEADER_BYTES, HEADER_BYTES, SECOND_HEADER_AT, SECTOR_BYTES, Salt, Segments, header,
+    put_frame,
 };
 use super::writer::{FileOps, LogWriter};
 use crate::model::Lsn;
@@ -87,7 +88,10 @@ fn a_flipped_bit_loses_one_record_and_is_told() {
         [(written_at_once(), 1), (segment(&[&[b"first"], &[b"second"], &[b"third"]]), 3)]
     {
         let Segment { bytes, frames } = segment;
-        for at in 0..bytes.len() {
+        // Of the zeros between the headers a few are enough.
+        for at in
+            (0..64).chain((64..SECOND_HEADER_AT).step_by(97)).chain(SECOND_HEADER_AT..bytes.len())
+        {
             for bit in 0..8 {
                 let mut bad = bytes.clone();
                 bad[at] ^= 1 << bit;
@@ -113,7 +117,8 @@ fn a_lost_sector_of_what_was_answered_is_damage_and_of_what_was_not_the_end() {
     for (Segment { mut bytes, .. }, wanted) in
         [(answered, (1, 1, Lsn(3))), (not_answered, (0, 0, Lsn(1)))]
     {
-        bytes[2 * SECTOR_BYTES..3 * SECTOR_BYTES].fill(0);
+        let lost = (HEADER_BYTES / SECTOR_BYTES + 1) * SECTOR_BYTES;
+        bytes[lost..lost + SECTOR_BYTES].fill(0);
         let (records, scanned) = read_segment(&bytes);
         assert_eq!((records.len(), scanned.damage.len(), scanned.next), wanted);
         assert_eq!(scanned.torn.is_some(), wanted.0 == 0);
@@ -256,6 +261,29 @@ fn a_lost_header_costs_no_record() {
     let (records, scanned) = read_segment(&bytes);
     assert_eq!((records.len(), scanned.damage.len()), (3, 1), "{:?}", scanned.damage);
     assert!(scanned.damage[0].to_string().ends_with("no record is lost"));
+}
+
+#[test]
+fn a_lost_sector_of_4096_bytes_costs_the_records_in_it() {
+    let payloads: Vec<String> =
+        [(700, "a"), (5_000, "b"), (100, "c"), (9_000, "d"), (300, "e"), (4_000, "f")]
+            .map(|(length, letter)| letter.repeat(length))
+            .to_vec();
+    let groups: Vec<[&[u8]; 1]> = payloads.iter().map(|payload| [payload.as_bytes()]).collect();
+    let groups: Vec<&[&[u8]]> = groups.iter().map(<[&[u8]; 1]>::as_slice).collect();
+    let Segment { bytes, frames } = segment(&groups);
+    let ends = frames.iter().skip(1).copied().chain([bytes.len()]);
+    let records: Vec<_> = frames.iter().copied().zip(ends).zip(&payloads).collect();
+    for begin in (0..bytes.len()).step_by(4_096) {
+        let end = bytes.len().min(begin + 4_096);
+        let mut bad = bytes.clone();
+        bad[begin..end].fill(0);
+        let (left, scanned) = read_segment(&bad);
+        let outside = records.iter().filter(|((from, to), _)| *to <= begin || *from >= end);
+        let wanted: Vec<&String> = outside.map(|(_, payload)| *payload).collect();
+        assert!(left.iter().eq(wanted), "{begin}: {} left", left.len());
+        assert!(!scanned.damage.is_empty() || scanned.torn.is_some(), "{begin}: it is told");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! DIR/log/<first lsn, 20 digits>.log
 //!   header, 48 bytes: magic "TELLTALE" │ version: u32 = 3 │ 0: u32 │ first lsn: u64 │ answered: u64 │ salt: u64
 //!                     │ xxh3-64 of all before
-//!   zeros to the next sector, and the header once more
+//!   zeros to byte 4096, and the header once more: no disk loses both with one of its sectors
 //!   frames, each:     marker: u32 │ length of the payload: u32 │ lsn: u64 │ answered: u64 │ salted xxh3-64 of the payload
 //!                     │ zero sectors: u32 │ low half of the salted xxh3-64 of all before: u32 │ payload
 //! ```
@@ -54,7 +54,9 @@ use crate::error::{Error, Result};
 use crate::model::Lsn;
 
 /// The header, the zeros and the second header.
-pub(super) const HEADER_BYTES: usize = SECTOR_BYTES + HEADER_3_BYTES;
+pub(super) const HEADER_BYTES: usize = SECOND_HEADER_AT + HEADER_3_BYTES;
+/// Where the second header begins: the largest sectors of disks, and the pages of memory, have so many bytes.
+pub(super) const SECOND_HEADER_AT: usize = 4_096;
 pub(super) const FRAME_HEADER_BYTES: usize = 40;
 /// A payload is at most this long; a batch that needs more is refused before it gets here.
 pub(super) const PAYLOAD_BYTES_MAX: usize = 1 << 30;
@@ -132,7 +134,7 @@ impl SegmentHeader {
 /// The beginning of a segment whose first record is `first`, begun when the records through `answered` were answered.
 pub(super) fn header(first: Lsn, answered: Lsn, salt: Salt) -> [u8; HEADER_BYTES] {
     let mut out = [0; HEADER_BYTES];
-    let (once, again) = out.split_at_mut(SECTOR_BYTES);
+    let (once, again) = out.split_at_mut(SECOND_HEADER_AT);
     let (body, sum) = again.split_at_mut(HEADER_3_BYTES - 8);
     let (magic, rest) = body.split_at_mut(8);
     magic.copy_from_slice(&MAGIC);
@@ -147,8 +149,9 @@ pub(super) fn header(first: Lsn, answered: Lsn, salt: Salt) -> [u8; HEADER_BYTES
 
 /// The header of the segment that begins with `bytes`, if a whole one is there.
 pub(super) fn read_header(bytes: &[u8]) -> Option<SegmentHeader> {
-    header_at(bytes, 0)
-        .or_else(|| header_at(bytes, SECTOR_BYTES).filter(|header| header.length == HEADER_BYTES))
+    let second =
+        || header_at(bytes, SECOND_HEADER_AT).filter(|header| header.length == HEADER_BYTES);
+    header_at(bytes, 0).or_else(second)
 }
 
 fn header_at(file: &[u8], at: usize) -> Option<SegmentHeader> {
