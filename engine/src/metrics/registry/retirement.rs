@@ -64,8 +64,6 @@ pub(crate) enum Marked {
 pub(crate) struct Removal {
     removed: Vec<u32>,
     added: Vec<RoaringBitmap>,
-    /// Series that left and stay on disk for now.
-    pub(crate) skipped: RoaringBitmap,
 }
 
 impl Grace {
@@ -170,18 +168,21 @@ impl Registry {
         while self.index.write().aliases.sweep_on(PLACES_PER_LOCK) {}
     }
 
-    /// Whether series left that the disk may still hold.
+    /// Whether series left that the disk may still hold, and that can perhaps be removed from it.
     pub(crate) fn has_left(&self) -> bool {
         !self.news.lock().left.is_empty()
     }
 
-    /// Series that left by now, and the segments that hold some of them.
+    /// Series that left by now, and the segments that hold some of those that were not skipped before.
     pub(crate) fn segments_of_left(&self) -> (RoaringBitmap, Vec<u32>) {
-        let left = self.news.lock().left.clone();
+        let (new, all) = {
+            let news = self.news.lock();
+            (news.left.clone(), &news.left | &news.skipped)
+        };
         let mut stored = self.stored.lock();
-        left.iter().for_each(|series| stored.days.remove(SeriesId(series)));
-        let segments = stored.segments.iter().filter(|(_, series)| !series.is_disjoint(&left));
-        (left.clone(), segments.map(|(key, _)| *key).collect())
+        new.iter().for_each(|series| stored.days.remove(SeriesId(series)));
+        let segments = stored.segments.iter().filter(|(_, series)| !series.is_disjoint(&new));
+        (all, segments.map(|(key, _)| *key).collect())
     }
 
     /// Adds to a batch what writes the first of `segments` anew without the series that `left`, several as one where they are
@@ -205,13 +206,11 @@ impl Registry {
             }
             taken += 1;
             let stay = series - left;
+            // What cannot be described would be lost: its metric was deleted since, or is not known for damage.
             if self.knows_all(&stay) {
                 staying |= stay;
                 batch.delete(Keyspace::Registry, &segment_key(*key));
                 removal.removed.push(*key);
-            } else {
-                // What cannot be described would be lost: its metric was deleted since, or is not known for damage.
-                removal.skipped |= series & left;
             }
         }
         let staying: Vec<SeriesId> = staying.iter().map(SeriesId).collect();
@@ -251,9 +250,13 @@ impl Registry {
         stored.add_segments(removal.added);
     }
 
-    /// The disk holds nothing of these series that left.
-    pub(crate) fn all_removed(&self, removed: &RoaringBitmap) {
-        self.news.lock().left -= removed;
+    /// All segments that hold some of these series, which [left](Self::segments_of_left), were written anew, or skipped.
+    pub(crate) fn removed_left(&self, left: &RoaringBitmap) {
+        let held =
+            self.stored.lock().segments.values().map(|series| series & left).collect::<Vec<_>>();
+        let mut news = self.news.lock();
+        news.left -= left;
+        news.skipped = held.into_iter().fold(RoaringBitmap::new(), |all, held| all | held);
     }
 
     /// The time of the newest reading that was forgotten with its series: a stream that began before it may have been counted.

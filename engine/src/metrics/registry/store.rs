@@ -50,6 +50,8 @@ pub(super) struct News {
     unsealed: Unsealed,
     /// Series that left the index and may be on disk.
     pub(super) left: RoaringBitmap,
+    /// Series that left before, in segments that cannot be written anew: these wait until others of them leave, or for a start.
+    pub(super) skipped: RoaringBitmap,
 }
 
 /// Metrics and series that are in the log and not in the registry keyspace. Only their ids: the texts are in the

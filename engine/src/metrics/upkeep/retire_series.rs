@@ -131,13 +131,11 @@ impl Metrics {
             return Ok(());
         }
         let (left, segments) = self.registry.segments_of_left();
-        let mut removed = left.clone();
         let mut rest = segments.as_slice();
         while !rest.is_empty() {
             let mut batch = Batch::new();
             let (taken, removal) = self.registry.stage_removal(rest, &left, &mut batch)?;
             self.store.write(batch, Sync::No)?;
-            removed -= &removal.skipped;
             self.registry.removed(removal);
             rest = rest.get(taken..).unwrap_or_default();
         }
@@ -150,7 +148,7 @@ impl Metrics {
             self.store.write(batch, Sync::No)?;
             self.registry.last_days_written(&pages);
         }
-        self.registry.all_removed(&removed);
+        self.registry.removed_left(&left);
         Ok(())
     }
 }

@@ -419,6 +419,31 @@ fn a_deleted_metric_leaves_no_series_on_disk() {
 }
 
 #[test]
+fn series_that_damage_keeps_on_disk_are_not_tried_again_before_the_next_start() {
+    let mut bench = Bench::new(50);
+    let mut batch = bench.engine().batch();
+    let series = batch.series("lost", MetricType::Gauge, &[]).unwrap();
+    batch.number(MetricType::Gauge, series, bench.now(), 1.0);
+    push(&mut batch, "gone", bench.now());
+    bench.engine().write(batch.finish()).unwrap();
+    bench.engine().seal().unwrap();
+    let lost = bench.metrics().registry().with_metric("lost", |metric| metric.id).unwrap();
+    let mut batch = Batch::new();
+    batch.delete(Keyspace::Registry, &[&b"m"[..], &lost.0.to_be_bytes()].concat());
+    bench.metrics().store.write(batch, Sync::Yes).unwrap();
+    for _ in 0..2 {
+        bench.reopen();
+        assert_eq!(bench.series(), 1);
+        bench.pass(days(KEPT + 1));
+        bench.engine().expire().unwrap();
+        assert_eq!((bench.series(), bench.rows(b's')), (0, 1), "the segment has what is unknown");
+        let seals = bench.engine().stats().seals;
+        bench.engine().expire().unwrap();
+        assert_eq!(bench.engine().stats().seals, seals);
+    }
+}
+
+#[test]
 fn the_registry_holds_as_many_series_as_have_data_however_many_came() {
     const DAYS: u64 = 200;
     const PODS: u32 = 50;
