@@ -38,6 +38,8 @@ pub(crate) struct MergeOutput<'m> {
     /// Blocks on disk that no catalog names.
     spilled: HashSet<BlockKey>,
     page_bytes: u64,
+    /// Bytes in memory of the parts that are finished: their last pages, in the last batch, and what their writers know.
+    finished_bytes: usize,
 }
 
 impl<'m> MergeOutput<'m> {
@@ -58,6 +60,7 @@ impl<'m> MergeOutput<'m> {
             held_bytes: 0,
             spilled,
             page_bytes: 0,
+            finished_bytes: 0,
         }
     }
 
@@ -80,12 +83,19 @@ impl<'m> MergeOutput<'m> {
 
     /// Tells how much memory the merge takes: a batch is copied when it is written.
     pub(crate) fn tell(&self, times: &TimesWriter<'_>, working_bytes: usize) {
-        self.memory.set(2 * self.held_bytes + times.bytes() + working_bytes);
+        self.memory.set(self.bytes() + times.bytes() + working_bytes);
+    }
+
+    fn bytes(&self) -> usize {
+        2 * self.held_bytes + self.finished_bytes
     }
 
     /// Takes the last pages of a part of the merge.
     pub(crate) fn finish_part(&mut self, times: &TimesWriter<'_>, batch: &mut Batch) -> Result<()> {
-        self.page_bytes += self.pages.stage(times.pages(Effort::Merge)?, batch);
+        let bytes = self.pages.stage(times.pages(Effort::Merge)?, batch);
+        self.page_bytes += bytes;
+        self.finished_bytes += 2 * bytes as usize + times.bytes();
+        self.memory.set(self.bytes());
         Ok(())
     }
 
@@ -147,5 +157,39 @@ impl<'m> MergeOutput<'m> {
 impl Drop for MergeOutput<'_> {
     fn drop(&mut self) {
         self.memory.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::metrics::times::Shelf;
+    use crate::model::TimeRange;
+
+    const DAY: i64 = 86_400_000;
+
+    #[test]
+    fn pages_of_finished_parts_count_until_the_merge_is_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(dir.path(), 8 << 20, 1).unwrap());
+        let pages = TimePages::open(Arc::clone(&store), 1 << 20, &mut Vec::new()).unwrap();
+        let (sequence, memory) = (AtomicU64::new(1), MergeMemory::default());
+        let mut output = MergeOutput::new((&store, &pages), &sequence, &memory, 1 << 20);
+        let mut batch = Batch::new();
+        for day in 0..3 {
+            let shelf = Shelf { window: TimeRange::new(day * DAY, (day + 1) * DAY), of_unit: true };
+            let times = pages.writer_of(shelf, &sequence).unwrap();
+            output.tell(&times, 0);
+            assert!(memory.current() as u64 >= 2 * output.page_bytes(), "of {day} days");
+            let late = |i: i64| day * DAY + i * 10_000 + i * i % 97;
+            times.place(shelf, &(0..8_000).map(late).collect::<Vec<_>>());
+            output.finish_part(&times, &mut batch).unwrap();
+            assert!(memory.current() as u64 >= 2 * output.page_bytes(), "of {day} days");
+        }
+        assert!(output.page_bytes() > 0);
+        drop(output);
+        assert_eq!(memory.current(), 0);
     }
 }
