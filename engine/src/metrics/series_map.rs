@@ -14,6 +14,50 @@ use crate::model::SeriesId;
 /// Ids of a leaf, as a power of two: one for each bit of a word.
 const LEAF_BITS: u32 = u64::BITS.trailing_zeros();
 
+/// The leaf of a series, by its number, and the slot of the series in it.
+pub(crate) fn split(series: SeriesId) -> (u32, u32) {
+    (series.0 >> LEAF_BITS, series.0 & (u64::BITS - 1))
+}
+
+/// Which slots of a leaf are taken. What they hold lies beside it, in the order of slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeafMask(u64);
+
+impl LeafMask {
+    /// Where among all that a leaf holds the one of a slot is or would be, and whether it is there.
+    #[inline]
+    pub(crate) fn place(self, slot: u32) -> (usize, bool) {
+        let before = self.0 & ((1 << slot) - 1);
+        (before.count_ones() as usize, self.has(slot))
+    }
+
+    #[inline]
+    fn has(self, slot: u32) -> bool {
+        self.0 >> slot & 1 == 1
+    }
+
+    pub(crate) fn set(&mut self, slot: u32) {
+        self.0 |= 1 << slot;
+    }
+
+    pub(crate) fn clear(&mut self, slot: u32) {
+        self.0 &= !(1 << slot);
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) fn is_full(self) -> bool {
+        self.0 == u64::MAX
+    }
+
+    /// The slots that are taken, ascending.
+    fn slots(self) -> impl Iterator<Item = u32> {
+        (0..u64::BITS).filter(move |slot| self.has(*slot))
+    }
+}
+
 /// Values of series.
 #[derive(Clone, Debug)]
 pub(crate) struct SeriesMap<T> {
@@ -23,7 +67,7 @@ pub(crate) struct SeriesMap<T> {
 
 #[derive(Clone, Debug)]
 struct Leaf<T> {
-    present: u64,
+    taken: LeafMask,
     values: Vec<T>,
 }
 
@@ -41,10 +85,6 @@ impl<T> Default for SeriesMap<T> {
     }
 }
 
-fn split(series: SeriesId) -> (u32, u32) {
-    (series.0 >> LEAF_BITS, series.0 & (u64::BITS - 1))
-}
-
 impl<T: Copy> SeriesMap<T> {
     pub(crate) fn get(&self, series: SeriesId) -> Option<T> {
         let (number, slot) = split(series);
@@ -59,11 +99,11 @@ impl<T: Copy> SeriesMap<T> {
     pub(crate) fn insert(&mut self, series: SeriesId, value: T) -> Option<T> {
         let (number, slot) = split(series);
         let leaf = self.leaves.entry(number).or_insert_with(Leaf::new);
-        let (at, present) = leaf.place(slot);
+        let (at, present) = leaf.taken.place(slot);
         if present {
             return leaf.values.get_mut(at).map(|old| std::mem::replace(old, value));
         }
-        leaf.present |= 1 << slot;
+        leaf.taken.set(slot);
         leaf.values.insert(at, value);
         self.len += 1;
         None
@@ -73,13 +113,13 @@ impl<T: Copy> SeriesMap<T> {
     pub(crate) fn remove(&mut self, series: SeriesId) -> Option<T> {
         let (number, slot) = split(series);
         let leaf = self.leaves.get_mut(&number)?;
-        let (at, present) = leaf.place(slot);
+        let (at, present) = leaf.taken.place(slot);
         if !present {
             return None;
         }
-        leaf.present &= !(1 << slot);
+        leaf.taken.clear(slot);
         let value = leaf.values.remove(at);
-        if leaf.present == 0 {
+        if leaf.taken.is_empty() {
             self.leaves.remove(&number);
         } else if leaf.values.capacity() > 2 * leaf.values.len() + 4 {
             leaf.values.shrink_to_fit();
@@ -111,28 +151,18 @@ impl<T: Copy> SeriesMap<T> {
 
 impl<T: Copy> Leaf<T> {
     fn new() -> Self {
-        Self { present: 0, values: Vec::new() }
+        Self { taken: LeafMask::default(), values: Vec::new() }
     }
 
     #[inline]
     fn get(&self, slot: u32) -> Option<T> {
-        let (at, present) = self.place(slot);
+        let (at, present) = self.taken.place(slot);
         if present { self.values.get(at).copied() } else { None }
     }
 
-    /// Where among the values the one of a slot is or would be, and whether it is there.
-    #[inline]
-    fn place(&self, slot: u32) -> (usize, bool) {
-        let before = self.present & ((1 << slot) - 1);
-        (before.count_ones() as usize, self.present >> slot & 1 == 1)
-    }
-
     fn iter(&self, number: u32) -> impl Iterator<Item = (SeriesId, T)> {
-        let present = self.present;
-        let slots = (0..u64::BITS).filter(move |slot| present >> slot & 1 == 1);
-        slots
-            .map(move |slot| SeriesId((number << LEAF_BITS) + slot))
-            .zip(self.values.iter().copied())
+        let ids = self.taken.slots().map(move |slot| SeriesId((number << LEAF_BITS) + slot));
+        ids.zip(self.values.iter().copied())
     }
 }
 

@@ -12,6 +12,7 @@
 
 use roaring::RoaringBitmap;
 
+use super::persist::key;
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::{self, Effort, IntegerColumn};
@@ -89,9 +90,9 @@ impl LastDays {
             let first = SeriesId(page * PAGE_SERIES);
             let rows: Vec<(SeriesId, u32)> = self.days.range(first, PAGE_SERIES).collect();
             if rows.is_empty() {
-                batch.delete(Keyspace::Registry, &key(page));
+                batch.delete(Keyspace::Registry, &key(KEY, page));
             } else {
-                batch.put(Keyspace::Registry, &key(page), row(&rows)?);
+                batch.put(Keyspace::Registry, &key(KEY, page), row(&rows)?);
             }
         }
         Ok(pages)
@@ -106,11 +107,6 @@ impl LastDays {
     pub(super) fn bytes(&self) -> usize {
         self.days.bytes()
     }
-}
-
-fn key(page: u32) -> [u8; 5] {
-    let [a, b, c, d] = page.to_be_bytes();
-    [KEY, a, b, c, d]
 }
 
 fn row(rows: &[(SeriesId, u32)]) -> CodecResult<Vec<u8>> {

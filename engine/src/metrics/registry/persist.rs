@@ -196,7 +196,8 @@ pub(crate) fn check_row(key: &[u8], row: &[u8]) -> CodecResult<()> {
     }
 }
 
-fn key(kind: u8, id: u32) -> [u8; 5] {
+/// The key of a row: its kind and its number.
+pub(super) fn key(kind: u8, id: u32) -> [u8; 5] {
     let [a, b, c, d] = id.to_be_bytes();
     [kind, a, b, c, d]
 }

@@ -5,13 +5,11 @@
 
 use hashbrown::HashMap;
 
+use crate::metrics::series_map::{LeafMask, split};
 use crate::model::{MetricId, SeriesId, TextId};
 
 /// A tag of a series: its key and its value.
 pub(super) type Tag = (TextId, TextId);
-
-/// Ids of a leaf, as a power of two: one for each bit of a word.
-const LEAF_BITS: u32 = u64::BITS.trailing_zeros();
 
 /// The series that there are.
 #[derive(Debug, Default)]
@@ -23,7 +21,7 @@ pub(super) struct SeriesTable {
 
 #[derive(Debug, Default)]
 struct Leaf {
-    present: u64,
+    taken: LeafMask,
     entries: Vec<Entry>,
     tags: Vec<Tag>,
 }
@@ -35,15 +33,11 @@ struct Entry {
     end: u32,
 }
 
-fn split(series: SeriesId) -> (u32, u32) {
-    (series.0 >> LEAF_BITS, series.0 & (u64::BITS - 1))
-}
-
 impl SeriesTable {
     pub(super) fn get(&self, series: SeriesId) -> Option<(MetricId, &[Tag])> {
         let (number, slot) = split(series);
         let leaf = self.leaves.get(&number)?;
-        let (at, present) = leaf.place(slot);
+        let (at, present) = leaf.taken.place(slot);
         let entry = leaf.entries.get(at).filter(|_| present)?;
         Some((entry.metric, leaf.tags.get(leaf.start_of(at)..entry.end as usize)?))
     }
@@ -52,16 +46,16 @@ impl SeriesTable {
     pub(super) fn insert(&mut self, series: SeriesId, metric: MetricId, tags: &[Tag]) -> bool {
         let (number, slot) = split(series);
         let leaf = self.leaves.entry(number).or_default();
-        let (at, present) = leaf.place(slot);
+        let (at, present) = leaf.taken.place(slot);
         if present {
             return false;
         }
         let start = leaf.start_of(at);
-        leaf.present |= 1 << slot;
+        leaf.taken.set(slot);
         leaf.tags.splice(start..start, tags.iter().copied());
         leaf.entries.insert(at, Entry { metric, end: start as u32 });
         leaf.entries.iter_mut().skip(at).for_each(|entry| entry.end += tags.len() as u32);
-        if leaf.present == u64::MAX {
+        if leaf.taken.is_full() {
             // Nothing is added to it any more.
             leaf.tags.shrink_to_fit();
         }
@@ -74,7 +68,7 @@ impl SeriesTable {
     pub(super) fn remove(&mut self, series: SeriesId) -> Option<(MetricId, Vec<Tag>)> {
         let (number, slot) = split(series);
         let leaf = self.leaves.get_mut(&number)?;
-        let (at, present) = leaf.place(slot);
+        let (at, present) = leaf.taken.place(slot);
         if !present {
             return None;
         }
@@ -82,8 +76,8 @@ impl SeriesTable {
         let entry = leaf.entries.remove(at);
         let tags: Vec<Tag> = leaf.tags.drain(start..entry.end as usize).collect();
         leaf.entries.iter_mut().skip(at).for_each(|entry| entry.end -= tags.len() as u32);
-        leaf.present &= !(1 << slot);
-        if leaf.present == 0 {
+        leaf.taken.clear(slot);
+        if leaf.taken.is_empty() {
             self.leaves.remove(&number);
         } else if leaf.entries.capacity() > 2 * leaf.entries.len() + 4 {
             leaf.entries.shrink_to_fit();
@@ -103,12 +97,6 @@ impl SeriesTable {
 }
 
 impl Leaf {
-    /// Where among the entries the one of a slot is or would be, and whether it is there.
-    fn place(&self, slot: u32) -> (usize, bool) {
-        let before = self.present & ((1 << slot) - 1);
-        (before.count_ones() as usize, self.present >> slot & 1 == 1)
-    }
-
     fn start_of(&self, at: usize) -> usize {
         let before = at.checked_sub(1).and_then(|before| self.entries.get(before));
         before.map_or(0, |entry| entry.end as usize)
