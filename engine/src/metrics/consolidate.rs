@@ -8,14 +8,16 @@
 //! tier that hardly shrinks costs more than it saves. Beside points it must shrink more, since points are read quickly and a
 //! cell takes as much disk as six of them; the one-minute cells of distributions and sets are their points. See [`Rollups`].
 
-use super::block::{BlockInfo, CellBlockBuilder, CellSketch, PointBlockBuilder, Tier};
+use super::block::{
+    BlockBuilder, BlockInfo, CellBlockBuilder, CellSketch, PointBlockBuilder, Tier,
+};
 use super::cell::NumberCell;
 use super::merge_output::MergeOutput;
 use super::merge_pieces::{Piece, Pieces};
 use super::merge_scan::merge_scan;
 use super::merge_sources::{CellRows, Read, Sources};
 use super::resolution::Stretch;
-use super::rollups::{RollupWriter, SketchRollups};
+use super::rollups::{Cell, RollupWriter, SketchRollups};
 use super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use crate::error::Result;
 use crate::model::{Interval, MetricType, SeriesId, TimeRange, TimestampMs};
@@ -176,13 +178,21 @@ impl Merge<'_, '_, '_, '_> {
 
     /// A unit of gauges or counters whose samples have expired. Samples that still arrive are added to its cells; they replace
     /// none, since cells know no single samples.
-    fn cells(mut self) -> Result<Vec<BlockInfo>> {
+    fn cells(self) -> Result<Vec<BlockInfo>> {
         let limits = (None, u64::MAX);
-        let mut rollups: RollupWriter<'_, CellBlockBuilder> =
+        let rollups: RollupWriter<'_, CellBlockBuilder> =
             RollupWriter::new(self.origin, self.tiers, self.stretch.window, limits);
+        self.roll_up(rollups, Self::cells_of_piece)
+    }
+
+    /// Rolls the cells of all pieces up, which `read` has in order.
+    fn roll_up<B: BlockBuilder<Row: Cell>>(
+        mut self,
+        mut rollups: RollupWriter<'_, B>,
+        read: impl Fn(&Self, Piece, usize) -> Result<Read<CellRows<B::Row>>>,
+    ) -> Result<Vec<BlockInfo>> {
         while let Some(piece) = self.pieces.next() {
-            let bytes_max = self.pieces.bytes_max();
-            let read = self.cells_of_piece(piece, bytes_max)?;
+            let read = read(&self, piece, self.pieces.bytes_max())?;
             let read_bytes = read.bytes();
             let Some(cells) = self.have(read) else { continue };
             for (series, start, cell) in cells {
@@ -220,26 +230,19 @@ impl Merge<'_, '_, '_, '_> {
         Ok(Read::Rows(cells, cell_bytes + point_bytes))
     }
 
-    fn sketches<S: CellSketch>(mut self) -> Result<Vec<BlockInfo>> {
+    fn sketches<S: CellSketch>(self) -> Result<Vec<BlockInfo>> {
         let base = self.stretch.tier;
         let rows_max = self.rows_max(Tier::Minute, self.sources.rows());
         let limits = (Some(base), rows_max);
-        let mut rollups: SketchRollups<'_, S> =
+        let rollups: SketchRollups<'_, S> =
             RollupWriter::new(self.origin, self.tiers, self.stretch.window, limits);
-        while let Some(piece) = self.pieces.next() {
-            let read = self.sources.sketches::<S>(piece, self.pieces.bytes_max())?;
-            let read_bytes = read.bytes();
-            let Some(mut cells) = self.have(read) else { continue };
-            cells.sort_by_key(|(series, start, _)| (*series, *start));
-            for (series, start, cell) in cells {
-                rollups.push(SeriesId(series), start, cell)?;
+        self.roll_up(rollups, |merge, piece, bytes_max| {
+            let mut read = merge.sources.sketches::<S>(piece, bytes_max)?;
+            if let Read::Rows(cells, _) = &mut read {
+                cells.sort_by_key(|(series, start, _)| (*series, *start));
             }
-            let blocks = rollups.take_blocks();
-            self.take(blocks, read_bytes, rollups.bytes())?;
-        }
-        let tiers = rollups.finish()?;
-        self.take(rollups.take_blocks(), 0, 0)?;
-        Ok(self.finish(tiers))
+            Ok(read)
+        })
     }
 }
 
