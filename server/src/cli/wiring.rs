@@ -61,7 +61,7 @@ fn flags(common: &Common, listen: Option<&str>) -> Result<Vec<Flag>, CliError> {
 /// What the HTTP side needs to know.
 pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
     let (http, bodies) = (&config.http, &config.bodies);
-    let plan = config.memory_plan();
+    let plan = &config.plan;
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     Settings {
         memory: memory.clone(),
@@ -145,7 +145,7 @@ fn jobs_settings(config: &Config) -> JobsSettings {
         dead_max: count(jobs.dead_max),
         waiting_max: count(jobs.waiting_max),
         queue_waiting_max: count(jobs.queue_waiting_max),
-        waiting_bytes_max: count(config.memory_plan().jobs_waiting),
+        waiting_bytes_max: count(config.plan.jobs_waiting),
         queue_keep_ms: ms(jobs.queue_keep),
         waiting_fetches_max: count(jobs.waiting_fetches_max),
         key_waiting_fetches_max: count(jobs.key_waiting_fetches_max),

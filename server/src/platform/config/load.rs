@@ -4,7 +4,6 @@ use telltale_engine::{Clock, Memory, Options, Retention, TierRetention};
 
 use super::error::{ConfigError, Origin};
 use super::layers::{self, Layer, Sources};
-use super::memory::MemoryPlan;
 use super::settings::{self, Config};
 use super::value::{Raw, RetentionOverride, SettingValue, Threads};
 use crate::platform::process;
@@ -40,11 +39,11 @@ impl Loaded {
         let environment = layers::environment_layer(&sources.environment)?;
         let flags = layers::flag_layer(&sources.flags)?;
         let mut reader = Reader { layers: [&file, &environment, &flags], effective: Vec::new() };
-        let config = Config::read(&mut reader)?;
+        let config = Config::read(&mut reader, process::memory_bytes())?;
         let effective = reader.effective;
         let of_limit = effective.iter().find(|setting| setting.key == "memory.limit");
         let origin = of_limit.map_or(Origin::Default, |setting| setting.origin.clone());
-        config.memory_plan().check(origin)?;
+        config.plan.check(origin)?;
         Ok(Self { config, effective })
     }
 }
@@ -79,19 +78,14 @@ fn read<T: SettingValue>(key: &str, raw: &Raw, origin: &Origin) -> Result<T, Con
 }
 
 impl Config {
-    /// How the memory of this machine is shared out.
-    pub fn memory_plan(&self) -> MemoryPlan {
-        MemoryPlan::of(self, process::memory_bytes())
-    }
-
     /// The account of memory of the process. To be made once.
     pub fn memory(&self) -> Memory {
-        Memory::new(self.memory_plan().limit)
+        Memory::new(self.plan.limit)
     }
 
     /// What the engine needs to know.
     pub fn engine_options(&self, clock: Clock, memory: &Memory) -> Options {
-        let plan = self.memory_plan();
+        let plan = &self.plan;
         let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let defaults = Options::default();
         let (storage, metrics) = (&self.storage, &self.metrics);

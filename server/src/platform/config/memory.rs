@@ -26,7 +26,7 @@ const HEADS: u64 = 2;
 const TIMES_CACHE: u64 = 8;
 
 /// Bytes that each part may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// All of it.
     pub limit: u64,

@@ -11,6 +11,7 @@ use telltale_engine::Durability;
 
 use super::error::ConfigError;
 use super::load::Reader;
+use super::memory::MemoryPlan;
 use super::network::Cidr;
 use super::units::{ByteSize, Period};
 use super::value::{Directives, LogFormat, RetentionOverride, SettingValue, Size, Threads};
@@ -65,10 +66,14 @@ macro_rules! settings {
     )+) => {
         /// All settings, with types.
         #[derive(Clone, Debug, PartialEq)]
-        pub struct Config {$(
-            $(#[doc = $section_doc])+
-            pub $section: $Section,
-        )+}
+        pub struct Config {
+            $(
+                $(#[doc = $section_doc])+
+                pub $section: $Section,
+            )+
+            /// What follows from the settings and this machine.
+            pub plan: MemoryPlan,
+        }
 
         $(
             $(#[doc = $section_doc])+
@@ -80,13 +85,19 @@ macro_rules! settings {
         )+
 
         impl Config {
-            /// Takes every setting from the highest layer that has it.
-            pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
-                Ok(Self {$(
-                    $section: $Section {$(
+            /// Takes every setting from the highest layer that has it. The plan is that of a machine with so much memory.
+            pub(super) fn read(
+                reader: &mut Reader<'_>,
+                machine_bytes: u64,
+            ) -> Result<Self, ConfigError> {
+                let mut config = Self {
+                    $($section: $Section {$(
                         $name: reader.value(concat!($path, ".", stringify!($name)))?,
-                    )+},
-                )+})
+                    )+},)+
+                    plan: MemoryPlan::default(),
+                };
+                config.plan = MemoryPlan::of(&config, machine_bytes);
+                Ok(config)
             }
         }
 
