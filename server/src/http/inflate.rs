@@ -91,8 +91,10 @@ impl Output {
         let possible = (self.reserved + self.reservation.left()).max(bytes.len() + 1);
         let capacity = wanted.min(possible);
         let missing = capacity.saturating_sub(self.reserved);
-        self.reservation.add(missing).map_err(Failure::Refused)?;
-        self.reserved += missing;
+        if missing > 0 {
+            self.reservation.add(missing).map_err(Failure::Refused)?;
+            self.reserved += missing;
+        }
         bytes.reserve_exact(capacity - bytes.len());
         Ok(bytes.capacity() - bytes.len())
     }

@@ -130,7 +130,9 @@ impl Walk {
             return Ok(());
         }
         let grown = share.grow(missing.max(limits::JSON_KEYS_STEP_BYTES));
-        grown.inspect_err(|full| self.full.set(Some(*full)))
+        // All of it counts where it is asked whether it could ever fit.
+        let all = self.bytes.get();
+        grown.inspect_err(|full| self.full.set(Some(MemoryFull { bytes: all, ..*full })))
     }
 }
 
