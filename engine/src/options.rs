@@ -140,6 +140,20 @@ const fn days(n: u64) -> Duration {
     Duration::from_secs(n * 86_400)
 }
 
+#[cfg(test)]
+impl TierRetention {
+    /// So many days of each tier, finest first.
+    pub(crate) const fn of_days([raw, minute, five_minutes, hour, day]: [u64; 5]) -> Self {
+        Self {
+            raw: days(raw),
+            minute: days(minute),
+            five_minutes: days(five_minutes),
+            hour: days(hour),
+            day: days(day),
+        }
+    }
+}
+
 impl Default for TierRetention {
     fn default() -> Self {
         Self {

@@ -127,6 +127,25 @@ pub struct MetricQuery {
     pub group_by: Vec<String>,
 }
 
+#[cfg(test)]
+impl MetricQuery {
+    /// A query of all series of a metric, as one group.
+    pub(crate) fn of_all(
+        metric: &str,
+        range: TimeRange,
+        interval: Interval,
+        aggregations: &[Aggregation],
+    ) -> Self {
+        let (metric, aggregations) = (MetricName::new(metric).unwrap(), aggregations.to_vec());
+        Self { metric, range, interval, aggregations, filters: Vec::new(), group_by: Vec::new() }
+    }
+
+    /// The same with a group for each value of a tag.
+    pub(crate) fn by(self, tag: &str) -> Self {
+        Self { group_by: vec![tag.to_owned()], ..self }
+    }
+}
+
 /// The answer: groups sorted by key, in each the buckets that hold anything, in time order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryResult {

@@ -11,8 +11,8 @@ use crate::limits::RECEIPT_KEPT_MS_MIN;
 use crate::log::FileOps;
 use crate::log::testing::{copies_of, failing};
 use crate::model::{
-    Aggregation, EventFilter, EventId, EventListQuery, Interval, MetricName, MetricQuery,
-    MetricType, NameFilter, NewEvent, TimeRange, TimestampMs,
+    Aggregation, EventFilter, EventId, EventListQuery, Interval, MetricQuery, MetricType,
+    NameFilter, NewEvent, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options};
 
@@ -52,14 +52,7 @@ fn write(engine: &Engine, series: &str, receipt: Option<Receipt>) -> Result<Even
 /// What was counted of each series, and the ids of the events, the newest first.
 fn stored(engine: &Engine) -> (Vec<(String, f64)>, Vec<EventId>) {
     let range = TimeRange::new(NOW.0 - NOW.0 % 60_000, NOW.0 + 60_000);
-    let query = MetricQuery {
-        metric: MetricName::new("count").unwrap(),
-        range,
-        interval: Interval::HOUR,
-        aggregations: vec![Aggregation::Sum],
-        filters: vec![],
-        group_by: vec!["of".into()],
-    };
+    let query = MetricQuery::of_all("count", range, Interval::HOUR, &[Aggregation::Sum]).by("of");
     let groups = engine.query(&query).unwrap().groups;
     let counted = groups.into_iter().map(|group| {
         let of = group.key.concat();

@@ -8,8 +8,8 @@ use super::baselines::Baselines;
 use super::stored;
 use crate::codec::integers::Effort;
 use crate::model::{
-    Aggregation, Begins, Buckets, Columns, Histogram, HistogramReading, Interval, MetricName,
-    MetricQuery, MetricType, Readings, SeriesId, Temporality, TimeRange, TimestampMs,
+    Aggregation, Begins, Buckets, Columns, Histogram, HistogramReading, Interval, MetricQuery,
+    MetricType, Readings, SeriesId, Temporality, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options};
 use crate::storage::{Batch, Keyspace, Sync};
@@ -249,14 +249,12 @@ impl Opened {
     /// The sum of the counters and the count of the distributions.
     fn totals(&self) -> (f64, f64) {
         let ask = |metric: &str, aggregation| {
-            let query = MetricQuery {
-                metric: MetricName::new(metric).unwrap(),
-                range: TimeRange::new(START, START + 86_400_000),
-                interval: Interval::DAY,
-                aggregations: vec![aggregation],
-                filters: vec![],
-                group_by: vec![],
-            };
+            let query = MetricQuery::of_all(
+                metric,
+                TimeRange::new(START, START + 86_400_000),
+                Interval::DAY,
+                &[aggregation],
+            );
             let answer = self.engine().query(&query).unwrap();
             let column = answer.groups.iter().flat_map(|group| &group.columns[0]);
             column.sum::<f64>()

@@ -294,9 +294,7 @@ impl std::fmt::Debug for TimePages {
 mod tests {
     use crate::Clock;
     use crate::engine::Engine;
-    use crate::model::{
-        Aggregation, Interval, MetricName, MetricQuery, MetricType, TimeRange, TimestampMs,
-    };
+    use crate::model::{Aggregation, Interval, MetricQuery, MetricType, TimeRange, TimestampMs};
     use crate::options::{Maintenance, Options};
 
     const DAY: i64 = 86_400_000;
@@ -326,14 +324,12 @@ mod tests {
     }
 
     fn ask(engine: &Engine, metric: &str) -> Vec<f64> {
-        let query = MetricQuery {
-            metric: MetricName::new(metric).unwrap(),
-            range: TimeRange::new(START, START + DAY),
-            interval: Interval::MINUTE,
-            aggregations: vec![Aggregation::Avg],
-            filters: vec![],
-            group_by: vec![],
-        };
+        let query = MetricQuery::of_all(
+            metric,
+            TimeRange::new(START, START + DAY),
+            Interval::MINUTE,
+            &[Aggregation::Avg],
+        );
         let mut answer = engine.query(&query).unwrap();
         answer.groups.pop().and_then(|mut group| group.columns.pop()).unwrap_or_default()
     }

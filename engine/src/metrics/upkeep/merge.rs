@@ -315,10 +315,8 @@ fn lacks_rollups(unit: &Unit, wanted: &[Tier]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::model::{Aggregation, MetricName, MetricQuery};
+    use crate::model::{Aggregation, MetricQuery};
     use crate::options::{Maintenance, Options, Retention, TierRetention};
     use crate::{Clock, Engine};
 
@@ -326,14 +324,12 @@ mod tests {
     const START: i64 = 20_000 * DAY;
 
     fn total(engine: &Engine, interval: Interval) -> f64 {
-        let query = MetricQuery {
-            metric: MetricName::new("hits").unwrap(),
-            range: TimeRange::new(START, START + DAY),
+        let query = MetricQuery::of_all(
+            "hits",
+            TimeRange::new(START, START + DAY),
             interval,
-            aggregations: vec![Aggregation::Sum],
-            filters: vec![],
-            group_by: vec![],
-        };
+            &[Aggregation::Sum],
+        );
         engine.query(&query).unwrap().groups.iter().flat_map(|g| &g.columns[0]).sum()
     }
 
@@ -342,14 +338,7 @@ mod tests {
     fn rollups_of_unknown_coverage_are_made_anew() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(START + DAY / 2));
-        let kept = |days: u64| Duration::from_secs(days * 86_400);
-        let default = TierRetention {
-            raw: kept(1),
-            minute: kept(0),
-            five_minutes: kept(9),
-            hour: kept(90),
-            day: kept(90),
-        };
+        let default = TierRetention::of_days([1, 0, 9, 90, 90]);
         let options = Options {
             maintenance: Maintenance::Manual,
             clock: clock.clone(),

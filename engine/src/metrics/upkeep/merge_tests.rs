@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 
 use crate::model::{
-    Aggregation, Buckets, Histogram, Interval, MetricName, MetricQuery, MetricType, TimeRange,
-    TimestampMs,
+    Aggregation, Buckets, Histogram, Interval, MetricQuery, MetricType, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
@@ -70,14 +69,13 @@ impl World {
                 continue;
             }
             for interval in widths.iter().copied() {
-                let query = MetricQuery {
-                    metric: MetricName::new(kind.as_str()).unwrap(),
-                    range: TimeRange::new(START, START + DAY),
+                let query = MetricQuery::of_all(
+                    kind.as_str(),
+                    TimeRange::new(START, START + DAY),
                     interval,
-                    aggregations: Aggregation::of(kind).to_vec(),
-                    filters: vec![],
-                    group_by: vec!["host".to_owned()],
-                };
+                    Aggregation::of(kind),
+                )
+                .by("host");
                 let answer = self.engine.query(&query).unwrap();
                 assert_eq!(answer.stats.quarantined, 0);
                 for group in answer.groups {

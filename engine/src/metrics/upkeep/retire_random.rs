@@ -9,7 +9,7 @@ use super::super::registry::Marked;
 use super::retire_tests::memory_dir;
 use crate::metrics::BatchBuilder;
 use crate::model::{
-    Aggregation, Begins, Interval, MetricName, MetricQuery, MetricType, TimeRange, TimestampMs,
+    Aggregation, Begins, Interval, MetricQuery, MetricType, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options, Retention, TierRetention};
 use crate::{Clock, Engine};
@@ -67,15 +67,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn open(dir: &Path, clock: &Clock) -> Engine {
-    let days = |n: u64| Duration::from_secs(n * 86_400);
-    let default = TierRetention {
-        raw: days(2),
-        minute: days(1),
-        five_minutes: days(2),
-        hour: days(4),
-        day: days(3),
-    };
-    let short = TierRetention { hour: days(2), day: days(2), ..default };
+    let default = TierRetention::of_days([2, 1, 2, 4, 3]);
+    let short = TierRetention::of_days([2, 1, 2, 2, 2]);
     let options = Options {
         maintenance: Maintenance::Manual,
         clock: clock.clone(),
@@ -115,14 +108,15 @@ fn answers(engine: &Engine, now: i64) -> Vec<String> {
             _ => Aggregation::Sum,
         };
         for interval in [Interval::HOUR, Interval::DAY] {
-            let answer = engine.query(&MetricQuery {
-                metric: MetricName::new(name).unwrap(),
-                range: TimeRange::new(now - 20 * DAY, now + 3 * DAY),
-                interval,
-                aggregations: vec![aggregation],
-                filters: vec![],
-                group_by: vec!["pod".into()],
-            });
+            let answer = engine.query(
+                &MetricQuery::of_all(
+                    name,
+                    TimeRange::new(now - 20 * DAY, now + 3 * DAY),
+                    interval,
+                    &[aggregation],
+                )
+                .by("pod"),
+            );
             answers.push(match answer {
                 Ok(answer) => format!("{name}: {:?}", answer.groups),
                 Err(error) => format!("{name}: {error}"),

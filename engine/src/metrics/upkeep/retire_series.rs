@@ -169,14 +169,7 @@ mod tests {
 
     #[test]
     fn a_day_is_over_when_its_longest_tier_is() {
-        let days = |days: u64| Duration::from_secs(days * 86_400);
-        let kept = TierRetention {
-            raw: days(3),
-            minute: days(0),
-            five_minutes: days(1),
-            hour: days(5),
-            day: days(4),
-        };
+        let kept = TierRetention::of_days([3, 0, 1, 5, 4]);
         let day = Interval::DAY.ms();
         for (expiry, expected) in [
             (0, None),

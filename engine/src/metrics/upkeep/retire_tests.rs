@@ -11,8 +11,7 @@ use super::super::registry::Marked;
 use crate::error::Refusal;
 use crate::metrics::{BatchBuilder, Metrics};
 use crate::model::{
-    Aggregation, Begins, Interval, MetricName, MetricQuery, MetricType, SeriesId, TimeRange,
-    TimestampMs,
+    Aggregation, Begins, Interval, MetricQuery, MetricType, SeriesId, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options, Retention, TierRetention};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
@@ -92,14 +91,13 @@ impl Bench {
     }
 
     fn pods(&self) -> Vec<(String, f64)> {
-        let query = MetricQuery {
-            metric: MetricName::new("cpu").unwrap(),
-            range: TimeRange::new(START - 100 * DAY, START + 1000 * DAY),
-            interval: Interval::DAY,
-            aggregations: vec![Aggregation::Sum],
-            filters: vec![],
-            group_by: vec!["pod".into()],
-        };
+        let query = MetricQuery::of_all(
+            "cpu",
+            TimeRange::new(START - 100 * DAY, START + 1000 * DAY),
+            Interval::DAY,
+            &[Aggregation::Sum],
+        )
+        .by("pod");
         let groups = self.engine().query(&query).unwrap().groups;
         groups.iter().map(|group| (group.key.concat(), group.columns[0].iter().sum())).collect()
     }
@@ -113,9 +111,7 @@ pub(super) fn memory_dir() -> TempDir {
 
 /// Opens the engine with limits on the series of a metric and of all.
 fn open(dir: &Path, clock: &Clock, (series_max, series_total): (usize, usize)) -> Engine {
-    let kept = days(KEPT);
-    let default =
-        TierRetention { raw: kept, minute: days(2), five_minutes: kept, hour: kept, day: kept };
+    let default = TierRetention::of_days([KEPT, 2, KEPT, KEPT, KEPT]);
     let options = Options {
         maintenance: Maintenance::Manual,
         clock: clock.clone(),

@@ -4,7 +4,7 @@ use super::super::times::TimePages;
 use super::super::view::MetricView;
 use crate::maintenance::Pace;
 use crate::model::{
-    Aggregation, Interval, MetricId, MetricName, MetricQuery, MetricType, TimeRange, TimestampMs,
+    Aggregation, Interval, MetricId, MetricQuery, MetricType, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
@@ -57,14 +57,12 @@ fn pages(engine: &Engine) -> (usize, usize) {
 }
 
 fn ask(engine: &Engine, metric: &str) -> Vec<f64> {
-    let query = MetricQuery {
-        metric: MetricName::new(metric).unwrap(),
-        range: TimeRange::new(START, START + DAY),
-        interval: Interval::MINUTE,
-        aggregations: vec![Aggregation::Avg],
-        filters: vec![],
-        group_by: vec![],
-    };
+    let query = MetricQuery::of_all(
+        metric,
+        TimeRange::new(START, START + DAY),
+        Interval::MINUTE,
+        &[Aggregation::Avg],
+    );
     let mut answer = engine.query(&query).unwrap();
     assert_eq!(answer.stats.quarantined, 0);
     answer.groups.pop().and_then(|mut group| group.columns.pop()).unwrap_or_default()

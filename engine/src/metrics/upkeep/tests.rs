@@ -3,9 +3,7 @@
 use super::super::block::{self, BlockInfo};
 use crate::codec::verified::sabotage::{self, Sabotage};
 use crate::error::Error;
-use crate::model::{
-    Aggregation, Interval, MetricName, MetricQuery, MetricType, TimeRange, TimestampMs,
-};
+use crate::model::{Aggregation, Interval, MetricQuery, MetricType, TimeRange, TimestampMs};
 use crate::options::{Maintenance, Options};
 use crate::storage::{Batch, Keyspace, Sync};
 use crate::{Clock, Engine};
@@ -64,14 +62,8 @@ fn ask(
     interval: Interval,
     aggregations: &[Aggregation],
 ) -> Vec<Vec<u64>> {
-    let query = MetricQuery {
-        metric: MetricName::new(metric).unwrap(),
-        range: TimeRange::new(START, START + DAY),
-        interval,
-        aggregations: aggregations.to_vec(),
-        filters: vec![],
-        group_by: vec![],
-    };
+    let query =
+        MetricQuery::of_all(metric, TimeRange::new(START, START + DAY), interval, aggregations);
     let answer = engine.query(&query).unwrap();
     assert_eq!(answer.stats.quarantined, 0);
     let columns = answer.groups.into_iter().flat_map(|group| group.columns);
