@@ -155,12 +155,13 @@ impl Memory {
         self.slot(owner).load(Ordering::Relaxed)
     }
 
-    /// Whether what grows with the data holds so much that it must not grow where that can be refused: what is left is for borrowers,
-    /// and for stores that soon hold less again.
-    pub fn is_full_of_data(&self) -> bool {
+    /// By how much what grows with the data may grow, where that can be refused: what is left is for borrowers, and for stores that
+    /// soon hold less again.
+    pub fn room_for_data(&self) -> u64 {
         let limit = self.limit();
         let lasting = MemoryOwner::ALL.into_iter().filter(|owner| owner.lasts());
-        lasting.map(|owner| self.held_by(owner)).sum::<u64>() >= limit - limit / KEPT_FROM_DATA
+        let held: u64 = lasting.map(|owner| self.held_by(owner)).sum();
+        (limit - limit / KEPT_FROM_DATA).saturating_sub(held)
     }
 
     /// Says what a store holds now, in place of what it said before. One thread says so for each owner.
@@ -283,7 +284,8 @@ mod tests {
         let refused = memory.take(MemoryOwner::Bodies, 201).unwrap_err();
         assert_eq!((refused.held, refused.limit), (800, 1_000));
         body.grow(200).unwrap();
-        assert!(body.grow(1).is_err() && !memory.is_full_of_data());
+        assert!(body.grow(1).is_err());
+        assert_eq!(memory.room_for_data(), 450, "bodies do not count");
         assert_eq!((body.bytes(), memory.held()), (700, 1_000), "a refusal takes nothing");
         body.shrink_to(100);
         assert_eq!((memory.held_by(MemoryOwner::Bodies), memory.held()), (100, 400));
@@ -306,13 +308,13 @@ mod tests {
     fn stores_hold_what_they_must() {
         let memory = Memory::new(100);
         memory.hold(MemoryOwner::Registry, 500);
-        assert!(memory.is_full_of_data() && memory.take(MemoryOwner::Merges, 1).is_err());
+        assert_eq!(memory.room_for_data(), 0);
+        assert!(memory.take(MemoryOwner::Merges, 1).is_err());
         memory.hold(MemoryOwner::Registry, 74);
-        assert!(!memory.is_full_of_data() && !Memory::unlimited().is_full_of_data());
         memory.hold(MemoryOwner::Connections, 20);
-        assert!(!memory.is_full_of_data(), "that passes");
+        assert_eq!(memory.room_for_data(), 1, "what passes does not count");
         memory.hold(MemoryOwner::Caches, 1);
-        assert!(memory.is_full_of_data());
+        assert_eq!(memory.room_for_data(), 0);
     }
 
     #[test]

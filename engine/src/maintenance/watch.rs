@@ -22,6 +22,11 @@ const SLOW_ROUNDS: u32 = 10;
 /// Bytes that are known of a block unread, with its place in the catalog, about.
 const BLOCK_BYTES: u64 = 256;
 
+/// Bytes that a metric takes beside what is measured, about: what is known of its blocks, figures, and rows of tables in memory.
+const METRIC_BYTES: usize = 512;
+/// The same of a metric in a head, for its vectors and maps.
+const HEAD_METRIC_BYTES: u64 = 768;
+
 /// What the thread looks at.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -69,9 +74,10 @@ impl Holdings {
         let Self { telemetry, committer } = self;
         let options = telemetry.options();
         let memory: &Memory = &options.memory;
-        let head = telemetry.metrics.view().head_size().bytes as u64;
+        let head = telemetry.metrics.view().head_size();
         let events = telemetry.events.sizes();
-        let heads = (head + events.head_bytes).max(2 * options.head_bytes as u64);
+        let heads = head.bytes as u64 + head.metrics as u64 * HEAD_METRIC_BYTES + events.head_bytes;
+        let heads = heads.max(2 * options.head_bytes as u64);
         memory.hold(MemoryOwner::Heads, heads + committer.queued_bytes() as u64);
         // Pages of times have an eighth of the cache for themselves.
         let caches = options.cache_bytes + options.cache_bytes / 8 + options.event_cache_bytes;
@@ -80,12 +86,13 @@ impl Holdings {
         memory.hold(MemoryOwner::Catalog, blocks * BLOCK_BYTES);
         let merging = telemetry.metrics.counters.merge_memory.current();
         memory.hold(MemoryOwner::Merges, merging as u64);
-        let registry = telemetry.metrics.registry();
         if with_registry {
-            let (_, _, bytes) = registry.size();
-            let bytes = bytes + telemetry.metrics.series_bytes();
+            let registry = telemetry.metrics.registry();
+            let (metrics, _, bytes) = registry.size();
+            let bytes = bytes + telemetry.metrics.series_bytes() + metrics * METRIC_BYTES;
             memory.hold(MemoryOwner::Registry, bytes as u64);
+            // Not more often: what is new since is off the room that was said then.
+            registry.set_room(memory.room_for_data());
         }
-        registry.set_full(memory.is_full_of_data());
     }
 }

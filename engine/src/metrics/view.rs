@@ -86,6 +86,8 @@ pub(crate) struct HeadSize {
     pub(crate) points: u64,
     pub(crate) active_bytes: usize,
     pub(crate) bytes: usize,
+    /// Metrics that have points in them, those in both twice.
+    pub(crate) metrics: usize,
 }
 
 impl View {
@@ -295,11 +297,12 @@ impl View {
 
     pub(crate) fn head_size(&self) -> HeadSize {
         let state = self.state.read();
-        let (points, bytes) = state.sealing.as_ref().map_or((0, 0), |h| (h.points(), h.bytes()));
+        let heads = || state.sealing.as_deref().into_iter().chain([&state.active]);
         HeadSize {
-            points: points + state.active.points(),
+            points: heads().map(Head::points).sum(),
             active_bytes: state.active.bytes(),
-            bytes: bytes + state.active.bytes(),
+            bytes: heads().map(Head::bytes).sum(),
+            metrics: heads().map(Head::metric_count).sum(),
         }
     }
 }

@@ -98,7 +98,12 @@ impl Head {
         self.points == 0
     }
 
-    /// Bytes in memory.
+    /// Metrics that have points here.
+    pub(crate) fn metric_count(&self) -> usize {
+        self.metrics.len()
+    }
+
+    /// Bytes in memory, as a head is sealed by.
     pub(crate) fn bytes(&self) -> usize {
         self.points as usize * POINT_BYTES + self.metrics.len() * METRIC_BYTES + self.cell_bytes
     }

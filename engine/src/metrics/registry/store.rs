@@ -1,6 +1,6 @@
 //! The registry behind its lock: finding and creating series, and keeping track of what is not on disk yet.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use parking_lot::{RwLock, RwLockReadGuard};
 use roaring::RoaringBitmap;
@@ -25,10 +25,13 @@ pub(crate) struct Registry {
     /// The time of the newest reading that was forgotten with its series.
     pub(super) forgotten: AtomicI64,
     limits: CardinalityLimits,
-    /// Whether memory has no room for more series.
-    is_full: AtomicBool,
+    /// Bytes of memory that new metrics and series may still take, as last said.
+    room: AtomicI64,
 }
 
+/// Memory that a new metric takes, with its first points in the head, and that a new series does, both generously.
+const METRIC_BYTES: i64 = 2 << 10;
+const SERIES_BYTES: i64 = 512;
 /// A reader of many series lets go of the lock after so many.
 const PATIENCE: u32 = 1 << 14;
 
@@ -83,7 +86,7 @@ impl Registry {
             grace: Grace::default(),
             forgotten: AtomicI64::new(i64::MIN),
             limits,
-            is_full: AtomicBool::new(false),
+            room: AtomicI64::new(i64::MAX),
         }
     }
 
@@ -142,9 +145,9 @@ impl Registry {
         index.metric_named(name).map(|metric| index.values(metric, key))
     }
 
-    /// Says whether memory has no room for more series.
-    pub(crate) fn set_full(&self, is_full: bool) {
-        self.is_full.store(is_full, Ordering::Relaxed);
+    /// Says how many bytes of memory there are for new metrics and series until this is said again.
+    pub(crate) fn set_room(&self, bytes: u64) {
+        self.room.store(i64::try_from(bytes).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 
     /// Metrics, series and bytes in memory.
@@ -295,6 +298,8 @@ impl Registry {
                 id
             }
         };
+        let taken = if metric.is_some() { SERIES_BYTES } else { METRIC_BYTES + SERIES_BYTES };
+        self.room.fetch_sub(taken, Ordering::Relaxed);
         let defined = SeriesDefined { id: index.next_series(), metric: id, tags };
         index.define_series(&defined);
         index.aliases.insert(spelling, (defined.id, kind));
@@ -320,7 +325,7 @@ impl Registry {
         // A metric without series takes memory as one with a series does: memory is bounded by this limit.
         let others = index.empty_metrics() - usize::from(of_metric == Some(0));
         let total = index.live_series() + others;
-        if self.is_full.load(Ordering::Relaxed) {
+        if self.room.load(Ordering::Relaxed) <= 0 {
             return Err(Refusal::CardinalityLimit(format!(
                 "memory has no room for more than the {total} series that there are"
             )));
@@ -456,6 +461,20 @@ mod tests {
         let full = lookup.series("disk", MetricType::Gauge, &[]);
         assert!(matches!(full, Err(Refusal::CardinalityLimit(_))));
         assert!(lookup.series("cpu", MetricType::Gauge, &[("i", "4")]).is_ok());
+    }
+
+    #[test]
+    fn what_is_new_is_refused_before_memory_is_measured_again() {
+        let registry = registry();
+        registry.set_room(METRIC_BYTES as u64 + SERIES_BYTES as u64 + 1);
+        let mut lookup = registry.lookup();
+        lookup.series("cpu", MetricType::Gauge, &[]).unwrap();
+        lookup.series("cpu", MetricType::Gauge, &[("i", "1")]).unwrap();
+        let full = lookup.series("mem", MetricType::Gauge, &[]);
+        assert!(matches!(full, Err(Refusal::CardinalityLimit(_))));
+        lookup.series("cpu", MetricType::Gauge, &[("i", "1")]).unwrap();
+        registry.set_room(1);
+        lookup.series("mem", MetricType::Gauge, &[]).unwrap();
     }
 
     #[test]
