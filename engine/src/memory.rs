@@ -185,9 +185,9 @@ impl Memory {
 
     /// Takes so many bytes whether there is room or not: for what was done already and must be told.
     pub fn take_anyway(&self, owner: MemoryOwner, bytes: u64) -> MemoryShare {
-        self.0.total.fetch_add(bytes, Ordering::Relaxed);
-        self.slot(owner).fetch_add(bytes, Ordering::Relaxed);
-        MemoryShare { account: Arc::clone(&self.0), owner, bytes }
+        let mut share = self.share(owner);
+        share.grow_anyway(bytes);
+        share
     }
 
     fn slot(&self, owner: MemoryOwner) -> &AtomicU64 {
@@ -247,6 +247,13 @@ impl MemoryShare {
         self.account.add(self.owner, bytes)?;
         self.bytes += bytes;
         Ok(())
+    }
+
+    /// Takes more, whether there is room or not.
+    pub fn grow_anyway(&mut self, bytes: u64) {
+        self.account.total.fetch_add(bytes, Ordering::Relaxed);
+        self.account.slot(self.owner).fetch_add(bytes, Ordering::Relaxed);
+        self.bytes += bytes;
     }
 
     /// Gives back what is above so many bytes.

@@ -64,6 +64,16 @@ pub const INFLATE_INLINE_BYTES_MAX: usize = 1 << 20;
 /// Points of a bulk body that go to the log in one write: some 20 MB in memory. A body of more is several writes. An operator
 /// may choose fewer.
 pub const BULK_WRITE_POINTS_MAX: usize = 1 << 20;
+/// A part of a bulk body has at most one point for so many bytes of `memory.limit`: some 20 MB at 256 MiB, with its record.
+pub const MEMORY_BYTES_PER_BULK_POINT: u64 = 1 << 10;
+/// Points that a part of a bulk body may have however little memory there is.
+pub const BULK_WRITE_POINTS_MIN: u64 = 1 << 16;
+/// Times that the memory of a part is counted while it is read,
+pub const BULK_WRITE_STEPS: usize = 8;
+/// but not for fewer points than these.
+pub const BULK_STEP_POINTS_MIN: usize = 1 << 14;
+/// Bytes that a part takes for each byte of its points: columns that grow by doubling, and the record of the log that is made of them.
+pub const MEMORY_PER_POINT_BYTE: usize = 2;
 /// Characters of the message about one rejected line: the rest of it only repeats what was sent.
 pub const BULK_MESSAGE_CHARS_MAX: usize = 300;
 /// Labels of a series in a request of remote-write, those included that are empty: twice what a series can have.

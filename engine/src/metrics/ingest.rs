@@ -118,6 +118,11 @@ impl<'a> BatchBuilder<'a> {
         self.points.is_empty()
     }
 
+    /// Bytes in memory of the points and readings, about.
+    pub fn bytes(&self) -> usize {
+        self.points.bytes()
+    }
+
     /// The points, to be written.
     pub fn finish(mut self) -> PointBatch {
         self.points.hold_series(self.lookup.hold());

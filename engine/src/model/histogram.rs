@@ -157,6 +157,17 @@ impl Buckets {
         std::iter::once(zero).chain(first.iter().chain(second).copied())
     }
 
+    /// Bytes in memory besides the histogram itself.
+    pub(crate) fn bytes(&self) -> usize {
+        let numbers = match self {
+            Self::Explicit { bounds, counts } => bounds.len() + counts.len(),
+            Self::Exponential { positive, negative, .. } => {
+                positive.counts.len() + negative.counts.len()
+            }
+        };
+        numbers * size_of::<u64>()
+    }
+
     /// Checks everything and adds up.
     fn checked_count(&self) -> Result<u64, InvalidHistogram> {
         match self {

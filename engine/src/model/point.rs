@@ -5,6 +5,9 @@ use super::{
     TimestampMs,
 };
 
+/// Bytes of a point or the reading of a counter in its columns.
+pub(super) const POINT_BYTES: usize = size_of::<SeriesId>() + size_of::<i64>() + size_of::<u64>();
+
 /// Points of one metric type, one column per field. All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
@@ -141,6 +144,12 @@ impl PointBatch {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.columns.iter().all(Columns::is_empty) && self.readings.is_none()
+    }
+
+    /// Bytes in memory, about.
+    pub fn bytes(&self) -> usize {
+        let points: usize = self.columns.iter().map(Columns::len).sum();
+        points * POINT_BYTES + self.readings().map_or(0, Readings::bytes)
     }
 
     /// Forgets the points and keeps their memory.

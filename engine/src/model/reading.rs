@@ -1,5 +1,6 @@
 //! Readings: what agents tell of counts that only grow, and of histograms, in the order they were sent.
 
+use super::point::POINT_BYTES;
 use super::{Histogram, SeriesId, TimestampMs};
 
 /// Where a cumulative stream began counting.
@@ -61,6 +62,14 @@ impl Readings {
 
     pub(crate) fn len(&self) -> usize {
         self.counters.len() + self.histograms.len()
+    }
+
+    /// Bytes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let buckets: usize = self.histograms.iter().map(|h| h.histogram.buckets().bytes()).sum();
+        let fixed = self.histograms.len() * size_of::<HistogramReading>();
+        let begins = self.counters.begins.len() * size_of::<(Begins, usize)>();
+        self.counters.len() * POINT_BYTES + begins + fixed + buckets
     }
 }
 

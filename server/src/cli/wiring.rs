@@ -68,7 +68,7 @@ pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
         body_json_bytes_max: bodies.json.bytes_usize(),
         body_batch_bytes_max: bodies.batch.bytes_usize(),
         body_bulk_bytes_max: bodies.bulk.bytes_usize(),
-        bulk_write_points_max: count(bodies.bulk_write_points),
+        bulk_write_points_max: count(bulk_write_points(bodies.bulk_write_points, memory.limit())),
         body_bytes_in_flight_max: count(plan.bodies),
         requests_in_flight_max: count(http.requests_in_flight),
         strangers_in_flight_max: count(http.strangers_in_flight),
@@ -104,6 +104,12 @@ pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
         shutdown_timeout: config.server.drain.duration(),
         quotas: config.quotas(),
     }
+}
+
+/// Points of a bulk body that are stored in one write: fewer than wanted where memory is small.
+fn bulk_write_points(wanted: u64, memory_limit: u64) -> u64 {
+    let fitting = memory_limit / limits::MEMORY_BYTES_PER_BULK_POINT;
+    wanted.min(fitting.max(limits::BULK_WRITE_POINTS_MIN))
 }
 
 /// So many of the wanted connections as a process has room for that may open so many files and take so much memory: the rest stays free

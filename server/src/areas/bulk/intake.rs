@@ -19,11 +19,14 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use telltale_engine::{BatchBuilder, Engine, PointBatch, Write};
+use telltale_engine::{BatchBuilder, Engine, MemoryOwner, MemoryShare, PointBatch, Write};
 
 use crate::app::App;
 use crate::http::{ApiError, ApiResult, BulkOutcome, Parts, Request, Response, unreadable_part};
-use crate::limits::{BULK_INLINE_BYTES_MAX, BULK_WRITE_BUCKETS_PER_POINT};
+use crate::limits::{
+    BULK_INLINE_BYTES_MAX, BULK_STEP_POINTS_MIN, BULK_WRITE_BUCKETS_PER_POINT, BULK_WRITE_STEPS,
+    MEMORY_PER_POINT_BYTE,
+};
 
 /// A body on its way to be read, from its beginning to its end. One implementation for each protocol.
 pub(super) trait Reading: Sized {
@@ -65,6 +68,12 @@ pub(super) struct PartSize {
 impl PartSize {
     /// All of it.
     pub(super) const WHOLE: Self = Self { points_max: usize::MAX, buckets_max: usize::MAX };
+
+    /// The size at which the memory of a part of this size is counted, when it has so many points.
+    fn after(self, points: usize) -> Self {
+        let step = (self.points_max / BULK_WRITE_STEPS).max(BULK_STEP_POINTS_MIN);
+        Self { points_max: self.points_max.min(points.saturating_add(step)), ..self }
+    }
 
     /// So many points.
     pub(super) fn of(points_max: usize) -> Self {
@@ -108,18 +117,22 @@ pub(super) async fn store_and_ask<R: Reading + Send + 'static>(
         body.go_on(&stored)?;
     }
     let size = PartSize::of(app.bulk_write_points_max());
+    let mut room = Room::Asked;
     loop {
-        let (points, progress);
-        (body, points, progress) = if body_bytes <= BULK_INLINE_BYTES_MAX {
-            body.part(app.engine(), size)
+        let (part, progress);
+        (body, part, progress) = if body_bytes <= BULK_INLINE_BYTES_MAX {
+            body.part(app.engine(), size, room)?
         } else {
-            app.blocking(move |app| Ok::<_, ApiError>(body.part(app.engine(), size))).await?
+            app.blocking(move |app| body.part(app.engine(), size, room)).await?
         };
+        // Counted until it is written.
+        let Part { points, share: _share } = part;
         if progress == Progress::Paused {
             let reached = parts.is_some().then(|| body.reached()).transpose()?;
             let receipt =
                 parts.as_mut().zip(reached).map(|(parts, reached)| parts.receipt(reached));
             app.write(Write { points, receipt, events: None }).await?;
+            room = Room::Taken;
             continue;
         }
         let answer = answer(body.reading, body.outcome);
@@ -132,6 +145,21 @@ pub(super) async fn store_and_ask<R: Reading + Send + 'static>(
         }
         return answer;
     }
+}
+
+/// How the points of a part count in the account of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// The part is refused where there is no room for it.
+    Asked,
+    /// It counts whether there is room or not: parts before it are stored, and without a key a repetition would count them twice.
+    Taken,
+}
+
+/// A part of a body on its way into the log.
+struct Part {
+    points: PointBatch,
+    share: MemoryShare,
 }
 
 /// A body, and what became of it so far.
@@ -164,11 +192,91 @@ impl<R: Reading> Body<R> {
         Ok(())
     }
 
-    fn part(mut self, engine: &Engine, size: PartSize) -> (Self, PointBatch, Progress) {
+    /// Reads the next part. Asks for its memory step by step, so that at most a step is there that has not been counted.
+    fn part(
+        mut self,
+        engine: &Engine,
+        size: PartSize,
+        room: Room,
+    ) -> ApiResult<(Self, Part, Progress)> {
         let mut batch = engine.batch();
-        let progress = self.reading.read_on(&mut batch, size, &mut self.outcome);
-        let points = batch.finish();
-        (self, points, progress)
+        let mut share = engine.memory().share(MemoryOwner::Bodies);
+        loop {
+            let step = size.after(batch.len());
+            let progress = self.reading.read_on(&mut batch, step, &mut self.outcome);
+            let bytes = (batch.bytes() * MEMORY_PER_POINT_BYTE) as u64;
+            let more = bytes.saturating_sub(share.bytes());
+            match room {
+                Room::Asked => share.grow(more).map_err(telltale_engine::Error::from)?,
+                Room::Taken => share.grow_anyway(more),
+            }
+            let is_whole = batch.len() >= size.points_max || batch.len() < step.points_max;
+            if progress == Progress::Ended || is_whole {
+                return Ok((self, Part { points: batch.finish(), share }, progress));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use telltale_engine::{Memory, MetricType, Options, TimestampMs};
+
+    use super::*;
+
+    /// A body of so many points.
+    struct Points(Range<usize>);
+
+    impl Reading for Points {
+        type Reached = usize;
+
+        fn read_on(
+            &mut self,
+            batch: &mut BatchBuilder<'_>,
+            part: PartSize,
+            _outcome: &mut BulkOutcome,
+        ) -> Progress {
+            let series = batch.series("m", MetricType::Gauge, &[]).unwrap();
+            while batch.len() < part.points_max {
+                let Some(n) = self.0.next() else { return Progress::Ended };
+                batch.number(MetricType::Gauge, series, TimestampMs(n as i64), 1.0);
+            }
+            Progress::Paused
+        }
+
+        fn reached(&self) -> usize {
+            self.0.start
+        }
+
+        fn go_on(&mut self, reached: usize) {
+            self.0.start = reached;
+        }
+    }
+
+    #[test]
+    fn the_points_of_a_part_are_counted_while_it_is_read() {
+        const POINT: u64 = 40;
+        let room = 3 * BULK_STEP_POINTS_MIN as u64 * POINT;
+        let memory = Memory::new(room);
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { memory: memory.clone(), ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let held = memory.held();
+        let body = |points| Body { reading: Points(0..points), outcome: BulkOutcome::default() };
+        let size = PartSize::of(4 * BULK_STEP_POINTS_MIN);
+        let (body_left, part, progress) =
+            body(5 * BULK_STEP_POINTS_MIN).part(&engine, size, Room::Taken).unwrap();
+        let points = part.points.len();
+        assert_eq!((points, progress), (4 * BULK_STEP_POINTS_MIN, Progress::Paused));
+        assert_eq!(memory.held() - held, points as u64 * POINT, "more than there is");
+        let more = body(BULK_STEP_POINTS_MIN).part(&engine, size, Room::Asked);
+        assert!(more.is_err(), "there is no room for others");
+        drop(part);
+        assert_eq!(memory.held(), held);
+        let (_, last, progress) = body_left.part(&engine, size, Room::Taken).unwrap();
+        assert_eq!((last.points.len(), progress), (BULK_STEP_POINTS_MIN, Progress::Ended));
     }
 }
 
@@ -216,9 +324,9 @@ pub(super) mod testing {
     ) -> (Vec<PointBatch>, BulkOutcome) {
         let mut all = Vec::new();
         for (attempt, size) in sizes.enumerate() {
-            let (points, progress);
-            (body, points, progress) = body.part(engine, size);
-            all.push(points);
+            let (part, progress);
+            (body, part, progress) = body.part(engine, size, Room::Asked).unwrap();
+            all.push(part.points);
             if progress == Progress::Ended {
                 break;
             }

@@ -200,7 +200,7 @@ settings! {
         batch: ByteSize = "8MiB";
         /// Of the bulk protocols.
         bulk: ByteSize = "32MiB";
-        /// Points of a bulk body that are stored in one write, at most 1048576; a body of more is several. Fewer take less memory.
+        /// Points of a bulk body that are stored in one write, at most 1048576 and one for each KiB of `memory.limit`; a body of more is several. Fewer take less memory.
         bulk_write_points: u64 = "1_048_576";
         /// Of all bodies being read or answered, as they came and unpacked; past it requests are shed with 503, and one that is larger alone is refused with 413. `auto` is an eighth of `memory.limit`, 256 MiB at most.
         in_flight: Size = "auto";
