@@ -1,0 +1,58 @@
+//! A person who has a dashboard open, and looks at the lists of events, errors and jobs beside it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use telltale_tests::Client;
+
+use crate::pace::Run;
+use crate::sender::Sender;
+
+/// Time between two polls of the dashboard.
+const PERIOD: Duration = Duration::from_secs(1);
+/// What is looked at beside it, in turn.
+const LISTS: [&str; 5] = [
+    "/api/v1/events?limit=50",
+    "/api/v1/errors?limit=50",
+    "/api/v1/queues",
+    "/api/v1/workers",
+    "/api/v1/metrics?limit=100",
+];
+
+/// Makes the dashboard, and returns its path.
+#[track_caller]
+pub(crate) fn make(client: &Client) -> String {
+    let widget = |kind: &str, query: Value, options: Value| json!({"type": kind, "title": kind, "query": query, "options": options});
+    let hour = || json!({"time_range": "1h"});
+    let dashboard = json!({"version": 1, "name": "Soak", "widgets": [
+        widget("number", json!({"metric": "soak_requests_total", "aggregation": "rate"}), hour()),
+        widget("graph", json!({"metric": "soak_requests_total", "interval": "1m"}), hour()),
+        widget("graph", json!({"metric": "soak_queue_length", "aggregation": "max", "interval": "1m"}), hour()),
+        widget("bar", json!({"metric": "soak_queue_length", "group_by": "tags.pod"}), json!({"limit": 10})),
+        widget("table", json!({"metric": "soak.latency_ms", "aggregation": "p95", "group_by": "tags.region"}), json!({})),
+        widget("pie", json!({"event": "soak.*", "group_by": "name"}), hour()),
+        widget("number", json!({"event": "soak.order", "aggregation": "unique_users"}), hour()),
+        widget("heatmap", json!({"event": "soak.order"}), json!({"time_range": "7d"})),
+    ]});
+    let made = client.post("/api/v1/dashboards/import", &dashboard).data(201);
+    format!("/api/v1/dashboards/{}", made["id"].as_str().unwrap_or_default())
+}
+
+/// Polls the dashboard until the run is over, and returns how often.
+pub(crate) fn poll(run: &Run, client: Client, dashboard: &str) -> usize {
+    let mut sender = Sender::new(run, client, "dashboards");
+    let mut pace = run.pace(PERIOD);
+    let mut polls = 0;
+    while pace.wait() {
+        let shown = sender.send(|client, _| client.get(dashboard)).data(200);
+        for widget in shown["widgets"].as_array().into_iter().flatten() {
+            // Its value may be nothing yet, but it is there.
+            assert!(widget.get("error").is_none(), "{widget}");
+        }
+        let list = LISTS[polls % LISTS.len()];
+        let answer = sender.send(|client, _| client.get(list));
+        assert_eq!(answer.status, 200, "{list}: {}", answer.summary());
+        polls += 1;
+    }
+    polls
+}
