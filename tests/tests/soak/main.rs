@@ -51,8 +51,7 @@ struct Sent {
 
 #[test]
 fn a_steady_load_is_counted_exactly_and_leaves_the_server_as_it_was() {
-    let seconds = setting("TELLTALE_SOAK_SECONDS").and_then(|text| text.parse().ok());
-    let length = Duration::from_secs(seconds.unwrap_or(SECONDS));
+    let length = length();
     // Then what happens once a minute is hurried.
     let is_short = length < verdict::LONG;
     let mut server = setup(is_short).start();
@@ -77,6 +76,16 @@ fn a_steady_load_is_counted_exactly_and_leaves_the_server_as_it_was() {
     let complaints = verdict::complaints(&sent.curve, length, LIMIT);
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
     assert!(server.terminate().success(), "the server stops in order");
+}
+
+/// How long it sends.
+#[track_caller]
+fn length() -> Duration {
+    let Some(text) = setting("TELLTALE_SOAK_SECONDS") else { return Duration::from_secs(SECONDS) };
+    match text.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(error) => panic!("TELLTALE_SOAK_SECONDS is {text:?}: {error}"),
+    }
 }
 
 /// A server whose caches fill within minutes, and which forgets finished jobs soon, so that it may be flat after ten.
