@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test setup fmt lint bench compare fuzz simulate deny
+.PHONY: help run test setup fmt lint bench compare fuzz simulate soak deny
 
 # The build stays outside the tree, so that every clone can share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -22,6 +22,7 @@ SCALE ?= small
 PARTS ?=
 PEERS ?=
 RUNS ?= 2
+CURVE ?=
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -62,6 +63,10 @@ fuzz: ## Run every fuzz target for SECONDS=60 each (TARGETS= to choose)
 simulate: ## Live through simulated histories with crashes and failing disks for SECONDS=60 on every core
 	@tools/setup build
 	@tools/simulate "$(SECONDS)"
+
+soak: ## Put the release build under a steady load for SECONDS=60 and write its curve (CURVE= names the file)
+	@tools/setup build
+	@tools/soak "$(SECONDS)" $(CURVE)
 
 deny: ## Check licences and sources of the dependencies (needs cargo-deny)
 	cargo deny --workspace check bans licenses sources
