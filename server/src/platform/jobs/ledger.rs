@@ -171,10 +171,10 @@ impl std::fmt::Debug for Command {
 }
 
 impl Ledger {
-    /// The time on both clocks.
-    pub(super) fn now(clock: &Clock, ticks: &Ticks) -> Now {
+    /// The time on all clocks.
+    pub(super) fn now(engine: &Engine, clock: &Clock, ticks: &Ticks) -> Now {
         let steady_ms = i64::try_from(ticks.elapsed().as_millis()).unwrap_or(i64::MAX);
-        Now { wall: clock.now(), steady_ms }
+        Now { wall: clock.now(), believed: engine.trusted_time().believed, steady_ms }
     }
 
     /// Works until it is told to stop, or nobody is left who could.
@@ -204,12 +204,12 @@ impl Ledger {
         self.state = None;
         self.waiters = Waiters::default();
         self.unreadable.clear();
-        self.pace.rest(Self::now(&self.clock, &self.ticks));
+        self.pace.rest(Self::now(&self.engine, &self.clock, &self.ticks));
         self.pace.sleep(None)
     }
 
     fn round(&mut self, first: Command) -> After {
-        let now = Self::now(&self.clock, &self.ticks);
+        let now = Self::now(&self.engine, &self.clock, &self.ticks);
         let Some(mut state) = self.recall(now) else { return self.refuse(first) };
         let (mut round, mut replies) = (Round::new(now), Replies::default());
         let begun = self.begin(&mut state, &mut round);
@@ -364,7 +364,7 @@ impl Ledger {
                 self.state = None;
                 self.returns.put_back(begun.returned);
                 self.unreadable.extend(begun.unreadable);
-                self.pace.rest(Self::now(&self.clock, &self.ticks));
+                self.pace.rest(Self::now(&self.engine, &self.clock, &self.ticks));
             }
         }
         for tell in replies.tells {

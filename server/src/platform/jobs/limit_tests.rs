@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use telltale_engine::{Receipt, TimestampMs};
+use telltale_engine::{Clock, Receipt, TimestampMs};
 
 use super::tests::{House, NOW, job, open, open_with};
 use super::*;
@@ -146,4 +146,46 @@ fn changes_of_many_jobs_meet_those_that_a_clock_ahead_has_named() {
     house.jobs.close();
     let again = open(&house.engine, &house.clock, Ticks::system());
     assert_eq!(house.runtime.block_on(again.purge("default".to_owned())).unwrap(), 1);
+}
+
+#[test]
+fn a_lease_lasts_over_a_start_whichever_way_the_clock_is_set() {
+    let settings =
+        JobsSettings { lease_ms: 10_000, worker_silence_ms: 3_600_000, ..JobsSettings::default() };
+    for years in [3_i64, -3] {
+        let ticks = |clock: &Clock| Ticks::following(clock.clone());
+        let house = House::with_settings(ticks, settings);
+        let worker = house.register();
+        let kept = house.enqueue("Work");
+        let held = house.fetch(worker).remove(0);
+        let lost = house.enqueue("Work");
+        house.fetch(worker);
+        house.clock.jump(TimestampMs(NOW.0 + years * 365 * 86_400_000));
+        house.jobs.close();
+        let again = open_with(&house.engine, &house.clock, ticks(&house.clock), settings);
+        let status = |id| {
+            // The first round after a long time takes nothing from anybody.
+            house.runtime.block_on(again.queues()).unwrap();
+            house.runtime.block_on(again.job(id)).unwrap().status
+        };
+        assert_eq!((status(kept), status(lost)), (JobStatus::Running, JobStatus::Running));
+        house.clock.pass(Duration::from_secs(9));
+        house.runtime.block_on(again.ack(kept, Some(held.token))).unwrap();
+        assert_eq!(status(lost), JobStatus::Running, "{years}");
+        house.clock.pass(Duration::from_secs(2));
+        assert_eq!(status(lost), JobStatus::Ready, "{years}");
+    }
+}
+
+#[test]
+fn a_job_that_dies_while_the_clock_is_behind_is_kept_when_it_is_set_right() {
+    let house = House::timeless();
+    let worker = house.register();
+    let dies = house.try_enqueue(NewJob { max_attempts: 1, ..job("Work") }).unwrap();
+    let held = house.fetch(worker);
+    house.clock.jump(TimestampMs(20_000));
+    house.fail(&held[0]);
+    house.clock.jump(NOW);
+    assert_eq!(house.runtime.block_on(house.jobs.trim_dead()).unwrap(), 0);
+    assert_eq!(house.status(dies), JobStatus::Dead);
 }

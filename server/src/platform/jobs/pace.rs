@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     fn at(steady_ms: i64) -> Now {
-        Now { wall: TimestampMs(0), steady_ms }
+        Now { wall: TimestampMs(0), believed: TimestampMs(0), steady_ms }
     }
 
     fn ms(pace: &Pace, due_in_ms: Option<i64>) -> u128 {

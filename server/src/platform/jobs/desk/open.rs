@@ -53,7 +53,7 @@ impl Jobs {
     ) -> Result<Self, JobsError> {
         let seed = random::bytes().map_err(|error| JobsError::Failed(error.to_string()))?;
         let seed = u64::from_le_bytes(seed);
-        let now = Ledger::now(&clock, &ticks);
+        let now = Ledger::now(&engine, &clock, &ticks);
         let Loaded { mut state, damaged } =
             State::load(&engine, settings, Arc::clone(&ids), seed, now)?;
         for line in &damaged {

@@ -90,7 +90,8 @@ impl State {
             error_class,
             attempts: job.failures,
             first_failed_at: TimestampMs(job.first_failed_ms),
-            died_at: round.now.wall,
+            // A clock that is behind, as one is that begins in 1970, makes no death so old that it is forgotten.
+            died_at: round.now.wall.max(round.now.believed),
         };
         let record = StoredDead {
             job: id.0,

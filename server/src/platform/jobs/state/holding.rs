@@ -115,11 +115,13 @@ impl State {
     }
 
     fn store_held(&self, id: JobId, job: Job, hold: &Hold, round: &mut Round) {
+        let left_ms = hold.ends_steady_ms.saturating_sub(round.now.steady_ms);
         let status = StoredStatus::Running {
             worker: hold.worker.0,
             token: hold.token,
             started_ms: job.at_ms,
-            lease_ends_ms: hold.ends_wall_ms,
+            // A start after the wall clock was set must know how much of the lease is left.
+            lease_ends_ms: round.believed_ms().saturating_add(left_ms),
         };
         self.store(id, job, status, round);
     }

@@ -1,8 +1,8 @@
 //! The machine as the disk tells it.
 //!
 //! The order of a queue comes back by sorting what its jobs say of their places; timers, counts and unique keys follow from
-//! the jobs. A lease or a delay that was told in time of day becomes one of the steady clock, cut to the longest it can be, so that a
-//! wrong clock holds nothing up. A worker has its whole silence anew: it could not be heard while nobody listened. A finished job is
+//! the jobs. A lease ends at a time that the engine believed, a delay at a time of day: both become times of the steady clock, cut to
+//! the longest that they can be, so that a wrong clock takes no job from its holder and holds nothing up. A worker has its whole silence anew: it could not be heard while nobody listened. A finished job is
 //! kept for its whole time anew: a clock that is ahead at the start makes nothing too old.
 
 use std::collections::HashMap;
@@ -145,7 +145,7 @@ impl State {
                 self.timers.delay_retry(now.steady_ms.saturating_add(left_ms), id);
             }
             StoredStatus::Running { worker, token, lease_ends_ms, .. } => {
-                let left_ms = lease_ends_ms.saturating_sub(now.wall.0).clamp(0, LEASE_MS_MAX);
+                let left_ms = lease_ends_ms.saturating_sub(now.believed.0).clamp(0, LEASE_MS_MAX);
                 let hold = Hold {
                     worker: WorkerId(worker),
                     token,

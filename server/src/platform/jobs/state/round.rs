@@ -5,11 +5,13 @@ use telltale_engine::{RecordBatch, TimestampMs};
 use crate::platform::jobs::history::Seen;
 use crate::platform::jobs::model::WorkerId;
 
-/// The two clocks.
+/// The time, by all clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::platform::jobs) struct Now {
     /// The time of day, which may be set.
     pub(in crate::platform::jobs) wall: TimestampMs,
+    /// The time of day that the engine believes, which a clock that is set for a moment does not move.
+    pub(in crate::platform::jobs) believed: TimestampMs,
     /// Milliseconds on a clock that only moves forward.
     pub(in crate::platform::jobs) steady_ms: i64,
 }
@@ -38,6 +40,11 @@ impl Round {
     /// The time of day in milliseconds.
     pub(super) fn wall_ms(&self) -> i64 {
         self.now.wall.0
+    }
+
+    /// The believed time of day in milliseconds: what the disk measures durations by.
+    pub(super) fn believed_ms(&self) -> i64 {
+        self.now.believed.0
     }
 
     /// Somebody who waits for jobs of this queue may have one now.

@@ -40,6 +40,7 @@ pub(in crate::platform::jobs) enum StoredStatus {
         worker: u128,
         token: u64,
         started_ms: i64,
+        /// By the time that the engine believes, not by that of day.
         lease_ends_ms: i64,
     },
     Completed {

@@ -117,7 +117,8 @@ impl Pair {
     }
 
     fn now(&self) -> Now {
-        Now { wall: self.clock.now(), steady_ms: self.steady_ms }
+        let wall = self.clock.now();
+        Now { wall, believed: wall, steady_ms: self.steady_ms }
     }
 
     /// A round: time passes, something happens, and the disk knows.
