@@ -252,13 +252,15 @@ impl Course {
     }
 
     /// Takes note of an occurrence. A resolved group, or one whose ignore was over, is unresolved again; what happened or was
-    /// received before the move does not undo it.
+    /// received before the move does not undo it. Where the wall clock was set back since, only the numbers say what came after.
     pub(super) fn meet(&mut self, event: EventId, time: TimestampMs) {
         let received = event.received();
         let reopens = event.number() >= self.moved_number
             && match self.set {
                 Status::Unresolved => false,
-                Status::Resolved => self.resolved_at.is_none_or(|resolved| resolved <= time),
+                Status::Resolved => {
+                    self.resolved_at.is_none_or(|resolved| resolved <= time || received < resolved)
+                }
                 Status::Ignored => self.ignored_until.is_some_and(|until| until <= received),
             };
         if reopens {
@@ -319,6 +321,15 @@ mod tests {
             let regressed = (expected == Status::Unresolved).then_some(after(7));
             assert_eq!(course.regressed_at, regressed);
         }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_hides_no_regression() {
+        let mut course = moved(Move::Resolve { note: None });
+        course.meet(EventId::new(after(-5_000), 9), after(-5_001));
+        assert_eq!(course.set, Status::Resolved, "it was numbered before the move");
+        course.meet(EventId::new(after(-5_000), 10), after(-5_001));
+        assert_eq!((course.set, course.regressed_at), (Status::Unresolved, Some(after(-5_000))));
     }
 
     #[test]
