@@ -9,7 +9,10 @@ use tokio::runtime::{Builder, Runtime};
 use crate::house::House;
 use crate::setup::{DATA, Setup};
 use crate::steps::Step;
-use crate::{START, errors, generate, jobs};
+use crate::{DAY, HOUR, START, errors, generate, jobs};
+
+/// How long events are kept where nobody says otherwise.
+const EVENTS_KEPT: i64 = 30 * DAY;
 
 /// A history under way.
 pub(crate) struct Driver {
@@ -71,7 +74,10 @@ impl telltale_simulation::Driver for Driver {
                 let merged = self.house().engine().merge();
                 self.tolerate("a merge fails", merged).map(|_| ())
             }
+            Step::Expire => self.expire(),
             Step::Pass(ms) => self.pass(Duration::from_millis(ms.unsigned_abs())),
+            Step::Jump(ms) => self.set_clock(self.clock.now().0 + ms),
+            Step::SetRight => self.set_clock(self.true_time()),
             Step::Check => self.check(),
             Step::Reopen => self.reopen(),
             Step::Kill => self.restart(Crash::Kill),
@@ -138,8 +144,17 @@ impl Driver {
     }
 
     pub(crate) fn now(&self) -> jobs::Now {
-        let steady = self.clock.steady().as_millis();
-        jobs::Now { wall: self.clock.now().0, steady: i64::try_from(steady).unwrap() }
+        let believed = self.house().engine().trusted_time().believed.0;
+        jobs::Now { wall: self.clock.now().0, steady: self.steady(), believed }
+    }
+
+    fn steady(&self) -> i64 {
+        i64::try_from(self.clock.steady().as_millis()).unwrap()
+    }
+
+    /// What a clock would show that nobody has set.
+    pub(crate) fn true_time(&self) -> i64 {
+        START + self.steady()
     }
 
     /// The outcome of an operation that may fail only because calls did.
@@ -191,12 +206,37 @@ impl Driver {
 
     /// Time passes, and the ledger of jobs has done what is due: the first round after a long time takes nothing from anybody.
     pub(crate) fn pass(&mut self, time: Duration) -> Outcome {
+        self.pass_jobs();
         self.clock.pass(time);
+        self.look()
+    }
+
+    /// Somebody sets the wall clock, on which no day before 1970 is.
+    pub(crate) fn set_clock(&mut self, wall: i64) -> Outcome {
+        self.pass_jobs();
+        self.clock.jump(TimestampMs(wall.max(HOUR)));
+        self.look()
+    }
+
+    fn look(&mut self) -> Outcome {
+        self.pass_jobs();
         for _ in 0..2 {
             let looked = self.runtime.block_on(self.house().jobs().queues());
             self.hear("queues cannot be looked at", looked)?;
         }
         Ok(())
+    }
+
+    /// Deletes what is too old, as the upkeep of an engine does. What was counted is stored before, as each second.
+    fn expire(&mut self) -> Outcome {
+        let stored = self.house().errors().store();
+        if self.errors.has_unknown() || self.tolerate("errors cannot be stored", stored)?.is_none()
+        {
+            return Ok(());
+        }
+        self.errors.expired(self.house().engine().trusted_time().expiry.0 - EVENTS_KEPT);
+        let expired = self.house().engine().expire();
+        self.tolerate("expiry fails", expired).map(|_| ())
     }
 
     fn check(&mut self) -> Outcome {

@@ -5,7 +5,7 @@ use telltale_simulation::{Fault, FileKind, History, HistoryOf, Loss, Random};
 use crate::driver::Driver;
 use crate::setup::Setup;
 use crate::steps::Step;
-use crate::{HOUR, MINUTE, errors, jobs};
+use crate::{DAY, HOUR, MINUTE, START, YEAR, errors, jobs};
 
 /// Which ledgers a history is about.
 #[derive(Clone, Copy)]
@@ -18,7 +18,8 @@ enum About {
 struct Generator {
     random: Random,
     about: About,
-    /// Steps of the ledgers, seals, merges, time, checks, restarts, kills, power losses, faults.
+    /// Steps of the ledgers, seals, merges, time, checks, restarts, kills, power losses, jumps of the clock, clocks set right, expiry,
+    /// faults.
     weights: Vec<u32>,
     jobs: jobs::Generator,
     errors: errors::Generator,
@@ -33,7 +34,8 @@ pub(crate) fn history(seed: u64) -> HistoryOf<Driver> {
     let usual = [3, 1, 8, 3, 2, 3, 4];
     let weights = usual.map(|weight| if random.percent(15) { 0 } else { weight });
     let faults = if random.percent(65) { 8 } else { 0 };
-    let weights = [60].into_iter().chain(weights).chain([faults]).collect();
+    let jumps = *random.pick(&[[0, 0, 0], [3, 3, 2], [8, 6, 4], [8, 1, 4]]);
+    let weights = [60].into_iter().chain(weights).chain(jumps).chain([faults]).collect();
     let (jobs, errors) = (jobs::Generator::new(&mut random), errors::Generator::new(&mut random));
     let count = *random.pick(&[20, 40, 40, 80, 160]) + random.below(20);
     let mut generator = Generator { random, about, weights, jobs, errors };
@@ -55,6 +57,9 @@ impl Generator {
                 let loss = *self.random.pick(&[Loss::Journal, Loss::Journal, Loss::Any]);
                 Step::PowerLoss(loss, self.random.number())
             }
+            8 => Step::Jump(self.jump()),
+            9 => Step::SetRight,
+            10 => Step::Expire,
             _ => {
                 let kinds = [
                     FileKind::DbLog,
@@ -79,6 +84,13 @@ impl Generator {
         } else {
             Step::Errors(self.errors.step(&mut self.random))
         }
+    }
+
+    /// From the steps of NTP to a year that is wrong, and to 1970.
+    fn jump(&mut self) -> i64 {
+        let most = *self.random.pick(&[5_000, MINUTE, 3 * HOUR, 40 * DAY, 3 * YEAR, START]);
+        let ms = self.random.range(most / 2..most);
+        if most == START || self.random.percent(50) { -ms } else { ms }
     }
 
     fn pass(&mut self) -> i64 {

@@ -18,6 +18,7 @@ use telltale_simulation::{live_through_histories, trace};
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
+const YEAR: i64 = 365 * DAY;
 /// When histories begin.
 const START: i64 = 20_000 * DAY;
 

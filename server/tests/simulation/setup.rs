@@ -41,14 +41,14 @@ impl Setup {
         Engine::open(&disk.root().join(DATA), options)
     }
 
-    /// The settings of the server: nothing that is over is forgotten within a history, and no delay is left to chance.
+    /// The settings of the server: nothing that is over is forgotten within a history, and no delay is left to chance. Dead jobs are
+    /// kept for as long as everywhere, which no history lasts, however far its clock jumps.
     pub(crate) fn settings(&self) -> Settings {
         let jobs = JobsSettings {
             lease_ms: self.lease_ms,
             worker_silence_ms: self.silence_ms,
             retry_jitter_seconds: 0,
             finished_keep_ms: i64::MAX / 4,
-            dead_keep_ms: i64::MAX / 4,
             ..JobsSettings::default()
         };
         Settings { jobs, ..Settings::default() }

@@ -12,8 +12,14 @@ pub(crate) enum Step {
     /// The engine seals what is in memory.
     Seal,
     Merge,
+    /// The engine deletes what is too old.
+    Expire,
     /// Milliseconds pass.
     Pass(i64),
+    /// The wall clock is set this many milliseconds ahead, or back.
+    Jump(i64),
+    /// The wall clock is set right.
+    SetRight,
     /// Compares everything.
     Check,
     /// The service ends in order and begins again, with whatever fault is armed.

@@ -4,6 +4,7 @@ use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
 use telltale_engine::TimestampMs;
+use telltale_server::limits;
 use telltale_server::platform::time;
 use telltale_simulation::{Driver as _, Outcome, fail};
 
@@ -75,8 +76,12 @@ impl Driver {
 
     /// Sends an occurrence again, and twice at once.
     fn tell_again(&mut self, pick: u64) -> Outcome {
+        let now = self.now().wall;
+        // One that is new and too far from the clock would get another time.
+        let reach = now - limits::ERROR_AGE_MS_MAX..=now + limits::ERROR_AHEAD_MS_MAX;
+        let may_be_sent = |one: &Occurrence| one.fate == Fate::Stored || reach.contains(&one.time);
         let all = self.errors.occurrences.iter().enumerate();
-        let told = all.filter(|(_, one)| one.by_sdk);
+        let told = all.filter(|(_, one)| one.by_sdk && may_be_sent(one));
         // One that got no answer is sent again sooner than others.
         let (unknown, other): (Vec<_>, Vec<_>) =
             told.partition(|(_, one)| one.fate == Fate::Unknown);

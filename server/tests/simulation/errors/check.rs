@@ -68,7 +68,7 @@ impl Driver {
             let found = stored.get(&occurrence.id);
             let details = || format!("{found:?}; {occurrence:?}");
             match (found, occurrence.fate) {
-                (None, Fate::Stored) if !self.errors.may_be_deleted(&occurrence.group) => {
+                (None, Fate::Stored) if !self.errors.may_be_gone(occurrence) => {
                     return fail("an occurrence is lost", details());
                 }
                 (Some(found), Fate::Stored) => {

@@ -93,6 +93,8 @@ pub(crate) struct Model {
     pub(crate) instead: Option<Book>,
     /// Deleted groups whose events are gone.
     pub(crate) cleared: BTreeSet<String>,
+    /// Events of before this time may have expired.
+    expired: i64,
     /// Things that happened.
     happened: u64,
 }
@@ -133,7 +135,10 @@ impl Course {
         let undoes = occurrence.number > self.moved
             && match self.set {
                 Status::Unresolved => false,
-                Status::Resolved => self.resolved_at <= occurrence.time,
+                // Where the clock was set back since, only the order of what happened says what came after.
+                Status::Resolved => {
+                    self.resolved_at <= occurrence.time || occurrence.received < self.resolved_at
+                }
                 Status::Ignored => {
                     self.ignored_until.is_some_and(|until| until <= occurrence.received)
                 }
@@ -254,8 +259,23 @@ impl Model {
         self.change(is_done, |book| book.delete(id));
     }
 
+    /// What happened before this time may be deleted.
+    pub(crate) fn expired(&mut self, before: i64) {
+        self.expired = self.expired.max(before);
+    }
+
+    /// Whether there is an occurrence of which nobody knows whether it is stored.
+    pub(crate) fn has_unknown(&self) -> bool {
+        self.occurrences.iter().any(|one| one.fate == Fate::Unknown)
+    }
+
+    /// Whether the event of an occurrence that was stored may be gone.
+    pub(crate) fn may_be_gone(&self, occurrence: &Occurrence) -> bool {
+        occurrence.time < self.expired || self.may_be_deleted(&occurrence.group)
+    }
+
     /// Whether the events that were stored under this id of a group may be gone.
-    pub(crate) fn may_be_deleted(&self, group: &str) -> bool {
+    fn may_be_deleted(&self, group: &str) -> bool {
         let dooms = |book: &Book| book.doomed.contains(group);
         self.cleared.contains(group)
             || dooms(&self.book)

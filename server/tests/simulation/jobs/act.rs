@@ -10,8 +10,9 @@ use telltale_server::platform::jobs::{
 };
 use telltale_simulation::{Driver as _, Outcome, fail};
 
-use super::model::{Batch, Job, Paused, Stand, queue_name, unique_key};
-use super::steps::{NewJob, QUEUES, Step};
+use super::due::{Lease, Retry};
+use super::model::{Batch, Job, Stand, queue_name, unique_key};
+use super::steps::{NewJob, Step};
 use crate::driver::Driver;
 
 /// How long receipts are kept: longer than a history.
@@ -30,7 +31,7 @@ pub(crate) enum Heard<T> {
 
 impl Driver {
     pub(crate) fn act_on_jobs(&mut self, step: &Step) -> Outcome {
-        self.jobs.pass(self.now());
+        self.pass_jobs();
         match step {
             Step::Enqueue(new) => self.enqueue(new),
             Step::EnqueueAll(new, receipt) => self.enqueue_all(new, *receipt),
@@ -56,7 +57,17 @@ impl Driver {
             Step::Revive(pick) => self.revive(*pick),
             Step::Forget(pick) => self.forget(*pick),
             Step::Chronicle => self.chronicle(),
+            Step::Trim => self.trim_dead(),
         }
+    }
+
+    /// The model knows what time it is. To be called before and after a clock moves.
+    pub(crate) fn pass_jobs(&mut self) {
+        let now = self.now();
+        if self.is_troubled() {
+            self.jobs.may_be_reread(now);
+        }
+        self.jobs.pass(now);
     }
 
     pub(crate) fn hear<T>(
@@ -103,7 +114,7 @@ impl Driver {
     }
 
     /// One of the jobs that are known by their ids and for which this is so.
-    fn pick_job(&self, pick: u64, is_it: impl Fn(&Job) -> bool) -> Option<usize> {
+    pub(super) fn pick_job(&self, pick: u64, is_it: impl Fn(&Job) -> bool) -> Option<usize> {
         let fits = |(_, job): &(usize, &Job)| job.id.is_some() && is_it(job);
         let fitting: Vec<usize> =
             self.jobs.jobs.iter().enumerate().filter(fits).map(|(at, _)| at).collect();
@@ -172,7 +183,7 @@ impl Driver {
     fn enqueue_all(&mut self, new: &[NewJob], receipt: Option<u128>) -> Outcome {
         let drafted: Vec<Drafted> = new.iter().map(|new| self.draft(new)).collect();
         let ids: Vec<JobId> = drafted.iter().map(|drafted| drafted.answer().id).collect();
-        let expires_at = TimestampMs(self.now().wall + RECEIPT_MS);
+        let expires_at = self.house().engine().trusted_time().expires_after(RECEIPT_MS);
         let with =
             receipt.map(|id| Receipt { id, fingerprint: 7, answer: b"jobs".to_vec(), expires_at });
         let asked = self.house().jobs().enqueue_all(drafted, move |outcomes| (outcomes, with));
@@ -418,6 +429,7 @@ impl Driver {
         let failed = self.house().jobs().fail(self.id_of(at), Some(token), report);
         let outcome = self.runtime.block_on(failed);
         let heard = self.hear("a failure cannot be told", outcome)?;
+        let now = self.now();
         let job = &mut self.jobs.jobs[at];
         let details = |job: &Job| format!("{token} {job:?}");
         match heard {
@@ -434,7 +446,7 @@ impl Driver {
                     return fail("a job dies too soon or too late", details(job));
                 }
                 job.stands = vec![if is_dead { Stand::Dead } else { Stand::Waiting }];
-                job.not_before = failed.next_run_at.map_or(job.not_before, |at| at.0);
+                job.retry = failed.next_run_at.map(|at| Retry::new(at.0 - now.wall, now));
                 Ok(())
             }
             Heard::No(error) if !Self::may_be_refused_to_fail(job, token, &error) => {
@@ -443,6 +455,7 @@ impl Driver {
             Heard::No(_) => Ok(()),
             Heard::Nothing => {
                 if job.may(|stand| stand.is_held_with(token)) {
+                    job.retry = None;
                     job.add(Stand::Waiting);
                     job.may_fail();
                 }
@@ -463,7 +476,7 @@ impl Driver {
         let extended = self.house().jobs().extend(self.id_of(at), Some(token), seconds);
         let outcome = self.runtime.block_on(extended);
         let heard = self.hear("a lease cannot be extended", outcome)?;
-        let ends = self.now().steady + i64::from(seconds) * 1_000;
+        let lease = Lease::new(i64::from(seconds) * 1_000, self.now());
         let job = &mut self.jobs.jobs[at];
         match heard {
             Heard::Yes(_) if !job.may(|stand| stand.is_held_with(token)) => {
@@ -471,7 +484,7 @@ impl Driver {
             }
             Heard::Yes(_) => {
                 job.stands.retain(|stand| stand.is_held_with(token));
-                self.jobs.extended(at, token, ends);
+                self.jobs.extended(at, token, lease);
                 Ok(())
             }
             Heard::No(error) if !Self::may_be_refused_to_fail(job, token, &error) => {
@@ -479,110 +492,9 @@ impl Driver {
             }
             Heard::No(_) => Ok(()),
             Heard::Nothing => {
-                self.jobs.may_be_extended(at, token, ends);
+                self.jobs.may_be_extended(at, token, lease);
                 Ok(())
             }
         }
-    }
-
-    /// Whether a queue that is not found may not be there.
-    fn may_be_missing(&self, queue: usize) -> Outcome {
-        if self.jobs.made[queue] { fail("a queue is lost", QUEUES[queue]) } else { Ok(()) }
-    }
-
-    fn purge(&mut self, queue: usize) -> Outcome {
-        let outcome = self.runtime.block_on(self.house().jobs().purge(QUEUES[queue].to_owned()));
-        let heard = self.hear("a queue cannot be purged", outcome)?;
-        let waiting = |stand| (stand == Stand::Waiting).then_some(Stand::Absent);
-        let its = self.jobs.jobs.iter_mut().filter(|job| job.new.queue == queue);
-        match heard {
-            Heard::Yes(count) => {
-                let (mut least, mut most) = (0, 0);
-                for job in its {
-                    least += usize::from(job.must(|stand| stand == Stand::Waiting));
-                    most += usize::from(job.may(|stand| stand == Stand::Waiting));
-                    job.batch = job.batch.filter(|_| !job.may(|stand| stand == Stand::Waiting));
-                    job.turn(waiting);
-                }
-                if (least..=most).contains(&count) {
-                    return Ok(());
-                }
-                fail("a purge removes another number of jobs", format!("{count} {least}..={most}"))
-            }
-            Heard::No(JobsError::QueueNotFound(_)) => self.may_be_missing(queue),
-            Heard::No(error) => fail("a purge is refused", error),
-            Heard::Nothing => {
-                for job in its {
-                    job.batch = None;
-                    job.in_order = false;
-                    job.may_turn(waiting);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn pause(&mut self, queue: usize) -> Outcome {
-        let outcome = self.runtime.block_on(self.house().jobs().pause(QUEUES[queue].to_owned()));
-        match self.hear("a queue cannot be paused", outcome)? {
-            Heard::Yes(_) => self.jobs.paused[queue] = Paused { may_be: true, may_not_be: false },
-            Heard::No(JobsError::QueueNotFound(_)) => return self.may_be_missing(queue),
-            Heard::No(error) => return fail("a pause is refused", error),
-            Heard::Nothing => self.jobs.paused[queue].may_be = true,
-        }
-        Ok(())
-    }
-
-    pub(super) fn resume(&mut self, queue: usize) -> Outcome {
-        let outcome = self.runtime.block_on(self.house().jobs().resume(QUEUES[queue].to_owned()));
-        let paused = &self.jobs.paused[queue];
-        match self.hear("a queue cannot be resumed", outcome)? {
-            Heard::Yes(_) if !paused.may_be => fail("a queue was paused by nobody", QUEUES[queue]),
-            Heard::Yes(_) => {
-                self.jobs.paused[queue] = Paused { may_be: false, may_not_be: true };
-                Ok(())
-            }
-            Heard::No(JobsError::QueueNotFound(_)) => self.may_be_missing(queue),
-            Heard::No(JobsError::NotPaused) if paused.may_not_be => Ok(()),
-            Heard::No(error) => fail("a paused queue is not resumed", error),
-            Heard::Nothing => {
-                self.jobs.paused[queue].may_not_be = true;
-                Ok(())
-            }
-        }
-    }
-
-    fn revive(&mut self, pick: u64) -> Outcome {
-        let is_dead = |job: &Job| job.must(|stand| stand == Stand::Dead);
-        let Some(at) = self.pick_job(pick, is_dead) else { return Ok(()) };
-        let revived = self.house().jobs().retry(self.id_of(at).to_string());
-        let outcome = self.runtime.block_on(revived);
-        match self.hear("a dead job cannot be tried again", outcome)? {
-            Heard::Yes((_, new)) => self.jobs.revived(at, Some(new), self.now()),
-            Heard::No(error) => return fail("a dead job is lost", error),
-            Heard::Nothing => self.jobs.revived(at, None, self.now()),
-        }
-        Ok(())
-    }
-
-    fn forget(&mut self, pick: u64) -> Outcome {
-        let is_dead = |job: &Job| job.must(|stand| stand == Stand::Dead);
-        let Some(at) = self.pick_job(pick, is_dead) else { return Ok(()) };
-        let forgotten = self.house().jobs().forget(self.id_of(at).to_string());
-        let outcome = self.runtime.block_on(forgotten);
-        match self.hear("a dead job cannot be forgotten", outcome)? {
-            Heard::Yes(_) => self.jobs.jobs[at].remove(true),
-            Heard::No(error) => return fail("a dead job is lost", error),
-            Heard::Nothing => self.jobs.jobs[at].remove(false),
-        }
-        Ok(())
-    }
-
-    fn chronicle(&mut self) -> Outcome {
-        let now = TimestampMs(self.now().wall);
-        let jobs = self.house().jobs();
-        let written = jobs.write_history(now).map_err(JobsError::from);
-        let sampled = jobs.sample(now);
-        self.hear("the history of jobs cannot be written", written.and(sampled)).map(|_| ())
     }
 }

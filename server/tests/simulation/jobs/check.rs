@@ -7,7 +7,7 @@ use telltale_server::platform::jobs::{JobDetail, JobStatus, JobsError};
 use telltale_simulation::{Driver as _, Outcome, fail};
 
 use super::act::Heard;
-use super::model::{Hold, Job, Paused, Stand};
+use super::model::{Hold, Job, Now, Paused, Stand};
 use super::steps::QUEUES;
 use crate::driver::Driver;
 
@@ -20,7 +20,7 @@ const LAST_FETCH: u32 = 100;
 impl Driver {
     /// Looks at everything. Where calls have failed since the start, what is shown must be possible, and is not taken for certain.
     pub(crate) fn check_jobs(&mut self) -> Outcome {
-        self.jobs.pass(self.now());
+        self.pass_jobs();
         for at in 0..self.jobs.jobs.len() {
             let Some(id) = self.jobs.jobs[at].id else { continue };
             let looked = self.runtime.block_on(self.house().jobs().job(id));
@@ -39,7 +39,7 @@ impl Driver {
     }
 
     fn observed(&mut self, at: usize, detail: Option<&JobDetail>) -> Outcome {
-        let is_settled = !self.is_troubled();
+        let (is_settled, now) = (!self.is_troubled(), self.now());
         let job = &mut self.jobs.jobs[at];
         let fits = |stand: &Stand| match (detail, stand) {
             (None, stand) => *stand == Stand::Absent,
@@ -68,6 +68,9 @@ impl Driver {
         }
         let failed = detail.map(|detail| check_detail(job, detail)).transpose()?;
         if is_settled {
+            if let Some(detail) = detail {
+                check_timers(job, detail, now)?;
+            }
             job.seen(fits, failed);
         }
         Ok(())
@@ -177,9 +180,11 @@ impl Driver {
 
     /// Lets all time pass that may be waited for, and has a worker do all that is left: nothing may be left then.
     pub(crate) fn work_off(&mut self) -> Outcome {
+        // Whatever day jobs were scheduled for while the clock was ahead comes.
+        let last_day = self.jobs.jobs.iter().map(|job| job.not_before).max().unwrap_or_default();
+        self.set_clock(last_day.max(self.true_time()))?;
         for _ in 0..LAST_PASSES {
             self.pass(LAST_PASS)?;
-            self.jobs.pass(self.now());
             (0..QUEUES.len()).try_for_each(|queue| self.resume(queue))?;
             let all: Vec<usize> = (0..QUEUES.len()).collect();
             let Some(worker) = self.register(&all)? else { continue };
@@ -203,6 +208,31 @@ impl Driver {
             }
         }
         Ok(())
+    }
+}
+
+/// Whatever clocks did: nothing is held up whose time has come, and nothing is ready whose time has not.
+fn check_timers(job: &Job, detail: &JobDetail, now: Now) -> Outcome {
+    let kind = match detail.status {
+        JobStatus::Scheduled if now.wall >= job.not_before => "a scheduled job is held up",
+        JobStatus::Ready if !job.is_due => "a job is ready before its time",
+        JobStatus::Ready if job.retry.is_some_and(|retry| retry.must_wait(now)) => {
+            "a job is tried again before its time"
+        }
+        JobStatus::Retrying if job.retry.is_some_and(|retry| retry.is_over(now)) => {
+            "a job that failed is held up"
+        }
+        JobStatus::Running if job.must(|stand| has_lease_over(stand, now)) => "a lease never ends",
+        _ => return Ok(()),
+    };
+    fail(kind, format!("{detail:?}; {job:?}; {now:?}"))
+}
+
+/// Whether a job that stands there is not held any more.
+fn has_lease_over(stand: Stand, now: Now) -> bool {
+    match stand {
+        Stand::Held(hold) => hold.lease.must_be_over(now),
+        Stand::Absent | Stand::Waiting | Stand::Done(_) | Stand::Dead => true,
     }
 }
 

@@ -15,8 +15,8 @@ pub(crate) struct Generator {
 impl Generator {
     pub(crate) fn new(random: &mut Random) -> Self {
         // Enqueue, together, delete, register, heartbeat, deregister, fetch, fetch and go, await, ack, fail, extend, purge, pause,
-        // resume, revive, forget, chronicle.
-        let usual = [14, 5, 2, 4, 4, 1, 14, 2, 3, 9, 8, 1, 1, 1, 2, 3, 1, 1];
+        // resume, revive, forget, chronicle, trim.
+        let usual = [14, 5, 2, 4, 4, 1, 14, 2, 3, 9, 8, 1, 1, 1, 2, 3, 1, 1, 1];
         let weights = usual.map(|weight| if random.percent(12) { 0 } else { weight });
         let weights = weights.map(|weight| if random.percent(12) { weight * 4 } else { weight });
         let mut weights = weights.to_vec();
@@ -53,7 +53,8 @@ impl Generator {
             14 => Step::Resume(queue),
             15 => Step::Revive(pick),
             16 => Step::Forget(pick),
-            _ => Step::Chronicle,
+            17 => Step::Chronicle,
+            _ => Step::Trim,
         }
     }
 

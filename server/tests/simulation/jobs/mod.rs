@@ -1,7 +1,9 @@
 //! The ledger of jobs in a history: what happens to jobs, what is promised of them, and whether it is so.
 
 mod act;
+mod act_upkeep;
 mod check;
+mod due;
 mod generate;
 mod model;
 mod steps;

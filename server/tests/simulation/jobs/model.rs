@@ -6,13 +6,16 @@ use std::collections::BTreeMap;
 use telltale_server::platform::jobs::{Holding, JobId, QueueName, UniqueKey, WorkerId};
 use telltale_simulation::{Outcome, fail};
 
+use super::due::{Lease, Retry};
 use super::steps::{NewJob, QUEUES};
 
-/// The time on both clocks, which pass together.
+/// The time on all clocks. The wall clock is set at any moment, the steady one never.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now {
     pub(crate) wall: i64,
     pub(crate) steady: i64,
+    /// The time of day that the engine believes.
+    pub(crate) believed: i64,
 }
 
 /// Where a job may stand.
@@ -34,8 +37,8 @@ pub(crate) struct Hold {
     /// None where nobody heard it.
     pub(crate) token: Option<u64>,
     pub(crate) worker: WorkerId,
-    /// Before this, on the steady clock, nobody takes it away while its worker is heard of.
-    pub(crate) ends: i64,
+    /// Before this ends nobody takes it away while its worker is heard of.
+    pub(crate) lease: Lease,
     /// The time has come at which it may have been taken away.
     may_be_lost: bool,
 }
@@ -50,8 +53,12 @@ pub(crate) struct Job {
     pub(crate) batch: Option<usize>,
     pub(crate) enqueued_at: i64,
     pub(crate) stands: Vec<Stand>,
-    /// Not before this time of day is it handed out.
+    /// Not before this time of day is it handed out for the first time.
     pub(crate) not_before: i64,
+    /// That time has come, whatever the clock shows now.
+    pub(crate) is_due: bool,
+    /// When it is tried again; none where that is not known.
+    pub(crate) retry: Option<Retry>,
     /// The least and the most attempts that have failed.
     pub(crate) failures: (u16, u16),
     /// What workers said of failures, and were answered.
@@ -196,13 +203,15 @@ impl Model {
     /// What may be so because time has passed.
     pub(crate) fn pass(&mut self, now: Now) {
         for job in &mut self.jobs {
+            job.is_due |= now.wall >= job.not_before;
+            job.retry.iter_mut().for_each(|retry| retry.pass(now));
             let mut lost = false;
             let waits = job.may(|stand| stand == Stand::Waiting);
             for stand in &mut job.stands {
                 let Stand::Held(hold) = stand else { continue };
                 let worker = self.workers.get(&hold.worker);
                 let is_gone = worker.is_none_or(|w| w.may_be_gone(now, self.silence_ms));
-                let is_over = is_gone || now.steady >= hold.ends;
+                let is_over = is_gone || hold.lease.may_be_over(now);
                 // One that was still held when those that wait were removed may be lost later.
                 if is_over && !(hold.may_be_lost && waits) {
                     hold.may_be_lost = true;
@@ -216,9 +225,26 @@ impl Model {
         }
     }
 
-    /// A start gives every worker its whole silence anew.
+    /// A start gives every worker its whole silence anew, and finds out from the disk how much is left of leases and delays.
     pub(crate) fn restarted(&mut self, now: Now) {
         self.workers.values_mut().for_each(|worker| worker.heard = now.steady);
+        self.each_timer(|lease| lease.reread(now), |retry| retry.reread(now));
+    }
+
+    /// After a write that failed the same may be found out at any moment.
+    pub(crate) fn may_be_reread(&mut self, now: Now) {
+        self.each_timer(|lease| lease.may_be_reread(now), |retry| retry.may_be_reread(now));
+    }
+
+    fn each_timer(&mut self, of_lease: impl Fn(&mut Lease), of_retry: impl Fn(&mut Retry)) {
+        for job in &mut self.jobs {
+            job.retry.iter_mut().for_each(&of_retry);
+            for stand in &mut job.stands {
+                if let Stand::Held(hold) = stand {
+                    of_lease(&mut hold.lease);
+                }
+            }
+        }
     }
 
     pub(crate) fn index_of(&self, id: JobId) -> Option<usize> {
@@ -241,6 +267,8 @@ impl Model {
             enqueued_at: now.wall,
             stands: stands.to_vec(),
             not_before: now.wall + new.in_ms,
+            is_due: new.in_ms == 0,
+            retry: None,
             failures: (0, 0),
             reports: Vec::new(),
             tokens: Vec::new(),
@@ -297,8 +325,8 @@ impl Model {
     /// Where a job is after it was handed out.
     pub(crate) fn hold(&self, job: &Job, worker: WorkerId, token: Option<u64>, now: Now) -> Stand {
         let lease_ms = job.new.timeout_s.map_or(self.lease_ms, |s| i64::from(s) * 1_000);
-        let ends = now.steady + lease_ms;
-        Stand::Held(Hold { token, worker, ends, may_be_lost: false })
+        let lease = Lease::new(lease_ms, now);
+        Stand::Held(Hold { token, worker, lease, may_be_lost: false })
     }
 
     /// A fetch failed: any job of these queues may have been handed out to nobody's knowledge.
@@ -327,6 +355,7 @@ impl Model {
         let hold = self.hold(&self.jobs[at], worker, Some(held.token), now);
         let job = &mut self.jobs[at];
         job.tokens.push(held.token);
+        (job.is_due, job.retry) = (true, None);
         job.in_order = false;
         job.stands = vec![hold];
         if let Some(was) = job.was.take() {
@@ -374,7 +403,8 @@ impl Model {
             return fail("a job is handed out as another", details());
         }
         let is_certain = job.must(|stand| stand == Stand::Waiting);
-        if is_certain && now.wall < job.not_before {
+        let is_early = !job.is_due && now.wall < job.not_before;
+        if is_certain && (is_early || job.retry.is_some_and(|retry| retry.must_wait(now))) {
             return fail("a job is handed out before its time", details());
         }
         let (least, most) = job.failures;
@@ -404,26 +434,29 @@ impl Model {
         let job = &mut self.jobs[at];
         job.tokens.pop();
         job.turn(|stand| match stand {
-            Stand::Held(hold) => Some(Stand::Held(Hold { token: None, ends: i64::MIN, ..hold })),
-            _ => None,
-        });
-    }
-
-    /// Every hold with this token ends so much later.
-    pub(crate) fn extended(&mut self, at: usize, token: u64, ends: i64) {
-        self.jobs[at].turn(|stand| match stand {
-            Stand::Held(hold) if hold.token == Some(token) => {
-                Some(Stand::Held(Hold { ends, may_be_lost: false, ..hold }))
+            Stand::Held(hold) => {
+                let lease = hold.lease.given_back();
+                Some(Stand::Held(Hold { token: None, lease, ..hold }))
             }
             _ => None,
         });
     }
 
-    /// A hold with this token may end then or when it would have before.
-    pub(crate) fn may_be_extended(&mut self, at: usize, token: u64, ends: i64) {
+    /// Every hold with this token has another lease.
+    pub(crate) fn extended(&mut self, at: usize, token: u64, lease: Lease) {
         self.jobs[at].turn(|stand| match stand {
             Stand::Held(hold) if hold.token == Some(token) => {
-                Some(Stand::Held(Hold { ends: hold.ends.min(ends), ..hold }))
+                Some(Stand::Held(Hold { lease, may_be_lost: false, ..hold }))
+            }
+            _ => None,
+        });
+    }
+
+    /// A hold with this token has another lease, or the one that it had.
+    pub(crate) fn may_be_extended(&mut self, at: usize, token: u64, lease: Lease) {
+        self.jobs[at].may_turn(|stand| match stand {
+            Stand::Held(hold) if hold.token == Some(token) => {
+                Some(Stand::Held(Hold { lease, ..hold }))
             }
             _ => None,
         });

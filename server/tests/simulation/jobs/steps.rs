@@ -48,6 +48,8 @@ pub(crate) enum Step {
     Forget(u64),
     /// Writes what happened into the history.
     Chronicle,
+    /// Forgets dead jobs that are too old.
+    Trim,
 }
 
 /// A job to be enqueued.
