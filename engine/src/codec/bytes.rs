@@ -210,4 +210,26 @@ mod tests {
         assert!(Reader::new(&[0x80, 0x00]).varint().is_err());
         assert_eq!(Reader::new(&[0x80, 0x01]).varint(), Ok(128));
     }
+
+    proptest! {
+        #[test]
+        fn a_count_is_taken_up_to_its_limit_and_not_beyond(
+            max in prop_oneof![0..300_usize, 0..usize::MAX], above in 1..=u64::MAX,
+        ) {
+            let count = |value: u64| {
+                let mut bytes = Vec::new();
+                put_varint(&mut bytes, value);
+                Reader::new(&bytes).count("things", max).ok()
+            };
+            prop_assert_eq!(count(max as u64), Some(max));
+            prop_assert_eq!(count(max as u64 + 1), None);
+            prop_assert_eq!(count((max as u64).saturating_add(above)), None);
+        }
+    }
+
+    #[test]
+    fn bytes_are_taken_to_the_last_one_and_not_beyond() {
+        assert_eq!(Reader::new(&[2, 7, 8]).bytes(), Ok(&[7, 8][..]));
+        assert!(Reader::new(&[3, 7, 8]).bytes().is_err());
+    }
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::recovery_tests::{SALT, read_segment};
 use super::scan::{Behind, scan_bytes};
-use super::segment::{SECOND_HEADER_AT, header, put_frame, zero_sectors};
+use super::segment::{
+    Format, LSN_MAX, SECOND_HEADER_AT, first_lsn, frame_at, header, put_frame, zero_sectors,
+};
 use crate::model::Lsn;
 
 #[test]
@@ -78,3 +80,18 @@ fn segments_of_version_1_are_read_by_the_rules_of_theirs() {
 
 pub(super) const GOLDEN_1: &str = "54454c4c54414c45010000000000000001000000000000002e8d01a8b0c350171e7a117e0500000001000000000000004eee77f48c497a\
     ae66697273741e7a117e060000000200000000000000e5f00043653781597365636f6e64";
+
+#[test]
+fn a_frame_with_a_number_beyond_the_greatest_is_none() {
+    for (number, is_one) in [(LSN_MAX.0, true), (LSN_MAX.0 + 1, false)] {
+        let mut bytes = Vec::new();
+        put_frame(&mut bytes, 0, SALT, (Lsn(number), Lsn(number - 1)), b"ab");
+        let found = frame_at(&bytes, 0, Format::Salted(SALT)).map(|frame| frame.lsn);
+        assert_eq!(found, is_one.then_some(Lsn(number)));
+        let named = first_lsn(Path::new(&format!("{number:020}.log")));
+        assert_eq!(named, is_one.then_some(Lsn(number)));
+    }
+    let mut bytes = Vec::new();
+    put_frame(&mut bytes, 0, SALT, (Lsn(7), Lsn(7)), b"ab");
+    assert!(frame_at(&bytes, 0, Format::Salted(SALT)).is_none(), "it was answered before it was");
+}

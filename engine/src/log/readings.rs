@@ -286,6 +286,29 @@ mod tests {
     }
 
     #[test]
+    fn histograms_with_a_bucket_more_than_the_limit_are_refused() {
+        let span = |buckets: usize| {
+            let mut bytes = Vec::new();
+            put_signed(&mut bytes, -3);
+            put_varint(&mut bytes, buckets as u64);
+            bytes.resize(bytes.len() + buckets, 1);
+            take_span(&mut Reader::new(&bytes)).map(|span| span.counts.len()).ok()
+        };
+        assert_eq!(span(HISTOGRAM_SPAN_MAX), Some(HISTOGRAM_SPAN_MAX));
+        assert_eq!(span(HISTOGRAM_SPAN_MAX + 1), None);
+        let explicit = |buckets: usize| {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, buckets as u64);
+            (1..buckets).for_each(|bound| bytes.extend_from_slice(&(bound as f64).to_le_bytes()));
+            bytes.resize(bytes.len() + buckets, 1);
+            let read = take_explicit(&mut Reader::new(&bytes), &mut Vec::new());
+            read.map(|read| read.counts().count()).ok()
+        };
+        assert_eq!(explicit(HISTOGRAM_BUCKETS_MAX), Some(HISTOGRAM_BUCKETS_MAX));
+        assert_eq!(explicit(HISTOGRAM_BUCKETS_MAX + 1), None);
+    }
+
+    #[test]
     fn the_largest_histograms_come_back() {
         let mut batch = PointBatch::default();
         let push = |batch: &mut PointBatch, buckets: Buckets| {

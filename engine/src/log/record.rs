@@ -376,6 +376,23 @@ mod tests {
     }
 
     #[test]
+    fn a_series_with_a_tag_more_than_the_limit_is_refused() {
+        let read = |tags: usize| {
+            // No metrics, and series 7 of metric 1.
+            let mut bytes = vec![0, 1, 7, 1];
+            put_varint(&mut bytes, tags as u64);
+            for tag in 0..tags {
+                put_bytes(&mut bytes, format!("tag{tag:03}").as_bytes());
+                put_bytes(&mut bytes, b"v");
+            }
+            let mut reader = Reader::new(&bytes);
+            decode_definitions(&mut reader).map(|read| read.series.len()).ok()
+        };
+        assert_eq!(read(limits::TAGS_MAX), Some(1));
+        assert_eq!(read(limits::TAGS_MAX + 1), None);
+    }
+
+    #[test]
     fn the_largest_definitions_come_back() {
         let text =
             |chars: usize, first: usize| format!("{first:03}") + &"\u{1f3d4}".repeat(chars - 3);

@@ -63,7 +63,7 @@ pub(super) const PAYLOAD_BYTES_MAX: usize = 1 << 30;
 /// What a disk writes whole or not at all: those with larger sectors lose several of these at once.
 pub(super) const SECTOR_BYTES: usize = 512;
 /// No record has a greater number: at a billion a second they last for a century.
-const LSN_MAX: Lsn = Lsn(1 << 62);
+pub(super) const LSN_MAX: Lsn = Lsn(1 << 62);
 const MAGIC: [u8; 8] = *b"TELLTALE";
 const VERSION: u32 = 3;
 const HEADER_3_BYTES: usize = 48;

@@ -301,6 +301,18 @@ mod tests {
         proptest::collection::vec((0..3_000u64, len), 1..4)
     }
 
+    #[test]
+    fn a_list_with_a_member_more_than_the_limit_is_refused() {
+        let read = |members: usize| {
+            let mut bytes = vec![VERSION, FORM_EXACT];
+            put_varint(&mut bytes, members as u64);
+            (0..members as u64).for_each(|hash| bytes.extend_from_slice(&hash.to_le_bytes()));
+            Cardinality::decode(&bytes).map(|set| set.count()).ok()
+        };
+        assert_eq!(read(EXACT_MEMBERS_MAX), Some(EXACT_MEMBERS_MAX as u64));
+        assert_eq!(read(EXACT_MEMBERS_MAX + 1), None);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 

@@ -377,4 +377,12 @@ mod tests {
         packed(&[0; PACKED_BYTES]);
         packed(&[0x41; PACKED_BYTES - 1]);
     }
+
+    #[test]
+    fn as_many_registers_as_a_list_has_come_back() {
+        let full = of((0..LISTED_MAX as u64).map(|index| made_up_hash(index, 1)));
+        let bytes = encoded(&full);
+        assert_eq!(bytes, [&[0x80, 0x20][..], &[0, 1].repeat(LISTED_MAX)].concat());
+        assert_eq!(Registers::decode_listed(&mut Reader::new(&bytes)).unwrap().0, full.0);
+    }
 }

@@ -161,3 +161,19 @@ fn take_histogram(reader: &mut Reader<'_>) -> SketchResult<Parts<'static>> {
     let entries = Entries::Buckets { indices: Cow::Owned(indices), counts: Cow::Owned(counts) };
     Ok(Parts { count: count.min(COUNT_MAX), sum, told: false, min, max, entries })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_with_a_bucket_more_than_there_are_is_refused() {
+        let read = |buckets: u16| {
+            let mut bytes = Vec::new();
+            put_half(&mut bytes, (0..buckets).map(|index| (index, 1)));
+            take_half(&mut Reader::new(&bytes)).map(|half| half.len()).ok()
+        };
+        assert_eq!(read(histogram::BUCKETS), Some(usize::from(histogram::BUCKETS)));
+        assert_eq!(read(histogram::BUCKETS + 1), None);
+    }
+}

@@ -435,6 +435,14 @@ mod tests {
     }
 
     #[test]
+    fn more_components_than_a_sum_can_have_are_refused_unread() {
+        let too_many = Err(SketchError::Inconsistent("a sum has too many components"));
+        let read = |count: usize| ExactSum::from_parts(0, &vec![1.0; count]).map(drop);
+        assert_eq!(read(ExactSum::COMPONENTS_MAX + 1), too_many);
+        assert_ne!(read(ExactSum::COMPONENTS_MAX), too_many);
+    }
+
+    #[test]
     fn stored_components_are_refused_when_no_sum_gives_them() {
         let refused = |components: &[f64]| {
             assert!(ExactSum::from_parts(0, components).is_err(), "{components:?}");

@@ -152,4 +152,24 @@ mod tests {
             [9, 7, 132, 128, 128, 128, 128, 64, 80, 188, 5]
         );
     }
+
+    #[test]
+    fn a_block_has_rows_up_to_the_limit_and_ends_within_time() {
+        let read = |rows: u32, first_time: i64| {
+            let extent = Extent { rows, first_time, last_time: i64::MAX, text_bytes: u32::MAX };
+            let mut bytes = Vec::new();
+            extent.write(&mut bytes);
+            Extent::read(&mut Reader::new(&bytes)).is_ok_and(|read| read == extent)
+        };
+        let most = EVENT_BLOCK_ROWS_MAX as u32;
+        let rows = [0, 1, most, most + 1].map(|rows| read(rows, 5));
+        assert_eq!(rows, [false, true, true, false]);
+        assert!(read(1, 0));
+        assert!(!read(1, -1), "longer than any time");
+        // A block that begins at 2 and is as long as one from 1 to the end of time.
+        let mut bytes = vec![1, 4];
+        put_varint(&mut bytes, i64::MAX as u64 - 1);
+        bytes.push(0);
+        assert!(Extent::read(&mut Reader::new(&bytes)).is_err());
+    }
 }

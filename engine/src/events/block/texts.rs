@@ -365,4 +365,43 @@ mod tests {
         check(&large.each_ref().map(String::as_str), true);
         check(&large.each_ref().map(String::as_str), false);
     }
+
+    /// A section with one page of empty texts.
+    fn of_empty_texts(texts: usize) -> Vec<u8> {
+        let mut section = vec![AS_THEY_CAME];
+        // Texts, pages, and of the page: texts, bytes unpacked, bytes stored.
+        for number in [texts, 1, texts, texts, texts] {
+            put_varint(&mut section, number as u64);
+        }
+        section.resize(section.len() + texts, 0);
+        section
+    }
+
+    #[test]
+    fn a_page_with_a_text_more_than_the_limit_is_refused() {
+        let section = of_empty_texts(PAGE_TEXTS_MAX);
+        let index = TextIndex::read(&section, PAGE_TEXTS_MAX).unwrap();
+        assert_eq!(index.page(&section, 0).unwrap().len(), PAGE_TEXTS_MAX);
+        assert!(TextIndex::read(&section, PAGE_TEXTS_MAX - 1).is_err(), "more than there are rows");
+        assert!(TextIndex::read(&of_empty_texts(PAGE_TEXTS_MAX + 1), usize::MAX).is_err());
+    }
+
+    #[test]
+    fn a_page_with_a_byte_more_than_the_limit_is_refused() {
+        // The length of the text stands before it, in three bytes.
+        let largest = "x".repeat(UNPACKED_BYTES_MAX - 3);
+        check(&[largest.as_str()], false);
+        let too_large = largest + "x";
+        let packed = TextPacker::new(Effort::Seal).unwrap().as_they_came([&*too_large].into_iter());
+        assert!(packed.is_err());
+        let read = |unpacked: usize| {
+            let mut section = vec![AS_THEY_CAME];
+            for number in [1, 1, 1, unpacked, 0] {
+                put_varint(&mut section, number as u64);
+            }
+            TextIndex::read(&section, 1).is_ok()
+        };
+        assert!(read(UNPACKED_BYTES_MAX));
+        assert!(!read(UNPACKED_BYTES_MAX + 1));
+    }
 }

@@ -496,6 +496,21 @@ mod tests {
         check(&[(0, vec![0]), (1, vec![5]), (u32::MAX, vec![1, 2, 4, 8, 1000])]);
     }
 
+    #[test]
+    fn a_block_with_a_row_more_than_the_limit_is_refused() {
+        for (len, fits) in [(BLOCK_ROWS_MAX, true), (BLOCK_ROWS_MAX + 1, false)] {
+            let (mut long, mut wide) = (RowsBuilder::default(), RowsBuilder::default());
+            long.push(SeriesId(7), &(0..len as i64).collect::<Vec<_>>());
+            (0..len as u32).for_each(|series| wide.push(SeriesId(series), &[5]));
+            for (name, builder) in [("long", long), ("wide", wide)] {
+                let mut bytes = Vec::new();
+                builder.encode(Effort::Plain, |_| None, &mut bytes).unwrap();
+                let read = Rows::read(&mut Reader::new(&bytes)).map(|rows| rows.len());
+                assert_eq!(read.ok(), fits.then_some(len), "{name}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn any_rows_round_trip(

@@ -432,6 +432,34 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_page_with_a_series_more_than_the_limit_is_refused() {
+        let read = |series: u32| {
+            let mut head = Vec::new();
+            put_varint(&mut head, 0);
+            put_varint(&mut head, u64::from(series));
+            for column in [vec![1; series as usize], vec![1_000; series as usize]] {
+                integers::encode(&column, Effort::Plain, &mut head).unwrap();
+            }
+            read_head::<CounterTotal>(&mut Reader::new(&head)).map(|(_, read)| read.len()).ok()
+        };
+        assert_eq!(read(PAGE_SERIES), Some(PAGE_SERIES as usize));
+        assert_eq!(read(PAGE_SERIES + 1), None);
+    }
+
+    #[test]
+    fn a_list_of_bounds_longer_than_a_histogram_is_refused() {
+        let read = |bounds: usize| {
+            let lists = vec![(0..bounds).map(|bound| bound as f64).collect()];
+            let columns = HistogramColumns { lists, ..HistogramColumns::default() };
+            let mut bytes = Vec::new();
+            columns.encode(Effort::Plain, &mut bytes).unwrap();
+            HistogramColumns::read(&mut Reader::new(&bytes), 1).map(|read| read.lists.len()).ok()
+        };
+        assert_eq!(read(HISTOGRAM_BUCKETS_MAX), Some(1));
+        assert_eq!(read(HISTOGRAM_BUCKETS_MAX + 1), None);
+    }
+
     fn counts() -> impl Strategy<Value = Counts> {
         let explicit = prop::collection::vec(0..1u64 << 40, 1..5).prop_map(|counts| {
             let bounds = (1..counts.len()).map(|bound| bound as f64).collect();

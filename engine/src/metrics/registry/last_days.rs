@@ -191,4 +191,14 @@ mod tests {
             assert_eq!(day_of(TimestampMs(time)), day);
         }
     }
+
+    #[test]
+    fn a_page_with_a_series_more_than_the_limit_is_refused() {
+        let read = |count: u32| {
+            let rows: Vec<_> = (0..count).map(|series| (SeriesId(series), 20_000)).collect();
+            row(&rows).and_then(|bytes| read_row(&bytes)).map(|read| read.len()).ok()
+        };
+        assert_eq!(read(PAGE_SERIES), Some(PAGE_SERIES as usize));
+        assert_eq!(read(PAGE_SERIES + 1), None);
+    }
 }

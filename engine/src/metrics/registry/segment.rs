@@ -124,4 +124,18 @@ mod tests {
         assert!(row.len() < 1000 * 8, "{} bytes", row.len());
         assert_eq!(read_segment(&row).unwrap(), series);
     }
+
+    #[test]
+    fn a_segment_with_a_series_more_than_the_limit_is_refused() {
+        let tags = Tags::new(&[("host", "a")]).unwrap();
+        let series =
+            |id| SeriesDefined { id: SeriesId(id), metric: MetricId(1), tags: tags.clone() };
+        let read = |count: usize| {
+            let series: Vec<SeriesDefined> = (0..count as u32).map(series).collect();
+            let row = segment_row(&series).and_then(|row| read_segment(&row));
+            row.map(|read| read.len()).ok()
+        };
+        assert_eq!(read(SEGMENT_SERIES_MAX), Some(SEGMENT_SERIES_MAX));
+        assert_eq!(read(SEGMENT_SERIES_MAX + 1), None);
+    }
 }

@@ -190,6 +190,23 @@ mod tests {
         assert!(TimePage::decode(&ones.encode(Effort::Seal).unwrap()) == Ok(ones));
     }
 
+    #[test]
+    fn a_page_with_a_time_more_than_the_limit_is_refused() {
+        for (len, fits) in [(PAGE_TIMES_MAX, true), (PAGE_TIMES_MAX + 1, false)] {
+            let times: Vec<i64> = (0..len as i64).collect();
+            let (mut one, mut many) = (TimePage::default(), TimePage::default());
+            one.push(&times);
+            for time in &times {
+                many.push(&[*time]);
+            }
+            for page in [one, many] {
+                let read = TimePage::decode(&page.encode(Effort::Plain).unwrap());
+                assert!(read.is_ok() == fits, "{len} times of {} vectors", page.ends.len());
+                assert!(read.is_err() || read == Ok(page));
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn any_vectors_round_trip(

@@ -56,3 +56,21 @@ fn read_stamp(entries: &[u8]) -> Option<u64> {
     let number = entries.strip_prefix(&[LOG_DATA, STAMP_BYTES as u8, STAMP_MAGIC])?;
     number.first_chunk().map(|number| u64::from_le_bytes(*number))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sequence_number_is_read_up_to_the_greatest_and_not_beyond() {
+        let read = |sequence: u64, entries: u32| {
+            let record = [&sequence.to_le_bytes()[..], &entries.to_le_bytes()].concat();
+            assert_eq!(Batch::read(&record[..HEADER_BYTES - 1]), None, "a byte is missing");
+            Batch::read(&record).map(|batch| (batch.sequence, batch.next))
+        };
+        let most = u64::from(u32::MAX);
+        assert_eq!(read(SEQUENCE_MAX, u32::MAX), Some((SEQUENCE_MAX, SEQUENCE_MAX + most)));
+        assert_eq!(read(SEQUENCE_MAX + 1, 1), None);
+        assert_eq!(read(u64::MAX, u32::MAX), None);
+    }
+}
