@@ -20,7 +20,7 @@ pub(crate) struct Driver {
     house: Option<House>,
     pub(crate) disk: Disk,
     setup: Setup,
-    clock: Clock,
+    pub(crate) clock: Clock,
     pub(crate) runtime: Runtime,
     pub(crate) jobs: jobs::Model,
     pub(crate) errors: errors::Model,
@@ -204,7 +204,7 @@ impl Driver {
         if self.is_troubled() { self.restart(Crash::Kill) } else { self.started() }
     }
 
-    /// Time passes, and the ledger of jobs has done what is due: the first round after a long time takes nothing from anybody.
+    /// Time passes.
     pub(crate) fn pass(&mut self, time: Duration) -> Outcome {
         self.pass_jobs();
         self.clock.pass(time);
@@ -218,8 +218,10 @@ impl Driver {
         self.look()
     }
 
-    fn look(&mut self) -> Outcome {
+    /// The ledger of jobs has done what is due.
+    pub(crate) fn look(&mut self) -> Outcome {
         self.pass_jobs();
+        // The first round after a long time takes nothing from anybody.
         for _ in 0..2 {
             let looked = self.runtime.block_on(self.house().jobs().queues());
             self.hear("queues cannot be looked at", looked)?;

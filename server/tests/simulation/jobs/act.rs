@@ -58,6 +58,7 @@ impl Driver {
             Step::Forget(pick) => self.forget(*pick),
             Step::Chronicle => self.chronicle(),
             Step::Trim => self.trim_dead(),
+            Step::Stall { worker, ms } => self.stall(*worker, *ms),
         }
     }
 
@@ -93,7 +94,7 @@ impl Driver {
         }
     }
 
-    fn pick_worker(&self, pick: u64) -> Option<WorkerId> {
+    pub(super) fn pick_worker(&self, pick: u64) -> Option<WorkerId> {
         let at = pick.checked_rem(self.jobs.workers.len() as u64)?;
         self.jobs.workers.keys().nth(at as usize).copied()
     }

@@ -1,13 +1,18 @@
 //! Does what a step says about queues, dead jobs and the history, and tells the model what was answered.
 
+use std::time::Duration;
+
 use telltale_engine::TimestampMs;
-use telltale_server::platform::jobs::JobsError;
+use telltale_server::platform::jobs::{JobsError, Vitals};
 use telltale_simulation::{Outcome, fail};
 
 use super::act::Heard;
 use super::model::{Job, Paused, Stand};
 use super::steps::QUEUES;
 use crate::driver::Driver;
+
+/// Milliseconds between two rounds from which on the later one takes nothing from anybody.
+const LATE_MS: u64 = 2_000;
 
 impl Driver {
     /// Whether a queue that is not found may not be there.
@@ -111,6 +116,30 @@ impl Driver {
             Heard::Yes(count) => fail("dead jobs are forgotten too early", count),
             Heard::No(error) => fail("a trim of dead jobs is refused", error),
         }
+    }
+
+    /// A round takes long, as on a slow disk. Who is heard of first after it was not lost meanwhile.
+    pub(super) fn stall(&mut self, pick: u64, ms: u64) -> Outcome {
+        self.look()?;
+        let before = self.now();
+        let worker = self.pick_worker(pick).filter(|worker| self.jobs.is_there(*worker, before));
+        let clock = self.clock.clone();
+        let slow = move |_| {
+            clock.pass(Duration::from_millis(ms));
+            ((), None)
+        };
+        let outcome = self.runtime.block_on(self.house().jobs().enqueue_all(Vec::new(), slow));
+        let is_certain = matches!(self.hear("a round fails", outcome)?, Heard::Yes(()));
+        if let Some(worker) = worker.filter(|_| is_certain && ms > LATE_MS) {
+            let heartbeat = self.house().jobs().heartbeat(worker, Vitals::default());
+            let outcome = self.runtime.block_on(heartbeat);
+            match self.hear("a worker is not heard", outcome)? {
+                Heard::Yes(_) => self.jobs.heard(worker, self.now()),
+                Heard::No(error) => return fail("a worker is lost while nobody listened", error),
+                Heard::Nothing => {}
+            }
+        }
+        self.look()
     }
 
     pub(super) fn chronicle(&mut self) -> Outcome {

@@ -296,6 +296,11 @@ impl Model {
         }
     }
 
+    /// Whether a worker is certainly known to the ledger.
+    pub(crate) fn is_there(&self, id: WorkerId, now: Now) -> bool {
+        self.workers.get(&id).is_some_and(|worker| !worker.may_be_gone(now, self.silence_ms))
+    }
+
     /// The worker is not known to the ledger.
     pub(crate) fn not_found(&mut self, id: WorkerId, now: Now) -> Outcome {
         let silence_ms = self.silence_ms;

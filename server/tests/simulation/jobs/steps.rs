@@ -50,6 +50,11 @@ pub(crate) enum Step {
     Chronicle,
     /// Forgets dead jobs that are too old.
     Trim,
+    /// The ledger is held up for milliseconds, as by a slow disk, and then a worker is heard of.
+    Stall {
+        worker: u64,
+        ms: u64,
+    },
 }
 
 /// A job to be enqueued.
