@@ -159,8 +159,10 @@ impl Store {
 
     /// Whether an id is on disk.
     pub(super) fn has_seen(&self, seen: SeenKey, now: TimestampMs) -> Result<bool> {
-        let generation = generation(now);
-        let keys = [seen_key(generation, seen), seen_key(generation.saturating_sub(1), seen)];
+        let now = generation(now);
+        // What is believed lags behind after a crash: an id may be of the week that is still to come.
+        let generations = [now, now.saturating_sub(1), now.saturating_add(1)];
+        let keys = generations.map(|generation| seen_key(generation, seen));
         for found in self.engine.records().get_many(SEEN, &keys) {
             if found?.is_some() {
                 return Ok(true);
@@ -357,10 +359,31 @@ impl StoredCourse {
 
 #[cfg(test)]
 mod tests {
+    use telltale_engine::Options;
+
     use super::*;
 
     fn hex(bytes: &[u8]) -> String {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn an_id_is_known_in_the_weeks_around_the_one_that_it_came_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { cache_bytes: 8 << 20, ..Options::default() };
+        let store = Store::new(Engine::open(dir.path(), options).unwrap());
+        let begins = 3_000 * GENERATION_MS;
+        let mut changes = Changes::default();
+        changes.put_seen(SeenKey(7), TimestampMs(begins));
+        store.write(changes).unwrap();
+        for (now, is_known) in [
+            (begins - 1, true),
+            (begins, true),
+            (begins + 2 * GENERATION_MS - 1, true),
+            (begins + 2 * GENERATION_MS, false),
+        ] {
+            assert_eq!(store.has_seen(SeenKey(7), TimestampMs(now)).unwrap(), is_known, "{now}");
+        }
     }
 
     #[test]
