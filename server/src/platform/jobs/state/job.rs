@@ -33,7 +33,7 @@ pub(super) struct Hold {
     pub(super) token: u64,
     /// When it is taken away, on the steady clock.
     pub(super) ends_steady_ms: i64,
-    /// The same, as it was told.
+    /// The same by the time of day, as it was told; after a start, as it was then.
     pub(super) ends_wall_ms: i64,
     /// Known once its body was read.
     pub(super) class: Option<ClassName>,

@@ -150,7 +150,7 @@ impl State {
                     worker: WorkerId(worker),
                     token,
                     ends_steady_ms: now.steady_ms + left_ms,
-                    ends_wall_ms: lease_ends_ms,
+                    ends_wall_ms: now.wall.0.saturating_add(left_ms),
                     class: None,
                 };
                 self.hold(id, job, hold);
