@@ -254,7 +254,7 @@ impl Store {
             tracing::warn!("damage was found; healing waits for a moment without readers");
             return Ok(false);
         };
-        drop(db.take());
+        self.close_files(&mut db);
         self.findings.take_suspects();
         if !beyond.is_empty() {
             let set_aside = || open::set_aside(&self.dir);

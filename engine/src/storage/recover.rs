@@ -2,7 +2,7 @@
 //!
 //! RocksDB recovers from a full disk by itself, mostly, and some seconds later. After other failures, a failed write of its log above all,
 //! it refuses writes until it is opened again. While it is stopped it still answers reads, so it is not closed before it is likely that
-//! it opens again: files like those that it needs are made, synced and held first.
+//! it opens again: files like those that it needs are made, synced and held first. Writes that failed are not made true by it (`journal`).
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::disk::disk_free;
 use super::failure::{io_failure, is_full};
+use super::handle::Database;
 use super::store::Store;
 use crate::error::Result;
 
@@ -62,14 +63,12 @@ impl Store {
         Ok(Some(why))
     }
 
-    /// Why nothing can be written, if that is so. What damage has stopped is for [`Self::tend`].
+    /// Why nothing can be written, if that is so.
     fn why_stopped(&self) -> Option<String> {
         let Ok(db) = self.db() else {
             return Some("the database is closed, and could not be opened again".to_owned());
         };
-        let stopped = db.background_error();
-        let stopped = stopped.filter(|error| error.kind() != rocksdb::ErrorKind::Corruption);
-        stopped.map(|error| format!("the database has stopped: {}", error.into_string()))
+        stopped(&db).map(|error| format!("the database has stopped: {}", error.into_string()))
     }
 
     /// Whether files can be made, written, synced and held as a start does.
@@ -80,21 +79,39 @@ impl Store {
         probe(&self.dir).map_err(|error| io_failure("trying files of the database", error))
     }
 
-    /// Opens the database once more, and closes it before if it is open. Answers whether nobody stood in the way.
+    /// Opens the database again if it is closed or has stopped. Returns whether it was not in use, so that this could be done.
+    ///
+    /// Writes that failed before stay failed: see `journal`.
     pub(crate) fn reopen(&self) -> Result<bool> {
         let Some(mut db) = self.without_readers() else { return Ok(false) };
-        drop(db.take());
+        // Another thread may have opened it since this one saw that it has to be.
+        if db.as_ref().is_some_and(|db| stopped(db).is_none()) {
+            return Ok(true);
+        }
+        self.close_files(&mut db);
         *db = Some(Arc::new(self.open_files()?));
         tracing::warn!("the database was opened again: it had stopped");
         Ok(true)
     }
+
+    /// Closes the database, if it is open, to open it again.
+    pub(super) fn close_files(&self, db: &mut Option<Arc<Database>>) {
+        if let Some(open) = db.take() {
+            self.journal.closing(&open);
+        }
+    }
+}
+
+/// Why the database has stopped for good. What damage has stopped is for [`Store::tend`].
+fn stopped(db: &Database) -> Option<rocksdb::Error> {
+    db.background_error().filter(|error| error.kind() != rocksdb::ErrorKind::Corruption)
 }
 
 #[cfg(test)]
 impl Store {
     /// Closes the database, as where it could not be opened again.
     pub(crate) fn close(&self) {
-        drop(self.db.write().take());
+        self.close_files(&mut self.db.write());
     }
 }
 

@@ -192,8 +192,9 @@ impl Store {
     ///
     /// After [`Error::Unavailable`] (the disk is full) the same may be tried again later: the database goes
     /// on by itself within seconds after there is room. A database that refuses writes because its background work met damage is
-    /// healed and opened again, and the batch is tried once more, or a few times. After any other error writes fail until a restart,
-    /// and only that tells whether the batch reached the disk.
+    /// healed and opened again, and the batch is tried once more, or a few times. After any other error writes fail until
+    /// [`Self::recover`] has opened the database again, which drops the batch if it is in the log. Only if the process ends before that
+    /// may the next start find the batch applied, whole.
     pub(crate) fn write(&self, batch: Batch, sync: Sync) -> Result<()> {
         // What RocksDB calls corruption here is why its background work stopped, before the batch was looked at.
         self.healing_damage(|| self.write_once(&batch, sync))

@@ -17,10 +17,11 @@
 //! leaves it by itself: its file manager looks every five seconds whether at least one write buffer of the
 //! largest size is free again, writes the memtables out, starts a new log and takes writes again. Reads go
 //! on all the time; the write that failed is not applied. A full disk found by a compaction does not
-//! even stop writes. Every other failed write of the log (a disk that returns EIO, a user's quota) is
-//! fatal for the open database: reads go on, writes fail until the process is started again. That
-//! is on purpose: after a failed `fsync` nobody knows what the disk holds, and only reading the log again
-//! tells.
+//! even stop writes. Every other failed write or sync of the log (a disk that returns EIO, a user's quota) is
+//! fatal for the open database: reads go on, writes fail until it is opened again (`recover.rs`), which happens
+//! without a restart once files can be written. That RocksDB does not go on by itself is right: after a failed
+//! `fsync` nobody knows what the disk holds, and only reading the log again tells. Batches whose write
+//! failed are cut from the log before it is read (`journal`).
 //!
 //! # Memory
 //!

@@ -66,6 +66,8 @@ pub(in super::super) struct Journal {
     /// Unsynced writes under way, and those ever begun.
     unsynced: AtomicU64,
     unsynced_begun: AtomicU64,
+    /// The largest sequence number that was published when the database was closed to be opened again, until its logs were cut there.
+    published: Mutex<Option<u64>>,
 }
 
 /// The file of the mark, and what is in it.
@@ -99,7 +101,24 @@ impl Journal {
             stamp: AtomicU64::new(0),
             unsynced: AtomicU64::new(0),
             unsynced_begun: AtomicU64::new(0),
+            published: Mutex::default(),
         }
+    }
+
+    /// The database is about to be closed and opened again, with nobody writing to it: what is in its logs above what it has
+    /// published is of writes that failed.
+    pub(in super::super) fn closing(&self, db: &DB) {
+        *self.published.lock() = Some(db.latest_sequence_number());
+    }
+
+    /// Up to where batches were published, if the database was closed to be opened again.
+    pub(super) fn published(&self) -> Option<u64> {
+        *self.published.lock()
+    }
+
+    /// The logs were cut, or the database is open.
+    pub(super) fn forget_published(&self) {
+        *self.published.lock() = None;
     }
 
     /// Stamps a batch before anything is in it.
@@ -137,6 +156,7 @@ impl Journal {
     pub(in super::super) fn opened(&self, db: &DB, findings: &Findings) {
         let now = db.latest_sequence_number();
         let stored = self.stored();
+        self.forget_published();
         let mut kept = self.kept.lock();
         let told = std::mem::take(&mut kept.end_told);
         let lost = stored.map_or(0, |mark| mark.acknowledged.saturating_sub(now));

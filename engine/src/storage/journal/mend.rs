@@ -7,6 +7,9 @@
 //!   something that is not there, so the logs end at the hole, as in a point-in-time recovery.
 //! * Logs that end below it have lost their end.
 //!
+//! When a database is opened again that was closed in this process, the logs end at the first batch that was never published
+//! (`mod.rs` says why).
+//!
 //! Without a mark, or when a program wrote that knows of none, everything that is missing is told.
 //!
 //! A log that changes is written anew beside the old one, which it replaces when it is on the disk. It keeps its length,
@@ -65,10 +68,12 @@ impl Journal {
     ) -> io::Result<bool> {
         let Some(needed) = Needed::of(&self.db)? else { return Ok(false) };
         let stored = self.stored();
-        let survey = match Survey::of(&needed.logs, lacks_first(stored, &needed)) {
+        let published = self.published();
+        let survey = match Survey::of(&needed.logs, lacks_first(stored, &needed), published) {
             Ok(survey) => survey,
             Err(Unread::Io(error)) => return Err(error),
             Err(Unread::Strange) => {
+                self.forget_published();
                 tracing::warn!(
                     "the database's log is left to RocksDB: it has records of other kinds"
                 );
@@ -91,7 +96,11 @@ impl Journal {
             let log = logs.get(loss.log).map_or(0, |log| log.number);
             findings.tell(Finding::Lost(told(*loss, log)));
         }
-        if plan.cut.is_some() {
+        if survey.unpublished.is_some() {
+            tracing::warn!(
+                "writes that failed were in the database's log, and are dropped: whoever made them was told that they failed"
+            );
+        } else if plan.cut.is_some() {
             tracing::warn!(
                 "writes that were never acknowledged had been torn, and are dropped with those after them"
             );
@@ -99,6 +108,8 @@ impl Journal {
         if plan.end {
             self.end_is_told();
         }
+        // What is written from now on has larger numbers, such as rows of damaged tables.
+        self.forget_published();
         Ok(true)
     }
 
@@ -108,7 +119,7 @@ impl Journal {
             // Before the logs are listed: what was acknowledged by then is in them.
             let mark = self.stored();
             let Some(needed) = Needed::of(&self.db)? else { return Ok(()) };
-            let survey = match Survey::of(&needed.logs, lacks_first(mark, &needed)) {
+            let survey = match Survey::of(&needed.logs, lacks_first(mark, &needed), None) {
                 Ok(survey) => survey,
                 // One that is not needed any more.
                 Err(Unread::Io(error)) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -160,7 +171,7 @@ fn lacks_first(stored: Option<Mark>, needed: &Needed) -> bool {
 
 /// Judges what was found in so many logs.
 pub(super) fn plan(survey: &Survey, mark: Option<Mark>, logs: usize) -> Plan {
-    let mut plan = Plan::default();
+    let mut plan = Plan { cut: survey.unpublished, ..Plan::default() };
     let least = mark.map_or(1, |mark| mark.base + 1);
     for Hole { at, first, last } in &survey.holes {
         let first = first.filter(|first| *first >= least);

@@ -34,12 +34,16 @@ pub(super) struct Survey {
     pub(super) damaged: BTreeMap<usize, Vec<Range<usize>>>,
     /// In order.
     pub(super) holes: Vec<Hole>,
-    /// The sequence number after the last batch, if there is a batch.
+    /// The sequence number after the last batch that stays, or before which batches are missing, if there is a batch.
     pub(super) next: Option<u64>,
     /// The largest stamp.
     pub(super) stamp: u64,
     /// Whether some batch has no stamp: it was written by a program that did not mark what it acknowledged.
     pub(super) unstamped: bool,
+    /// Where batches begin that were never published, if a number was given up to which they were. All that follows is of failed writes.
+    pub(super) unpublished: Option<Place>,
+    /// The largest sequence number that was published. Nothing when nobody knows, as after a crash.
+    published: Option<u64>,
     /// Where damage began that no batch has followed yet, and what is read of its first record.
     open: Option<(Place, Option<(u64, u64)>)>,
 }
@@ -53,9 +57,18 @@ pub(super) enum Unread {
 }
 
 impl Survey {
+    /// Of logs in which what is above `published` is of writes that failed.
+    pub(super) fn up_to(published: Option<u64>) -> Self {
+        Self { published, ..Self::default() }
+    }
+
     /// Of all logs; `lacks_first` says whether one that comes before them is gone.
-    pub(super) fn of(logs: &[LogFile], lacks_first: bool) -> Result<Self, Unread> {
-        let mut survey = Self::default();
+    pub(super) fn of(
+        logs: &[LogFile],
+        lacks_first: bool,
+        published: Option<u64>,
+    ) -> Result<Self, Unread> {
+        let mut survey = Self::up_to(published);
         if lacks_first {
             survey.open = Some(((0, 0), None));
         }
@@ -63,6 +76,9 @@ impl Survey {
             let bytes = fs::read(&log.path).map_err(Unread::Io)?;
             let before = survey.next;
             survey.read(index, &bytes)?;
+            if survey.unpublished.is_some() {
+                break;
+            }
             let is_blank = survey.next == before && survey.open.is_none() && !bytes.is_empty();
             if is_blank && index + 1 < logs.len() {
                 // Nothing was left of it: a log that was only begun is empty.
@@ -77,13 +93,22 @@ impl Survey {
     pub(super) fn close(&mut self) {
         if let Some((at, hint)) = self.open.take() {
             let first = self.next.or(hint.map(|(first, _)| first));
+            if let (Some(first), Some(published)) = (first, self.published)
+                && first > published
+            {
+                self.unpublished = Some(at);
+                return;
+            }
             self.holes.push(Hole { at, first, last: None });
         }
     }
 
-    /// Reads the next log.
+    /// Reads the next log, up to the first batch that was never published.
     pub(super) fn read(&mut self, index: usize, log: &[u8]) -> Result<(), Unread> {
         for item in Records::of(log) {
+            if self.unpublished.is_some() {
+                break;
+            }
             match item.map_err(|_| Unread::Strange)? {
                 Item::Damaged { from, to } => self.note_damage(index, from..to, log),
                 Item::Record { at, bytes } => match Batch::read(&bytes) {
@@ -121,6 +146,12 @@ impl Survey {
             let at = damage.map_or(at, |(at, _)| at);
             let last = batch.sequence.checked_sub(1);
             self.holes.push(Hole { at, first: expected, last });
+        }
+        // A batch without entries has no number of its own, and changes nothing.
+        if self.published.is_some_and(|published| batch.next > published + 1) {
+            self.unpublished = Some(damage.map_or(at, |(at, _)| at));
+            self.next = Some(batch.sequence);
+            return Ok(());
         }
         self.next = Some(batch.next);
         match batch.acknowledged {

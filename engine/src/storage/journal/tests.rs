@@ -17,18 +17,18 @@ use super::mend::{Loss, Plan, plan};
 use super::survey::{Survey, Unread};
 
 /// A keyspace whose memtable holds all that a test writes.
-const ROWS: Keyspace = Keyspace::Blocks;
+pub(super) const ROWS: Keyspace = Keyspace::Blocks;
 /// Sizes of values: many to a sector, over sectors, over blocks.
 const SIZES: [usize; 10] = [40, 300, 20, 700, 5_000, 33_000, 90, 12_000, 70_000, 1];
 
-fn put_unsynced(store: &Store, key: u8, value: &[u8]) {
+pub(super) fn put_unsynced(store: &Store, key: u8, value: &[u8]) {
     let mut batch = Batch::new();
     batch.put(ROWS, &[key], value.to_vec());
     store.write(batch, Sync::No).unwrap();
 }
 
 /// The last log in `dir`.
-fn log_of(dir: &Path) -> PathBuf {
+pub(super) fn log_of(dir: &Path) -> PathBuf {
     Needed::of(dir).unwrap().unwrap().logs.pop().unwrap().path
 }
 
@@ -48,7 +48,7 @@ fn with_log(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, PathBuf)
     (copy, db)
 }
 
-fn records(log: &[u8]) -> Vec<(usize, Vec<u8>)> {
+pub(super) fn records(log: &[u8]) -> Vec<(usize, Vec<u8>)> {
     let item = |item: Result<Item<'_>, Foreign>| match item {
         Ok(Item::Record { at, bytes }) => Some((at, bytes.into_owned())),
         _ => None,
@@ -94,7 +94,7 @@ fn the_writer_frames_as_rocksdb_does() {
 }
 
 /// A batch of one entry as it stands in the log.
-fn batch(sequence: u64, acknowledged: u64, bytes: usize) -> Vec<u8> {
+pub(super) fn batch(sequence: u64, acknowledged: u64, bytes: usize) -> Vec<u8> {
     let mut record = sequence.to_le_bytes().to_vec();
     record.extend_from_slice(&[1, 0, 0, 0, 3, 9]);
     record.extend_from_slice(&stamp(acknowledged));
