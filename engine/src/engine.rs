@@ -358,6 +358,19 @@ impl Engine {
     pub(crate) fn rooms(&self) -> &Rooms {
         &self.rooms
     }
+
+    /// The averages of a metric over all of its series, of which no block is damaged.
+    pub(crate) fn averages(
+        &self,
+        metric: &str,
+        range: crate::model::TimeRange,
+        interval: crate::model::Interval,
+    ) -> Vec<f64> {
+        let query = MetricQuery::of_all(metric, range, interval, &[crate::model::Aggregation::Avg]);
+        let mut answer = self.query(&query).unwrap();
+        assert_eq!(answer.stats.quarantined, 0);
+        answer.groups.pop().and_then(|mut group| group.columns.pop()).unwrap_or_default()
+    }
 }
 
 impl Rooms {

@@ -197,7 +197,7 @@ impl Events {
 
     /// Deletes the bytes of blocks that nobody can come to any more.
     pub(crate) fn collect_garbage(&self) -> Result<()> {
-        self.delete_blocks(&self.view.take_unreachable())
+        self.delete_blocks(&self.view.unreachable())
     }
 
     /// Deletes the bytes of blocks and takes them off the list of garbage. Days that are left empty, and of which no reader
@@ -214,6 +214,7 @@ impl Events {
             batch.delete(Keyspace::EventCatalog, &keys::quarantine(key));
         }
         self.store.write(batch, Sync::No)?;
+        self.view.deleted(garbage);
         self.quarantined.write().retain(|key| !garbage.contains(key));
         self.settled.write().retain(|key| !garbage.contains(key));
         let used = self.view.days();
@@ -539,6 +540,11 @@ mod tests {
         assert!(events.read_block(&block.key).is_ok());
         let key = block.key;
         drop(held);
+        // What cannot be deleted is deleted the next time.
+        engine.rooms().store.close();
+        events.collect_garbage().unwrap_err();
+        engine.rooms().store.reopen().unwrap();
+        assert!(events.read_block(&key).is_ok());
         events.collect_garbage().unwrap();
         assert!(events.read_block(&key).is_err());
     }

@@ -90,10 +90,17 @@ impl View {
         self.retired.lock().extend(gone);
     }
 
-    /// The blocks that no reader can come to any more. Each is answered once.
-    pub(super) fn take_unreachable(&self) -> Vec<EventBlockKey> {
-        let mut retired = self.retired.lock();
-        retired.extract_if(.., |info| Arc::strong_count(info) == 1).map(|info| info.key).collect()
+    /// The blocks that no reader can come to any more, until they are [`Self::deleted`].
+    pub(super) fn unreachable(&self) -> Vec<EventBlockKey> {
+        let retired = self.retired.lock();
+        let free = retired.iter().filter(|info| Arc::strong_count(info) == 1);
+        free.map(|info| info.key).collect()
+    }
+
+    /// Forgets blocks that are deleted on disk.
+    pub(super) fn deleted(&self, keys: &[EventBlockKey]) {
+        let keys: BTreeSet<&EventBlockKey> = keys.iter().collect();
+        self.retired.lock().retain(|info| !keys.contains(&info.key));
     }
 
     /// The days that have blocks, in the view or in the hands of readers.

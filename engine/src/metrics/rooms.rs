@@ -33,6 +33,8 @@ pub(crate) struct Metrics {
     pub(super) baselines: Mutex<Baselines>,
     /// Metrics whose drop is in the log, with the blocks to be removed.
     pub(super) dropped: Mutex<Vec<(MetricId, Vec<BlockKey>)>>,
+    /// Blocks in the catalog on disk that no view names, and that are still to be removed.
+    pub(super) unwanted: Mutex<Vec<BlockKey>>,
     pub(crate) counters: Counters,
 }
 
@@ -71,6 +73,7 @@ impl Metrics {
             sequence: AtomicU64::new(sequence),
             baselines: Mutex::default(),
             dropped: Mutex::default(),
+            unwanted: Mutex::default(),
             counters: Counters::default(),
         }
     }

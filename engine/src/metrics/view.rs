@@ -218,7 +218,8 @@ impl View {
         self.retired.lock().catalogs.push_back(retired);
     }
 
-    /// Gives up blocks that no catalog ever named.
+    /// Gives up blocks that no catalog names: new ones of a merge that failed, and those whose deletion failed after they were
+    /// returned by [`Self::take_unreachable`].
     pub(crate) fn give_up(&self, blocks: Vec<BlockKey>) {
         if !blocks.is_empty() {
             let retired = Retired { catalog: Weak::new(), blocks, dropped: None };
@@ -226,7 +227,7 @@ impl View {
         }
     }
 
-    /// The blocks that no reader can come to any more. Each is answered once.
+    /// The blocks that no reader can come to any more. Each is returned once.
     pub(crate) fn take_unreachable(&self) -> Vec<BlockKey> {
         let mut retired = self.retired.lock();
         // Readers of a block hold the catalog that was the last to name it, or an older one: blocks are free in the order in

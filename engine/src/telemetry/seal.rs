@@ -92,8 +92,9 @@ impl Telemetry {
         frozen.receipts.values().for_each(|receipt| receipt.stage(&mut batch));
         batch.put(Keyspace::Meta, SEALED_KEY, frozen.boundary.0.to_le_bytes().to_vec());
         self.store.write(batch, Sync::Yes)?;
+        // Nothing fails from here on: what was set aside is on disk, and would be stored twice if it was sealed again.
         self.events.sealed(events);
-        self.metrics.sealed(&frozen.metrics, metrics)?;
+        self.metrics.sealed(&frozen.metrics, metrics);
         self.receipts.lock().sealed();
         Ok(report)
     }

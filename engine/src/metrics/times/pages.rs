@@ -170,18 +170,25 @@ impl TimePages {
     }
 
     /// Adds the deletion of pages to a batch: of all shelves but those that have blocks. To be called when no reader has a
-    /// block that is not in the catalog. Answers whether there is anything to delete.
-    pub(crate) fn stage_deletion(&self, used: &HashSet<Shelf>, batch: &mut Batch) -> bool {
-        let mut sweep = self.sweep.lock();
-        let mut shelves = self.shelves.lock();
+    /// block that is not in the catalog. Returns the shelves that are deleted, for [`Self::deleted`].
+    pub(crate) fn stage_deletion(&self, used: &HashSet<Shelf>, batch: &mut Batch) -> Vec<Shelf> {
+        let shelves = self.shelves.lock();
         let unused: Vec<Shelf> = shelves.keys().filter(|s| !used.contains(*s)).copied().collect();
         for shelf in &unused {
+            batch.delete_range(Keyspace::Times, KeyRange::prefix(&prefix(*shelf)));
+        }
+        unused
+    }
+
+    /// Forgets shelves whose pages are deleted on disk. Not before that: a deletion that failed is tried again.
+    pub(crate) fn deleted(&self, gone: &[Shelf]) {
+        let mut sweep = self.sweep.lock();
+        let mut shelves = self.shelves.lock();
+        for shelf in gone {
             shelves.remove(shelf);
             self.remembered.lock().retain(|_, (remembered, _)| remembered != shelf);
             sweep.take_if(|sweep| sweep.shelf == *shelf);
-            batch.delete_range(Keyspace::Times, KeyRange::prefix(&prefix(*shelf)));
         }
-        !unused.is_empty()
     }
 
     /// The sweep that is under way, if there is one.
@@ -294,7 +301,7 @@ impl std::fmt::Debug for TimePages {
 mod tests {
     use crate::Clock;
     use crate::engine::Engine;
-    use crate::model::{Aggregation, Interval, MetricQuery, MetricType, TimeRange, TimestampMs};
+    use crate::model::{Interval, MetricType, TimeRange, TimestampMs};
     use crate::options::{Maintenance, Options};
 
     const DAY: i64 = 86_400_000;
@@ -324,14 +331,7 @@ mod tests {
     }
 
     fn ask(engine: &Engine, metric: &str) -> Vec<f64> {
-        let query = MetricQuery::of_all(
-            metric,
-            TimeRange::new(START, START + DAY),
-            Interval::MINUTE,
-            &[Aggregation::Avg],
-        );
-        let mut answer = engine.query(&query).unwrap();
-        answer.groups.pop().and_then(|mut group| group.columns.pop()).unwrap_or_default()
+        engine.averages(metric, TimeRange::new(START, START + DAY), Interval::MINUTE)
     }
 
     /// Pages on disk, those of loose blocks first.

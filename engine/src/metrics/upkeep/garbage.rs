@@ -13,17 +13,52 @@ impl Metrics {
     /// for some, or for all.
     pub(crate) fn collect_garbage(&self, pace: Pace) -> Result<u64> {
         self.store.tend()?;
-        let keys = self.view.take_unreachable();
-        let deleted = self.delete_garbage(&keys)?;
-        if let Some(used) = self.view.shelves() {
-            let mut batch = Batch::new();
-            if self.times.stage_deletion(&used, &mut batch) {
-                self.store.flush_blocks()?;
-                self.store.write(batch, Sync::No)?;
-            }
-        }
+        self.remove_unwanted()?;
+        let deleted = self.delete_unreachable()?;
+        self.delete_unused_times()?;
         self.sweep_times(pace)?;
         Ok(deleted)
+    }
+
+    /// Deletes the blocks that no reader can come to any more. Returns how many.
+    pub(super) fn delete_unreachable(&self) -> Result<u64> {
+        let keys = self.view.take_unreachable();
+        let deleted = self.delete_garbage(&keys);
+        if deleted.is_err() {
+            // For the next time: deleting twice changes nothing.
+            self.view.give_up(keys);
+        }
+        deleted
+    }
+
+    /// Deletes the pages of times of windows that have no blocks any more.
+    pub(super) fn delete_unused_times(&self) -> Result<()> {
+        let Some(used) = self.view.shelves() else { return Ok(()) };
+        let mut batch = Batch::new();
+        let unused = self.times.stage_deletion(&used, &mut batch);
+        if !unused.is_empty() {
+            self.store.flush_blocks()?;
+            self.store.write(batch, Sync::No)?;
+            self.times.deleted(&unused);
+        }
+        Ok(())
+    }
+
+    /// Removes blocks that are in the catalog on disk and that no view has named: those of a metric that was dropped while they were
+    /// written. They are on disk for good already, so a failure is not one of whoever wrote them: it is logged, the blocks are tried
+    /// again with the garbage, and a start removes them in any case.
+    pub(super) fn discard(&self, keys: Vec<BlockKey>) {
+        self.unwanted.lock().extend(keys);
+        if let Err(error) = self.remove_unwanted() {
+            tracing::warn!(%error, "blocks of a dropped metric were not removed; this is tried again");
+        }
+    }
+
+    fn remove_unwanted(&self) -> Result<()> {
+        let mut unwanted = self.unwanted.lock();
+        self.remove(&unwanted)?;
+        unwanted.clear();
+        Ok(())
     }
 
     /// Deletes the bytes of blocks and takes them off the list of garbage. Days of a tier that are left empty, and
@@ -63,7 +98,9 @@ mod tests {
 
     use crate::maintenance::Pace;
     use crate::metrics::Metrics;
-    use crate::model::{MetricType, TimeRange, TimestampMs};
+    use crate::model::{
+        Aggregation, Interval, Lsn, MetricQuery, MetricType, TimeRange, TimestampMs,
+    };
     use crate::options::{Maintenance, Options};
     use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
     use crate::{Clock, Engine};
@@ -135,6 +172,60 @@ mod tests {
             assert_eq!(keys(&engine, Keyspace::Blocks).len(), 1);
             assert_eq!(engine.verify().unwrap().damaged, [""; 0]);
         }
+    }
+
+    #[test]
+    fn what_could_not_be_deleted_is_deleted_the_next_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = open(dir.path());
+        fill(&engine);
+        ["first", "second"].iter().for_each(|name| engine.delete_metric(name).unwrap());
+        engine.seal().unwrap();
+        let metrics = metrics(&engine);
+        assert_eq!(keys(&engine, Keyspace::Garbage).len(), 2);
+        metrics.store.close();
+        metrics.delete_unreachable().unwrap_err();
+        metrics.store.reopen().unwrap();
+        assert_eq!(keys(&engine, Keyspace::Blocks).len(), 2);
+        metrics.collect_garbage(Pace::Whole).unwrap();
+        for keyspace in [Keyspace::Garbage, Keyspace::Blocks] {
+            assert!(keys(&engine, keyspace).is_empty(), "{}", keyspace.name());
+        }
+    }
+
+    #[test]
+    fn a_seal_is_done_when_it_is_on_disk_whatever_fails_then() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = open(dir.path());
+        let mut batch = engine.batch();
+        for name in ["first", "second"] {
+            let series = batch.series(name, MetricType::Counter, &[]).unwrap();
+            batch.number(MetricType::Counter, series, NOW, 1.0);
+        }
+        engine.write(batch.finish()).unwrap();
+        let metrics = metrics(&engine);
+        let frozen = metrics.freeze();
+        engine.delete_metric("first").unwrap();
+        let mut batch = Batch::new();
+        let staged = metrics.stage_seal(&frozen, Lsn(1), &mut batch).unwrap();
+        metrics.store.write(batch, Sync::Yes).unwrap();
+        metrics.store.close();
+        // Blocks of the dropped metric cannot be removed.
+        metrics.sealed(&frozen, staged);
+        metrics.store.reopen().unwrap();
+        assert_eq!(keys(&engine, Keyspace::Catalog).len(), 2);
+        let sum = |engine: &Engine| {
+            let range = TimeRange::new(NOW.0 - NOW.0 % 60_000, NOW.0 + 60_000);
+            let query = MetricQuery::of_all("second", range, Interval::HOUR, &[Aggregation::Sum]);
+            let groups = engine.query(&query).unwrap().groups;
+            groups.iter().flat_map(|group| &group.columns[0]).sum::<f64>()
+        };
+        assert_eq!(sum(&engine), 1.0);
+        metrics.collect_garbage(Pace::Whole).unwrap();
+        assert_eq!(keys(&engine, Keyspace::Catalog).len(), 1);
+        assert_eq!(keys(&engine, Keyspace::Blocks).len(), 1);
+        assert_eq!(engine.verify().unwrap().damaged, [""; 0]);
+        assert_eq!(sum(&engine), 1.0);
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl Metrics {
         written.into_iter().for_each(|times| self.times.written(times));
         if !self.view.replace(&infos, &removed) {
             // The metric was dropped meanwhile: its new blocks go as well.
-            self.remove(&infos.iter().map(|info| info.key).collect::<Vec<_>>())?;
+            self.discard(infos.iter().map(|info| info.key).collect());
         }
         let bytes_of = |infos: &[BlockInfo]| infos.iter().map(|b| u64::from(b.bytes)).sum::<u64>();
         let mut sources: Vec<BlockInfo> =

@@ -103,14 +103,13 @@ impl Metrics {
         Ok(StagedBlocks { registry, ..self.stage(blocks, batch) })
     }
 
-    /// Shows the blocks that are on disk by now in the place of the head they were.
-    pub(crate) fn sealed(&self, frozen: &FrozenMetrics, staged: StagedBlocks) -> Result<()> {
+    /// Shows the blocks that are on disk by now in the place of the head they were. Cannot fail: the head would be sealed again, and
+    /// its points stored twice.
+    pub(crate) fn sealed(&self, frozen: &FrozenMetrics, staged: StagedBlocks) {
         staged.registry.written(&self.registry);
         self.view.drops_written(&frozen.dropped.iter().map(|(metric, _)| *metric).collect());
-        let unwanted = self.view.sealed(&staged.infos);
-        self.remove(&unwanted)?;
+        self.discard(self.view.sealed(&staged.infos));
         self.counters.seals.fetch_add(1, Ordering::Relaxed);
-        Ok(())
     }
 
     /// Adds new blocks and their names to a batch.

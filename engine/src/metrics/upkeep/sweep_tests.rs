@@ -3,9 +3,7 @@
 use super::super::times::TimePages;
 use super::super::view::MetricView;
 use crate::maintenance::Pace;
-use crate::model::{
-    Aggregation, Interval, MetricId, MetricQuery, MetricType, TimeRange, TimestampMs,
-};
+use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::options::{Maintenance, Options};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
 use crate::{Clock, Engine};
@@ -57,15 +55,7 @@ fn pages(engine: &Engine) -> (usize, usize) {
 }
 
 fn ask(engine: &Engine, metric: &str) -> Vec<f64> {
-    let query = MetricQuery::of_all(
-        metric,
-        TimeRange::new(START, START + DAY),
-        Interval::MINUTE,
-        &[Aggregation::Avg],
-    );
-    let mut answer = engine.query(&query).unwrap();
-    assert_eq!(answer.stats.quarantined, 0);
-    answer.groups.pop().and_then(|mut group| group.columns.pop()).unwrap_or_default()
+    engine.averages(metric, TimeRange::new(START, START + DAY), Interval::MINUTE)
 }
 
 /// Late batches of ten points, each merged, and never twice the same hosts in a row.
@@ -189,6 +179,23 @@ fn a_sweep_that_cannot_read_a_block_is_put_off_and_deletes_nothing() {
     assert_eq!(pages(&engine), once);
     assert!(["cpu", "load"].map(|metric| ask(&engine, metric)) == before);
     assert_eq!(engine.verify().unwrap().damaged, Vec::<String>::new());
+}
+
+#[test]
+fn pages_that_could_not_be_deleted_are_deleted_the_next_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path());
+    fill(&engine, "cpu");
+    engine.delete_metric("cpu").unwrap();
+    engine.seal().unwrap();
+    let metrics = &engine.rooms().telemetry.metrics;
+    assert!(metrics.delete_unreachable().unwrap() > 0);
+    assert!(pages(&engine).0 > 0);
+    engine.rooms().store.close();
+    metrics.delete_unused_times().unwrap_err();
+    engine.rooms().store.reopen().unwrap();
+    metrics.collect_garbage(Pace::Whole).unwrap();
+    assert_eq!(pages(&engine), (0, 0));
 }
 
 #[test]
