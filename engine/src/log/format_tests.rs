@@ -46,6 +46,21 @@ fn segments_of_version_2_are_read() {
 const GOLDEN_2: &str = "54454c4c54414c45020000000000000002010000000000000101000000000000d238aee27bcff3222e7a117e0300000002010000000000\
     000101000000000000e27e394da626ea590000000024c0c0d8616200";
 
+#[test]
+fn segments_with_both_headers_in_their_first_two_sectors_are_read() {
+    let beginning = header(Lsn(1), Lsn(0), SALT);
+    let header = &beginning[SECOND_HEADER_AT..];
+    let mut bytes = [header, &[0; 512 - 48], header].concat();
+    put_frame(&mut bytes, 0, SALT, (Lsn(1), Lsn(0)), b"first");
+    // With both headers, then with the second one only.
+    for lost in [0..0, 0..512] {
+        bytes[lost].fill(0);
+        let (records, scanned) = read_segment(&bytes);
+        assert_eq!(records, ["first"]);
+        assert_eq!((scanned.next, scanned.damage, scanned.torn), (Lsn(2), vec![], None));
+    }
+}
+
 pub(super) fn bytes_of(hex: &str) -> Vec<u8> {
     let two = hex.as_bytes().chunks(2).map(|two| std::str::from_utf8(two).unwrap());
     two.map(|two| u8::from_str_radix(two, 16).unwrap()).collect()

@@ -57,6 +57,8 @@ use crate::model::Lsn;
 pub(super) const HEADER_BYTES: usize = SECOND_HEADER_AT + HEADER_3_BYTES;
 /// Where the second header begins: the largest sectors of disks, and the pages of memory, have so many bytes.
 pub(super) const SECOND_HEADER_AT: usize = 4_096;
+/// Where it begins in segments that were written before the first release.
+const EARLY_SECOND_HEADER_AT: usize = 512;
 pub(super) const FRAME_HEADER_BYTES: usize = 40;
 /// A payload is at most this long; a batch that needs more is refused before it gets here.
 pub(super) const PAYLOAD_BYTES_MAX: usize = 1 << 30;
@@ -149,9 +151,16 @@ pub(super) fn header(first: Lsn, answered: Lsn, salt: Salt) -> [u8; HEADER_BYTES
 
 /// The header of the segment that begins with `bytes`, if a whole one is there.
 pub(super) fn read_header(bytes: &[u8]) -> Option<SegmentHeader> {
-    let second =
-        || header_at(bytes, SECOND_HEADER_AT).filter(|header| header.length == HEADER_BYTES);
-    header_at(bytes, 0).or_else(second)
+    let second = |at| header_at(bytes, at).filter(|header| header.length == HEADER_BYTES);
+    let second_header = second(SECOND_HEADER_AT);
+    // Zeros in any other segment.
+    if second_header.is_none()
+        && let Some(header) = second(EARLY_SECOND_HEADER_AT)
+    {
+        let length = EARLY_SECOND_HEADER_AT + HEADER_3_BYTES;
+        return Some(SegmentHeader { length, ..header });
+    }
+    header_at(bytes, 0).or(second_header)
 }
 
 fn header_at(file: &[u8], at: usize) -> Option<SegmentHeader> {
