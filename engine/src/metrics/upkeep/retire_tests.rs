@@ -59,6 +59,16 @@ impl Bench {
         &self.engine().rooms().telemetry.metrics
     }
 
+    /// Lets all data of the series expire and marks those that have none, which may retire now.
+    fn expire_all_data(&self) {
+        self.engine().seal().unwrap();
+        self.pass(days(KEPT + 1));
+        let (metrics, expiry) = (self.metrics(), self.now());
+        metrics.expire_blocks(expiry).unwrap();
+        assert_eq!(metrics.mark_series(expiry), Marked::Quiet);
+        self.engine().seal().unwrap();
+    }
+
     fn pass(&self, time: Duration) {
         self.clock.pass(time);
     }
@@ -256,12 +266,8 @@ fn readings_of_a_series_that_stays_do_not_count_as_forgotten() {
         series
     };
     let (found, gone) = (read("found"), read("gone"));
-    bench.engine().seal().unwrap();
-    bench.pass(days(KEPT + 1));
-    let (metrics, expiry) = (bench.metrics(), bench.now());
-    metrics.expire_blocks(expiry).unwrap();
-    assert_eq!(metrics.mark_series(expiry), Marked::Quiet);
-    bench.engine().seal().unwrap();
+    bench.expire_all_data();
+    let metrics = bench.metrics();
     // After both were chosen to retire.
     assert_eq!(read("found"), found);
     assert_eq!(metrics.retire_piece(&RoaringBitmap::from_iter([found.0, gone.0])), 1);
@@ -311,12 +317,8 @@ fn a_kill_between_two_steps_gives_a_series_one_id() {
             series
         };
         let old = (bench.write("pod"), total(&bench, 10.0, START - 5));
-        bench.engine().seal().unwrap();
-        bench.pass(days(KEPT + 1));
+        bench.expire_all_data();
         let (metrics, expiry) = (bench.metrics(), bench.now());
-        metrics.expire_blocks(expiry).unwrap();
-        assert_eq!(metrics.mark_series(expiry), Marked::Quiet);
-        bench.engine().seal().unwrap();
         match killed {
             Killed::BeforeTheDiskKnows => {
                 metrics.retire_piece(&RoaringBitmap::from_iter([old.0.0, old.1.0]));
