@@ -99,6 +99,7 @@ pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
         headers_max: count(http.headers),
         header_timeout: http.header_timeout.duration(),
         idle_timeout: http.idle_timeout.duration(),
+        half_closed_grace: http.half_closed_grace.duration(),
         body_idle_timeout: http.body_idle_timeout.duration(),
         body_timeout: http.body_timeout.duration(),
         shutdown_timeout: config.server.drain.duration(),

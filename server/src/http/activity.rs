@@ -13,6 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use super::client_end::{ClientEnd, Departed};
 use super::pace::{Pace, TooSlow};
 use super::settings::Settings;
 use crate::limits;
@@ -36,6 +37,8 @@ pub(super) struct Activity {
     shown_key: AtomicBool,
     header: Duration,
     requests: AtomicUsize,
+    /// The end of what the client sends.
+    end: Arc<ClientEnd>,
     /// Milliseconds of the ticks when the connection last did something of use.
     rested_since_ms: AtomicU64,
     /// Milliseconds of the ticks when the first byte of a request came that is not complete.
@@ -56,6 +59,8 @@ pub(super) enum Overdue {
     Headers,
     /// Answers are taken too slowly.
     Reading,
+    /// The client of a request in flight is gone, or has ended its side longer ago than the grace.
+    Departed,
 }
 
 /// A request being answered.
@@ -66,6 +71,7 @@ impl Activity {
     pub(super) fn new(settings: &Settings, ticks: Ticks) -> Arc<Self> {
         let now_ms = ticks.elapsed().as_millis() as u64;
         Arc::new(Self {
+            end: Arc::new(ClientEnd::new(settings, ticks.clone())),
             ticks,
             pace: Arc::new(Pace::new(settings)),
             idle: settings.idle_timeout,
@@ -84,9 +90,15 @@ impl Activity {
     /// A request is complete enough to be answered.
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.requests.fetch_add(1, Ordering::Relaxed);
+        self.end.begin();
         self.head_since_ms.store(NEVER, Ordering::Relaxed);
         self.lingers.store(false, Ordering::Relaxed);
         Busy(Arc::clone(self))
+    }
+
+    /// The end of what the client sends.
+    pub(super) fn end(&self) -> &Arc<ClientEnd> {
+        &self.end
     }
 
     /// How fast answers are taken.
@@ -121,8 +133,9 @@ impl Activity {
         }
         let paced = self.pace.look(self.ticks.elapsed()).map_err(|TooSlow| Overdue::Reading)?;
         if self.requests.load(Ordering::Relaxed) > 0 {
+            let departs = self.end.patience().map_err(|Departed| Overdue::Departed)?;
             let look = self.stranger_idle.min(self.header);
-            return Ok(paced.map_or(look, |left| left.min(look)));
+            return Ok([paced, departs].into_iter().flatten().fold(look, Duration::min));
         }
         if let Some(left) = paced {
             return Ok(left);
@@ -144,6 +157,14 @@ impl Activity {
     /// The time on the clock of [`Self::patience`].
     pub(super) fn elapsed(&self) -> Duration {
         self.ticks.elapsed()
+    }
+
+    /// Whether an answer is being made or written for which the end of stream is kept from hyper. HTTP/2 never keeps it: see
+    /// [`super::client_end`].
+    fn holds_the_end(&self, unflushed: bool) -> bool {
+        let in_flight = self.requests.load(Ordering::Relaxed) > 0;
+        let answering = in_flight || unflushed || self.pace.unsent() > 0;
+        answering && self.end.may_hold() && !self.http2.load(Ordering::Relaxed)
     }
 
     fn now_ms(&self) -> u64 {
@@ -192,13 +213,23 @@ pub(super) struct Tapped<S> {
     /// Bytes of [`PREFACE`] seen so far; `None` once the protocol is known.
     preface_seen: Option<usize>,
     told: bool,
+    /// Bytes were written since the last flush: hyper may have more of the same answer.
+    unflushed: bool,
     shut: bool,
     lingering: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Tapped<S> {
     pub(super) fn new(socket: S, activity: Arc<Activity>) -> Self {
-        Self { socket, activity, preface_seen: Some(0), told: false, shut: false, lingering: None }
+        Self {
+            socket,
+            activity,
+            preface_seen: Some(0),
+            told: false,
+            unflushed: false,
+            shut: false,
+            lingering: None,
+        }
     }
 
     fn look_for_preface(&mut self, bytes: &[u8]) {
@@ -232,12 +263,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Tapped<S> {
             }
             return Poll::Ready(Ok(()));
         }
-        let before = buf.filled().len();
+        let (before, room) = (buf.filled().len(), buf.remaining());
         ready!(Pin::new(&mut this.socket).poll_read(cx, buf))?;
         let bytes = &buf.filled()[before..];
         if !bytes.is_empty() {
             this.activity.received();
             this.look_for_preface(bytes);
+        } else if room > 0 && this.activity.holds_the_end(this.unflushed) {
+            // The connection is woken when it may read on: a socket whose end was read wakes nobody.
+            this.activity.end.hold();
+            return Poll::Pending;
         }
         Poll::Ready(Ok(()))
     }
@@ -253,6 +288,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
         if self.told {
             return Poll::Ready(Ok(buf.len()));
         }
+        self.unflushed = true;
         let written = ready!(Pin::new(&mut self.socket).poll_write(cx, buf))?;
         self.activity.sent(written);
         Poll::Ready(Ok(written))
@@ -266,6 +302,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
         if self.told {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
+        self.unflushed = true;
         let written = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, bufs))?;
         self.activity.sent(written);
         Poll::Ready(Ok(written))
@@ -276,7 +313,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_flush(cx)
+        ready!(Pin::new(&mut self.socket).poll_flush(cx))?;
+        self.unflushed = false;
+        if !self.activity.holds_the_end(self.unflushed) {
+            self.activity.end.release();
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Closing a socket with unread bytes resets it, and the client would lose the answer that says why. So

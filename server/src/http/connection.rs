@@ -3,7 +3,7 @@
 //! The patience is kept here and not by hyper, whose header timeout also counts the pause between two requests
 //! and ends in silence. Between requests a connection may rest for the idle timeout; from the first byte of a
 //! request its headers have the header timeout, and a client that misses it is told `request_timeout`. While a
-//! request is being answered there is no timeout here; its body has its own.
+//! request is being answered there is no timeout here, unless its client has ended its side ([`super::client_end`]); its body has its own.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -22,7 +22,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use super::activity::{Activity, Overdue, Tapped};
+use super::activity::{Activity, Busy, Overdue, Tapped};
+use super::client_end::{Arriving, Lookout};
 use super::error::{ApiError, ErrorCode};
 use super::leftover;
 use super::pace::Paced;
@@ -38,63 +39,91 @@ const BUFFER_BYTES_MIN: usize = 8 << 10;
 /// A request being answered.
 type Answering = Pin<Box<dyn Future<Output = Result<http::Response<Paced>, Infallible>> + Send>>;
 
-/// Serves `socket` until one side ends it. When `stopping` turns true the request in flight is the last.
-pub(super) async fn serve<S>(
+/// Serves `socket` until one side ends it. When `stopping` turns true the request in flight is the last. `lookout` is the same socket, to
+/// be watched for its end.
+pub(super) async fn serve<S, L>(
     server: Arc<Server>,
     origin: Origin,
     socket: S,
+    lookout: Arc<L>,
     mut stopping: watch::Receiver<bool>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    L: Lookout,
 {
     let activity = Activity::new(&server.settings, server.ticks.clone());
     let io = TokioIo::new(Tapped::new(socket, Arc::clone(&activity)));
-    let answering = Arc::clone(&activity);
     let builder = builder(&server.settings);
-    let expired = Arc::clone(&server);
+    let (answering, shared) = (Arc::clone(&activity), Arc::clone(&server));
     let service = service_fn(move |request: http::Request<Incoming>| {
         let busy = answering.begin();
-        let (server, activity) = (Arc::clone(&server), Arc::clone(&answering));
-        Box::pin(async move {
-            let (request, leftover) = leftover::lend(request);
-            let mut response = server.respond(origin, request).await;
-            if response.extensions_mut().remove::<ShownKey>().is_some() {
-                activity.show_key();
-            }
-            if let Some(leftover) = leftover
-                && !leftover.read(response.status()).await
-            {
-                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-                activity.linger();
-            }
-            let response = response.map(|body| Paced::new(body, activity.pace()));
-            drop(busy);
-            Ok(response)
-        }) as Answering
+        let (server, activity) = (Arc::clone(&shared), Arc::clone(&answering));
+        Box::pin(async move { Ok(answer(&server, origin, request, &activity, busy).await) })
+            as Answering
     });
     let mut connection = pin!(builder.serve_connection(io, service).into_owned());
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        overdue = overdue(&activity) => {
-            match overdue {
-                Overdue::Headers => activity.expire(too_slow(&expired)),
-                Overdue::Idle => connection.as_mut().graceful_shutdown(),
-                Overdue::Reading => {
-                    expired.telemetry.cut_slow();
-                    return;
+    let mut watching = pin!(activity.end().watch(&*lookout));
+    let mut overdue = pin!(overdue(&activity));
+    let mut is_stopping = false;
+    let ended = loop {
+        tokio::select! {
+            // What wakes the connection is set up before the connection can call for it.
+            biased;
+            never = watching.as_mut() => match never {},
+            overdue = overdue.as_mut() => {
+                match overdue {
+                    Overdue::Headers => activity.expire(too_slow(&server)),
+                    Overdue::Idle => connection.as_mut().graceful_shutdown(),
+                    Overdue::Reading => {
+                        server.telemetry.cut_slow();
+                        return;
+                    }
+                    Overdue::Departed => {
+                        tracing::debug!("the client of a request is gone");
+                        return;
+                    }
                 }
+                // Whoever does not let the connection end is not waited for.
+                let patience = Duration::from_millis(limits::LINGER_MS);
+                break timeout(patience, connection).await.unwrap_or(Ok(()));
             }
-            // Whoever does not let the connection end is not waited for.
-            timeout(Duration::from_millis(limits::LINGER_MS), connection).await.unwrap_or(Ok(()))
-        }
-        () = requested(&mut stopping) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+            () = requested(&mut stopping), if !is_stopping => {
+                is_stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            ended = connection.as_mut() => break ended,
         }
     };
     if let Err(error) = ended {
         tracing::debug!(cause = %error, "a connection broke");
     }
+}
+
+/// Answers a request, and does for the connection what follows from the answer.
+async fn answer(
+    server: &Arc<Server>,
+    origin: Origin,
+    request: http::Request<Incoming>,
+    activity: &Arc<Activity>,
+    busy: Busy,
+) -> http::Response<Paced> {
+    let end = activity.end();
+    let request = request.map(|body| Arriving::new(body, Arc::clone(end)));
+    let (mut request, leftover) = leftover::lend(request);
+    request.extensions_mut().insert(Arc::clone(end));
+    let mut response = server.respond(origin, request).await;
+    if response.extensions_mut().remove::<ShownKey>().is_some() {
+        activity.show_key();
+    }
+    if let Some(leftover) = leftover
+        && !leftover.read(response.status()).await
+    {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        activity.linger();
+    }
+    let response = response.map(|body| Paced::new(body, activity.pace()));
+    drop(busy);
+    response
 }
 
 /// The answer to a client that does not finish its headers. There is no request whose id it could echo.
@@ -122,6 +151,7 @@ async fn overdue(activity: &Activity) -> Overdue {
     let mut timer = pin!(sleep(Duration::ZERO));
     let mut rings_at = Duration::MAX;
     poll_fn(|cx| {
+        activity.end().wakes(cx.waker());
         loop {
             let left = match activity.patience() {
                 Ok(left) => left,

@@ -17,6 +17,7 @@ use http::request::Parts;
 
 use super::admission::Reservation;
 use super::body::BodyLimits;
+use super::client_end::ClientEnd;
 use super::error::{ApiError, ApiResult};
 use super::idempotency::{Claim, Subject};
 use super::identify::OverQuota;
@@ -69,7 +70,7 @@ where
 async fn walk<B>(
     server: &Arc<Server>,
     origin: Origin,
-    parts: Parts,
+    mut parts: Parts,
     body: B,
     trail: &mut Trail,
 ) -> ApiResult<Response>
@@ -111,6 +112,7 @@ where
         charge_more(server, route, trail, charges(&body).saturating_sub(1))?;
     }
     let admitted = place.of_somebody_known(server, body.len())?;
+    let client = parts.extensions.remove::<Arc<ClientEnd>>();
     let request = Request {
         method: route.method,
         params,
@@ -121,6 +123,7 @@ where
         body,
         ticket: None,
         admitted: admitted.clone(),
+        client,
     };
     let own = Arc::clone(app);
     // The place in the server is kept as long as the work lasts, also when the caller has gone.

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use telltale_engine::Receipt;
 
 use super::admission::Reservation;
+use super::client_end::ClientEnd;
 use super::error::ApiResult;
 use super::idempotency::Ticket;
 use super::parts::Parts;
@@ -31,6 +32,8 @@ pub struct Request {
     pub(super) body: Vec<u8>,
     pub(super) ticket: Option<Ticket>,
     pub(super) admitted: Reservation,
+    /// The end of what the client of the connection sends, where there is a connection.
+    pub(super) client: Option<Arc<ClientEnd>>,
 }
 
 impl Request {
@@ -97,9 +100,13 @@ impl Request {
     }
 
     /// Waits for something that may take long. Meanwhile the request holds no place in the server, and no body. Refused as soon as
-    /// the caller's key is revoked: `waiting` is dropped then, also when it has just ended.
+    /// the caller's key is revoked: `waiting` is dropped then, also when it has just ended. A client that has ended its side of the
+    /// connection is taken for gone: what is waited for would be lost with it.
     pub async fn wait<T>(&mut self, waiting: impl Future<Output = T>) -> ApiResult<T> {
         drop(self.take_body());
+        if let Some(client) = &self.client {
+            client.unshare();
+        }
         self.admitted.leave();
         let outcome = tokio::select! {
             biased;

@@ -12,6 +12,7 @@ use super::connection;
 use super::listener::{Accepted, Listener};
 use super::pipeline::Origin;
 use super::server::Server;
+use super::socket::share;
 use crate::limits;
 
 /// Serves until `shutdown` ends, then takes no more connections, lets the requests in flight end, and returns
@@ -109,10 +110,15 @@ async fn converse(
     match accepted {
         Accepted::Tcp(stream, address) => {
             let origin = Origin::Network(address);
-            connection::serve(Arc::clone(&server), origin, stream, stopping).await
+            let (reader, writer) = stream.into_split();
+            let (socket, lookout) = share(reader, writer);
+            connection::serve(Arc::clone(&server), origin, socket, lookout, stopping).await
         }
         Accepted::Control(stream) => {
-            connection::serve(Arc::clone(&server), Origin::Control, stream, stopping).await
+            let (reader, writer) = stream.into_split();
+            let (socket, lookout) = share(reader, writer);
+            let origin = Origin::Control;
+            connection::serve(Arc::clone(&server), origin, socket, lookout, stopping).await
         }
     }
     drop((open, slot));

@@ -61,6 +61,9 @@ pub struct Settings {
     pub header_timeout: Duration,
     /// How long a connection may wait for its next request. 75 s: longer than the usual proxy waits.
     pub idle_timeout: Duration,
+    /// How long a request is answered on after its client has ended its side of the connection. 10 s: longer than nearly all answers
+    /// take, and not so long that queries of clients that are gone keep others waiting.
+    pub half_closed_grace: Duration,
     /// How long a body may pause. 10 s.
     pub body_idle_timeout: Duration,
     /// How long a whole body may take. 60 s: 32 MiB over a slow line.
@@ -168,6 +171,7 @@ impl Default for Settings {
             headers_max: 100,
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(75),
+            half_closed_grace: Duration::from_secs(10),
             body_idle_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(60),
             shutdown_timeout: Duration::from_secs(30),

@@ -1,16 +1,28 @@
 //! Connections: their protocols, their patience and their end.
 
+use std::future::pending;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, Interest, Ready, duplex};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::bench::{Bench, HERE};
+use crate::http::client_end::Lookout;
 use crate::http::{Settings, connection};
 use crate::limits;
+
+/// What watches a connection in memory: nothing ever happens to it but what is read.
+struct Blind;
+
+impl Lookout for Blind {
+    async fn ready(&self, _: Interest) -> io::Result<Ready> {
+        pending().await
+    }
+}
 
 /// One end of a connection to a server.
 struct Wire {
@@ -22,7 +34,9 @@ struct Wire {
 fn connect(bench: &Bench) -> Wire {
     let (stream, other) = duplex(1 << 20);
     let (stop, stopping) = watch::channel(false);
-    let serving = tokio::spawn(connection::serve(Arc::clone(&bench.server), HERE, other, stopping));
+    let server = Arc::clone(&bench.server);
+    let serving = connection::serve(server, HERE, other, Arc::new(Blind), stopping);
+    let serving = tokio::spawn(serving);
     Wire { stream, serving, stop }
 }
 

@@ -164,7 +164,7 @@ settings! {
         stranger_body_timeout: Period = "10s";
         /// How long a connection that has not shown a key may wait for its next request.
         stranger_idle_timeout: Period = "20s";
-        /// How long a query may take, the time that it waits for its turn aside; then it ends with 503 `overloaded`. It ends too when its client hangs up.
+        /// How long a query may take, the time that it waits for its turn aside; then it ends with 503 `overloaded`. It ends too when its client is gone; see `half_closed_grace`.
         query_timeout: Period = "60s";
         /// Bytes a second, on average over `answer_pace_period`, that a client takes of an answer; the connection of a slower one is closed.
         answer_pace: ByteSize = "2KiB";
@@ -180,6 +180,8 @@ settings! {
         header_timeout: Period = "10s";
         /// How long a connection may wait for its next request.
         idle_timeout: Period = "75s";
+        /// How long a request is answered on after its client has ended its side of an HTTP/1 connection (a half-closed connection). Then, and at once where the connection was reset, the request is dropped and its query ends.
+        half_closed_grace: Period = "10s";
         /// How long a body may pause.
         body_idle_timeout: Period = "10s";
         /// How long a whole body may take.
