@@ -28,6 +28,9 @@ static ROUTES: &[Route] = &[
     Route::post("/t/panic", &panics),
     Route::post("/t/body", &body),
     Route::post("/t/count", &count),
+    Route::get("/t/later", &later),
+    Route::get("/t/never", &never),
+    Route::post("/t/wait", &wait).waits(),
     Route::post("/t/batch", &batch)
         .scope(Scope::Ingest)
         .limit(LimitClass::Batch)
@@ -70,6 +73,23 @@ async fn panics(_: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn body(_: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&req.json::<Value>()?)
+}
+
+/// Answers after the connection was looked at many times.
+async fn later(_: Arc<App>, _: Request) -> ApiResult<Response> {
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+    Response::ok(&"later")
+}
+
+async fn never(_: Arc<App>, _: Request) -> ApiResult<Response> {
+    std::future::pending().await
+}
+
+/// Waits for what never comes.
+async fn wait(_: Arc<App>, mut req: Request) -> ApiResult<Response> {
+    req.wait(std::future::pending()).await?
 }
 
 /// Leaves a document behind each time that it runs, and answers how many there are.
