@@ -28,6 +28,7 @@ mod events_ingest;
 mod events_list;
 mod events_sums;
 mod full_disk;
+mod half_closed;
 mod hostile;
 mod idempotency;
 mod import;
