@@ -3,7 +3,7 @@
 //! Every step is one atomic write to disk followed by one change of the view. A crash between the two is a crash before the
 //! change of the view: the next start reads what is on disk. Steps are done one at a time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Events;
@@ -38,42 +38,41 @@ impl Events {
     ) -> Result<MergeReport> {
         let mut report = MergeReport::default();
         let (mut failed, mut failure) = (BTreeSet::new(), None);
-        while report.windows < windows_max as u64 {
-            let Some(job) = self.merge_job(eagerness, &failed) else { break };
-            match self.merge_one(&job, &mut report) {
-                Ok(()) => {}
-                // These blocks stay as they are; others are merged.
-                Err(error @ Error::Encoder(_)) => {
-                    failed.extend(job.iter().map(|info| info.key));
-                    failure = failure.or(Some(error));
+        // A day at a time: looking at all blocks for each group would cost the square of their number.
+        for day in self.view.days_of_blocks() {
+            while report.windows < windows_max as u64 {
+                let Some(job) = self.merge_job(day, eagerness, &failed) else { break };
+                match self.merge_one(&job, &mut report) {
+                    Ok(()) => {}
+                    // These blocks stay as they are; others are merged.
+                    Err(error @ Error::Encoder(_)) => {
+                        failed.extend(job.iter().map(|info| info.key));
+                        failure = failure.or(Some(error));
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error) => return Err(error),
             }
         }
         failure.map_or(Ok(report), Err)
     }
 
-    /// The blocks of the first group that is worth merging, but for some.
+    /// The blocks of the first group of a day that is worth merging, but for some.
     fn merge_job(
         &self,
+        day: u32,
         eagerness: Eagerness,
         but: &BTreeSet<EventBlockKey>,
     ) -> Option<Vec<Arc<EventBlockInfo>>> {
-        let mut days: BTreeMap<u32, Vec<Arc<EventBlockInfo>>> = BTreeMap::new();
+        let mut blocks = self.view.blocks_of(day);
         let settled = self.settled.read();
-        for info in self.view.blocks() {
+        blocks.retain(|info| {
             let left_out = settled.contains(&info.key) || but.contains(&info.key);
-            if !left_out && !self.is_quarantined(&info.key) {
-                days.entry(info.key.day).or_default().push(info);
-            }
-        }
-        let today = day_of(self.now().0);
-        days.into_iter().find_map(|(day, mut blocks)| {
-            blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
-            let least =
-                if eagerness == Eagerness::All || day < today { 2 } else { MERGE_BLOCKS_MIN };
-            group(&blocks, least)
-        })
+            !left_out && !self.is_quarantined(&info.key)
+        });
+        blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
+        let is_over = day < day_of(self.now().0);
+        let least = if eagerness == Eagerness::All || is_over { 2 } else { MERGE_BLOCKS_MIN };
+        group(&blocks, least)
     }
 
     fn merge_one(&self, job: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
@@ -215,8 +214,9 @@ impl Events {
         }
         self.store.write(batch, Sync::No)?;
         self.view.deleted(garbage);
-        self.quarantined.write().retain(|key| !garbage.contains(key));
-        self.settled.write().retain(|key| !garbage.contains(key));
+        let gone: BTreeSet<EventBlockKey> = garbage.iter().copied().collect();
+        self.quarantined.write().retain(|key| !gone.contains(key));
+        self.settled.write().retain(|key| !gone.contains(key));
         let used = self.view.days();
         let days: BTreeSet<u32> = garbage.iter().map(|key| key.day).collect();
         for day in days.difference(&used) {

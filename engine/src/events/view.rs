@@ -106,13 +106,25 @@ impl View {
     /// The days that have blocks, in the view or in the hands of readers.
     pub(super) fn days(&self) -> BTreeSet<u32> {
         // In this order: a block that is let go meanwhile is seen twice and not missed.
-        let mut days: BTreeSet<u32> = self.state.read().blocks.keys().map(|key| key.day).collect();
+        let mut days = self.days_of_blocks();
         days.extend(self.retired.lock().iter().map(|info| info.key.day));
         days
     }
 
     pub(super) fn blocks(&self) -> Vec<Arc<EventBlockInfo>> {
         self.state.read().blocks.values().map(Arc::clone).collect()
+    }
+
+    /// The days of all blocks in the view.
+    pub(super) fn days_of_blocks(&self) -> BTreeSet<u32> {
+        self.state.read().blocks.keys().map(|key| key.day).collect()
+    }
+
+    /// The blocks of one day.
+    pub(super) fn blocks_of(&self, day: u32) -> Vec<Arc<EventBlockInfo>> {
+        let key = |sequence| EventBlockKey { day, sequence };
+        let state = self.state.read();
+        state.blocks.range(key(0)..=key(u64::MAX)).map(|(_, info)| Arc::clone(info)).collect()
     }
 
     pub(super) fn has(&self, key: &EventBlockKey) -> bool {
