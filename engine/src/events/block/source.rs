@@ -19,6 +19,8 @@ use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagCond
 
 /// One row in so many is few: then their codes are looked at one by one, rather than that bitmaps are put together.
 const ROWS_AMONG: u64 = 16;
+/// Looking up one text of a column in pages costs as much as reading so many of them in their order, at least.
+const TEXTS_PER_LOOKUP: usize = 64;
 
 impl Source for EventBlock<'_> {
     fn rows(&self) -> u32 {
@@ -164,8 +166,16 @@ impl EventBlock<'_> {
 
     /// The codes of texts; an empty range for one that no row has.
     fn codes_of<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Vec<Range<u32>>> {
+        let of_column = self.parts.column(column)?;
+        let lookups_max = match of_column.texts {
+            ColumnTexts::Few(_) => of_column.texts(),
+            ColumnTexts::Many { .. } => of_column.texts() / TEXTS_PER_LOOKUP,
+        };
+        if wanted.len() > lookups_max {
+            return self.codes_among(column, wanted);
+        }
         let mut codes = Vec::new();
-        match &self.parts.column(column)?.texts {
+        match &of_column.texts {
             ColumnTexts::Few(texts) => {
                 for wanted in wanted {
                     let rank = texts.binary_search_by(|(text, _)| (**text).cmp(wanted.as_ref()));
@@ -181,6 +191,22 @@ impl EventBlock<'_> {
                 }
             }
         }
+        Ok(codes)
+    }
+
+    /// The same where much is wanted: the texts of the column are looked up among those, so that the price goes by what the block
+    /// has. Deletions may name more texts than all blocks have rows.
+    fn codes_among<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Vec<Range<u32>>> {
+        let mut sorted: Vec<&str> = wanted.iter().map(AsRef::as_ref).collect();
+        // Quick where they are in order already.
+        sorted.sort_unstable();
+        let (mut rank, mut codes) = (0, Vec::new());
+        self.parts.each_text(column, |text| {
+            if sorted.binary_search_by(|wanted| (*wanted).cmp(text)).is_ok() {
+                codes.push(code_range(rank, rank + 1));
+            }
+            rank += 1;
+        })?;
         Ok(codes)
     }
 

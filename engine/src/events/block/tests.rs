@@ -262,11 +262,17 @@ fn check_filters(events: &[Event], block: &EventBlock<'_>) {
         let rows = block.with_user(user).unwrap();
         assert_eq!(positions(rows, all), matching(events, |e| e.user.as_deref() == Some(user)));
     }
+    // More than the column has, and in no order.
+    let many: Vec<String> = (0..900).rev().step_by(2).map(|n| format!("/p/{n}")).collect();
     for key in ["zone", "page", "rare0", "none"] {
         let filter = |condition| TagFilter { key: key.into(), condition };
-        for values in
-            [vec![], vec!["z0", "z1", "z2"], vec!["/p/0", "/p/11", "/p/11"], vec!["x", "z1"]]
-        {
+        for values in [
+            vec![],
+            vec!["z0", "z1", "z2"],
+            vec!["/p/0", "/p/11", "/p/11"],
+            vec!["x", "z1"],
+            many.iter().map(String::as_str).collect(),
+        ] {
             let owned: Vec<String> = values.iter().map(|v| (*v).to_owned()).collect();
             let any = block.with_tag(&filter(TagCondition::AnyOf(owned.clone()))).unwrap();
             let is = |e: &Event| tag(e, key).is_some_and(|value| values.contains(&value));
