@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test setup fmt lint bench compare fuzz simulate soak deny
+.PHONY: help run test setup fmt lint bench costs compare fuzz simulate soak deny
 
 # The build stays outside the tree, so that every clone can share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -23,6 +23,8 @@ PARTS ?=
 PEERS ?=
 RUNS ?= 2
 CURVE ?=
+SIZE ?= 100000
+DIMENSIONS ?=
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -49,6 +51,10 @@ lint: ## Run clippy as the checks do
 bench: ## Run the benchmarks (ARGS= for criterion)
 	@tools/setup build
 	cargo bench --locked --workspace --bench '*' -- $(ARGS)
+
+costs: ## Sweep the growth of all costs up to SIZE=100000 (1000000 in full; DIMENSIONS= to choose); fails above n^1.2
+	@tools/setup build
+	cargo run --release --locked -p telltale-benches --example costs -- "$(SIZE)" $(DIMENSIONS)
 
 compare: ## Measure Telltale beside its peers (SCALE=full PARTS= PEERS= RUNS=); writes docs/benchmarks
 	cargo build --release --locked -p telltale-compare

@@ -1,0 +1,125 @@
+//! The sweep: each case at powers of ten of its size, and the table of what that cost.
+
+use std::process::ExitCode;
+
+use crate::case::Case;
+use crate::cpu;
+use crate::fit::{EXPONENT_MAX, Growth};
+
+/// The smallest of the largest sizes.
+pub(crate) const SIZE_MIN: usize = 1_000;
+/// Sizes at which a case is measured: the largest, and so many powers of ten below it.
+const SIZES: usize = 3;
+
+/// All cases, one after the other.
+#[derive(Debug)]
+pub(crate) struct Sweep {
+    largest: usize,
+    /// The dimensions that are wanted; all when empty.
+    wanted: Vec<String>,
+    cases: usize,
+    steep: Vec<String>,
+}
+
+/// The times of one operation, each after its size.
+#[derive(Clone, Debug)]
+struct Row {
+    operation: &'static str,
+    times: Vec<(usize, f64)>,
+}
+
+impl Row {
+    fn growth(&self) -> Growth {
+        Growth::of(&self.times)
+    }
+}
+
+impl Sweep {
+    pub(crate) fn new(largest: usize, wanted: Vec<String>) -> Self {
+        Self { largest, wanted, cases: 0, steep: Vec::new() }
+    }
+
+    /// Measures a case and prints its part of the table.
+    pub(crate) fn run<C: Case>(&mut self, case: &C) {
+        let dimension = case.dimension();
+        if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == dimension) {
+            return;
+        }
+        self.cases += 1;
+        let mut largest = self.largest;
+        if let Some(limit) = case.limit().filter(|limit| limit.size < largest) {
+            largest = limit.size;
+            println!("{dimension}: no more than {largest}: {}", limit.reason);
+        }
+        let mut rows = measure(case, largest);
+        if rows.iter().any(|row| row.growth().is_steep()) {
+            // Another program may have emptied the caches of the processor: what is steep is so twice.
+            for (row, again) in rows.iter_mut().zip(measure(case, largest)) {
+                for ((_, seconds), (_, less)) in row.times.iter_mut().zip(again.times) {
+                    *seconds = seconds.min(less);
+                }
+            }
+        }
+        rows.iter().for_each(|row| self.print(dimension, row));
+    }
+
+    fn print(&mut self, dimension: &str, row: &Row) {
+        let (operation, growth) = (row.operation, row.growth());
+        let time = |(size, seconds): &(usize, f64)| format!("{size:>8}: {seconds:>7.2} s ");
+        let times: String = row.times.iter().map(time).collect();
+        let verdict = if growth.is_steep() { "  TOO STEEP" } else { "" };
+        println!("{dimension:<15} {operation:<20} {times} exponent {growth}{verdict}");
+        if growth.is_steep() {
+            self.steep.push(format!("{dimension}: {operation}"));
+        }
+    }
+
+    /// Prints what was too steep. Fails if anything was, or if nothing was swept.
+    pub(crate) fn finish(self) -> ExitCode {
+        if self.cases == 0 {
+            println!("there is no dimension of these names: {}", self.wanted.join(", "));
+            return ExitCode::from(2);
+        }
+        if self.steep.is_empty() {
+            return ExitCode::SUCCESS;
+        }
+        println!("above {EXPONENT_MAX}: {}", self.steep.join(", "));
+        ExitCode::FAILURE
+    }
+}
+
+/// Measures the operations of a case at each size.
+fn measure<C: Case>(case: &C, largest: usize) -> Vec<Row> {
+    let operations = case.operations();
+    let row = |operation| Row { operation, times: Vec::new() };
+    let mut rows: Vec<Row> = operations.iter().map(|operation| row(operation.name)).collect();
+    for size in sizes(largest) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut open = case.open(dir.path());
+        for (operation, row) in operations.iter().zip(&mut rows) {
+            let before = cpu::seconds();
+            (operation.act)(case, &mut open, size);
+            row.times.push((size, cpu::seconds() - before));
+        }
+    }
+    rows
+}
+
+/// The sizes up to the largest, ascending.
+fn sizes(largest: usize) -> Vec<usize> {
+    let down = std::iter::successors(Some(largest), |size| Some(size / 10));
+    let mut sizes: Vec<usize> = down.take(SIZES).take_while(|size| *size > 0).collect();
+    sizes.reverse();
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_powers_of_ten_below_the_largest() {
+        assert_eq!(sizes(1_000_000), [10_000, 100_000, 1_000_000]);
+        assert_eq!(sizes(1_000), [10, 100, 1_000]);
+    }
+}
