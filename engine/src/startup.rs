@@ -112,7 +112,7 @@ fn start_threads(rooms: &Rooms, ballast: Ballast, maintenance: Maintenance) -> R
         telemetry: Arc::clone(&rooms.telemetry),
         committer: Arc::clone(&rooms.committer),
     };
-    holdings.tell(true);
+    holdings.tell();
     if maintenance == Maintenance::Background {
         let (store, alarm) = (Arc::clone(&rooms.store), Arc::clone(&rooms.alarm));
         let watch = Watch { store, alarm, ballast, holdings };

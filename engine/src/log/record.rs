@@ -47,12 +47,27 @@ pub(crate) struct MetricDefined {
     pub(crate) name: MetricName,
 }
 
+impl MetricDefined {
+    /// Bytes of its name.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.name.as_str().len()
+    }
+}
+
 /// A series that a write created.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SeriesDefined {
     pub(crate) id: SeriesId,
     pub(crate) metric: MetricId,
     pub(crate) tags: Tags,
+}
+
+impl SeriesDefined {
+    /// Bytes of its tags.
+    pub(crate) fn text_bytes(&self) -> usize {
+        let texts: usize = self.tags.iter().map(|(key, value)| key.len() + value.len()).sum();
+        texts + self.tags.len() * 2 * size_of::<Box<str>>()
+    }
 }
 
 /// What the registry learned since the record before.

@@ -17,7 +17,7 @@ use crate::telemetry::Telemetry;
 const ROUND: Duration = Duration::from_millis(100);
 /// Rounds after which guards are tried again when that failed. The keeper tries too, and tells what stands in the way.
 const GUARD_RETRY_ROUNDS: u32 = 100;
-/// Rounds from one measure of the registry to the next, and from one look whether the database works: they cost something.
+/// Rounds from one look whether the database works to the next: it costs something.
 const SLOW_ROUNDS: u32 = 10;
 /// Bytes that are known of a block unread, with its place in the catalog, about.
 const BLOCK_BYTES: u64 = 256;
@@ -56,9 +56,8 @@ impl Watch {
                 };
             }
             let _looked = caught("looking at the disk", || self.ballast.look());
-            let slowly = round % SLOW_ROUNDS == 0;
-            let _looked = caught("counting memory", || self.holdings.tell(slowly));
-            if slowly {
+            let _looked = caught("counting memory", || self.holdings.tell());
+            if round % SLOW_ROUNDS == 0 {
                 let stopped = caught("looking after the database", || self.store.recover());
                 let failed = |error: crate::Error| Some(error.to_string());
                 self.alarm.set_stopped(stopped.map_or_else(Some, |why| why.unwrap_or_else(failed)));
@@ -69,8 +68,8 @@ impl Watch {
 }
 
 impl Holdings {
-    /// Tells the account what is held.
-    pub(crate) fn tell(&self, with_registry: bool) {
+    /// Tells the account what is held. Owners count what they hold where it changes, so this costs the same however much that is.
+    pub(crate) fn tell(&self) {
         let Self { telemetry, committer } = self;
         let options = telemetry.options();
         let memory: &Memory = &options.memory;
@@ -86,13 +85,11 @@ impl Holdings {
         memory.hold(MemoryOwner::Catalog, blocks * BLOCK_BYTES);
         let merging = telemetry.metrics.counters.merge_memory.current();
         memory.hold(MemoryOwner::Merges, merging as u64);
-        if with_registry {
-            let registry = telemetry.metrics.registry();
-            let (metrics, _, bytes) = registry.size();
-            let bytes = bytes + telemetry.metrics.series_bytes() + metrics * METRIC_BYTES;
-            memory.hold(MemoryOwner::Registry, bytes as u64);
-            // Not more often: what is new since is off the room that was said then.
-            registry.set_room(memory.room_for_data());
-        }
+        let registry = telemetry.metrics.registry();
+        let (metrics, _, bytes) = registry.size();
+        let bytes = bytes + telemetry.metrics.series_bytes() + metrics * METRIC_BYTES;
+        memory.hold(MemoryOwner::Registry, bytes as u64);
+        // What is new until the next round is off this room.
+        registry.set_room(memory.room_for_data());
     }
 }

@@ -59,13 +59,14 @@ impl LeafMask {
 }
 
 /// Values of series.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct SeriesMap<T> {
     leaves: HashMap<u32, Leaf<T>>,
-    len: usize,
+    /// Bytes of the values of all leaves.
+    value_bytes: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Leaf<T> {
     taken: LeafMask,
     values: Vec<T>,
@@ -81,7 +82,7 @@ pub(crate) struct Neighbours<'m, T> {
 
 impl<T> Default for SeriesMap<T> {
     fn default() -> Self {
-        Self { leaves: HashMap::new(), len: 0 }
+        Self { leaves: HashMap::new(), value_bytes: 0 }
     }
 }
 
@@ -103,9 +104,10 @@ impl<T: Copy> SeriesMap<T> {
         if present {
             return leaf.values.get_mut(at).map(|old| std::mem::replace(old, value));
         }
+        let bytes_before = leaf.bytes();
         leaf.taken.set(slot);
         leaf.values.insert(at, value);
-        self.len += 1;
+        self.value_bytes = self.value_bytes + leaf.bytes() - bytes_before;
         None
     }
 
@@ -117,14 +119,17 @@ impl<T: Copy> SeriesMap<T> {
         if !present {
             return None;
         }
+        self.value_bytes -= leaf.bytes();
         leaf.taken.clear(slot);
         let value = leaf.values.remove(at);
         if leaf.taken.is_empty() {
             self.leaves.remove(&number);
-        } else if leaf.values.capacity() > 2 * leaf.values.len() + 4 {
+            return Some(value);
+        }
+        if leaf.values.capacity() > 2 * leaf.values.len() + 4 {
             leaf.values.shrink_to_fit();
         }
-        self.len -= 1;
+        self.value_bytes += leaf.bytes();
         Some(value)
     }
 
@@ -142,16 +147,28 @@ impl<T: Copy> SeriesMap<T> {
         all.filter(move |(series, _)| *series >= first && series.0 <= last)
     }
 
-    /// Bytes in memory.
+    /// Bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
-        // Where series retire, leaves are shrunk to about twice what they hold.
-        self.leaves.capacity() * (size_of::<(u32, Leaf<T>)>() + 1) + self.len * size_of::<T>()
+        self.leaves.allocation_size() + self.value_bytes
+    }
+}
+
+#[cfg(test)]
+impl<T: Copy> SeriesMap<T> {
+    /// [`Self::bytes`], counted anew.
+    pub(crate) fn walked_bytes(&self) -> usize {
+        self.leaves.allocation_size() + self.leaves.values().map(Leaf::bytes).sum::<usize>()
     }
 }
 
 impl<T: Copy> Leaf<T> {
     fn new() -> Self {
         Self { taken: LeafMask::default(), values: Vec::new() }
+    }
+
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize {
+        self.values.capacity() * size_of::<T>()
     }
 
     #[inline]
@@ -209,7 +226,7 @@ mod tests {
                 prop_assert_eq!(neighbours.get(SeriesId(series)), model.get(&series).copied());
             }
             let all: BTreeMap<u32, u16> = map.iter().map(|(series, value)| (series.0, value)).collect();
-            prop_assert_eq!((&all, map.len), (&model, model.len()));
+            prop_assert_eq!((&all, map.bytes()), (&model, map.walked_bytes()));
             let range: Vec<_> = map.range(SeriesId(first), count).map(|(s, v)| (s.0, v)).collect();
             let expected: Vec<_> = model.range(first..first + count).map(|(s, v)| (*s, *v)).collect();
             prop_assert_eq!(range, expected);

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hashbrown::HashTable;
 use roaring::RoaringBitmap;
 
+use super::measured_set::MeasuredSet;
 use crate::fingerprint::fingerprint;
 use crate::model::{MetricType, SeriesId};
 
@@ -68,9 +69,9 @@ pub(super) struct Aliases {
 #[derive(Debug, Default)]
 struct Sweep {
     /// Series whose spellings the sweep that is under way removes.
-    leaving: RoaringBitmap,
+    leaving: MeasuredSet,
     /// Series for the next sweep.
-    waiting: RoaringBitmap,
+    waiting: MeasuredSet,
     /// Places before this one hold no spellings of `leaving`.
     swept: usize,
 }
@@ -210,11 +211,13 @@ impl Aliases {
         self.aliases.get(at as usize).is_some_and(|alias| alias.is(spelling))
     }
 
-    /// Bytes in memory.
+    /// Bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.aliases.capacity() * size_of::<Alias>()
-            + self.table.capacity() * (size_of::<u32>() + 1)
+            + self.table.allocation_size()
             + self.free.capacity() * size_of::<u32>()
+            + self.sweep.leaving.bytes()
+            + self.sweep.waiting.bytes()
     }
 }
 

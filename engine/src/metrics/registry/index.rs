@@ -8,6 +8,7 @@ use roaring::RoaringBitmap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::aliases::Aliases;
+use super::measured_set::MeasuredSet;
 use super::postings::{Posting, Postings};
 use super::strings::Strings;
 use super::table::{SeriesTable, Tag};
@@ -41,13 +42,24 @@ pub(crate) struct MetricEntry {
     pub(crate) id: MetricId,
     pub(crate) name: MetricName,
     pub(crate) kind: MetricType,
-    pub(super) series: RoaringBitmap,
+    pub(super) series: MeasuredSet,
     pub(super) postings: Postings,
 }
+
+/// Bytes of a metric besides its name, set and postings: its places in two maps whose nodes are half full at worst, and the counters
+/// of those who share the name.
+const ENTRY_BYTES: usize = 2 * size_of::<(u32, MetricEntry)>()
+    + 2 * size_of::<(MetricName, MetricId)>()
+    + 2 * size_of::<usize>();
 
 impl MetricEntry {
     pub(crate) fn series(&self) -> u64 {
         self.series.len()
+    }
+
+    /// Bytes in memory.
+    fn bytes(&self) -> usize {
+        ENTRY_BYTES + self.name.as_str().len() + self.series.bytes() + self.postings.bytes()
     }
 }
 
@@ -66,13 +78,15 @@ pub(crate) struct Selection {
 pub(super) struct Index {
     strings: Strings,
     metrics: BTreeMap<u32, MetricEntry>,
+    /// Bytes of all metrics.
+    metric_bytes: usize,
     by_name: BTreeMap<MetricName, MetricId>,
     series: SeriesTable,
     /// Of series with the same metric and tags the youngest: the others have no data and are about to retire.
     by_tags: HashTable<u32>,
     pub(super) aliases: Aliases,
     /// Series that retire unless somebody asks for them.
-    retiring: RoaringBitmap,
+    retiring: MeasuredSet,
     next_metric: u32,
     next_series: u32,
     live_series: usize,
@@ -144,9 +158,10 @@ impl Index {
             id: defined.id,
             name: defined.name.clone(),
             kind: defined.kind,
-            series: RoaringBitmap::new(),
+            series: MeasuredSet::default(),
             postings: Postings::default(),
         };
+        self.metric_bytes += entry.bytes();
         self.metrics.insert(defined.id.0, entry);
         self.empty_metrics += 1;
     }
@@ -170,8 +185,10 @@ impl Index {
         if metric.series.is_empty() {
             self.empty_metrics -= 1;
         }
+        let bytes_before = metric.bytes();
         metric.series.insert(id.0);
         tags.iter().for_each(|(key, value)| metric.postings.insert(*key, *value, id.0));
+        self.metric_bytes = self.metric_bytes + metric.bytes() - bytes_before;
         self.live_series += 1;
         let series = &self.series;
         let same = |other: &u32| series.get(SeriesId(*other)) == Some((defined.metric, &tags));
@@ -191,12 +208,14 @@ impl Index {
             self.by_name.remove(&entry.name);
         }
         self.empty_metrics -= usize::from(entry.series.is_empty());
-        for series in &entry.series {
-            self.remove(series, |_, _, _| ());
+        self.metric_bytes -= entry.bytes();
+        let series = entry.series.into_bitmap();
+        for id in &series {
+            self.remove(id, |_, _, _| ());
         }
-        self.retiring -= &entry.series;
-        self.aliases.forget(&entry.series);
-        Some(entry.series)
+        self.retiring -= &series;
+        self.aliases.forget(&series);
+        Some(series)
     }
 
     /// Forgets series that have retired. Their ids stay used, and their metrics stay.
@@ -204,8 +223,10 @@ impl Index {
         for id in series {
             self.remove(id, |index, metric, tags| {
                 let Some(metric) = index.metrics.get_mut(&metric.0) else { return };
+                index.metric_bytes -= metric.bytes();
                 metric.series.remove(id);
                 tags.iter().for_each(|(key, value)| metric.postings.remove(*key, *value, id));
+                index.metric_bytes += metric.bytes();
                 index.empty_metrics += usize::from(metric.series.is_empty());
             });
         }
@@ -240,7 +261,7 @@ impl Index {
 
     /// Those of `series` that nobody has asked for since they were marked.
     pub(super) fn still_retiring(&self, series: &RoaringBitmap) -> RoaringBitmap {
-        &self.retiring & series
+        &*self.retiring & series
     }
 
     /// Ends the retirement of series that were not removed.
@@ -286,7 +307,7 @@ impl Index {
         filters: &[TagFilter],
         keys: &[String],
     ) -> Selection {
-        let mut series = metric.series.clone();
+        let mut series = RoaringBitmap::clone(&metric.series);
         for filter in filters {
             self.apply(metric, filter, &mut series);
         }
@@ -372,18 +393,33 @@ impl Index {
         values
     }
 
-    /// Bytes in memory.
+    /// Bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        let metrics: usize = self
-            .metrics
-            .values()
-            .map(|m| 256 + m.series.serialized_size() + m.postings.bytes())
-            .sum();
         self.strings.bytes()
             + self.aliases.bytes()
-            + metrics
+            + self.metric_bytes
             + self.series.bytes()
-            + self.by_tags.capacity() * 5
+            + self.by_tags.allocation_size()
+            + self.retiring.bytes()
+    }
+}
+
+#[cfg(test)]
+impl Index {
+    /// [`Self::bytes`], counted anew.
+    pub(super) fn walked_bytes(&self) -> usize {
+        use super::measured_set::bitmap_bytes;
+        let of_metric = |metric: &MetricEntry| {
+            let MetricEntry { name, series, postings, .. } = metric;
+            let name = name.as_str().len();
+            ENTRY_BYTES + name + bitmap_bytes(series) + postings.walked_bytes()
+        };
+        self.strings.walked_bytes()
+            + self.aliases.bytes()
+            + self.metrics.values().map(of_metric).sum::<usize>()
+            + self.series.walked_bytes()
+            + self.by_tags.allocation_size()
+            + bitmap_bytes(&self.retiring)
     }
 }
 

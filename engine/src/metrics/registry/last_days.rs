@@ -12,6 +12,7 @@
 
 use roaring::RoaringBitmap;
 
+use super::measured_set::MeasuredSet;
 use super::persist::key;
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
@@ -40,7 +41,7 @@ pub(crate) fn day_of(time: TimestampMs) -> u32 {
 pub(crate) struct LastDays {
     days: SeriesMap<u32>,
     /// Pages that differ from those on disk.
-    changed: RoaringBitmap,
+    changed: MeasuredSet,
 }
 
 impl LastDays {
@@ -103,9 +104,17 @@ impl LastDays {
         self.changed -= pages;
     }
 
-    /// Bytes in memory.
+    /// Bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.days.bytes()
+        self.days.bytes() + self.changed.bytes()
+    }
+}
+
+#[cfg(test)]
+impl LastDays {
+    /// [`Self::bytes`], counted anew.
+    pub(super) fn walked_bytes(&self) -> usize {
+        self.days.walked_bytes() + super::measured_set::bitmap_bytes(&self.changed)
     }
 }
 

@@ -6,15 +6,21 @@
 //! [`postings`]. All of it lives in memory; what is new goes to the log with the write that needs it and
 //! to the registry keyspace with the next seal ([`persist`]).
 //!
+//! What it takes in memory is counted where it changes, so that the account of memory can ask at any time: maps and vectors know
+//! their capacities, and sets of series are [measured](measured_set) when they change.
+//!
 //! A series that has no data any more retires ([`retirement`]): [`last_days`] says how long each may have some.
 
 mod aliases;
 mod index;
 mod last_days;
+mod measured_set;
 mod persist;
 mod postings;
 mod retirement;
 mod segment;
+#[cfg(test)]
+mod size_tests;
 mod store;
 mod strings;
 mod table;

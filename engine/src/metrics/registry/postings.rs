@@ -3,13 +3,14 @@
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
 
+use super::measured_set::MeasuredSet;
 use crate::model::TextId;
 
 /// The series that carry one tag value. Most values of a tag such as `host` are carried by one.
 #[derive(Clone, Debug)]
 pub(super) enum Posting {
     One(u32),
-    Many(Box<RoaringBitmap>),
+    Many(Box<MeasuredSet>),
 }
 
 impl Posting {
@@ -17,7 +18,8 @@ impl Posting {
         match self {
             Self::One(only) if *only == series => {}
             Self::One(only) => {
-                *self = Self::Many(Box::new(RoaringBitmap::from_iter([*only, series])));
+                let both = RoaringBitmap::from_iter([*only, series]);
+                *self = Self::Many(Box::new(both.into()));
             }
             Self::Many(set) => {
                 set.insert(series);
@@ -46,7 +48,7 @@ impl Posting {
             Self::One(series) => {
                 into.insert(*series);
             }
-            Self::Many(set) => *into |= &**set,
+            Self::Many(set) => *into |= &***set,
         }
     }
 
@@ -56,35 +58,56 @@ impl Posting {
             Self::Many(set) => set.len(),
         }
     }
+
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::One(_) => 0,
+            Self::Many(set) => size_of::<MeasuredSet>() + set.bytes(),
+        }
+    }
 }
 
 /// The postings of one metric: for every key the values, for every value the series.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
     keys: HashMap<TextId, HashMap<TextId, Posting>>,
+    /// Bytes of the maps of values, and of their sets.
+    value_bytes: usize,
 }
 
 impl Postings {
     pub(super) fn insert(&mut self, key: TextId, value: TextId, series: u32) {
         let values = self.keys.entry(key).or_default();
+        let map_before = values.allocation_size();
         let posting = values.entry(value).or_insert_with(|| Posting::One(series));
+        let set_before = posting.bytes();
         posting.insert(series);
+        self.value_bytes = self.value_bytes + posting.bytes() - set_before;
+        self.value_bytes = self.value_bytes + values.allocation_size() - map_before;
     }
 
     /// Takes a series out, and with it the value and the key if no other series has them.
     pub(super) fn remove(&mut self, key: TextId, value: TextId, series: u32) {
         let Some(values) = self.keys.get_mut(&key) else { return };
         let Some(posting) = values.get_mut(&value) else { return };
-        if !posting.remove(series) {
+        self.value_bytes -= posting.bytes();
+        let is_last = posting.remove(series);
+        if !is_last {
+            self.value_bytes += posting.bytes();
             return;
         }
+        self.value_bytes -= values.allocation_size();
         values.remove(&value);
         if values.is_empty() {
             self.keys.remove(&key);
-        } else if values.capacity() > 4 * values.len() + 16 {
+            return;
+        }
+        if values.capacity() > 4 * values.len() + 16 {
             // So seldom that it costs every removal the same.
             values.shrink_to(2 * values.len());
         }
+        self.value_bytes += values.allocation_size();
     }
 
     pub(super) fn keys(
@@ -97,17 +120,23 @@ impl Postings {
         self.keys.get(&key)
     }
 
-    /// Bytes in memory, sets included.
+    /// Bytes on the heap, sets included.
     pub(super) fn bytes(&self) -> usize {
-        let entry = size_of::<(TextId, Posting)>() + 1;
-        let set = |p: &Posting| match p {
+        self.keys.allocation_size() + self.value_bytes
+    }
+}
+
+#[cfg(test)]
+impl Postings {
+    /// [`Self::bytes`], counted anew.
+    pub(super) fn walked_bytes(&self) -> usize {
+        let set = |posting: &Posting| match posting {
             Posting::One(_) => 0,
-            Posting::Many(set) => set.serialized_size() + 48,
+            Posting::Many(set) => size_of::<MeasuredSet>() + super::measured_set::bitmap_bytes(set),
         };
         let of_values = |values: &HashMap<TextId, Posting>| {
-            values.capacity() * entry + values.values().map(set).sum::<usize>()
+            values.allocation_size() + values.values().map(set).sum::<usize>()
         };
-        let keys = self.keys.capacity() * (size_of::<(TextId, HashMap<TextId, Posting>)>() + 1);
-        keys + self.keys.values().map(of_values).sum::<usize>()
+        self.keys.allocation_size() + self.keys.values().map(of_values).sum::<usize>()
     }
 }

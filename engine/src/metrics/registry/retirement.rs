@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use roaring::RoaringBitmap;
 
 use super::last_days::{LastDays, day_of};
+use super::measured_set::bitmap_bytes;
 use super::persist::{RegistryRows, segment_key};
 use super::segment::SEGMENT_SERIES_MAX;
 use super::store::Registry;
@@ -35,9 +36,14 @@ const PAGES_PER_BATCH: usize = 1 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     /// The series of every segment, by its key.
-    pub(super) segments: BTreeMap<u32, RoaringBitmap>,
+    segments: BTreeMap<u32, RoaringBitmap>,
+    /// Bytes of all segments.
+    segment_bytes: usize,
     pub(super) days: LastDays,
 }
+
+/// Bytes of a segment besides its set: its place in a map whose nodes are half full at worst.
+const SEGMENT_BYTES: usize = 2 * size_of::<(u32, RoaringBitmap)>();
 
 /// What makes sure that nobody writes to a series that retires.
 #[derive(Debug, Default)]
@@ -69,13 +75,6 @@ pub(crate) struct Removal {
 impl Grace {
     pub(super) fn hold(&self) -> SeriesHold {
         SeriesHold::of(&self.current.lock())
-    }
-}
-
-impl Stored {
-    pub(super) fn bytes(&self) -> usize {
-        let segments = self.segments.values().map(|series| series.serialized_size() + 64);
-        self.days.bytes() + segments.sum::<usize>()
     }
 }
 
@@ -177,7 +176,7 @@ impl Registry {
     pub(crate) fn segments_of_left(&self) -> (RoaringBitmap, Vec<u32>) {
         let (new, all) = {
             let news = self.news.lock();
-            (news.left.clone(), &news.left | &news.skipped)
+            (RoaringBitmap::clone(&news.left), &*news.left | &*news.skipped)
         };
         let mut stored = self.stored.lock();
         new.iter().for_each(|series| stored.days.remove(SeriesId(series)));
@@ -245,7 +244,7 @@ impl Registry {
     pub(crate) fn removed(&self, removal: Removal) {
         let mut stored = self.stored.lock();
         for key in removal.removed {
-            stored.segments.remove(&key);
+            stored.remove_segment(key);
         }
         stored.add_segments(removal.added);
     }
@@ -256,7 +255,8 @@ impl Registry {
             self.stored.lock().segments.values().map(|series| series & left).collect::<Vec<_>>();
         let mut news = self.news.lock();
         news.left -= left;
-        news.skipped = held.into_iter().fold(RoaringBitmap::new(), |all, held| all | held);
+        let held = held.into_iter().fold(RoaringBitmap::new(), |all, held| all | held);
+        news.skipped = held.into();
     }
 
     /// The time of the newest reading that was forgotten with its series: a stream that began before it may have been counted.
@@ -271,11 +271,38 @@ impl Registry {
 }
 
 impl Stored {
-    pub(super) fn add_segments(&mut self, segments: Vec<RoaringBitmap>) {
+    /// Takes note of a segment on disk.
+    pub(super) fn add_segment(&mut self, key: u32, series: RoaringBitmap) {
+        self.remove_segment(key);
+        self.segment_bytes += SEGMENT_BYTES + bitmap_bytes(&series);
+        self.segments.insert(key, series);
+    }
+
+    fn add_segments(&mut self, segments: Vec<RoaringBitmap>) {
         for series in segments {
             if let Some(first) = series.min() {
-                self.segments.insert(first, series);
+                self.add_segment(first, series);
             }
         }
+    }
+
+    fn remove_segment(&mut self, key: u32) {
+        if let Some(series) = self.segments.remove(&key) {
+            self.segment_bytes -= SEGMENT_BYTES + bitmap_bytes(&series);
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        self.days.bytes() + self.segment_bytes
+    }
+}
+
+#[cfg(test)]
+impl Stored {
+    /// [`Self::bytes`], counted anew.
+    pub(super) fn walked_bytes(&self) -> usize {
+        let segments = self.segments.values().map(|series| SEGMENT_BYTES + bitmap_bytes(series));
+        self.days.walked_bytes() + segments.sum::<usize>()
     }
 }

@@ -7,6 +7,7 @@ use roaring::RoaringBitmap;
 
 use super::aliases::{Known, Place, Speller, Spelling};
 use super::index::{Index, MetricEntry, Selection};
+use super::measured_set::MeasuredSet;
 use super::retirement::{Grace, Stored};
 use crate::error::Refusal;
 use crate::log::{Definitions, MetricDefined, SeriesDefined};
@@ -49,12 +50,14 @@ pub(crate) struct CardinalityLimits {
 pub(super) struct News {
     /// Not in the log yet.
     unlogged: Definitions,
+    /// Bytes of the names and tags of these.
+    unlogged_bytes: usize,
     /// In the log, not in the registry keyspace yet.
     unsealed: Unsealed,
     /// Series that left the index and may be on disk.
-    pub(super) left: RoaringBitmap,
+    pub(super) left: MeasuredSet,
     /// Series that left before, in segments that cannot be written anew: these wait until others of them leave, or for a start.
-    pub(super) skipped: RoaringBitmap,
+    pub(super) skipped: MeasuredSet,
 }
 
 /// Metrics and series that are in the log and not in the registry keyspace. Only their ids: the texts are in the
@@ -150,11 +153,12 @@ impl Registry {
         self.room.store(i64::try_from(bytes).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 
-    /// Metrics, series and bytes in memory.
+    /// Metrics, series and bytes in memory, which are counted where they change: asking costs the same however many there are.
     pub(crate) fn size(&self) -> (usize, usize, usize) {
         let stored = self.stored.lock().bytes();
         let index = self.index.read();
-        (index.metric_count(), index.live_series(), index.bytes() + stored)
+        let bytes = stored + index.bytes() + self.news.lock().bytes();
+        (index.metric_count(), index.live_series(), bytes)
     }
 
     /// Adds what the log or the disk tells.
@@ -166,8 +170,8 @@ impl Registry {
 
     /// Takes note of a segment on disk, and of those of its series that left the registry before.
     pub(super) fn restore_segment(&self, first: u32, series: RoaringBitmap, left: RoaringBitmap) {
-        self.stored.lock().segments.insert(first, series);
-        self.news.lock().left |= left;
+        self.stored.lock().add_segment(first, series);
+        self.news.lock().left |= &left;
     }
 
     /// Takes note of last days on disk.
@@ -211,12 +215,15 @@ impl Registry {
 
     /// Takes the definitions that the log does not hold.
     pub(crate) fn take_unlogged(&self) -> Definitions {
-        std::mem::take(&mut self.news.lock().unlogged)
+        let mut news = self.news.lock();
+        news.unlogged_bytes = 0;
+        std::mem::take(&mut news.unlogged)
     }
 
     /// Puts back what could not be logged, before what came since.
     pub(crate) fn put_back_unlogged(&self, mut definitions: Definitions) {
         let mut news = self.news.lock();
+        news.unlogged_bytes += text_bytes(&definitions);
         definitions.append(std::mem::take(&mut news.unlogged));
         news.unlogged = definitions;
     }
@@ -294,6 +301,7 @@ impl Registry {
                 let defined = MetricDefined { id: index.next_metric(), kind, name };
                 index.define_metric(&defined);
                 let id = defined.id;
+                news.unlogged_bytes += defined.text_bytes();
                 news.unlogged.metrics.push(defined);
                 id
             }
@@ -304,6 +312,7 @@ impl Registry {
         index.define_series(&defined);
         index.aliases.insert(spelling, (defined.id, kind));
         let series = defined.id;
+        news.unlogged_bytes += defined.text_bytes();
         news.unlogged.series.push(defined);
         Ok(series)
     }
@@ -345,6 +354,43 @@ impl Registry {
             ));
         }
         Ok(())
+    }
+}
+
+impl News {
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize {
+        let Self { unlogged, unlogged_bytes, unsealed, left, skipped } = self;
+        unlogged_bytes
+            + unlogged.metrics.capacity() * size_of::<MetricDefined>()
+            + unlogged.series.capacity() * size_of::<SeriesDefined>()
+            + unsealed.metrics.capacity() * size_of::<MetricId>()
+            + unsealed.series.capacity() * size_of::<SeriesId>()
+            + left.bytes()
+            + skipped.bytes()
+    }
+}
+
+/// Bytes of all names and tags.
+fn text_bytes(definitions: &Definitions) -> usize {
+    let metrics = definitions.metrics.iter().map(MetricDefined::text_bytes);
+    metrics.chain(definitions.series.iter().map(SeriesDefined::text_bytes)).sum()
+}
+
+#[cfg(test)]
+impl Registry {
+    /// The bytes of [`Self::size`], counted anew.
+    pub(super) fn walked_bytes(&self) -> usize {
+        use super::measured_set::bitmap_bytes;
+        let stored = self.stored.lock().walked_bytes();
+        let index = self.index.read();
+        let news = self.news.lock();
+        let texts = text_bytes(&news.unlogged);
+        let sets = |of: fn(&MeasuredSet) -> usize| of(&news.left) + of(&news.skipped);
+        let news = news.bytes() - news.unlogged_bytes - sets(MeasuredSet::bytes)
+            + texts
+            + sets(|set| bitmap_bytes(set));
+        stored + index.walked_bytes() + news
     }
 }
 

@@ -19,8 +19,8 @@ pub(super) struct Strings {
     /// Numbers that nobody uses.
     free: Vec<u32>,
     by_hash: HashTable<u32>,
-    /// Bytes of the buffers of all pages.
-    buffers: usize,
+    /// Bytes of what all pages hold.
+    page_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl Strings {
 
     /// The number of a string, which is used once more from now on.
     pub(super) fn acquire(&mut self, string: &str) -> TextId {
-        let Self { pages, free, by_hash, buffers } = self;
+        let Self { pages, free, by_hash, page_bytes } = self;
         let all = (pages.len() * PAGE_STRINGS) as u32;
         let next = match pages.last() {
             Some(last) if last.ends.len() < PAGE_STRINGS => {
@@ -67,9 +67,9 @@ impl Strings {
                     pages.push(Page::default());
                 }
                 if let Some((page, slot)) = page_mut(pages, id) {
-                    *buffers -= page.buffer.capacity();
+                    *page_bytes -= page.bytes();
                     page.set(slot, string);
-                    *buffers += page.buffer.capacity();
+                    *page_bytes += page.bytes();
                 }
                 id
             }
@@ -93,21 +93,34 @@ impl Strings {
                 if let Ok(found) = self.by_hash.find_entry(hash, |other| *other == id.0) {
                     found.remove();
                 }
-                self.buffers -= page.buffer.capacity();
+                self.page_bytes -= page.bytes();
                 page.set(slot, "");
                 page.shrink();
-                self.buffers += page.buffer.capacity();
+                self.page_bytes += page.bytes();
                 self.free.push(id.0);
             }
             _ => {}
         }
     }
 
-    /// Bytes in memory.
+    /// Bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        let of_page = size_of::<Page>() + PAGE_STRINGS * 2 * size_of::<u32>();
-        let pages = self.pages.capacity() * of_page;
-        pages + self.buffers + self.free.capacity() * 4 + self.by_hash.capacity() * 5
+        self.own_bytes() + self.page_bytes
+    }
+
+    /// Without what pages hold.
+    fn own_bytes(&self) -> usize {
+        self.pages.capacity() * size_of::<Page>()
+            + self.free.capacity() * size_of::<u32>()
+            + self.by_hash.allocation_size()
+    }
+}
+
+#[cfg(test)]
+impl Strings {
+    /// [`Self::bytes`], counted anew.
+    pub(super) fn walked_bytes(&self) -> usize {
+        self.own_bytes() + self.pages.iter().map(Page::bytes).sum::<usize>()
     }
 }
 
@@ -139,6 +152,12 @@ impl Page {
             // Nothing is put behind it.
             self.buffer.shrink_to_fit();
         }
+    }
+
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize {
+        let numbers = self.ends.capacity() + self.uses.capacity();
+        self.buffer.capacity() + numbers * size_of::<u32>()
     }
 
     /// Gives memory back when most of it is not used any more.
@@ -193,8 +212,7 @@ mod tests {
                     prop_assert_eq!(strings.get(string), Some(*id));
                 }
             }
-            let buffers: usize = strings.pages.iter().map(|page| page.buffer.capacity()).sum();
-            prop_assert_eq!(strings.buffers, buffers);
+            prop_assert_eq!(strings.bytes(), strings.walked_bytes());
         }
     }
 
