@@ -1,27 +1,37 @@
 //! Applying the log at a start.
 //!
 //! A record of points names its series by ids that an earlier record defines. Definitions are logged twice, before the writes
-//! that first needed them and behind these; the copy is asked for when the first is damaged. When both are lost, the records
+//! that first needed them and some sectors later; the copy is asked for when the first is damaged. When both are lost, the records
 //! that rely on them are left out whole, like any damaged record: half a write with its receipt would never be sent again.
+//! What the log has once, because the process ended before the copy was due or because one of both is damaged, gets a copy with the
+//! first writes that follow.
 
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::log::{Definitions, Listing, MetricDefined, Record, Segments, SeriesDefined, read_log};
-use crate::model::{Lsn, PointBatch, SeriesId};
+use crate::metrics::registry::Registry;
+use crate::model::{Lsn, MetricId, PointBatch, SeriesId};
 use crate::telemetry::Telemetry;
 
 /// What a replay came to.
 pub(crate) struct Replayed {
     /// The number of the next record.
     pub(crate) next: Lsn,
+    /// Definitions that the log has one copy of.
+    pub(crate) defined_once: Definitions,
     /// What is damaged or missing, one line each.
     pub(crate) damaged: Vec<String>,
 }
 
-/// Applies what the log holds beyond `sealed`.
-pub(crate) fn replay(telemetry: &Telemetry, segments: &Segments, sealed: Lsn) -> Result<Replayed> {
+/// Applies what the log holds beyond `sealed`. Metrics that were `dropped` stay so, wherever a copy of what defined them is.
+pub(crate) fn replay(
+    telemetry: &Telemetry,
+    segments: &Segments,
+    sealed: Lsn,
+    dropped: RoaringBitmap,
+) -> Result<Replayed> {
     // What is applied now may be sealed soon, and must not be gone from the log then.
     segments.settle()?;
     let list = segments.look()?;
@@ -32,12 +42,16 @@ pub(crate) fn replay(telemetry: &Telemetry, segments: &Segments, sealed: Lsn) ->
         first_new: telemetry.metrics.registry().next_ids().1,
         metrics: RoaringBitmap::new(),
         series: RoaringBitmap::new(),
-        dropped: RoaringBitmap::new(),
+        dropped,
+        present: Present::default(),
         copies: None,
         left_out: LeftOut::default(),
         damaged: Vec::new(),
     };
     let read = read_log(&list, sealed, |lsn, payload| replay.record(lsn, payload))?;
+    let registry = telemetry.metrics.registry();
+    replay.present.reserve_ids(registry);
+    let defined_once = replay.present.defined_once(registry);
     let mut damaged = std::mem::take(&mut replay.damaged);
     damaged.extend(read.damaged);
     if let LeftOut { records, first: Some(first), last, series } = replay.left_out {
@@ -51,7 +65,7 @@ pub(crate) fn replay(telemetry: &Telemetry, segments: &Segments, sealed: Lsn) ->
     for torn in read.torn {
         tracing::info!(segment = %torn.segment.display(), bytes = ?torn.bytes, "left out the end of the log, which nobody had an answer for");
     }
-    Ok(Replayed { next: read.next, damaged })
+    Ok(Replayed { next: read.next, defined_once, damaged })
 }
 
 /// A replay under way.
@@ -65,6 +79,7 @@ struct Replay<'a> {
     metrics: RoaringBitmap,
     series: RoaringBitmap,
     dropped: RoaringBitmap,
+    present: Present,
     /// All definitions of the log, once one was missed.
     copies: Option<Copies>,
     left_out: LeftOut,
@@ -78,6 +93,53 @@ struct LeftOut {
     first: Option<Lsn>,
     last: Lsn,
     series: RoaringBitmap,
+}
+
+/// Which definitions the log has, and which of them more than once.
+#[derive(Default)]
+struct Present {
+    metrics: RoaringBitmap,
+    metrics_again: RoaringBitmap,
+    /// The metrics that series are of.
+    metrics_of_series: RoaringBitmap,
+    series: RoaringBitmap,
+    series_again: RoaringBitmap,
+}
+
+impl Present {
+    fn note(&mut self, definitions: &Definitions) {
+        for MetricDefined { id, .. } in &definitions.metrics {
+            if !self.metrics.insert(id.0) {
+                self.metrics_again.insert(id.0);
+            }
+        }
+        for SeriesDefined { id, metric, .. } in &definitions.series {
+            self.metrics_of_series.insert(metric.0);
+            if !self.series.insert(id.0) {
+                self.series_again.insert(id.0);
+            }
+        }
+    }
+
+    /// Keeps the ids of what the log defines from being given to others: the definition of a metric may be lost, and those of its
+    /// series be there.
+    fn reserve_ids(&self, registry: &Registry) {
+        let next = |ids: &RoaringBitmap| ids.max().map_or(0, |last| last.saturating_add(1));
+        let metrics = next(&self.metrics).max(next(&self.metrics_of_series));
+        registry.reserve(MetricId(metrics), SeriesId(next(&self.series)));
+    }
+
+    /// What the log has once and the registry still has.
+    fn defined_once(&self, registry: &Registry) -> Definitions {
+        let metrics = &self.metrics - &self.metrics_again;
+        let series = &self.series - &self.series_again;
+        let metrics: Vec<MetricId> = metrics.iter().map(MetricId).collect();
+        let series: Vec<SeriesId> = series.iter().map(SeriesId).collect();
+        Definitions {
+            metrics: registry.describe_metrics(&metrics),
+            series: registry.describe_series(&series),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -98,6 +160,7 @@ impl Replay<'_> {
                 return Ok(());
             }
         };
+        self.present.note(&record.definitions);
         self.define(std::mem::take(&mut record.definitions));
         self.dropped.extend(record.dropped.iter().map(|metric| metric.0));
         let mut missed = self.missed(&record.points);

@@ -43,7 +43,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
     store.tell_damage_to(Arc::clone(&damage));
     let pool = Arc::new(query_threads(options.threads)?);
-    let Opened { metrics, mut damaged } =
+    let Opened { metrics, dropped, mut damaged } =
         load::open(Arc::clone(&store), options.clone(), Arc::clone(&pool))?;
     let events = Events::open(Arc::clone(&store), options.clone(), pool, &mut damaged)?;
     let newest = metrics.newest_time().max(events.newest_time());
@@ -58,7 +58,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     }
     let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
     let segments = Segments::new(dir.join(LOG_DIR));
-    let replayed = replay(&telemetry, &segments, telemetry::sealed(&store)?)?;
+    let replayed = replay(&telemetry, &segments, telemetry::sealed(&store)?, dropped)?;
     damaged.extend(replayed.damaged);
     damaged.into_iter().for_each(|line| damage.add(Finding::Lost(line)));
     let telemetry = Arc::new(telemetry);
@@ -68,8 +68,8 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         alarm: Arc::clone(&alarm),
         ballast: ballast.clone(),
     };
-    let committer =
-        Committer::start(segments.clone(), replayed.next, options.durability, sink, log_ops)?;
+    let begin = (replayed.next, replayed.defined_once);
+    let committer = Committer::start(segments.clone(), begin, options.durability, sink, log_ops)?;
     let committer = Arc::new(committer);
     directory::finish(dir)?;
     let keeper = Arc::new(Keeper {

@@ -26,8 +26,9 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::record::{Definitions, encode_definitions, encode_padding};
-use super::segment::{PAYLOAD_BYTES_MAX, SECTOR_BYTES, Segments};
+use super::copies::DefinitionCopies;
+use super::record::Definitions;
+use super::segment::{PAYLOAD_BYTES_MAX, Segments};
 use super::writer::{FileOps, LogWriter};
 use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
@@ -191,10 +192,10 @@ impl std::fmt::Debug for Committer {
 }
 
 impl Committer {
-    /// Starts the thread; the first record it writes is `next`.
+    /// Starts the thread; the first record it writes is `next`, and the log has only one copy of what `defined_once` says.
     pub(crate) fn start(
         segments: Segments,
-        next: Lsn,
+        (next, defined_once): (Lsn, Definitions),
         durability: Durability,
         sink: impl Sink,
         ops: FileOps,
@@ -208,7 +209,8 @@ impl Committer {
                 .spawn(work)
                 .map_err(|source| Error::Io { context: format!("starting {name}"), source })
         };
-        let worker = Worker { shared: Arc::clone(&shared), writer, durability, sink };
+        let copies = DefinitionCopies::new(defined_once);
+        let worker = Worker { shared: Arc::clone(&shared), writer, copies, durability, sink };
         threads.push(spawn("telltale-commit", Box::new(move || worker.run()))?);
         if let Durability::Interval(period) = durability {
             let shared = Arc::clone(&shared);
@@ -280,6 +282,7 @@ impl Drop for Committer {
 struct Worker<S> {
     shared: Arc<Shared>,
     writer: LogWriter,
+    copies: DefinitionCopies,
     durability: Durability,
     sink: S,
 }
@@ -393,13 +396,30 @@ impl<S: Sink> Worker<S> {
     }
 
     fn rotate(&mut self) -> Result<Lsn> {
+        self.finish_copies();
         if let Err(error) = self.writer.rotate() {
             self.doubt();
             return Err(error);
         }
+        self.copies.clear();
         let boundary = Lsn(self.writer.next().0 - 1);
         self.sink.rotated(boundary);
         Ok(boundary)
+    }
+
+    /// Writes the second copies that are still to be written: records up to the boundary are sealed together, and definitions behind it
+    /// could be of metrics that were dropped before.
+    fn finish_copies(&mut self) {
+        let rest = self.copies.lay_out_rest(self.writer.place());
+        if rest.is_empty() {
+            return;
+        }
+        let payloads: Vec<&[u8]> = rest.iter().map(Vec::as_slice).collect();
+        if let Err(error) = self.writer.append(&payloads, false) {
+            // The first copies are there, and soon in blocks: that must not wait for a disk that takes nothing more.
+            tracing::warn!(%error, "the second copies of definitions are not in the log");
+            self.doubt();
+        }
     }
 
     /// Tells, after a failure, when records that were acknowledged before they were synced are in a segment that was left.
@@ -409,7 +429,7 @@ impl<S: Sink> Worker<S> {
         }
     }
 
-    /// Writes a group behind the definitions it needs and before a copy of them; answers the position of its first record.
+    /// Writes a group behind the definitions it needs; answers the position of its first record.
     fn append(&mut self, group: &[Queued]) -> Result<Lsn> {
         let failure = self.shared.sync_failure.lock().take();
         if let Some(reason) = failure {
@@ -419,13 +439,12 @@ impl<S: Sink> Worker<S> {
             return Err(Error::Unavailable(format!("syncing the log: {reason}")));
         }
         let definitions = self.sink.take_definitions();
-        let encoded = encode_definitions(&definitions);
-        let padding = padding_between(&encoded, group);
-        let defined = || encoded.iter().map(Vec::as_slice);
-        let writes = group.iter().map(|queued| queued.payload.as_slice());
+        let writes = || group.iter().map(|queued| queued.payload.as_slice());
+        let layout = self.copies.lay_out(self.writer.place(), &definitions, writes());
+        let before = layout.before();
+        let first = Lsn(self.writer.next().0 + before.len() as u64);
         let payloads: Vec<&[u8]> =
-            defined().chain(writes).chain(padding.as_deref()).chain(defined()).collect();
-        let first = Lsn(self.writer.next().0 + encoded.len() as u64);
+            before.into_iter().chain(writes()).chain(layout.behind()).collect();
         let synced = self.durability == Durability::Sync;
         let sync = synced || group.iter().any(|queued| queued.synced);
         if let Err(error) = self.writer.append(&payloads, sync) {
@@ -437,19 +456,13 @@ impl<S: Sink> Worker<S> {
             self.doubt();
             return Err(error);
         }
+        self.copies.written(&layout, &definitions);
         self.sink.logged(definitions);
         if matches!(self.durability, Durability::Interval(_)) {
             *self.shared.unsynced.lock() = Some(self.writer.file());
         }
         Ok(first)
     }
-}
-
-/// What keeps both copies of a group's definitions from having a part in one sector, where the writes between them do not: much
-/// relies on definitions, and one damage must not take them.
-fn padding_between(definitions: &[Vec<u8>], group: &[Queued]) -> Option<Vec<u8>> {
-    let between: usize = group.iter().map(|queued| queued.payload.len()).sum();
-    (!definitions.is_empty() && between < SECTOR_BYTES).then(|| encode_padding(SECTOR_BYTES))
 }
 
 /// The same failure for every writer of a group.

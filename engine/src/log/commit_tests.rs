@@ -70,9 +70,14 @@ fn run(durability: Durability) {
     let dir = tempfile::tempdir().unwrap();
     let segments = Segments::new(dir.path().to_owned());
     let sink = Recorder::default();
-    let committer =
-        Committer::start(segments.clone(), Lsn(1), durability, sink.clone(), FileOps::system())
-            .unwrap();
+    let committer = Committer::start(
+        segments.clone(),
+        (Lsn(1), Definitions::default()),
+        durability,
+        sink.clone(),
+        FileOps::system(),
+    )
+    .unwrap();
     let (answer, answers) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         for thread in 0..4 {
@@ -133,8 +138,14 @@ fn a_failed_sync_from_beside_is_told_to_the_next_writer_and_left_behind() {
     let (ops, faults) = failing();
     faults.fail_syncs(1);
     let durability = Durability::Interval(Duration::from_millis(1));
-    let committer =
-        Committer::start(segments.clone(), Lsn(1), durability, sink.clone(), ops).unwrap();
+    let committer = Committer::start(
+        segments.clone(),
+        (Lsn(1), Definitions::default()),
+        durability,
+        sink.clone(),
+        ops,
+    )
+    .unwrap();
     // Writes are taken until the sync of the first one has failed.
     let mut taken = Vec::new();
     let told = loop {
@@ -168,7 +179,8 @@ fn of_writes_with_one_receipt_in_a_group_one_is_logged() {
     let shared = Arc::new(Shared::default());
     let writer = LogWriter::create(segments.clone(), Lsn(1), FileOps::system()).unwrap();
     let (sink, durability) = (Recorder::default(), Durability::Os);
-    let mut worker = Worker { shared, writer, durability, sink };
+    let copies = DefinitionCopies::new(Definitions::default());
+    let mut worker = Worker { shared, writer, copies, durability, sink };
     let (answer, answers) = std::sync::mpsc::channel();
     let submission = |id| {
         let answer = answer.clone();
@@ -202,8 +214,14 @@ fn a_segment_that_cannot_be_synced_at_its_end_is_left_behind_and_its_records_are
     let segments = Segments::new(dir.path().to_owned());
     let (ops, faults) = failing();
     let sink = Recorder::default();
-    let committer =
-        Committer::start(segments.clone(), Lsn(1), Durability::Os, sink.clone(), ops).unwrap();
+    let committer = Committer::start(
+        segments.clone(),
+        (Lsn(1), Definitions::default()),
+        Durability::Os,
+        sink.clone(),
+        ops,
+    )
+    .unwrap();
     assert_eq!(write(&committer, 1).unwrap(), Lsn(1));
     faults.fail_syncs(1);
     let rotate = || {
@@ -240,7 +258,8 @@ fn what_must_be_synced_fails_with_its_sync_whatever_the_durability() {
 }
 
 fn start(segments: &Segments, durability: Durability, sink: Recorder, ops: FileOps) -> Committer {
-    Committer::start(segments.clone(), Lsn(1), durability, sink, ops).unwrap()
+    Committer::start(segments.clone(), (Lsn(1), Definitions::default()), durability, sink, ops)
+        .unwrap()
 }
 
 #[test]

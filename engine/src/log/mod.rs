@@ -7,6 +7,9 @@
 
 mod answered;
 mod commit;
+mod copies;
+#[cfg(test)]
+mod copies_tests;
 mod events;
 mod read;
 mod readings;

@@ -9,6 +9,8 @@
 //!                     │ zero sectors: u32 │ low half of the salted xxh3-64 of all before: u32 │ payload
 //! ```
 //!
+//! What records say, and where the second copies of definitions are among them: `record.rs`, `copies.rs`.
+//!
 //! *salt*: a random number that no client knows, the seed of the checksums of frames. So nobody can send, within a record, what
 //! passes for a frame where a reader looks for the next one behind damage. Without it no frame can be read, so it is there twice.
 //!
@@ -55,8 +57,10 @@ use crate::model::Lsn;
 
 /// The header, the zeros and the second header.
 pub(super) const HEADER_BYTES: usize = SECOND_HEADER_AT + HEADER_3_BYTES;
-/// Where the second header begins: the largest sectors of disks, and the pages of memory, have so many bytes.
-pub(super) const SECOND_HEADER_AT: usize = 4_096;
+/// The largest sectors of disks, and the pages of memory, have so many bytes: a damage takes one of them, aligned.
+pub(super) const LARGE_SECTOR_BYTES: usize = 4_096;
+/// Where the second header begins.
+pub(super) const SECOND_HEADER_AT: usize = LARGE_SECTOR_BYTES;
 /// Where it begins in segments that were written before the first release.
 const EARLY_SECOND_HEADER_AT: usize = 512;
 pub(super) const FRAME_HEADER_BYTES: usize = 40;

@@ -88,6 +88,15 @@ impl std::fmt::Debug for FileOps {
     }
 }
 
+/// Where in the log a frame begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LogPlace {
+    /// Segments that this process began before this one.
+    pub(super) segment: u64,
+    /// Bytes of the segment before it.
+    pub(super) offset: u64,
+}
+
 /// The end of the log.
 #[derive(Debug)]
 pub(super) struct LogWriter {
@@ -96,6 +105,8 @@ pub(super) struct LogWriter {
     file: Arc<File>,
     /// That of the file.
     salt: Salt,
+    /// Segments that were begun before this one.
+    begun: u64,
     /// Bytes of the file that hold whole frames.
     length: u64,
     next: Lsn,
@@ -115,7 +126,22 @@ impl LogWriter {
         let file = create_segment(&segments, next, answered, salt)?;
         let mark = AnsweredMark::open(segments.dir());
         let length = HEADER_BYTES as u64;
-        Ok(Self { segments, ops, file, salt, length, next, answered, mark, abandoned: false })
+        let (begun, abandoned) = (0, false);
+        Ok(Self { segments, ops, file, salt, begun, length, next, answered, mark, abandoned })
+    }
+
+    /// Where the next write goes.
+    pub(super) fn place(&self) -> LogPlace {
+        if self.is_over() {
+            LogPlace { segment: self.begun + 1, offset: HEADER_BYTES as u64 }
+        } else {
+            LogPlace { segment: self.begun, offset: self.length }
+        }
+    }
+
+    /// Whether the next write begins a new segment.
+    fn is_over(&self) -> bool {
+        self.abandoned || self.length > SEGMENT_BYTES_MAX
     }
 
     /// The record that will be written next.
@@ -131,7 +157,7 @@ impl LogWriter {
     /// Writes the payloads as consecutive records, the first with the number that [`Self::next`] tells. After an
     /// error none of them is in the log.
     pub(super) fn append(&mut self, payloads: &[&[u8]], sync: bool) -> Result<()> {
-        if self.abandoned || self.length > SEGMENT_BYTES_MAX {
+        if self.is_over() {
             self.rotate()?;
         }
         let frame_bytes = |payload: &&[u8]| payload.len() + FRAME_HEADER_BYTES;
@@ -190,6 +216,7 @@ impl LogWriter {
         let salt = Salt::random();
         self.file = create_segment(&self.segments, self.next, self.answered, salt)?;
         self.salt = salt;
+        self.begun += 1;
         self.length = HEADER_BYTES as u64;
         self.abandoned = false;
         Ok(())

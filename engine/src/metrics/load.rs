@@ -28,6 +28,8 @@ const TIMES_CACHE_SHARE: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) metrics: Metrics,
+    /// The ids of metrics that were dropped.
+    pub(crate) dropped: RoaringBitmap,
     /// What could not be read, one line each.
     pub(crate) damaged: Vec<String>,
 }
@@ -83,7 +85,8 @@ pub(crate) fn open(
     metrics.delete_garbage(&garbage)?;
     metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
     metrics.release_readable_blocks()?;
-    Ok(Opened { metrics, damaged })
+    let dropped = loaded.dropped.iter().map(|metric| metric.0).collect();
+    Ok(Opened { metrics, dropped, damaged })
 }
 
 impl Metrics {

@@ -12,19 +12,40 @@ use telltale_engine::{
 use super::batch::write;
 use super::{DAY, START, memory_dir, open};
 
-/// Writes after the one that creates the series.
-const LATER: u128 = 20;
-/// Only definitions hold it.
-const TAG: &[u8] = b"definition-of-the-host";
-const SECTOR: usize = 512;
+/// Writes of a history: their records take several sectors.
+const WRITES: u128 = 240;
+/// So many of them are of one series, then comes another.
+const WRITES_PER_SERIES: u128 = 7;
+/// The write that creates many series besides its own, and how many: what defines them takes several sectors.
+const LARGE_WRITE: u128 = 100;
+const LARGE_SERIES: u32 = 300;
+/// What disks lose at once.
+const SECTOR: usize = 4_096;
+/// Where the frames of a segment begin, the bytes of their headers, and where in these the length of the payload is.
+const FRAMES_AT: usize = 4_096 + 48;
+const FRAME_HEADER: usize = 40;
+const LENGTH_AT: usize = 4;
+/// Receipts are found in the bytes of the log: no other bytes are like these.
+const RECEIPTS: u128 = 0x5eed_71c3_90ab_2fd8_6647_12fe_0000_0000;
 
-fn add(engine: &Engine, id: u128, metric: &str) {
+fn host(series: u128) -> String {
+    format!("definition-of-host-{series:03}-")
+}
+
+/// Adds 1 to a counter.
+fn add(engine: &Engine, id: u128, metric: &str, host: &str) {
     let mut batch = engine.batch();
-    let tags = [("host", std::str::from_utf8(TAG).unwrap())];
-    let series = batch.series(metric, MetricType::Counter, &tags).unwrap();
+    if id == LARGE_WRITE {
+        for n in 0..LARGE_SERIES {
+            let name = format!("one-of-many-{n:04}");
+            batch.series(metric, MetricType::Counter, &[("host", name.as_str())]).unwrap();
+        }
+    }
+    let series = batch.series(metric, MetricType::Counter, &[("host", host)]).unwrap();
     batch.number(MetricType::Counter, series, TimestampMs(START), 1.0);
     let expires_at = TimestampMs(START + 1_000 * DAY);
-    let receipt = Some(Receipt { id, fingerprint: 1, answer: Vec::new(), expires_at });
+    let receipt =
+        Some(Receipt { id: RECEIPTS + id, fingerprint: 1, answer: Vec::new(), expires_at });
     write(engine, Write { points: batch.finish(), events: None, receipt }).unwrap();
 }
 
@@ -41,20 +62,20 @@ fn sum(engine: &Engine, metric: &str) -> f64 {
     answer.map_or(0.0, |answer| answer.groups.iter().flat_map(|group| &group.columns[0]).sum())
 }
 
-/// A log as a kill leaves it, and where both copies of the definitions have the tag.
-fn killed() -> (tempfile::TempDir, PathBuf, Vec<usize>) {
+/// A directory whose process ended without a seal. Nothing writes to it any more, so copies of it are alike: a directory that an engine
+/// has open changes beneath whoever copies it, since RocksDB removes files in its own time.
+fn ended(series_of: impl Fn(u128) -> u128) -> tempfile::TempDir {
     let dir = memory_dir();
     let engine = open(dir.path());
-    (0..=LATER).for_each(|id| add(&engine, id, "requests"));
-    let killed = memory_dir();
-    copy(dir.path(), killed.path());
-    let logs = fs::read_dir(killed.path().join("log")).unwrap();
-    let logs = logs.map(|entry| entry.unwrap().path());
-    let log = logs.filter(|path| path.extension().is_some()).max().unwrap();
-    let bytes = fs::read(&log).unwrap();
-    let found = bytes.windows(TAG.len()).enumerate().filter(|(_, window)| *window == TAG);
-    let places: Vec<usize> = found.map(|(at, _)| at).collect();
-    (killed, log, places)
+    (0..WRITES).for_each(|id| add(&engine, id, "requests", &host(series_of(id))));
+    drop(engine);
+    dir
+}
+
+fn copy_of(dir: &Path) -> tempfile::TempDir {
+    let to = memory_dir();
+    copy(dir, to.path());
+    to
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -69,53 +90,146 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn damage(log: &Path, bytes: Range<usize>) {
-    let mut whole = fs::read(log).unwrap();
-    let end = bytes.end.min(whole.len());
-    whole[bytes.start..end].iter_mut().for_each(|byte| *byte ^= 0xff);
-    fs::write(log, whole).unwrap();
+/// The segments of a log, oldest first.
+fn segments(dir: &Path) -> Vec<PathBuf> {
+    let logs = fs::read_dir(dir.join("log")).unwrap().map(|entry| entry.unwrap().path());
+    let mut logs: Vec<PathBuf> = logs.filter(|path| path.extension().is_some()).collect();
+    logs.sort();
+    logs
 }
 
-#[test]
-fn one_damage_to_definitions_costs_no_points() {
-    let (_dir, _, places) = killed();
-    assert_eq!(places.len(), 2);
-    assert!(places[0] / SECTOR < places[1] / SECTOR, "no sector holds parts of both: {places:?}");
-    for copy in 0..2 {
-        for sector in [false, true] {
-            let (dir, log, places) = killed();
-            let at = places[copy];
-            let start = at / SECTOR * SECTOR;
-            damage(&log, if sector { start.max(40)..start + SECTOR } else { at..at + 1 });
-            for opened in 0..2 {
-                let engine = open(dir.path());
-                let lost = if sector { 1.0 + LATER as f64 - sum(&engine, "requests") } else { 0.0 };
-                assert!(lost < 10.0, "the sector holds {lost} writes");
-                assert_eq!(sum(&engine, "requests") + lost, 1.0 + LATER as f64);
-                assert!(engine.damage().iter().any(|line| line.contains("damaged")));
-                if opened == 0 {
-                    add(&engine, 100, "others");
-                    engine.close().unwrap();
-                }
-                assert_eq!(sum(&engine, "others"), 1.0);
-            }
+/// Where a text is in the log.
+fn places(log: &[u8], text: &str) -> Vec<usize> {
+    let found = log.windows(text.len()).enumerate().filter(|(_, bytes)| *bytes == text.as_bytes());
+    found.map(|(at, _)| at).collect()
+}
+
+/// The writes of a log, and where their frames are.
+fn writes(log: &[u8]) -> Vec<(u128, Range<usize>)> {
+    let (mut writes, mut at) = (Vec::new(), FRAMES_AT);
+    while at < log.len() {
+        let length = log[at + LENGTH_AT..][..4].try_into().unwrap();
+        let end = at + FRAME_HEADER + u32::from_le_bytes(length) as usize;
+        let numbers = log[at..end].windows(16).map(|b| u128::from_le_bytes(b.try_into().unwrap()));
+        let receipt = numbers.map(|n| n.wrapping_sub(RECEIPTS)).find(|id| *id < WRITES);
+        writes.extend(receipt.map(|id| (id, at..end)));
+        at = end;
+    }
+    assert_eq!(at, log.len());
+    writes
+}
+
+/// Opens a damaged directory twice, with a seal in between, and checks that exactly the writes in `left` are there.
+#[track_caller]
+fn check(dir: &Path, left: &[u128], what: &str) {
+    for others in 0..2u8 {
+        let engine = open(dir);
+        let held = |id: &u128| engine.receipt(RECEIPTS + id).unwrap().is_some();
+        let there: Vec<u128> = (0..WRITES).filter(held).collect();
+        assert_eq!(there, left, "{what}");
+        assert_eq!(sum(&engine, "requests"), left.len() as f64, "{what}");
+        assert_eq!(sum(&engine, "others"), f64::from(others), "{what}");
+        assert!(engine.damage().iter().any(|line| line.contains("damaged")), "{what}");
+        if others == 0 {
+            add(&engine, WRITES, "others", "any");
+            engine.close().unwrap();
         }
     }
 }
 
 #[test]
+fn one_damage_to_definitions_costs_no_points() {
+    let ended = ended(|id| id / WRITES_PER_SERIES);
+    let log = segments(ended.path()).pop().unwrap();
+    let name = log.file_name().unwrap();
+    let whole = fs::read(&log).unwrap();
+    let writes = writes(&whole);
+    assert_eq!(writes.len() as u128, WRITES);
+    for sector in (0..whole.len()).step_by(SECTOR).map(|at| at..whole.len().min(at + SECTOR)) {
+        let mut damaged = whole.clone();
+        damaged[sector.clone()].fill(0);
+        if damaged == whole {
+            // Nothing but padding is in it.
+            continue;
+        }
+        let dir = copy_of(ended.path());
+        fs::write(dir.path().join("log").join(name), damaged).unwrap();
+        let outside =
+            writes.iter().filter(|(_, at)| at.end <= sector.start || at.start >= sector.end);
+        let left: Vec<u128> = outside.map(|(id, _)| *id).collect();
+        check(dir.path(), &left, &format!("bytes {sector:?} of {}", whole.len()));
+    }
+    let all: Vec<u128> = (0..WRITES).collect();
+    let of_first = places(&whole, &host(0));
+    assert_eq!(of_first.len(), 2);
+    for at in of_first {
+        let dir = copy_of(ended.path());
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0xff;
+        fs::write(dir.path().join("log").join(name), damaged).unwrap();
+        check(dir.path(), &all, &format!("byte {at}"));
+    }
+}
+
+#[test]
+fn a_definition_whose_copy_the_process_did_not_come_to_gets_it_with_the_next_write() {
+    let dir = memory_dir();
+    for id in 0..2 {
+        let engine = open(dir.path());
+        add(&engine, id, "requests", &host(0));
+        drop(engine);
+        let logs = segments(dir.path());
+        let copies = logs.iter().map(|log| places(&fs::read(log).unwrap(), &host(0)).len());
+        assert_eq!(copies.sum::<usize>() as u128, id + 1);
+    }
+    // The whole first segment is lost, and the second tells what it needs.
+    let first = segments(dir.path()).remove(0);
+    let mut bytes = fs::read(&first).unwrap();
+    bytes[SECTOR..].fill(0);
+    fs::write(&first, bytes).unwrap();
+    let engine = open(dir.path());
+    assert_eq!(sum(&engine, "requests"), 1.0);
+    assert!(engine.receipt(RECEIPTS + 1).unwrap().is_some());
+}
+
+#[test]
+fn a_metric_that_was_dropped_stays_so_when_a_copy_of_its_definition_comes_later() {
+    let dir = memory_dir();
+    let engine = open(dir.path());
+    add(&engine, 0, "requests", &host(0));
+    engine.delete_metric("requests").unwrap();
+    for id in 1..WRITES {
+        add(&engine, id, "others", &host(1));
+    }
+    drop(engine);
+    let log = fs::read(segments(dir.path()).pop().unwrap()).unwrap();
+    assert_eq!(places(&log, &host(0)).len(), 2);
+    for _ in 0..2 {
+        let engine = open(dir.path());
+        assert_eq!((engine.stats().metrics, engine.stats().series), (1, 1));
+        assert_eq!(sum(&engine, "others"), (WRITES - 1) as f64);
+        engine.close().unwrap();
+    }
+}
+
+#[test]
 fn what_relies_on_definitions_that_are_lost_twice_is_lost_whole_and_told() {
-    let (dir, log, places) = killed();
-    places.iter().for_each(|at| damage(&log, *at..*at + 1));
+    let dir = ended(|_| 0);
+    let log = segments(dir.path()).pop().unwrap();
+    let mut bytes = fs::read(&log).unwrap();
+    let copies = places(&bytes, &host(0));
+    assert_eq!(copies.len(), 2);
+    copies.iter().for_each(|at| bytes[*at] ^= 0xff);
+    fs::write(&log, bytes).unwrap();
     let engine = open(dir.path());
     assert_eq!(sum(&engine, "requests"), 0.0);
-    for id in 0..=LATER {
-        assert!(engine.receipt(id).unwrap().is_none(), "{id} may be sent again");
+    for id in 0..WRITES {
+        assert!(engine.receipt(RECEIPTS + id).unwrap().is_none(), "{id} may be sent again");
     }
-    let told = format!("what defines 1 series is lost, and with it the {} records", 1 + LATER);
+    let told = format!("what defines 1 series is lost, and with it the {WRITES} records");
     assert!(engine.damage().iter().any(|line| line.contains(&told)), "{:?}", engine.damage());
     // Their ids are nobody else's, now and after the next start.
-    add(&engine, 100, "others");
+    add(&engine, WRITES, "others", "any");
     engine.seal().unwrap();
     drop(engine);
     let engine = open(dir.path());

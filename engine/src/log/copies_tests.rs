@@ -1,0 +1,210 @@
+//! Second copies of definitions, beside a model of the log that loses each of its sectors in turn.
+
+use std::ops::Range;
+
+use proptest::prelude::*;
+
+use super::copies::DefinitionCopies;
+use super::record::{Definitions, Record, SeriesDefined};
+use super::segment::{FRAME_HEADER_BYTES, HEADER_BYTES, LARGE_SECTOR_BYTES};
+use super::writer::LogPlace;
+use crate::model::{MetricId, SeriesId, Tags};
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// So many new series with tags of so many bytes, and writes of so many bytes each.
+    Group { series: u32, tag_bytes: usize, writes: Vec<usize> },
+    /// The segment is full, or was left after a failure.
+    NewSegment,
+    /// What came before is in blocks.
+    Seal,
+    /// The process ends and another one reads the log.
+    Restart,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let series = prop_oneof![3 => Just(0u32), 4 => 1u32..3, 2 => 3u32..60];
+    let write = prop_oneof![4 => 1usize..200, 1 => 200usize..6_000];
+    let group = (series, 1usize..200, prop::collection::vec(write, 1..6))
+        .prop_map(|(series, tag_bytes, writes)| Step::Group { series, tag_bytes, writes });
+    prop_oneof![20 => group, 1 => Just(Step::NewSegment), 1 => Just(Step::Seal), 2 => Just(Step::Restart)]
+}
+
+/// A frame of the log.
+#[derive(Debug)]
+struct Frame {
+    segment: u64,
+    bytes: Range<u64>,
+    /// The series that it defines.
+    defines: Vec<u32>,
+    /// Of a write: it may name the series below this one.
+    needs: Option<u32>,
+}
+
+impl Frame {
+    /// Whether it has a part in a sector.
+    fn is_in(&self, segment: u64, sector: u64) -> bool {
+        let large = LARGE_SECTOR_BYTES as u64;
+        let sectors = self.bytes.start / large..=(self.bytes.end - 1) / large;
+        self.segment == segment && sectors.contains(&sector)
+    }
+}
+
+struct Log {
+    copies: DefinitionCopies,
+    frames: Vec<Frame>,
+    place: LogPlace,
+    /// The next series, and the first one that is not in blocks.
+    next: u32,
+    unsealed: u32,
+}
+
+fn definition(id: u32, tag_bytes: usize) -> SeriesDefined {
+    let value = "v".repeat(tag_bytes);
+    let tags = Tags::new(&[("key", value.as_str())]).unwrap();
+    SeriesDefined { id: SeriesId(id), metric: MetricId(1), tags }
+}
+
+fn defined(series: Vec<SeriesDefined>) -> Definitions {
+    Definitions { metrics: Vec::new(), series }
+}
+
+impl Log {
+    fn new() -> Self {
+        let place = LogPlace { segment: 0, offset: HEADER_BYTES as u64 };
+        let copies = DefinitionCopies::new(Definitions::default());
+        Self { copies, frames: Vec::new(), place, next: 0, unsealed: 0 }
+    }
+
+    fn push(&mut self, payload: &[u8], needs: Option<u32>) {
+        let begin = self.place.offset;
+        self.place.offset += (FRAME_HEADER_BYTES + payload.len()) as u64;
+        let series = match needs {
+            Some(_) => Vec::new(),
+            None => Record::decode(payload).unwrap().definitions.series,
+        };
+        let defines = series.iter().map(|series| series.id.0).collect();
+        let (segment, bytes) = (self.place.segment, begin..self.place.offset);
+        self.frames.push(Frame { segment, bytes, defines, needs });
+    }
+
+    fn group(&mut self, series: u32, tag_bytes: usize, writes: &[usize]) {
+        let new = (self.next..self.next + series).map(|id| definition(id, tag_bytes)).collect();
+        let definitions = defined(new);
+        let writes: Vec<Vec<u8>> = writes.iter().map(|bytes| vec![7; *bytes]).collect();
+        let payloads = writes.iter().map(Vec::as_slice);
+        let layout = self.copies.lay_out(self.place, &definitions, payloads);
+        self.next += series;
+        layout.before().iter().for_each(|payload| self.push(payload, None));
+        writes.iter().for_each(|write| self.push(write, Some(self.next)));
+        layout.behind().for_each(|payload| self.push(payload, None));
+        self.copies.written(&layout, &definitions);
+    }
+
+    fn new_segment(&mut self) {
+        self.place = LogPlace { segment: self.place.segment + 1, offset: HEADER_BYTES as u64 };
+    }
+
+    fn run(&mut self, step: &Step) {
+        match step {
+            Step::Group { series, tag_bytes, writes } => self.group(*series, *tag_bytes, writes),
+            Step::NewSegment => self.new_segment(),
+            Step::Seal => {
+                for payload in self.copies.lay_out_rest(self.place) {
+                    self.push(&payload, None);
+                }
+                self.copies.clear();
+                self.check();
+                assert!(self.defined_once().is_empty(), "nothing of them comes behind the seal");
+                self.frames.clear();
+                self.unsealed = self.next;
+                self.new_segment();
+            }
+            Step::Restart => {
+                let once = self.defined_once();
+                let once = once.into_iter().map(|id| definition(id, 5)).collect();
+                self.copies = DefinitionCopies::new(defined(once));
+                self.new_segment();
+            }
+        }
+    }
+
+    fn defined_once(&self) -> Vec<u32> {
+        let copies = |id: &u32| self.frames.iter().filter(|f| f.defines.contains(id)).count();
+        (self.unsealed..self.next).filter(|id| copies(id) < 2).collect()
+    }
+
+    /// Whichever sector is lost, the writes that have no part in it can be read.
+    fn check(&self) {
+        for segment in 0..=self.place.segment {
+            let of_segment = self.frames.iter().filter(|frame| frame.segment == segment);
+            let end = of_segment.map(|frame| frame.bytes.end).max().unwrap_or(0);
+            for sector in 0..=end / LARGE_SECTOR_BYTES as u64 {
+                let left = || self.frames.iter().filter(|frame| !frame.is_in(segment, sector));
+                let mut known = vec![false; self.next as usize];
+                left().flat_map(|frame| &frame.defines).for_each(|id| known[*id as usize] = true);
+                let lost = (self.unsealed..self.next).find(|id| !known[*id as usize]);
+                let needs = left().filter_map(|frame| frame.needs).max().unwrap_or(0);
+                assert!(
+                    lost.is_none_or(|lost| needs <= lost),
+                    "sector {sector} of segment {segment} takes series {lost:?} of {needs} that a write may name"
+                );
+            }
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.frames.iter().map(|frame| frame.bytes.end - frame.bytes.start).sum()
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_sector_takes_both_copies_from_a_write_that_is_left(
+        steps in prop::collection::vec(step(), 1..40),
+    ) {
+        let mut log = Log::new();
+        for step in &steps {
+            log.run(step);
+            log.check();
+        }
+    }
+}
+
+#[test]
+fn writes_that_define_nothing_are_written_as_they_are() {
+    let mut log = Log::new();
+    (0..1_000).for_each(|_| log.group(0, 1, &[60, 700]));
+    assert_eq!(log.bytes(), 1_000 * (760 + 2 * FRAME_HEADER_BYTES as u64));
+}
+
+#[test]
+fn series_that_come_one_by_one_take_less_than_twice_their_definitions() {
+    const SERIES: u64 = 10_000;
+    let mut log = Log::new();
+    (0..SERIES).for_each(|_| log.group(1, 60, &[60]));
+    let writes = SERIES * (60 + FRAME_HEADER_BYTES as u64);
+    let once: u64 = {
+        let mut plain = Log::new();
+        plain.group(1, 60, &[60]);
+        plain.bytes() - 60 - FRAME_HEADER_BYTES as u64
+    };
+    let bytes = log.bytes() - writes;
+    assert!(bytes < SERIES * once * 2, "{bytes} bytes for {SERIES} series of {once}");
+}
+
+#[test]
+fn many_series_at_once_take_twice_their_definitions_and_a_sector_at_most() {
+    let mut log = Log::new();
+    log.group(10_000, 60, &[50]);
+    let definitions: Vec<u64> = log
+        .frames
+        .iter()
+        .filter(|frame| !frame.defines.is_empty())
+        .map(|frame| frame.bytes.end - frame.bytes.start)
+        .collect();
+    assert_eq!(definitions.len(), 2);
+    let both: u64 = definitions.iter().sum();
+    let more = log.bytes() - both - 50 - FRAME_HEADER_BYTES as u64;
+    assert!(more <= LARGE_SECTOR_BYTES as u64 + FRAME_HEADER_BYTES as u64, "{more} bytes");
+}
