@@ -12,14 +12,54 @@ use hashbrown::{HashMap, HashSet};
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
 use super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId};
+use super::times::Shelf;
 use crate::model::{MetricId, TimeRange};
 
 /// All blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     metrics: HashTrieMapSync<MetricId, Arc<MetricBlocks>>,
+    /// The blocks of points by the shelf of times that they refer to: there are as many as windows with such blocks.
+    shelves: HashTrieMapSync<Shelf, BlockSum>,
+    all: BlockSum,
+}
+
+/// How many blocks, and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct BlockSum {
     blocks: u64,
     bytes: u64,
+}
+
+impl BlockSum {
+    fn add(&mut self, block: &BlockInfo) {
+        self.blocks += 1;
+        self.bytes += u64::from(block.bytes);
+    }
+
+    fn remove(&mut self, block: &BlockInfo) {
+        self.blocks -= 1;
+        self.bytes -= u64::from(block.bytes);
+    }
+}
+
+/// Sums under a change of many blocks, most of which refer to the same few shelves.
+struct Sums<'a> {
+    before: &'a HashTrieMapSync<Shelf, BlockSum>,
+    all: BlockSum,
+    /// Those of shelves that change.
+    shelves: HashMap<Shelf, BlockSum>,
+}
+
+impl Sums<'_> {
+    /// Counts a block that comes or goes.
+    fn change(&mut self, block: &BlockInfo, change: fn(&mut BlockSum, &BlockInfo)) {
+        change(&mut self.all, block);
+        if block.key.tier == Tier::Raw {
+            let before = |shelf: &Shelf| self.before.get(shelf).copied().unwrap_or_default();
+            change(self.shelves.entry(block.shelf()).or_insert_with_key(before), block);
+        }
+    }
 }
 
 /// The blocks of one metric, by the start of their windows. A change of a day shares the other days.
@@ -107,15 +147,14 @@ impl Catalog {
         for key in removed {
             touched.entry(key.metric).or_default().entry(key.day).or_default();
         }
+        let mut sums = Sums { before: &self.shelves, all: self.all, shelves: HashMap::new() };
         for (metric, days) in touched {
             let mut of_metric = MetricBlocks::clone(&self.metric(metric));
             for (day, mut blocks) in days {
-                next.blocks += blocks.len() as u64;
-                next.bytes += blocks.iter().map(|block| u64::from(block.bytes)).sum::<u64>();
+                blocks.iter().for_each(|block| sums.change(block, BlockSum::add));
                 for block in of_metric.of_day(day) {
                     if removed.contains(&block.key) {
-                        next.blocks -= 1;
-                        next.bytes -= u64::from(block.bytes);
+                        sums.change(block, BlockSum::remove);
                     } else {
                         blocks.push(*block);
                     }
@@ -126,6 +165,14 @@ impl Catalog {
                 next.metrics.remove_mut(&metric);
             } else {
                 next.metrics.insert_mut(metric, Arc::new(of_metric));
+            }
+        }
+        next.all = sums.all;
+        for (shelf, sum) in sums.shelves {
+            if sum.blocks == 0 {
+                next.shelves.remove_mut(&shelf);
+            } else {
+                next.shelves.insert_mut(shelf, sum);
             }
         }
         next
@@ -151,12 +198,17 @@ impl Catalog {
 
     /// How many blocks there are.
     pub(crate) fn blocks(&self) -> u64 {
-        self.blocks
+        self.all.blocks
     }
 
     /// The bytes of all blocks.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.all.bytes
+    }
+
+    /// The shelves of times that blocks refer to, with the bytes of these blocks.
+    pub(crate) fn shelves(&self) -> impl Iterator<Item = (Shelf, u64)> {
+        self.shelves.iter().map(|(shelf, sum)| (*shelf, sum.bytes))
     }
 }
 
@@ -279,6 +331,19 @@ pub(super) mod tests {
         ];
         let catalog = Catalog::default().changed(&blocks, &HashSet::new());
         assert_eq!((catalog.blocks(), catalog.bytes()), (5, 5000));
+        let mut shelves: Vec<_> =
+            catalog.shelves().map(|(s, bytes)| (s.window.start.0, s.of_unit, bytes)).collect();
+        shelves.sort_unstable();
+        // The block of hours has no times of its own.
+        let of_window = |start, of_unit| (start, of_unit, 1000);
+        assert_eq!(
+            shelves,
+            [of_window(0, true), of_window(20, true), of_window(25, false), of_window(60, false)]
+        );
+        let fewer = catalog.changed(&[], &HashSet::from_iter([blocks[3].key]));
+        assert!(fewer.shelves().all(|(shelf, _)| shelf.window.start.0 != 25));
+        let same = fewer.changed(&[block(6, Some(1), Tier::Raw, 0, 20)], &HashSet::new());
+        assert!(same.shelves().any(|(shelf, bytes)| shelf.window.start.0 == 0 && bytes == 2000));
         let clusters = catalog.metric(MetricId(1)).clusters(TimeRange::new(0, 100));
         let shape: Vec<_> =
             clusters.iter().map(|c| (c.window.start.0, c.units.len(), c.loose.len())).collect();
@@ -288,5 +353,6 @@ pub(super) mod tests {
         let removed = HashSet::from_iter(blocks.iter().map(|b| b.key));
         let empty = catalog.changed(&[], &removed);
         assert_eq!((empty.blocks(), empty.bytes(), empty.metrics().count()), (0, 0, 0));
+        assert_eq!(empty.shelves().count(), 0);
     }
 }

@@ -268,8 +268,7 @@ impl View {
         if !self.retired.lock().catalogs.is_empty() {
             return None;
         }
-        let blocks = catalog.metrics().flat_map(|(_, blocks)| blocks.iter());
-        Some(blocks.filter(|b| b.key.tier == Tier::Raw).map(BlockInfo::shelf).collect())
+        Some(catalog.shelves().map(|(shelf, _)| shelf).collect())
     }
 
     /// What a query needs.

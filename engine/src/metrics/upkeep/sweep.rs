@@ -96,14 +96,7 @@ impl Metrics {
 
     /// The bytes of the blocks of points, by shelf.
     fn shelf_bytes(&self) -> HashMap<Shelf, u64> {
-        let mut bytes: HashMap<Shelf, u64> = HashMap::new();
-        let catalog = self.view.catalog();
-        for info in catalog.metrics().flat_map(|(_, blocks)| blocks.iter()) {
-            if info.key.tier == Tier::Raw {
-                *bytes.entry(info.shelf()).or_default() += u64::from(info.bytes);
-            }
-        }
-        bytes
+        self.view.catalog().shelves().collect()
     }
 
     /// The metrics that have blocks of points of a shelf.
