@@ -18,7 +18,7 @@ use crate::http::{
     Response, Route, Scope,
 };
 use crate::limits::{ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
-use crate::platform::json::room_for;
+use crate::platform::json::reserve_document;
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
@@ -53,11 +53,11 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let sender = Sender::of(req.identity().key_id());
     let arrival = Arrival { sender, project: 0, event_id: app.new_number(), now: app.now() };
     let mut writer = PropertiesWriter::default();
-    let room = room_for(&body, app.engine().memory()).map_err(ErrorsError::from)?;
+    let reserved = reserve_document(&body, app.engine().memory()).map_err(ErrorsError::from)?;
     let prepared = report::read(&body, arrival.now, |occurrence| {
         prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)
     })?;
-    drop(room);
+    drop(reserved);
     let admitted = ops::admit(&app, prepared.as_slice())?;
     let reported =
         admitted.tickets.first().map(Reported::from).ok_or(ErrorsError::EventTooLarge)?;

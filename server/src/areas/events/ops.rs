@@ -8,7 +8,7 @@ use super::model::Outcome;
 use super::{query, render};
 use crate::app::App;
 use crate::http::{ApiResult, Query};
-use crate::platform::json::{Elements, room_for};
+use crate::platform::json::{Elements, reserve_document};
 
 /// Reads a body that is one event. Answers the batch to store, and what `echo` made of the event.
 pub fn resolve_one<T>(
@@ -17,7 +17,7 @@ pub fn resolve_one<T>(
     body: &[u8],
     echo: impl FnOnce(EventId, &NewEvent<'_>) -> T,
 ) -> Result<(EventBatch, T), EventsError> {
-    let _room = room_for(body, engine.memory())?;
+    let _reserved = reserve_document(body, engine.memory())?;
     let mut batch = engine.event_batch();
     let echoed = read_one(body, now, |event| batch.push(event).map(|id| echo(id, event)))?;
     Ok((batch, echoed))
@@ -29,7 +29,7 @@ pub fn resolve_batch(
     now: TimestampMs,
     body: &[u8],
 ) -> Result<(EventBatch, Outcome), EventsError> {
-    let _room = room_for(body, engine.memory())?;
+    let _reserved = reserve_document(body, engine.memory())?;
     let mut batch = engine.event_batch();
     let outcome = read_batch(body, now, |event| batch.push(event).map(drop))?;
     Ok((batch, outcome))

@@ -14,7 +14,7 @@ use super::{query, render};
 use crate::app::App;
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits;
-use crate::platform::json::{Elements, room_anyway, room_for};
+use crate::platform::json::{Elements, reserve_document, reserve_document_unconditionally};
 
 /// Reads a body that is one point. Answers the batch to store, and what `echo` made of the point.
 pub fn resolve_one<T>(
@@ -23,7 +23,7 @@ pub fn resolve_one<T>(
     body: &[u8],
     echo: impl FnOnce(&Point<'_>) -> T,
 ) -> Result<(PointBatch, T), MetricsError> {
-    let _room = room_for(body, engine.memory())?;
+    let _reserved = reserve_document(body, engine.memory())?;
     let mut batch = engine.batch();
     let echoed = read_one(body, now, |point| push(&mut batch, point).map(|()| echo(point)))?;
     Ok((batch.finish(), echoed))
@@ -37,11 +37,13 @@ pub fn resolve_into<'b>(
 ) -> Result<(), MetricsError> {
     match reader.one(batch, text) {
         Some(item) => {
-            let _room = item.document().and_then(|text| room_anyway(text, reader.memory()));
+            let _reserved = item
+                .document()
+                .and_then(|text| reserve_document_unconditionally(text, reader.memory()));
             take(batch, reader.now(), item)
         }
         None => {
-            let _room = room_anyway(text, reader.memory());
+            let _reserved = reserve_document_unconditionally(text, reader.memory());
             read_one(text, reader.now(), |point| push(batch, point))
         }
     }
@@ -55,7 +57,7 @@ pub fn resolve_batch(
 ) -> Result<(PointBatch, Outcome), MetricsError> {
     let mut batch = engine.batch();
     let Some(items) = Reader::new(now, engine.memory()).batch(&mut batch, body) else {
-        let _room = room_for(body, engine.memory())?;
+        let _reserved = reserve_document(body, engine.memory())?;
         // A new one, since the old one may keep others from making series while the body is read.
         batch = engine.batch();
         let outcome = read_batch(body, now, |point| push(&mut batch, point))?;
@@ -63,7 +65,8 @@ pub fn resolve_batch(
     };
     let mut outcome = Outcome::default();
     for item in items {
-        let _room = item.document().map(|text| room_for(text, engine.memory())).transpose()?;
+        let _reserved =
+            item.document().map(|text| reserve_document(text, engine.memory())).transpose()?;
         outcome.add(match take(&mut batch, now, item) {
             Ok(()) => Ok(()),
             Err(MetricsError::Input(error)) => Err(error),

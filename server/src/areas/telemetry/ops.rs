@@ -6,7 +6,7 @@ use super::error::TelemetryError;
 use crate::areas::{events, metrics};
 use crate::limits;
 use crate::platform::batch;
-use crate::platform::json::{room_for, with_document};
+use crate::platform::json::{reserve_document, with_document};
 
 /// What became of a combined batch.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) fn resolve(
     now: TimestampMs,
     body: &[u8],
 ) -> Result<(Write, Outcomes), TelemetryError> {
-    let _room = room_for(body, engine.memory())?;
+    let _reserved = reserve_document(body, engine.memory())?;
     with_document(body, |document| {
         let events = batch::list(document, "events")?;
         let metrics = batch::list(document, "metrics")?;

@@ -15,8 +15,8 @@ use serde::de::IgnoredAny;
 use simd_json::{Buffers, ErrorType, INPUT_PADDING, Node, StaticNode, Tape, fill_tape_padded};
 use telltale_engine::MemoryFull;
 
+use super::document_memory::has_too_many_values;
 use super::number::{any_number, number_len};
-use super::room::has_too_many_values;
 use super::write;
 use crate::limits;
 
@@ -98,7 +98,7 @@ thread_local! {
 }
 
 /// Reads `body` and hands the document to `use_document`. Who may be sent a large one takes [memory for
-/// it](super::room_for) first.
+/// it](super::reserve_document) first.
 pub fn with_document<R>(
     body: &[u8],
     use_document: impl FnOnce(Value<'_>) -> R,

@@ -12,7 +12,7 @@ use crate::areas::errors::model::{GroupHash, Sender};
 use crate::areas::errors::prepare::{Arrival, Prepared, prepare};
 use crate::areas::errors::scrub::Scrubber;
 use crate::limits;
-use crate::platform::json::room_for;
+use crate::platform::json::reserve_document;
 
 /// The kind of items that are errors.
 const EVENT: &str = "event";
@@ -70,7 +70,7 @@ impl<'a> Intake<'a> {
         let arrival =
             Arrival { sender: self.sender, project: self.project, event_id, now: self.now };
         let Self { scrubber, writer, memory, .. } = self;
-        let _room = room_for(body, memory)?;
+        let _reserved = reserve_document(body, memory)?;
         let prepared = with_event(body, |mut occurrence| {
             occurrence.time = occurrence.time.filter(|time| is_within_reach(*time, arrival.now));
             prepare(&occurrence, arrival, scrubber, writer)

@@ -8,9 +8,9 @@ use telltale_engine::{Memory, MemoryOwner, MemoryShare};
 use super::read::InvalidJson;
 use crate::limits;
 
-/// Takes memory for the document of a body; none for a small one, whose document is within what each thread keeps. Fails where
-/// there is no room, or where the body has more values than any may have.
-pub fn room_for(body: &[u8], memory: &Memory) -> Result<Option<MemoryShare>, InvalidJson> {
+/// Reserves memory for the document of a body; none for a small one, whose document is within what each thread keeps. Fails where
+/// memory is full, or where the body has more values than any may have.
+pub fn reserve_document(body: &[u8], memory: &Memory) -> Result<Option<MemoryShare>, InvalidJson> {
     if has_too_many_values(body) {
         return Err(InvalidJson::TooManyValues);
     }
@@ -18,9 +18,9 @@ pub fn room_for(body: &[u8], memory: &Memory) -> Result<Option<MemoryShare>, Inv
     Ok(share.transpose()?)
 }
 
-/// Takes memory for the document of a part of a body whether there is room or not: the rest of the body is stored already, or
-/// will be, and the part must not be lost.
-pub fn room_anyway(part: &[u8], memory: &Memory) -> Option<MemoryShare> {
+/// Reserves memory for the document of a part of a body, also where memory is full: the rest of the body is stored already, or will
+/// be, and the part must not be lost.
+pub fn reserve_document_unconditionally(part: &[u8], memory: &Memory) -> Option<MemoryShare> {
     bytes_of(part).map(|bytes| memory.take_anyway(MemoryOwner::Bodies, bytes))
 }
 
@@ -36,7 +36,7 @@ fn bytes_of(body: &[u8]) -> Option<u64> {
 }
 
 /// Values and keys of a document at most: it has no more than bytes that begin or separate them. Those inside of texts are counted
-/// too, which leaves room for the documents that texts may be.
+/// too, which covers the documents that texts may be.
 fn values_at_most(body: &[u8]) -> usize {
     body.iter().map(|b| usize::from(matches!(b, b',' | b':' | b'[' | b'{'))).sum()
 }
@@ -54,13 +54,13 @@ mod tests {
     fn a_dense_document_takes_what_it_is_and_gives_it_back() {
         let memory = Memory::new(64 << 20);
         let body = numbers(1_000_000);
-        let share = room_for(body.as_bytes(), &memory).unwrap();
+        let share = reserve_document(body.as_bytes(), &memory).unwrap();
         let held = memory.held_by(MemoryOwner::Bodies);
         // What was measured is 42 bytes a value, two copies of the text included.
         assert!((42_000_000..60_000_000).contains(&held), "{held}");
-        let refused = room_for(body.as_bytes(), &memory).unwrap_err();
+        let refused = reserve_document(body.as_bytes(), &memory).unwrap_err();
         assert!(matches!(refused, InvalidJson::MemoryFull(_)), "{refused:?}");
-        let part = room_anyway(body.as_bytes(), &memory);
+        let part = reserve_document_unconditionally(body.as_bytes(), &memory);
         assert_eq!(memory.held(), 2 * held);
         drop((share, part));
         assert_eq!(memory.held(), 0);
@@ -70,14 +70,14 @@ mod tests {
     fn a_small_document_takes_nothing() {
         let memory = Memory::new(0);
         let body = " ".repeat(limits::JSON_SCRATCH_BYTES_MAX);
-        assert!(room_for(body.as_bytes(), &memory).unwrap().is_none());
-        assert!(room_for(format!("{body} ").as_bytes(), &memory).is_err());
+        assert!(reserve_document(body.as_bytes(), &memory).unwrap().is_none());
+        assert!(reserve_document(format!("{body} ").as_bytes(), &memory).is_err());
     }
 
     #[test]
     fn too_many_values_are_that_however_much_memory_there_is() {
         let body = numbers(limits::JSON_VALUES_MAX + 1);
-        let refused = room_for(body.as_bytes(), &Memory::new(0)).unwrap_err();
+        let refused = reserve_document(body.as_bytes(), &Memory::new(0)).unwrap_err();
         assert_eq!(refused, InvalidJson::TooManyValues);
     }
 }
