@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::clock::Clock;
 use crate::error::{Error, Refusal, Result};
-use crate::memory::{Memory, MemoryFull, MemoryOwner, MemoryShare};
+use crate::memory::{Memory, MemoryOwner, MemoryShare};
 
 thread_local! {
     /// For whom this thread asks.
@@ -102,7 +102,7 @@ impl Asking {
     }
 
     /// Takes memory, until the question has been answered. Fails with [`Refusal::Range`] where it is more than a question may
-    /// take, and with [`Error::Overloaded`] where others have it.
+    /// take, and with [`Error::MemoryFull`] where others have it.
     pub(crate) fn take(&self, bytes: usize) -> Result<()> {
         let mut share = self.share.lock();
         if share.bytes().saturating_add(bytes as u64) > self.bytes_max {
@@ -112,7 +112,7 @@ impl Asking {
             ))
             .into());
         }
-        share.grow(bytes as u64).map_err(MemoryFull::into)
+        Ok(share.grow(bytes as u64)?)
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
         first.take(600).unwrap();
         assert!(matches!(first.take(1), Err(Error::Refused(Refusal::Range(_)))));
         let second = Asking::begin(&memory, 600);
-        assert!(matches!(second.take(200), Err(Error::Overloaded(_))));
+        assert!(matches!(second.take(200), Err(Error::MemoryFull(_))));
         drop(first);
         second.take(200).unwrap();
         drop(second);

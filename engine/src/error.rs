@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::memory::MemoryFull;
 use crate::model::{Aggregation, MetricType};
 
 /// An engine operation failed.
@@ -16,6 +17,9 @@ pub enum Error {
     /// The caller sends faster than the engine can store: slow down and try again.
     #[error("the engine is overloaded: {0}")]
     Overloaded(String),
+    /// The memory that the operation needs is taken: ask for less at once, or try again later.
+    #[error(transparent)]
+    MemoryFull(#[from] MemoryFull),
     /// Stored bytes are damaged; the part named could not be read.
     #[error("damaged data: {0}")]
     Corrupt(String),

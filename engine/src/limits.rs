@@ -68,6 +68,15 @@ pub const RECEIPT_KEPT_MS_MIN: i64 = 24 * 60 * 60 * 1_000;
 pub const RECORD_KEY_BYTES_MAX: usize = 48;
 /// Bytes of a record's value: it is read and written whole.
 pub const RECORD_VALUE_BYTES_MAX: usize = 4 << 20;
+/// One part of this many of the limit of memory is kept from stores that grow with the data: what remains for bodies, queries, answers,
+/// connections and a merge when all stores hold as much as they may.
+pub const MEMORY_KEPT_FROM_DATA: u64 = 4;
+/// Bytes that a metric takes in memory beside what is measured, about: what is known of its blocks, figures, and rows of tables.
+pub const METRIC_UNMEASURED_BYTES: usize = 512;
+/// Bytes of memory that a new metric is expected to take, with its first points in the head, until it is measured: generous.
+pub const NEW_METRIC_BYTES: i64 = 2 << 10;
+/// Bytes of memory that a new series is expected to take until it is measured: generous.
+pub const NEW_SERIES_BYTES: i64 = 512;
 /// Files that the database holds open at once: tables beyond are opened when they are read.
 pub const DATABASE_FILES_OPEN_MAX: usize = 512;
 /// Things found damaged that are listed until an operator has seen them; more are logged only.

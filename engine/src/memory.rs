@@ -3,7 +3,10 @@
 //! Two kinds of owners share the limit. *Stores* hold what they must (the registry, caches, queues) and say how much that is;
 //! their own limits bound them. *Borrowers* (queries, bodies, answers) ask before they take, are refused where there is no room,
 //! and give everything back when they are done. A part of the limit is kept from questions, so that data comes in while they
-//! take all they may.
+//! take all they may; questions that need little may use that part as well.
+//!
+//! A store may be larger than planned, after a start with a lower limit for example. Requests that make stores smaller (workers that
+//! fetch and finish jobs, deletions) may therefore exceed the limit by a small reserve: otherwise it could never become smaller.
 //!
 //! What is counted is what the owners know of: buffers and tables, not the overhead of the allocator or the stacks of threads.
 
@@ -11,12 +14,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::Error;
+use crate::limits::MEMORY_KEPT_FROM_DATA;
 
 /// One part of this many of the limit is kept from questions and their answers.
 const KEPT_FROM_QUESTIONS: u64 = 8;
-/// One part of this many is kept from stores that grow with the data.
-const KEPT_FROM_DATA: u64 = 4;
+/// Questions and answers that have one part of this many of the limit together may use what is kept from them.
+const QUESTIONS_MIN: u64 = 16;
+/// Bytes beyond the limit for requests that make stores smaller: some fetches of jobs at once. Of a small limit, one part of
+/// [`RESERVE_SHARE`].
+const RESERVE_BYTES_MAX: u64 = 8 << 20;
+/// The reserve is one part of this many of the limit at most.
+const RESERVE_SHARE: u64 = 16;
 
 /// Who has memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +49,7 @@ pub enum MemoryOwner {
     Connections,
     /// Jobs that wait.
     Jobs,
-    /// Groups of errors.
+    /// Groups of errors and their sets of users.
     Errors,
 }
 
@@ -80,7 +88,8 @@ impl MemoryOwner {
 
     /// Whether what it holds is there as long as the data, or the server.
     fn lasts(self) -> bool {
-        matches!(self, Self::Heads | Self::Registry | Self::Catalog | Self::Caches)
+        use MemoryOwner::{Caches, Catalog, Errors, Heads, Jobs, Registry};
+        matches!(self, Heads | Registry | Catalog | Caches | Jobs | Errors)
     }
 
     fn is_of_a_question(self) -> bool {
@@ -96,11 +105,15 @@ struct Account {
     limit: u64,
     total: AtomicU64,
     owners: [AtomicU64; MemoryOwner::ALL.len()],
+    /// What each store may come to hold.
+    planned: [AtomicU64; MemoryOwner::ALL.len()],
+    /// What of the reserve is taken.
+    reserve_taken: AtomicU64,
 }
 
 /// There is no room for what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{bytes} bytes for {} do not fit beside {held} of {limit} bytes", Self::TEXT, owner.as_str())]
+#[error("memory is full: {bytes} bytes for {} do not fit beside {held} of {limit} bytes", owner.as_str())]
 pub struct MemoryFull {
     /// Who asked.
     pub owner: MemoryOwner,
@@ -112,27 +125,12 @@ pub struct MemoryFull {
     pub limit: u64,
 }
 
-impl MemoryFull {
-    /// What its text begins with.
-    const TEXT: &str = "memory is full: ";
-
-    /// Whether this is the reason of an [`Error::Overloaded`].
-    pub fn is_reason(reason: &str) -> bool {
-        reason.starts_with(Self::TEXT)
-    }
-}
-
-impl From<MemoryFull> for Error {
-    fn from(full: MemoryFull) -> Self {
-        Self::Overloaded(full.to_string())
-    }
-}
-
 impl Memory {
     /// An account of so many bytes.
     pub fn new(limit: u64) -> Self {
-        let owners = MemoryOwner::ALL.map(|_| AtomicU64::new(0));
-        Self(Arc::new(Account { limit, total: AtomicU64::new(0), owners }))
+        let [owners, planned] = [(), ()].map(|()| MemoryOwner::ALL.map(|_| AtomicU64::new(0)));
+        let [total, reserve_taken] = [(), ()].map(|()| AtomicU64::new(0));
+        Self(Arc::new(Account { limit, total, owners, planned, reserve_taken }))
     }
 
     /// An account that refuses nothing.
@@ -155,13 +153,20 @@ impl Memory {
         self.slot(owner).load(Ordering::Relaxed)
     }
 
-    /// By how much what grows with the data may grow, where that can be refused: what is left is for borrowers, and for stores that
-    /// soon hold less again.
+    /// Sets how many bytes a store may come to hold. What grows with the data leaves room for that, however little the store holds
+    /// now.
+    pub fn plan(&self, owner: MemoryOwner, bytes: u64) {
+        self.0.planned[owner as usize].store(bytes, Ordering::Relaxed);
+    }
+
+    /// Returns the bytes by which what grows with the data may grow, where that can be refused: three quarters of the limit less what
+    /// stores hold, or may come to hold. The rest is for borrowers, and for stores that soon hold less again.
     pub fn room_for_data(&self) -> u64 {
         let limit = self.limit();
         let lasting = MemoryOwner::ALL.into_iter().filter(|owner| owner.lasts());
-        let held: u64 = lasting.map(|owner| self.held_by(owner)).sum();
-        (limit - limit / KEPT_FROM_DATA).saturating_sub(held)
+        let planned = |owner: MemoryOwner| self.0.planned[owner as usize].load(Ordering::Relaxed);
+        let held = lasting.map(|owner| self.held_by(owner).max(planned(owner)));
+        (limit - limit / MEMORY_KEPT_FROM_DATA).saturating_sub(held.fold(0, u64::saturating_add))
     }
 
     /// Says what a store holds now, in place of what it said before. One thread says so for each owner.
@@ -173,13 +178,20 @@ impl Memory {
 
     /// An empty share of a borrower, to be grown.
     pub fn share(&self, owner: MemoryOwner) -> MemoryShare {
-        MemoryShare { account: Arc::clone(&self.0), owner, bytes: 0 }
+        MemoryShare { account: Arc::clone(&self.0), owner, bytes: 0, of_reserve: 0 }
     }
 
     /// Borrows so many bytes, or fails.
     pub fn take(&self, owner: MemoryOwner, bytes: u64) -> Result<MemoryShare, MemoryFull> {
         let mut share = self.share(owner);
         share.grow(bytes)?;
+        Ok(share)
+    }
+
+    /// Borrows so many bytes for a request that makes a store smaller, as [`MemoryShare::grow_to_drain`] does.
+    pub fn take_to_drain(&self, owner: MemoryOwner, bytes: u64) -> Result<MemoryShare, MemoryFull> {
+        let mut share = self.share(owner);
+        share.grow_to_drain(bytes)?;
         Ok(share)
     }
 
@@ -200,14 +212,41 @@ impl Account {
         &self.owners[owner as usize]
     }
 
-    fn add(&self, owner: MemoryOwner, bytes: u64) -> Result<(), MemoryFull> {
-        let kept = if owner.is_of_a_question() { self.limit / KEPT_FROM_QUESTIONS } else { 0 };
-        let limit = self.limit - kept;
+    /// What all owners together may have after `owner` has taken so many bytes more.
+    fn limit_of(&self, owner: MemoryOwner, bytes: u64) -> u64 {
+        let of_questions = MemoryOwner::ALL.into_iter().filter(|owner| owner.is_of_a_question());
+        let held = of_questions.map(|owner| self.slot(owner).load(Ordering::Relaxed));
+        let are_few = held.fold(bytes, u64::saturating_add) <= self.limit / QUESTIONS_MIN;
+        let is_kept = owner.is_of_a_question() && !are_few;
+        if is_kept { self.limit - self.limit / KEPT_FROM_QUESTIONS } else { self.limit }
+    }
+
+    fn add(&self, owner: MemoryOwner, bytes: u64, limit: u64) -> Result<(), MemoryFull> {
+        // Whoever needs nothing more goes on, also while stores hold more than the limit.
+        if bytes == 0 {
+            return Ok(());
+        }
         let grown = |held: u64| held.checked_add(bytes).filter(|grown| *grown <= limit);
         let added = self.total.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
         added.map_err(|held| MemoryFull { owner, bytes, held, limit })?;
         self.slot(owner).fetch_add(bytes, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn add_anyway(&self, owner: MemoryOwner, bytes: u64) {
+        self.total.fetch_add(bytes, Ordering::Relaxed);
+        self.slot(owner).fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Adds bytes beyond the limit. Returns false, and adds nothing, where the reserve has fewer.
+    fn add_of_reserve(&self, owner: MemoryOwner, bytes: u64) -> bool {
+        let reserve = RESERVE_BYTES_MAX.min(self.limit / RESERVE_SHARE);
+        let grown = |taken: u64| taken.checked_add(bytes).filter(|grown| *grown <= reserve);
+        let taken = self.reserve_taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
+        if taken.is_ok() {
+            self.add_anyway(owner, bytes);
+        }
+        taken.is_ok()
     }
 
     fn give_back(&self, owner: MemoryOwner, bytes: u64) {
@@ -234,6 +273,8 @@ pub struct MemoryShare {
     account: Arc<Account>,
     owner: MemoryOwner,
     bytes: u64,
+    /// How much of it is of the reserve.
+    of_reserve: u64,
 }
 
 impl MemoryShare {
@@ -244,15 +285,27 @@ impl MemoryShare {
 
     /// Borrows more, or fails and stays what it was.
     pub fn grow(&mut self, bytes: u64) -> Result<(), MemoryFull> {
-        self.account.add(self.owner, bytes)?;
+        self.account.add(self.owner, bytes, self.account.limit_of(self.owner, bytes))?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Borrows more for a request that makes a store smaller: of all that the limit leaves, and where that is too little, of the
+    /// reserve beyond it. Fails, and stays what it was, where the reserve is too small too.
+    pub fn grow_to_drain(&mut self, bytes: u64) -> Result<(), MemoryFull> {
+        if let Err(full) = self.account.add(self.owner, bytes, self.account.limit) {
+            if !self.account.add_of_reserve(self.owner, bytes) {
+                return Err(full);
+            }
+            self.of_reserve += bytes;
+        }
         self.bytes += bytes;
         Ok(())
     }
 
     /// Takes more, whether there is room or not.
     pub fn grow_anyway(&mut self, bytes: u64) {
-        self.account.total.fetch_add(bytes, Ordering::Relaxed);
-        self.account.slot(self.owner).fetch_add(bytes, Ordering::Relaxed);
+        self.account.add_anyway(self.owner, bytes);
         self.bytes += bytes;
     }
 
@@ -261,12 +314,15 @@ impl MemoryShare {
         let over = self.bytes.saturating_sub(bytes);
         self.account.give_back(self.owner, over);
         self.bytes -= over;
+        let of_reserve = self.of_reserve.saturating_sub(self.bytes);
+        self.account.reserve_taken.fetch_sub(of_reserve, Ordering::Relaxed);
+        self.of_reserve -= of_reserve;
     }
 }
 
 impl Drop for MemoryShare {
     fn drop(&mut self) {
-        self.account.give_back(self.owner, self.bytes);
+        self.shrink_to(0);
     }
 }
 
@@ -309,6 +365,63 @@ mod tests {
         memory.take(MemoryOwner::Bodies, 100).unwrap();
         drop(memory.take_anyway(MemoryOwner::Answers, 1_000));
         assert_eq!(memory.held(), 700);
+    }
+
+    #[test]
+    fn small_questions_may_use_what_is_kept_from_large_ones() {
+        let memory = Memory::new(1_600);
+        memory.hold(MemoryOwner::Heads, 1_450);
+        let _query = memory.take(MemoryOwner::Queries, 60).unwrap();
+        let answer = memory.take(MemoryOwner::Answers, 40).unwrap();
+        let refused = memory.take(MemoryOwner::Answers, 1).unwrap_err();
+        assert_eq!((refused.held, refused.limit), (1_550, 1_400), "a sixteenth is taken");
+        drop(answer);
+        memory.hold(MemoryOwner::Heads, 1_540);
+        let refused = memory.take(MemoryOwner::Answers, 1).unwrap_err();
+        assert_eq!(refused.limit, 1_600, "the limit holds for all");
+    }
+
+    #[test]
+    fn nothing_more_fits_also_where_stores_hold_too_much() {
+        let memory = Memory::new(100);
+        memory.hold(MemoryOwner::Jobs, 500);
+        for owner in MemoryOwner::ALL {
+            assert_eq!(memory.take(owner, 0).unwrap().bytes(), 0, "{}", owner.as_str());
+        }
+        memory.take(MemoryOwner::Answers, 1).unwrap_err();
+    }
+
+    #[test]
+    fn requests_that_make_stores_smaller_have_a_reserve() {
+        let memory = Memory::new(1_600);
+        memory.hold(MemoryOwner::Jobs, 1_590);
+        let _body = memory.take_to_drain(MemoryOwner::Bodies, 10).unwrap();
+        let mut fetch = memory.take_to_drain(MemoryOwner::Answers, 60).unwrap();
+        fetch.grow_to_drain(40).unwrap();
+        assert_eq!(memory.held(), 1_700);
+        memory.take_to_drain(MemoryOwner::Answers, 1).unwrap_err();
+        memory.take(MemoryOwner::Bodies, 1).unwrap_err();
+        fetch.shrink_to(70);
+        let other = memory.take_to_drain(MemoryOwner::Answers, 30).unwrap();
+        assert_eq!((fetch.bytes(), memory.held()), (70, 1_700));
+        drop((fetch, other));
+        memory.hold(MemoryOwner::Jobs, 0);
+        assert_eq!(memory.held(), 10, "the jobs are done");
+        memory.hold(MemoryOwner::Jobs, 1_600);
+        memory.take_to_drain(MemoryOwner::Answers, 100).unwrap();
+    }
+
+    #[test]
+    fn data_leaves_room_for_what_stores_may_come_to_hold() {
+        let memory = Memory::new(1_000);
+        memory.plan(MemoryOwner::Jobs, 300);
+        memory.hold(MemoryOwner::Jobs, 10);
+        memory.hold(MemoryOwner::Errors, 50);
+        assert_eq!(memory.room_for_data(), 400);
+        memory.hold(MemoryOwner::Jobs, 320);
+        assert_eq!(memory.room_for_data(), 380, "more than planned");
+        memory.plan(MemoryOwner::Errors, u64::MAX);
+        assert_eq!(memory.room_for_data(), 0);
     }
 
     #[test]

@@ -198,6 +198,9 @@ pub const UNIQUE_KEY_CHARS_MAX: usize = 500;
 pub const JOB_BATCH_MAX: usize = 1_000;
 /// Jobs that one fetch hands out: with the largest arguments some 6 MB.
 pub const JOB_FETCH_MAX: u32 = 100;
+/// Bytes of the jobs that one fetch hands out where memory is full, the first job aside: some fetches at once fit into what the
+/// account of memory keeps for them.
+pub const JOB_FETCH_RESERVED_BYTES_MAX: u64 = 1 << 20;
 /// Seconds that a fetch waits. Part of the HTTP contract.
 pub const JOB_WAIT_SECONDS_MAX: u32 = 30;
 /// Fetches of the server's own workers that may wait beyond the limit of all: one for each of its queues, and some to spare.
@@ -307,7 +310,9 @@ pub const ERROR_FLOOD_MS: i64 = 24 * 60 * 60 * 1_000;
 pub const ERRORS_TRIM_SECONDS: u64 = 60 * 60;
 /// Days for which a given id of an occurrence is remembered at least, so that one that is sent again is known.
 pub const ERROR_ID_DAYS: i64 = 7;
-/// Bytes of sets of users that stay in memory.
+/// Groups of errors at most where `errors.groups_max` is not set: more than anybody looks through.
+pub const ERROR_GROUPS_AUTO_MAX: u64 = 100_000;
+/// Bytes of sets of users that stay in memory, at most; fewer where `memory.limit` is small.
 pub const ERROR_USERS_BYTES_MAX: usize = 32 << 20;
 /// Files that connections leave to the rest of the process: those of the database, and 128 for logs, merges and copies.
 pub const FILES_RESERVED: usize = telltale_engine::limits::DATABASE_FILES_OPEN_MAX + 128;
@@ -316,8 +321,11 @@ pub const CONNECTIONS_MIN: usize = 16;
 
 /// Answers of fewer bytes are not counted in the account of memory: what an answer takes besides is as much.
 pub const ANSWER_BYTES_COUNTED: u64 = 1 << 10;
-/// Bytes of a body that are handed to the connection at a time: by such pieces it is seen what a client takes.
+/// Bytes of a body that are handed to the connection at a time: by such pieces it is seen what a client takes. Fewer where a client must
+/// take less than two such pieces in a period.
 pub const ANSWER_PIECE_BYTES: usize = 16 << 10;
+/// The same at least: smaller pieces cost more than they tell.
+pub const ANSWER_PIECE_BYTES_MIN: usize = 256;
 /// An answer of more bytes is compressed in turns, so that others are not kept waiting by it.
 pub const PACKED_AT_ONCE_BYTES_MAX: usize = 128 << 10;
 /// Such answers that are compressed at the same time: each has an encoder.
@@ -326,7 +334,7 @@ pub const PACKED_TOGETHER: usize = 4;
 pub const HTTP2_STREAMS_MAX: u32 = 100;
 /// Bytes that a client may send ahead of what is read, on an HTTP/2 connection and on each stream of it.
 pub const HTTP2_WINDOW_BYTES: u32 = 64 << 10;
-/// Answers that a connection on which no key was shown may leave unread.
+/// Answers, however long, that a connection on which no key was shown may leave unread.
 pub const STRANGER_UNREAD_MAX: usize = 32;
 
 /// Memory of an open connection, about, with a small request and its answer.
@@ -338,7 +346,7 @@ pub const CONNECTION_BYTES_MAX: u64 = 64 << 10;
 /// Connections may take one part of this many of `memory.limit`.
 pub const CONNECTIONS_SHARE: u64 = 4;
 
-/// Memory of a group of errors, about.
+/// Memory of a group of errors in bytes, about.
 pub const ERROR_GROUP_BYTES: u64 = 1 << 10;
 
 /// How often the account of memory learns what areas hold, and what the process takes is looked at.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::alarm::Alarm;
 use crate::ballast::Ballast;
+use crate::limits::METRIC_UNMEASURED_BYTES;
 use crate::log::Committer;
 use crate::memory::{Memory, MemoryOwner};
 use crate::panics::caught;
@@ -22,9 +23,7 @@ const SLOW_ROUNDS: u32 = 10;
 /// Bytes that are known of a block unread, with its place in the catalog, about.
 const BLOCK_BYTES: u64 = 256;
 
-/// Bytes that a metric takes beside what is measured, about: what is known of its blocks, figures, and rows of tables in memory.
-const METRIC_BYTES: usize = 512;
-/// The same of a metric in a head, for its vectors and maps.
+/// Bytes that a metric in a head takes beside what is measured, about: for its vectors and maps.
 const HEAD_METRIC_BYTES: u64 = 768;
 
 /// What the thread looks at.
@@ -87,7 +86,7 @@ impl Holdings {
         memory.hold(MemoryOwner::Merges, merging as u64);
         let registry = telemetry.metrics.registry();
         let (metrics, _, bytes) = registry.size();
-        let bytes = bytes + telemetry.metrics.series_bytes() + metrics * METRIC_BYTES;
+        let bytes = bytes + telemetry.metrics.series_bytes() + metrics * METRIC_UNMEASURED_BYTES;
         memory.hold(MemoryOwner::Registry, bytes as u64);
         // What is new until the next round is off this room.
         registry.set_room(memory.room_for_data());

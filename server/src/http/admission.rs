@@ -14,7 +14,8 @@ use super::settings::Settings;
 use crate::limits;
 
 /// What is said where the account of memory has no room.
-pub(super) const MEMORY_FULL: &str = "the memory of the server is taken (memory.limit)";
+pub(super) const MEMORY_FULL: &str =
+    "memory is full (memory.limit): ask for less or send less at once, or try again later";
 
 /// What is in flight, and how much may be.
 #[derive(Debug)]
@@ -29,6 +30,15 @@ struct Counts {
     memory: Memory,
 }
 
+/// What a request may take memory for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Anything that the limit of memory leaves room for.
+    Any,
+    /// Making a store smaller, which may take a small reserve beyond the limit.
+    Drain,
+}
+
 /// A request that was let in, with the bytes of its body. Clones are the same one; the last to be dropped gives everything back.
 #[derive(Clone, Debug)]
 pub(super) struct Reservation(Arc<Held>);
@@ -38,6 +48,7 @@ struct Held {
     counts: Arc<Counts>,
     body_bytes: AtomicUsize,
     share: Mutex<MemoryShare>,
+    purpose: Purpose,
     /// Whether the request is counted: it is not while it waits.
     is_counted: AtomicBool,
 }
@@ -58,6 +69,11 @@ impl Admission {
 
     /// Lets a request in, or sheds it.
     pub(super) fn enter(&self) -> ApiResult<Reservation> {
+        self.enter_for(Purpose::Any)
+    }
+
+    /// The same, of a request with this purpose.
+    pub(super) fn enter_for(&self, purpose: Purpose) -> ApiResult<Reservation> {
         let counts = Arc::clone(&self.0);
         if counts.requests.fetch_add(1, Ordering::Relaxed) >= counts.requests_max {
             counts.requests.fetch_sub(1, Ordering::Relaxed);
@@ -66,6 +82,7 @@ impl Admission {
         let share = Mutex::new(counts.memory.share(MemoryOwner::Bodies));
         Ok(Reservation(Arc::new(Held {
             share,
+            purpose,
             counts,
             body_bytes: AtomicUsize::new(0),
             is_counted: AtomicBool::new(true),
@@ -87,7 +104,7 @@ impl Reservation {
     /// Takes on more bytes of the body. Sheds the request when others have taken the room; refuses it for good when its body would
     /// not fit if it were the only one.
     pub(super) fn add(&self, bytes: usize) -> ApiResult<()> {
-        let Held { counts, body_bytes, share, .. } = &*self.0;
+        let Held { counts, body_bytes, .. } = &*self.0;
         if bytes > self.left() {
             let message = "the body is larger than all bodies together may be (bodies.in_flight)";
             return Err(ApiError::new(ErrorCode::PayloadTooLarge, message));
@@ -97,7 +114,7 @@ impl Reservation {
         if before.saturating_add(bytes) > counts.body_bytes_max {
             return Err(overloaded("too many bytes are being received"));
         }
-        share.lock().grow(bytes as u64).map_err(|_full| overloaded(MEMORY_FULL))
+        self.0.take(bytes)
     }
 
     /// Gives bytes back that were added.
@@ -112,8 +129,7 @@ impl Reservation {
 
     /// Takes memory for what is made of the body, until the request ends or waits.
     pub(super) fn hold(&self, bytes: usize) -> ApiResult<()> {
-        let grown = self.0.share.lock().grow(bytes as u64);
-        grown.map_err(|_full| overloaded(MEMORY_FULL))
+        self.0.take(bytes)
     }
 
     /// The account of memory.
@@ -143,6 +159,15 @@ impl Reservation {
 }
 
 impl Held {
+    fn take(&self, bytes: usize) -> ApiResult<()> {
+        let mut share = self.share.lock();
+        let grown = match self.purpose {
+            Purpose::Any => share.grow(bytes as u64),
+            Purpose::Drain => share.grow_to_drain(bytes as u64),
+        };
+        grown.map_err(|full| overloaded(MEMORY_FULL).caused_by(full))
+    }
+
     fn leave(&self) {
         let body_bytes = self.body_bytes.swap(0, Ordering::Relaxed);
         self.counts.body_bytes.fetch_sub(body_bytes, Ordering::Relaxed);
@@ -217,6 +242,22 @@ mod tests {
         assert_eq!(small.add(51).unwrap_err().code(), ErrorCode::PayloadTooLarge);
         let _other = memory.take(MemoryOwner::Merges, 10).unwrap();
         assert_eq!(small.add(41).unwrap_err().code(), ErrorCode::Overloaded);
+    }
+
+    #[test]
+    fn who_makes_stores_smaller_may_send_a_little_where_memory_is_full() {
+        let memory = Memory::new(1_600);
+        let admission = Admission::of(2, 1_000, &memory);
+        memory.hold(MemoryOwner::Jobs, 1_600);
+        assert_eq!(admission.enter().unwrap().add(1).unwrap_err().code(), ErrorCode::Overloaded);
+        let fetch = admission.enter_for(Purpose::Drain).unwrap();
+        fetch.add(50).unwrap();
+        fetch.hold(50).unwrap();
+        assert_eq!(fetch.hold(1).unwrap_err().code(), ErrorCode::Overloaded);
+        fetch.leave();
+        fetch.add(100).unwrap();
+        drop(fetch);
+        assert_eq!(memory.held(), 1_600);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::request::Parts;
 
-use super::admission::Reservation;
+use super::admission::{Purpose, Reservation};
 use super::body::BodyLimits;
 use super::client_end::ClientEnd;
 use super::error::{ApiError, ApiResult};
@@ -154,12 +154,13 @@ impl Place {
         route: &Route,
         identity: &Identity,
     ) -> ApiResult<Self> {
+        let purpose = if route.drains { Purpose::Drain } else { Purpose::Any };
         match origin {
-            Origin::Control => server.control.enter().map(Self::Known),
+            Origin::Control => server.control.enter_for(purpose).map(Self::Known),
             Origin::Network(address) if route.is_from_stranger(identity) => {
                 server.strangers.enter(address).map(Self::Stranger)
             }
-            Origin::Network(_) => server.admission.enter().map(Self::Known),
+            Origin::Network(_) => server.admission.enter_for(purpose).map(Self::Known),
         }
     }
 

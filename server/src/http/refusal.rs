@@ -1,6 +1,6 @@
 //! How failures of the engine and the platform are told to callers: one exhaustive match each.
 
-use telltale_engine::{Error, InvalidName, MemoryFull, Refusal};
+use telltale_engine::{Error, InvalidName, Refusal};
 
 use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ErrorCode, Resource};
@@ -21,11 +21,7 @@ impl From<Error> for ApiError {
             )
             .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
             .caused_by(error),
-            Error::Overloaded(ref reason) if MemoryFull::is_reason(reason) => {
-                let message =
-                    "memory is full (memory.limit); ask for less at once, or try again later";
-                overloaded(message).caused_by(error)
-            }
+            Error::MemoryFull(full) => overloaded(MEMORY_FULL).caused_by(full),
             Error::Overloaded(_) => {
                 Self::new(ErrorCode::Overloaded, "the storage cannot keep up; send more slowly")
                     .retry_after(limits::OVERLOADED_RETRY_SECONDS)
@@ -34,7 +30,7 @@ impl From<Error> for ApiError {
             // Agents send again what is refused so; of another failure many take nothing back.
             Error::Io { .. } | Error::Storage(_) => Self::new(
                 ErrorCode::Unavailable,
-                "the storage has failed; try again later, with the same Idempotency-Key",
+                "the storage has failed; try again later, writes with the same Idempotency-Key",
             )
             .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
             .caused_by(error),
@@ -193,7 +189,7 @@ mod tests {
     fn full_memory_is_told_from_a_slow_storage() {
         let full = Memory::new(10).take(MemoryOwner::Queries, 100).unwrap_err();
         for (error, expected) in [
-            (Error::from(full), "memory is full (memory.limit)"),
+            (Error::from(full), MEMORY_FULL),
             (Error::Overloaded("too many bytes wait".to_owned()), "the storage cannot keep up"),
         ] {
             let told = ApiError::from(error);

@@ -25,6 +25,8 @@ pub struct Response {
 pub(super) enum Account {
     /// It is refused where there is no room.
     Asks,
+    /// The same, but that it may take a small reserve beyond the limit.
+    Drains,
     /// It counts whether there is room or not.
     Takes,
     /// It counts already, or is small.
@@ -122,8 +124,17 @@ impl Response {
     /// sends it again.
     #[must_use]
     pub fn never_refused(mut self) -> Self {
-        if self.account == Account::Asks {
+        if matches!(self.account, Account::Asks | Account::Drains) {
             self.account = Account::Takes;
+        }
+        self
+    }
+
+    /// The same for an answer that is small and makes a store smaller: jobs that go to a worker.
+    #[must_use]
+    pub fn that_drains(mut self) -> Self {
+        if self.account == Account::Asks {
+            self.account = Account::Drains;
         }
         self
     }
@@ -142,12 +153,12 @@ impl Response {
             return Ok(self);
         }
         let share = match self.account {
-            Account::Asks => {
-                memory.take(MemoryOwner::Answers, bytes).map_err(|_full| overloaded(MEMORY_FULL))?
-            }
-            Account::Takes => memory.take_anyway(MemoryOwner::Answers, bytes),
+            Account::Asks => memory.take(MemoryOwner::Answers, bytes),
+            Account::Drains => memory.take_to_drain(MemoryOwner::Answers, bytes),
+            Account::Takes => Ok(memory.take_anyway(MemoryOwner::Answers, bytes)),
             Account::Settled | Account::Shared => return Ok(self),
         };
+        let share = share.map_err(|full| overloaded(MEMORY_FULL).caused_by(full))?;
         self.body = held_bytes(self.body, share);
         self.account = Account::Settled;
         Ok(self)

@@ -42,6 +42,8 @@ pub struct Route {
     pub packing: Option<Packing>,
     /// Whether public keys are refused, although they have the scope.
     pub is_private: bool,
+    /// Whether calls make a store smaller, and may take memory beyond `memory.limit` for that.
+    pub drains: bool,
     /// What becomes of the handler when its caller hangs up.
     pub hang_up: HangUp,
     /// Whether pages of other sites may call: browsers are told so, and ask beforehand with `OPTIONS`.
@@ -81,6 +83,7 @@ impl Route {
     /// A deleting route without a body, for keys with the scope `write`.
     pub const fn delete(path: &'static str, handler: &'static dyn Handle) -> Self {
         Self::new(Method::Delete, path, Handler::App(handler), BodyKind::None, Scope::Write)
+            .drains()
     }
 
     /// A reading route that answers before the engine is open and while the server drains.
@@ -108,6 +111,7 @@ impl Route {
             body,
             packing: None,
             is_private: false,
+            drains: false,
             hang_up: HangUp::GoesOn,
             cors: false,
             handler,
@@ -126,6 +130,14 @@ impl Route {
     #[must_use]
     pub const fn private(mut self) -> Self {
         self.is_private = true;
+        self
+    }
+
+    /// Calls make a store smaller: they are answered also where memory is full, as long as they take little. Deleting routes do so
+    /// unless said.
+    #[must_use]
+    pub const fn drains(mut self) -> Self {
+        self.drains = true;
         self
     }
 

@@ -40,7 +40,7 @@ impl Asked<'_> {
         let workers = (budget / bytes.max(1)).min(options.threads).max(1);
         // Where others have the memory, one worker takes longer.
         match self.asking.take(answer + workers * bytes) {
-            Err(Error::Overloaded(_)) if workers > 1 => {
+            Err(Error::MemoryFull(_)) if workers > 1 => {
                 self.asking.take(answer + bytes).map(|()| 1)
             }
             taken => taken.map(|()| workers),

@@ -10,6 +10,7 @@ use super::index::{Index, MetricEntry, Selection};
 use super::measured_set::MeasuredSet;
 use super::retirement::{Grace, Stored};
 use crate::error::Refusal;
+use crate::limits::{NEW_METRIC_BYTES, NEW_SERIES_BYTES};
 use crate::log::{Definitions, MetricDefined, SeriesDefined};
 use crate::model::{
     MetricId, MetricName, MetricType, SeriesHold, SeriesId, TagFilter, Tags, TimestampMs,
@@ -30,9 +31,6 @@ pub(crate) struct Registry {
     room: AtomicI64,
 }
 
-/// Memory that a new metric takes, with its first points in the head, and that a new series does, both generously.
-const METRIC_BYTES: i64 = 2 << 10;
-const SERIES_BYTES: i64 = 512;
 /// A reader of many series lets go of the lock after so many.
 const PATIENCE: u32 = 1 << 14;
 
@@ -306,7 +304,8 @@ impl Registry {
                 id
             }
         };
-        let taken = if metric.is_some() { SERIES_BYTES } else { METRIC_BYTES + SERIES_BYTES };
+        let of_metric = if metric.is_some() { 0 } else { NEW_METRIC_BYTES };
+        let taken = of_metric + NEW_SERIES_BYTES;
         self.room.fetch_sub(taken, Ordering::Relaxed);
         let defined = SeriesDefined { id: index.next_series(), metric: id, tags };
         index.define_series(&defined);
@@ -512,7 +511,7 @@ mod tests {
     #[test]
     fn what_is_new_is_refused_before_memory_is_measured_again() {
         let registry = registry();
-        registry.set_room(METRIC_BYTES as u64 + SERIES_BYTES as u64 + 1);
+        registry.set_room((NEW_METRIC_BYTES + NEW_SERIES_BYTES + 1) as u64);
         let mut lookup = registry.lookup();
         lookup.series("cpu", MetricType::Gauge, &[]).unwrap();
         lookup.series("cpu", MetricType::Gauge, &[("i", "1")]).unwrap();

@@ -24,14 +24,14 @@ use crate::platform::json::reserve_document;
 pub static ROUTES: &[Route] = &[
     Route::get("/api/v1/errors", &list).doc(LIST),
     Route::post("/api/v1/errors", &track).scope(Scope::Ingest).limit(LimitClass::Single).doc(TRACK),
-    Route::post("/api/v1/errors/bulk", &bulk).doc(BULK),
+    Route::post("/api/v1/errors/bulk", &bulk).drains().doc(BULK),
     Route::get("/api/v1/errors/{id}", &get).doc(GET),
     Route::delete("/api/v1/errors/{id}", &delete).doc(DELETE),
     Route::post("/api/v1/errors/{id}/resolve", &resolve).doc(RESOLVE),
     Route::post("/api/v1/errors/{id}/ignore", &ignore).doc(IGNORE),
     Route::post("/api/v1/errors/{id}/unresolve", &unresolve).doc(UNRESOLVE),
     Route::post("/api/v1/errors/{id}/assign", &assign).doc(ASSIGN),
-    Route::post("/api/v1/errors/{id}/merge", &merge).doc(MERGE),
+    Route::post("/api/v1/errors/{id}/merge", &merge).drains().doc(MERGE),
     Route::get("/api/v1/errors/{id}/events", &events).limit(LimitClass::Query).doc(EVENTS),
     Route::get("/api/v1/errors/{id}/series", &series).limit(LimitClass::Query).doc(SERIES),
 ];

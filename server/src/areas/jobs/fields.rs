@@ -17,7 +17,7 @@ pub(super) const fn enqueueing(path: &'static str, handler: &'static dyn Handle)
     Route::post(path, handler).scope(Scope::Ingest).private().limit(LimitClass::Unlimited)
 }
 
-/// A route of the worker protocol.
+/// A route of the worker protocol, by which the jobs that wait become fewer.
 pub(super) const fn working(path: &'static str, handler: &'static dyn Handle) -> Route {
-    Route::post(path, handler).scope(Scope::Work).limit(LimitClass::Unlimited)
+    Route::post(path, handler).scope(Scope::Work).limit(LimitClass::Unlimited).drains()
 }

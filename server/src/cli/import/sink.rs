@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::{Deserialize, Serialize};
-use telltale_engine::{BatchBuilder, Engine, PointBatch, Receipt, TimestampMs, Write};
+use telltale_engine::{BatchBuilder, Engine, Error, PointBatch, Receipt, TimestampMs, Write};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 use xxhash_rust::xxh3::xxh3_128;
@@ -267,7 +267,9 @@ async fn store_in(
         let answer =
             answer.await.map_err(|lost| CliError::failed("cannot store the points", lost))?;
         match answer {
-            Err(telltale_engine::Error::Overloaded(_)) if attempt < TRIES_MAX => sleep(PAUSE).await,
+            Err(Error::Overloaded(_) | Error::MemoryFull(_)) if attempt < TRIES_MAX => {
+                sleep(PAUSE).await
+            }
             other => return Ok(other.map(drop)?),
         }
     }

@@ -25,17 +25,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use telltale_engine::{Clock, Engine, Error, MemoryOwner, TimestampMs};
+use telltale_engine::{Clock, Engine, Error, TimestampMs};
 
+use super::bodies;
 use super::error::JobsError;
 use super::figures::LedgerFigures;
 use super::history::Chronicle;
-use super::model::{Holding, JobId, WorkerId};
-use super::names::ClassName;
+use super::model::{JobId, WorkerId};
 use super::pace::{Due, Pace};
 use super::settings::JobsSettings;
 use super::state::{Grant, Now, Round, State};
-use super::stored::{self, StoredBody};
+use super::stored;
 use super::waiting::{FetchReply, Granted, Returns, Waiter, Waiters};
 use crate::limits;
 use crate::platform::ids::Ids;
@@ -399,19 +399,20 @@ impl Ledger {
         }
     }
 
-    /// The jobs with what they are to do. Where memory has no room for that they go back, and whoever asked may ask again.
-    fn read_bodies(&mut self, granted: Vec<Grant>) -> Result<Granted, JobsError> {
+    /// The jobs with what they are to do. Those for which memory has no room go back, and whoever asked may ask again.
+    fn read_bodies(&mut self, mut granted: Vec<Grant>) -> Result<Granted, JobsError> {
         let keys: Vec<[u8; 16]> = granted.iter().map(|grant| grant.id.key()).collect();
-        let bodies = self.engine.records().get_many(stored::BODIES, &keys);
-        let bytes = bodies.iter().flatten().flatten().map(Vec::len).sum::<usize>();
-        let share = self.engine.memory().take(MemoryOwner::Answers, bytes as u64);
-        let Ok(share) = share else {
-            self.returns.add(granted.into_iter().map(|grant| (grant.id, grant.token)));
-            return Err(JobsError::Overloaded);
-        };
+        let read = self.engine.records().get_many(stored::BODIES, &keys);
+        let borrowed = bodies::borrow(self.engine.memory(), &read);
+        let fitting = borrowed.as_ref().map_or(0, |(fitting, _)| *fitting);
+        if fitting < granted.len() {
+            let back = granted.split_off(fitting);
+            self.returns.add(back.into_iter().map(|grant| (grant.id, grant.token)));
+        }
+        let (_, share) = borrowed.map_err(Error::from)?;
         let mut jobs = Vec::with_capacity(granted.len());
-        for (grant, body) in granted.into_iter().zip(bodies) {
-            match holding(&grant, body) {
+        for (grant, body) in granted.into_iter().zip(read) {
+            match bodies::holding(&grant, body) {
                 Ok(job) => {
                     if let Some(state) = &mut self.state {
                         state.learn_class(job.id, job.token, &job.class);
@@ -473,22 +474,5 @@ fn withhold(grants: Vec<(FetchReply, Vec<Grant>)>, written: &Written) {
 fn refusal(reply: FetchReply, error: JobsError) -> Tell {
     Box::new(move |written| {
         drop(reply.send(Err(written.error().unwrap_or(error))));
-    })
-}
-
-/// A job with what was read of it, or why it could not be.
-fn holding(grant: &Grant, body: Result<Option<Vec<u8>>, Error>) -> Result<Holding, String> {
-    let body = body.map_err(|error| error.to_string())?;
-    let body = body.ok_or_else(|| "its record is gone".to_owned())?;
-    let body = stored::decode::<StoredBody<'_>>(&body).map_err(|damage| damage.to_string())?;
-    Ok(Holding {
-        id: grant.id,
-        class: ClassName::stored(body.class),
-        queue: grant.queue.clone(),
-        arguments: body.arguments.into(),
-        attempt: grant.attempt,
-        token: grant.token,
-        expires_at: grant.expires_at,
-        lease_ms: grant.lease_ms,
     })
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use telltale_engine::{Clock, Receipt, TimestampMs};
+use telltale_engine::{Clock, Memory, MemoryOwner, Receipt, TimestampMs};
 
-use super::tests::{House, NOW, job, open, open_with};
+use super::tests::{House, NOW, job, large, open, open_with};
 use super::*;
 use crate::limits;
 use crate::platform::ticks::Ticks;
@@ -188,4 +188,33 @@ fn a_job_that_dies_while_the_clock_is_behind_is_kept_when_it_is_set_right() {
     house.clock.jump(NOW);
     assert_eq!(house.runtime.block_on(house.jobs.trim_dead()).unwrap(), 0);
     assert_eq!(house.status(dies), JobStatus::Dead);
+}
+
+#[test]
+fn workers_fetch_also_where_memory_is_full() {
+    let memory = Memory::new(1 << 30);
+    let house = House::with_memory(
+        |clock| Ticks::following(clock.clone()),
+        JobsSettings::default(),
+        memory.clone(),
+    );
+    let worker = house.register();
+    memory.hold(MemoryOwner::Jobs, 2 << 30);
+    assert!(house.fetch(worker).is_empty());
+    let ids: Vec<JobId> =
+        (0..40).map(|_| house.try_enqueue(large("default", 60 << 10)).unwrap()).collect();
+    let mut fetched = Vec::new();
+    // The first fetch gets what the reserve has for one; the rest went back, in its order.
+    while fetched.len() < ids.len() {
+        let some: Vec<JobId> = house.fetch(worker).iter().map(|job| job.id).collect();
+        assert!(!some.is_empty() && some.len() <= 18, "{} jobs", some.len());
+        fetched.extend(some);
+    }
+    assert_eq!(fetched, ids);
+    let reserve = memory.take_to_drain(MemoryOwner::Answers, 8 << 20).unwrap();
+    house.try_enqueue(job("Work")).unwrap();
+    let refused = house.runtime.block_on(house.jobs.fetch(worker, 1, Duration::ZERO));
+    assert!(matches!(refused, Err(JobsError::Engine(_))), "{refused:?}");
+    drop(reserve);
+    assert_eq!(house.fetch(worker).len(), 1, "it had gone back");
 }

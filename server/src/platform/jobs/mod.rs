@@ -18,6 +18,7 @@
 //! `state` is the machine, without threads and disk; `stored` are its bytes; `ledger` runs it, at the `pace` of its rounds; `desk` is the face to
 //! everybody else; `history` makes telemetry of what happened and answers questions about the past.
 
+mod bodies;
 mod desk;
 mod error;
 mod figures;

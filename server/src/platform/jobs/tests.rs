@@ -4,7 +4,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use telltale_engine::{Clock, Engine, Options, Receipt, RecordBatch, TimestampMs};
+use telltale_engine::{Clock, Engine, Memory, Options, Receipt, RecordBatch, TimestampMs};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -58,9 +58,18 @@ impl House {
         ticks: impl FnOnce(&Clock) -> Ticks,
         settings: JobsSettings,
     ) -> Self {
+        Self::with_memory(ticks, settings, Memory::unlimited())
+    }
+
+    pub(super) fn with_memory(
+        ticks: impl FnOnce(&Clock) -> Ticks,
+        settings: JobsSettings,
+        memory: Memory,
+    ) -> Self {
         let dir = TempDir::new().unwrap();
         let clock = Clock::manual(NOW);
-        let options = Options { clock: clock.clone(), cache_bytes: 16 << 20, ..Options::default() };
+        let options =
+            Options { clock: clock.clone(), cache_bytes: 16 << 20, memory, ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
         let jobs = Arc::new(open_with(&engine, &clock, ticks(&clock), settings));
         let runtime = Runtime::new().unwrap();

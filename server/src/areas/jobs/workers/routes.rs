@@ -72,7 +72,8 @@ async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
         None => app.jobs().fetch(worker, limit, Duration::ZERO).await?,
     };
     // Where there is no room for the answer the jobs go back.
-    let response = Response::ok(&Fetched::new(granted.jobs()))?.held(app.engine().memory())?;
+    let response = Response::ok(&Fetched::new(granted.jobs()))?.that_drains();
+    let response = response.held(app.engine().memory())?;
     // From here on the answer is on its way, and the jobs are the worker's.
     granted.keep();
     Ok(response)
