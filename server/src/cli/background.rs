@@ -70,7 +70,7 @@ fn hold_memory(server: &Server, app: &App) {
     if let Some(resident) = process::resident_bytes() {
         allocator::look(resident, memory.limit());
     }
-    memory.hold(MemoryOwner::Errors, app.errors().groups() as u64 * limits::ERROR_GROUP_BYTES);
+    memory.hold(MemoryOwner::Errors, app.errors().memory_bytes());
 }
 
 fn requests(telemetry: &Telemetry) -> RequestCounts {

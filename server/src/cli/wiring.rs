@@ -89,7 +89,8 @@ pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
             scope: config.otlp.scope_attributes.clone(),
         },
         errors: ErrorSettings {
-            groups_max: count(config.errors.groups_max),
+            groups_max: count(plan.error_groups),
+            users_bytes_max: count(plan.error_users),
             new_groups_per_hour: config.errors.new_groups_per_hour,
             scrub_keys: config.errors.scrub_keys.clone(),
             retention: config.retention.events.duration(),

@@ -88,8 +88,10 @@ pub struct OtlpAttributes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorSettings {
     /// Groups at most. Where there are more, those go that are needed least of the key that made most; what comes meanwhile is
-    /// one group of its key. 100000: some 40 MB, and more than anybody looks through.
+    /// one group of its key. 100000: more than anybody looks through.
     pub groups_max: usize,
+    /// Bytes of the sets of users that stay in memory; others are read from disk. 32 MiB.
+    pub users_bytes_max: usize,
     /// Groups that the errors of one key may begin in an hour; what comes beyond is one group of the key. 1000: more distinct
     /// errors than a program has on its worst day, and a hundredth of all groups.
     pub new_groups_per_hour: u64,
@@ -122,7 +124,8 @@ impl Default for ErrorSettings {
             "jwt",
         ];
         Self {
-            groups_max: 100_000,
+            groups_max: limits::ERROR_GROUPS_AUTO_MAX as usize,
+            users_bytes_max: limits::ERROR_USERS_BYTES_MAX,
             new_groups_per_hour: 1_000,
             scrub_keys: scrub_keys.map(str::to_owned).to_vec(),
             retention: Duration::from_secs(30 * 24 * 60 * 60),

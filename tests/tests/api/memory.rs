@@ -1,8 +1,10 @@
 //! Memory has a limit, whoever asks for it: past it work is refused, and nothing is held for those who do not take it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use telltale_tests::{ADMIN_KEY, Client, MINUTE_MS, Server, Setup, Wire, eventually, iso};
 
+use crate::jobs::{about, fetch, register};
+use crate::keys::text;
 use crate::points::{T0, ask, gauge};
 
 /// What `memory.limit` is where the machine has little.
@@ -134,4 +136,47 @@ fn a_limit_that_leaves_nothing_is_refused_by_name() {
     let text = String::from_utf8_lossy(&told.stderr).into_owned();
     assert!(!told.status.success() && text.contains("memory.limit"), "{text}");
     assert!(text.contains("storage.head_bytes"), "{text}");
+    for (key, value) in [("jobs.waiting_bytes_max", "256MiB"), ("errors.groups_max", "200000")] {
+        let set = format!("{key}={value}");
+        let told = server.cli(["config", "--set", "memory.limit=256MiB", "--set", &set]);
+        let text = String::from_utf8_lossy(&told.stderr).into_owned();
+        assert!(!told.status.success() && text.contains(key), "{text}");
+    }
+}
+
+/// Jobs that came under a higher limit than there is now, and take all of this one.
+#[test]
+fn jobs_that_fill_the_memory_can_be_worked_and_deleted() {
+    let Ok(data) = tempfile::tempdir() else { panic!("no temporary directory") };
+    let setup = Setup::new().data(data.path());
+    let mut roomy = setup.clone().set("memory.limit", "\"512MiB\"").start();
+    let client = roomy.client();
+    for batch in 0..150 {
+        let job = |n: usize| json!({"class_name": "A", "unique_key": format!("{batch}-{n}")});
+        let jobs: Vec<Value> = (0..1_000).map(job).collect();
+        client.post("/api/v1/jobs/batch", &json!({ "jobs": jobs })).expect(201);
+    }
+    // An answer of more than a kilobyte, which counts.
+    let dashboards = client.get("/api/v1/dashboards").data(200);
+    let large = format!("/api/v1/dashboards/{}", text(&dashboards[0]["id"]));
+    client.get(&large).data(200);
+    roomy.terminate();
+    let server = setup.set("memory.limit", "\"64MiB\"").start();
+    let client = server.client();
+    eventually("memory to be full", || {
+        let jobs = figure(&client, "telltale_memory_bytes{owner=\"jobs\"}");
+        (jobs > 32 << 20 && client.get(&large).status == 503).then_some(())
+    });
+    client.post("/api/v1/metrics", &gauge("a", T0, 1.0)).refused(503, "overloaded");
+    let worker = register(&client, &["default"]);
+    let empty = register(&client, &["other"]);
+    assert!(fetch(&client, &empty, 1).is_empty());
+    for job in fetch(&client, &worker, 50) {
+        about(&client, &job, "ack", &json!({})).expect(200);
+    }
+    let purged = client.request("DELETE", "/api/v1/queues/default/jobs");
+    let purged = purged.json(&json!({"confirm": true})).send().expect(200);
+    assert_eq!(purged["jobs_deleted"], 150_000 - 50);
+    eventually("memory to be free", || (client.get(&large).status == 200).then_some(()));
+    client.post("/api/v1/metrics", &gauge("a", T0, 1.0)).data(201);
 }

@@ -1,11 +1,12 @@
 //! Laying the layers over each other: for every setting the highest layer that has it, checked in all of them.
 
-use telltale_engine::{Clock, Memory, Options, Retention, TierRetention};
+use telltale_engine::{Clock, Memory, MemoryOwner, Options, Retention, TierRetention};
 
+use super::auto::Threads;
 use super::error::{ConfigError, Origin};
 use super::layers::{self, Layer, Sources};
 use super::settings::{self, Config};
-use super::value::{Raw, RetentionOverride, SettingValue, Threads};
+use super::value::{Raw, RetentionOverride, SettingValue};
 use crate::platform::process;
 use crate::platform::quota::Quotas;
 
@@ -78,9 +79,12 @@ fn read<T: SettingValue>(key: &str, raw: &Raw, origin: &Origin) -> Result<T, Con
 }
 
 impl Config {
-    /// The account of memory of the process. To be made once.
+    /// The account of memory of the process, which knows what jobs and errors may come to hold. To be made once.
     pub fn memory(&self) -> Memory {
-        Memory::new(self.plan.limit)
+        let memory = Memory::new(self.plan.limit);
+        memory.plan(MemoryOwner::Jobs, self.plan.jobs_waiting);
+        memory.plan(MemoryOwner::Errors, self.plan.errors());
+        memory
     }
 
     /// What the engine needs to know.

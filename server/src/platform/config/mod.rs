@@ -4,6 +4,7 @@
 //! that nobody declared is an error wherever it stands, so that a typo never passes for a setting. Nothing
 //! outside this folder reads the environment or knows how settings are written.
 
+mod auto;
 mod error;
 mod layers;
 mod load;
@@ -16,6 +17,7 @@ mod tests;
 mod units;
 mod value;
 
+pub use auto::{Count, Size, Threads};
 pub use error::{ConfigError, Origin};
 pub use layers::{Environment, Flag, Sources};
 pub use load::{Effective, Loaded};
@@ -27,4 +29,4 @@ pub use settings::{
     Outbound, OutboundRanges, Overrides, Server, Storage, StorageRetention, Words,
 };
 pub use units::{ByteSize, Period};
-pub use value::{Directives, LogFormat, RetentionOverride, Size, Threads};
+pub use value::{Directives, LogFormat, RetentionOverride};

@@ -9,12 +9,13 @@ use std::path::PathBuf;
 
 use telltale_engine::Durability;
 
+use super::auto::{Count, Size, Threads};
 use super::error::ConfigError;
 use super::load::Reader;
 use super::memory::MemoryPlan;
 use super::network::Cidr;
 use super::units::{ByteSize, Period};
-use super::value::{Directives, LogFormat, RetentionOverride, SettingValue, Size, Threads};
+use super::value::{Directives, LogFormat, RetentionOverride, SettingValue};
 use crate::platform::quota::Quota;
 
 /// What the reference and the layers know of a setting.
@@ -152,7 +153,7 @@ settings! {
 
     /// Connections, requests, and how long a client may take.
     "http" http: Http {
-        /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files, and where 64 KiB for each are more than a quarter of `memory.limit`: at its default, 8192.
+        /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files, and where 64 KiB for each are more than a quarter of `memory.limit`: 8192 where that is 2 GiB, 1024 where it is 256 MiB.
         connections: u64 = "16384";
         /// Requests being answered; more are shed with 503.
         requests_in_flight: u64 = "4096";
@@ -190,7 +191,7 @@ settings! {
 
     /// What the process may take of the machine's memory.
     "memory" memory: MemorySettings {
-        /// Memory of the whole process, the overhead of the allocator aside. Past it queries, bodies and answers are refused with 503 `overloaded` until there is room, and new series are refused. `auto` is half of the machine, or of what its group may take, 256 MiB at least and 2 GiB at most.
+        /// Memory of the whole process, the overhead of the allocator aside. Past it queries, bodies and answers are refused with 503 `overloaded` until there is room. New data, caches, jobs, errors, metrics and series take three quarters of it at most together: settings by which the others leave less than a sixteenth to metrics and series are refused at start, and new series once they are at three quarters. Workers that fetch and finish jobs, and deletions, may exceed it by up to 8 MiB. `auto` is half of the machine, or of what its group may take, 256 MiB at least and 2 GiB at most.
         limit: Size = "auto";
     }
 
@@ -316,8 +317,8 @@ settings! {
 
     /// Errors: how much is kept of them, and what is not.
     "errors" errors: Errors {
-        /// Groups at most. Where they do not suffice, the key that made most of them of late loses those needed least: first what is resolved or ignored, then what was last seen longest ago, never what a person cares for. What comes meanwhile is one group of its key.
-        groups_max: u64 = "100_000";
+        /// Groups at most. Where they do not suffice, the key that made most of them of late loses those needed least: first what is resolved or ignored, then what was last seen longest ago, never what a person cares for. What comes meanwhile is one group of its key. `auto` is as many as fit into a twentieth of `memory.limit` at 1 KiB each, 100000 at most: 13107 where the limit is 256 MiB. Beside them the sets of their users take a sixty-fourth of the limit, 32 MiB at most; others are read from disk.
+        groups_max: Count = "auto";
         /// Groups that the errors of one key may begin in an hour; what comes beyond is one group of the key.
         new_groups_per_hour: u64 = "1_000";
         /// Words: the values of keys that contain one, in any case, are not stored; one of up to four letters must be a whole word of the key. In texts (`key=value`, `key: 'value'`) they are removed likewise, and so are credentials that are known by their form.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use telltale_engine::Clock;
+use telltale_engine::{Clock, MemoryOwner};
 
 use super::error::Origin;
 use super::layers::{Environment, Flag, Sources};
@@ -126,15 +126,93 @@ fn a_limit_that_leaves_too_little_is_refused() {
         let refused = load(&file, &[], &[]).unwrap_err().to_string();
         assert!(refused.contains("memory.limit: of "), "{file}: {refused}");
     }
-    // Three eighths are enough.
-    let file = "[memory]\nlimit = \"1GiB\"\n[storage]\ncache_bytes = \"384MiB\"\nevent_cache_bytes = \"144MiB\"\n";
+    // All but a quarter, with jobs and groups at fixed sizes: 64 + 288 + 100 + 180 + (56 + 16) + 64 = 768 MiB.
+    let file = "[memory]\nlimit = \"1GiB\"\n[storage]\ncache_bytes = \"256MiB\"\nevent_cache_bytes = \"100MiB\"\n\
+                [jobs]\nwaiting_bytes_max = \"180MiB\"\n[errors]\ngroups_max = 57344\n";
     load(file, &[], &[]).unwrap();
-    let file = file.replace("144MiB", "145MiB");
-    load(&file, &[], &[]).unwrap_err();
+    for (fits, does_not) in
+        [("100MiB", "101MiB"), ("256MiB", "257MiB"), ("180MiB", "181MiB"), ("57344", "57345")]
+    {
+        load(&file.replace(fits, does_not), &[], &[]).unwrap_err();
+    }
+}
+
+#[test]
+fn jobs_and_errors_that_never_leave_room_are_refused() {
+    for (section, setting) in [
+        ("jobs", "waiting_bytes_max = \"256MiB\""),
+        ("jobs", "waiting_bytes_max = \"64MiB\""),
+        ("errors", "groups_max = 100_000"),
+        ("errors", "groups_max = 9223372036854775807"),
+    ] {
+        let file = format!("[memory]\nlimit = \"256MiB\"\n[{section}]\n{setting}\n");
+        let refused = load(&file, &[], &[]).unwrap_err();
+        assert!(
+            refused.starts_with("telltale.toml:2: memory.limit: of 268435456 bytes"),
+            "{refused}"
+        );
+        assert!(
+            refused.contains("jobs.waiting_bytes_max") && refused.contains("errors.groups_max"),
+            "{refused}"
+        );
+    }
+    for setting in ["waiting_bytes_max = \"40MiB\"", "waiting_bytes_max = \"auto\""] {
+        load(&format!("[memory]\nlimit = \"256MiB\"\n[jobs]\n{setting}\n"), &[], &[]).unwrap();
+    }
+}
+
+/// Whatever the stores hold, up to what the plan gives them: a quarter of the limit is for those who ask.
+#[test]
+fn full_stores_leave_a_quarter_to_bodies_queries_and_answers() {
+    for limit_mib in [64, 128, 256, 512, 1_024, 2_048, 16_384] {
+        let file = format!("[memory]\nlimit = \"{limit_mib}MiB\"\n");
+        let config = load(&file, &[], &[]).unwrap().config;
+        let (plan, memory) = (config.plan, config.memory());
+        memory.hold(MemoryOwner::Heads, 2 * plan.head);
+        memory.hold(MemoryOwner::Caches, plan.cache + plan.cache / 8 + plan.event_cache);
+        // The registry comes first, and takes all that it may.
+        let of_data = memory.room_for_data();
+        assert!(of_data >= plan.limit / 16, "{limit_mib} MiB: {of_data}");
+        memory.hold(MemoryOwner::Registry, of_data);
+        memory.hold(MemoryOwner::Jobs, plan.jobs_waiting);
+        memory.hold(MemoryOwner::Errors, plan.errors());
+        assert_eq!(memory.room_for_data(), 0);
+        memory.hold(MemoryOwner::Merges, plan.merge);
+        let left = plan.limit / 4 - plan.merge;
+        assert!(plan.merge <= plan.limit / 16, "{plan:?}");
+        let body = memory.take(MemoryOwner::Bodies, left).unwrap();
+        drop(body);
+        memory.take(MemoryOwner::Queries, plan.limit / 16).unwrap();
+        // All connections that there may be.
+        memory.hold(MemoryOwner::Connections, plan.limit / 8);
+        memory.take(MemoryOwner::Answers, plan.limit / 16).unwrap();
+    }
+}
+
+#[test]
+fn groups_of_errors_follow_from_memory() {
+    let plan = |limit: &str| {
+        let file = format!("[memory]\nlimit = \"{limit}\"\n");
+        let plan = load(&file, &[], &[]).unwrap().config.plan;
+        (plan.error_groups, plan.error_users >> 20)
+    };
+    assert_eq!(plan("256MiB"), (13_107, 4));
+    assert_eq!(plan("2GiB"), (100_000, 32));
+    assert_eq!(plan("16GiB"), (100_000, 32));
+    let set = load("[errors]\ngroups_max = 500\n", &[], &[]).unwrap();
+    assert_eq!(set.config.plan.error_groups, 500);
+    assert_eq!(shown(&set, "errors.groups_max"), "500 from telltale.toml:2");
+    assert_eq!(shown(&load("", &[], &[]).unwrap(), "errors.groups_max"), "\"auto\" from default");
 }
 
 /// A file, variables, flags, and what is wrong with them.
 const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
+    (
+        "[errors]\ngroups_max = 0\n",
+        &[],
+        &[],
+        "telltale.toml:2: errors.groups_max: expected a number from 1, or \"auto\", found 0",
+    ),
     (
         "[limits]\nbach = 1\n",
         &[],

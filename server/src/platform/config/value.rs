@@ -193,68 +193,6 @@ impl SettingValue for Durability {
 /// The longest time between two syncs of the log that can be chosen: an hour, beyond which `os` is meant.
 const INTERVAL_MS_MAX: u64 = 3_600_000;
 
-/// How many threads answer queries and merge blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
-    /// As many as the machine has cores.
-    Auto,
-    /// So many.
-    Count(u16),
-}
-
-impl SettingValue for Threads {
-    const EXPECTS: &'static str = "a number from 1 to 1024 or \"auto\"";
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        if text == "auto" {
-            return Ok(Self::Auto);
-        }
-        match text.parse() {
-            Ok(n @ 1..=1024) => Ok(Self::Count(n)),
-            _ => Err(Self::mismatch(&format!("{text:?}"))),
-        }
-    }
-
-    fn from_integer(n: i64) -> Result<Self, String> {
-        Self::from_text(&n.to_string())
-    }
-
-    fn to_toml(&self) -> String {
-        match self {
-            Self::Auto => quoted("auto"),
-            Self::Count(n) => n.to_string(),
-        }
-    }
-}
-
-/// A number of bytes that may follow from others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
-    /// A part of `memory.limit`, which itself is a part of the machine's memory.
-    Auto,
-    /// So many.
-    Bytes(ByteSize),
-}
-
-impl SettingValue for Size {
-    const EXPECTS: &'static str = "a size such as \"256MiB\", or \"auto\"";
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        if text == "auto" { Ok(Self::Auto) } else { ByteSize::from_text(text).map(Self::Bytes) }
-    }
-
-    fn from_integer(n: i64) -> Result<Self, String> {
-        ByteSize::from_integer(n).map(Self::Bytes)
-    }
-
-    fn to_toml(&self) -> String {
-        match self {
-            Self::Auto => quoted("auto"),
-            Self::Bytes(size) => size.to_toml(),
-        }
-    }
-}
-
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {

@@ -20,6 +20,7 @@ use super::numbers::{Mark, Numbers};
 use super::seen::Seen;
 use super::users::Users;
 use crate::http::ErrorSettings;
+use crate::limits::ERROR_GROUP_BYTES;
 use crate::platform::ids::Ids;
 
 /// The name of events that are occurrences of errors.
@@ -68,7 +69,7 @@ impl State {
             numbers: Numbers::default(),
             stored: None,
             seen: Seen::default(),
-            users: Users::default(),
+            users: Users::new(settings.users_bytes_max),
             doomed: HashSet::new(),
             held_back: HeldBack::default(),
             budgets: Budgets::new(settings.new_groups_per_hour),
@@ -112,9 +113,10 @@ impl Ledger {
         self.state.read().groups.get(id).map(|group| group.view(id, now))
     }
 
-    /// How many groups there are.
-    pub fn groups(&self) -> usize {
-        self.state.read().groups.len()
+    /// Bytes of memory that groups and the sets of their users take, about.
+    pub fn memory_bytes(&self) -> u64 {
+        let state = self.state.read();
+        state.groups.len() as u64 * ERROR_GROUP_BYTES + state.users.bytes() as u64
     }
 
     /// A page of the groups that match, and how many match in all.

@@ -5,7 +5,7 @@ use telltale_engine::TimestampMs;
 use super::super::model::{GroupId, Move, Sender};
 use super::tests::World;
 use crate::http::ErrorSettings;
-use crate::limits::ERROR_FLOOD_MS;
+use crate::limits::{ERROR_FLOOD_MS, ERROR_GROUP_BYTES};
 
 const BEYOND: &str = "Errors beyond the limit of groups";
 const ATTACKER: Sender = Sender(1);
@@ -142,4 +142,30 @@ fn the_sender_of_a_group_outlives_a_start() {
     world.ledger.make_room().unwrap();
     world.tell_by(VICTIM, "New");
     assert_eq!(world.count_of("New"), 1);
+}
+
+#[test]
+fn sets_of_users_count_as_memory_and_leave_it_for_the_disk() {
+    let users_bytes_max = 1_000;
+    let mut world = World::new(ErrorSettings { users_bytes_max, ..ErrorSettings::default() });
+    let of_groups = 50 * ERROR_GROUP_BYTES;
+    let tell = |world: &mut World, user: &str| {
+        for number in 0..50 {
+            world.tell(&format!("Error{}", letters(number)), Some(user));
+        }
+    };
+    tell(&mut world, "ada");
+    // What is not on disk yet stays.
+    assert!(world.ledger.memory_bytes() > of_groups + users_bytes_max as u64);
+    world.ledger.store().unwrap();
+    let left = world.ledger.memory_bytes();
+    assert!((of_groups..=of_groups + users_bytes_max as u64 / 2).contains(&left), "{left}");
+    for user in ["bob", "ada"] {
+        tell(&mut world, user);
+        assert!(world.list().iter().all(|group| group.users == 2), "{user}");
+    }
+    world.ledger.store().unwrap();
+    let groups: Vec<GroupId> = world.list().iter().map(|group| group.id).collect();
+    world.ledger.delete(&groups).unwrap();
+    assert_eq!(world.ledger.memory_bytes(), 0);
 }

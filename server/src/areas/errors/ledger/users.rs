@@ -7,12 +7,15 @@ use telltale_engine::{Distinct, Result};
 
 use super::super::model::GroupId;
 use super::super::store::Store;
-use crate::limits::ERROR_USERS_BYTES_MAX;
 
 /// Sets of users in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Users {
     sets: HashMap<GroupId, Cached>,
+    /// Of all sets.
+    bytes: usize,
+    /// Past it, sets that are on disk are let go.
+    bytes_max: usize,
 }
 
 #[derive(Debug)]
@@ -24,6 +27,21 @@ struct Cached {
 }
 
 impl Users {
+    /// None, of which so many bytes stay in memory.
+    pub(super) fn new(bytes_max: usize) -> Self {
+        Self { sets: HashMap::new(), bytes: 0, bytes_max }
+    }
+
+    /// Bytes of memory that the sets take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Bytes of the set of a group, where it is in memory.
+    fn bytes_of(&self, group: GroupId) -> usize {
+        self.sets.get(&group).map_or(0, |cached| cached.set.bytes())
+    }
+
     /// Adds a user to those of a group, and answers how many these are; nothing where those on disk cannot be read.
     pub(super) fn add(
         &mut self,
@@ -32,6 +50,7 @@ impl Users {
         is_new: bool,
         user: &str,
     ) -> Option<u64> {
+        let bytes_before = self.bytes_of(group);
         let cached = self.sets.entry(group).or_insert_with(|| {
             let read = if is_new { Ok(None) } else { store.users(group) };
             let is_partial = read.is_err();
@@ -46,6 +65,7 @@ impl Users {
         cached.set.insert(user);
         let count = cached.set.count();
         cached.is_changed |= count != before && !cached.is_partial;
+        self.bytes = self.bytes + cached.set.bytes() - bytes_before;
         (!cached.is_partial).then_some(count)
     }
 
@@ -65,11 +85,13 @@ impl Users {
 
     /// Sets the users of a group, which are on disk.
     pub(super) fn put(&mut self, group: GroupId, set: Distinct) {
+        self.bytes = self.bytes + set.bytes() - self.bytes_of(group);
         self.sets.insert(group, Cached { set, is_changed: false, is_partial: false });
     }
 
     /// Forgets the users of a group.
     pub(super) fn remove(&mut self, group: GroupId) {
+        self.bytes -= self.bytes_of(group);
         self.sets.remove(&group);
     }
 
@@ -91,14 +113,14 @@ impl Users {
 
     /// Lets go of sets that are on disk while there are too many.
     pub(super) fn trim(&mut self) {
-        let mut bytes: usize = self.sets.values().map(|cached| cached.set.bytes()).sum();
-        if bytes <= ERROR_USERS_BYTES_MAX {
+        let Self { sets, bytes, bytes_max } = self;
+        if *bytes <= *bytes_max {
             return;
         }
-        self.sets.retain(|_, cached| {
-            let stays = cached.is_changed || bytes <= ERROR_USERS_BYTES_MAX / 2;
+        sets.retain(|_, cached| {
+            let stays = cached.is_changed || *bytes <= *bytes_max / 2;
             if !stays {
-                bytes -= cached.set.bytes();
+                *bytes -= cached.set.bytes();
             }
             stays
         });
