@@ -2,7 +2,8 @@
 //!
 //! While there is an answer that is not sent, the client is measured by periods: in each it must take as many bytes as the floor asks for.
 //! A body is handed over in pieces; a piece is taken when hyper has let go of its last byte. So neither headers nor what HTTP/2 says of
-//! itself count, and nobody waits for what a client has reset.
+//! itself count, and nobody waits for what a client has reset. A client may have taken nearly all of a piece that does not count yet:
+//! pieces are small beside what a period asks for, and one of them less is asked.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -21,10 +22,12 @@ use crate::limits;
 /// What a connection has to send, and what has gone out.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// Bytes that must be taken in a period.
+    /// Bytes of whole pieces that must be taken in a period.
     floor: u64,
     period: Duration,
-    /// Bodies, and pieces of them, that are not sent.
+    /// Bytes of a piece.
+    piece: usize,
+    /// Answers whose bodies are not sent to their ends.
     unsent: AtomicUsize,
     taken: AtomicU64,
     measured: Mutex<Option<Measured>>,
@@ -44,17 +47,21 @@ pub(super) struct TooSlow;
 impl Pace {
     pub(super) fn new(settings: &Settings) -> Self {
         let period = settings.answer_pace_period;
-        let floor = settings.answer_pace as f64 * period.as_secs_f64();
+        let wanted = (settings.answer_pace as f64 * period.as_secs_f64()) as u64;
+        let piece = usize::try_from(wanted / 2).unwrap_or(usize::MAX);
+        let piece = piece.clamp(limits::ANSWER_PIECE_BYTES_MIN, limits::ANSWER_PIECE_BYTES);
         Self {
-            floor: floor as u64,
+            // Whoever takes nothing is too slow, however little is asked for.
+            floor: wanted.saturating_sub(piece as u64).max(1),
             period,
+            piece,
             unsent: AtomicUsize::new(0),
             taken: AtomicU64::new(0),
             measured: Mutex::new(None),
         }
     }
 
-    /// Bodies, and pieces of them, that are not sent.
+    /// Answers whose bodies are not sent to their ends.
     pub(super) fn unsent(&self) -> usize {
         self.unsent.load(Ordering::Relaxed)
     }
@@ -79,18 +86,18 @@ impl Pace {
     }
 }
 
-/// Counts as not sent until it is dropped.
+/// An answer that counts as not sent until its body and all pieces of it are dropped.
 #[derive(Debug)]
-struct Unsent(Arc<Pace>);
+struct UnsentAnswer(Arc<Pace>);
 
-impl Unsent {
-    fn new(pace: &Arc<Pace>) -> Self {
+impl UnsentAnswer {
+    fn new(pace: &Arc<Pace>) -> Arc<Self> {
         pace.unsent.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(pace))
+        Arc::new(Self(Arc::clone(pace)))
     }
 }
 
-impl Drop for Unsent {
+impl Drop for UnsentAnswer {
     fn drop(&mut self) {
         self.0.unsent.fetch_sub(1, Ordering::Relaxed);
     }
@@ -99,7 +106,7 @@ impl Drop for Unsent {
 /// A piece of a body, until it is sent.
 struct Piece {
     bytes: Bytes,
-    unsent: Unsent,
+    answer: Arc<UnsentAnswer>,
 }
 
 impl AsRef<[u8]> for Piece {
@@ -110,20 +117,20 @@ impl AsRef<[u8]> for Piece {
 
 impl Drop for Piece {
     fn drop(&mut self) {
-        self.unsent.0.taken.fetch_add(self.bytes.len() as u64, Ordering::Relaxed);
+        self.answer.0.taken.fetch_add(self.bytes.len() as u64, Ordering::Relaxed);
     }
 }
 
-/// A body that counts as not sent, and so do its pieces once they are handed over.
+/// A body of an answer that counts as not sent, also when all of it was handed over in pieces and one of them is still there.
 #[derive(Debug)]
 pub(super) struct Paced {
     rest: Bytes,
-    unsent: Unsent,
+    answer: Arc<UnsentAnswer>,
 }
 
 impl Paced {
     pub(super) fn new(body: Bytes, pace: &Arc<Pace>) -> Self {
-        Self { rest: body, unsent: Unsent::new(pace) }
+        Self { rest: body, answer: UnsentAnswer::new(pace) }
     }
 }
 
@@ -138,8 +145,8 @@ impl http_body::Body for Paced {
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
-        let next = self.rest.len().min(limits::ANSWER_PIECE_BYTES);
-        let piece = Piece { bytes: self.rest.split_to(next), unsent: Unsent::new(&self.unsent.0) };
+        let next = self.rest.len().min(self.answer.0.piece);
+        let piece = Piece { bytes: self.rest.split_to(next), answer: Arc::clone(&self.answer) };
         Poll::Ready(Some(Ok(Frame::data(Bytes::from_owner(piece)))))
     }
 
@@ -162,10 +169,15 @@ mod tests {
 
     const PIECE: usize = limits::ANSWER_PIECE_BYTES;
 
-    fn pace(floor: u64) -> Arc<Pace> {
+    /// The pace of so many bytes a second, by periods of ten seconds.
+    fn pace(bytes: u64) -> Arc<Pace> {
+        pace_by(bytes, 10)
+    }
+
+    fn pace_by(bytes: u64, seconds: u64) -> Arc<Pace> {
         Arc::new(Pace::new(&Settings {
-            answer_pace: floor,
-            answer_pace_period: Duration::from_secs(10),
+            answer_pace: bytes,
+            answer_pace_period: Duration::from_secs(seconds),
             ..Settings::default()
         }))
     }
@@ -180,7 +192,8 @@ mod tests {
 
     #[test]
     fn a_client_that_takes_less_than_the_floor_is_too_slow() {
-        let pace = pace(PIECE as u64 / 5);
+        // Two pieces in a period, of which one may be nearly taken.
+        let pace = pace(PIECE as u64 / 5 + 1);
         let at = Duration::from_secs;
         assert_eq!(pace.look(at(1)), Ok(None), "there is nothing to take");
         let mut body = Paced::new(Bytes::from(vec![1; 10 * PIECE]), &pace);
@@ -191,6 +204,49 @@ mod tests {
         drop(next_piece(&mut body));
         let _handed_over = next_piece(&mut body);
         assert_eq!(pace.look(at(22)), Err(TooSlow));
+    }
+
+    #[test]
+    fn a_client_above_the_floor_is_never_cut_however_short_the_period() {
+        for (floor, seconds) in [(2 << 10, 30), (2 << 10, 5), (2 << 10, 1), (100 << 10, 1)] {
+            let pace = pace_by(floor, seconds);
+            let mut body = Paced::new(Bytes::from(vec![1; 64 << 20]), &pace);
+            let (mut taken, mut given) = (0, 0);
+            for second in 0..40 * seconds {
+                let looked = pace.look(Duration::from_secs(second));
+                assert!(looked.is_ok(), "{floor} bytes a second by {seconds} s, after {second} s");
+                taken += floor + 1;
+                // A piece counts once its last byte was taken.
+                while given + pace.piece as u64 <= taken {
+                    given += next_piece(&mut body).len() as u64;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_is_cut_however_little_is_asked() {
+        for (floor, seconds) in [(1, 1), (1, 30), (2 << 10, 1), (2 << 10, 30)] {
+            let pace = pace_by(floor, seconds);
+            let mut body = Paced::new(Bytes::from_static(&[1; 100_000]), &pace);
+            let _handed_over = next_piece(&mut body);
+            pace.look(Duration::ZERO).unwrap();
+            let looked = pace.look(Duration::from_secs(seconds));
+            assert_eq!(looked, Err(TooSlow), "{floor} bytes a second by {seconds} s");
+        }
+    }
+
+    #[test]
+    fn an_answer_of_many_pieces_is_one_that_is_not_sent() {
+        let pace = pace(1);
+        let mut body = Paced::new(Bytes::from(vec![1; 10 * PIECE]), &pace);
+        let pieces: Vec<Bytes> = (0..5).map(|_| next_piece(&mut body)).collect();
+        let other = Paced::new(Bytes::from_static(b"other"), &pace);
+        assert_eq!(pace.unsent(), 2);
+        drop(body);
+        assert_eq!(pace.unsent(), 2, "its pieces are still there");
+        drop((pieces, other));
+        assert_eq!(pace.unsent(), 0);
     }
 
     #[test]
