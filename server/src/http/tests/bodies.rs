@@ -111,14 +111,18 @@ async fn a_route_may_read_one_packing_more() {
     answer.refused(415, "unsupported_media_type");
 }
 
+/// Bodies of 4 MiB at most, and so many bytes of all of them.
+fn small_bulk(in_flight: usize) -> Bench {
+    Bench::with(Settings {
+        body_bulk_bytes_max: 4 << 20,
+        body_bytes_in_flight_max: in_flight,
+        ..Settings::default()
+    })
+}
+
 #[tokio::test]
 async fn broken_snappy_is_a_broken_body_and_a_bomb_is_too_large() {
-    let settings = Settings {
-        body_bulk_bytes_max: 4 << 20,
-        body_bytes_in_flight_max: 5 << 20,
-        ..Settings::default()
-    };
-    let bench = Bench::with(settings);
+    let bench = small_bulk(5 << 20);
     let send = async |body: Vec<u8>| {
         bench.send("POST /t/snappy", &[("content-encoding", "snappy")], body).await
     };
@@ -157,12 +161,7 @@ async fn what_is_unpacked_counts_as_received() {
 
 #[tokio::test]
 async fn what_is_unpacked_takes_as_much_as_it_is() {
-    let settings = Settings {
-        body_bulk_bytes_max: 4 << 20,
-        body_bytes_in_flight_max: 4 << 20,
-        ..Settings::default()
-    };
-    let bench = Bench::with(settings);
+    let bench = small_bulk(4 << 20);
     let send = async |bytes: usize| {
         let body = packed("deflate", &vec![0; bytes]).await;
         bench.send("POST /t/snappy", &[("content-encoding", "deflate")], body).await
@@ -294,4 +293,30 @@ async fn large_answers_are_compressed_as_asked_and_small_ones_never() {
         let small = bench.send("GET /t/tagged", &[("accept-encoding", accept)], "").await;
         assert_eq!(small.header("content-encoding"), None);
     }
+}
+
+/// The OpenAPI document and the page that shows it.
+#[tokio::test]
+async fn what_is_the_same_for_everybody_is_compressed_once() {
+    let memory = Memory::new(1 << 20);
+    let bench = Bench::with(Settings { memory: memory.clone(), ..Settings::default() });
+    // Nothing of it counts: it is there as long as the process.
+    let full = memory.take(MemoryOwner::Bodies, 1 << 20).unwrap();
+    for path in ["/api/v1/openapi.json", "/docs", "/docs/page.css", "/docs/page.js"] {
+        let get = format!("GET {path}");
+        let plain = bench.send(&get, &[], "").await;
+        assert_eq!((plain.status, plain.header("content-encoding")), (200, None), "{path}");
+        for encoding in ["gzip", "deflate", "zstd"] {
+            let accept = [("accept-encoding", encoding)];
+            let first = bench.send(&get, &accept, "").await;
+            assert_eq!(first.header("content-encoding"), Some(encoding), "{path}");
+            let length = first.body.len().to_string();
+            assert_eq!(first.header("content-length"), Some(length.as_str()), "{path}");
+            assert_eq!(unpacked(encoding, &first.body).await, plain.body, "{path} {encoding}");
+            let again = bench.send(&get, &accept, "").await;
+            assert_eq!(again.body, first.body, "{path} {encoding}");
+        }
+    }
+    assert_eq!(memory.held(), full.bytes());
+    assert_eq!(bench.server.packers.shared(), 4 * 3, "each once");
 }
