@@ -252,12 +252,6 @@ impl Scrape {
             "merge_bytes_peak",
             "The most bytes that a merge has taken since the start",
             stats.merge_bytes_peak,
-        )?;
-        gauge(
-            encoder,
-            "read_only",
-            "1 while the storage takes no writes",
-            u64::from(stats.read_only),
         )
     }
 }

@@ -19,7 +19,7 @@ async fn requests_are_counted_by_route_method_and_status() {
         "telltale_http_request_duration_seconds_count{method=\"GET\",route=\"/t/echo/{name}\"} 2",
         "telltale_http_request_duration_seconds_bucket{le=\"+Inf\",method=\"GET\",route=\"/t/echo/{name}\"} 2",
         "telltale_http_requests_in_flight 0",
-        "telltale_read_only 0",
+        "telltale_storage_read_only 0",
         "# EOF",
     ] {
         assert!(text.lines().any(|have| have == line), "{line}\nis not in\n{text}");
