@@ -411,10 +411,10 @@ impl<S: Sink> Worker<S> {
     /// could be of metrics that were dropped before.
     fn finish_copies(&mut self) {
         let rest = self.copies.lay_out_rest(self.writer.place());
-        if rest.is_empty() {
+        let payloads: Vec<&[u8]> = rest.iter().map(Vec::as_slice).collect();
+        if payloads.is_empty() {
             return;
         }
-        let payloads: Vec<&[u8]> = rest.iter().map(Vec::as_slice).collect();
         if let Err(error) = self.writer.append(&payloads, false) {
             // The first copies are there, and soon in blocks: that must not wait for a disk that takes nothing more.
             tracing::warn!(%error, "the second copies of definitions are not in the log");
@@ -441,10 +441,9 @@ impl<S: Sink> Worker<S> {
         let definitions = self.sink.take_definitions();
         let writes = || group.iter().map(|queued| queued.payload.as_slice());
         let layout = self.copies.lay_out(self.writer.place(), &definitions, writes());
-        let before = layout.before();
-        let first = Lsn(self.writer.next().0 + before.len() as u64);
-        let payloads: Vec<&[u8]> =
-            before.into_iter().chain(writes()).chain(layout.behind()).collect();
+        let mut payloads = layout.before();
+        let first = Lsn(self.writer.next().0 + payloads.len() as u64);
+        payloads.extend(writes().chain(layout.behind()));
         let synced = self.durability == Durability::Sync;
         let sync = synced || group.iter().any(|queued| queued.synced);
         if let Err(error) = self.writer.append(&payloads, sync) {
