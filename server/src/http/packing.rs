@@ -95,7 +95,7 @@ impl Packers {
 
     /// The compressed bytes of something shared, made by the first who asks.
     async fn pack_shared(&self, plain: SharedBytes, body: Compressing) -> Option<Bytes> {
-        let known = self.shared.lock().get(&plain).map(Bytes::clone);
+        let known = self.shared.lock().get(&plain).cloned();
         if known.is_some() {
             return known;
         }

@@ -113,6 +113,11 @@ impl Ledger {
         self.state.read().groups.get(id).map(|group| group.view(id, now))
     }
 
+    /// How many groups there are.
+    pub fn groups(&self) -> usize {
+        self.state.read().groups.len()
+    }
+
     /// Bytes of memory that groups and the sets of their users take, about.
     pub fn memory_bytes(&self) -> u64 {
         let state = self.state.read();
