@@ -337,11 +337,11 @@ pub const HTTP2_WINDOW_BYTES: u32 = 64 << 10;
 /// Answers, however long, that a connection on which no key was shown may leave unread.
 pub const STRANGER_UNREAD_MAX: usize = 32;
 
-/// Memory of an open connection, about, with a small request and its answer.
-pub const CONNECTION_BYTES: u64 = 32 << 10;
+/// Memory of an open connection, about, without the buffer that it reads into.
+pub const CONNECTION_BYTES: u64 = 16 << 10;
 
-/// The same of one whose client sends headers as long as they may be and does not end them.
-pub const CONNECTION_BYTES_MAX: u64 = 64 << 10;
+/// The same with its buffer, of one whose client sends headers as long as they may be and does not end them.
+pub const CONNECTION_BYTES_MAX: u64 = 80 << 10;
 
 /// Connections may take one part of this many of `memory.limit`.
 pub const CONNECTIONS_SHARE: u64 = 4;

@@ -64,8 +64,7 @@ pub(super) fn workshop(app: &Arc<App>) -> Workshop {
 /// Tells the account of memory what the areas hold.
 fn hold_memory(server: &Server, app: &App) {
     let memory = app.engine().memory();
-    let connections = server.telemetry().snapshot().connections;
-    memory.hold(MemoryOwner::Connections, connections * limits::CONNECTION_BYTES);
+    memory.hold(MemoryOwner::Connections, server.telemetry().connection_bytes());
     memory.hold(MemoryOwner::Jobs, app.jobs().figures().waiting_bytes());
     if let Some(resident) = process::resident_bytes() {
         allocator::look(resident, memory.limit());

@@ -13,6 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use super::buffers::Buffer;
 use super::client_end::{ClientEnd, Departed};
 use super::pace::{Pace, TooSlow};
 use super::settings::Settings;
@@ -132,7 +133,7 @@ impl Activity {
             return Err(Overdue::Reading);
         }
         let paced = self.pace.look(self.ticks.elapsed()).map_err(|TooSlow| Overdue::Reading)?;
-        if self.requests.load(Ordering::Relaxed) > 0 {
+        if self.is_busy() {
             let departs = self.end.patience().map_err(|Departed| Overdue::Departed)?;
             let look = self.stranger_idle.min(self.header);
             return Ok([paced, departs].into_iter().flatten().fold(look, Duration::min));
@@ -162,8 +163,7 @@ impl Activity {
     /// Whether an answer is being made or written for which the end of stream is kept from hyper. HTTP/2 never keeps it: see
     /// [`super::client_end`].
     fn holds_the_end(&self, unflushed: bool) -> bool {
-        let in_flight = self.requests.load(Ordering::Relaxed) > 0;
-        let answering = in_flight || unflushed || self.pace.unsent() > 0;
+        let answering = self.is_busy() || unflushed || self.pace.unsent() > 0;
         answering && self.end.may_hold() && !self.http2.load(Ordering::Relaxed)
     }
 
@@ -171,8 +171,12 @@ impl Activity {
         self.ticks.elapsed().as_millis() as u64
     }
 
+    fn is_busy(&self) -> bool {
+        self.requests.load(Ordering::Relaxed) > 0
+    }
+
     fn received(&self) {
-        let resting = self.requests.load(Ordering::Relaxed) == 0;
+        let resting = !self.is_busy();
         let known = self.head_since_ms.load(Ordering::Relaxed) != NEVER;
         // HTTP/2 connections speak also when nothing is asked; their headers come in one frame.
         if resting && !known && !self.http2.load(Ordering::Relaxed) {
@@ -217,13 +221,15 @@ pub(super) struct Tapped<S> {
     unflushed: bool,
     shut: bool,
     lingering: Option<Pin<Box<Sleep>>>,
+    buffer: Buffer,
 }
 
 impl<S> Tapped<S> {
-    pub(super) fn new(socket: S, activity: Arc<Activity>) -> Self {
+    pub(super) fn new(socket: S, activity: Arc<Activity>, buffer: Buffer) -> Self {
         Self {
             socket,
             activity,
+            buffer,
             preface_seen: Some(0),
             told: false,
             unflushed: false,
@@ -264,10 +270,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Tapped<S> {
             return Poll::Ready(Ok(()));
         }
         let (before, room) = (buf.filled().len(), buf.remaining());
+        if this.activity.is_busy() {
+            this.buffer.handed_on();
+        }
+        this.buffer.has_room(room);
         ready!(Pin::new(&mut this.socket).poll_read(cx, buf))?;
         let bytes = &buf.filled()[before..];
         if !bytes.is_empty() {
             this.activity.received();
+            this.buffer.read(bytes.len());
             this.look_for_preface(bytes);
         } else if room > 0 && this.activity.holds_the_end(this.unflushed) {
             // The connection is woken when it may read on: a socket whose end was read wakes nobody.
@@ -289,6 +300,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
             return Poll::Ready(Ok(buf.len()));
         }
         self.unflushed = true;
+        self.buffer.handed_on();
         let written = ready!(Pin::new(&mut self.socket).poll_write(cx, buf))?;
         self.activity.sent(written);
         Poll::Ready(Ok(written))
@@ -303,6 +315,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
         self.unflushed = true;
+        self.buffer.handed_on();
         let written = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, bufs))?;
         self.activity.sent(written);
         Poll::Ready(Ok(written))

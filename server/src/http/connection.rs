@@ -52,7 +52,8 @@ pub(super) async fn serve<S, L>(
     L: Lookout,
 {
     let activity = Activity::new(&server.settings, server.ticks.clone());
-    let io = TokioIo::new(Tapped::new(socket, Arc::clone(&activity)));
+    let buffer = server.telemetry.buffers().begin();
+    let io = TokioIo::new(Tapped::new(socket, Arc::clone(&activity), buffer));
     let builder = builder(&server.settings);
     let (answering, shared) = (Arc::clone(&activity), Arc::clone(&server));
     let service = service_fn(move |request: http::Request<Incoming>| {

@@ -16,6 +16,7 @@ mod route;
 mod activity;
 mod admission;
 mod body;
+mod buffers;
 mod client_end;
 mod connection;
 mod cors;

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use super::buffers::Buffers;
 use super::route::Route;
+use crate::limits;
 
 /// The statuses that the service answers; what is not listed counts as the last.
 const STATUSES: [u16; 20] = [
@@ -28,6 +30,7 @@ pub struct Telemetry {
     /// One per route, and one more for requests that no route has.
     routes: Vec<RouteCounts>,
     connections: AtomicU64,
+    buffers: Buffers,
     body_bytes: AtomicU64,
     refused_quota: AtomicU64,
     refused_load: AtomicU64,
@@ -77,6 +80,7 @@ impl Telemetry {
         Self {
             routes: known.chain([RouteCounts::new("-", "-")]).collect(),
             connections: AtomicU64::new(0),
+            buffers: Buffers::default(),
             body_bytes: AtomicU64::new(0),
             refused_quota: AtomicU64::new(0),
             refused_load: AtomicU64::new(0),
@@ -116,6 +120,17 @@ impl Telemetry {
     pub(super) fn connection(&self) -> Connected<'_> {
         self.connections.fetch_add(1, Ordering::Relaxed);
         Connected(self)
+    }
+
+    /// What connections read into.
+    pub(super) fn buffers(&self) -> &Buffers {
+        &self.buffers
+    }
+
+    /// Bytes that connections take, about.
+    pub fn connection_bytes(&self) -> u64 {
+        let connections = self.connections.load(Ordering::Relaxed);
+        connections * limits::CONNECTION_BYTES + self.buffers.bytes()
     }
 
     /// The counts by route.
