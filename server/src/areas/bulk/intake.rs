@@ -258,13 +258,19 @@ mod tests {
     #[test]
     fn the_points_of_a_part_are_counted_while_it_is_read() {
         const POINT: u64 = 40;
-        let room = 3 * BULK_STEP_POINTS_MIN as u64 * POINT;
-        let memory = Memory::new(room);
+        let memory = Memory::new(1 << 30);
         let dir = tempfile::tempdir().unwrap();
         let options = Options { memory: memory.clone(), ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
-        let held = memory.held();
         let body = |points| Body { reading: Points(0..points), outcome: BulkOutcome::default() };
+        // Its series is known from now on.
+        let (_, first, _) = body(1).part(&engine, PartSize::WHOLE, Room::Asked).unwrap();
+        engine.write(first.points).unwrap();
+        drop(first.share);
+        let room = 3 * BULK_STEP_POINTS_MIN as u64 * POINT;
+        let others = memory.limit() - memory.held() - room;
+        let _others = memory.take(MemoryOwner::Merges, others).unwrap();
+        let held = memory.held();
         let size = PartSize::of(4 * BULK_STEP_POINTS_MIN);
         let (body_left, part, progress) =
             body(5 * BULK_STEP_POINTS_MIN).part(&engine, size, Room::Taken).unwrap();
