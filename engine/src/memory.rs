@@ -8,7 +8,8 @@
 //! A store may be larger than planned, after a start with a lower limit for example. Requests that make stores smaller (workers that
 //! fetch and finish jobs, deletions) may therefore exceed the limit by a small reserve: otherwise it could never become smaller.
 //!
-//! What is counted is what the owners know of: buffers and tables, not the overhead of the allocator or the stacks of threads.
+//! What owners say is what they know of: buffers and tables. Whatever the process takes beyond that, of the allocator or of what
+//! estimates leave out, is measured and counts as an owner of its own.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,6 +26,12 @@ const QUESTIONS_MIN: u64 = 16;
 const RESERVE_BYTES_MAX: u64 = 8 << 20;
 /// The reserve is one part of this many of the limit at most.
 const RESERVE_SHARE: u64 = 16;
+/// Bytes of a process that does nothing,
+const PROCESS_BYTES: u64 = 8 << 20;
+/// and the part of the limit, one of so many, that owners may be wrong by: neither is [`MemoryOwner::Uncounted`].
+const PROCESS_SHARE: u64 = 32;
+/// What is uncounted is one part of this many of the limit at most.
+const UNCOUNTED_SHARE: u64 = 2;
 
 /// Who has memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +58,14 @@ pub enum MemoryOwner {
     Jobs,
     /// Groups of errors and their sets of users.
     Errors,
+    /// What the process takes beyond what all others say, and beyond what it always does: what is freed and not given back yet, and
+    /// what estimates leave out.
+    Uncounted,
 }
 
 impl MemoryOwner {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Heads,
         Self::Registry,
         Self::Catalog,
@@ -67,6 +77,7 @@ impl MemoryOwner {
         Self::Connections,
         Self::Jobs,
         Self::Errors,
+        Self::Uncounted,
     ];
 
     /// The name, as figures carry it.
@@ -83,6 +94,7 @@ impl MemoryOwner {
             Self::Connections => "connections",
             Self::Jobs => "jobs",
             Self::Errors => "errors",
+            Self::Uncounted => "uncounted",
         }
     }
 
@@ -174,6 +186,17 @@ impl Memory {
         let before = self.slot(owner).swap(bytes, Ordering::Relaxed);
         // What becomes less wraps around.
         self.0.total.fetch_add(bytes.wrapping_sub(before), Ordering::Relaxed);
+    }
+
+    /// Says how many bytes the whole process has, but for those of files. What nobody has counted of them counts as
+    /// [`MemoryOwner::Uncounted`], less what a process takes that does nothing; and as a part of the limit at most, so that it cannot
+    /// refuse everything for ever.
+    pub fn hold_process(&self, bytes: u64) {
+        let limit = self.limit();
+        let counted = self.held().saturating_sub(self.held_by(MemoryOwner::Uncounted));
+        let expected = counted.saturating_add(limit / PROCESS_SHARE).saturating_add(PROCESS_BYTES);
+        let uncounted = bytes.saturating_sub(expected).min(limit / UNCOUNTED_SHARE);
+        self.hold(MemoryOwner::Uncounted, uncounted);
     }
 
     /// An empty share of a borrower, to be grown.
@@ -355,6 +378,26 @@ mod tests {
         drop(body);
         memory.hold(MemoryOwner::Registry, 10);
         assert_eq!((memory.held_by(MemoryOwner::Registry), memory.held()), (10, 10));
+    }
+
+    #[test]
+    fn what_the_process_has_beyond_all_that_is_counted_counts_too() {
+        const MIB: u64 = 1 << 20;
+        let memory = Memory::new(256 * MIB);
+        memory.hold(MemoryOwner::Heads, 100 * MIB);
+        memory.hold_process(90 * MIB);
+        assert_eq!(memory.held(), 100 * MIB, "less than is counted");
+        memory.hold_process(116 * MIB);
+        assert_eq!(memory.held(), 100 * MIB, "as much as a process takes besides");
+        memory.hold_process(146 * MIB);
+        assert_eq!(memory.held_by(MemoryOwner::Uncounted), 30 * MIB);
+        let body = memory.take(MemoryOwner::Bodies, 120 * MIB).unwrap();
+        assert!(memory.take(MemoryOwner::Bodies, 7 * MIB).is_err());
+        memory.hold_process(146 * MIB);
+        assert_eq!(memory.held(), 220 * MIB, "what was uncounted was of the body");
+        drop(body);
+        memory.hold_process(u64::MAX);
+        assert_eq!(memory.held_by(MemoryOwner::Uncounted), 128 * MIB, "never all of it");
     }
 
     #[test]

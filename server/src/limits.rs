@@ -350,4 +350,4 @@ pub const CONNECTIONS_SHARE: u64 = 4;
 pub const ERROR_GROUP_BYTES: u64 = 1 << 10;
 
 /// How often the account of memory learns what areas hold, and what the process takes is looked at.
-pub const MEMORY_LOOK_MS: u64 = 200;
+pub const MEMORY_LOOK_MS: u64 = 100;

@@ -4,9 +4,9 @@
 //! writers ──submit──▶ queue ──▶ committer: take all that waits ─▶ append (+ sync) ─▶ apply to the head ─▶ answer
 //! ```
 //!
-//! While one group is being synced the next one gathers, so the sync costs each writer at most twice its time
-//! and the disk one operation per group. A record is applied in the order of the log and before its writer is
-//! answered: whoever was answered can read what he wrote.
+//! While one group is being synced the next one gathers, so the sync costs each writer at most twice its time and the disk one
+//! operation per group. A record is applied in the order of the log and before its writer is answered: whoever was answered can
+//! read what it wrote.
 //!
 //! The committing thread is also where receipts are claimed: of writes with one receipt, whoever sends them and however
 //! close together, one is logged and the others are refused with [`Refusal::Conflict`].
@@ -14,9 +14,8 @@
 //! # Panics
 //!
 //! After a panic in the committing thread the heads may lack records that the log has, so it does not begin anew: whoever waits
-//! and whoever comes is refused at once, and the next start replays the log. The thread that syncs from beside
-//! keeps nothing in memory: its panic counts as a sync that failed, and it goes on. A panic of a writer's own callback is
-//! the writer's.
+//! and whoever comes is refused at once, and the next start replays the log. The thread that syncs from beside keeps nothing in
+//! memory: its panic counts as a sync that failed, and it goes on. A panic of a writer's own callback is the writer's.
 
 use std::collections::HashSet;
 use std::fs::File;

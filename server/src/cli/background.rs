@@ -66,10 +66,13 @@ fn hold_memory(server: &Server, app: &App) {
     let memory = app.engine().memory();
     memory.hold(MemoryOwner::Connections, server.telemetry().connection_bytes());
     memory.hold(MemoryOwner::Jobs, app.jobs().figures().waiting_bytes());
+    memory.hold(MemoryOwner::Errors, app.errors().memory_bytes());
     if let Some(resident) = process::resident_bytes() {
         allocator::look(resident, memory.limit());
     }
-    memory.hold(MemoryOwner::Errors, app.errors().memory_bytes());
+    if let Some(own) = process::own_bytes() {
+        memory.hold_process(own);
+    }
 }
 
 fn requests(telemetry: &Telemetry) -> RequestCounts {

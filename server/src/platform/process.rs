@@ -26,8 +26,17 @@ impl CpuMeter {
 
 /// Memory of the whole process, where the system tells.
 pub(crate) fn resident_bytes() -> Option<u64> {
+    status_bytes("VmRSS:")
+}
+
+/// The same but for what is of files, as the program itself is.
+pub(crate) fn own_bytes() -> Option<u64> {
+    status_bytes("RssAnon:")
+}
+
+fn status_bytes(label: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(label))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
