@@ -336,6 +336,13 @@ impl Engine {
         self.rooms.trusted.read()
     }
 
+    /// Stores what time is believed, for the next start. The maintenance thread does so at the start and every ten minutes; with
+    /// [`crate::Maintenance::Manual`] only a seal does, so that a start before the first one believes any clock. Not synced: a
+    /// power loss may take the note.
+    pub fn note_time(&self) -> Result<()> {
+        self.rooms.trusted.persist()
+    }
+
     /// Documents: everything that is not telemetry.
     pub fn documents(&self) -> &Documents {
         &self.rooms.documents

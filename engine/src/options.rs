@@ -106,8 +106,8 @@ pub enum Durability {
 pub enum Maintenance {
     /// A thread of the engine, within its budget.
     Background,
-    /// Nobody but the caller, by [`crate::Engine::seal`], [`crate::Engine::merge`] and
-    /// [`crate::Engine::expire`].
+    /// Nobody but the caller, by [`crate::Engine::seal`], [`crate::Engine::merge`], [`crate::Engine::expire`] and
+    /// [`crate::Engine::note_time`].
     Manual,
 }
 

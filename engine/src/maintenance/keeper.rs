@@ -419,6 +419,23 @@ mod tests {
     }
 
     #[test]
+    fn a_note_of_the_time_is_enough_not_to_believe_the_clock_of_the_next_start() {
+        for (days, is_noted) in [(800, true), (-800, true), (800, false)] {
+            let dir = tempfile::tempdir().unwrap();
+            let clock = Clock::manual(START);
+            let engine = open(dir.path(), &clock, Maintenance::Manual);
+            if is_noted {
+                engine.note_time().unwrap();
+            }
+            drop(engine);
+            clock.jump(TimestampMs(START.0 + days * 86_400_000));
+            let time = open(dir.path(), &clock, Maintenance::Manual).trusted_time();
+            assert_eq!(time.deviation.is_some(), is_noted, "{days} {is_noted}");
+            assert_eq!(time.believed == START, is_noted, "{days} {is_noted}");
+        }
+    }
+
+    #[test]
     fn upkeep_goes_on_whichever_way_the_clock_is_set() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);

@@ -38,7 +38,11 @@ impl Setup {
             maintenance: Maintenance::Manual,
             ..Options::default()
         };
-        Engine::open(&disk.root().join(DATA), options)
+        let engine = Engine::open(&disk.root().join(DATA), options)?;
+        // A server notes the time when it starts; where upkeep is done by hand, nobody else does before the first seal, and the
+        // next start would believe any clock.
+        engine.note_time()?;
+        Ok(engine)
     }
 
     /// The settings of the server: nothing that is over is forgotten within a history, and no delay is left to chance. Dead jobs are
