@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use telltale_engine::{Clock, Result, TimestampMs};
+use telltale_engine::{Clock, Result, TimestampMs, TrustedTime};
 use telltale_simulation::{Crash, Disk, Driver as _, HistoryOf, Outcome, Random, fail};
 use tokio::runtime::{Builder, Runtime};
 
@@ -144,8 +144,13 @@ impl Driver {
     }
 
     pub(crate) fn now(&self) -> jobs::Now {
-        let believed = self.house().engine().trusted_time().believed.0;
-        jobs::Now { wall: self.clock.now().0, steady: self.steady(), believed }
+        let TrustedTime { believed, expiry, .. } = self.house().engine().trusted_time();
+        jobs::Now {
+            wall: self.clock.now().0,
+            steady: self.steady(),
+            believed: believed.0,
+            expiry: expiry.0,
+        }
     }
 
     fn steady(&self) -> i64 {

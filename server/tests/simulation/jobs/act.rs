@@ -15,7 +15,7 @@ use super::model::{Batch, Job, Stand, queue_name, unique_key};
 use super::steps::{NewJob, Step};
 use crate::driver::Driver;
 
-/// How long receipts are kept: longer than a history.
+/// How long receipts are kept: longer than a history, unless a clock that is years ahead is believed at its end.
 const RECEIPT_MS: i64 = 365 * 86_400_000;
 /// How long a worker would wait for a job.
 const WAIT: Duration = Duration::from_secs(60);
@@ -192,7 +192,8 @@ impl Driver {
         let heard = self.hear("jobs cannot be enqueued together", outcome)?;
         let batch = self.jobs.batches.len();
         let there = matches!(heard, Heard::Yes(_)).then_some(true);
-        self.jobs.batches.push(Batch { receipt, there });
+        let receipt = receipt.map(|id| (id, expires_at.0));
+        self.jobs.batches.push(Batch { receipt, may_be_forgotten: false, there });
         let outcomes: Vec<Heard<Enqueued>> = match heard {
             Heard::Yes(outcomes) => {
                 let taken = outcomes.into_iter();

@@ -7,7 +7,7 @@ use telltale_server::platform::jobs::{JobDetail, JobStatus, JobsError};
 use telltale_simulation::{Driver as _, Outcome, fail};
 
 use super::act::Heard;
-use super::model::{Hold, Job, Now, Paused, Stand};
+use super::model::{Batch, Hold, Job, Now, Paused, Stand};
 use super::steps::QUEUES;
 use crate::driver::Driver;
 
@@ -97,12 +97,13 @@ impl Driver {
         }
     }
 
-    /// Receipts are there exactly with their jobs, and jobs that were enqueued together are there together.
+    /// Receipts are there exactly with their jobs until they expire, and jobs that were enqueued together are there together.
     fn check_batches(&mut self) -> Outcome {
         for at in 0..self.jobs.batches.len() {
-            let receipt = self.jobs.batches[at].receipt;
-            let found = receipt.map(|id| self.receipt(id)).transpose()?.flatten();
-            let there = self.jobs.batches[at].there;
+            let Batch { receipt, may_be_forgotten, there } = self.jobs.batches[at];
+            let found = receipt.map(|(id, _)| self.receipt(id)).transpose()?.flatten();
+            // That one is gone which may be forgotten says nothing of its jobs.
+            let found = found.filter(|found| *found || !may_be_forgotten);
             if let (Some(found), Some(there)) = (found, there)
                 && found != there
             {

@@ -16,6 +16,8 @@ pub(crate) struct Now {
     pub(crate) steady: i64,
     /// The time of day that the engine believes.
     pub(crate) believed: i64,
+    /// The time by which the engine counts ages.
+    pub(crate) expiry: i64,
 }
 
 /// Where a job may stand.
@@ -72,9 +74,12 @@ pub(crate) struct Job {
 }
 
 /// Jobs that were enqueued together, and what says so.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch {
-    pub(crate) receipt: Option<u128>,
+    /// Its receipt, and the time at which that expires.
+    pub(crate) receipt: Option<(u128, i64)>,
+    /// Whether the receipt has been expired at some time, so that it may be deleted.
+    pub(crate) may_be_forgotten: bool,
     /// Whether it is there; none while nobody knows.
     pub(crate) there: Option<bool>,
 }
@@ -202,6 +207,9 @@ impl Model {
 
     /// What may be so because time has passed.
     pub(crate) fn pass(&mut self, now: Now) {
+        for batch in &mut self.batches {
+            batch.may_be_forgotten |= batch.receipt.is_some_and(|(_, end)| end <= now.expiry);
+        }
         for job in &mut self.jobs {
             job.is_due |= now.wall >= job.not_before;
             job.retry.iter_mut().for_each(|retry| retry.pass(now));
