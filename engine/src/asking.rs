@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::clock::Clock;
 use crate::error::{Error, Refusal, Result};
-use crate::memory::{Memory, MemoryOwner, MemoryShare};
+use crate::memory::{AnswerMemory, Memory, MemoryOwner, MemoryShare};
 
 thread_local! {
     /// For whom this thread asks.
@@ -113,6 +113,11 @@ impl Asking {
             .into());
         }
         Ok(share.grow(bytes as u64)?)
+    }
+
+    /// What was taken, for the answer to keep.
+    pub(crate) fn into_memory(self) -> AnswerMemory {
+        AnswerMemory::from(self.share.into_inner())
     }
 }
 

@@ -66,7 +66,7 @@ pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Version
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
 pub use maintenance::{BackupReport, DeleteReport, ExpireReport, MergeReport, VerifyReport};
-pub use memory::{Memory, MemoryFull, MemoryOwner, MemoryShare};
+pub use memory::{AnswerMemory, Memory, MemoryFull, MemoryOwner, MemoryShare};
 pub use metrics::{BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, Spelling};
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};

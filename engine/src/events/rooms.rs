@@ -14,6 +14,7 @@ use super::view::{EventSizes, View};
 use super::{Chunk, Source};
 use crate::asking::Asking;
 use crate::error::{Error, Result};
+use crate::memory::AnswerMemory;
 use crate::model::{
     Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventRows,
     TimeRange, TimestampMs,
@@ -122,7 +123,10 @@ impl Events {
         self.ask(
             query.filter.range,
             |sources, context| query::list(sources, query, context),
-            |page| &mut page.stats.quarantined,
+            |page, left_out, memory| {
+                page.stats.quarantined += left_out;
+                page.memory = memory;
+            },
         )
     }
 
@@ -131,7 +135,10 @@ impl Events {
         self.ask(
             query.filter.range,
             |sources, context| query::aggregate(sources, query, context),
-            |answer| &mut answer.stats.quarantined,
+            |answer, left_out, memory| {
+                answer.stats.quarantined += left_out;
+                answer.memory = memory;
+            },
         )
     }
 
@@ -146,16 +153,17 @@ impl Events {
         self.ask(
             filter.range,
             |sources, context| query::since(sources, (filter, number), context, &mut visit),
-            |quarantined| quarantined,
+            |quarantined, left_out, _| *quarantined += left_out,
         )
     }
 
-    /// Gathers the sources of a range and asks them. Damaged blocks are set aside, left out and counted.
+    /// Gathers the sources of a range and asks them. Damaged blocks are set aside and left out: `finish` puts into the answer how many,
+    /// and the memory that it takes.
     fn ask<A>(
         &self,
         range: TimeRange,
         answer: impl FnOnce(&[Box<dyn Source + '_>], &QueryContext<'_>) -> Result<A>,
-        quarantined: impl FnOnce(&mut A) -> &mut u64,
+        finish: impl FnOnce(&mut A, u64, AnswerMemory),
     ) -> Result<A> {
         let asking = Asking::begin(&self.options.memory, self.options.query_bytes);
         let snapshot = self.view.snapshot(range);
@@ -196,7 +204,7 @@ impl Events {
         };
         let context = QueryContext { pool: &self.pool, limits, asking: &asking, damaged: &damaged };
         let mut answer = answer(&sources, &context)?;
-        *quarantined(&mut answer) += left_out;
+        finish(&mut answer, left_out, asking.into_memory());
         Ok(answer)
     }
 

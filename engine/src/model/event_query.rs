@@ -1,6 +1,7 @@
 //! Questions about events and their answers: plain data.
 
 use super::{Event, EventId, Interval, TagFilter, TimeRange, TimestampMs};
+use crate::memory::AnswerMemory;
 
 /// Which names of events count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub struct EventPage {
     pub events: Vec<Event>,
     /// What the answer cost.
     pub stats: EventQueryStats,
+    /// What it takes.
+    pub memory: AnswerMemory,
 }
 
 /// The text of an event that makes the groups of an answer, or is counted.
@@ -138,6 +141,8 @@ pub struct EventAnswer {
     pub groups: Vec<(String, EventSummary)>,
     /// What the answer cost.
     pub stats: EventQueryStats,
+    /// What it takes.
+    pub memory: AnswerMemory,
 }
 
 /// One group of an answer.

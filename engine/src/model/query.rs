@@ -1,6 +1,7 @@
 //! What can be asked of a metric, and the shape of the answer.
 
 use super::{Interval, MetricName, MetricType, TimeRange, TimestampMs};
+use crate::memory::AnswerMemory;
 
 /// One number per bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -160,6 +161,8 @@ pub struct QueryResult {
     pub groups: Vec<Group>,
     /// What the answer cost.
     pub stats: QueryStats,
+    /// What it takes.
+    pub memory: AnswerMemory,
 }
 
 /// A part of the range that only cells of one width cover, because what was finer has expired.

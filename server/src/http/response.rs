@@ -10,6 +10,7 @@ use telltale_engine::{Memory, MemoryOwner, MemoryShare};
 use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ApiResult, Details, ErrorCode};
 use crate::limits;
+use crate::platform::json::CountedText;
 
 /// An answer, not yet compressed.
 #[derive(Clone, Debug)]
@@ -111,6 +112,13 @@ impl Response {
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
         Self { status, headers, body: body.into(), account: Account::Asks }
+    }
+
+    /// 200 with a JSON text that counts already.
+    pub fn counted(text: CountedText) -> Self {
+        let (bytes, share) = text.into_parts();
+        let body = held_bytes(bytes.into(), share);
+        Self { account: Account::Settled, ..Self::bytes(StatusCode::OK, "application/json", body) }
     }
 
     /// Adds a header, replacing one of the same name.

@@ -7,7 +7,13 @@ use super::cell::Wanted;
 use super::gather::{Budget, Gathered};
 use super::read::read;
 use crate::error::{Error, Refusal, Result};
-use crate::model::{EventAnswer, EventQuery, EventQueryStats, Interval, TimeRange};
+use crate::memory::AnswerMemory;
+use crate::model::{EventAnswer, EventQuery, EventQueryStats, EventSummary, Interval, TimeRange};
+
+/// Bytes of a bucket of a group in an answer, about, where it is the only one of its group: of the group and its vectors.
+const SLOT_ANSWER_BYTES: usize = size_of::<(String, EventSummary)>() + 64;
+/// The same of one aggregation of it.
+const COLUMN_ANSWER_BYTES: usize = 64;
 
 /// Answers a question about the events of all sources, blocks and chunks in any order.
 pub(crate) fn aggregate(
@@ -34,8 +40,11 @@ pub(crate) fn aggregate(
         sources: touched.len() as u64,
         quarantined: asked.quarantined(),
     };
+    let (slots, texts) = gathered.size();
+    let of_slot = SLOT_ANSWER_BYTES + COLUMN_ANSWER_BYTES * query.aggregations.len();
+    context.asking.take(slots * of_slot + texts)?;
     let (all, groups) = assemble(query, gathered);
-    Ok(EventAnswer { all, groups, stats })
+    Ok(EventAnswer { all, groups, stats, memory: AnswerMemory::default() })
 }
 
 fn check(query: &EventQuery, context: &QueryContext<'_>) -> Result<()> {

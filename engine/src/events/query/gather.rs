@@ -203,6 +203,11 @@ impl<'b> Gathered<'b> {
         self.budget.take(usize::try_from(grown).unwrap_or(0))
     }
 
+    /// How many buckets of groups there are, and the bytes of the groups' texts.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.slots.len(), self.groups.bytes())
+    }
+
     /// Adds up what the workers have.
     pub(super) fn merge(workers: Vec<Self>) -> Result<Option<Self>> {
         let mut workers = workers.into_iter();

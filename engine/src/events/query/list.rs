@@ -5,6 +5,7 @@ use super::ask::{Asked, QueryContext, check_range, each};
 use super::page::{self, Counted};
 use super::select::select;
 use crate::error::Result;
+use crate::memory::AnswerMemory;
 use crate::model::{Event, EventListQuery, EventPage, EventQueryStats};
 
 /// Lists the events of all sources, blocks and chunks in any order.
@@ -30,7 +31,7 @@ pub(crate) fn list(
     let total = counted.iter().map(|source| source.matched).sum();
     let quarantined = asked.quarantined();
     let stats = EventQueryStats { matched: total, sources: touched.len() as u64, quarantined };
-    Ok(EventPage { total, events, stats })
+    Ok(EventPage { total, events, stats, memory: AnswerMemory::default() })
 }
 
 /// Counts what matches in each source.

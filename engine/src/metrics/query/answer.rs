@@ -5,6 +5,7 @@ use super::grain::Grains;
 use super::slots::Slots;
 use crate::asking::Asking;
 use crate::error::{Error, Refusal, Result};
+use crate::memory::AnswerMemory;
 use crate::model::{
     Group, MetricQuery, MetricType, QueryResult, QueryStats, TimeRange, TimestampMs,
 };
@@ -80,5 +81,12 @@ pub(super) fn assemble(
     }
     let stats = QueryStats { series: asked.selection.series.len(), ..stats };
     let Grains { range, coarse, .. } = asked.grains;
-    QueryResult { kind: asked.kind, range: *range, coarse: coarse.clone(), groups, stats }
+    QueryResult {
+        kind: asked.kind,
+        range: *range,
+        coarse: coarse.clone(),
+        groups,
+        stats,
+        memory: AnswerMemory::default(),
+    }
 }

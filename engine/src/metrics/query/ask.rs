@@ -93,13 +93,15 @@ pub(crate) fn query(
         ))
         .into());
     }
-    let (grains, selection, asking) = (&grains, &selection, &asking);
-    let asked = answer::Asked { query, kind, grains, selection, slots, asking };
-    match kind {
+    let (grains, selection) = (&grains, &selection);
+    let asked = answer::Asked { query, kind, grains, selection, slots, asking: &asking };
+    let mut result = match kind {
         MetricType::Gauge | MetricType::Counter => numbers::answer(metrics, &plan, &asked),
         MetricType::Distribution => sketches::distributions(metrics, &plan, &asked),
         MetricType::Set => sketches::sets(metrics, &plan, &asked),
-    }
+    }?;
+    result.memory = asking.into_memory();
+    Ok(result)
 }
 
 /// What the query reads: heads and blocks of the range, and the range widened to whole cells where only cells are left.

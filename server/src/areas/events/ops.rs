@@ -1,6 +1,6 @@
 //! The verbs of the area, below HTTP and above the engine. Those that ask the engine block and may take long.
 
-use telltale_engine::{Engine, EventBatch, EventId, NewEvent, TimestampMs};
+use telltale_engine::{Engine, Error, EventBatch, EventId, NewEvent, TimestampMs};
 
 use super::error::EventsError;
 use super::ingest::{read_batch, read_items, read_one};
@@ -8,7 +8,7 @@ use super::model::Outcome;
 use super::{query, render};
 use crate::app::App;
 use crate::http::{ApiResult, Query};
-use crate::platform::json::{Elements, reserve_document};
+use crate::platform::json::{CountedText, Elements, reserve_document};
 
 /// Reads a body that is one event. Answers the batch to store, and what `echo` made of the event.
 pub fn resolve_one<T>(
@@ -47,17 +47,17 @@ pub fn resolve_items(
 }
 
 /// A page of events as JSON.
-pub(super) fn list(app: &App, parameters: &Query) -> ApiResult<Vec<u8>> {
+pub(super) fn list(app: &App, parameters: &Query) -> ApiResult<CountedText> {
     let listing = query::list(parameters, app.now())?;
     let page = app.engine().list_events(&listing.query)?;
-    Ok(render::list(&listing, &page))
+    Ok(render::list(&listing, &page, app.engine().memory()).map_err(Error::from)?)
 }
 
 /// How many events there are, as JSON.
-pub(super) fn count(app: &App, parameters: &Query) -> ApiResult<Vec<u8>> {
+pub(super) fn count(app: &App, parameters: &Query) -> ApiResult<CountedText> {
     let query = query::count(parameters, app.now())?;
     let answer = app.engine().query_events(&query)?;
-    Ok(render::count(&query, &answer)?)
+    render::count(&query, &answer, app.engine().memory())
 }
 
 /// Statistics of a number of events, in the order of [`query::STATISTICS`].

@@ -5,10 +5,14 @@
 //! `series`, where an interval was asked for, the list of each. Distinct texts stand beside each count, under `distinct` and
 //! `distinct_groups`.
 
-use telltale_engine::{Event, EventAnswer, EventPage, EventQuery, EventSummary};
+use telltale_engine::{
+    Error, Event, EventAnswer, EventPage, EventQuery, EventSummary, Memory, MemoryFull,
+};
 
 use super::model::{Cursor, ID_PREFIX, Listing};
+use crate::http::ApiResult;
 use crate::limits;
+use crate::platform::json::CountedText;
 use crate::platform::question::InvalidQuestion;
 use crate::platform::{ids, json, time};
 
@@ -16,32 +20,43 @@ use crate::platform::{ids, json, time};
 const EVENT_BYTES: usize = 200;
 /// Bytes of a point of a series.
 const POINT_BYTES: usize = 56;
+/// Bytes of a group beside its key, in an object of all groups.
+const GROUP_BYTES: usize = 16;
 
 /// Writes a page of events.
-pub(super) fn list(listing: &Listing, page: &EventPage) -> Vec<u8> {
+pub(super) fn list(
+    listing: &Listing,
+    page: &EventPage,
+    memory: &Memory,
+) -> Result<CountedText, MemoryFull> {
     let shown = page.events.get(..listing.limit).unwrap_or(&page.events);
     let properties: usize =
         shown.iter().filter_map(|event| event.properties.as_ref().map(String::len)).sum();
-    let mut out = Vec::with_capacity(256 + shown.len() * EVENT_BYTES + properties);
+    let mut text = CountedText::new(memory);
+    let expected = 256 + shown.len() * EVENT_BYTES + properties;
+    text.write(expected, |out| write_list(out, listing, page, shown))?;
+    Ok(text)
+}
+
+fn write_list(out: &mut Vec<u8>, listing: &Listing, page: &EventPage, shown: &[Event]) {
     out.extend_from_slice(br#"{"data":["#);
     for (i, event) in shown.iter().enumerate() {
         if i > 0 {
             out.push(b',');
         }
-        write_event(&mut out, event);
+        write_event(out, event);
     }
     out.extend_from_slice(br#"],"meta":{"total":"#);
-    json::unsigned(&mut out, page.total);
+    json::unsigned(out, page.total);
     out.extend_from_slice(br#","limit":"#);
-    json::unsigned(&mut out, listing.limit as u64);
+    json::unsigned(out, listing.limit as u64);
     out.extend_from_slice(br#","offset":"#);
-    json::unsigned(&mut out, listing.query.offset);
+    json::unsigned(out, listing.query.offset);
     if let Some(last) = shown.last().filter(|_| page.events.len() > shown.len()) {
         out.extend_from_slice(br#","next_cursor":"#);
-        json::string(&mut out, &Cursor { time: last.time, id: last.id }.text());
+        json::string(out, &Cursor { time: last.time, id: last.id }.text());
     }
     out.extend_from_slice(b"}}");
-    out
 }
 
 fn write_event(out: &mut Vec<u8>, event: &Event) {
@@ -78,38 +93,51 @@ fn write_event(out: &mut Vec<u8>, event: &Event) {
 }
 
 /// Writes the answer to a count.
-pub(super) fn count(query: &EventQuery, answer: &EventAnswer) -> Result<Vec<u8>, InvalidQuestion> {
-    let grouped = query.group_by.is_some();
+pub(super) fn count(
+    query: &EventQuery,
+    answer: &EventAnswer,
+    memory: &Memory,
+) -> ApiResult<CountedText> {
     let points: usize = answer.groups.iter().map(|(_, group)| 1 + group.starts.len()).sum();
     let points = points.max(answer.all.starts.len());
     if points as u64 > limits::ANSWER_POINTS_MAX {
-        return Err(InvalidQuestion::AnswerTooLong(points as u64));
+        return Err(InvalidQuestion::AnswerTooLong(points as u64).into());
     }
-    let mut out = Vec::with_capacity(128 + points * POINT_BYTES);
+    // A key is there once for each object that has all groups.
+    let objects =
+        (1 + usize::from(query.distinct.is_some())) + usize::from(query.interval.is_some());
+    let keys: usize = answer.groups.iter().map(|(key, _)| key.len() + GROUP_BYTES).sum();
+    let mut text = CountedText::new(memory);
+    let expected = 128 + points * POINT_BYTES + objects * keys;
+    text.write(expected, |out| write_count(out, query, answer)).map_err(Error::from)?;
+    Ok(text)
+}
+
+fn write_count(out: &mut Vec<u8>, query: &EventQuery, answer: &EventAnswer) {
+    let grouped = query.group_by.is_some();
     out.extend_from_slice(br#"{"data":{"total":"#);
-    write_number(&mut out, answer.all.whole.first());
+    write_number(out, answer.all.whole.first());
     if query.distinct.is_some() {
         out.extend_from_slice(br#","distinct":"#);
-        write_number(&mut out, answer.all.whole.get(1));
+        write_number(out, answer.all.whole.get(1));
     }
     if grouped {
         out.extend_from_slice(br#","groups":"#);
-        write_groups(&mut out, answer, |out, group| write_number(out, group.whole.first()));
+        write_groups(out, answer, |out, group| write_number(out, group.whole.first()));
         if query.distinct.is_some() {
             out.extend_from_slice(br#","distinct_groups":"#);
-            write_groups(&mut out, answer, |out, group| write_number(out, group.whole.get(1)));
+            write_groups(out, answer, |out, group| write_number(out, group.whole.get(1)));
         }
     }
     if query.interval.is_some() {
         out.extend_from_slice(br#","series":"#);
         if grouped {
-            write_groups(&mut out, answer, write_series);
+            write_groups(out, answer, write_series);
         } else {
-            write_series(&mut out, &answer.all);
+            write_series(out, &answer.all);
         }
     }
     out.extend_from_slice(b"}}");
-    Ok(out)
 }
 
 /// Writes an object with something of every group.
@@ -155,11 +183,15 @@ fn write_number(out: &mut Vec<u8>, count: Option<&Option<f64>>) {
 #[cfg(test)]
 mod tests {
     use telltale_engine::{
-        EventAggregation, EventField, EventFilter, EventGroupBy, EventId, EventListQuery,
-        EventQueryStats, Interval, NameFilter, TimeRange, TimestampMs,
+        AnswerMemory, EventAggregation, EventField, EventFilter, EventGroupBy, EventId,
+        EventListQuery, EventQueryStats, Interval, NameFilter, TimeRange, TimestampMs,
     };
 
     use super::*;
+
+    fn text_of(text: CountedText) -> String {
+        String::from_utf8(text.into_parts().0).unwrap()
+    }
 
     fn filter() -> EventFilter {
         let range = TimeRange::new(0, 1);
@@ -181,8 +213,13 @@ mod tests {
     #[track_caller]
     fn check_list(limit: usize, events: Vec<Event>, expected: &str) {
         let query = EventListQuery { filter: filter(), after: None, offset: 4, limit: limit + 1 };
-        let page = EventPage { total: 9, events, stats: EventQueryStats::default() };
-        let text = String::from_utf8(list(&Listing { query, limit }, &page)).unwrap();
+        let page = EventPage {
+            total: 9,
+            events,
+            stats: EventQueryStats::default(),
+            memory: AnswerMemory::default(),
+        };
+        let text = text_of(list(&Listing { query, limit }, &page, &Memory::unlimited()).unwrap());
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
         assert_eq!(text, expected);
     }
@@ -214,9 +251,15 @@ mod tests {
     fn a_page_that_is_not_the_last_tells_where_the_next_begins() {
         let query = EventListQuery { filter: filter(), after: None, offset: 0, limit: 2 };
         let events = vec![event(17), event(16)];
-        let page = EventPage { total: 2, events, stats: EventQueryStats::default() };
-        let text = list(&Listing { query, limit: 1 }, &page);
-        let answer: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        let page = EventPage {
+            total: 2,
+            events,
+            stats: EventQueryStats::default(),
+            memory: AnswerMemory::default(),
+        };
+        let text = list(&Listing { query, limit: 1 }, &page, &Memory::unlimited());
+        let text = text_of(text.unwrap());
+        let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(answer["data"].as_array().map(Vec::len), Some(1));
         let cursor = answer["meta"]["next_cursor"].as_str().and_then(Cursor::parse);
         assert_eq!(cursor, Some(Cursor { time: TimestampMs(17), id: event(17).id }));
@@ -246,8 +289,9 @@ mod tests {
             all: summary(&[(0, 2.0), (60_000, 1.0)]),
             groups: groups.collect(),
             stats: EventQueryStats::default(),
+            memory: AnswerMemory::default(),
         };
-        let text = String::from_utf8(count(&query, &answer).unwrap()).unwrap();
+        let text = text_of(count(&query, &answer, &Memory::unlimited()).unwrap());
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
         assert_eq!(text.replace("\"1970-01-01T00:0", "").replace(":00.000Z\"", "'"), expected);
     }
@@ -280,7 +324,9 @@ mod tests {
             aggregations: vec![EventAggregation::Count],
         };
         let (all, stats) = (EventSummary::default(), EventQueryStats::default());
-        let text = count(&query, &EventAnswer { all, groups: Vec::new(), stats }).unwrap();
-        assert_eq!(text, br#"{"data":{"total":0,"series":[]}}"#);
+        let memory = AnswerMemory::default();
+        let answer = EventAnswer { all, groups: Vec::new(), stats, memory };
+        let text = text_of(count(&query, &answer, &Memory::unlimited()).unwrap());
+        assert_eq!(text, r#"{"data":{"total":0,"series":[]}}"#);
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
 use telltale_engine::Write;
 
 use super::ops;
@@ -53,12 +52,12 @@ async fn track_batch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let answer = app.query(move |app| ops::list(app, req.query())).await?;
-    Ok(Response::bytes(StatusCode::OK, "application/json", answer))
+    Ok(Response::counted(answer))
 }
 
 async fn count(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let answer = app.query(move |app| ops::count(app, req.query())).await?;
-    Ok(Response::bytes(StatusCode::OK, "application/json", answer))
+    Ok(Response::counted(answer))
 }
 
 async fn stats(app: Arc<App>, req: Request) -> ApiResult<Response> {

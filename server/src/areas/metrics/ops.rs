@@ -14,7 +14,9 @@ use super::{query, render};
 use crate::app::App;
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits;
-use crate::platform::json::{Elements, reserve_document, reserve_document_unconditionally};
+use crate::platform::json::{
+    CountedText, Elements, reserve_document, reserve_document_unconditionally,
+};
 
 /// Reads a body that is one point. Answers the batch to store, and what `echo` made of the point.
 pub fn resolve_one<T>(
@@ -174,14 +176,14 @@ pub fn ask(app: &App, query: &MetricQuery) -> Result<QueryResult, MetricsError> 
 }
 
 /// Answers a query as JSON.
-pub(super) fn answer(app: &App, name: &str, parameters: &Query) -> ApiResult<Vec<u8>> {
+pub(super) fn answer(app: &App, name: &str, parameters: &Query) -> ApiResult<CountedText> {
     let question = question(app, name, parameters)?;
     let result = app.engine().query(&question.query)?;
-    Ok(render::answer(&question, &result)?)
+    render::answer(&question, &result, app.engine().memory())
 }
 
 /// Answers a query of several metrics as JSON, in the order in which they are named.
-pub(super) fn answer_several(app: &App, parameters: &Query) -> ApiResult<Vec<u8>> {
+pub(super) fn answer_several(app: &App, parameters: &Query) -> ApiResult<CountedText> {
     let names: Vec<&str> = parameters.all("metric").collect();
     if names.is_empty() || names.len() > limits::QUERY_METRICS_MAX {
         let max = limits::QUERY_METRICS_MAX;
@@ -190,12 +192,12 @@ pub(super) fn answer_several(app: &App, parameters: &Query) -> ApiResult<Vec<u8>
     let questions: Vec<Question> =
         names.into_iter().map(|name| question(app, name, parameters)).collect::<ApiResult<_>>()?;
     let queries: Vec<MetricQuery> = questions.iter().map(|one| one.query.clone()).collect();
-    let mut answers = Answers::list();
+    let mut answers = Answers::list(app.engine().memory())?;
     let mut asked = questions.iter();
     app.engine().query_all(&queries, |result| -> ApiResult<()> {
-        asked.next().map_or(Ok(()), |question| Ok(answers.push(question, &result)?))
+        asked.next().map_or(Ok(()), |question| answers.push(question, &result))
     })?;
-    Ok(answers.into_bytes())
+    answers.into_text()
 }
 
 /// What a query asks of the metric that it names.

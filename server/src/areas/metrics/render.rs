@@ -7,13 +7,14 @@
 //! them then gets a `\` before it, so that two groups never share a name.
 
 use telltale_engine::{
-    Aggregation, CoarseRange, Group, Interval, QueryResult, TimeRange, TimestampMs,
+    Aggregation, CoarseRange, Error, Group, Interval, Memory, QueryResult, TimeRange, TimestampMs,
 };
 
 use super::model::{Fill, Question};
+use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::buckets::Width;
-use crate::platform::json;
+use crate::platform::json::{self, CountedText};
 use crate::platform::question::InvalidQuestion;
 use crate::platform::time;
 
@@ -24,62 +25,65 @@ const POINT_BYTES: usize = 64;
 pub(super) fn answer(
     question: &Question,
     result: &QueryResult,
-) -> Result<Vec<u8>, InvalidQuestion> {
-    let mut out = Answers::begin(b"{\"data\":");
+    memory: &Memory,
+) -> ApiResult<CountedText> {
+    let mut out = Answers::begin(memory, b"{\"data\":")?;
     out.add(question, result)?;
-    Ok(out.end(b"}"))
+    out.end(b"}")
 }
 
 /// Answers that are written one after another, with at most so many points in all as one may have.
 #[derive(Debug)]
 pub(super) struct Answers {
-    out: Vec<u8>,
+    out: CountedText,
     points: u64,
 }
 
 impl Answers {
     /// A list of answers.
-    pub(super) fn list() -> Self {
-        Self::begin(b"{\"data\":[")
+    pub(super) fn list(memory: &Memory) -> ApiResult<Self> {
+        Self::begin(memory, b"{\"data\":[")
     }
 
-    fn begin(opening: &[u8]) -> Self {
-        Self { out: opening.to_vec(), points: 0 }
+    fn begin(memory: &Memory, opening: &[u8]) -> ApiResult<Self> {
+        let mut answers = Self { out: CountedText::new(memory), points: 0 };
+        answers.write(opening.len(), |out| out.extend_from_slice(opening))?;
+        Ok(answers)
+    }
+
+    fn write(&mut self, expected: usize, write: impl FnOnce(&mut Vec<u8>)) -> ApiResult<()> {
+        Ok(self.out.write(expected, write).map_err(Error::from)?)
     }
 
     /// Adds the answer to a question to a list.
-    pub(super) fn push(
-        &mut self,
-        question: &Question,
-        result: &QueryResult,
-    ) -> Result<(), InvalidQuestion> {
-        if self.out.last() == Some(&b'}') {
-            self.out.push(b',');
+    pub(super) fn push(&mut self, question: &Question, result: &QueryResult) -> ApiResult<()> {
+        if self.out.bytes().last() == Some(&b'}') {
+            self.write(1, |out| out.push(b','))?;
         }
         self.add(question, result)
     }
 
     /// The list as JSON.
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    pub(super) fn into_text(self) -> ApiResult<CountedText> {
         self.end(b"]}")
     }
 
-    fn end(mut self, closing: &[u8]) -> Vec<u8> {
-        self.out.extend_from_slice(closing);
-        self.out
+    fn end(mut self, closing: &[u8]) -> ApiResult<CountedText> {
+        self.write(closing.len(), |out| out.extend_from_slice(closing))?;
+        Ok(self.out)
     }
 
-    fn add(&mut self, question: &Question, result: &QueryResult) -> Result<(), InvalidQuestion> {
+    fn add(&mut self, question: &Question, result: &QueryResult) -> ApiResult<()> {
         let points = points(question, result);
         self.points = self.points.saturating_add(points);
         if self.points > limits::ANSWER_POINTS_MAX {
-            return Err(InvalidQuestion::AnswerTooLong(self.points));
+            return Err(InvalidQuestion::AnswerTooLong(self.points).into());
         }
         let per_point = POINT_BYTES + 24 * (question.query.aggregations.len() - 1);
         let bytes = usize::try_from(points).unwrap_or(0).saturating_mul(per_point);
-        self.out.reserve(256 + bytes);
-        write(&mut self.out, question, result);
-        Ok(())
+        let keys = result.groups.iter().flat_map(|group| &group.key);
+        let keys: usize = keys.map(|value| value.len() + 4).sum();
+        self.write(256 + bytes + keys, |out| write(out, question, result))
     }
 }
 
@@ -251,9 +255,10 @@ impl<'r> Series<'r> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use telltale_engine::{MetricName, MetricQuery, MetricType, QueryStats};
+    use telltale_engine::{AnswerMemory, MetricName, MetricQuery, MetricType, QueryStats};
 
     use super::*;
+    use crate::http::ApiError;
 
     const MINUTE: i64 = 60_000;
 
@@ -288,8 +293,9 @@ mod tests {
             coarse: Vec::new(),
             groups,
             stats: QueryStats::default(),
+            memory: AnswerMemory::default(),
         };
-        let written = answer(question, &result).unwrap();
+        let written = answer(question, &result, &Memory::unlimited()).unwrap().into_parts().0;
         // Times make long lines: the minute alone tells them apart.
         let text = String::from_utf8(written).unwrap();
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
@@ -381,8 +387,9 @@ mod tests {
             coarse: vec![CoarseRange { range: minutes(0, 5), width: Interval::FIVE_MINUTES }],
             groups: vec![group(&[], &[(0, &[1.0]), (6, &[2.0])], 1)],
             stats: QueryStats::default(),
+            memory: AnswerMemory::default(),
         };
-        let written = answer(&question, &result).unwrap();
+        let written = answer(&question, &result, &Memory::unlimited()).unwrap().into_parts().0;
         let text = String::from_utf8(written).unwrap();
         assert_eq!(
             text.replace("\"1970-01-01T00:0", "").replace(":00.000Z\"", "'"),
@@ -401,8 +408,11 @@ mod tests {
             coarse: Vec::new(),
             groups,
             stats: QueryStats::default(),
+            memory: AnswerMemory::default(),
         };
-        assert_eq!(answer(&question, &result), Err(InvalidQuestion::AnswerTooLong(5_000_000)));
+        let refused = answer(&question, &result, &Memory::unlimited()).unwrap_err();
+        let expected = ApiError::from(InvalidQuestion::AnswerTooLong(5_000_000));
+        assert_eq!((refused.code(), refused.message()), (expected.code(), expected.message()));
     }
 
     proptest! {
@@ -423,8 +433,9 @@ mod tests {
                 coarse: Vec::new(),
                 groups: vec![points],
                 stats: QueryStats::default(),
+            memory: AnswerMemory::default(),
             };
-            let written = answer(&question, &result).unwrap();
+            let written = answer(&question, &result, &Memory::unlimited()).unwrap().into_parts().0;
             let read: serde_json::Value = serde_json::from_slice(&written).unwrap();
             prop_assert_eq!(&read["data"]["name"], &name);
             let series = read["data"]["series"].as_array().unwrap();

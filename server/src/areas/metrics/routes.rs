@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
 use telltale_engine::{DefinitionFilter, MetricType, Write};
 
 use super::error::QuestionError;
@@ -89,12 +88,12 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn query(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let answer = app.query(move |app| ops::answer(app, req.param("name"), req.query())).await?;
-    Ok(Response::bytes(StatusCode::OK, "application/json", answer))
+    Ok(Response::counted(answer))
 }
 
 async fn query_several(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let answer = app.query(move |app| ops::answer_several(app, req.query())).await?;
-    Ok(Response::bytes(StatusCode::OK, "application/json", answer))
+    Ok(Response::counted(answer))
 }
 
 async fn tags(app: Arc<App>, req: Request) -> ApiResult<Response> {
