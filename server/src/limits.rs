@@ -316,6 +316,8 @@ pub const ERROR_GROUPS_AUTO_MAX: u64 = 100_000;
 pub const ERROR_USERS_BYTES_MAX: usize = 32 << 20;
 /// Files that connections leave to the rest of the process: those of the database, and 128 for logs, merges and copies.
 pub const FILES_RESERVED: usize = telltale_engine::limits::DATABASE_FILES_OPEN_MAX + 128;
+/// Connections that may wait to be accepted, where the system allows as many. A client that finds no place tries again after a second.
+pub const CONNECTIONS_UNACCEPTED_MAX: u32 = 4_096;
 /// Connections that there may be however few files the process may open.
 pub const CONNECTIONS_MIN: usize = 16;
 

@@ -64,7 +64,7 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
     let server = Server::new(settings, clock.clone(), ticks.clone(), areas::routes())
         .map_err(|error| CliError::failed("cannot set up the routes", error))?;
     let (stop, stopping) = watch::channel(false);
-    let network = listen(config.server.listen).await?;
+    let network = listen(config.server.listen)?;
     let network = spawn(&server, network, stopping.clone());
 
     let opening = tokio::task::spawn_blocking({
@@ -186,9 +186,8 @@ fn open(
     Ok(app)
 }
 
-async fn listen(address: SocketAddr) -> Result<Listener, CliError> {
-    let listener = Listener::tcp(&address.to_string())
-        .await
+fn listen(address: SocketAddr) -> Result<Listener, CliError> {
+    let listener = Listener::tcp(address)
         .map_err(|error| CliError::failed(format!("cannot listen on {address}"), error))?;
     // With port 0 only this line says where: whoever starts the process reads the field from the JSON log.
     let bound = listener.local_addr().unwrap_or(address);

@@ -9,7 +9,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
+
+use crate::limits;
 
 /// A place that connections come from.
 #[derive(Debug)]
@@ -36,9 +38,12 @@ pub(super) enum Accepted {
 }
 
 impl Listener {
-    /// Listens on an address such as `127.0.0.1:8080`; port 0 lets the system choose.
-    pub async fn tcp(address: &str) -> io::Result<Self> {
-        TcpListener::bind(address).await.map(Self::Tcp)
+    /// Listens on an address; port 0 lets the system choose. Called on a runtime.
+    pub fn tcp(address: SocketAddr) -> io::Result<Self> {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(limits::CONNECTIONS_UNACCEPTED_MAX).map(Self::Tcp)
     }
 
     /// Listens on a Unix socket at `path`. Only for the process that holds the lock of the data directory.

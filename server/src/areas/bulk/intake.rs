@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn the_points_of_a_part_are_counted_while_it_is_read() {
         const POINT: u64 = 40;
-        let memory = Memory::new(1 << 30);
+        let memory = Memory::new(64 << 30);
         let dir = tempfile::tempdir().unwrap();
         let options = Options { memory: memory.clone(), ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
