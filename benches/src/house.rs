@@ -50,7 +50,9 @@ impl House {
                 let Ok(key) = KEY.parse::<KeyText>() else { panic!("the key is malformed") };
                 assert!(app.keys().first_start(Some(key)).is_ok(), "the key is stored");
                 assert!(server.open(app).is_ok(), "the server is new");
-                let Ok(listener) = Listener::tcp("127.0.0.1:0").await else { panic!("no port") };
+                let Ok(listener) = Listener::tcp(([127, 0, 0, 1], 0).into()) else {
+                    panic!("no port")
+                };
                 assert!(tell.send(listener.local_addr()).is_ok(), "somebody waits");
                 http::serve(server, vec![listener], async { drop(stopped.await) }).await;
             });
