@@ -204,7 +204,7 @@ async fn serve(
     let app = App::new(engine, clock.clone(), ticks.clone(), &settings).ok()?;
     let server = http::Server::new(settings, clock, ticks, ROUTES).ok()?;
     server.open(app).ok()?;
-    let listener = Listener::tcp("127.0.0.1:0").await.ok()?;
+    let listener = Listener::tcp(([127, 0, 0, 1], 0).into()).ok()?;
     listening.send(listener.local_addr()?).ok()?;
     let stopped = async { drop(stop.await) };
     http::serve(server, vec![listener], stopped).await;
