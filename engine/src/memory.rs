@@ -26,10 +26,10 @@ const QUESTIONS_MIN: u64 = 16;
 const RESERVE_BYTES_MAX: u64 = 8 << 20;
 /// The reserve is one part of this many of the limit at most.
 const RESERVE_SHARE: u64 = 16;
-/// Bytes of a process that does nothing,
+/// Bytes of a process that does nothing. They are not [`MemoryOwner::Uncounted`].
 const PROCESS_BYTES: u64 = 8 << 20;
-/// and the part of the limit, one of so many, that owners may be wrong by: neither is [`MemoryOwner::Uncounted`].
-const PROCESS_SHARE: u64 = 32;
+/// Owners may be wrong by one part of this many of the limit before something is [`MemoryOwner::Uncounted`].
+const ESTIMATE_ERROR_SHARE: u64 = 32;
 /// What is uncounted is one part of this many of the limit at most.
 const UNCOUNTED_SHARE: u64 = 2;
 
@@ -194,7 +194,8 @@ impl Memory {
     pub fn hold_process(&self, bytes: u64) {
         let limit = self.limit();
         let counted = self.held().saturating_sub(self.held_by(MemoryOwner::Uncounted));
-        let expected = counted.saturating_add(limit / PROCESS_SHARE).saturating_add(PROCESS_BYTES);
+        let expected =
+            counted.saturating_add(limit / ESTIMATE_ERROR_SHARE).saturating_add(PROCESS_BYTES);
         let uncounted = bytes.saturating_sub(expected).min(limit / UNCOUNTED_SHARE);
         self.hold(MemoryOwner::Uncounted, uncounted);
     }

@@ -5,9 +5,10 @@
 use std::path::Path;
 
 use telltale_engine::{
-    Clock, Engine, EventAggregation, EventField, EventFilter, EventGroupBy, EventId,
-    EventListQuery, EventPage, EventQuery, Interval, Maintenance, MetricType, NameFilter, NewEvent,
-    Options, Properties, TimeRange, TimestampMs, Write,
+    Aggregation, Clock, Engine, EventAggregation, EventField, EventFilter, EventGroupBy, EventId,
+    EventListQuery, EventPage, EventQuery, Interval, Maintenance, MemoryOwner, MetricName,
+    MetricQuery, MetricType, NameFilter, NewEvent, Options, Properties, TimeRange, TimestampMs,
+    Write,
 };
 
 const DAY: i64 = 86_400_000;
@@ -113,6 +114,50 @@ fn answers_stay_the_same_through_seal_merge_and_restart() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 1_003, "no id is given twice");
+}
+
+#[test]
+fn answers_count_as_memory_until_they_are_dropped() {
+    const GROUPS: u64 = 7;
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), &Clock::manual(NOW));
+    fill(&engine, TimestampMs(NOW.0 - DAY), 1_000);
+    let mut points = engine.batch();
+    let series = points.series("cpu", MetricType::Gauge, &[]).unwrap();
+    points.number(MetricType::Gauge, series, NOW, 1.0);
+    engine.write(points.finish()).unwrap();
+    let memory = engine.memory();
+    let held = || memory.held_by(MemoryOwner::Queries);
+    assert_eq!(held(), 0);
+    let page = list(&engine, 0, 100);
+    let of_events = page.memory.bytes();
+    assert_eq!(of_events, held());
+    assert!(of_events > 100 * 50, "{of_events} bytes for 100 events");
+    let query = EventQuery {
+        filter: all(),
+        interval: Some(Interval::HOUR),
+        group_by: Some(EventGroupBy::User),
+        field: EventField::Value,
+        distinct: None,
+        aggregations: vec![EventAggregation::Count],
+    };
+    let answer = engine.query_events(&query).unwrap();
+    assert_eq!(answer.groups.len() as u64, GROUPS);
+    assert!(answer.memory.bytes() > GROUPS * 100, "{} bytes", answer.memory.bytes());
+    let question = MetricQuery {
+        metric: MetricName::new("cpu").unwrap(),
+        range: TimeRange::new(NOW.0 - DAY, NOW.0 + DAY),
+        interval: Interval::HOUR,
+        aggregations: vec![Aggregation::Avg],
+        filters: vec![],
+        group_by: vec![],
+    };
+    let result = engine.query(&question).unwrap();
+    assert!(result.memory.bytes() > 0);
+    assert_eq!(held(), of_events + answer.memory.bytes() + result.memory.bytes());
+    assert_eq!(page.clone().memory.bytes(), 0, "a copy does not count");
+    drop((page, answer, result));
+    assert_eq!(held(), 0);
 }
 
 fn same_but_three_more(engine: &Engine, expected: &EventPage) {

@@ -67,11 +67,9 @@ fn hold_memory(server: &Server, app: &App) {
     memory.hold(MemoryOwner::Connections, server.telemetry().connection_bytes());
     memory.hold(MemoryOwner::Jobs, app.jobs().figures().waiting_bytes());
     memory.hold(MemoryOwner::Errors, app.errors().memory_bytes());
-    if let Some(resident) = process::resident_bytes() {
-        allocator::look(resident, memory.limit());
-    }
-    if let Some(own) = process::own_bytes() {
-        memory.hold_process(own);
+    if let Some(process) = process::memory() {
+        allocator::look(process.resident, memory.limit());
+        memory.hold_process(process.anonymous);
     }
 }
 

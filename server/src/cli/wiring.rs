@@ -175,6 +175,14 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_bulk_bodies_are_smaller_where_memory_is() {
+        assert_eq!(bulk_write_points(1 << 20, 2 << 30), 1 << 20);
+        assert_eq!(bulk_write_points(1 << 20, 256 << 20), 1 << 18);
+        assert_eq!(bulk_write_points(1_000, 256 << 20), 1_000, "fewer were wanted");
+        assert_eq!(bulk_write_points(1 << 20, 1), limits::BULK_WRITE_POINTS_MIN);
+    }
+
+    #[test]
     fn the_defaults_of_the_configuration_are_those_of_the_http_side() {
         // What follows from memory is that of a large machine.
         let (key, value) = ("memory.limit".to_owned(), "2GiB".to_owned());

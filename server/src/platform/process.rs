@@ -24,21 +24,29 @@ impl CpuMeter {
     }
 }
 
+/// Memory of the whole process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProcessMemory {
+    /// Bytes that are in the memory of the machine.
+    pub(crate) resident: u64,
+    /// Of these, what is not of files, as the program itself is.
+    pub(crate) anonymous: u64,
+}
+
 /// Memory of the whole process, where the system tells.
-pub(crate) fn resident_bytes() -> Option<u64> {
-    status_bytes("VmRSS:")
-}
-
-/// The same but for what is of files, as the program itself is.
-pub(crate) fn own_bytes() -> Option<u64> {
-    status_bytes("RssAnon:")
-}
-
-fn status_bytes(label: &str) -> Option<u64> {
+pub(crate) fn memory() -> Option<ProcessMemory> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(label))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
+    let bytes = |label: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(label))?;
+        let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        kib.checked_mul(1024)
+    };
+    Some(ProcessMemory { resident: bytes("VmRSS:")?, anonymous: bytes("RssAnon:")? })
+}
+
+/// Bytes of the process in the memory of the machine, where the system tells.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    memory().map(|memory| memory.resident)
 }
 
 /// Memory that this process may take at most: that of the machine, or of the control group it is in, if that is less. Where the system

@@ -117,13 +117,13 @@ pub(super) async fn store_and_ask<R: Reading + Send + 'static>(
         body.go_on(&stored)?;
     }
     let size = PartSize::of(app.bulk_write_points_max());
-    let mut room = Room::Asked;
+    let mut reserve = Reserve::OrRefuse;
     loop {
         let (part, progress);
         (body, part, progress) = if body_bytes <= BULK_INLINE_BYTES_MAX {
-            body.part(app.engine(), size, room)?
+            body.part(app.engine(), size, reserve)?
         } else {
-            app.blocking(move |app| body.part(app.engine(), size, room)).await?
+            app.blocking(move |app| body.part(app.engine(), size, reserve)).await?
         };
         // Counted until it is written.
         let Part { points, share: _share } = part;
@@ -132,7 +132,7 @@ pub(super) async fn store_and_ask<R: Reading + Send + 'static>(
             let receipt =
                 parts.as_mut().zip(reached).map(|(parts, reached)| parts.receipt(reached));
             app.write(Write { points, receipt, events: None }).await?;
-            room = Room::Taken;
+            reserve = Reserve::Unconditionally;
             continue;
         }
         let answer = answer(body.reading, body.outcome);
@@ -147,13 +147,13 @@ pub(super) async fn store_and_ask<R: Reading + Send + 'static>(
     }
 }
 
-/// How the points of a part count in the account of memory.
+/// How the points of a part reserve their memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Room {
-    /// The part is refused where there is no room for it.
-    Asked,
-    /// It counts whether there is room or not: parts before it are stored, and without a key a repetition would count them twice.
-    Taken,
+enum Reserve {
+    /// The part is refused where memory is full.
+    OrRefuse,
+    /// It counts whether memory is full or not: parts before it are stored, and without a key a repetition would count them twice.
+    Unconditionally,
 }
 
 /// A part of a body on its way into the log.
@@ -197,7 +197,7 @@ impl<R: Reading> Body<R> {
         mut self,
         engine: &Engine,
         size: PartSize,
-        room: Room,
+        reserve: Reserve,
     ) -> ApiResult<(Self, Part, Progress)> {
         let mut batch = engine.batch();
         let mut share = engine.memory().share(MemoryOwner::Bodies);
@@ -206,9 +206,9 @@ impl<R: Reading> Body<R> {
             let progress = self.reading.read_on(&mut batch, step, &mut self.outcome);
             let bytes = (batch.bytes() * MEMORY_PER_POINT_BYTE) as u64;
             let more = bytes.saturating_sub(share.bytes());
-            match room {
-                Room::Asked => share.grow(more).map_err(telltale_engine::Error::from)?,
-                Room::Taken => share.grow_anyway(more),
+            match reserve {
+                Reserve::OrRefuse => share.grow(more).map_err(telltale_engine::Error::from)?,
+                Reserve::Unconditionally => share.grow_anyway(more),
             }
             let is_whole = batch.len() >= size.points_max || batch.len() < step.points_max;
             if progress == Progress::Ended || is_whole {
@@ -264,7 +264,7 @@ mod tests {
         let engine = Engine::open(dir.path(), options).unwrap();
         let body = |points| Body { reading: Points(0..points), outcome: BulkOutcome::default() };
         // Its series is known from now on.
-        let (_, first, _) = body(1).part(&engine, PartSize::WHOLE, Room::Asked).unwrap();
+        let (_, first, _) = body(1).part(&engine, PartSize::WHOLE, Reserve::OrRefuse).unwrap();
         engine.write(first.points).unwrap();
         drop(first.share);
         let room = 3 * BULK_STEP_POINTS_MIN as u64 * POINT;
@@ -273,15 +273,15 @@ mod tests {
         let held = memory.held();
         let size = PartSize::of(4 * BULK_STEP_POINTS_MIN);
         let (body_left, part, progress) =
-            body(5 * BULK_STEP_POINTS_MIN).part(&engine, size, Room::Taken).unwrap();
+            body(5 * BULK_STEP_POINTS_MIN).part(&engine, size, Reserve::Unconditionally).unwrap();
         let points = part.points.len();
         assert_eq!((points, progress), (4 * BULK_STEP_POINTS_MIN, Progress::Paused));
         assert_eq!(memory.held() - held, points as u64 * POINT, "more than there is");
-        let more = body(BULK_STEP_POINTS_MIN).part(&engine, size, Room::Asked);
+        let more = body(BULK_STEP_POINTS_MIN).part(&engine, size, Reserve::OrRefuse);
         assert!(more.is_err(), "there is no room for others");
         drop(part);
         assert_eq!(memory.held(), held);
-        let (_, last, progress) = body_left.part(&engine, size, Room::Taken).unwrap();
+        let (_, last, progress) = body_left.part(&engine, size, Reserve::Unconditionally).unwrap();
         assert_eq!((last.points.len(), progress), (BULK_STEP_POINTS_MIN, Progress::Ended));
     }
 }
@@ -331,7 +331,7 @@ pub(super) mod testing {
         let mut all = Vec::new();
         for (attempt, size) in sizes.enumerate() {
             let (part, progress);
-            (body, part, progress) = body.part(engine, size, Room::Asked).unwrap();
+            (body, part, progress) = body.part(engine, size, Reserve::OrRefuse).unwrap();
             all.push(part.points);
             if progress == Progress::Ended {
                 break;
