@@ -80,8 +80,16 @@ impl Drop for Restored {
 #[derive(Debug)]
 pub(crate) struct Asking {
     waiting: Option<Waiting>,
-    share: Mutex<MemoryShare>,
+    taken: Mutex<Taken>,
     bytes_max: u64,
+}
+
+/// The memory of a question.
+#[derive(Debug)]
+struct Taken {
+    share: MemoryShare,
+    /// How much of it the answer keeps.
+    for_answer: u64,
 }
 
 impl Asking {
@@ -92,8 +100,8 @@ impl Asking {
 
     /// The same, of a question that was asked on another thread.
     pub(crate) fn of(waiting: Option<Waiting>, memory: &Memory, bytes_max: usize) -> Self {
-        let share = Mutex::new(memory.share(MemoryOwner::Queries));
-        Self { waiting, share, bytes_max: bytes_max as u64 }
+        let taken = Taken { share: memory.share(MemoryOwner::Queries), for_answer: 0 };
+        Self { waiting, taken: Mutex::new(taken), bytes_max: bytes_max as u64 }
     }
 
     /// Fails when nobody waits for the answer any more.
@@ -104,20 +112,34 @@ impl Asking {
     /// Takes memory, until the question has been answered. Fails with [`Refusal::Range`] where it is more than a question may
     /// take, and with [`Error::MemoryFull`] where others have it.
     pub(crate) fn take(&self, bytes: usize) -> Result<()> {
-        let mut share = self.share.lock();
-        if share.bytes().saturating_add(bytes as u64) > self.bytes_max {
+        self.take_and_keep(bytes, 0)
+    }
+
+    /// The same, for the answer itself.
+    pub(crate) fn take_for_answer(&self, bytes: usize) -> Result<()> {
+        self.take_and_keep(bytes, bytes)
+    }
+
+    /// Takes memory, some of which is for the answer itself.
+    pub(crate) fn take_and_keep(&self, bytes: usize, for_answer: usize) -> Result<()> {
+        let mut taken = self.taken.lock();
+        if taken.share.bytes().saturating_add(bytes as u64) > self.bytes_max {
             let max = self.bytes_max;
             return Err(Refusal::Range(format!(
                 "the answer takes more than {max} bytes of memory"
             ))
             .into());
         }
-        Ok(share.grow(bytes as u64)?)
+        taken.share.grow(bytes as u64)?;
+        taken.for_answer += for_answer as u64;
+        Ok(())
     }
 
-    /// What was taken, for the answer to keep.
+    /// What was taken for the answer. The rest is given back.
     pub(crate) fn into_memory(self) -> AnswerMemory {
-        AnswerMemory::from(self.share.into_inner())
+        let Taken { mut share, for_answer } = self.taken.into_inner();
+        share.shrink_to(for_answer);
+        AnswerMemory::from(share)
     }
 }
 
@@ -157,7 +179,12 @@ mod tests {
         assert!(matches!(second.take(200), Err(Error::MemoryFull(_))));
         drop(first);
         second.take(200).unwrap();
-        drop(second);
+        second.take_for_answer(30).unwrap();
+        second.take_and_keep(20, 5).unwrap();
+        assert_eq!(memory.held(), 250);
+        let of_answer = second.into_memory();
+        assert_eq!((of_answer.bytes(), memory.held()), (35, 35));
+        drop(of_answer);
         assert_eq!(memory.held(), 0);
     }
 }

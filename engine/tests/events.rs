@@ -133,8 +133,9 @@ fn answers_count_as_memory_until_they_are_dropped() {
     let of_events = page.memory.bytes();
     assert_eq!(of_events, held());
     assert!(of_events > 100 * 50, "{of_events} bytes for 100 events");
+    let day = TimeRange::new(NOW.0 - DAY, NOW.0);
     let query = EventQuery {
-        filter: all(),
+        filter: EventFilter { range: day, ..all() },
         interval: Some(Interval::HOUR),
         group_by: Some(EventGroupBy::User),
         field: EventField::Value,

@@ -100,7 +100,8 @@ impl Keeper {
         let mut due = self.turn.lock();
         if seal_wanted || (own_pace && now >= due.seal) {
             // The step itself tells the alarm. While seals fail, what waits for one is refused: the cause may be gone any moment.
-            let pause = if self.seal_step().is_ok() { options.head_age } else { RETRY_PERIOD };
+            let pause =
+                if self.seal_step(&mut due).is_ok() { options.head_age } else { RETRY_PERIOD };
             due.seal = now.saturating_add(pause);
         }
         if own_pace && now >= due.note {
@@ -127,7 +128,7 @@ impl Keeper {
             failure = merged.err();
         }
         if own_pace && now >= due.expire {
-            failure = failure.or(self.expire_step().err());
+            failure = failure.or(self.expire_step(&mut due).err());
             let waits = self.telemetry.metrics.registry().marked() == Marked::InUse;
             due.expire = now + if waits { RETIRE_PERIOD } else { EXPIRE_PERIOD };
         }
@@ -140,18 +141,22 @@ impl Keeper {
 
     /// Seals all that was written before.
     pub(crate) fn seal(&self) -> Result<SealReport> {
-        let _turn = self.turn.lock();
-        let mut report = self.seal_step()?;
+        let mut due = self.turn.lock();
+        let mut report = self.seal_step(&mut due)?;
         // A seal that failed before was finished first: what came since is next.
-        report += self.seal_step()?;
+        report += self.seal_step(&mut due)?;
         Ok(report)
     }
 
-    fn seal_step(&self) -> Result<SealReport> {
+    fn seal_step(&self, due: &mut Due) -> Result<SealReport> {
         let outcome = self.guarded(Part::Seal, || self.try_seal());
         self.alarm.sealed(outcome.as_ref().err().map(ToString::to_string));
-        if outcome.is_ok() {
+        if let Ok(report) = &outcome {
             self.note_time();
+            // New blocks may be of windows that are over: of data that is imported, for example.
+            if report.points + report.events > 0 {
+                due.merge = due.merge.min(self.trusted.steady());
+            }
         }
         outcome
     }
@@ -206,11 +211,11 @@ impl Keeper {
     /// Removes the events that match, of all that were written before. Between two blocks others have their turn: writers wait
     /// for seals, and there may be many blocks.
     pub(crate) fn delete_events(&self, filter: &EventFilter) -> Result<DeleteReport> {
-        let mut turn = self.turn.lock();
+        let mut due = self.turn.lock();
         // Twice: a seal that failed before is finished first.
-        self.seal_step()?;
-        self.seal_step()?;
-        let pause = || MutexGuard::bump(&mut turn);
+        self.seal_step(&mut due)?;
+        self.seal_step(&mut due)?;
+        let pause = || MutexGuard::bump(&mut due);
         let report =
             self.guarded(Part::Upkeep, || self.telemetry.events.delete_rows(filter, pause))?;
         self.collect_garbage(Pace::Piece)?;
@@ -219,11 +224,11 @@ impl Keeper {
 
     /// Removes what is older than it is kept.
     pub(crate) fn expire(&self) -> Result<ExpireReport> {
-        let _turn = self.turn.lock();
-        self.expire_step()
+        let mut due = self.turn.lock();
+        self.expire_step(&mut due)
     }
 
-    fn expire_step(&self) -> Result<ExpireReport> {
+    fn expire_step(&self, due: &mut Due) -> Result<ExpireReport> {
         let time = self.trusted.read();
         let report = self.guarded(Part::Upkeep, || {
             let metrics = self.telemetry.metrics.expire_blocks(time.expiry)?;
@@ -237,14 +242,14 @@ impl Keeper {
                 deviation: time.deviation,
             })
         })?;
-        let retired = self.retire_step(time.expiry);
+        let retired = self.retire_step(time.expiry, due);
         self.collect_garbage(Pace::Piece)?;
         retired?;
         Ok(report)
     }
 
     /// Lets series go that have no data any more. Those that somebody is about to write to, or may be, wait for the next time.
-    fn retire_step(&self, expiry: TimestampMs) -> Result<()> {
+    fn retire_step(&self, expiry: TimestampMs, due: &mut Due) -> Result<()> {
         let metrics = &self.telemetry.metrics;
         let marked = self.guarded(Part::Upkeep, || Ok(metrics.mark_series(expiry)))?;
         if marked != Marked::Quiet && !metrics.registry().has_left() {
@@ -252,9 +257,9 @@ impl Keeper {
         }
         if self.telemetry.is_frozen() {
             // A seal that failed before is of what was written before.
-            self.seal_step()?;
+            self.seal_step(due)?;
         }
-        self.seal_step()?;
+        self.seal_step(due)?;
         self.guarded(Part::Upkeep, || metrics.retire_series(marked, expiry).map(drop))
     }
 
@@ -462,6 +467,25 @@ mod tests {
             keeper.round(false);
             assert_eq!(engine.stats().seals, before + 1, "{jump}");
         }
+    }
+
+    #[test]
+    fn a_seal_makes_a_merge_due_also_after_an_idle_look() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(START);
+        let engine = open(dir.path(), &clock, Maintenance::Background);
+        let keeper = &engine.rooms().keeper;
+        keeper.round(false);
+        for value in [1.0, 2.0] {
+            let mut batch = engine.batch();
+            let series = batch.series("cpu", MetricType::Gauge, &[]).unwrap();
+            let time = TimestampMs(START.0 - 3 * 86_400_000);
+            batch.number(MetricType::Gauge, series, time, value);
+            engine.write(batch.finish()).unwrap();
+            engine.seal().unwrap();
+        }
+        keeper.round(false);
+        assert!(engine.stats().merges > 0);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) fn aggregate(
     };
     let (slots, texts) = gathered.size();
     let of_slot = SLOT_ANSWER_BYTES + COLUMN_ANSWER_BYTES * query.aggregations.len();
-    context.asking.take(slots * of_slot + texts)?;
+    context.asking.take_for_answer(slots * of_slot + texts)?;
     let (all, groups) = assemble(query, gathered);
     Ok(EventAnswer { all, groups, stats, memory: AnswerMemory::default() })
 }

@@ -73,7 +73,7 @@ fn read(
         let outcome = asked.source(*index).and_then(|source| {
             let read = source.events(&positions)?;
             page::check_len(read.len(), positions.len())?;
-            asked.context.asking.take(read.iter().map(Event::bytes).sum())?;
+            asked.context.asking.take_for_answer(read.iter().map(Event::bytes).sum())?;
             Ok(read)
         });
         let read = outcome.map_err(|error| page::Failure { source: *index, error })?;

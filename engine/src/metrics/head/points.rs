@@ -42,19 +42,18 @@ impl Head {
         let mut metric_of = metric_of.neighbours();
         for kind in MetricType::ALL {
             let columns = batch.of(kind);
-            let mut rest = columns.series.as_slice();
-            let mut at = 0;
-            // Neighbours are often of one metric: look it up once for all of them.
-            while let Some(first) = rest.first() {
-                let metric = metric_of.get(*first);
-                let same = rest.iter().take_while(|s| metric_of.get(**s) == metric).count();
+            let mut metrics =
+                columns.series.iter().map(|series| metric_of.get(*series)).enumerate();
+            let mut next = metrics.next();
+            // Neighbours are often of one metric: its head is looked up once for all of them.
+            while let Some((start, metric)) = next {
+                next = metrics.find(|(_, other)| *other != metric);
+                let end = next.map_or(columns.series.len(), |(other, _)| other);
                 if let Some(metric) = metric {
                     let head = self.metrics.entry(metric).or_insert_with(|| MetricHead::new(kind));
-                    head.append(columns, at..at + same);
-                    self.points += same as u64;
+                    head.append(columns, start..end);
+                    self.points += (end - start) as u64;
                 }
-                at += same;
-                rest = rest.get(same..).unwrap_or_default();
             }
         }
     }

@@ -40,9 +40,9 @@ impl Asked<'_> {
         }
         let workers = (budget / bytes.max(1)).min(options.threads).max(1);
         // Where others have the memory, one worker takes longer.
-        match self.asking.take(answer + workers * bytes) {
+        match self.asking.take_and_keep(answer + workers * bytes, answer) {
             Err(Error::MemoryFull(_)) if workers > 1 => {
-                self.asking.take(answer + bytes).map(|()| 1)
+                self.asking.take_and_keep(answer + bytes, answer).map(|()| 1)
             }
             taken => taken.map(|()| workers),
         }

@@ -1,9 +1,10 @@
 //! A set of series that knows how much memory it takes, so that asking does not walk it.
 //!
 //! A bitmap is a list of containers, one for each 65 536 ids that have members: a sorted array, a bit set of 8 KiB, or runs. Measuring
-//! looks at every container, at none of their members. Changes of whole sets measure anew, which costs less than the change. Changes of
-//! single series measure anew each time while there are at most [`CONTAINERS_EXACT`] containers, and beyond that after as many changes
-//! as there are containers, so a change pays for one container on average; until then the size is that of the last measure.
+//! looks at every container, and in a bit set for its last member, so it costs as much as there are bytes, at most. Changes of whole sets
+//! measure anew, which costs less than the change. Changes of single series measure anew after as many of them as the set has times
+//! [`BYTES_PER_CHANGE`], so that each pays for so many bytes on average: small sets are measured after every change, and the size of a
+//! large one is that of the last measure until then.
 //!
 //! Arrays keep their capacity when series are removed: once most of it is unused, the set is copied, which gives it back.
 
@@ -17,8 +18,8 @@ const CONTAINER_BYTES: usize = 40;
 const CONTAINERS_MIN: u32 = 4;
 /// Bytes of a bit set.
 const BIT_SET_BYTES: usize = 8 << 10;
-/// A set of at most so many containers is measured after every change.
-const CONTAINERS_EXACT: u32 = 16;
+/// Bytes of a set for each change that it waits for until it is measured.
+const BYTES_PER_CHANGE: usize = 4 << 10;
 /// Places of arrays that may be unused for each one that is used, and for each container.
 const SPARE_PER_MEMBER: u64 = 3;
 const SPARE_PER_CONTAINER: u64 = 32;
@@ -29,9 +30,8 @@ pub(super) struct MeasuredSet {
     set: RoaringBitmap,
     /// As of the last measure.
     bytes: usize,
-    containers: u32,
     /// Changes of single series since the last measure.
-    unmeasured: u32,
+    unmeasured: usize,
 }
 
 impl MeasuredSet {
@@ -45,9 +45,8 @@ impl MeasuredSet {
     /// Removes a series; false when it is not there.
     pub(super) fn remove(&mut self, series: u32) -> bool {
         let removed = self.set.remove(series);
-        self.changed(removed);
-        if removed && self.unmeasured == 0 {
-            self.trim();
+        if let Some(measure) = self.changed(removed) {
+            self.trim(&measure);
         }
         removed
     }
@@ -67,22 +66,21 @@ impl MeasuredSet {
         self.set
     }
 
-    fn changed(&mut self, changed: bool) {
-        self.unmeasured += u32::from(changed);
-        let due = if self.containers <= CONTAINERS_EXACT { 1 } else { self.containers };
-        if self.unmeasured >= due {
-            self.measure();
-        }
+    /// Measures if it is time to.
+    fn changed(&mut self, changed: bool) -> Option<Measure> {
+        self.unmeasured += usize::from(changed);
+        let is_due = self.unmeasured >= (self.bytes / BYTES_PER_CHANGE).max(1);
+        is_due.then(|| self.measure())
     }
 
-    fn measure(&mut self) {
-        let Measure { bytes, containers, .. } = measure(&self.set);
-        (self.bytes, self.containers, self.unmeasured) = (bytes, containers, 0);
+    fn measure(&mut self) -> Measure {
+        let measure = measure(&self.set);
+        (self.bytes, self.unmeasured) = (measure.bytes, 0);
+        measure
     }
 
     /// Gives memory back when most of it is not used any more.
-    fn trim(&mut self) {
-        let Measure { spare, members, containers, .. } = measure(&self.set);
+    fn trim(&mut self, &Measure { spare, members, containers, .. }: &Measure) {
         if spare > SPARE_PER_MEMBER * members + SPARE_PER_CONTAINER * u64::from(containers) {
             self.set = self.set.clone();
             self.measure();
@@ -100,8 +98,8 @@ impl Deref for MeasuredSet {
 
 impl From<RoaringBitmap> for MeasuredSet {
     fn from(set: RoaringBitmap) -> Self {
-        let Measure { bytes, containers, .. } = measure(&set);
-        Self { set, bytes, containers, unmeasured: 0 }
+        let bytes = measure(&set).bytes;
+        Self { set, bytes, unmeasured: 0 }
     }
 }
 
@@ -115,8 +113,8 @@ impl BitOrAssign<&RoaringBitmap> for MeasuredSet {
 impl SubAssign<&RoaringBitmap> for MeasuredSet {
     fn sub_assign(&mut self, other: &RoaringBitmap) {
         self.set -= other;
-        self.measure();
-        self.trim();
+        let measure = self.measure();
+        self.trim(&measure);
     }
 }
 
@@ -188,7 +186,7 @@ mod tests {
                 assert!((told - is).abs() <= is / 20.0, "{told} of {is} after {step} steps");
             }
         }
-        assert!(set.containers > CONTAINERS_EXACT);
+        assert!(set.bytes() > 16 * BYTES_PER_CHANGE);
         let all = RoaringBitmap::clone(&set);
         set -= &all;
         assert_eq!((set.bytes(), set.len()), (0, 0));
