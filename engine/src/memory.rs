@@ -32,6 +32,8 @@ const PROCESS_BYTES: u64 = 8 << 20;
 const ESTIMATE_ERROR_SHARE: u64 = 32;
 /// What is uncounted is one part of this many of the limit at most.
 const UNCOUNTED_SHARE: u64 = 2;
+/// Stores and what is uncounted leave one part of this many of the limit to requests, unless stores alone have more.
+const KEPT_FROM_UNCOUNTED: u64 = 8;
 
 /// Who has memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,15 +191,18 @@ impl Memory {
     }
 
     /// Says how many bytes the whole process has, but for those of files. What nobody has counted of them counts as
-    /// [`MemoryOwner::Uncounted`], less what a process takes that does nothing; and as a part of the limit at most, so that it cannot
-    /// refuse everything for ever.
+    /// [`MemoryOwner::Uncounted`], less what a process takes that does nothing. It is half of the limit at most, and leaves an eighth of the
+    /// limit to requests beside what stores hold: waiting makes neither smaller, so together they would refuse everything for ever.
     pub fn hold_process(&self, bytes: u64) {
         let limit = self.limit();
         let counted = self.held().saturating_sub(self.held_by(MemoryOwner::Uncounted));
         let expected =
             counted.saturating_add(limit / ESTIMATE_ERROR_SHARE).saturating_add(PROCESS_BYTES);
-        let uncounted = bytes.saturating_sub(expected).min(limit / UNCOUNTED_SHARE);
-        self.hold(MemoryOwner::Uncounted, uncounted);
+        let lasting = MemoryOwner::ALL.into_iter().filter(|owner| owner.lasts());
+        let stores = lasting.map(|owner| self.held_by(owner)).fold(0, u64::saturating_add);
+        let beside_stores = (limit - limit / KEPT_FROM_UNCOUNTED).saturating_sub(stores);
+        let most = beside_stores.min(limit / UNCOUNTED_SHARE);
+        self.hold(MemoryOwner::Uncounted, bytes.saturating_sub(expected).min(most));
     }
 
     /// An empty share of a borrower, to be grown.
@@ -427,8 +432,30 @@ mod tests {
         memory.hold_process(146 * MIB);
         assert_eq!(memory.held(), 220 * MIB, "what was uncounted was of the body");
         drop(body);
+        memory.hold(MemoryOwner::Heads, 96 * MIB);
         memory.hold_process(u64::MAX);
         assert_eq!(memory.held_by(MemoryOwner::Uncounted), 128 * MIB, "never all of it");
+    }
+
+    #[test]
+    fn what_is_uncounted_leaves_room_for_requests_beside_full_stores() {
+        const MIB: u64 = 1 << 20;
+        let memory = Memory::new(256 * MIB);
+        memory.hold(MemoryOwner::Registry, 92 * MIB);
+        memory.hold(MemoryOwner::Heads, 100 * MIB);
+        assert_eq!(memory.room_for_data(), 0, "stores are full");
+        memory.hold_process(u64::MAX);
+        assert_eq!(memory.held_by(MemoryOwner::Uncounted), 32 * MIB);
+        drop(memory.take(MemoryOwner::Queries, 16 * MIB).unwrap());
+        let _body = memory.take(MemoryOwner::Bodies, 32 * MIB).unwrap();
+        memory.take(MemoryOwner::Bodies, 1).unwrap_err();
+        memory.hold_process(u64::MAX);
+        assert_eq!(memory.held_by(MemoryOwner::Uncounted), 32 * MIB, "requests do not count");
+        for (stores, uncounted) in [(223, 1), (224, 0), (300, 0)] {
+            memory.hold(MemoryOwner::Heads, (stores - 92) * MIB);
+            memory.hold_process(u64::MAX);
+            assert_eq!(memory.held_by(MemoryOwner::Uncounted), uncounted * MIB, "{stores}");
+        }
     }
 
     #[test]
