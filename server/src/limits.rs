@@ -336,6 +336,8 @@ pub const PACKED_TOGETHER: usize = 4;
 pub const HTTP2_STREAMS_MAX: u32 = 100;
 /// Bytes that a client may send ahead of what is read, on an HTTP/2 connection and on each stream of it.
 pub const HTTP2_WINDOW_BYTES: u32 = 64 << 10;
+/// Bytes of an HTTP/2 frame, without its head: the least that the protocol allows as a limit.
+pub const HTTP2_FRAME_BYTES_MAX: u32 = 16 << 10;
 /// Answers, however long, that a connection on which no key was shown may leave unread.
 pub const STRANGER_UNREAD_MAX: usize = 32;
 
@@ -344,6 +346,7 @@ pub const CONNECTION_BYTES: u64 = 16 << 10;
 
 /// The same with its buffer, of one whose client sends headers as long as they may be and does not end them.
 pub const CONNECTION_BYTES_MAX: u64 = 80 << 10;
+const _: () = assert!(CONNECTION_BYTES + HTTP2_WINDOW_BYTES as u64 <= CONNECTION_BYTES_MAX);
 
 /// Connections may take one part of this many of `memory.limit`.
 pub const CONNECTIONS_SHARE: u64 = 4;

@@ -238,6 +238,19 @@ impl<S> Tapped<S> {
         }
     }
 
+    /// Counts the buffer, which has so much room, before it is read into.
+    fn count_buffer(&mut self, room: usize) {
+        let is_busy = self.activity.is_busy();
+        if self.activity.http2.load(Ordering::Relaxed) {
+            self.buffer.awaits_frame(is_busy);
+            return;
+        }
+        if is_busy {
+            self.buffer.handed_on();
+        }
+        self.buffer.has_room(room);
+    }
+
     fn look_for_preface(&mut self, bytes: &[u8]) {
         let Some(seen) = self.preface_seen else { return };
         let expected = &PREFACE[seen..];
@@ -270,10 +283,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Tapped<S> {
             return Poll::Ready(Ok(()));
         }
         let (before, room) = (buf.filled().len(), buf.remaining());
-        if this.activity.is_busy() {
-            this.buffer.handed_on();
-        }
-        this.buffer.has_room(room);
+        this.count_buffer(room);
         ready!(Pin::new(&mut this.socket).poll_read(cx, buf))?;
         let bytes = &buf.filled()[before..];
         if !bytes.is_empty() {
@@ -357,5 +367,57 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
                 return Poll::Ready(Ok(()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use telltale_engine::{Clock, TimestampMs};
+
+    use super::super::buffers::Buffers;
+    use super::*;
+
+    /// What the buffers of a connection come to at most while a client sends these bytes, and no request begins.
+    fn counted(bytes: &[u8], is_answering: bool) -> u64 {
+        const ROOM: usize = 4 << 10;
+        let ticks = Ticks::following(Clock::manual(TimestampMs(0)));
+        let activity = Activity::new(&Settings::default(), ticks);
+        let _busy = is_answering.then(|| activity.begin());
+        let buffers = Buffers::default();
+        let socket = tokio::io::join(bytes, tokio::io::sink());
+        let mut tapped = Tapped::new(socket, activity, buffers.begin(64 << 10));
+        let mut most = 0;
+        let mut scratch = [0; ROOM];
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        loop {
+            let mut buf = ReadBuf::new(&mut scratch);
+            let read = Pin::new(&mut tapped).poll_read(&mut cx, &mut buf);
+            most = most.max(buffers.bytes());
+            // The end is kept back while an answer is being made.
+            if read.is_pending() || buf.filled().is_empty() {
+                return most;
+            }
+        }
+    }
+
+    #[test]
+    fn frames_of_http2_do_not_add_up() {
+        let frame = b"\0\0\x08\x06\0\0\0\0\0pingping";
+        let few = [&PREFACE[..], &frame.repeat(1_000)[..]].concat();
+        let many = [&PREFACE[..], &frame.repeat(100_000)[..]].concat();
+        for (is_answering, bytes) in
+            [(false, limits::HTTP2_FRAME_BYTES_MAX), (true, limits::HTTP2_WINDOW_BYTES)]
+        {
+            assert_eq!(counted(&few, is_answering), u64::from(bytes));
+            assert_eq!(counted(&many, is_answering), u64::from(bytes));
+        }
+    }
+
+    #[test]
+    fn headers_of_http1_add_up_to_what_is_kept_of_them() {
+        let headers = b"GET / HTTP/1.1\r\nx: y\r\n".repeat(1_000);
+        assert_eq!(counted(&headers[..10 << 10], false), (10 + 4) << 10);
+        assert_eq!(counted(&headers.repeat(100), false), (64 + 4) << 10);
+        assert_eq!(counted(&headers, true), 4 << 10, "they are of a request");
     }
 }

@@ -52,7 +52,7 @@ pub(super) async fn serve<S, L>(
     L: Lookout,
 {
     let activity = Activity::new(&server.settings, server.ticks.clone());
-    let buffer = server.telemetry.buffers().begin();
+    let buffer = server.telemetry.buffers().begin(buffer_bytes_max(&server.settings));
     let io = TokioIo::new(Tapped::new(socket, Arc::clone(&activity), buffer));
     let builder = builder(&server.settings);
     let (answering, shared) = (Arc::clone(&activity), Arc::clone(&server));
@@ -171,9 +171,14 @@ async fn overdue(activity: &Activity) -> Overdue {
     .await
 }
 
-/// Limits of hyper itself. Those of headers are twice ours, so that it is we who answer in most cases.
+/// Bytes of headers that hyper keeps before it refuses them: twice our limit, so that it is we who answer in most cases.
+fn buffer_bytes_max(settings: &Settings) -> usize {
+    settings.header_bytes_max.saturating_mul(2).max(BUFFER_BYTES_MIN)
+}
+
+/// Limits of hyper itself.
 fn builder(settings: &Settings) -> Builder<TokioExecutor> {
-    let header_bytes = settings.header_bytes_max.saturating_mul(2).max(BUFFER_BYTES_MIN);
+    let header_bytes = buffer_bytes_max(settings);
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -186,6 +191,7 @@ fn builder(settings: &Settings) -> Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         .max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
         .max_concurrent_streams(limits::HTTP2_STREAMS_MAX)
+        .max_frame_size(limits::HTTP2_FRAME_BYTES_MAX)
         .initial_connection_window_size(limits::HTTP2_WINDOW_BYTES)
         .initial_stream_window_size(limits::HTTP2_WINDOW_BYTES);
     builder
