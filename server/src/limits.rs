@@ -68,9 +68,7 @@ pub const BULK_WRITE_POINTS_MAX: usize = 1 << 20;
 pub const MEMORY_BYTES_PER_BULK_POINT: u64 = 1 << 10;
 /// Points that a part of a bulk body may have however little memory there is.
 pub const BULK_WRITE_POINTS_MIN: u64 = 1 << 16;
-/// The memory of a part is counted after each of so many steps, while it is read.
-pub const BULK_WRITE_STEPS: usize = 8;
-/// Points of such a step at least.
+/// Points of a part after which its memory is counted first, while it is read; then each time that it has twice as many.
 pub const BULK_STEP_POINTS_MIN: usize = 1 << 14;
 /// Bytes that a part takes for each byte of its points: columns that grow by doubling, and the record of the log that is made of them.
 pub const MEMORY_PER_POINT_BYTE: usize = 2;

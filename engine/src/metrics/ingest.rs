@@ -15,11 +15,13 @@ use crate::sketch::hash_member;
 pub struct BatchBuilder<'a> {
     lookup: Lookup<'a>,
     points: PointBatch,
+    /// Buckets of its histograms.
+    buckets: usize,
 }
 
 impl<'a> BatchBuilder<'a> {
     pub(crate) fn new(metrics: &'a Metrics) -> Self {
-        Self { lookup: metrics.registry.lookup(), points: PointBatch::default() }
+        Self { lookup: metrics.registry.lookup(), points: PointBatch::default(), buckets: 0 }
     }
 
     /// The series of `metric` with these tags, in any order; created when there is none. Name and tags may be any text:
@@ -79,6 +81,7 @@ impl<'a> BatchBuilder<'a> {
 
     /// Adds values that were counted into buckets elsewhere, since the histogram before, to a distribution.
     pub fn histogram(&mut self, series: SeriesId, time: TimestampMs, histogram: &Histogram) {
+        self.buckets += histogram.buckets().spelled_out();
         self.points.push_histogram(series, time, histogram.clone());
     }
 
@@ -93,6 +96,7 @@ impl<'a> BatchBuilder<'a> {
         begins: Begins,
     ) {
         let begins = self.unforgotten(begins);
+        self.buckets += histogram.buckets().spelled_out();
         self.points.push_histogram_reading(series, time, histogram, begins);
     }
 
@@ -116,6 +120,11 @@ impl<'a> BatchBuilder<'a> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
+    }
+
+    /// How many buckets the histograms have together, empty ones included. Costs the same however many there are.
+    pub fn buckets(&self) -> usize {
+        self.buckets
     }
 
     /// Bytes in memory of the points and readings, about.

@@ -146,6 +146,16 @@ impl Histogram {
 }
 
 impl Buckets {
+    /// How many buckets are kept in memory: all but that of zero, empty ones included.
+    pub fn spelled_out(&self) -> usize {
+        match self {
+            Self::Explicit { counts, .. } => counts.len(),
+            Self::Exponential { positive, negative, .. } => {
+                positive.counts.len() + negative.counts.len()
+            }
+        }
+    }
+
     /// All counts, in no order that matters.
     pub(crate) fn counts(&self) -> impl Iterator<Item = u64> {
         let (zero, first, second): (u64, &[u64], &[u64]) = match self {

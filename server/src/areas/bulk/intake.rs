@@ -24,7 +24,7 @@ use telltale_engine::{BatchBuilder, Engine, MemoryOwner, MemoryShare, PointBatch
 use crate::app::App;
 use crate::http::{ApiError, ApiResult, BulkOutcome, Parts, Request, Response, unreadable_part};
 use crate::limits::{
-    BULK_INLINE_BYTES_MAX, BULK_STEP_POINTS_MIN, BULK_WRITE_BUCKETS_PER_POINT, BULK_WRITE_STEPS,
+    BULK_INLINE_BYTES_MAX, BULK_STEP_POINTS_MIN, BULK_WRITE_BUCKETS_PER_POINT,
     MEMORY_PER_POINT_BYTE,
 };
 
@@ -34,7 +34,8 @@ pub(super) trait Reading: Sized {
     /// must be optional.
     type Reached: Serialize + DeserializeOwned;
 
-    /// Reads on until the batch is as large as a part may be, or the body ends. Counts what became of each line or item.
+    /// Reads on until the batch is as large as `part` allows, or the body ends. A part is read in several calls, each of which allows more.
+    /// Counts what became of each line or item.
     fn read_on(
         &mut self,
         batch: &mut BatchBuilder<'_>,
@@ -57,7 +58,7 @@ pub(super) trait Reading: Sized {
 }
 
 /// How much of a body goes to the log in one write.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PartSize {
     /// Points, and readings.
     pub(super) points_max: usize,
@@ -69,16 +70,33 @@ impl PartSize {
     /// All of it.
     pub(super) const WHOLE: Self = Self { points_max: usize::MAX, buckets_max: usize::MAX };
 
-    /// The size at which the memory of a part of this size is counted, when it has so many points.
-    fn after(self, points: usize) -> Self {
-        let step = (self.points_max / BULK_WRITE_STEPS).max(BULK_STEP_POINTS_MIN);
-        Self { points_max: self.points_max.min(points.saturating_add(step)), ..self }
-    }
-
     /// So many points.
     pub(super) fn of(points_max: usize) -> Self {
         let buckets_max = points_max.saturating_mul(BULK_WRITE_BUCKETS_PER_POINT);
         Self { points_max, buckets_max }
+    }
+
+    /// Whether a part that has as much as `batch` takes no more, were it a point of so many buckets. A first histogram always fits.
+    #[inline]
+    pub(super) fn is_full(self, batch: &BatchBuilder<'_>, buckets: usize) -> bool {
+        let of_batch = batch.buckets();
+        let fits = of_batch == 0 || of_batch.saturating_add(buckets) <= self.buckets_max;
+        batch.len() >= self.points_max || !fits
+    }
+
+    /// The sizes at which the memory of a part is counted while it is read, the last one its own. Each is twice the one before: a reader that
+    /// walks to its place in the body does so a few times for each part, however large, and what is not counted yet is no more than what is.
+    fn steps(self) -> impl Iterator<Item = Self> {
+        let next = |points: &usize| points.checked_mul(2);
+        let steps = std::iter::successors(Some(BULK_STEP_POINTS_MIN), next).map(Self::of);
+        let smaller = move |step: &Self| {
+            step.points_max < self.points_max || step.buckets_max < self.buckets_max
+        };
+        let cut = move |step: Self| Self {
+            points_max: step.points_max.min(self.points_max),
+            buckets_max: step.buckets_max.min(self.buckets_max),
+        };
+        steps.take_while(smaller).map(cut).chain([self])
     }
 }
 
@@ -201,20 +219,24 @@ impl<R: Reading> Body<R> {
     ) -> ApiResult<(Self, Part, Progress)> {
         let mut batch = engine.batch();
         let mut share = engine.memory().share(MemoryOwner::Bodies);
-        loop {
-            let step = size.after(batch.len());
-            let progress = self.reading.read_on(&mut batch, step, &mut self.outcome);
+        let mut progress = Progress::Paused;
+        for step in size.steps() {
+            progress = self.reading.read_on(&mut batch, step, &mut self.outcome);
             let bytes = (batch.bytes() * MEMORY_PER_POINT_BYTE) as u64;
             let more = bytes.saturating_sub(share.bytes());
             match reserve {
                 Reserve::OrRefuse => share.grow(more).map_err(telltale_engine::Error::from)?,
                 Reserve::Unconditionally => share.grow_anyway(more),
             }
-            let is_whole = batch.len() >= size.points_max || batch.len() < step.points_max;
+            // A reader that pauses with fewer points than it may read has met the limit on buckets.
+            let has_all_buckets =
+                batch.len() < step.points_max && step.buckets_max == size.buckets_max;
+            let is_whole = batch.len() >= size.points_max || has_all_buckets;
             if progress == Progress::Ended || is_whole {
-                return Ok((self, Part { points: batch.finish(), share }, progress));
+                break;
             }
         }
+        Ok((self, Part { points: batch.finish(), share }, progress))
     }
 }
 
@@ -290,6 +312,16 @@ mod tests {
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
+
+    /// The parts of a body, each with its points.
+    pub(in crate::areas::bulk) fn cut<R: Reading>(
+        engine: &Engine,
+        reading: R,
+        size: PartSize,
+    ) -> (Vec<PointBatch>, BulkOutcome) {
+        let body = Body { reading, outcome: BulkOutcome::default() };
+        parts(engine, body, std::iter::repeat(size), |body, _| body)
+    }
 
     /// Reads a body in parts of several sizes, once by one reading and once by a new one for each part, which goes on where
     /// the receipt of the part before says. `begin` begins the reading of an attempt, at a time of its own.

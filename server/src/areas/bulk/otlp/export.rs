@@ -42,6 +42,8 @@ pub(super) struct Export<B> {
     body: B,
     /// Data points that were looked at.
     seen: usize,
+    /// Bytes of the body up to the resource that is being read, and the data points in them.
+    before: (usize, usize),
     rules: Rules,
 }
 
@@ -58,7 +60,7 @@ pub(super) struct Rules {
 
 impl<B: AsRef<[u8]>> Export<B> {
     pub(super) fn new(body: B, rules: Rules) -> Self {
-        Self { body, seen: 0, rules }
+        Self { body, seen: 0, before: (0, 0), rules }
     }
 
     fn add_to(
@@ -67,8 +69,9 @@ impl<B: AsRef<[u8]>> Export<B> {
         part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Result<Progress, Damaged> {
-        let (mut index, mut buckets) = (0, 0);
-        for resource in request::resources(self.body.as_ref()) {
+        let body = self.body.as_ref();
+        let (start, mut index) = self.before;
+        for resource in request::resources(body.get(start..).unwrap_or_default()) {
             let resource = resource?;
             let of_resource = Spelling::of(PROTOCOL).with(resource.resource.rest());
             let resource_tags = attributes::of_resource(resource.resource, &self.rules.chosen);
@@ -81,17 +84,17 @@ impl<B: AsRef<[u8]>> Export<B> {
                     let spelling = of_scope.with(metric.name);
                     let stream =
                         Stream { metric, spelling, resource: &resource_tags, scope: &scope_tags };
-                    for point in metric.points() {
-                        let point = point?;
+                    for bytes in metric.points() {
+                        let bytes = bytes?;
                         index += 1;
                         if index <= self.seen {
                             continue;
                         }
-                        if batch.len() >= part.points_max || buckets > part.buckets_max {
+                        let point = metric.point(bytes)?;
+                        if part.is_full(batch, point.measured.buckets()) {
                             return Ok(Progress::Paused);
                         }
                         self.seen = index;
-                        buckets += point.measured.buckets();
                         match stream.add(batch, &self.rules, point) {
                             Ok(None) => outcome.accept(),
                             Ok(Some(skipped)) => outcome.skip(skipped, 1),
@@ -102,6 +105,7 @@ impl<B: AsRef<[u8]>> Export<B> {
                     }
                 }
             }
+            self.before = (body.len() - resource.behind, index);
         }
         Ok(Progress::Ended)
     }

@@ -69,12 +69,7 @@ impl Measured {
     /// Buckets that are kept until they are written.
     pub(super) fn buckets(&self) -> usize {
         match self {
-            Self::Histogram(Ok(histogram)) => match histogram.buckets() {
-                Buckets::Explicit { counts, .. } => counts.len(),
-                Buckets::Exponential { positive, negative, .. } => {
-                    positive.counts.len() + negative.counts.len()
-                }
-            },
+            Self::Histogram(Ok(histogram)) => histogram.buckets().spelled_out(),
             _ => 0,
         }
     }

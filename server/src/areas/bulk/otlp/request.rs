@@ -59,6 +59,8 @@ impl Encoding {
 pub(super) struct ResourceMetrics<'b> {
     /// The resource.
     pub(super) resource: Fields<'b>,
+    /// Bytes of the request behind them.
+    pub(super) behind: usize,
     fields: Fields<'b>,
 }
 
@@ -99,9 +101,14 @@ pub(super) enum Temporality {
     Cumulative,
 }
 
-/// The parts of a request.
+/// The parts of a request, or of what is left of it behind one of them.
 pub(super) fn resources(body: &[u8]) -> impl Iterator<Item = Result<ResourceMetrics<'_>, Damaged>> {
-    each(Fields::of(body), 1).map(|bytes| ResourceMetrics::read(bytes?))
+    let mut fields = Fields::of(body);
+    std::iter::from_fn(move || {
+        let found = fields.find(|field| !matches!(field, Ok((number, _)) if *number != 1))?;
+        let bytes = found.and_then(|(_, value)| value.bytes());
+        Some(bytes.and_then(|bytes| ResourceMetrics::read(bytes, fields.rest().len())))
+    })
 }
 
 /// Reads a request to its end.
@@ -109,8 +116,9 @@ fn check(body: &[u8]) -> Result<(), Damaged> {
     for resource in resources(body) {
         for scope in resource?.scopes() {
             for metric in scope?.metrics() {
-                for point in metric?.points() {
-                    point?;
+                let metric = metric?;
+                for bytes in metric.points() {
+                    metric.point(bytes?)?;
                 }
             }
         }
@@ -131,9 +139,9 @@ pub(super) fn each(
 }
 
 impl<'b> ResourceMetrics<'b> {
-    fn read(bytes: &'b [u8]) -> Result<Self, Damaged> {
+    fn read(bytes: &'b [u8], behind: usize) -> Result<Self, Damaged> {
         let fields = Fields::of(bytes);
-        Ok(Self { resource: last(fields, 1)?, fields })
+        Ok(Self { resource: last(fields, 1)?, behind, fields })
     }
 
     pub(super) fn scopes(self) -> impl Iterator<Item = Result<ScopeMetrics<'b>, Damaged>> {
@@ -188,8 +196,14 @@ impl<'b> Metric<'b> {
         Ok(Self { name, form, temporality, is_monotonic, data })
     }
 
-    pub(super) fn points(self) -> impl Iterator<Item = Result<Point<'b>, Damaged>> {
-        each(self.data, 1).map(move |bytes| Point::read(self.form, bytes?))
+    /// The data points, unread.
+    pub(super) fn points(self) -> impl Iterator<Item = Result<&'b [u8], Damaged>> {
+        each(self.data, 1)
+    }
+
+    /// Reads one of the data points.
+    pub(super) fn point(&self, bytes: &'b [u8]) -> Result<Point<'b>, Damaged> {
+        Point::read(self.form, bytes)
     }
 }
 

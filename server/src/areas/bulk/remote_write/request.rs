@@ -111,11 +111,11 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
         self.refused.map_or(Ok(self.written), Err)
     }
 
-    /// Reads on until the batch has so many points, or the body ends.
+    /// Reads on until the batch is as large as the part, or the body ends.
     pub(super) fn read(
         &mut self,
         batch: &mut BatchBuilder<'_>,
-        points_max: usize,
+        part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
         let looked_over = self.place.take();
@@ -135,7 +135,7 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
             symbols: &mut self.symbols,
             written: &mut self.written,
             batch,
-            points_max,
+            part,
             outcome,
         };
         if let Some(reached) = self.goes_on.take() {
@@ -195,7 +195,7 @@ impl<B: AsRef<[u8]>> Reading for WriteRequest<B> {
         part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
-        self.read(batch, part.points_max, outcome)
+        self.read(batch, part, outcome)
     }
 
     fn reached(&self) -> Reached {
@@ -228,7 +228,7 @@ struct Reader<'r, 'e> {
     symbols: &'r mut Symbols,
     written: &'r mut Written,
     batch: &'r mut BatchBuilder<'e>,
-    points_max: usize,
+    part: PartSize,
     outcome: &'r mut BulkOutcome,
 }
 
@@ -432,9 +432,10 @@ impl<'r> Reader<'r, '_> {
         Ok(())
     }
 
+    /// Whether the next value is of another part. Before it is read: the last histogram of a part may have buckets beyond the limit.
     #[inline]
     fn is_full(&self) -> bool {
-        self.batch.len() >= self.points_max
+        self.part.is_full(self.batch, 1)
     }
 
     #[cold]
@@ -465,6 +466,6 @@ pub fn resolve_write(
 ) -> Result<(PointBatch, BulkOutcome, Written), WriteError> {
     let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
     let mut request = WriteRequest::new(body, version, now, families.clone());
-    request.read(&mut batch, usize::MAX, &mut outcome);
+    request.read(&mut batch, PartSize::WHOLE, &mut outcome);
     Ok((batch.finish(), outcome, request.end()?))
 }

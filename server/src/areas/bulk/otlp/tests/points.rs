@@ -9,8 +9,9 @@ use super::super::answer::answer;
 use super::super::export::{Export, Rules, SUMMARIES};
 use super::super::{Encoding, OtlpError};
 use super::messages::*;
-use crate::areas::bulk::intake::{PartSize, Progress, Reading, testing::check_goes_on};
+use crate::areas::bulk::intake::{PartSize, Progress, Reading, testing};
 use crate::http::{BulkOutcome, OtlpAttributes};
+use crate::limits;
 
 #[test]
 fn numbers_become_gauges_and_counters() {
@@ -313,6 +314,37 @@ fn a_large_request_is_taken_in_parts() {
     assert_eq!((sizes, outcome.accepted()), (vec![4, 4, 2], 10));
 }
 
+/// Of several resources, each of a gauge and many histograms of two buckets.
+#[test]
+fn a_part_has_as_many_buckets_as_it_may_however_often_its_memory_is_counted() {
+    const RESOURCES: usize = 50;
+    const HISTOGRAMS: usize = 1_000;
+    let house = House::open();
+    let mut data = msg().varint("aggregationTemporality", 2, 1, 1);
+    let point = buckets().wire;
+    (0..HISTOGRAMS).for_each(|_| data.bytes_of(1, &point));
+    let histograms = msg().text("name", 1, "h").child("histogram", 9, data);
+    let mut body = Vec::new();
+    for resource in 0..RESOURCES {
+        let number = msg().double("asDouble", 4, resource as f64);
+        body.extend(request([gauge(number), histograms.clone()]).wire);
+    }
+    // The limit on buckets is met in the second step of a part and in the middle of a resource.
+    let points_max = 4 * limits::BULK_STEP_POINTS_MIN;
+    let buckets_max = 5 * limits::BULK_STEP_POINTS_MIN / 2;
+    let size = PartSize { points_max, buckets_max };
+    let rules = Rules { now: NOW, began: NOW, chosen: Arc::clone(&house.chosen) };
+    let (parts, outcome) = testing::cut(&house.engine, Export::new(body, rules), size);
+    let histograms: Vec<usize> =
+        parts.iter().map(|part| part.len() - part.of(MetricType::Gauge).len()).collect();
+    let all = RESOURCES * HISTOGRAMS;
+    assert_eq!(histograms, [buckets_max / 2, buckets_max / 2, all - buckets_max]);
+    assert_eq!(outcome.accepted(), RESOURCES + all);
+    let numbers = parts.iter().flat_map(|part| &part.of(MetricType::Gauge).values);
+    let numbers: Vec<f64> = numbers.map(|bits| f64::from_bits(*bits)).collect();
+    assert_eq!(numbers, (0..RESOURCES).map(|resource| resource as f64).collect::<Vec<_>>());
+}
+
 #[test]
 fn a_request_is_read_on_by_another_attempt() {
     let house = House::open();
@@ -333,7 +365,7 @@ fn a_request_is_read_on_by_another_attempt() {
     for (body, encoding) in
         [(request.wire.clone(), Encoding::Protobuf), (request.in_json(), Encoding::Json)]
     {
-        check_goes_on(&house.engine, |attempt| {
+        testing::check_goes_on(&house.engine, |attempt| {
             let now = TimestampMs(NOW.0 + 60_000 * attempt as i64);
             let rules = Rules { now, began: now, chosen: Arc::clone(&house.chosen) };
             Export::new(encoding.open(body.clone()).unwrap(), rules)

@@ -384,7 +384,7 @@ fn requests_are_read_on_by_another_attempt() {
 
 #[test]
 fn large_requests_are_read_in_parts() {
-    use crate::areas::bulk::intake::Progress;
+    use crate::areas::bulk::intake::{PartSize, Progress};
     use crate::areas::bulk::remote_write::request::WriteRequest as Reading;
     use crate::http::BulkOutcome;
 
@@ -401,7 +401,7 @@ fn large_requests_are_read_in_parts() {
         let (mut outcome, mut points) = (BulkOutcome::default(), 0);
         loop {
             let mut batch = bench.engine.batch();
-            let progress = request.read(&mut batch, points_max, &mut outcome);
+            let progress = request.read(&mut batch, PartSize::of(points_max), &mut outcome);
             points += batch.len();
             match progress {
                 Progress::Paused => assert_eq!(batch.len(), points_max),
@@ -409,5 +409,30 @@ fn large_requests_are_read_in_parts() {
             }
         }
         assert_eq!((outcome.accepted(), outcome.rejected(), points), (15, 0, 15));
+    }
+}
+
+#[test]
+fn parts_of_histograms_have_as_many_buckets_as_they_may() {
+    use crate::areas::bulk::intake::{PartSize, testing::cut};
+    use crate::areas::bulk::remote_write::request::WriteRequest as Reading;
+
+    let bench = Bench::new();
+    let histogram = |i: i64| Histogram {
+        count_int: Some(2),
+        positive_spans: vec![BucketSpan { offset: 0, length: 2 }],
+        positive_deltas: vec![1, 0],
+        timestamp: T0 + i * MINUTE,
+        ..Histogram::default()
+    };
+    let mut request = RequestV2::new();
+    request.series(&[("__name__", "h")]).histograms = (0..7).map(histogram).collect();
+    let body = request.encode_to_vec();
+    for (buckets_max, expected) in [(1, vec![1; 7]), (6, vec![3, 3, 1]), (14, vec![7])] {
+        let reading = Reading::new(&body, Version::V2, NOW, bench.families.clone());
+        let size = PartSize { points_max: 100, buckets_max };
+        let (parts, outcome) = cut(&bench.engine, reading, size);
+        let sizes: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+        assert_eq!((sizes, outcome.accepted()), (expected, 7));
     }
 }
