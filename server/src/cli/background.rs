@@ -3,24 +3,50 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use telltale_engine::MemoryOwner;
+use telltale_engine::{Clock, MemoryOwner};
+use tokio::sync::watch;
 
 use crate::app::App;
 use crate::areas::jobs::{TRIM_DEAD, TrimDead, trim_dead};
 use crate::http::{LATENCY_BOUNDS_US, RouteCounts, Server, Telemetry};
 use crate::limits;
 use crate::platform::jobs::JobsError;
+use crate::platform::process::ProcessMemory;
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
-use crate::platform::sweeps::Sweep;
+use crate::platform::sweeps::{self, Sweep};
 use crate::platform::work::Workshop;
 use crate::platform::{allocator, process};
 
-/// Every sweep of the server. The engine seals, merges and expires on a thread of its own.
-pub(super) fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
+/// How late a sweep may run.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Runs every sweep of the server until `ending` turns true, then all of them once more.
+pub(super) async fn run_sweeps(
+    server: Arc<Server>,
+    app: Arc<App>,
+    clock: Clock,
+    ending: watch::Receiver<bool>,
+) {
+    let memory_pause = Duration::from_millis(limits::MEMORY_LOOK_MS);
+    let most = sweeps::run(sweeps(&server, &app), PAUSE, clock.clone(), ending.clone());
+    let memory = sweeps::run(vec![memory_sweep(server, app)], memory_pause, clock, ending);
+    tokio::join!(most, memory);
+}
+
+/// Tells the account of memory what is held, each time that its loop looks. No other sweep is in that loop: while one takes long, the
+/// process could grow beyond its limit unseen.
+fn memory_sweep(server: Arc<Server>, app: Arc<App>) -> Sweep {
+    Sweep::new("memory", Duration::ZERO, move |_| {
+        hold_memory(&server, &app, process::memory());
+        Ok(())
+    })
+}
+
+/// Every sweep of the server but that of memory. The engine seals, merges and expires on a thread of its own.
+fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let counted = Arc::clone(server);
     let mut health = SelfMetrics::new(app.engine().clone(), move || requests(counted.telemetry()));
     let keyed = Arc::clone(app);
-    let (holding, held) = (Arc::clone(server), Arc::clone(app));
     let (chronicled, sampled, trimmed) = (Arc::clone(app), Arc::clone(app), Arc::clone(app));
     let key_use = Duration::from_secs(limits::KEY_USE_SECONDS);
     let [counted_errors, deleted, crowded, aged] = [(), (), (), ()].map(|()| Arc::clone(app));
@@ -30,10 +56,6 @@ pub(super) fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let trim = Duration::from_secs(limits::ERRORS_TRIM_SECONDS);
     vec![
         Sweep::new("self_metrics", Duration::from_secs(10), move |now| health.write(now)),
-        Sweep::new("memory", Duration::from_millis(limits::MEMORY_LOOK_MS), move |_| {
-            hold_memory(&holding, &held);
-            Ok(())
-        }),
         Sweep::new("jobs_history", Duration::from_secs(1), move |now| {
             chronicled.jobs().write_history(now)
         }),
@@ -61,13 +83,13 @@ pub(super) fn workshop(app: &Arc<App>) -> Workshop {
     })
 }
 
-/// Tells the account of memory what the areas hold.
-fn hold_memory(server: &Server, app: &App) {
+/// Tells the account of memory what the areas hold, and what the process has, where the system tells.
+fn hold_memory(server: &Server, app: &App, process: Option<ProcessMemory>) {
     let memory = app.engine().memory();
     memory.hold(MemoryOwner::Connections, server.telemetry().connection_bytes());
     memory.hold(MemoryOwner::Jobs, app.jobs().figures().waiting_bytes());
     memory.hold(MemoryOwner::Errors, app.errors().memory_bytes());
-    if let Some(process) = process::memory() {
+    if let Some(process) = process {
         allocator::look(process.resident, memory.limit());
         memory.hold_process(process.anonymous);
     }
@@ -98,5 +120,38 @@ fn route(counts: &RouteCounts) -> RouteCount {
         latencies: counts.latency_buckets().collect(),
         bounds_us: &LATENCY_BOUNDS_US,
         latency_sum_us: counts.latency_sum_us(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use telltale_engine::{Engine, Maintenance, Memory, Options, TimestampMs};
+
+    use super::*;
+    use crate::areas;
+    use crate::http::Settings;
+    use crate::platform::ticks::Ticks;
+
+    #[test]
+    fn the_account_learns_what_the_process_has() {
+        const LIMIT: u64 = 64 << 30;
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(1_767_323_045_678));
+        let (ticks, memory) = (Ticks::following(clock.clone()), Memory::new(LIMIT));
+        let options = Options {
+            clock: clock.clone(),
+            maintenance: Maintenance::Manual,
+            memory: memory.clone(),
+            ..Options::default()
+        };
+        let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+        let settings = Settings::default();
+        let app = App::new(engine, clock.clone(), ticks.clone(), &settings).unwrap();
+        let server = Server::new(settings, clock, ticks, areas::routes()).unwrap();
+        hold_memory(&server, &app, None);
+        assert_eq!(memory.held_by(MemoryOwner::Uncounted), 0);
+        let process = ProcessMemory { resident: 0, anonymous: LIMIT };
+        hold_memory(&server, &app, Some(process));
+        assert_eq!(memory.held_by(MemoryOwner::Uncounted), LIMIT / 2);
     }
 }

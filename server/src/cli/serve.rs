@@ -27,7 +27,7 @@ use crate::platform::config::{Config, Environment};
 use crate::platform::control::SOCKET_NAME;
 use crate::platform::keys::{FirstStart, KeyText};
 use crate::platform::ticks::Ticks;
-use crate::platform::{logging, panics, process, sweeps};
+use crate::platform::{logging, panics, process};
 
 /// How often the server looks whether the engine has failed for good. Writers hear of it at once, by themselves.
 const FAILURE_LOOK: Duration = Duration::from_secs(1);
@@ -81,7 +81,9 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
     };
     let control = control(config).map(|listener| spawn(&server, listener, stopping));
     let (end_sweeps, sweeps_ending) = watch::channel(false);
-    let sweeps = tokio::spawn(sweeps::run(background::sweeps(&server, &app), clock, sweeps_ending));
+    let sweeps =
+        background::run_sweeps(Arc::clone(&server), Arc::clone(&app), clock, sweeps_ending);
+    let sweeps = tokio::spawn(sweeps);
     let workshop = tokio::spawn(background::workshop(&app).run(
         Arc::clone(app.jobs()),
         stop.subscribe(),

@@ -1,7 +1,7 @@
 //! Background work: what is done again and again while the server runs.
 //!
-//! A sweep is bounded and safe to run twice. Sweeps run one after the other off the threads that serve, when the
-//! steady clock says that they are due, so that a wall clock that is set neither delays nor hurries them; one that fails
+//! A sweep is bounded and safe to run twice. Sweeps of one loop run one after the other off the threads that serve, so that one that must
+//! not wait for the others has a loop of its own. They run when the steady clock says that they are due, so that a wall clock that is set neither delays nor hurries them; one that fails
 //! is logged once, each panic by itself, and either is tried again when it is next due: a sweep keeps nothing that a panic could leave half done. They
 //! end with the server, after a last round. Which sweeps there are is said where the server is put together.
 
@@ -13,9 +13,6 @@ use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::panics;
-
-/// How often the clock is looked at: a sweep runs at most this late.
-const LOOK: Duration = Duration::from_millis(500);
 
 /// Work that is done again and again.
 pub struct Sweep {
@@ -30,7 +27,7 @@ pub struct Sweep {
 type Step = Box<dyn FnMut(TimestampMs) -> telltale_engine::Result<()> + Send>;
 
 impl Sweep {
-    /// Work that is due at once, and then every `period`.
+    /// Work that is due at once, and then every `period`; at each look at the clock where that is zero.
     pub fn new(
         name: &'static str,
         period: Duration,
@@ -74,9 +71,15 @@ impl std::fmt::Debug for Sweep {
     }
 }
 
-/// Runs the sweeps until `ending` turns true, then all of them once more.
-pub async fn run(mut sweeps: Vec<Sweep>, clock: Clock, mut ending: watch::Receiver<bool>) {
-    let mut looks = interval(LOOK);
+/// Runs the sweeps until `ending` turns true, then all of them once more. The clock is looked at every `pause`: a sweep runs at most this
+/// late, and the time that the others take.
+pub async fn run(
+    mut sweeps: Vec<Sweep>,
+    pause: Duration,
+    clock: Clock,
+    mut ending: watch::Receiver<bool>,
+) {
+    let mut looks = interval(pause);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let last = tokio::select! {
@@ -142,6 +145,31 @@ mod tests {
             sweep.run_if_due(&clock);
             assert_eq!(runs.load(Ordering::Relaxed), round);
         }
+    }
+
+    #[tokio::test]
+    async fn a_long_sweep_delays_none_of_another_loop() {
+        const PAUSE: Duration = Duration::from_millis(1);
+        const PATIENCE: Duration = Duration::from_secs(30);
+        let (end, ending) = watch::channel(false);
+        let (looked, looks) = std::sync::mpsc::channel();
+        let seen = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&seen);
+        // Ends when the other one has run five times, and then both loops do.
+        let long = Sweep::new("long", Duration::from_secs(3_600), move |_| {
+            while !*end.borrow() && looks.recv_timeout(PATIENCE).is_ok() {
+                end.send_replace(count.fetch_add(1, Ordering::Relaxed) == 4);
+            }
+            end.send_replace(true);
+            Ok(())
+        });
+        let short = Sweep::new("short", Duration::ZERO, move |_| {
+            looked.send(()).map_err(|_| telltale_engine::Error::Unavailable("ended".to_owned()))
+        });
+        let clock = Clock::manual(TimestampMs(0));
+        let long = run(vec![long], PAUSE, clock.clone(), ending.clone());
+        tokio::join!(long, run(vec![short], PAUSE, clock, ending));
+        assert_eq!(seen.load(Ordering::Relaxed), 5);
     }
 
     #[test]
