@@ -48,7 +48,7 @@ pub(crate) fn record(
 ) -> Vec<Sample> {
     let mut file = file.map(create);
     let mut sender = Sender::new(run, server.client(), "curve");
-    let (mut curve, mut pace) = (Vec::new(), run.pace(period));
+    let (mut curve, mut pace) = (Vec::new(), run.pace("curve", period));
     let mut print_at = Duration::ZERO;
     while pace.wait() {
         let sample = look(run, server, &mut sender);

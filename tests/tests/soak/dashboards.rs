@@ -41,7 +41,7 @@ pub(crate) fn make(client: &Client) -> String {
 /// Polls the dashboard until the run is over, and returns how often.
 pub(crate) fn poll(run: &Run, client: Client, dashboard: &str) -> usize {
     let mut sender = Sender::new(run, client, "dashboards");
-    let mut pace = run.pace(PERIOD);
+    let mut pace = run.pace("dashboards", PERIOD);
     let mut polls = 0;
     while pace.wait() {
         let shown = sender.send(|client, _| client.get(dashboard)).data(200);

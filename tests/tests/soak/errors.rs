@@ -44,7 +44,7 @@ pub(crate) fn send(run: &Run, client: Client, key: &str) -> Errors {
     let auth = format!("Sentry sentry_key={key}, sentry_version=7, sentry_client=soak/1");
     let mut sender = Sender::new(run, client.without_key(), "errors");
     let (mut random, mut sent) = (Random::new(3), Errors::default());
-    let mut pace = run.pace(PERIOD);
+    let mut pace = run.pace("errors", PERIOD);
     let mut envelopes = 0;
     while pace.wait() {
         let group = random.below(GROUPS + envelopes / NEW_GROUP_EVERY);

@@ -34,7 +34,7 @@ pub(crate) fn send(run: &Run, client: Client) -> Events {
     let mut sender = Sender::new(run, client, "events");
     let latency = Tally::new("soak.latency_ms", Kind::Distribution);
     let mut sent = Events { names: BTreeMap::new(), latency, random: Random::new(2) };
-    let mut pace = run.pace(PERIOD);
+    let mut pace = run.pace("events", PERIOD);
     while pace.wait() {
         let events: Vec<Value> = (0..BATCH).map(|_| sent.event()).collect();
         let metrics: Vec<Value> = (0..BATCH).map(|_| sent.value()).collect();

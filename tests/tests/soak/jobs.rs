@@ -104,7 +104,7 @@ pub(crate) struct Worker {
 pub(crate) fn enqueue(run: &Run, client: Client, jobs: &Jobs) {
     let mut sender = Sender::new(run, client, "jobs");
     let mut random = Random::new(4);
-    let mut pace = run.pace(PERIOD);
+    let mut pace = run.pace("jobs", PERIOD);
     while pace.wait() {
         let fates: Vec<Fate> = (0..BATCH).map(|_| Fate::next(&mut random)).collect();
         let bodies: Vec<Value> = fates.iter().map(|fate| fate.body()).collect();

@@ -1,5 +1,5 @@
 //! The soak: a steady load of every kind on the real server, with the curve of memory, files, threads and disk. At the end every
-//! count is exact, and the curve is flat.
+//! count is exact, the loads were sent at their rates with few requests refused, and the curve is flat.
 //!
 //! `TELLTALE_SOAK_SECONDS` says how long it sends, a minute by default; `make soak SECONDS=3600` does so for an hour on the
 //! release build. From a quarter of an hour on, the verdict is also about slopes (`verdict.rs`). `TELLTALE_SOAK_CURVE` names a file
@@ -28,7 +28,7 @@ use crate::curve::Sample;
 use crate::errors::Errors;
 use crate::events::Events;
 use crate::jobs::{Jobs, Worker};
-use crate::pace::Run;
+use crate::pace::{Run, Totals};
 use crate::remote_write::RemoteWrite;
 
 /// How long it sends when nobody says, in seconds.
@@ -47,6 +47,7 @@ struct Sent {
     workers: Vec<Worker>,
     polls: usize,
     curve: Vec<Sample>,
+    totals: Totals,
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn a_steady_load_is_counted_exactly_and_leaves_the_server_as_it_was() {
     {
         assert_eq!(figure(page.text(), absent), Some(0), "{absent}");
     }
-    let complaints = verdict::complaints(&sent.curve, length, LIMIT);
+    let complaints = verdict::complaints(&sent.curve, &sent.totals, length, LIMIT);
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
     assert!(server.terminate().success(), "the server stops in order");
 }
@@ -131,13 +132,17 @@ fn run_all(server: &Server, length: Duration, is_short: bool) -> Sent {
         let workers: Vec<Worker> = workers.into_iter().map(joined).collect();
         (joined(metrics), joined(events), joined(errors), joined(polls), workers, curve)
     });
-    Sent { metrics, events, errors, jobs, workers, polls, curve }
+    let totals = run.totals();
+    Sent { metrics, events, errors, jobs, workers, polls, curve, totals }
 }
 
 /// Asks for merges in a short run, in which none would come by itself.
 fn merge(run: &Run, client: &Client, is_short: bool) {
-    let mut pace = run.pace(MERGE_PERIOD);
-    while is_short && pace.wait() {
+    if !is_short {
+        return;
+    }
+    let mut pace = run.pace("merges", MERGE_PERIOD);
+    while pace.wait() {
         let answer = client.post("/api/v1/admin/merge", &json!({}));
         assert_eq!(answer.status, 200, "{}", answer.summary());
     }

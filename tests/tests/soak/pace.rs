@@ -1,9 +1,11 @@
-//! The run: how long it lasts, when each load is due, and what all loads count together. The one place that waits.
+//! The run: how long it lasts, when each load is due, what all loads count together, and which part of its plan each has met.
+//! The one place that waits.
 //!
 //! A soak is a real-time program: it must keep a rate for an hour, so waiting until the next moment of a schedule is what it is
 //! about, and not a synchronisation with the server. The wait is on a condition variable, so that the loads end at once when one
 //! of them fails.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,7 +20,29 @@ pub(crate) struct Run {
     has_failed: Mutex<bool>,
     changed: Condvar,
     stored: AtomicU64,
+    requests: AtomicU64,
     refused: AtomicU64,
+    met: Mutex<BTreeMap<&'static str, Met>>,
+}
+
+/// What became of the schedule of one load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Met {
+    /// Moments of the schedule in the whole run.
+    pub(crate) planned: u64,
+    /// Moments at which the load was not busy with one before.
+    pub(crate) met: u64,
+}
+
+/// What all loads did together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    /// Requests that were sent, with repetitions of those that were refused.
+    pub(crate) requests: u64,
+    /// Requests of these that were refused with 503.
+    pub(crate) refused: u64,
+    /// Schedules by the names of the loads.
+    pub(crate) met: BTreeMap<&'static str, Met>,
 }
 
 impl Run {
@@ -30,7 +54,9 @@ impl Run {
             has_failed: Mutex::new(false),
             changed: Condvar::new(),
             stored: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
             refused: AtomicU64::new(0),
+            met: Mutex::default(),
         }
     }
 
@@ -44,9 +70,13 @@ impl Run {
         self.watch.elapsed()
     }
 
-    /// A schedule whose first moment is now.
-    pub(crate) fn pace(&self, period: Duration) -> Pace<'_> {
-        Pace { run: self, period, due: self.elapsed() }
+    /// The schedule of the load with this name. Its first moment is now.
+    pub(crate) fn pace(&self, load: &'static str, period: Duration) -> Pace<'_> {
+        let due = self.elapsed();
+        let planned = self.length.saturating_sub(due).as_nanos().div_ceil(period.as_nanos());
+        let planned = u64::try_from(planned).unwrap_or(u64::MAX);
+        self.lock_met().insert(load, Met { planned, met: 0 });
+        Pace { run: self, load, period, due }
     }
 
     /// Runs a load. When it panics, all others end at their next moment.
@@ -87,6 +117,11 @@ impl Run {
         self.stored.load(Ordering::Relaxed)
     }
 
+    /// Counts a request that is sent, or sent again.
+    pub(crate) fn add_request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts a request that was refused with 503 and is sent again.
     pub(crate) fn add_refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
@@ -95,6 +130,16 @@ impl Run {
     /// Requests that were refused with 503.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
+    }
+
+    /// What all loads did so far.
+    pub(crate) fn totals(&self) -> Totals {
+        let requests = self.requests.load(Ordering::Relaxed);
+        Totals { requests, refused: self.refused(), met: self.lock_met().clone() }
+    }
+
+    fn lock_met(&self) -> MutexGuard<'_, BTreeMap<&'static str, Met>> {
+        self.met.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, bool> {
@@ -118,6 +163,7 @@ impl Drop for Alarm<'_> {
 #[derive(Debug)]
 pub(crate) struct Pace<'a> {
     run: &'a Run,
+    load: &'static str,
     period: Duration,
     due: Duration,
 }
@@ -134,14 +180,18 @@ impl Pace<'_> {
         }
         self.run.rest(due.saturating_sub(self.run.elapsed()));
         self.due = (due + self.period).max(self.run.elapsed());
-        !self.run.has_failed() && self.run.elapsed() < self.run.length
+        let is_met = !self.run.has_failed() && self.run.elapsed() < self.run.length;
+        if is_met && let Some(load) = self.run.lock_met().get_mut(self.load) {
+            load.met += 1;
+        }
+        is_met
     }
 }
 
 #[test]
 fn a_load_that_fails_ends_the_others() {
     let run = Run::new(Duration::from_secs(60));
-    let mut pace = run.pace(Duration::from_secs(30));
+    let mut pace = run.pace("waiting", Duration::from_secs(30));
     assert!(pace.wait(), "the first moment is now");
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| pace.wait());
@@ -149,4 +199,5 @@ fn a_load_that_fails_ends_the_others() {
         assert!(failing.join().is_err());
         assert!(matches!(waiting.join(), Ok(false)), "half a minute early");
     });
+    assert_eq!(run.totals().met["waiting"], Met { planned: 2, met: 1 });
 }

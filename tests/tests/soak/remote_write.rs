@@ -57,7 +57,7 @@ pub(crate) struct RemoteWrite {
 pub(crate) fn send(run: &Run, client: Client) -> RemoteWrite {
     let mut sender = Sender::new(run, client, "remote-write");
     let mut agent = RemoteWrite::new();
-    let mut pace = run.pace(PERIOD);
+    let mut pace = run.pace("remote-write", PERIOD);
     let mut requests = 0;
     while pace.wait() {
         let before = agent.points();

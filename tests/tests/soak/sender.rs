@@ -34,6 +34,7 @@ impl<'a> Sender<'a> {
         self.requests += 1;
         let key = format!("{}-{}", self.name, self.requests);
         for _ in 0..REFUSALS_MAX {
+            self.run.add_request();
             let answer = make(&self.client, &key);
             if answer.status != 503 {
                 return answer;

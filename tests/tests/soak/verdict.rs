@@ -1,9 +1,11 @@
-//! The verdict on a curve: memory, files and threads are flat once the server is warm, and disk grows as the data does.
+//! The verdict on a run: memory, files and threads are flat once the server is warm, disk grows as the data does, few requests
+//! were refused, and every load was sent at nearly its rate. A figure that cannot be computed is a failure.
 
 use std::time::Duration;
 
 use crate::LIMIT;
 use crate::curve::Sample;
+use crate::pace::{Met, Totals};
 
 /// After this time a server is warm: caches are filled, and finished jobs are forgotten as fast as others finish.
 const WARM: Duration = Duration::from_secs(600);
@@ -23,9 +25,19 @@ const FILES_MORE_SHORT: u64 = 128;
 const DISK_FACTOR: f64 = 1.2;
 /// By how much resident memory may be above `memory.limit`: the overhead of the allocator, in percent.
 const OVER_LIMIT_PERCENT: u64 = 15;
+/// How many requests may be refused, in percent of all that were sent: a seal or a merge may need a second.
+const REFUSED_PERCENT: u64 = 2;
+/// Which part of its schedule each load must meet, in percent. A debug build on a busy machine is slow for a while.
+const MET_PERCENT: u64 = 90;
+const MET_PERCENT_SHORT: u64 = 50;
 
-/// What is wrong with the curve of a run of this length on a server with this `memory.limit`.
-pub(crate) fn complaints(curve: &[Sample], length: Duration, limit_bytes: u64) -> Vec<String> {
+/// What is wrong with the curve and the totals of a run of this length on a server with this `memory.limit`.
+pub(crate) fn complaints(
+    curve: &[Sample],
+    totals: &Totals,
+    length: Duration,
+    limit_bytes: u64,
+) -> Vec<String> {
     let is_long = length >= LONG;
     let warm = if is_long { WARM } else { length / 3 }.as_secs_f64();
     let (before, after) = curve.split_at(curve.partition_point(|sample| sample.seconds < warm));
@@ -42,7 +54,9 @@ pub(crate) fn complaints(curve: &[Sample], length: Duration, limit_bytes: u64) -
         found.push(memory_is_flat(after));
         found.push(disk_follows_data(curve, length));
     }
-    found.into_iter().flatten().collect()
+    found.push(few_refused(totals));
+    let met_percent = if is_long { MET_PERCENT } else { MET_PERCENT_SHORT };
+    found.into_iter().flatten().chain(behind_plan(totals, met_percent)).collect()
 }
 
 /// Complains when the most of something after warming up is much above the most before.
@@ -71,7 +85,9 @@ fn memory_is_flat(warm: &[Sample]) -> Option<String> {
     let grown = slope(&points) * SLOPE_PERIOD_SECONDS;
     let mean = mean(points.iter().map(|(_, bytes)| *bytes));
     let allowed = mean * SLOPE_PART + SLOPE_BYTES;
-    (grown > allowed).then(|| {
+    // Without a slope there is nothing that fits.
+    let fits = grown <= allowed;
+    (!fits).then(|| {
         format!(
             "anonymous memory of {mean:.0} bytes grows by {grown:.0} in {SLOPE_PERIOD_SECONDS} s, more than {allowed:.0}"
         )
@@ -91,6 +107,24 @@ fn disk_follows_data(curve: &[Sample], length: Duration) -> Option<String> {
     // Without samples there is no ratio, and nothing that fits.
     let fits = late <= early * DISK_FACTOR;
     (!fits).then(|| format!("disk for each stored item grew from {early:.2} to {late:.2} bytes"))
+}
+
+fn few_refused(totals: &Totals) -> Option<String> {
+    let Totals { requests, refused, .. } = totals;
+    let fits = *requests > 0 && refused * 100 <= requests * REFUSED_PERCENT;
+    (!fits).then(|| format!("{refused} of {requests} requests were refused"))
+}
+
+/// What was sent is stored, as exact counts show; so a load that met its schedule has stored what was planned.
+fn behind_plan(totals: &Totals, percent: u64) -> impl Iterator<Item = String> {
+    let none = totals.met.is_empty().then(|| "no load has a schedule".to_owned());
+    let behind = totals
+        .met
+        .iter()
+        .filter(move |(_, load)| load.planned == 0 || load.met * 100 < load.planned * percent);
+    none.into_iter().chain(behind.map(|(name, load)| {
+        format!("{name} met {} of {} moments of its schedule", load.met, load.planned)
+    }))
 }
 
 /// The slope of the line with the least squares of distances to the points.
@@ -133,9 +167,14 @@ fn samples(count: u64, period: u64, change: impl Fn(&mut Sample, u64)) -> Vec<Sa
     (0..count).map(sample).collect()
 }
 
+/// The totals of a run with one load, whose schedule has 200 moments.
+fn totals(requests: u64, refused: u64, met: u64) -> Totals {
+    Totals { requests, refused, met: [("load", Met { planned: 200, met })].into() }
+}
+
 #[track_caller]
 fn found(curve: &[Sample], seconds: u64) -> String {
-    complaints(curve, Duration::from_secs(seconds), LIMIT).join("; ")
+    complaints(curve, &totals(1_000, 0, 200), Duration::from_secs(seconds), LIMIT).join("; ")
 }
 
 #[test]
@@ -166,4 +205,30 @@ fn a_short_run_is_judged_by_its_limits() {
     let memory = samples(60, 1, |sample, seconds| sample.resident += seconds * 4 * MIB);
     assert!(found(&memory, 60).starts_with("resident memory"), "{}", found(&memory, 60));
     assert_eq!(found(&[], 60), "0 samples are too few");
+}
+
+#[test]
+fn refusals_and_loads_that_fall_behind_are_found() {
+    let judged = |totals: &Totals, seconds: u64| {
+        let curve = samples(seconds / 5, 5, |_, _| ());
+        complaints(&curve, totals, Duration::from_secs(seconds), LIMIT).join("; ")
+    };
+    assert_eq!(judged(&totals(1_000, 20, 180), 3_600), "");
+    assert_eq!(judged(&totals(1_000, 21, 200), 3_600), "21 of 1000 requests were refused");
+    assert_eq!(judged(&totals(0, 0, 200), 3_600), "0 of 0 requests were refused");
+    let behind = "load met 179 of 200 moments of its schedule";
+    assert_eq!(judged(&totals(1_000, 0, 179), 3_600), behind);
+    assert_eq!(judged(&totals(1_000, 0, 179), 600), "", "a short run may be slower");
+    assert!(judged(&totals(1_000, 0, 99), 600).starts_with("load met 99 "));
+    let none = Totals { requests: 1, ..Totals::default() };
+    assert_eq!(judged(&none, 3_600), "no load has a schedule");
+}
+
+#[test]
+fn what_cannot_be_computed_is_wrong() {
+    // All samples at one time have no slope, and no data has no ratio to disk.
+    let still = hour(|sample, seconds| sample.seconds = if seconds < 600 { 0.0 } else { 3_000.0 });
+    assert!(found(&still, 3_600).starts_with("anonymous memory"), "{}", found(&still, 3_600));
+    let empty = hour(|sample, _| sample.stored = 0);
+    assert!(found(&empty, 3_600).starts_with("disk"), "{}", found(&empty, 3_600));
 }
