@@ -5,11 +5,17 @@ use super::model::Now;
 /// No lease lasts longer than a day, whatever clocks do.
 const LEASE_MS_MAX: i64 = 86_400_000;
 
+/// When something ends on the steady clock: the earliest and the latest that it may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Span {
+    first: i64,
+    last: i64,
+}
+
 /// How long a job is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lease {
-    /// Its end on the steady clock: the earliest and the latest that it may be.
-    ends: (i64, i64),
+    ends: Span,
     /// Its end by the time that was believed when it began: what the disk knows.
     ends_believed: i64,
     /// It may be over at once.
@@ -19,8 +25,7 @@ pub(crate) struct Lease {
 /// How long a failed job waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Retry {
-    /// On the steady clock, the earliest and the latest.
-    due: (i64, i64),
+    due: Span,
     /// By the time of day when it failed: what the disk knows.
     due_wall: i64,
     delay: i64,
@@ -28,10 +33,21 @@ pub(crate) struct Retry {
     was_over: bool,
 }
 
+impl Span {
+    fn at(ms: i64) -> Self {
+        Self { first: ms, last: ms }
+    }
+
+    /// It may end at this time as well.
+    fn widen(&mut self, ms: i64) {
+        *self = Self { first: self.first.min(ms), last: self.last.max(ms) };
+    }
+}
+
 impl Lease {
     pub(crate) fn new(ms: i64, now: Now) -> Self {
-        let ends = now.steady + ms;
-        Self { ends: (ends, ends), ends_believed: now.believed + ms, is_given_back: false }
+        let ends = Span::at(now.steady + ms);
+        Self { ends, ends_believed: now.believed + ms, is_given_back: false }
     }
 
     /// What it is when its job goes back, at once or when it ends.
@@ -41,24 +57,22 @@ impl Lease {
 
     /// Whether the job may have been taken away.
     pub(crate) fn may_be_over(&self, now: Now) -> bool {
-        self.is_given_back || now.steady >= self.ends.0
+        self.is_given_back || now.steady >= self.ends.first
     }
 
     /// Whether the job must have been taken away.
     pub(crate) fn must_be_over(&self, now: Now) -> bool {
-        now.steady > self.ends.1
+        now.steady > self.ends.last
     }
 
     /// The disk was read.
     pub(crate) fn reread(&mut self, now: Now) {
-        let ends = self.ends_as_read(now);
-        self.ends = (ends, ends);
+        self.ends = Span::at(self.ends_as_read(now));
     }
 
     /// The disk may have been read.
     pub(crate) fn may_be_reread(&mut self, now: Now) {
-        let ends = self.ends_as_read(now);
-        self.ends = (self.ends.0.min(ends), self.ends.1.max(ends));
+        self.ends.widen(self.ends_as_read(now));
     }
 
     fn ends_as_read(&self, now: Now) -> i64 {
@@ -68,35 +82,33 @@ impl Lease {
 
 impl Retry {
     pub(crate) fn new(delay: i64, now: Now) -> Self {
-        let due = now.steady + delay;
-        Self { due: (due, due), due_wall: now.wall + delay, delay, was_over: false }
+        let due = Span::at(now.steady + delay);
+        Self { due, due_wall: now.wall + delay, delay, was_over: false }
     }
 
     /// It is that late.
     pub(crate) fn pass(&mut self, now: Now) {
-        self.was_over |= now.steady >= self.due.0;
+        self.was_over |= now.steady >= self.due.first;
     }
 
     /// Whether it is too early for another attempt.
     pub(crate) fn must_wait(&self, now: Now) -> bool {
-        !self.was_over && now.steady < self.due.0
+        !self.was_over && now.steady < self.due.first
     }
 
     /// Whether nothing stands in the way of another attempt any more.
     pub(crate) fn is_over(&self, now: Now) -> bool {
-        now.steady > self.due.1
+        now.steady > self.due.last
     }
 
     /// The disk was read.
     pub(crate) fn reread(&mut self, now: Now) {
-        let due = self.due_as_read(now);
-        self.due = (due, due);
+        self.due = Span::at(self.due_as_read(now));
     }
 
     /// The disk may have been read.
     pub(crate) fn may_be_reread(&mut self, now: Now) {
-        let due = self.due_as_read(now);
-        self.due = (self.due.0.min(due), self.due.1.max(due));
+        self.due.widen(self.due_as_read(now));
     }
 
     fn due_as_read(&self, now: Now) -> i64 {
