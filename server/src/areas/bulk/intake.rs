@@ -242,40 +242,10 @@ impl<R: Reading> Body<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
-
-    use telltale_engine::{Memory, MetricType, Options, TimestampMs};
+    use telltale_engine::{Memory, Options};
 
     use super::*;
-
-    /// A body of so many points.
-    struct Points(Range<usize>);
-
-    impl Reading for Points {
-        type Reached = usize;
-
-        fn read_on(
-            &mut self,
-            batch: &mut BatchBuilder<'_>,
-            part: PartSize,
-            _outcome: &mut BulkOutcome,
-        ) -> Progress {
-            let series = batch.series("m", MetricType::Gauge, &[]).unwrap();
-            while batch.len() < part.points_max {
-                let Some(n) = self.0.next() else { return Progress::Ended };
-                batch.number(MetricType::Gauge, series, TimestampMs(n as i64), 1.0);
-            }
-            Progress::Paused
-        }
-
-        fn reached(&self) -> usize {
-            self.0.start
-        }
-
-        fn go_on(&mut self, reached: usize) {
-            self.0.start = reached;
-        }
-    }
+    use crate::areas::bulk::tests::Steps;
 
     #[test]
     fn the_points_of_a_part_are_counted_while_it_is_read() {
@@ -284,7 +254,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { memory: memory.clone(), ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
-        let body = |points| Body { reading: Points(0..points), outcome: BulkOutcome::default() };
+        let points = |steps| Steps { at: 0, steps, dies_at: None, is_refused: |_| false };
+        let body = |steps| Body { reading: points(steps), outcome: BulkOutcome::default() };
         // Its series is known from now on.
         let (_, first, _) = body(1).part(&engine, PartSize::WHOLE, Reserve::OrRefuse).unwrap();
         engine.write(first.points).unwrap();

@@ -27,14 +27,16 @@ async fn count(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let number = |text: &[u8]| std::str::from_utf8(text).unwrap().trim().parse::<usize>().unwrap();
     let dies_at = req.headers().get("dies-at").map(|at| number(at.as_bytes()));
     let steps = number(&req.take_body());
-    let reading = Steps { at: 0, steps, dies_at };
+    let reading = Steps { at: 0, steps, dies_at, is_refused: |at| at % 5 == 3 };
     intake::store(&app, &req, 0, reading, |outcome| Response::ok(&Data { data: outcome })).await
 }
 
-struct Steps {
-    at: usize,
-    steps: usize,
-    dies_at: Option<usize>,
+/// A body of so many steps, each of which is a point or is refused.
+pub(super) struct Steps {
+    pub(super) at: usize,
+    pub(super) steps: usize,
+    pub(super) dies_at: Option<usize>,
+    pub(super) is_refused: fn(usize) -> bool,
 }
 
 impl Reading for Steps {
@@ -52,7 +54,7 @@ impl Reading for Steps {
                 return Progress::Ended;
             }
             assert!(self.dies_at != Some(self.at), "the process dies");
-            if self.at % 5 == 3 {
+            if (self.is_refused)(self.at) {
                 let error = ApiError::new(ErrorCode::InvalidValue, "every fifth");
                 outcome.reject(BulkPlace::index(self.at), error);
             } else {
