@@ -170,6 +170,7 @@ mod tests {
         assert_eq!(possible(1_024), 1_024 - limits::FILES_RESERVED);
         assert_eq!((possible(1 << 20), possible(64)), (16_384, limits::CONNECTIONS_MIN));
         assert_eq!(connections_possible(16_384, 1 << 20, 256 << 20), 819);
+        assert_eq!(connections_possible(16_384, 1 << 20, 2 << 30), 6_553);
         assert_eq!(connections_possible(100, 1 << 20, 256 << 20), 100);
         assert_eq!(connections_possible(16_384, 1 << 20, 1), limits::CONNECTIONS_MIN);
     }

@@ -51,7 +51,7 @@ pub struct Settings {
     pub otlp_attributes: OtlpAttributes,
     /// What is kept of errors.
     pub errors: ErrorSettings,
-    /// Open connections; further ones wait to be accepted. 16384: an idle one takes some kilobytes.
+    /// Open connections; further ones wait to be accepted. 16384: an idle one takes some 16 KiB ([`limits::CONNECTION_BYTES`]).
     pub connections_max: usize,
     /// Bytes of the request line and headers together. 32 KiB.
     pub header_bytes_max: usize,

@@ -13,7 +13,9 @@
 //! | metrics, series, what is known of blocks | 47 | 189 | 382 |
 //! | bodies, queries, answers, connections, a merge | 64 | 256 | 512 |
 //!
-//! Of the last line a merge takes up to a sixteenth of the limit, and connections up to an eighth where all are open.
+//! Of the last line a merge takes up to a sixteenth of the limit. Connections take up to a quarter of it
+//! ([`limits::CONNECTIONS_SHARE`]): all of them are open then, and their clients send headers as long as they may be and do not end
+//! them. Idle, they take a fifth of that.
 
 use telltale_engine::limits::MEMORY_KEPT_FROM_DATA;
 

@@ -153,7 +153,7 @@ settings! {
 
     /// Connections, requests, and how long a client may take.
     "http" http: Http {
-        /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files, and where 64 KiB for each are more than a quarter of `memory.limit`: 8192 where that is 2 GiB, 1024 where it is 256 MiB.
+        /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files, and where 80 KiB for each are more than a quarter of `memory.limit`: 6553 where that is 2 GiB, 819 where it is 256 MiB.
         connections: u64 = "16384";
         /// Requests being answered; more are shed with 503.
         requests_in_flight: u64 = "4096";

@@ -10,6 +10,7 @@ use super::load::Loaded;
 use super::memory::MemoryPlan;
 use super::print::reference;
 use super::settings;
+use crate::limits;
 
 /// Loads a file, variables `NAME=value` and flags `key=value`.
 fn load(file: &str, variables: &[&str], flags: &[&str]) -> Result<Loaded, String> {
@@ -183,8 +184,9 @@ fn full_stores_leave_a_quarter_to_bodies_queries_and_answers() {
         let body = memory.take(MemoryOwner::Bodies, left).unwrap();
         drop(body);
         memory.take(MemoryOwner::Queries, plan.limit / 16).unwrap();
-        // All connections that there may be.
-        memory.hold(MemoryOwner::Connections, plan.limit / 8);
+        // All connections that there may be, idle: with headers that do not end they take all that is left.
+        let connections = plan.limit / limits::CONNECTIONS_SHARE / limits::CONNECTION_BYTES_MAX;
+        memory.hold(MemoryOwner::Connections, connections * limits::CONNECTION_BYTES);
         memory.take(MemoryOwner::Answers, plan.limit / 16).unwrap();
     }
 }
@@ -379,6 +381,19 @@ fn the_reference_lists_every_setting() {
     for setting in settings::all() {
         assert!(text.contains(&format!("`{}`", setting.variable())), "{} is missing", setting.key);
     }
+}
+
+#[test]
+fn the_reference_says_how_many_connections_memory_has_room_for() {
+    let room = |limit: u64| limit / limits::CONNECTIONS_SHARE / limits::CONNECTION_BYTES_MAX;
+    let text = format!(
+        "where {} KiB for each are more than a quarter of `memory.limit`: {} where that is 2 GiB, {} where it is 256 MiB.",
+        limits::CONNECTION_BYTES_MAX >> 10,
+        room(2 << 30),
+        room(256 << 20)
+    );
+    assert_eq!(limits::CONNECTIONS_SHARE, 4, "a quarter");
+    assert!(reference().contains(&text), "{text}");
 }
 
 proptest::proptest! {
