@@ -9,7 +9,7 @@ use super::error::CliError;
 use crate::http::{ErrorSettings, OtlpAttributes, Settings};
 use crate::limits;
 use crate::platform::config::{
-    Config, ConfigError, Environment, Flag, Loaded, Period, Sources, Threads,
+    Config, ConfigError, Environment, Flag, Loaded, Period, Sources, ThreadCount,
 };
 use crate::platform::jobs::JobsSettings;
 
@@ -78,10 +78,10 @@ pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
         query_timeout: http.query_timeout.duration(),
         answer_pace: http.answer_pace.bytes(),
         answer_pace_period: http.answer_pace_period.duration(),
-        queries_at_once_max: match http.queries_at_once {
-            Threads::Auto => Settings::default().queries_at_once_max,
-            Threads::Count(n) => usize::from(n),
-        },
+        queries_at_once_max: http
+            .queries_at_once
+            .set()
+            .map_or(Settings::default().queries_at_once_max, ThreadCount::get),
         widget_timeout_ms: config.dashboards.widget_timeout_ms,
         jobs: jobs_settings(config),
         otlp_attributes: OtlpAttributes {

@@ -1,4 +1,4 @@
-//! The types of settings that follow from the machine, or from other settings, where they are `auto`.
+//! Settings that follow from the machine, or from other settings, where they are `auto`.
 
 use super::units::ByteSize;
 use super::value::{SettingValue, quoted};
@@ -6,95 +6,102 @@ use super::value::{SettingValue, quoted};
 /// `auto` as it is written.
 const AUTO: &str = "auto";
 
-/// How many threads answer queries and merge blocks.
+/// A value that is set, or one that follows from others: a number of bytes or of things from `memory.limit`, a number of threads
+/// from the cores of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
-    /// As many as the machine has cores.
+pub enum Auto<T> {
+    /// It follows from others.
     Auto,
-    /// So many.
-    Count(u16),
+    /// It is set.
+    Set(T),
 }
 
-impl SettingValue for Threads {
-    const EXPECTS: &'static str = "a number from 1 to 1024 or \"auto\"";
+/// A number of threads, from 1 to 1024.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadCount(u16);
+
+/// A type of settings that may be `auto`.
+pub(super) trait MayBeAuto: SettingValue {
+    /// [`SettingValue::EXPECTS`] with `auto`.
+    const EXPECTS_OR_AUTO: &'static str;
+}
+
+impl<T> Auto<T> {
+    /// Returns the value where it is set.
+    pub fn set(self) -> Option<T> {
+        match self {
+            Self::Auto => None,
+            Self::Set(value) => Some(value),
+        }
+    }
+}
+
+impl ThreadCount {
+    /// Returns the number.
+    pub fn get(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+impl MayBeAuto for ByteSize {
+    const EXPECTS_OR_AUTO: &'static str = "a size such as \"256MiB\", or \"auto\"";
+}
+
+impl MayBeAuto for u64 {
+    const EXPECTS_OR_AUTO: &'static str = "a number from 1, or \"auto\"";
+}
+
+impl MayBeAuto for ThreadCount {
+    const EXPECTS_OR_AUTO: &'static str = "a number from 1 to 1024 or \"auto\"";
+}
+
+impl<T: MayBeAuto> SettingValue for Auto<T> {
+    const EXPECTS: &'static str = T::EXPECTS_OR_AUTO;
 
     fn from_text(text: &str) -> Result<Self, String> {
         if text == AUTO {
             return Ok(Self::Auto);
         }
+        set_or_mismatch(T::from_text(text), &format!("{text:?}"))
+    }
+
+    fn from_integer(n: i64) -> Result<Self, String> {
+        set_or_mismatch(T::from_integer(n), &n.to_string())
+    }
+
+    fn to_toml(&self) -> String {
+        match self {
+            Self::Auto => quoted(AUTO),
+            Self::Set(value) => value.to_toml(),
+        }
+    }
+}
+
+/// The value that was read, or a message that names `auto` too where the type says no more than what it expects.
+fn set_or_mismatch<T: MayBeAuto>(read: Result<T, String>, found: &str) -> Result<Auto<T>, String> {
+    read.map(Auto::Set).map_err(|reason| {
+        if reason == T::mismatch(found) { Auto::<T>::mismatch(found) } else { reason }
+    })
+}
+
+impl SettingValue for ThreadCount {
+    const EXPECTS: &'static str = "a number from 1 to 1024";
+
+    fn from_text(text: &str) -> Result<Self, String> {
         match text.parse() {
-            Ok(n @ 1..=1024) => Ok(Self::Count(n)),
+            Ok(n @ 1..=1024) => Ok(Self(n)),
             _ => Err(Self::mismatch(&format!("{text:?}"))),
         }
     }
 
     fn from_integer(n: i64) -> Result<Self, String> {
-        Self::from_text(&n.to_string())
+        match u16::try_from(n) {
+            Ok(n @ 1..=1024) => Ok(Self(n)),
+            _ => Err(Self::mismatch(&n.to_string())),
+        }
     }
 
     fn to_toml(&self) -> String {
-        match self {
-            Self::Auto => quoted(AUTO),
-            Self::Count(n) => n.to_string(),
-        }
-    }
-}
-
-/// A number of bytes that may follow from others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
-    /// A part of `memory.limit`, which itself is a part of the machine's memory.
-    Auto,
-    /// So many.
-    Bytes(ByteSize),
-}
-
-impl SettingValue for Size {
-    const EXPECTS: &'static str = "a size such as \"256MiB\", or \"auto\"";
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        if text == AUTO { Ok(Self::Auto) } else { ByteSize::from_text(text).map(Self::Bytes) }
-    }
-
-    fn from_integer(n: i64) -> Result<Self, String> {
-        ByteSize::from_integer(n).map(Self::Bytes)
-    }
-
-    fn to_toml(&self) -> String {
-        match self {
-            Self::Auto => quoted(AUTO),
-            Self::Bytes(size) => size.to_toml(),
-        }
-    }
-}
-
-/// A number of things that may follow from the memory there is for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
-    /// As many as fit into a part of `memory.limit`.
-    Auto,
-    /// So many.
-    Of(u64),
-}
-
-impl SettingValue for Count {
-    const EXPECTS: &'static str = "a number from 1, or \"auto\"";
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        if text == AUTO {
-            return Ok(Self::Auto);
-        }
-        u64::from_text(text).map(Self::Of).map_err(|_| Self::mismatch(&format!("{text:?}")))
-    }
-
-    fn from_integer(n: i64) -> Result<Self, String> {
-        u64::from_integer(n).map(Self::Of).map_err(|_| Self::mismatch(&n.to_string()))
-    }
-
-    fn to_toml(&self) -> String {
-        match self {
-            Self::Auto => quoted(AUTO),
-            Self::Of(n) => n.to_string(),
-        }
+        self.0.to_string()
     }
 }

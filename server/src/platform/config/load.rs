@@ -2,7 +2,7 @@
 
 use telltale_engine::{Clock, Memory, MemoryOwner, Options, Retention, TierRetention};
 
-use super::auto::Threads;
+use super::auto::ThreadCount;
 use super::error::{ConfigError, Origin};
 use super::layers::{self, Layer, Sources};
 use super::settings::{self, Config};
@@ -106,10 +106,7 @@ impl Config {
             query_points: metrics.query_points,
             query_buckets: metrics.query_buckets,
             query_groups: usize::try_from(self.events.query_groups).unwrap_or(usize::MAX),
-            threads: match storage.threads {
-                Threads::Auto => defaults.threads,
-                Threads::Count(n) => usize::from(n),
-            },
+            threads: storage.threads.set().map_or(defaults.threads, ThreadCount::get),
             series_per_metric: usize::try_from(metrics.series_per_metric).unwrap_or(usize::MAX),
             tag_keys_per_metric: usize::try_from(metrics.tag_keys_per_metric).unwrap_or(usize::MAX),
             series_total: usize::try_from(metrics.series_total).unwrap_or(usize::MAX),

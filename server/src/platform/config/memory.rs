@@ -19,9 +19,10 @@
 
 use telltale_engine::limits::MEMORY_KEPT_FROM_DATA;
 
-use super::auto::{Count, Size};
+use super::auto::Auto;
 use super::error::{ConfigError, Origin};
 use super::settings::Config;
+use super::units::ByteSize;
 use crate::limits;
 
 /// Where nothing is set, the process takes half of the machine, within these.
@@ -80,6 +81,7 @@ impl MemoryPlan {
     pub fn of(config: &Config, machine_bytes: u64) -> Self {
         let limit = config.memory.limit.bytes_or((machine_bytes / 2).clamp(LIMIT_MIN, LIMIT_MAX));
         let part = |(share, max): (u64, u64)| (limit / share).min(max);
+        let by_memory = || part(ERROR_GROUPS) / limits::ERROR_GROUP_BYTES;
         let (storage, metrics) = (&config.storage, &config.metrics);
         let plan = Self {
             limit,
@@ -89,10 +91,7 @@ impl MemoryPlan {
             merge: metrics.merge_bytes.bytes_or(part(MERGE)),
             bodies: config.bodies.in_flight.bytes_or(part(BODIES)),
             head: storage.head_bytes.bytes_or(part(HEAD).max(HEAD_MIN)),
-            error_groups: match config.errors.groups_max {
-                Count::Auto => part(ERROR_GROUPS) / limits::ERROR_GROUP_BYTES,
-                Count::Of(groups) => groups,
-            },
+            error_groups: config.errors.groups_max.set().unwrap_or_else(by_memory),
             error_users: part(ERROR_USERS),
             jobs_waiting: 0,
         };
@@ -147,11 +146,8 @@ impl MemoryPlan {
     }
 }
 
-impl Size {
+impl Auto<ByteSize> {
     fn bytes_or(self, auto: u64) -> u64 {
-        match self {
-            Self::Auto => auto,
-            Self::Bytes(size) => size.bytes(),
-        }
+        self.set().map_or(auto, |size| size.bytes())
     }
 }

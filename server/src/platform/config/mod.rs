@@ -17,7 +17,7 @@ mod tests;
 mod units;
 mod value;
 
-pub use auto::{Count, Size, Threads};
+pub use auto::{Auto, ThreadCount};
 pub use error::{ConfigError, Origin};
 pub use layers::{Environment, Flag, Sources};
 pub use load::{Effective, Loaded};

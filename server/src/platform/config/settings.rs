@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use telltale_engine::Durability;
 
-use super::auto::{Count, Size, Threads};
+use super::auto::{Auto, ThreadCount};
 use super::error::ConfigError;
 use super::load::Reader;
 use super::memory::MemoryPlan;
@@ -172,7 +172,7 @@ settings! {
         /// See `answer_pace`.
         answer_pace_period: Period = "30s";
         /// Queries that run at once; more wait. `auto` is two per core.
-        queries_at_once: Threads = "auto";
+        queries_at_once: Auto<ThreadCount> = "auto";
         /// The request line and the headers together.
         header_bytes: ByteSize = "32KiB";
         /// Headers of a request.
@@ -192,7 +192,7 @@ settings! {
     /// What the process may take of the machine's memory.
     "memory" memory: MemorySettings {
         /// Memory of the whole process, the overhead of the allocator aside. Past it queries, bodies and answers are refused with 503 `overloaded` until there is room. New data, caches, jobs, errors, metrics and series take three quarters of it at most together: settings by which the others leave less than a sixteenth to metrics and series are refused at start, and new series once they are at three quarters. Workers that fetch and finish jobs, and deletions, may exceed it by up to 8 MiB. `auto` is half of the machine, or of what its group may take, 256 MiB at least and 2 GiB at most.
-        limit: Size = "auto";
+        limit: Auto<ByteSize> = "auto";
     }
 
     /// The largest bodies of requests, counted after decompression.
@@ -206,7 +206,7 @@ settings! {
         /// Points of a bulk body that are stored in one write, at most 1048576 and one for each KiB of `memory.limit`; a body of more is several. Fewer take less memory.
         bulk_write_points: u64 = "1_048_576";
         /// Of all bodies being read or answered, as they came and unpacked; past it requests are shed with 503, and one that is larger alone is refused with 413. `auto` is an eighth of `memory.limit`, 256 MiB at most.
-        in_flight: Size = "auto";
+        in_flight: Auto<ByteSize> = "auto";
     }
 
     /// The engine: durability, memory and disk.
@@ -214,13 +214,13 @@ settings! {
         /// When a write is answered: after a sync to disk, after the operating system has it with a sync at least every so many milliseconds, or after the operating system has it.
         durability: Durability = "sync";
         /// Points in memory before they are sealed into blocks. At most twice this is taken. `auto` is a sixteenth of `memory.limit`, 8 MiB at least and 32 MiB at most.
-        head_bytes: Size = "auto";
+        head_bytes: Auto<ByteSize> = "auto";
         /// The oldest point in memory is sealed after this time.
         head_age: Period = "10m";
         /// The shared cache of blocks read from disk; beside it an eighth as much for pages of times. `auto` is an eighth of `memory.limit`, 256 MiB at most.
-        cache_bytes: Size = "auto";
+        cache_bytes: Auto<ByteSize> = "auto";
         /// The cache of decoded columns of events. `auto` is an eighth of `memory.limit`, 512 MiB at most.
-        event_cache_bytes: Size = "auto";
+        event_cache_bytes: Auto<ByteSize> = "auto";
         /// Points that a cell of a rollup stands for, on average, where the rollup is written beside the points. Less makes long ranges quicker and takes more disk; points that expire leave their rollups behind in any case.
         rollup_points_min: u64 = "60";
         /// A clock that jumps forward, also while the server is off, must stand by that before data expires by it: for as long as the jump, and at most this long. `/readyz` tells meanwhile.
@@ -228,7 +228,7 @@ settings! {
         /// Free disk below which writes are refused and reads go on.
         disk_free_bytes: ByteSize = "256MiB";
         /// Threads that answer queries and merge blocks.
-        threads: Threads = "auto";
+        threads: Auto<ThreadCount> = "auto";
         /// Retention of the metrics whose names begin alike. The longest prefix that matches wins; tiers that it does not name keep the general retention.
         retention_override: Overrides = "";
     }
@@ -262,9 +262,9 @@ settings! {
         /// Buckets per series that one query may answer.
         query_buckets: u64 = "50_000";
         /// Memory that one query may take. `auto` is a quarter of `memory.limit`, 512 MiB at most.
-        query_bytes: Size = "auto";
+        query_bytes: Auto<ByteSize> = "auto";
         /// Memory that a merge of a metric's blocks may take, however many series there are. `auto` is a sixteenth of `memory.limit`, 128 MiB at most.
-        merge_bytes: Size = "auto";
+        merge_bytes: Auto<ByteSize> = "auto";
     }
 
     /// Events: what one question may take.
@@ -306,7 +306,7 @@ settings! {
         /// The same of one queue.
         queue_waiting_max: u64 = "1_000_000";
         /// Memory that the jobs that wait may take; past it further ones are refused likewise. `auto` is what new data (twice `storage.head_bytes`) and caches leave of half of `memory.limit`, a sixteenth of it at least and 512 MiB at most: 28 MiB where the limit is 256 MiB, 416 MiB where it is 2 GiB.
-        waiting_bytes_max: Size = "auto";
+        waiting_bytes_max: Auto<ByteSize> = "auto";
         /// How long a queue is kept that is not paused and has no jobs, finished and dead ones included, and no workers. Where there are as many queues as can be, it makes room for a new one at once.
         queue_keep: Period = "1d";
         /// Fetches of workers that wait for jobs at once; further ones are answered at once, without jobs where there are none.
@@ -318,7 +318,7 @@ settings! {
     /// Errors: how much is kept of them, and what is not.
     "errors" errors: Errors {
         /// Groups at most. Where they do not suffice, the key that made most of them of late loses those needed least: first what is resolved or ignored, then what was last seen longest ago, never what a person cares for. What comes meanwhile is one group of its key. `auto` is as many as fit into a twentieth of `memory.limit` at 1 KiB each, 100000 at most: 13107 where the limit is 256 MiB. Beside them the sets of their users take a sixty-fourth of the limit, 32 MiB at most; others are read from disk.
-        groups_max: Count = "auto";
+        groups_max: Auto<u64> = "auto";
         /// Groups that the errors of one key may begin in an hour; what comes beyond is one group of the key.
         new_groups_per_hour: u64 = "1_000";
         /// Words: the values of keys that contain one, in any case, are not stored; one of up to four letters must be a whole word of the key. In texts (`key=value`, `key: 'value'`) they are removed likewise, and so are credentials that are known by their form.

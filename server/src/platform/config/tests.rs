@@ -216,6 +216,12 @@ const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
         "telltale.toml:2: errors.groups_max: expected a number from 1, or \"auto\", found 0",
     ),
     (
+        "[storage]\nthreads = 1025\n",
+        &[],
+        &[],
+        "telltale.toml:2: storage.threads: expected a number from 1 to 1024 or \"auto\", found 1025",
+    ),
+    (
         "[limits]\nbach = 1\n",
         &[],
         &[],
