@@ -239,6 +239,8 @@ pub const LEDGER_ROUND_BYTES_MAX: usize = 8 << 20;
 pub const LEDGER_STEP_JOBS_MAX: usize = 5_000;
 /// Jobs that one step of a bulk change looks at.
 pub const LEDGER_STEP_LOOKS_MAX: usize = 100_000;
+/// Jobs that one step of a bulk change looks up by their ids, which takes longer than to look at one after another.
+pub const LEDGER_STEP_LOOKUPS_MAX: usize = 20_000;
 /// Ids of one bulk change of dead jobs.
 pub const DEAD_IDS_MAX: usize = 10_000;
 /// Dead jobs of a page when the caller does not say. Part of the HTTP contract.

@@ -7,13 +7,13 @@ use super::open::Jobs;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, Selection};
-use crate::platform::jobs::state::Revival;
+use crate::platform::jobs::state::{PurgePlace, Revival};
 
 impl Jobs {
     /// Removes all jobs of a queue that wait. Answers how many.
     pub async fn purge(&self, name: String) -> Result<usize, JobsError> {
         let end = JobId(self.ids.next_number());
-        let (mut from, mut removed) = (JobId(0), 0);
+        let (mut from, mut removed) = (PurgePlace::START, 0);
         loop {
             let name = name.clone();
             let step = move |state: &mut super::State, round: &mut super::Round| {

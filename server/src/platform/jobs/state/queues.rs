@@ -299,60 +299,6 @@ impl State {
         Ok(round.wall_ms())
     }
 
-    /// Removes jobs of a queue that wait, whatever for: those whose ids lie from `from` up to, not including, `to`. One step,
-    /// which ends where the next one begins.
-    pub(in crate::platform::jobs) fn purge_step(
-        &mut self,
-        name: &str,
-        from: JobId,
-        to: JobId,
-        round: &mut Round,
-    ) -> Result<(usize, Option<JobId>), JobsError> {
-        let number = self.queue_number(name)?;
-        let queue = self.queues.of(number);
-        if queue.scheduled + queue.retrying == 0 {
-            return Ok(self.purge_ready(number, from, to, round));
-        }
-        let mut chosen = Vec::new();
-        let mut next = None;
-        for (looked, (id, job)) in self.jobs.range(from..to).enumerate() {
-            if looked == limits::LEDGER_STEP_LOOKS_MAX
-                || chosen.len() == limits::LEDGER_STEP_JOBS_MAX
-            {
-                next = Some(*id);
-                break;
-            }
-            if job.queue == number && waits(job.status) {
-                chosen.push((*id, *job));
-            }
-        }
-        for (id, job) in &chosen {
-            self.remove_waiting(*id, *job, round);
-        }
-        Ok((chosen.len(), next))
-    }
-
-    /// The same step for a queue of which no job waits for its time: its own order names them all, and the jobs of other queues
-    /// need not be looked at.
-    fn purge_ready(
-        &mut self,
-        number: u32,
-        from: JobId,
-        to: JobId,
-        round: &mut Round,
-    ) -> (usize, Option<JobId>) {
-        let order = self.queues.of(number).order.iter();
-        let named = order.filter(|id| (from..to).contains(*id));
-        let jobs = named.filter_map(|id| Some((*id, *self.jobs.get(id)?)));
-        let ready = jobs.filter(|(_, job)| job.status == JobStatus::Ready);
-        let chosen: Vec<_> = ready.take(limits::LEDGER_STEP_JOBS_MAX).collect();
-        for (id, job) in &chosen {
-            self.remove_waiting(*id, *job, round);
-        }
-        // They are gone: the next step begins with the same id, and finds those that are left.
-        (chosen.len(), (chosen.len() == limits::LEDGER_STEP_JOBS_MAX).then_some(from))
-    }
-
     /// Removes a job that waits, and all that is stored of it.
     pub(super) fn remove_waiting(
         &mut self,

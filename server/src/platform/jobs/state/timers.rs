@@ -26,6 +26,24 @@ impl Timers {
         self.schedule.remove(&(due_ms, id));
     }
 
+    /// The scheduled jobs from this one on, in the order in which they are due.
+    pub(super) fn scheduled_from(
+        &self,
+        due_ms: i64,
+        id: JobId,
+    ) -> impl Iterator<Item = (i64, JobId)> {
+        self.schedule.range((due_ms, id)..).copied()
+    }
+
+    /// The retrying jobs from this one on, in the order in which they are due.
+    pub(super) fn retrying_from(
+        &self,
+        due_steady_ms: i64,
+        id: JobId,
+    ) -> impl Iterator<Item = (i64, JobId)> {
+        self.retries.range((due_steady_ms, id)..).copied()
+    }
+
     /// Takes the next job that is due at this time of day.
     pub(super) fn take_due(&mut self, wall_ms: i64) -> Option<JobId> {
         self.schedule.first().filter(|(due, _)| *due <= wall_ms)?;

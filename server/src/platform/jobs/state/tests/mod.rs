@@ -1,6 +1,7 @@
 //! Random histories of the machine beside a model that does everything the slow way, and the same machine read from disk.
 
 mod model;
+mod purge;
 mod vacancies;
 mod verbs;
 

@@ -185,7 +185,9 @@ impl Pair {
 
     fn purge(&mut self, queue: usize) {
         let to = JobId(self.ids.next_number());
-        match self.round(|state, round| state.purge_step(QUEUES[queue], JobId(0), to, round)) {
+        match self
+            .round(|state, round| state.purge_step(QUEUES[queue], PurgePlace::START, to, round))
+        {
             Ok((removed, next)) => assert_eq!((removed, next), (self.model.purge(queue), None)),
             Err(error) => assert!(matches!(error, JobsError::QueueNotFound(_))),
         }
