@@ -312,6 +312,18 @@ impl MemoryShare {
         self.bytes
     }
 
+    /// How much of it is beyond the limit, of the reserve for requests that make stores smaller.
+    pub fn of_reserve(&self) -> u64 {
+        self.of_reserve
+    }
+
+    /// Moves all of it to another share, and leaves an empty one.
+    pub fn take_all(&mut self) -> Self {
+        let (bytes, of_reserve) = (self.bytes, self.of_reserve);
+        (self.bytes, self.of_reserve) = (0, 0);
+        Self { account: Arc::clone(&self.account), owner: self.owner, bytes, of_reserve }
+    }
+
     /// Borrows more, or fails and stays what it was.
     pub fn grow(&mut self, bytes: u64) -> Result<(), MemoryFull> {
         self.account.add(self.owner, bytes, self.account.limit_of(self.owner, bytes))?;

@@ -163,6 +163,9 @@ pub const LINGER_MS: u64 = 2_000;
 pub const LEFTOVER_BYTES_MAX: u64 = 256 << 10;
 /// Milliseconds that an answer waits for the rest of such a body.
 pub const LEFTOVER_MS: u64 = 500;
+/// Milliseconds that the rest of a body may take once it is in the small reserve of memory beyond `memory.limit`, which the requests
+/// that make stores smaller share.
+pub const RESERVE_BODY_MS: u64 = 2_000;
 /// Milliseconds between two attempts to accept when the system has no more sockets to give.
 pub const ACCEPT_PAUSE_MS: u64 = 100;
 /// Seconds between two rounds of storing when keys were last used: a write per request would be too much.
@@ -196,9 +199,9 @@ pub const UNIQUE_KEY_CHARS_MAX: usize = 500;
 pub const JOB_BATCH_MAX: usize = 1_000;
 /// Jobs that one fetch hands out: with the largest arguments some 6 MB.
 pub const JOB_FETCH_MAX: u32 = 100;
-/// Bytes of the jobs that one fetch hands out where memory is full, the first job aside: some fetches at once fit into what the
-/// account of memory keeps for them.
-pub const JOB_FETCH_RESERVED_BYTES_MAX: u64 = 1 << 20;
+/// Bytes of the jobs that one fetch hands out where memory is full, the first job aside: many fetches at once, also those whose
+/// workers read slowly, fit into what the account of memory keeps for them.
+pub const JOB_FETCH_RESERVED_BYTES_MAX: u64 = 256 << 10;
 /// Seconds that a fetch waits. Part of the HTTP contract.
 pub const JOB_WAIT_SECONDS_MAX: u32 = 30;
 /// Fetches of the server's own workers that may wait beyond the limit of all: one for each of its queues, and some to spare.

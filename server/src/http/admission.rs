@@ -132,6 +132,11 @@ impl Reservation {
         self.0.take(bytes)
     }
 
+    /// Whether the request has memory beyond the limit, of the small reserve that all requests which make stores smaller share.
+    pub(super) fn is_of_reserve(&self) -> bool {
+        self.0.share.lock().of_reserve() > 0
+    }
+
     /// The account of memory.
     pub(super) fn memory(&self) -> &Memory {
         &self.0.counts.memory
@@ -251,10 +256,13 @@ mod tests {
         memory.hold(MemoryOwner::Jobs, 1_600);
         assert_eq!(admission.enter().unwrap().add(1).unwrap_err().code(), ErrorCode::Overloaded);
         let fetch = admission.enter_for(Purpose::Drain).unwrap();
+        assert!(!fetch.is_of_reserve());
         fetch.add(50).unwrap();
+        assert!(fetch.is_of_reserve());
         fetch.hold(50).unwrap();
         assert_eq!(fetch.hold(1).unwrap_err().code(), ErrorCode::Overloaded);
         fetch.leave();
+        assert!(!fetch.is_of_reserve());
         fetch.add(100).unwrap();
         drop(fetch);
         assert_eq!(memory.held(), 1_600);

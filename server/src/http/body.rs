@@ -1,13 +1,17 @@
 //! Reads a request body into memory: bounded in bytes, after decompression, and in time.
 //!
 //! A body that pauses or drips is `request_timeout`; one over its limit is `payload_too_large` as soon as that
-//! is known, for a compressed one in the middle of decompression. The bytes are owned and unshared, so that
+//! is known, for a compressed one in the middle of decompression. Once a body takes memory beyond the limit, the rest of it must
+//! come within [`limits::RESERVE_BODY_MS`]. The bytes are owned and unshared, so that
 //! parsers may work in place.
 //!
 //! Which encodings there are is decided here: gzip and zstd are undone by the layer outside for every route, deflate here
 //! for every route, a [`Packing`] here for the routes that read it.
 
-use bytes::{Buf, Bytes};
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
@@ -19,6 +23,7 @@ use super::error::{ApiError, ApiResult, ErrorCode};
 use super::route::{BodyKind, Packing, Route};
 use super::settings::Settings;
 use super::{inflate, snappy};
+use crate::limits;
 use crate::platform::keys::Identity;
 
 /// Memory that is set aside before the first byte has come: a client may promise more than it sends.
@@ -43,8 +48,8 @@ enum Packed {
 pub(super) struct BodyLimits {
     bytes_max: usize,
     packing: Option<Packing>,
-    idle: std::time::Duration,
-    total: std::time::Duration,
+    idle: Duration,
+    total: Duration,
 }
 
 impl BodyLimits {
@@ -131,18 +136,65 @@ impl BodyLimits {
         B::Error: std::fmt::Display,
     {
         let mut body = std::pin::pin!(body);
+        while let Some(data) = self.next_data(body.as_mut()).await? {
+            self.append(&data, promised, bytes, reservation)?;
+            if reservation.is_of_reserve() {
+                // Others need the reserve too: a slow client must not keep it.
+                let patience = Duration::from_millis(limits::RESERVE_BODY_MS);
+                let rest = self.collect_rest(body, promised, bytes, reservation);
+                return timeout(patience, rest).await.map_err(|_| too_slow())?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn collect_rest<B>(
+        &self,
+        mut body: Pin<&mut B>,
+        promised: usize,
+        bytes: &mut Vec<u8>,
+        reservation: &Reservation,
+    ) -> ApiResult<()>
+    where
+        B: http_body::Body<Data = Bytes>,
+        B::Error: std::fmt::Display,
+    {
+        while let Some(data) = self.next_data(body.as_mut()).await? {
+            self.append(&data, promised, bytes, reservation)?;
+        }
+        Ok(())
+    }
+
+    /// The next bytes of the body; none at its end.
+    async fn next_data<B>(&self, mut body: Pin<&mut B>) -> ApiResult<Option<Bytes>>
+    where
+        B: http_body::Body<Data = Bytes>,
+        B::Error: std::fmt::Display,
+    {
         loop {
             let frame = timeout(self.idle, body.frame()).await.map_err(|_| too_slow())?;
-            let Some(frame) = frame else { return Ok(()) };
+            let Some(frame) = frame else { return Ok(None) };
             let frame = frame.map_err(|error| broken(&error))?;
-            let Ok(data) = frame.into_data() else { continue };
-            if data.remaining() > self.bytes_max - bytes.len() {
-                return Err(too_large(self.bytes_max));
+            if let Ok(data) = frame.into_data() {
+                return Ok(Some(data));
             }
-            reservation.add(data.remaining())?;
-            make_room(bytes, data.remaining(), promised);
-            bytes.extend_from_slice(&data);
         }
+    }
+
+    fn append(
+        &self,
+        data: &Bytes,
+        promised: usize,
+        bytes: &mut Vec<u8>,
+        reservation: &Reservation,
+    ) -> ApiResult<()> {
+        if data.len() > self.bytes_max - bytes.len() {
+            return Err(too_large(self.bytes_max));
+        }
+        reservation.add(data.len())?;
+        make_room(bytes, data.len(), promised);
+        bytes.extend_from_slice(data);
+        Ok(())
     }
 }
 

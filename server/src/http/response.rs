@@ -155,18 +155,28 @@ impl Response {
     }
 
     /// Counts the body in the account of memory until its last byte is sent. Where there is no room for it, it fails.
-    pub fn held(mut self, memory: &Memory) -> ApiResult<Self> {
+    pub fn held(self, memory: &Memory) -> ApiResult<Self> {
+        self.held_by(memory.share(MemoryOwner::Answers))
+    }
+
+    /// The same with memory that counts already for what the answer was made of, and that is gone when the answer is sent.
+    pub fn held_by(mut self, mut share: MemoryShare) -> ApiResult<Self> {
         let bytes = self.body.len() as u64;
         if bytes < limits::ANSWER_BYTES_COUNTED {
             return Ok(self);
         }
-        let share = match self.account {
-            Account::Asks => memory.take(MemoryOwner::Answers, bytes),
-            Account::Drains => memory.take_to_drain(MemoryOwner::Answers, bytes),
-            Account::Takes => Ok(memory.take_anyway(MemoryOwner::Answers, bytes)),
+        let missing = bytes.saturating_sub(share.bytes());
+        let grown = match self.account {
+            Account::Asks => share.grow(missing),
+            Account::Drains => share.grow_to_drain(missing),
+            Account::Takes => {
+                share.grow_anyway(missing);
+                Ok(())
+            }
             Account::Settled | Account::Shared => return Ok(self),
         };
-        let share = share.map_err(|full| overloaded(MEMORY_FULL).caused_by(full))?;
+        grown.map_err(|full| overloaded(MEMORY_FULL).caused_by(full))?;
+        share.shrink_to(bytes);
         self.body = held_bytes(self.body, share);
         self.account = Account::Settled;
         Ok(self)
@@ -241,5 +251,28 @@ impl From<&ApiError> for Response {
             response = response.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_takes_the_memory_of_what_it_is_made_of() {
+        let memory = Memory::new(1 << 20);
+        memory.hold(MemoryOwner::Jobs, 1 << 20);
+        let answer = || Response::ok(&"x".repeat(50 << 10)).unwrap().that_drains();
+        // The reserve has 64 KiB.
+        let mut jobs = memory.take_to_drain(MemoryOwner::Answers, 40 << 10).unwrap();
+        assert_eq!(answer().held(&memory).unwrap_err().code(), ErrorCode::Overloaded);
+        let sent = answer().held_by(jobs.take_all()).unwrap();
+        assert_eq!((jobs.bytes(), jobs.of_reserve()), (0, 0));
+        assert_eq!(memory.held_by(MemoryOwner::Answers), sent.body().len() as u64);
+        drop(jobs);
+        assert_eq!(memory.held_by(MemoryOwner::Answers), sent.body().len() as u64);
+        drop(sent);
+        assert_eq!(memory.held(), 1 << 20);
+        memory.take_to_drain(MemoryOwner::Answers, 64 << 10).unwrap();
     }
 }

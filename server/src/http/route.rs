@@ -133,8 +133,8 @@ impl Route {
         self
     }
 
-    /// Calls make a store smaller: they are answered also where memory is full, as long as they take little. Deleting routes do so
-    /// unless said.
+    /// Calls make a store smaller, or come before those that do, as the registration of a worker: they are answered also where memory
+    /// is full, as long as they take little. Deleting routes do so unless said.
     #[must_use]
     pub const fn drains(mut self) -> Self {
         self.drains = true;

@@ -27,6 +27,7 @@ static ROUTES: &[Route] = &[
     Route::get("/t/panic", &panics),
     Route::post("/t/panic", &panics),
     Route::post("/t/body", &body),
+    Route::post("/t/drain", &body).drains(),
     Route::post("/t/count", &count),
     Route::get("/t/later", &later),
     Route::get("/t/never", &never),

@@ -259,6 +259,27 @@ async fn a_body_that_drips_is_not_waited_for_long() {
     Answer::of(bench.server.handle(HERE, request).await).await.refused(408, "request_timeout");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_body_that_drips_is_not_waited_for_long_where_it_is_beyond_the_limit_of_memory() {
+    let memory = Memory::new(64 << 20);
+    let bench = Bench::with(Settings { memory: memory.clone(), ..Settings::default() });
+    let send = || {
+        let drip = Dripping(Box::pin(tokio::time::interval(Duration::from_secs(5))));
+        let request = http::Request::post("/t/drain")
+            .header("authorization", format!("Bearer {}", bench.key))
+            .body(drip)
+            .unwrap();
+        tokio::time::timeout(Duration::from_secs(4), bench.server.handle(HERE, request))
+    };
+    assert!(send().await.is_err(), "there is memory");
+    memory.hold(MemoryOwner::Jobs, 64 << 20);
+    let answer = send().await.expect("the reserve is for others as well");
+    Answer::of(answer).await.refused(408, "request_timeout");
+    memory.take_to_drain(MemoryOwner::Bodies, 4 << 20).expect("all of the reserve is there");
+    bench.post("/t/drain", "{}").await.ok();
+    bench.post("/t/body", "{}").await.refused(503, "overloaded");
+}
+
 #[tokio::test]
 async fn an_answer_goes_out_as_it_is_where_memory_has_no_room_to_compress_it() {
     let memory = Memory::new(8_000);

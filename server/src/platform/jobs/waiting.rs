@@ -25,7 +25,7 @@ pub struct Granted {
     jobs: Vec<Holding>,
     returns: Arc<Returns>,
     /// Of the account of memory, for what the jobs are to do.
-    _share: MemoryShare,
+    share: MemoryShare,
 }
 
 /// Jobs that were handed out to nobody.
@@ -56,12 +56,17 @@ pub(super) struct Waiters {
 
 impl Granted {
     pub(super) fn new(jobs: Vec<Holding>, share: MemoryShare, returns: &Arc<Returns>) -> Self {
-        Self { jobs, returns: Arc::clone(returns), _share: share }
+        Self { jobs, returns: Arc::clone(returns), share }
     }
 
     /// The jobs, which now belong to whoever asked.
     pub fn keep(mut self) -> Vec<Holding> {
         std::mem::take(&mut self.jobs)
+    }
+
+    /// The memory that counts for what the jobs are to do, for the answer that is made of it.
+    pub fn take_memory(&mut self) -> MemoryShare {
+        self.share.take_all()
     }
 
     /// The jobs, to be looked at.

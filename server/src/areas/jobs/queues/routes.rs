@@ -19,7 +19,7 @@ pub static ROUTES: &[Route] = &[
     Route::get("/api/v1/queues/{name}", &get).doc(GET),
     Route::get("/api/v1/queues/{name}/metrics", &history).doc(HISTORY),
     Route::post("/api/v1/queues/{name}/pause", &pause).doc(PAUSE),
-    Route::post("/api/v1/queues/{name}/resume", &resume).doc(RESUME),
+    Route::post("/api/v1/queues/{name}/resume", &resume).drains().doc(RESUME),
     Route::delete("/api/v1/queues/{name}/jobs", &purge).body(BodyKind::Json).doc(PURGE),
 ];
 

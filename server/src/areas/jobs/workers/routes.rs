@@ -67,13 +67,13 @@ async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let worker = worker_id(req.param("id"))?;
     let may_wait = !wait.is_zero();
     let permit = may_wait.then(|| app.jobs().permit_wait(req.identity().key_id())).flatten();
-    let granted = match permit {
+    let mut granted = match permit {
         Some(_permit) => req.wait(app.jobs().fetch(worker, limit, wait)).await??,
         None => app.jobs().fetch(worker, limit, Duration::ZERO).await?,
     };
-    // Where there is no room for the answer the jobs go back.
     let response = Response::ok(&Fetched::new(granted.jobs()))?.that_drains();
-    let response = response.held(app.engine().memory())?;
+    // The answer takes the place of the jobs that it is made of: they count once. Where it has no room they go back.
+    let response = response.held_by(granted.take_memory())?;
     // From here on the answer is on its way, and the jobs are the worker's.
     granted.keep();
     Ok(response)
