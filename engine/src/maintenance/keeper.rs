@@ -34,6 +34,9 @@ const EVENT_GROUPS_PER_ROUND: usize = 4;
 const MERGE_TIME: Duration = Duration::from_millis(500);
 /// Time between two looks for something to merge when the last one found nothing.
 const MERGE_PERIOD: Duration = Duration::from_secs(60);
+/// How long after a seal there is a look whether its blocks can be merged. Whoever imports old data seals every few seconds: windows are
+/// merged once for several seals, not after each of them.
+const MERGE_AFTER_SEAL: Duration = Duration::from_secs(2);
 const EXPIRE_PERIOD: Duration = Duration::from_secs(3_600);
 /// Time between two looks whether the batches that may name series without data have ended.
 const RETIRE_PERIOD: Duration = Duration::from_secs(60);
@@ -155,7 +158,7 @@ impl Keeper {
             self.note_time();
             // New blocks may be of windows that are over: of data that is imported, for example.
             if report.points + report.events > 0 {
-                due.merge = due.merge.min(self.trusted.steady());
+                due.merge = due.merge.min(self.trusted.steady() + MERGE_AFTER_SEAL);
             }
         }
         outcome
@@ -484,6 +487,7 @@ mod tests {
             engine.write(batch.finish()).unwrap();
             engine.seal().unwrap();
         }
+        clock.pass(MERGE_AFTER_SEAL);
         keeper.round(false);
         assert!(engine.stats().merges > 0);
     }

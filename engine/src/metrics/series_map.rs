@@ -27,8 +27,11 @@ impl LeafMask {
     /// Where among all that a leaf holds the one of a slot is or would be, and whether it is there.
     #[inline]
     pub(crate) fn place(self, slot: u32) -> (usize, bool) {
-        let before = self.0 & ((1 << slot) - 1);
-        (before.count_ones() as usize, self.has(slot))
+        let below = (1 << slot) - 1;
+        let before = self.0 & below;
+        // Most leaves are full: nothing to count, which takes a dozen instructions on processors without one for it.
+        let place = if before == below { slot } else { before.count_ones() };
+        (place as usize, self.has(slot))
     }
 
     #[inline]

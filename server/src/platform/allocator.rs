@@ -1,48 +1,28 @@
-//! The allocator's one setting that we change while we run: how soon freed memory goes back to the system.
+//! What the allocator does while we run: memory that is not used any more goes back to the system at once while there is little.
 //!
-//! The delay, a second, makes allocations quicker, and under load a process takes up to twice what it uses. So memory goes back much
-//! sooner while it is short.
+//! Otherwise it goes back after a second, which makes allocations quicker.
 
-use std::ffi::c_long;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ffi::CStr;
+use std::ptr::null_mut;
 
-/// `mi_option_purge_delay` of mimalloc 2 and 3: milliseconds.
-const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
-/// Its default, and what it is while memory is short.
-const DELAY_MS: c_long = 1_000;
-const SHORT_DELAY_MS: c_long = 10;
-
-static IS_SHORT: AtomicBool = AtomicBool::new(false);
+/// The name of what gives back the unused pages of all arenas: `MALLCTL_ARENAS_ALL` of jemalloc is 4096.
+const PURGE_ALL: &CStr = c"arena.4096.purge";
 
 /// Looks at how much memory the process takes of what it may.
 pub(crate) fn look(resident_bytes: u64, limit_bytes: u64) {
-    let was = IS_SHORT.load(Ordering::Relaxed);
-    let from = if was { limit_bytes / 2 } else { limit_bytes / 8 * 5 };
-    let is = resident_bytes > from;
-    IS_SHORT.store(is, Ordering::Relaxed);
-    if is != was {
-        set_delay(if is { SHORT_DELAY_MS } else { DELAY_MS });
-    }
-    if is {
-        collect();
+    if resident_bytes > limit_bytes / 8 * 5 {
+        purge();
     }
 }
 
+/// Gives back what is not used. It can fail only where jemalloc does not know the name, and changes nothing then.
 #[expect(
     unsafe_code,
-    reason = "the options of mimalloc have no safe door; any value of this one is allowed at any time"
+    reason = "jemalloc has no safe door to it; it may be called at any time, by any thread"
 )]
-fn set_delay(ms: c_long) {
-    // SAFETY: the option exists, and mimalloc reads it anew at each use.
-    unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, ms) }
-}
-
-/// Gives back what threads that ended have left, and what has waited.
-#[expect(
-    unsafe_code,
-    reason = "mimalloc has no safe door to it; it may be called at any time, by any thread"
-)]
-fn collect() {
-    // SAFETY: it takes no pointers, and what is in use stays.
-    unsafe { libmimalloc_sys::mi_collect(true) }
+fn purge() {
+    // SAFETY: the name ends with a zero, nothing is read or written through the other pointers, and what is in use stays.
+    let _ = unsafe {
+        tikv_jemalloc_sys::mallctl(PURGE_ALL.as_ptr(), null_mut(), null_mut(), null_mut(), 0)
+    };
 }

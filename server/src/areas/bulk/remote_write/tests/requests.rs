@@ -432,7 +432,8 @@ fn parts_of_histograms_have_as_many_buckets_as_they_may() {
         let reading = Reading::new(&body, Version::V2, NOW, bench.families.clone());
         let size = PartSize { points_max: 100, buckets_max };
         let (parts, outcome) = cut(&bench.engine, reading, size);
-        let sizes: Vec<usize> = parts.iter().map(|part| part.len()).collect();
-        assert_eq!((sizes, outcome.accepted()), (expected, 7));
+        // A part that is full behind the last value is followed by an empty one, which is not written.
+        let sizes = parts.iter().map(|part| part.len()).filter(|points| *points > 0);
+        assert_eq!((sizes.collect(), outcome.accepted()), (expected, 7));
     }
 }
