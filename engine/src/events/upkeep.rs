@@ -19,6 +19,9 @@ use crate::maintenance::{DeleteReport, Eagerness, ExpireReport, MergeReport, Ver
 use crate::model::{EventFilter, EventRows, Interval, TimestampMs};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
+/// So many ranges of days are dropped at a time: each is a table and a compaction of its own. What is deleted of other days goes with
+/// the compactions to come.
+const RANGES_DROPPED_MAX: usize = 16;
 /// Blocks that one merge reads at most: what bounds its memory.
 const MERGE_BLOCKS_MAX: usize = 16;
 /// Blocks of a day that is not over are merged once so many of them would make half as many or fewer.
@@ -219,10 +222,11 @@ impl Events {
         self.settled.write().retain(|key| !gone.contains(key));
         let used = self.view.days();
         let days: BTreeSet<u32> = garbage.iter().map(|key| key.day).collect();
-        for day in days.difference(&used) {
-            let range = KeyRange::prefix(&day.to_be_bytes());
-            if let Some(to) = &range.to {
-                self.store.delete_range_now(Keyspace::EventBlocks, &range.from, to)?;
+        for (first, last) in
+            rows_of_days(days.difference(&used)).into_iter().take(RANGES_DROPPED_MAX)
+        {
+            if let Some(to) = KeyRange::prefix(&last.to_be_bytes()).to {
+                self.store.delete_range_now(Keyspace::EventBlocks, &first.to_be_bytes(), &to)?;
             }
         }
         Ok(())
@@ -253,6 +257,18 @@ impl Events {
 fn retire(batch: &mut Batch, key: &EventBlockKey) {
     batch.delete(Keyspace::EventCatalog, &keys::block(key));
     batch.put(Keyspace::EventCatalog, &keys::garbage(key), Vec::new());
+}
+
+/// The first and the last day of each row of days that follow each other.
+fn rows_of_days<'d>(days: impl Iterator<Item = &'d u32>) -> Vec<(u32, u32)> {
+    let mut rows: Vec<(u32, u32)> = Vec::new();
+    for &day in days {
+        match rows.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(day) => *last = day,
+            _ => rows.push((day, day)),
+        }
+    }
+    rows
 }
 
 /// The first neighbours of a day, at least `least`, that surely become fewer blocks: half as many where a minimum greater
@@ -316,6 +332,13 @@ mod tests {
             text_bytes: 9,
             bytes: 9,
         })
+    }
+
+    #[test]
+    fn days_that_follow_each_other_are_one_range() {
+        assert_eq!(rows_of_days([].iter()), []);
+        let rows = rows_of_days([1, 2, 3, 5, 7, 8, u32::MAX].iter());
+        assert_eq!(rows, [(1, 3), (5, 5), (7, 8), (u32::MAX, u32::MAX)]);
     }
 
     fn chosen(blocks: &[Arc<EventBlockInfo>], least: usize) -> Option<Vec<u64>> {

@@ -89,6 +89,10 @@ impl CellSketch for Distribution {
     ) -> CodecResult<()> {
         columns.each(rows, sink)
     }
+
+    fn round_trip(columns: &DistributionColumns, rows: usize) -> CodecResult<DistributionColumns> {
+        columns.round_trip(rows)
+    }
 }
 
 /// The columns of a block of distributions.
@@ -208,6 +212,21 @@ impl DistributionColumns {
         Ok(())
     }
 
+    /// A cell that keeps its values holds nothing else, so that these go as they are from columns to columns.
+    fn round_trip(&self, rows: usize) -> CodecResult<Self> {
+        let (mut rest, mut again) = (Rest::of(self), Self::default());
+        for count in self.counts.iter().take(rows) {
+            match exact_values(*count) {
+                Some(n) if *count >= 0 => {
+                    again.counts.push(*count);
+                    again.values.extend_from_slice(rest.values(n)?);
+                }
+                _ => again.push(&rest.cell(*count)?.parts()),
+            }
+        }
+        Ok(again)
+    }
+
     fn integers(&self) -> [&[i64]; 7] {
         let Self { counts, buckets, indices, bucket_counts, .. } = self;
         let Self { units_low, units_high, components_of, .. } = self;
@@ -250,6 +269,17 @@ impl<'a> Rest<'a> {
     /// The next cell, of this count.
     fn cell(&mut self, count: i64) -> CodecResult<Distribution> {
         let Some(n) = exact_values(count) else { return self.histogram(count as u64) };
+        let values = self.values(n)?;
+        if count < 0 {
+            return self.told(values);
+        }
+        let mut distribution = Distribution::default();
+        values.iter().for_each(|v| distribution.add(*v));
+        Ok(distribution)
+    }
+
+    /// The next values, of a cell that keeps so many.
+    fn values(&mut self, n: usize) -> CodecResult<&'a [f64]> {
         let short = || CodecError::new("fewer values than cells count");
         let values = self.columns.values.get(self.values_at..self.values_at + n);
         let values = values.ok_or_else(short)?;
@@ -257,12 +287,7 @@ impl<'a> Rest<'a> {
         if values.iter().any(|v| !v.is_finite()) {
             return Err(CodecError::new("a value of a distribution is not finite"));
         }
-        if count < 0 {
-            return self.told(values);
-        }
-        let mut distribution = Distribution::default();
-        values.iter().for_each(|v| distribution.add(*v));
-        Ok(distribution)
+        Ok(values)
     }
 
     /// Goes past the next cell, of this count.

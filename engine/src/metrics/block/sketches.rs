@@ -69,6 +69,16 @@ pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {
         rows: Range<usize>,
         sink: impl FnMut(Self) -> bool,
     ) -> CodecResult<()>;
+
+    /// Makes cells of all rows, and columns of the cells: the same columns, where they are read as they were written.
+    fn round_trip(columns: &Self::Columns, rows: usize) -> CodecResult<Self::Columns> {
+        let mut again = Self::Columns::default();
+        Self::each(columns, 0..rows, |cell| {
+            cell.push(&mut again);
+            true
+        })?;
+        Ok(again)
+    }
 }
 
 /// Collects the cells of a block, series by series.
@@ -136,11 +146,7 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
         let (read, block) = SketchRows::<S>::open(info.key, bytes)?;
         envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
         // What was read is made into cells, one at a time, and taken apart as what was written was.
-        let mut again = S::Columns::default();
-        S::each(&block.columns, 0..block.rows.len(), |cell| {
-            cell.push(&mut again);
-            true
-        })?;
+        let again = S::round_trip(&block.columns, block.rows.len())?;
         expect_same(S::are_same(&again, &self.cells), "cells")
     }
 }
