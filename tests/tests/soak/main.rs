@@ -93,8 +93,8 @@ fn length() -> Duration {
 fn setup(is_short: bool) -> Setup {
     let setup = Setup::new()
         .set("memory.limit", &LIMIT.to_string())
-        .set("storage.cache_bytes", "\"8MiB\"")
-        .set("storage.event_cache_bytes", "\"8MiB\"")
+        .set("storage.cache_bytes", "\"2MiB\"")
+        .set("storage.event_cache_bytes", "\"2MiB\"")
         .set("storage.head_age", if is_short { "\"5s\"" } else { "\"60s\"" })
         .set("jobs.finished_keep", "\"5m\"")
         .set("jobs.retry_base_seconds", "1")
