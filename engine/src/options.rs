@@ -27,8 +27,8 @@ pub struct Options {
     pub event_cache_bytes: usize,
     /// Bytes that one query may take.
     pub query_bytes: usize,
-    /// Bytes that a merge of blocks of points may take, however many series it merges. Blocks under way take a part of it that does
-    /// not shrink: less than 64 MiB makes merges slower and saves little.
+    /// Bytes that a merge of blocks may take, however many series or events it merges. Blocks of points under way take a part of it that
+    /// does not shrink: less than 64 MiB makes merges slower and saves little. With less, events with much text are in smaller blocks.
     pub merge_bytes: usize,
     /// Raw points plus rollup cells that one query may read.
     pub query_points: u64,

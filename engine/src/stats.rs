@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::engine::Rooms;
+use crate::maintenance::MergeMemory;
 use crate::storage::{disk_free, disk_used};
 
 /// Sizes and counts. Counts of events are since the engine was opened.
@@ -77,6 +78,7 @@ impl EngineStats {
         let catalog = rooms.telemetry.metrics.view().catalog();
         let events = rooms.telemetry.events.sizes();
         let counters = &rooms.telemetry.metrics.counters;
+        let merges = [&counters.merge_memory, &rooms.telemetry.events.merge_memory];
         let series_bytes = registry_bytes + rooms.telemetry.metrics.series_bytes();
         // Figures that cannot be had read as zero: watching must not fail because the disk does.
         let figures = rooms.store.figures().unwrap_or_default();
@@ -107,8 +109,8 @@ impl EngineStats {
             seals: counters.seals.load(Ordering::Relaxed),
             merges: counters.merges.load(Ordering::Relaxed),
             merges_waiting: counters.merges_waiting.load(Ordering::Relaxed),
-            merge_bytes: counters.merge_memory.current() as u64,
-            merge_bytes_peak: counters.merge_memory.peak() as u64,
+            merge_bytes: merges.map(MergeMemory::current).iter().sum::<usize>() as u64,
+            merge_bytes_peak: merges.map(MergeMemory::peak).into_iter().max().unwrap_or(0) as u64,
             clock_ahead_ms: rooms.trusted.read().deviation.map_or(0, |d| d.ahead_ms),
             read_only: rooms.alarm.trouble().is_some(),
         }

@@ -5,6 +5,7 @@ mod chunk;
 mod head;
 mod keys;
 mod load;
+mod merge_group;
 mod path;
 mod query;
 mod rooms;

@@ -14,6 +14,7 @@ use super::view::{EventSizes, View};
 use super::{Chunk, Source};
 use crate::asking::Asking;
 use crate::error::{Error, Result};
+use crate::maintenance::MergeMemory;
 use crate::memory::AnswerMemory;
 use crate::model::{
     Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventRows,
@@ -40,6 +41,8 @@ pub(crate) struct Events {
     pub(super) sequence: AtomicU64,
     /// The number of the next event.
     pub(super) numbers: Arc<AtomicU64>,
+    /// What a merge takes.
+    pub(crate) merge_memory: MergeMemory,
     written: AtomicU64,
 }
 
@@ -63,6 +66,7 @@ impl Events {
             settled: RwLock::default(),
             sequence: AtomicU64::new(sequence),
             numbers: Arc::new(AtomicU64::new(number)),
+            merge_memory: MergeMemory::default(),
             written: AtomicU64::new(0),
         }
     }

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::keys;
+use super::merge_group::{MERGE_BLOCKS_MIN, MERGE_TEXT_FACTOR, TextBounds, group};
 use super::query::select;
 use super::seal::day_of;
 use super::source::Rows;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
-use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TEXT_BYTES_MAX, EVENT_TEXT_BYTES_MAX};
 use crate::maintenance::{DeleteReport, Eagerness, ExpireReport, MergeReport, VerifyReport};
 use crate::model::{EventFilter, EventRows, Interval, TimestampMs};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
@@ -22,16 +22,6 @@ use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 /// So many ranges of days are dropped at a time: each is a table and a compaction of its own. What is deleted of other days goes with
 /// the compactions to come.
 const RANGES_DROPPED_MAX: usize = 16;
-/// Blocks that one merge reads at most: what bounds its memory.
-const MERGE_BLOCKS_MAX: usize = 16;
-/// Blocks of a day that is not over are merged once so many of them would make half as many or fewer.
-const MERGE_BLOCKS_MIN: usize = 8;
-
-/// Bytes of texts that one merge reads at most: the other bound of its memory.
-const MERGE_TEXT_BYTES_MAX: usize = 4 * EVENT_BLOCK_TEXT_BYTES_MAX;
-/// A block with so many bytes of texts was closed because of them: no event has more than the difference.
-const FULL_TEXT_BYTES: usize = EVENT_BLOCK_TEXT_BYTES_MAX - EVENT_TEXT_BYTES_MAX;
-
 impl Events {
     /// Merges up to `windows_max` groups of blocks. Answers what was done; nothing when nothing is to do.
     pub(crate) fn merge_blocks(
@@ -75,10 +65,18 @@ impl Events {
         blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
         let is_over = day < day_of(self.now().0);
         let least = if eagerness == Eagerness::All || is_over { 2 } else { MERGE_BLOCKS_MIN };
-        group(&blocks, least)
+        group(&blocks, least, TextBounds::of(self.options.merge_bytes))
     }
 
     fn merge_one(&self, job: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
+        let text_bytes: usize = job.iter().map(|info| info.text_bytes as usize).sum();
+        self.merge_memory.set(text_bytes.saturating_mul(MERGE_TEXT_FACTOR));
+        let outcome = self.merge_rows(job, report);
+        self.merge_memory.set(0);
+        outcome
+    }
+
+    fn merge_rows(&self, job: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
         let mut rows: Vec<EventRows> = Vec::with_capacity(job.len());
         for info in job {
             let read = self.read_block(&info.key).and_then(|bytes| {
@@ -271,48 +269,6 @@ fn rows_of_days<'d>(days: impl Iterator<Item = &'d u32>) -> Vec<(u32, u32)> {
     rows
 }
 
-/// The first neighbours of a day, at least `least`, that surely become fewer blocks: half as many where a minimum greater
-/// than two asks for it. Blocks are in the order of time.
-fn group(blocks: &[Arc<EventBlockInfo>], least: usize) -> Option<Vec<Arc<EventBlockInfo>>> {
-    for start in 0..blocks.len() {
-        let rest = blocks.get(start..).unwrap_or_default();
-        if rest.first().is_some_and(|info| is_full(info)) && !overlaps(rest) {
-            continue;
-        }
-        let mut text_bytes = 0;
-        let fits = |info: &&Arc<EventBlockInfo>| {
-            text_bytes += info.text_bytes as usize;
-            text_bytes <= MERGE_TEXT_BYTES_MAX
-        };
-        let group: Vec<_> =
-            rest.iter().take(MERGE_BLOCKS_MAX).take_while(fits).map(Arc::clone).collect();
-        let after = blocks_after(&group);
-        let pays = if least > 2 { after * 2 <= group.len() } else { after < group.len() };
-        if group.len() >= least && pays {
-            return Some(group);
-        }
-    }
-    None
-}
-
-/// Whether nothing more goes into a block.
-fn is_full(info: &EventBlockInfo) -> bool {
-    info.rows as usize == EVENT_BLOCK_ROWS_MAX || info.text_bytes as usize >= FULL_TEXT_BYTES
-}
-
-/// The most blocks that the rows of these can become, unless they have many tag keys. Every block but the last is full, of
-/// rows or of texts.
-fn blocks_after(group: &[Arc<EventBlockInfo>]) -> usize {
-    let rows: usize = group.iter().map(|info| info.rows as usize).sum();
-    let text_bytes: usize = group.iter().map(|info| info.text_bytes as usize).sum();
-    rows.saturating_sub(1) / EVENT_BLOCK_ROWS_MAX + text_bytes / FULL_TEXT_BYTES + 1
-}
-
-/// Whether the first block shares time with the next.
-fn overlaps(group: &[Arc<EventBlockInfo>]) -> bool {
-    matches!(group, [first, next, ..] if next.first_time <= first.last_time)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,68 +278,11 @@ mod tests {
     use crate::options::{Maintenance, Options};
     use crate::{Clock, Engine, Write};
 
-    fn block(sequence: u64, rows: u32, first: i64, last: i64) -> Arc<EventBlockInfo> {
-        let key = EventBlockKey { day: 0, sequence };
-        Arc::new(EventBlockInfo {
-            key,
-            rows,
-            first_time: first,
-            last_time: last,
-            text_bytes: 9,
-            bytes: 9,
-        })
-    }
-
     #[test]
     fn days_that_follow_each_other_are_one_range() {
         assert_eq!(rows_of_days([].iter()), []);
         let rows = rows_of_days([1, 2, 3, 5, 7, 8, u32::MAX].iter());
         assert_eq!(rows, [(1, 3), (5, 5), (7, 8), (u32::MAX, u32::MAX)]);
-    }
-
-    fn chosen(blocks: &[Arc<EventBlockInfo>], least: usize) -> Option<Vec<u64>> {
-        group(blocks, least).map(|group| group.iter().map(|info| info.key.sequence).collect())
-    }
-
-    #[test]
-    fn full_blocks_stay_and_small_neighbours_come_together() {
-        let full = EVENT_BLOCK_ROWS_MAX as u32;
-        let blocks = [
-            block(1, full, 0, 9),
-            block(2, 10, 10, 19),
-            block(3, full, 20, 29),
-            block(4, 10, 30, 39),
-        ];
-        assert_eq!(chosen(&blocks, 2), Some(vec![2, 3, 4]));
-        assert_eq!(chosen(&blocks[..1], 2), None);
-        assert_eq!(chosen(&blocks[..3], 2), None);
-        assert_eq!(chosen(&blocks, 8), None);
-    }
-
-    #[test]
-    fn blocks_that_are_full_of_text_stay_and_a_merge_reads_no_more_than_it_may() {
-        let of_text = |sequence, rows, text_bytes: usize| {
-            let first = sequence as i64 * 10;
-            let block = EventBlockInfo::clone(&block(sequence, rows, first, first + 9));
-            Arc::new(EventBlockInfo { text_bytes: text_bytes as u32, ..block })
-        };
-        let full: Vec<_> = (0..4).map(|i| of_text(i, 1_000, FULL_TEXT_BYTES + 5)).collect();
-        assert_eq!(chosen(&full, 2), None);
-        // Two of rows and two of texts can become three blocks: not surely fewer.
-        let rows = EVENT_BLOCK_ROWS_MAX as u32 - 1;
-        let mixed = [of_text(0, rows, 10), of_text(1, 10, FULL_TEXT_BYTES - 5), of_text(2, 9, 6)];
-        assert_eq!(chosen(&mixed, 2), None);
-        let half = EVENT_BLOCK_TEXT_BYTES_MAX / 2;
-        let halves: Vec<_> = (0..12).map(|i| of_text(i, 10, half)).collect();
-        assert_eq!(chosen(&halves, 2), Some((0..8).collect()));
-    }
-
-    #[test]
-    fn a_day_that_goes_on_waits_for_enough_blocks() {
-        let blocks: Vec<_> =
-            (0..9).map(|i| block(i, 100, i as i64 * 10, i as i64 * 10 + 9)).collect();
-        assert_eq!(chosen(&blocks[..7], MERGE_BLOCKS_MIN), None);
-        assert_eq!(chosen(&blocks, MERGE_BLOCKS_MIN), Some((0..9).collect()));
     }
 
     #[test]

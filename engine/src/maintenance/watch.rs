@@ -82,7 +82,8 @@ impl Holdings {
         memory.hold(MemoryOwner::Caches, caches as u64);
         let blocks = telemetry.metrics.view().catalog().blocks() + events.blocks;
         memory.hold(MemoryOwner::Catalog, blocks * BLOCK_BYTES);
-        let merging = telemetry.metrics.counters.merge_memory.current();
+        let merging = telemetry.metrics.counters.merge_memory.current()
+            + telemetry.events.merge_memory.current();
         memory.hold(MemoryOwner::Merges, merging as u64);
         let registry = telemetry.metrics.registry();
         let (metrics, _, bytes) = registry.size();

@@ -17,11 +17,11 @@ use hashbrown::HashSet;
 
 use super::block::{BlockInfo, BlockKey};
 use super::load::SEQUENCE_KEY;
-use super::merge_memory::MergeMemory;
 use super::times::{TimePages, TimesWriter};
 use super::writer::NewBlock;
 use crate::codec::integers::Effort;
 use crate::error::Result;
+use crate::maintenance::MergeMemory;
 use crate::storage::{Batch, Keyspace, Store, Sync};
 
 /// Takes the blocks of a merge, in memory and on disk.

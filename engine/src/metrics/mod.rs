@@ -8,7 +8,6 @@ mod definitions;
 mod head;
 mod ingest;
 pub(crate) mod load;
-mod merge_memory;
 mod merge_output;
 mod merge_pieces;
 mod merge_scan;

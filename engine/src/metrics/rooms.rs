@@ -7,12 +7,12 @@ use hashbrown::HashSet;
 use parking_lot::{Mutex, RwLock};
 
 use super::block::{self, BlockInfo, BlockKey, PointBlock, Tier};
-use super::merge_memory::MergeMemory;
 use super::readings::Baselines;
 use super::registry::Registry;
 use super::times::TimePages;
 use super::view::View;
 use crate::error::{Error, Result};
+use crate::maintenance::MergeMemory;
 use crate::model::{MetricId, MetricType, TimestampMs};
 use crate::options::Options;
 use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};

@@ -263,7 +263,7 @@ settings! {
         query_buckets: u64 = "50_000";
         /// Memory that one query may take. `auto` is a quarter of `memory.limit`, 512 MiB at most.
         query_bytes: Auto<ByteSize> = "auto";
-        /// Memory that a merge of a metric's blocks may take, however many series there are. `auto` is a sixteenth of `memory.limit`, 128 MiB at most.
+        /// Memory that a merge of blocks may take, however many series or events there are. Less leaves events with much text in smaller blocks. `auto` is a sixteenth of `memory.limit`, 128 MiB at most.
         merge_bytes: Auto<ByteSize> = "auto";
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The bytes that merges hold. One merge runs at a time.
+/// The bytes that merges of one kind of blocks hold. One merge runs at a time.
 #[derive(Debug, Default)]
 pub(crate) struct MergeMemory {
     current: AtomicUsize,
