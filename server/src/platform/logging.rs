@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::config::{Log, LogFormat};
@@ -69,9 +70,28 @@ pub enum LoggingError {
     Twice(#[from] tracing_subscriber::util::TryInitError),
 }
 
+/// What the targets of our own lines begin with: the names of our crates.
+const OWN_TARGETS: &str = "telltale";
+
+/// Applies the level for everything to our own lines only. Of libraries errors are written at most, unless a directive names
+/// them: some write a warning for each frame that a client sends.
+fn directives(level: &str) -> String {
+    let parts = level.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let (general, named): (Vec<&str>, Vec<&str>) =
+        parts.partition(|part| part.parse::<LevelFilter>().is_ok());
+    // As in the filter itself, the last one counts.
+    let Some(general) = general.last().and_then(|part| part.parse::<LevelFilter>().ok()) else {
+        return level.to_owned();
+    };
+    let libraries = general.min(LevelFilter::ERROR);
+    // Directives that are named come later, and so replace these.
+    let defaults = format!("{libraries},{OWN_TARGETS}={general}");
+    named.into_iter().fold(defaults, |all, part| all + "," + part)
+}
+
 /// Starts logging as the settings say, for as long as what it answers is held.
 pub fn start(log: &Log) -> Result<Logging, LoggingError> {
-    let filter = EnvFilter::builder().parse(log.level.as_str())?;
+    let filter = EnvFilter::builder().parse(directives(log.level.as_str()))?;
     let terminal = io::stderr().is_terminal();
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(usize::try_from(log.queue_lines).unwrap_or(usize::MAX).max(1))
@@ -93,4 +113,29 @@ pub fn start(log: &Log) -> Result<Logging, LoggingError> {
         lines.json().flatten_event(true).with_current_span(false).finish().try_init()?;
     }
     Ok(Logging(Some(guard)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_write_errors_only_unless_they_are_named() {
+        for (level, expected) in [
+            ("info", "error,telltale=info"),
+            ("debug", "error,telltale=debug"),
+            ("error", "error,telltale=error"),
+            ("off", "off,telltale=off"),
+            (
+                "warn, telltale_server::http=debug",
+                "error,telltale=warn,telltale_server::http=debug",
+            ),
+            ("h2=warn,info", "error,telltale=info,h2=warn"),
+            ("hyper=trace", "hyper=trace"),
+            ("info,debug", "error,telltale=debug"),
+        ] {
+            assert_eq!(directives(level), expected, "{level}");
+            assert!(EnvFilter::builder().parse(directives(level)).is_ok(), "{level}");
+        }
+    }
 }
