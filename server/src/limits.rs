@@ -323,6 +323,16 @@ pub const FILES_RESERVED: usize = telltale_engine::limits::DATABASE_FILES_OPEN_M
 pub const CONNECTIONS_UNACCEPTED_MAX: u32 = 4_096;
 /// Connections that there may be however few files the process may open.
 pub const CONNECTIONS_MIN: usize = 16;
+/// Connections that clients without a key have at least where their share is not set: so many connect at once on small machines.
+pub const STRANGER_CONNECTIONS_MIN: usize = 16;
+/// Milliseconds for which the connection of a client without a key is not closed for another: long enough to send a request that has one.
+/// Where more connect than there are places in this time, the listener waits for the rest of it.
+pub const STRANGER_EVICTION_AGE_MS: u64 = 50;
+/// Connections that were closed for others and have not ended yet, at most: the listener waits while there are more, so that they do
+/// not add up to files and memory that nobody counts.
+pub const CONNECTIONS_CLOSING_MAX: usize = 64;
+/// Seconds between two lines of the log about connections that were closed for others.
+pub const EVICTIONS_LOG_SECONDS: u64 = 10;
 
 /// Answers of fewer bytes are not counted in the account of memory: what an answer takes besides is as much.
 pub const ANSWER_BYTES_COUNTED: u64 = 1 << 10;
@@ -341,6 +351,24 @@ pub const HTTP2_STREAMS_MAX: u32 = 100;
 pub const HTTP2_WINDOW_BYTES: u32 = 64 << 10;
 /// Bytes of an HTTP/2 frame, without its head: the least that the protocol allows as a limit.
 pub const HTTP2_FRAME_BYTES_MAX: u32 = 16 << 10;
+/// HTTP/2 frames beside requests and bodies that a client may send at once on a connection on which no key was shown: clients begin a
+/// connection with about ten.
+pub const HTTP2_STRANGER_FRAMES_BURST: u64 = 200;
+/// The same a second, in the long run: clients ping every few seconds.
+pub const HTTP2_STRANGER_FRAMES_PER_SECOND: u64 = 20;
+/// The same as [`HTTP2_STRANGER_FRAMES_BURST`] once a key was shown: some ping whenever they receive, and all streams may be reset at once.
+pub const HTTP2_KNOWN_FRAMES_BURST: u64 = 10_000;
+/// The same a second, in the long run.
+pub const HTTP2_KNOWN_FRAMES_PER_SECOND: u64 = 2_000;
+/// Frames that a request may have beside what is counted: its priority, an empty one at the end of the body, and acknowledgements of a
+/// short answer on the stream and on the connection.
+pub const HTTP2_FRAMES_PER_REQUEST: u64 = 4;
+/// Bytes sent to a client for which it may send a frame more. Clients acknowledge a few KiB at a time, on the stream and on the connection.
+pub const HTTP2_BYTES_PER_FRAME_EARNED: usize = 1 << 10;
+/// Frames that a client may have earned and not sent.
+pub const HTTP2_FRAMES_EARNED_MAX: u64 = 10_000;
+/// Frames with less of a body count as frames beside it while no key was shown.
+pub const HTTP2_STRANGER_DATA_BYTES_MIN: u32 = 128;
 /// Answers, however long, that a connection on which no key was shown may leave unread.
 pub const STRANGER_UNREAD_MAX: usize = 32;
 

@@ -10,6 +10,7 @@ mod client;
 mod coverage;
 mod curl;
 mod disk;
+pub mod http2;
 mod listening;
 mod node;
 mod prometheus;

@@ -98,6 +98,17 @@ impl Wire {
         std::mem::take(&mut self.pending)
     }
 
+    /// So many bytes, or `None` when the server closed the connection before.
+    #[track_caller]
+    pub(crate) fn take(&mut self, bytes: usize) -> Option<Vec<u8>> {
+        while self.pending.len() < bytes {
+            if !self.fill() {
+                return None;
+            }
+        }
+        Some(self.pending.drain(..bytes).collect())
+    }
+
     fn body_of(&mut self, answer: &Answer) -> Vec<u8> {
         if answer.header("transfer-encoding") == Some("chunked") {
             return self.chunks();

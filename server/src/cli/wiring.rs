@@ -96,6 +96,11 @@ pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
             retention: config.retention.events.duration(),
         },
         connections_max: count(http.connections),
+        stranger_connections_max: http.stranger_connections.set().map(count),
+        stranger_connections_per_address_max: http
+            .stranger_connections_per_address
+            .set()
+            .map(count),
         header_bytes_max: http.header_bytes.bytes_usize(),
         headers_max: count(http.headers),
         header_timeout: http.header_timeout.duration(),

@@ -15,6 +15,8 @@ use tokio::time::{Sleep, sleep};
 
 use super::buffers::Buffer;
 use super::client_end::{ClientEnd, Departed};
+use super::connection_slots::SlotHandle;
+use super::frame_budget::{FrameBudget, Sender, TooManyFrames};
 use super::pace::{Pace, TooSlow};
 use super::settings::Settings;
 use crate::limits;
@@ -47,6 +49,10 @@ pub(super) struct Activity {
     http2: AtomicBool,
     /// What a client that was too slow is told, before the next read ends the connection.
     last_words: OnceLock<Vec<u8>>,
+    /// The client has sent too many frames: the connection ends.
+    floods: AtomicBool,
+    /// `None` on the control socket, whose connections need no slot.
+    slot: Option<Arc<SlotHandle>>,
     /// The answer leaves a body unread: the end waits for the client to stop sending.
     lingers: AtomicBool,
 }
@@ -69,7 +75,11 @@ pub(super) enum Overdue {
 pub(super) struct Busy(Arc<Activity>);
 
 impl Activity {
-    pub(super) fn new(settings: &Settings, ticks: Ticks) -> Arc<Self> {
+    pub(super) fn new(
+        settings: &Settings,
+        ticks: Ticks,
+        slot: Option<Arc<SlotHandle>>,
+    ) -> Arc<Self> {
         let now_ms = ticks.elapsed().as_millis() as u64;
         Arc::new(Self {
             end: Arc::new(ClientEnd::new(settings, ticks.clone())),
@@ -84,6 +94,8 @@ impl Activity {
             head_since_ms: AtomicU64::new(NEVER),
             http2: AtomicBool::new(false),
             last_words: OnceLock::new(),
+            floods: AtomicBool::new(false),
+            slot,
             lingers: AtomicBool::new(false),
         })
     }
@@ -91,6 +103,9 @@ impl Activity {
     /// A request is complete enough to be answered.
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.requests.fetch_add(1, Ordering::Relaxed);
+        if let Some(slot) = &self.slot {
+            slot.begin_request();
+        }
         self.end.begin();
         self.head_since_ms.store(NEVER, Ordering::Relaxed);
         self.lingers.store(false, Ordering::Relaxed);
@@ -110,6 +125,19 @@ impl Activity {
     /// Somebody who is known has asked.
     pub(super) fn show_key(&self) {
         self.shown_key.store(true, Ordering::Relaxed);
+        if let Some(slot) = &self.slot {
+            slot.show_key();
+        }
+    }
+
+    /// Whether the client has sent more frames than it may.
+    pub(super) fn is_flooding(&self) -> bool {
+        self.floods.load(Ordering::Relaxed)
+    }
+
+    /// Who sends on this connection.
+    fn sender(&self) -> Sender {
+        if self.shown_key.load(Ordering::Relaxed) { Sender::Known } else { Sender::Stranger }
     }
 
     fn idle(&self) -> Duration {
@@ -206,6 +234,9 @@ impl Drop for Busy {
     fn drop(&mut self) {
         self.0.rest();
         self.0.requests.fetch_sub(1, Ordering::Relaxed);
+        if let Some(slot) = &self.0.slot {
+            slot.end_request();
+        }
     }
 }
 
@@ -222,6 +253,7 @@ pub(super) struct Tapped<S> {
     shut: bool,
     lingering: Option<Pin<Box<Sleep>>>,
     buffer: Buffer,
+    frames: FrameBudget,
 }
 
 impl<S> Tapped<S> {
@@ -235,6 +267,7 @@ impl<S> Tapped<S> {
             unflushed: false,
             shut: false,
             lingering: None,
+            frames: FrameBudget::default(),
         }
     }
 
@@ -251,18 +284,41 @@ impl<S> Tapped<S> {
         self.buffer.has_room(room);
     }
 
-    fn look_for_preface(&mut self, bytes: &[u8]) {
-        let Some(seen) = self.preface_seen else { return };
-        let expected = &PREFACE[seen..];
-        let common = expected.len().min(bytes.len());
-        self.preface_seen = if bytes[..common] != expected[..common] {
-            None
-        } else if common == expected.len() {
-            self.activity.is_http2();
-            None
-        } else {
-            Some(seen + common)
+    /// Looks for the preface of HTTP/2. Returns the bytes behind it, which are frames; none of HTTP/1.
+    fn frames_of<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let Some(seen) = self.preface_seen else {
+            return if self.activity.http2.load(Ordering::Relaxed) { bytes } else { &[] };
         };
+        let expected = &PREFACE[seen..];
+        let (beginning, rest) = bytes.split_at(expected.len().min(bytes.len()));
+        if !expected.starts_with(beginning) {
+            self.preface_seen = None;
+            &[]
+        } else if beginning.len() == expected.len() {
+            self.activity.is_http2();
+            self.preface_seen = None;
+            rest
+        } else {
+            self.preface_seen = Some(seen + beginning.len());
+            &[]
+        }
+    }
+
+    /// Counts the frames in bytes that were read.
+    fn count_frames(&mut self, bytes: &[u8]) -> Result<(), TooManyFrames> {
+        let frames = self.frames_of(bytes);
+        if frames.is_empty() {
+            return Ok(());
+        }
+        let (sender, now) = (self.activity.sender(), self.activity.elapsed());
+        let counted = self.frames.receive(frames, sender, now);
+        counted.inspect_err(|_| self.activity.floods.store(true, Ordering::Relaxed))
+    }
+
+    /// Bytes went to the client.
+    fn sent(&mut self, bytes: usize) {
+        self.frames.send(bytes);
+        self.activity.sent(bytes);
     }
 }
 
@@ -289,7 +345,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Tapped<S> {
         if !bytes.is_empty() {
             this.activity.received();
             this.buffer.read(bytes.len());
-            this.look_for_preface(bytes);
+            this.count_frames(bytes).map_err(io::Error::other)?;
         } else if room > 0 && this.activity.holds_the_end(this.unflushed) {
             // The connection is woken when it may read on: a socket whose end was read wakes nobody.
             this.activity.end.hold();
@@ -312,7 +368,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
         self.unflushed = true;
         self.buffer.handed_on();
         let written = ready!(Pin::new(&mut self.socket).poll_write(cx, buf))?;
-        self.activity.sent(written);
+        self.sent(written);
         Poll::Ready(Ok(written))
     }
 
@@ -327,7 +383,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
         self.unflushed = true;
         self.buffer.handed_on();
         let written = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, bufs))?;
-        self.activity.sent(written);
+        self.sent(written);
         Poll::Ready(Ok(written))
     }
 
@@ -381,7 +437,7 @@ mod tests {
     fn counted(bytes: &[u8], is_answering: bool) -> u64 {
         const ROOM: usize = 4 << 10;
         let ticks = Ticks::following(Clock::manual(TimestampMs(0)));
-        let activity = Activity::new(&Settings::default(), ticks);
+        let activity = Activity::new(&Settings::default(), ticks, None);
         let _busy = is_answering.then(|| activity.begin());
         let buffers = Buffers::default();
         let socket = tokio::io::join(bytes, tokio::io::sink());
@@ -411,6 +467,40 @@ mod tests {
             assert_eq!(counted(&few, is_answering), u64::from(bytes));
             assert_eq!(counted(&many, is_answering), u64::from(bytes));
         }
+    }
+
+    /// Whether a connection is found to flood, of a stranger whose bytes are read in pieces of this size.
+    fn floods(bytes: &[u8], piece: usize) -> bool {
+        let ticks = Ticks::following(Clock::manual(TimestampMs(0)));
+        let activity = Activity::new(&Settings::default(), ticks, None);
+        let socket = tokio::io::join(bytes, tokio::io::sink());
+        let buffer = Buffers::default().begin(64 << 10);
+        let mut tapped = Tapped::new(socket, Arc::clone(&activity), buffer);
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        for _ in 0..bytes.len().div_ceil(piece) {
+            let mut scratch = vec![0; piece];
+            let read = Pin::new(&mut tapped).poll_read(&mut cx, &mut ReadBuf::new(&mut scratch));
+            match read {
+                Poll::Ready(Ok(())) => assert!(!activity.is_flooding()),
+                Poll::Ready(Err(_)) => return activity.is_flooding(),
+                Poll::Pending => panic!("bytes in memory are always there"),
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn too_many_frames_end_a_connection_however_they_are_read() {
+        let frame = b"\0\0\x08\x06\0\0\0\0\0pingping";
+        let most = usize::try_from(limits::HTTP2_STRANGER_FRAMES_BURST).unwrap();
+        let few = [&PREFACE[..], &frame.repeat(most)[..]].concat();
+        let many = [&few[..], frame].concat();
+        for piece in [1, 5, 9, 24, 30, 16 << 10] {
+            assert!(!floods(&few, piece), "{piece}");
+            assert!(floods(&many, piece), "{piece}");
+        }
+        // What looks like frames and is not.
+        assert!(!floods(&frame.repeat(2 * most), 100), "it is not HTTP/2");
     }
 
     #[test]

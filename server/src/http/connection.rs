@@ -24,10 +24,11 @@ use tokio::time::{sleep, timeout};
 
 use super::activity::{Activity, Busy, Overdue, Tapped};
 use super::client_end::{Arriving, Lookout};
+use super::connection_slots::ConnectionSlot;
 use super::error::{ApiError, ErrorCode};
 use super::leftover;
 use super::pace::Paced;
-use super::pipeline::{Origin, ShownKey};
+use super::pipeline::Origin;
 use super::response::Response;
 use super::server::Server;
 use super::settings::Settings;
@@ -39,19 +40,21 @@ const BUFFER_BYTES_MIN: usize = 8 << 10;
 /// A request being answered.
 type Answering = Pin<Box<dyn Future<Output = Result<http::Response<Paced>, Infallible>> + Send>>;
 
-/// Serves `socket` until one side ends it. When `stopping` turns true the request in flight is the last. `lookout` is the same socket, to
-/// be watched for its end.
+/// Serves `socket` until one side ends it, or its slot is needed for another. When `stopping` turns true the request in flight is the
+/// last. `lookout` is the same socket, to be watched for its end.
 pub(super) async fn serve<S, L>(
     server: Arc<Server>,
     origin: Origin,
     socket: S,
     lookout: Arc<L>,
+    slot: Option<ConnectionSlot>,
     mut stopping: watch::Receiver<bool>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     L: Lookout,
 {
-    let activity = Activity::new(&server.settings, server.ticks.clone());
+    let handle = slot.as_ref().map(ConnectionSlot::handle);
+    let activity = Activity::new(&server.settings, server.ticks.clone(), handle);
     let buffer = server.telemetry.buffers().begin(buffer_bytes_max(&server.settings));
     let io = TokioIo::new(Tapped::new(socket, Arc::clone(&activity), buffer));
     let builder = builder(&server.settings);
@@ -65,12 +68,14 @@ pub(super) async fn serve<S, L>(
     let mut connection = pin!(builder.serve_connection(io, service).into_owned());
     let mut watching = pin!(activity.end().watch(&*lookout));
     let mut overdue = pin!(overdue(&activity));
+    let mut evicted = pin!(ConnectionSlot::evicted(slot.as_ref()));
     let mut is_stopping = false;
     let ended = loop {
         tokio::select! {
             // What wakes the connection is set up before the connection can call for it.
             biased;
             never = watching.as_mut() => match never {},
+            () = evicted.as_mut() => return,
             overdue = overdue.as_mut() => {
                 match overdue {
                     Overdue::Headers => activity.expire(too_slow(&server)),
@@ -86,7 +91,10 @@ pub(super) async fn serve<S, L>(
                 }
                 // Whoever does not let the connection end is not waited for.
                 let patience = Duration::from_millis(limits::LINGER_MS);
-                break timeout(patience, connection).await.unwrap_or(Ok(()));
+                break tokio::select! {
+                    () = evicted.as_mut() => return,
+                    ended = timeout(patience, connection) => ended.unwrap_or(Ok(())),
+                };
             }
             () = requested(&mut stopping), if !is_stopping => {
                 is_stopping = true;
@@ -95,6 +103,9 @@ pub(super) async fn serve<S, L>(
             ended = connection.as_mut() => break ended,
         }
     };
+    if activity.is_flooding() {
+        server.telemetry.cut_flooding();
+    }
     if let Err(error) = ended {
         tracing::debug!(cause = %error, "a connection broke");
     }
@@ -112,10 +123,8 @@ async fn answer(
     let request = request.map(|body| Arriving::new(body, Arc::clone(end)));
     let (mut request, leftover) = leftover::lend(request);
     request.extensions_mut().insert(Arc::clone(end));
+    request.extensions_mut().insert(Arc::clone(activity));
     let mut response = server.respond(origin, request).await;
-    if response.extensions_mut().remove::<ShownKey>().is_some() {
-        activity.show_key();
-    }
     if let Some(leftover) = leftover
         && !leftover.read(response.status()).await
     {

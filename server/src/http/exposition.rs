@@ -34,6 +34,7 @@ impl Collector for Scrape {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         self.requests(&mut encoder)?;
         self.latencies(&mut encoder)?;
+        self.connections(&mut encoder)?;
         self.load(&mut encoder)?;
         self.jobs(&mut encoder)?;
         self.memory(&mut encoder)?;
@@ -83,10 +84,32 @@ impl Scrape {
         Ok(())
     }
 
+    fn connections(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let total = self.server.telemetry.snapshot();
+        gauge(encoder, "http_connections", "Open connections", total.connections)?;
+        counter(
+            encoder,
+            "http_connections_cut",
+            "Connections closed because the client took its answer too slowly",
+            total.cut_slow,
+        )?;
+        counter(
+            encoder,
+            "http_connections_evicted",
+            "Connections without a valid key closed to make room for new ones",
+            total.evicted,
+        )?;
+        counter(
+            encoder,
+            "http_connections_flooding",
+            "HTTP/2 connections closed because the client sent too many frames beside its requests",
+            total.cut_flooding,
+        )
+    }
+
     fn load(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let total = self.server.telemetry.snapshot();
         let admission = &self.server.admission;
-        gauge(encoder, "http_connections", "Open connections", total.connections)?;
         gauge(
             encoder,
             "http_requests_in_flight",
@@ -110,12 +133,6 @@ impl Scrape {
             "log_lines_dropped",
             "Lines of the log that could not be written",
             logging::dropped_lines(),
-        )?;
-        counter(
-            encoder,
-            "http_connections_cut",
-            "Connections closed because the client took its answer too slowly",
-            total.cut_slow,
         )?;
         let mut family = encoder.encode_descriptor(
             "http_requests_refused",

@@ -15,6 +15,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::request::Parts;
 
+use super::activity::Activity;
 use super::admission::{Purpose, Reservation};
 use super::body::BodyLimits;
 use super::client_end::ClientEnd;
@@ -42,10 +43,6 @@ pub enum Origin {
     Control,
 }
 
-/// A mark on answers to those who are known.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ShownKey;
-
 /// Answers a request, whatever happens.
 pub(super) async fn answer<B>(
     server: &Arc<Server>,
@@ -59,12 +56,7 @@ where
     let (parts, body) = request.into_parts();
     let mut trail = Trail::begin(server, &parts);
     let outcome = walk(server, origin, parts, body, &mut trail).await;
-    let is_known = !matches!(trail.identity, Identity::Anonymous);
-    let mut response = trail.finish(server, outcome);
-    if is_known {
-        response.extensions_mut().insert(ShownKey);
-    }
-    response
+    trail.finish(server, outcome)
 }
 
 async fn walk<B>(
@@ -88,6 +80,7 @@ where
     trail.route = Some((index, route));
     check_header_size(server, &parts)?;
     trail.identity = identify::in_head(server, origin, route, &parts)?;
+    introduce(&parts, &trail.identity);
     charge(server, route, trail)?;
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
@@ -106,6 +99,7 @@ where
     trail.body_bytes = body.len();
     if let Some(identity) = identify::in_body(app, route, &trail.identity, &body)? {
         trail.identity = identity;
+        introduce(&parts, &trail.identity);
         charge(server, route, trail)?;
     }
     if let Some(charges) = route.charges {
@@ -137,6 +131,15 @@ where
         Method::Post if route.hang_up == HangUp::Drops => run(work(request)).await,
         Method::Post => once(server, app, work, request, &parts.uri).await,
         Method::Put | Method::Patch | Method::Delete => to_the_end(work(request)).await,
+    }
+}
+
+/// Tells the connection that its client is known: at once, since a request may take long, and connections of strangers do not last.
+fn introduce(parts: &Parts, identity: &Identity) {
+    if !matches!(identity, Identity::Anonymous)
+        && let Some(activity) = parts.extensions.get::<Arc<Activity>>()
+    {
+        activity.show_key();
     }
 }
 

@@ -4,11 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::connection;
+use super::connection_slots::{ConnectionSlot, ConnectionSlots};
 use super::listener::{Accepted, Listener};
 use super::pipeline::Origin;
 use super::server::Server;
@@ -23,8 +24,7 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let (stop, stopping) = watch::channel(false);
-    let slots =
-        Arc::new(Semaphore::new(server.settings.connections_max.min(Semaphore::MAX_PERMITS)));
+    let slots = ConnectionSlots::new(&server.settings, server.ticks.clone());
     let mut acceptors = JoinSet::new();
     for listener in listeners {
         acceptors.spawn(accept(
@@ -49,7 +49,7 @@ pub async fn serve(
 async fn accept(
     server: Arc<Server>,
     listener: Listener,
-    slots: Arc<Semaphore>,
+    slots: Arc<ConnectionSlots>,
     stopping: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
@@ -60,7 +60,13 @@ async fn accept(
             () = connection::requested(&mut stopped) => break,
             Some(_) = connections.join_next() => {}
             accepted = next(&listener, &slots) => match accepted {
-                Ok((accepted, slot)) => {
+                Ok(accepted) => {
+                    let slot = match accepted {
+                        Accepted::Tcp(_, address) => {
+                            Some(slots.enter(address, &server.telemetry).await)
+                        }
+                        Accepted::Control(_) => None,
+                    };
                     let (server, stopping) = (Arc::clone(&server), stopping.clone());
                     connections.spawn(converse(server, accepted, slot, stopping));
                 }
@@ -78,19 +84,14 @@ async fn accept(
     while connections.join_next().await.is_some() {}
 }
 
-/// Waits for a free slot and then for a connection. The control socket needs no slot: the operator gets in
+/// Waits until there may be another connection and then for one. The control socket needs no slot: the operator gets in
 /// also when the network has taken them all.
-async fn next(
-    listener: &Listener,
-    slots: &Arc<Semaphore>,
-) -> io::Result<(Accepted, Option<OwnedSemaphorePermit>)> {
-    let slot = match listener {
-        Listener::Tcp(_) => {
-            Some(Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?)
-        }
-        Listener::Control(_) => None,
-    };
-    Ok((listener.accept().await?, slot))
+async fn next(listener: &Listener, slots: &ConnectionSlots) -> io::Result<Accepted> {
+    match listener {
+        Listener::Tcp(_) => slots.room().await,
+        Listener::Control(_) => {}
+    }
+    listener.accept().await
 }
 
 /// Whether only the client that just came is the cause; else the system has no sockets to give, and trying again
@@ -103,7 +104,7 @@ fn is_of_one_client(error: &io::Error) -> bool {
 async fn converse(
     server: Arc<Server>,
     accepted: Accepted,
-    slot: Option<OwnedSemaphorePermit>,
+    slot: Option<ConnectionSlot>,
     stopping: watch::Receiver<bool>,
 ) {
     let open = server.telemetry.connection();
@@ -112,14 +113,14 @@ async fn converse(
             let origin = Origin::Network(address);
             let (reader, writer) = stream.into_split();
             let (socket, lookout) = share(reader, writer);
-            connection::serve(Arc::clone(&server), origin, socket, lookout, stopping).await
+            connection::serve(Arc::clone(&server), origin, socket, lookout, slot, stopping).await
         }
         Accepted::Control(stream) => {
             let (reader, writer) = stream.into_split();
             let (socket, lookout) = share(reader, writer);
             let origin = Origin::Control;
-            connection::serve(Arc::clone(&server), origin, socket, lookout, stopping).await
+            connection::serve(Arc::clone(&server), origin, socket, lookout, slot, stopping).await
         }
     }
-    drop((open, slot));
+    drop(open);
 }

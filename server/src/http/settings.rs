@@ -53,6 +53,11 @@ pub struct Settings {
     pub errors: ErrorSettings,
     /// Open connections; further ones wait to be accepted. 16384: an idle one takes some 16 KiB ([`limits::CONNECTION_BYTES`]).
     pub connections_max: usize,
+    /// Of these, connections whose client has not shown a key; where there are as many, a new one takes the place of an older one.
+    /// `None` is half of the connections.
+    pub stranger_connections_max: Option<usize>,
+    /// Of these, those of one address, or of one site of IPv6. `None` is half of them.
+    pub stranger_connections_per_address_max: Option<usize>,
     /// Bytes of the request line and headers together. 32 KiB.
     pub header_bytes_max: usize,
     /// Headers of a request. 100: more than browsers and proxies add together.
@@ -170,6 +175,8 @@ impl Default for Settings {
             otlp_attributes: OtlpAttributes::default(),
             errors: ErrorSettings::default(),
             connections_max: 16_384,
+            stranger_connections_max: None,
+            stranger_connections_per_address_max: None,
             header_bytes_max: 32 << 10,
             headers_max: 100,
             header_timeout: Duration::from_secs(10),

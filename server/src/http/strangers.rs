@@ -74,8 +74,8 @@ impl Drop for StrangersPlace {
     }
 }
 
-/// Whom an address stands for.
-fn site_of(address: IpAddr) -> IpAddr {
+/// Returns the address that all addresses of a site count as: of IPv6 its network, of IPv4 itself.
+pub(super) fn site_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let mask = u128::MAX << (u128::BITS - SITE_BITS);

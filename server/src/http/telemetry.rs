@@ -30,6 +30,8 @@ pub struct Telemetry {
     /// One per route, and one more for requests that no route has.
     routes: Vec<RouteCounts>,
     connections: AtomicU64,
+    evicted: AtomicU64,
+    cut_flooding: AtomicU64,
     buffers: Buffers,
     body_bytes: AtomicU64,
     refused_quota: AtomicU64,
@@ -72,6 +74,10 @@ pub struct Snapshot {
     pub refused_load: u64,
     /// Connections closed because the client took its answer too slowly.
     pub cut_slow: u64,
+    /// Connections without a key that were closed to make room for others.
+    pub evicted: u64,
+    /// HTTP/2 connections closed because of too many frames beside requests.
+    pub cut_flooding: u64,
 }
 
 impl Telemetry {
@@ -80,6 +86,8 @@ impl Telemetry {
         Self {
             routes: known.chain([RouteCounts::new("-", "-")]).collect(),
             connections: AtomicU64::new(0),
+            evicted: AtomicU64::new(0),
+            cut_flooding: AtomicU64::new(0),
             buffers: Buffers::default(),
             body_bytes: AtomicU64::new(0),
             refused_quota: AtomicU64::new(0),
@@ -116,6 +124,16 @@ impl Telemetry {
         self.cut_slow.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a connection without a key that was closed to make room for another.
+    pub(super) fn evicted(&self) {
+        self.evicted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a connection that was closed because of too many frames beside requests.
+    pub(super) fn cut_flooding(&self) {
+        self.cut_flooding.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts a connection until the answer is dropped.
     pub(super) fn connection(&self) -> Connected<'_> {
         self.connections.fetch_add(1, Ordering::Relaxed);
@@ -146,6 +164,8 @@ impl Telemetry {
             refused_quota: self.refused_quota.load(Ordering::Relaxed),
             refused_load: self.refused_load.load(Ordering::Relaxed),
             cut_slow: self.cut_slow.load(Ordering::Relaxed),
+            evicted: self.evicted.load(Ordering::Relaxed),
+            cut_flooding: self.cut_flooding.load(Ordering::Relaxed),
             ..Snapshot::default()
         };
         for route in &self.routes {

@@ -27,6 +27,7 @@ mod events;
 mod events_ingest;
 mod events_list;
 mod events_sums;
+mod floods;
 mod full_disk;
 mod half_closed;
 mod hostile;

@@ -35,7 +35,7 @@ fn connect(bench: &Bench) -> Wire {
     let (stream, other) = duplex(1 << 20);
     let (stop, stopping) = watch::channel(false);
     let server = Arc::clone(&bench.server);
-    let serving = connection::serve(server, HERE, other, Arc::new(Blind), stopping);
+    let serving = connection::serve(server, HERE, other, Arc::new(Blind), None, stopping);
     let serving = tokio::spawn(serving);
     Wire { stream, serving, stop }
 }

@@ -29,7 +29,7 @@ fn connect(bench: &Bench) -> Client<UnixStream> {
     let (socket, lookout) = share(reader, writer);
     let (stop, stopping) = watch::channel(false);
     let server = Arc::clone(&bench.server);
-    let serving = tokio::spawn(connection::serve(server, HERE, socket, lookout, stopping));
+    let serving = tokio::spawn(connection::serve(server, HERE, socket, lookout, None, stopping));
     Client { stream, serving, stop }
 }
 
@@ -41,7 +41,7 @@ async fn connect_tcp(bench: &Bench) -> Client<TcpStream> {
     let (socket, lookout) = share(reader, writer);
     let (stop, stopping) = watch::channel(false);
     let server = Arc::clone(&bench.server);
-    let serving = tokio::spawn(connection::serve(server, HERE, socket, lookout, stopping));
+    let serving = tokio::spawn(connection::serve(server, HERE, socket, lookout, None, stopping));
     Client { stream, serving, stop }
 }
 

@@ -155,6 +155,10 @@ settings! {
     "http" http: Http {
         /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files, and where 80 KiB for each are more than a quarter of `memory.limit`: 6553 where that is 2 GiB, 819 where it is 256 MiB.
         connections: u64 = "16384";
+        /// Of these, connections whose client has not shown a valid key yet. Where there are as many, or no connection is left, a new one is accepted at once and the oldest of these is closed for it, of the address that has most, if possible one without a request in progress. Connections with a key are never closed for others. `auto` is half of the connections there may be, at least 16.
+        stranger_connections: Auto<u64> = "auto";
+        /// Of these, those of one address, or of one /64 network of IPv6; a new one takes the place of the oldest of them. Behind a reverse proxy all clients have its address. `auto` is half of the connections without a key, at least 16.
+        stranger_connections_per_address: Auto<u64> = "auto";
         /// Requests being answered; more are shed with 503.
         requests_in_flight: u64 = "4096";
         /// Requests that only their bodies tell the sender of, while they are read; more are shed with 503.
@@ -343,7 +347,7 @@ settings! {
     "log" log: Log {
         /// How lines look; `auto` is `human` on a terminal, else `json`.
         format: LogFormat = "auto";
-        /// The least severe level written (`error`, `warn`, `info`, `debug`, `trace`, `off`), and that of single modules.
+        /// The least severe level written (`error`, `warn`, `info`, `debug`, `trace`, `off`), and that of single modules. Of libraries only errors are written unless they are named, as in `info,h2=warn`: clients could make them write without end.
         level: Directives = "info", variable "TELLTALE_LOG";
         /// Lines that wait to be written, at most: when nobody reads them, or there is no room, the rest is dropped and counted.
         queue_lines: u64 = "8192";

@@ -1,0 +1,114 @@
+//! A bare HTTP/2 connection, for frames that no well-behaved client sends.
+
+use crate::raw::Wire;
+
+/// What a client sends first.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+/// Of HEADERS and DATA: the last frame of the stream.
+const END_STREAM: u8 = 1;
+/// Of HEADERS: no CONTINUATION follows.
+const END_HEADERS: u8 = 4;
+/// Of SETTINGS and PING: an acknowledgement.
+const ACK: u8 = 1;
+
+/// An HTTP/2 connection to the server.
+#[derive(Debug)]
+pub struct Http2(Wire);
+
+/// A frame that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Frame {
+    kind: u8,
+    flags: u8,
+    stream: u32,
+    payload: Vec<u8>,
+}
+
+/// The bytes of a frame.
+pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let Ok(length) = u32::try_from(payload.len()) else { panic!("the payload is too long") };
+    let mut bytes = length.to_be_bytes()[1..].to_vec();
+    bytes.extend([kind, flags]);
+    bytes.extend(stream.to_be_bytes());
+    bytes.extend(payload);
+    bytes
+}
+
+/// The bytes of a `GET` request on a stream.
+pub fn get(stream: u32, path: &str, key: Option<&str>) -> Vec<u8> {
+    // From the static table of HPACK: the method `GET` and the scheme `http`; then names from it with values of our own, which are not
+    // to be remembered: the authority, the path and the key.
+    let mut block = vec![0x82, 0x86];
+    literal(&mut block, &[0x01], "a");
+    literal(&mut block, &[0x04], path);
+    if let Some(key) = key {
+        literal(&mut block, &[0x0f, 23 - 15], &format!("Bearer {key}"));
+    }
+    frame(HEADERS, END_STREAM | END_HEADERS, stream, &block)
+}
+
+fn literal(block: &mut Vec<u8>, name: &[u8], value: &str) {
+    let length = u8::try_from(value.len()).ok().filter(|length| *length < 127);
+    let Some(length) = length else { panic!("{value:?} needs a longer length") };
+    block.extend(name);
+    block.push(length);
+    block.extend(value.as_bytes());
+}
+
+impl Http2 {
+    /// Begins to speak HTTP/2 on a new connection.
+    pub fn begin(mut wire: Wire) -> Self {
+        wire.send(PREFACE).send(frame(SETTINGS, 0, 0, &[]));
+        Self(wire)
+    }
+
+    /// Sends bytes. The server may have hung up already, which the next read will tell.
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+        self.0.send(bytes);
+        self
+    }
+
+    /// Waits until the answer on this stream is complete; `false` when the connection was closed before.
+    #[track_caller]
+    pub fn is_answered(&mut self, stream: u32) -> bool {
+        self.comes(|frame| {
+            frame.stream == stream && frame.kind <= HEADERS && frame.flags & END_STREAM > 0
+        })
+    }
+
+    /// Pings, and waits for the answer; `false` when the connection was closed before.
+    #[track_caller]
+    pub fn is_alive(&mut self) -> bool {
+        let payload = *b"alive?!!";
+        self.send(frame(PING, 0, 0, &payload));
+        self.comes(|frame| frame.kind == PING && frame.flags == ACK && frame.payload == payload)
+    }
+
+    /// Waits until the server closes the connection.
+    #[track_caller]
+    pub fn closes(&mut self) {
+        drop(self.0.everything());
+    }
+
+    #[track_caller]
+    fn comes(&mut self, is_awaited: impl Fn(&Frame) -> bool) -> bool {
+        while let Some(frame) = self.next_frame() {
+            if is_awaited(&frame) {
+                return true;
+            }
+        }
+        false
+    }
+
+    #[track_caller]
+    fn next_frame(&mut self) -> Option<Frame> {
+        let header = self.0.take(9)?;
+        let &[a, b, c, kind, flags, d, e, f, g] = header.as_slice() else { return None };
+        let length = u32::from_be_bytes([0, a, b, c]) as usize;
+        let payload = self.0.take(length)?;
+        Some(Frame { kind, flags, stream: u32::from_be_bytes([d, e, f, g]), payload })
+    }
+}

@@ -1,0 +1,188 @@
+//! Clients without a key that connect, or send what costs nothing to send, as often as they can: others do not notice.
+
+use std::time::Duration;
+
+use telltale_tests::http2::{Http2, frame, get};
+use telltale_tests::{ADMIN_KEY, Client, Server, Setup, Stopwatch, Wire, eventually};
+
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const WINDOW_UPDATE: u8 = 8;
+const ACK: u8 = 1;
+/// Half-open requests, several times as many as there are connections.
+const HALF_OPEN: usize = 150;
+/// Longer than any test waits for an answer.
+const LONG: &str = "\"10m\"";
+
+/// A server with few connections, which waits for clients as long as they like.
+fn small() -> Setup {
+    Setup::new()
+        .set("http.connections", "40")
+        .set("http.header_timeout", LONG)
+        .set("http.idle_timeout", LONG)
+        .set("http.body_idle_timeout", LONG)
+        .set("http.body_timeout", LONG)
+        .set("http.stranger_idle_timeout", LONG)
+}
+
+fn figure(client: &Client, name: &str) -> u64 {
+    let page = client.get("/metrics");
+    let line = page.text().lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or_default()
+}
+
+fn evicted(client: &Client) -> u64 {
+    figure(client, "telltale_http_connections_evicted_total")
+}
+
+fn flooding(client: &Client) -> u64 {
+    figure(client, "telltale_http_connections_flooding_total")
+}
+
+fn with_key(verb: &str, path: &str) -> String {
+    format!("{verb} {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {ADMIN_KEY}\r\n")
+}
+
+/// Asks on this connection, and waits for the answer for much less time than half-open requests last.
+#[track_caller]
+fn is_answered_at_once(wire: &mut Wire) {
+    wire.send(with_key("GET", "/api/v1/dashboards") + "\r\n");
+    let answer = wire.answer_within(Duration::from_secs(30));
+    assert_eq!(answer.map(|answer| answer.status), Some(200));
+}
+
+/// Connections whose clients begin a header and do not end it.
+fn half_open(server: &Server) -> Vec<Wire> {
+    let begin = |_| {
+        let mut wire = server.wire();
+        wire.send("GET /api/v1/dashboards HTTP/1.1\r\nHost: a\r\nX-Endless: ");
+        wire
+    };
+    (0..HALF_OPEN).map(begin).collect()
+}
+
+#[test]
+fn headers_that_never_end_keep_nobody_out() {
+    let watch = Stopwatch::start();
+    let server = small().start();
+    let mut strangers = half_open(&server);
+    for _ in 0..20 {
+        is_answered_at_once(&mut server.wire());
+    }
+    // The share of an address is 16 connections here.
+    let count = eventually("the oldest to be closed", || {
+        let count = evicted(&server.client());
+        (count >= HALF_OPEN as u64 - 16).then_some(count)
+    });
+    for wire in strangers.iter_mut().take(100) {
+        assert!(wire.everything().is_empty(), "it is closed without an answer");
+    }
+    let lines = eventually("the log to tell", || {
+        let lines = server.log().iter().filter(|line| line.contains("to make room")).count();
+        (lines > 0).then_some(lines as u64)
+    });
+    let most = 1 + watch.elapsed().as_secs() / 10;
+    assert!(lines <= most, "{lines} lines about {count} connections in {:?}", watch.elapsed());
+}
+
+#[test]
+fn a_connection_with_a_key_is_not_closed_for_strangers() {
+    let server = small().start();
+    let mut idle: Vec<Wire> = (0..5).map(|_| server.wire()).collect();
+    for wire in &mut idle {
+        is_answered_at_once(wire);
+    }
+    // A first request that is not over yet: its key counts from the moment that it is seen.
+    let body = r#"{"type":"counter","name":"orders","value":1}"#;
+    let mut sending = server.wire();
+    sending.send(with_key("POST", "/api/v1/metrics"));
+    sending.send(format!(
+        "Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    ));
+    assert_eq!(sending.answer().map(|answer| answer.status), Some(100));
+    let _strangers = half_open(&server);
+    let enough = || (evicted(&server.client()) >= HALF_OPEN as u64 - 16).then_some(());
+    eventually("strangers to be closed", enough);
+    sending.send(body);
+    assert_eq!(sending.answer().map(|answer| answer.status), Some(201));
+    for wire in &mut idle {
+        is_answered_at_once(wire);
+    }
+}
+
+/// Floods of frames that are no requests, by what they are called. Within HTTP/2 all of them are allowed.
+fn floods() -> [(&'static str, Vec<u8>); 5] {
+    [
+        ("settings", frame(SETTINGS, 0, 0, &[]).repeat(5_000)),
+        ("pings", frame(PING, 0, 0, b"pingping").repeat(5_000)),
+        ("pongs", frame(PING, ACK, 0, b"pingping").repeat(5_000)),
+        ("window updates", frame(WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes()).repeat(5_000)),
+        ("unknown frames", frame(99, 0, 0, &[]).repeat(5_000)),
+    ]
+}
+
+#[test]
+fn a_stranger_who_sends_floods_of_frames_is_cut_off() {
+    let server = Setup::new().set("http.stranger_idle_timeout", LONG).start();
+    let client = server.client();
+    for (at, (name, flood)) in floods().into_iter().enumerate() {
+        let mut stranger = Http2::begin(server.wire());
+        stranger.send(flood).closes();
+        let counted = || (flooding(&client) == at as u64 + 1).then_some(());
+        eventually(&format!("the flood of {name} to be counted"), counted);
+    }
+    // A few of them are what clients send.
+    let mut stranger = Http2::begin(server.wire());
+    stranger.send(frame(PING, 0, 0, b"pingping").repeat(20));
+    stranger.send(frame(WINDOW_UPDATE, 0, 0, &1_000_u32.to_be_bytes()).repeat(20));
+    assert!(stranger.send(get(1, "/healthz", None)).is_answered(1));
+    assert_eq!(flooding(&client), 5);
+}
+
+#[test]
+fn a_client_with_a_key_may_send_more_frames_but_not_without_end() {
+    let server = Server::start();
+    let client = server.client();
+    let mut known = Http2::begin(server.wire());
+    known.send(get(1, "/api/v1/dashboards", Some(ADMIN_KEY)));
+    assert!(known.is_answered(1));
+    let update = frame(WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes());
+    known.send(update.repeat(8_000));
+    assert!(known.is_alive());
+    known.send(get(3, "/api/v1/dashboards", Some(ADMIN_KEY)));
+    assert!(known.is_answered(3));
+    assert_eq!(flooding(&client), 0);
+    known.send(update.repeat(500_000)).closes();
+    eventually("the flood to be counted", || (flooding(&client) == 1).then_some(()));
+}
+
+/// Sends what makes a library write a warning for each frame.
+#[track_caller]
+fn send_pongs(server: &Server) {
+    let mut stranger = Http2::begin(server.wire());
+    stranger.send(frame(PING, ACK, 0, b"pingping").repeat(100));
+    assert!(stranger.is_alive());
+}
+
+fn lines_of_libraries(server: &Server) -> usize {
+    server.log().iter().filter(|line| line.contains("\"target\":\"h2")).count()
+}
+
+#[test]
+fn clients_do_not_make_libraries_write_to_the_log() {
+    let server = Server::start();
+    send_pongs(&server);
+    // The log is in order.
+    server.client().get("/api/v1/nothing").expect(404);
+    let is_later = |line: &String| line.contains("/api/v1/nothing");
+    eventually("a later line", || server.log().iter().any(is_later).then_some(()));
+    assert_eq!(lines_of_libraries(&server), 0);
+}
+
+#[test]
+fn libraries_that_the_operator_names_are_logged() {
+    let server = Setup::new().set("log.level", "\"info,h2=warn\"").start();
+    send_pongs(&server);
+    eventually("a line for each frame", || (lines_of_libraries(&server) >= 100).then_some(()));
+}
