@@ -82,6 +82,8 @@ impl ConnectionSlots {
         telemetry: &Telemetry,
     ) -> ConnectionSlot {
         loop {
+            // All others may have become known since the listener began to wait for this connection.
+            self.room().await;
             match self.try_enter(site_of(address), telemetry) {
                 Ok(slot) => return slot,
                 // Happens at most once for each connection: if that one leaves or shows its key meanwhile, its slot is free.

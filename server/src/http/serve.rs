@@ -62,9 +62,11 @@ async fn accept(
             accepted = next(&listener, &slots) => match accepted {
                 Ok(accepted) => {
                     let slot = match accepted {
-                        Accepted::Tcp(_, address) => {
-                            Some(slots.enter(address, &server.telemetry).await)
-                        }
+                        Accepted::Tcp(_, address) => tokio::select! {
+                            biased;
+                            () = connection::requested(&mut stopped) => break,
+                            slot = slots.enter(address, &server.telemetry) => Some(slot),
+                        },
                         Accepted::Control(_) => None,
                     };
                     let (server, stopping) = (Arc::clone(&server), stopping.clone());
