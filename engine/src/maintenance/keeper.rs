@@ -40,6 +40,8 @@ const MERGE_AFTER_SEAL: Duration = Duration::from_secs(2);
 const EXPIRE_PERIOD: Duration = Duration::from_secs(3_600);
 /// Time between two looks whether the batches that may name series without data have ended.
 const RETIRE_PERIOD: Duration = Duration::from_secs(60);
+/// Time between two looks for small tables that can be joined.
+const JOIN_PERIOD: Duration = Duration::from_secs(60);
 /// Time before the first expiry after a start: not so long that a server that is often started anew would keep everything.
 const EXPIRE_AFTER_START: Duration = Duration::from_secs(600);
 /// Time between a seal that failed and the next attempt.
@@ -66,6 +68,7 @@ pub(crate) struct Due {
     seal: Duration,
     merge: Duration,
     expire: Duration,
+    join: Duration,
     note: Duration,
 }
 
@@ -73,7 +76,8 @@ impl Due {
     /// After a start, what was replayed is sealed and merged soon. Expiry waits: nothing is deleted before an
     /// operator who opened old data with the wrong retention had time to notice.
     pub(crate) fn after_start(now: Duration) -> Self {
-        Self { seal: now, merge: now, expire: now + EXPIRE_AFTER_START, note: now + NOTE_PERIOD }
+        let (expire, note) = (now + EXPIRE_AFTER_START, now + NOTE_PERIOD);
+        Self { seal: now, merge: now, expire, join: now + JOIN_PERIOD, note }
     }
 }
 
@@ -138,6 +142,12 @@ impl Keeper {
         if own_pace {
             failure = failure.or(self.collect_garbage(Pace::Piece).err());
         }
+        if own_pace && now >= due.join {
+            let joined = self.join_step();
+            let busy = joined.as_ref().is_ok_and(|fewer| *fewer > 0);
+            due.join = if busy { now } else { now + JOIN_PERIOD };
+            failure = failure.or(joined.err());
+        }
         self.alarm.upkept(failure.map(|error| error.to_string()));
         rest
     }
@@ -186,6 +196,7 @@ impl Keeper {
         let report = self.merge_step(Eagerness::All, MergeBudget::ALL, usize::MAX)?;
         self.collect_garbage(Pace::Whole)?;
         self.telemetry.settle_disk()?;
+        while self.join_step()? > 0 {}
         Ok(report)
     }
 
@@ -209,6 +220,11 @@ impl Keeper {
             self.telemetry.metrics.collect_garbage(pace)?;
             self.telemetry.events.collect_garbage()
         })
+    }
+
+    /// Keeps the number of tables small. Returns how many fewer there are.
+    fn join_step(&self) -> Result<usize> {
+        self.guarded(Part::Upkeep, || self.telemetry.store().join_small_tables())
     }
 
     /// Removes the events that match, of all that were written before. Between two blocks others have their turn: writers wait

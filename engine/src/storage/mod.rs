@@ -23,6 +23,7 @@ mod read_only;
 mod recover;
 mod rescue;
 mod scan;
+mod small_tables;
 mod store;
 mod tuning;
 mod upkeep;

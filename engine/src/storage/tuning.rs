@@ -238,6 +238,11 @@ fn shape(keyspace: Keyspace) -> Shape {
     }
 }
 
+/// Bytes of the table files of a keyspace, where there is so much.
+pub(super) fn table_bytes(keyspace: Keyspace) -> u64 {
+    shape(keyspace).table_bytes
+}
+
 /// The settings of one keyspace.
 pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared, strictness: Strictness) -> Options {
     let shape = shape(keyspace);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocksdb::checkpoint::Checkpoint;
-use rocksdb::{CompactOptions, FlushOptions, properties};
+use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions, properties};
 
 use super::batch::{Batch, Sync};
 use super::failure::failure;
@@ -76,14 +76,30 @@ impl Store {
 
     /// Rewrites the tables of `range` without what was deleted or replaced. Returns when done.
     pub(crate) fn compact(&self, keyspace: Keyspace, range: &KeyRange) -> Result<()> {
+        let (from, to) = (range.from.as_slice(), range.to.as_deref());
+        self.compact_by(keyspace, from, to, &mut CompactOptions::default())
+    }
+
+    /// Rewrites the tables between two keys, these included, also those at the bottom, where nothing was deleted or replaced.
+    pub(super) fn compact_bottom(&self, keyspace: Keyspace, from: &[u8], to: &[u8]) -> Result<()> {
         let mut options = CompactOptions::default();
+        options.set_bottommost_level_compaction(BottommostLevelCompaction::ForceOptimized);
+        self.compact_by(keyspace, from, Some(to), &mut options)
+    }
+
+    fn compact_by(
+        &self,
+        keyspace: Keyspace,
+        from: &[u8],
+        to: Option<&[u8]>,
+        options: &mut CompactOptions,
+    ) -> Result<()> {
         // Other compactions go on meanwhile.
         options.set_exclusive_manual_compaction(false);
         let errors = self.background_errors()?;
         let complaints = self.findings.complaints();
-        let from = Some(range.from.as_slice());
         let db = self.working_db("compaction")?;
-        db.compact_range_cf_opt(family(&db, keyspace), from, range.to.as_deref(), &options);
+        db.compact_range_cf_opt(family(&db, keyspace), Some(from), to, options);
         drop(db);
         // The binding drops the outcome of a manual compaction; a failed one counts as background error.
         if self.background_errors()? > errors {
