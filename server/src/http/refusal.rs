@@ -45,6 +45,7 @@ impl From<Refusal> for ApiError {
             Refusal::MetricNotFound(name) => return Self::missing(Resource::Metric, name),
             Refusal::TypeConflict { .. } => (ErrorCode::TypeConflict, "type"),
             Refusal::CardinalityLimit(_) => (ErrorCode::CardinalityLimit, "tags"),
+            Refusal::NameReserved(_) => (ErrorCode::ReservedName, "name"),
             Refusal::Name(InvalidName::Empty) => (ErrorCode::MissingName, "name"),
             Refusal::Name(InvalidName::TooLong | InvalidName::ControlCharacter) => {
                 (ErrorCode::InvalidName, "name")

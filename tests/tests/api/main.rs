@@ -57,6 +57,7 @@ mod prometheus;
 mod query;
 mod readme;
 mod remote_write;
+mod reserved_names;
 mod settings;
 mod shapes;
 mod sketches;

@@ -75,6 +75,7 @@ const TRACK: Doc = Doc::new(TAG, "Track one event")
         ErrorCode::InvalidJson,
         ErrorCode::MissingName,
         ErrorCode::InvalidName,
+        ErrorCode::ReservedName,
         ErrorCode::InvalidTimestamp,
         ErrorCode::InvalidValue,
         ErrorCode::InvalidField,

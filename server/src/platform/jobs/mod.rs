@@ -37,8 +37,8 @@ pub use desk::{Drafted, Granted, Jobs};
 pub use error::{InvalidJob, JobsError};
 pub use figures::LedgerFigures;
 pub use history::{
-    DeathCounts, Deaths, History, Period, QueueMoment, QueueThroughput, QueueToday, Resolution,
-    WorkerMoment, WorkerTotals, WorkersPast,
+    DeathCounts, Deaths, HISTORY_METRICS, History, Period, QueueMoment, QueueThroughput,
+    QueueToday, Resolution, WorkerMoment, WorkerTotals, WorkersPast,
 };
 pub use model::{
     DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, Enqueued, Failed, FailureReport, Heard,

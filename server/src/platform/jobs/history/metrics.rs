@@ -1,5 +1,23 @@
 //! The names of the metrics, all in one place.
 
+use telltale_engine::MetricType::{self, Counter, Distribution, Gauge};
+
+/// All of them, with their types.
+pub const HISTORY_METRICS: &[(&str, MetricType)] = &[
+    (ENQUEUED, Counter),
+    (PROCESSED, Counter),
+    (FAILED, Counter),
+    (DIED, Counter),
+    (DURATION, Distribution),
+    (SIZE, Gauge),
+    (LATENCY, Gauge),
+    (WORKERS, Gauge),
+    (THREADS, Gauge),
+    (BUSY, Gauge),
+    (MEMORY, Gauge),
+    (MEMORY_MAX, Gauge),
+];
+
 /// Jobs enqueued, by `queue`.
 pub(super) const ENQUEUED: &str = "telltale.jobs.enqueued";
 /// Attempts ended, by `queue` and `class`.

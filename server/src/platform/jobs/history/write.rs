@@ -40,7 +40,7 @@ impl Chronicle {
     /// Writes what happened since the last time. What cannot be written is kept for the next time.
     pub(in crate::platform::jobs) fn write(&self, engine: &Engine, now: TimestampMs) -> Result<()> {
         let seen = std::mem::take(&mut *self.pending.lock());
-        let mut points = Points { batch: engine.batch(), now };
+        let mut points = Points { batch: engine.own_batch(), now };
         let written =
             points.fill(&seen, &mut self.told.lock()).map_err(Into::into).and_then(|()| {
                 let batch = points.batch.finish();
@@ -60,7 +60,7 @@ pub(in crate::platform::jobs) fn sample(
     workers: &[WorkerView],
     now: TimestampMs,
 ) -> Result<()> {
-    let mut points = Points { batch: engine.batch(), now };
+    let mut points = Points { batch: engine.own_batch(), now };
     for queue in queues {
         let tags = [(metrics::QUEUE, &*queue.name)];
         points.gauge(metrics::SIZE, &tags, queue.ready as f64)?;
