@@ -173,6 +173,8 @@ pub const KEY_USE_SECONDS: u64 = 60;
 
 /// Characters of a queue's name. Part of the HTTP contract.
 pub const QUEUE_NAME_CHARS_MAX: usize = 128;
+/// Names of queues that begin with this belong to the server. Part of the HTTP contract.
+pub const OWN_QUEUES_PREFIX: &str = "telltale";
 /// Queues in all: each takes some memory, and a list shows them all.
 pub const QUEUES_MAX: usize = 10_000;
 /// Bytes of memory that a job that waits is counted with: its entry, its place in the order of its queue, its timer.

@@ -147,7 +147,7 @@ impl From<JobsError> for ApiError {
             JobsError::NotUnique(holder) => {
                 Self::new(ErrorCode::Conflict, message).field("unique_key").id(holder.to_string())
             }
-            JobsError::NotPaused | JobsError::NotDeletable(_) => {
+            JobsError::NotPaused | JobsError::NotDeletable(_) | JobsError::OwnWorker => {
                 Self::new(ErrorCode::InvalidState, message)
             }
             JobsError::TooManyQueues | JobsError::TooManyWorkers => {
@@ -176,7 +176,11 @@ impl From<JobsError> for ApiError {
 impl From<InvalidJob> for ApiError {
     fn from(invalid: InvalidJob) -> Self {
         let field = invalid.field();
-        Self::new(ErrorCode::InvalidField, format!("{field} {invalid}")).field(field)
+        let code = match invalid {
+            InvalidJob::QueueReserved | InvalidJob::QueuesReserved => ErrorCode::ReservedName,
+            _ => ErrorCode::InvalidField,
+        };
+        Self::new(code, format!("{field} {invalid}")).field(field)
     }
 }
 

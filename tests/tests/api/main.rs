@@ -39,6 +39,7 @@ mod ingest;
 mod jobs;
 mod jobs_dead;
 mod jobs_faults;
+mod jobs_internal;
 mod jobs_queues;
 mod jobs_waiting;
 mod jobs_workers;

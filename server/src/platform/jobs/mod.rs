@@ -33,7 +33,7 @@ mod stored;
 mod waiting;
 mod waiting_fetches;
 
-pub use desk::{Drafted, Granted, Jobs};
+pub use desk::{Drafted, Granted, Jobs, UsersDesk};
 pub use error::{InvalidJob, JobsError};
 pub use figures::LedgerFigures;
 pub use history::{
@@ -42,13 +42,15 @@ pub use history::{
 };
 pub use model::{
     DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, Enqueued, Failed, FailureReport, Heard,
-    Holding, JobDetail, JobId, JobStatus, NewJob, NewWorker, PastFailure, QueueView, Registered,
-    Selection, Vitals, WorkerId, WorkerStatus, WorkerView,
+    Holding, JobDetail, JobId, JobStatus, NewJob, NewWorker, PastFailure, QueuePage, QueueView,
+    Registered, Selection, Vitals, Whose, WorkerId, WorkerPage, WorkerStatus, WorkerView,
 };
 pub use names::{ClassName, QueueName, UniqueKey};
 pub use settings::JobsSettings;
 pub use waiting_fetches::WaitPermit;
 
+#[cfg(test)]
+mod internal_tests;
 #[cfg(test)]
 mod limit_tests;
 #[cfg(test)]

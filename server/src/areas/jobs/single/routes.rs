@@ -56,7 +56,7 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn ack(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<TokenInput>()?;
     let id = job_id(req.param("id"))?;
-    app.jobs().ack(id, input.token(id)?).await?;
+    app.jobs().for_users().ack(id, input.token(id)?).await?;
     Response::ok(&AckedView::new(id))
 }
 
@@ -64,7 +64,7 @@ async fn fail(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<FailInput>()?;
     let id = job_id(req.param("id"))?;
     let (token, report) = input.into_report(id)?;
-    let failed = app.jobs().fail(id, token, report).await?;
+    let failed = app.jobs().for_users().fail(id, token, report).await?;
     Response::ok(&FailedView::new(id, failed))
 }
 
@@ -72,7 +72,7 @@ async fn extend(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<ExtendInput>()?;
     let id = job_id(req.param("id"))?;
     let (token, seconds) = input.into_seconds(id)?;
-    let expires_at = app.jobs().extend(id, token, seconds).await?;
+    let expires_at = app.jobs().for_users().extend(id, token, seconds).await?;
     Response::ok(&ExtendedView::new(id, expires_at))
 }
 
@@ -89,6 +89,7 @@ const ENQUEUE: Doc = Doc::new(TAG, "Enqueue a job")
     .errors(&[
         ErrorCode::MissingField,
         ErrorCode::InvalidField,
+        ErrorCode::ReservedName,
         ErrorCode::InvalidTimestamp,
         ErrorCode::Conflict,
     ])

@@ -6,9 +6,11 @@
 mod bulk;
 mod open;
 mod reading;
+mod users;
 mod verbs;
 
 pub use open::Jobs;
+pub use users::UsersDesk;
 pub use verbs::Drafted;
 
 pub use super::waiting::Granted;

@@ -11,7 +11,7 @@ use super::machine::State;
 use super::round::Round;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
-use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob};
+use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob, Whose};
 use crate::platform::jobs::names::ClassName;
 use crate::platform::jobs::stored::{self, StoredDead};
 
@@ -177,8 +177,13 @@ impl State {
     }
 
     /// The dead jobs that are named, and how many names were of none.
-    pub(in crate::platform::jobs) fn dead_named(&self, ids: &[String]) -> (Vec<DeadJob>, usize) {
-        let mut found: Vec<DeadJob> = ids.iter().filter_map(|id| self.dead_job(id).ok()).collect();
+    pub(in crate::platform::jobs) fn dead_named(
+        &self,
+        ids: &[String],
+        whose: Whose,
+    ) -> (Vec<DeadJob>, usize) {
+        let named = ids.iter().filter_map(|id| self.dead_job(id).ok());
+        let mut found: Vec<DeadJob> = named.filter(|dead| whose.fits(&dead.queue)).collect();
         let unknown = ids.len() - found.len();
         found.sort_by_key(|dead| dead.id);
         found.dedup_by_key(|dead| dead.id);

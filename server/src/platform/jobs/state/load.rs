@@ -83,7 +83,10 @@ impl State {
         if number as usize >= limits::QUEUES_MAX {
             return None;
         }
-        self.queues.put(number, Queue::new(QueueName::stored(&queue.name), queue.paused_ms));
+        let name = QueueName::stored(&queue.name);
+        // Earlier versions let users pause the queues of our own work, and nobody can resume them.
+        let paused_ms = queue.paused_ms.filter(|_| !name.is_own());
+        self.queues.put(number, Queue::new(name, paused_ms));
         Some(())
     }
 
@@ -102,11 +105,16 @@ impl State {
 
     fn load_worker(&mut self, key: &[u8], stored: StoredWorker, now: Now) -> Option<()> {
         let id = WorkerId::from_key(key)?;
-        let mut names = Vec::with_capacity(stored.queues.len());
+        let mut queues = Vec::with_capacity(stored.queues.len());
         for number in &stored.queues {
-            names.push(self.find_queue(*number)?.name.clone());
+            queues.push((*number, self.find_queue(*number)?.name.clone()));
         }
-        stored.queues.iter().for_each(|number| self.queues.of_mut(*number).workers += 1);
+        // Earlier versions let workers of users work our own queues beside others.
+        if queues.iter().any(|(_, name)| !name.is_own()) {
+            queues.retain(|(_, name)| !name.is_own());
+        }
+        let (numbers, names): (Vec<u32>, Vec<QueueName>) = queues.into_iter().unzip();
+        numbers.iter().for_each(|number| self.queues.of_mut(*number).workers += 1);
         let about = NewWorker {
             hostname: stored.hostname.as_str().into(),
             pid: stored.pid,
@@ -115,8 +123,7 @@ impl State {
         };
         let by_ms = now.steady_ms + self.settings.worker_silence_ms;
         self.timers.expect(by_ms, id);
-        let queues = stored.queues.as_slice().into();
-        self.workers.insert(id, Worker::new(about, queues, stored, by_ms));
+        self.workers.insert(id, Worker::new(about, numbers.into(), stored, by_ms));
         Some(())
     }
 
