@@ -252,6 +252,17 @@ pub const DEAD_IDS_MAX: usize = 10_000;
 pub const DEAD_PAGE_DEFAULT: usize = 50;
 /// Dead jobs of a page at most: their arguments and messages are read from disk.
 pub const DEAD_PAGE_MAX: usize = 500;
+/// Jobs that a request for a page of the jobs that wait or run looks at: some of a second's work. Where more would have to be looked at, its
+/// page ends early.
+pub const JOB_LIST_LOOKS_MAX: usize = 200_000;
+/// Jobs that such a request reads from disk, where a page does not have more places.
+pub const JOB_LIST_READS_MAX: usize = 2_000;
+/// Jobs that such a request reads at once: with the largest arguments some 6 MB.
+pub const JOB_LIST_READ_AT_ONCE: usize = 100;
+/// Bytes of arguments after which a page of jobs ends.
+pub const JOB_LIST_BYTES_MAX: usize = 8 << 20;
+/// Characters of a text that jobs are searched for: the longest name of a class.
+pub const JOB_SEARCH_CHARS_MAX: usize = 200;
 /// Classes of jobs, and of errors, that histories tell apart; further ones are `other`.
 pub const JOB_CLASSES_TOLD_MAX: usize = 1_000;
 /// Durations of one class and queue that go into histories at once; further ones are counted and not measured.

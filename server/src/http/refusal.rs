@@ -147,9 +147,11 @@ impl From<JobsError> for ApiError {
             JobsError::NotUnique(holder) => {
                 Self::new(ErrorCode::Conflict, message).field("unique_key").id(holder.to_string())
             }
-            JobsError::NotPaused | JobsError::NotDeletable(_) | JobsError::OwnWorker => {
-                Self::new(ErrorCode::InvalidState, message)
-            }
+            JobsError::NotPaused
+            | JobsError::NotDeletable(_)
+            | JobsError::NotRunnable(_)
+            | JobsError::QueueNotEmpty
+            | JobsError::OwnWorker => Self::new(ErrorCode::InvalidState, message),
             JobsError::TooManyQueues | JobsError::TooManyWorkers => {
                 Self::new(ErrorCode::Conflict, message)
             }

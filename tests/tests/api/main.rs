@@ -40,6 +40,7 @@ mod jobs;
 mod jobs_dead;
 mod jobs_faults;
 mod jobs_internal;
+mod jobs_list;
 mod jobs_queues;
 mod jobs_waiting;
 mod jobs_workers;

@@ -29,6 +29,12 @@ pub enum JobsError {
     /// The queue is not paused.
     #[error("the queue is not paused")]
     NotPaused,
+    /// Jobs of the queue wait or run.
+    #[error("the queue has jobs that wait or run: delete or finish them first")]
+    QueueNotEmpty,
+    /// The job runs or is over.
+    #[error("the job is {0}: only one that waits for its time can be made ready")]
+    NotRunnable(&'static str),
     /// The job has begun or is over.
     #[error("the job is {0}: only one that has not started can be deleted")]
     NotDeletable(&'static str),

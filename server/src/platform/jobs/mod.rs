@@ -24,6 +24,7 @@ mod error;
 mod figures;
 mod history;
 mod ledger;
+mod listing;
 mod model;
 mod names;
 mod pace;
@@ -40,6 +41,7 @@ pub use history::{
     DeathCounts, Deaths, HISTORY_METRICS, History, Period, QueueMoment, QueueThroughput,
     QueueToday, Resolution, WorkerMoment, WorkerTotals, WorkersPast,
 };
+pub use listing::{JobFilter, JobPage, JobStanding};
 pub use model::{
     DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, Enqueued, Failed, FailureReport, Heard,
     Holding, JobDetail, JobId, JobStatus, NewJob, NewWorker, PastFailure, QueuePage, QueueView,
@@ -53,5 +55,7 @@ pub use waiting_fetches::WaitPermit;
 mod internal_tests;
 #[cfg(test)]
 mod limit_tests;
+#[cfg(test)]
+mod list_tests;
 #[cfg(test)]
 mod tests;

@@ -77,8 +77,12 @@ const LIST: Doc = Doc::new(TAG, "List dead jobs, the last to die first")
         Param::query("error_class", "Only with this class of error."),
         Param::query("queue", "Only of this queue."),
         Param::query("since", "Only those that died at this time or later.").form(Form::Time),
-        Param::query("limit", "Jobs of a page; 50 when absent, a larger number is taken as 500.")
-            .form(Form::Integer(1, 500)),
+        Param::query(
+            "per_page",
+            "Jobs of a page; 50 when absent, a larger number is taken as 500.",
+        )
+        .form(Form::Integer(1, 500)),
+        Param::query("limit", "The same as `per_page`.").form(Form::Integer(1, 500)),
         Param::query("page", "Which page, from 1; 1 when absent.").form(Form::Integer(1, u64::MAX)),
         INTERNAL,
     ])
@@ -89,12 +93,13 @@ const GET: Doc =
     Doc::new(TAG, "Get a dead job with its story").ok::<DeadView>().errors(&[NO_DEAD_JOB]);
 
 const RETRY: Doc = Doc::new(TAG, "Try a dead job again")
-    .about("It becomes a new job with a new id, and is no dead job any more: both or neither.")
+    .about("It becomes a new job with a new id, and is no dead job any more: both or neither. It keeps its unique key; while another job that is \
+         not finished has that, it is refused with `conflict`.")
     .ok::<Retried>()
-    .errors(&[NO_DEAD_JOB]);
+    .errors(&[NO_DEAD_JOB, ErrorCode::Conflict]);
 
 const RETRY_ALL: Doc = Doc::new(TAG, "Try dead jobs again")
-    .about("By ids or by filter, never both. Ids of no dead job are counted as `failed`. Jobs that die meanwhile are not touched.")
+    .about("By ids or by filter, never both. Ids of no dead job are counted as `failed`, and so are jobs whose unique key another one has. Jobs that die meanwhile are not touched.")
     .parameters(&[INTERNAL])
     .request::<SelectionInput>()
     .ok::<RetriedAll>()

@@ -151,9 +151,14 @@ struct DayDeaths {
 }
 
 impl Pagination {
-    /// Reads `page`, from 1, and `limit`.
+    /// Reads `page`, from 1, and `per_page`, which may be called `limit`.
     pub(super) fn read(query: &Query) -> ApiResult<Self> {
-        let per_page = query.paging(limits::DEAD_PAGE_DEFAULT, limits::DEAD_PAGE_MAX)?.limit;
+        let per_page = query.limit("per_page", limits::DEAD_PAGE_MAX)?;
+        let limit = query.limit("limit", limits::DEAD_PAGE_MAX)?;
+        if per_page.zip(limit).is_some_and(|(per_page, limit)| per_page != limit) {
+            return Err(ApiError::parameter("per_page", "must be limit where both are there"));
+        }
+        let per_page = per_page.or(limit).unwrap_or(limits::DEAD_PAGE_DEFAULT);
         let page = query.read::<usize>("page")?.unwrap_or(1);
         if page == 0 {
             return Err(ApiError::parameter("page", "must be at least 1"));
@@ -315,7 +320,7 @@ impl RetriedAll {
         let message = match failed {
             0 => format!("{retried} jobs were enqueued again"),
             _ => format!(
-                "{retried} jobs were enqueued again; {failed} are no dead jobs or cannot be read"
+                "{retried} jobs were enqueued again; {failed} are no dead jobs, cannot be read, or have the unique key of another job"
             ),
         };
         Self { retried, failed, message }

@@ -9,7 +9,8 @@ use crate::app::App;
 use crate::areas::jobs::fields::{INTERNAL, users_queue, whose};
 use crate::areas::jobs::period::{period, resolution};
 use crate::http::{
-    ApiResult, BodyKind, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response, Route,
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response,
+    Route,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::platform::jobs::Period;
@@ -21,6 +22,7 @@ pub static ROUTES: &[Route] = &[
     Route::get("/api/v1/queues/{name}/metrics", &history).doc(HISTORY),
     Route::post("/api/v1/queues/{name}/pause", &pause).doc(PAUSE),
     Route::post("/api/v1/queues/{name}/resume", &resume).drains().doc(RESUME),
+    Route::delete("/api/v1/queues/{name}", &delete).doc(DELETE),
     Route::delete("/api/v1/queues/{name}/jobs", &purge).body(BodyKind::Json).doc(PURGE),
 ];
 
@@ -54,10 +56,12 @@ async fn history(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let period = period(req.query(), &allowed, Period::Hour)?;
     let resolution = resolution(req.query(), period)?;
     let name = req.param("name").to_owned();
-    app.jobs().queue(name.clone()).await?;
     let asked = name.clone();
+    let now = app.jobs().queue(name.clone()).await?;
     let found = app.query(move |app| app.jobs().history().queue(&asked, period, resolution));
-    Response::ok(&QueueHistory::new(name, period, resolution, found.await?))
+    let mut found = found.await?;
+    found.last_mut().into_iter().for_each(|moment| moment.look_now(&now));
+    Response::ok(&QueueHistory::new(name, period, resolution, found))
 }
 
 async fn pause(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -70,6 +74,12 @@ async fn resume(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let name = users_queue(req.param("name"))?;
     let since = app.jobs().resume(name.clone()).await?;
     Response::ok(&Resumed::new(name, since))
+}
+
+async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let name = users_queue(req.param("name"))?;
+    app.jobs().delete_queue(name.clone()).await?;
+    Response::ok(&Deleted::new(name))
 }
 
 async fn purge(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -117,6 +127,13 @@ const RESUME: Doc = Doc::new(TAG, "Resume a queue").ok::<Resumed>().errors(&[
     ErrorCode::ReservedName,
     ErrorCode::InvalidState,
 ]);
+
+const DELETE: Doc = Doc::new(TAG, "Delete an empty queue")
+    .about("One in which no job waits or runs; else it is `invalid_state`. Its dead jobs stay. The queue is there again from the next job or worker on \
+         that names it.")
+    .ok::<Deleted>()
+    .errors(&[NO_QUEUE, ErrorCode::ReservedName, ErrorCode::InvalidState])
+    .ext();
 
 const PURGE: Doc = Doc::new(TAG, "Delete the jobs of a queue that wait")
     .about("Those that are ready, scheduled or waiting to be tried again; jobs under way are not touched.")

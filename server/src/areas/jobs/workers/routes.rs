@@ -50,7 +50,9 @@ async fn stats(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let allowed = [Period::Hour, Period::Day, Period::Week];
     let period = period(req.query(), &allowed, Period::Hour)?;
     let whose = whose(req.query())?;
-    let past = app.query(move |app| app.jobs().history().workers(period, whose)).await?;
+    let now = app.jobs().worker_page(whose, 0, 0).await?;
+    let mut past = app.query(move |app| app.jobs().history().workers(period, whose)).await?;
+    past.timeline.last_mut().into_iter().for_each(|moment| moment.look_now(&now));
     Response::ok(&WorkerHistory::new(period, past))
 }
 

@@ -4,6 +4,7 @@
 //! read here, off the threads that serve and off the ledger's.
 
 mod bulk;
+mod listing;
 mod open;
 mod reading;
 mod users;

@@ -104,6 +104,11 @@ impl Jobs {
         self.ask(move |state, round| state.delete(id, round)).await
     }
 
+    /// A job that waits for its time is ready at once.
+    pub async fn run_now(&self, id: JobId) -> Result<(), JobsError> {
+        self.ask(move |state, round| state.run_now(id, round)).await
+    }
+
     /// The job is done.
     pub async fn ack(&self, id: JobId, token: Option<u64>) -> Result<(), JobsError> {
         self.ask(move |state, round| state.ack(id, token, round)).await
@@ -243,6 +248,11 @@ impl Jobs {
     /// One queue.
     pub async fn queue(&self, name: String) -> Result<QueueView, JobsError> {
         self.look(move |state, now| state.queue(&name, now)).await
+    }
+
+    /// Deletes a queue in which no job waits or runs.
+    pub async fn delete_queue(&self, name: String) -> Result<(), JobsError> {
+        self.ask(move |state, round| state.delete_queue(&name, round)).await
     }
 
     /// The queue hands out nothing until it is resumed. Answers since when.

@@ -9,7 +9,7 @@ use telltale_engine::{
 
 use super::metrics::{self, WorkerGauges};
 use crate::limits;
-use crate::platform::jobs::model::Whose;
+use crate::platform::jobs::model::{QueueView, Whose, WorkerPage};
 use crate::platform::jobs::names::is_own;
 
 /// A bucket that holds every time that can be written, and whole buckets of every rollup.
@@ -64,6 +64,24 @@ pub struct QueueThroughput {
     pub per_minute: u64,
     /// In the last hour.
     pub per_hour: u64,
+}
+
+impl QueueMoment {
+    /// Says of the moment that is not over yet how the queue is now, where nobody has looked.
+    pub fn look_now(&mut self, queue: &QueueView) {
+        let latency_seconds = queue.latency_ms as f64 / 1_000.0;
+        self.size = self.size.or(Some(queue.ready as f64));
+        self.latency_seconds = self.latency_seconds.or(Some(latency_seconds));
+    }
+}
+
+impl WorkerMoment {
+    /// Says of the moment that is not over yet how the workers are now, where nobody has looked.
+    pub fn look_now(&mut self, workers: &WorkerPage) {
+        let utilization = share(workers.busy_threads as f64, workers.threads as f64);
+        self.workers = self.workers.or(Some(workers.total as f64));
+        self.utilization = self.utilization.or(Some(utilization));
+    }
 }
 
 /// A queue since midnight in UTC.
@@ -213,10 +231,16 @@ impl History<'_> {
             (ask(metrics::SIZE, Aggregation::Last)?, ask(metrics::LATENCY, Aggregation::Last)?);
         let (ended, failed) =
             (ask(metrics::PROCESSED, Aggregation::Sum)?, ask(metrics::FAILED, Aggregation::Sum)?);
+        // Workers are counted at every look, so where they are known the queue was not there, or had nothing to tell.
+        let workers = WorkerGauges::of(Whose::Users).workers;
+        let looks = self.buckets(workers, Of::All, range, width, Aggregation::Last)?;
+        let seen = |told: &Buckets, start: TimestampMs| {
+            told.get(&start).copied().or_else(|| looks.contains_key(&start).then_some(0.0))
+        };
         let moment = |start: TimestampMs| QueueMoment {
             start,
-            size: size.get(&start).copied(),
-            latency_seconds: latency.get(&start).copied(),
+            size: seen(&size, start),
+            latency_seconds: seen(&latency, start),
             throughput: whole(ended.get(&start)),
             failures: whole(failed.get(&start)),
         };

@@ -82,7 +82,7 @@ impl State {
         }
         let workers = |number: u32| serving.get(number as usize).copied().unwrap_or(0);
         let mut queues: Vec<(u32, &Queue)> =
-            self.queues.iter().filter(|(_, queue)| whose.fits(&queue.name)).collect();
+            self.queues.iter().filter(|(_, queue)| queue.is_shown_to(whose)).collect();
         queues.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
         let page = queues.iter().skip(offset).take(limit);
         QueuePage {
