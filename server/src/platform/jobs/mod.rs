@@ -9,6 +9,8 @@
 //! - Queues are first in, first out. A job that comes back from a worker that was lost goes to the front, and the lost
 //!   attempt counts, so that a job that kills its workers dies as others do. One that was handed back goes to the front
 //!   and nothing counts.
+//! - Queues whose names begin with `telltale` are of the server's own work: users neither fill nor work them, and lists and sums leave them
+//!   out unless they are asked for.
 //! - A status and its timer are one small record, so they change together; whatever is due fires after a restart, in the
 //!   order of time.
 //! - Memory never says what the disk does not: see `ledger.rs`.
