@@ -1,4 +1,8 @@
-//! The list of jobs where there are more than one step of the ledger looks at, and the history of a queue that was not always there.
+//! The list of jobs where there are more than one step of the ledger looks at, and histories: of a queue that was not always there, and
+//! where somebody else's metric has the name of one of ours.
+
+use telltale_engine::limits::RESERVED_PREFIX;
+use telltale_engine::{DefinitionFilter, MetricType};
 
 use super::tests::{House, NOW, job};
 use super::*;
@@ -72,4 +76,54 @@ fn a_queue_that_was_not_there_while_the_server_was_had_nothing_in_it() {
     assert_eq!(seen[1..5], [(None, None); 4], "nobody looked");
     assert_eq!(seen[5], (Some(0.0), Some(0.0)));
     assert_eq!(seen[6], (None, None));
+}
+
+/// A job of each end, and all that is told of them.
+fn ends_of_all_kinds(house: &House) {
+    let worker = house.register();
+    house.enqueue("Done");
+    house.enqueue("Dead");
+    let held = house.fetch(worker);
+    house.runtime.block_on(house.jobs.ack(held[0].id, Some(held[0].token))).unwrap();
+    for attempt in 1..=3 {
+        let held = match attempt {
+            1 => held[1].clone(),
+            _ => house.fetch(worker).remove(0),
+        };
+        let report = FailureReport::new("Boom", "", Vec::new());
+        house.runtime.block_on(house.jobs.fail(held.id, Some(held.token), report)).unwrap();
+        if attempt < 3 {
+            house.runtime.block_on(house.jobs.run_now(held.id)).unwrap();
+        }
+    }
+    let vitals = Vitals { memory_mb: Some(1.0), ..Vitals::default() };
+    house.runtime.block_on(house.jobs.heartbeat(worker, vitals)).unwrap();
+    house.jobs.sample(house.clock.now()).unwrap();
+}
+
+#[test]
+fn all_metrics_of_histories_are_known_before_they_are_written() {
+    let house = House::open();
+    ends_of_all_kinds(&house);
+    house.jobs.write_history(house.clock.now()).unwrap();
+    let filter = DefinitionFilter { limit: 100, ..DefinitionFilter::default() };
+    let written = house.engine.metrics(&filter).definitions;
+    assert_eq!(written.len(), HISTORY_METRICS.len());
+    for metric in written {
+        assert!(metric.name.as_str().starts_with(RESERVED_PREFIX), "{}", metric.name);
+        assert!(HISTORY_METRICS.contains(&(metric.name.as_str(), metric.kind)), "{}", metric.name);
+    }
+}
+
+#[test]
+fn a_metric_of_somebody_else_leaves_questions_with_an_answer() {
+    let house = House::open();
+    let mut batch = house.engine.own_batch();
+    let series = batch.series("telltale.jobs.failed", MetricType::Gauge, &[]).unwrap();
+    batch.number(MetricType::Gauge, series, house.clock.now(), 1.0);
+    house.engine.write(batch.finish()).unwrap();
+    let history = house.jobs.history();
+    assert_eq!(history.today("default").unwrap().failed, 0);
+    assert_eq!(history.workers(Period::Hour, Whose::Users).unwrap().totals.failed, 0);
+    assert!(history.queue("default", Period::Hour, Resolution::Minute).is_ok());
 }

@@ -412,7 +412,7 @@ impl History<'_> {
         }
     }
 
-    /// Groups of a metric; none of one that was never written.
+    /// Groups of a metric; none of one that was never written by us.
     fn query(
         &self,
         metric: &str,
@@ -425,7 +425,10 @@ impl History<'_> {
         let condition = match of {
             Of::All | Of::Whose(Whose::All) => None,
             Of::Queue(queue) => Some(TagCondition::AnyOf(vec![queue.to_owned()])),
-            Of::Whose(Whose::Users) => Some(TagCondition::NoneOf(self.own_queues(metric)?)),
+            Of::Whose(Whose::Users) => {
+                let own = self.own_queues(metric)?;
+                (!own.is_empty()).then_some(TagCondition::NoneOf(own))
+            }
         };
         let filter =
             condition.map(|condition| TagFilter { key: metrics::QUEUE.to_owned(), condition });
@@ -439,7 +442,10 @@ impl History<'_> {
         };
         match self.engine.query(&query) {
             Ok(found) => Ok(found.groups),
-            Err(Error::Refused(Refusal::MetricNotFound(_))) => Ok(Vec::new()),
+            // A metric of another type is not ours: where a full disk keeps a start from deleting it, there is no history.
+            Err(Error::Refused(Refusal::MetricNotFound(_) | Refusal::Aggregation { .. })) => {
+                Ok(Vec::new())
+            }
             Err(error) => Err(error),
         }
     }
