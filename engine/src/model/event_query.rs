@@ -13,6 +13,13 @@ pub enum NameFilter {
     Exactly(String),
     /// Those that begin with this text.
     Prefix(String),
+    /// Those that begin with the one text and not with the other.
+    PrefixBut {
+        /// How they begin.
+        prefix: String,
+        /// How they do not begin.
+        but: String,
+    },
 }
 
 /// Which events count: all conditions must hold.

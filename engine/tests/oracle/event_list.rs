@@ -42,6 +42,10 @@ impl Listed {
             NameFilter::Any => true,
             NameFilter::Exactly(name) => self.event.name == *name,
             NameFilter::Prefix(prefix) => self.event.name.starts_with(prefix.as_str()),
+            NameFilter::PrefixBut { prefix, but } => {
+                let name = &self.event.name;
+                name.starts_with(prefix.as_str()) && !name.starts_with(but.as_str())
+            }
         };
         let tags = filter.tags.iter().all(|filter| {
             let value = self.tag(&filter.key);

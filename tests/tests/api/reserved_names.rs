@@ -130,6 +130,40 @@ fn events_of_the_server_cannot_be_sent() {
 }
 
 #[test]
+fn events_of_errors_are_found_by_their_name_only() {
+    let server = Server::start();
+    let client = server.client();
+    client.post("/api/v1/events", &json!({"name": "tea", "user_id": "ann"})).data(201);
+    for _ in 0..2 {
+        let error = json!({"exception": {"type": "E", "message": "m"}, "user": {"id": "bob"}});
+        client.post("/api/v1/errors", &error).data(201);
+    }
+    // In memory, and in blocks.
+    for _ in 0..2 {
+        for (query, found) in [
+            ("", &["tea"][..]),
+            ("name=*", &["tea"]),
+            ("name=te*", &["tea"]),
+            ("user_id=bob", &[]),
+            ("name=telltale.error", &["telltale.error"; 2]),
+            ("name=telltale.*&user_id=bob", &["telltale.error"; 2]),
+            ("name=telltale*", &["telltale.error"; 2]),
+        ] {
+            let answer = client.get(&format!("/api/v1/events?{query}"));
+            assert_eq!(names(&answer), found, "{query}");
+            assert_eq!(answer.json()["meta"]["total"], found.len(), "{query}");
+            let count = client.get(&format!("/api/v1/events/count?{query}")).data(200);
+            assert_eq!(count["total"], found.len(), "{query}");
+        }
+        let groups = client.get("/api/v1/events/count?group_by=name").data(200);
+        assert_eq!(groups["groups"], json!({"tea": 1}));
+        let users = client.get("/api/v1/events/count?distinct=user_id").data(200);
+        assert_eq!(users["distinct"], 1);
+        client.post("/api/v1/admin/seal", &json!({})).data(200);
+    }
+}
+
+#[test]
 fn the_server_makes_its_metrics_when_it_starts() {
     let server = Server::start();
     let client = server.client();

@@ -255,7 +255,9 @@ fn of_events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
     let name = events::name(name).map_err(|_| Invalid::query("event", expected()))?;
     let fits = match &name {
         NameFilter::Any => true,
-        NameFilter::Prefix(text) => text.chars().count() <= max,
+        NameFilter::Prefix(text) | NameFilter::PrefixBut { prefix: text, .. } => {
+            text.chars().count() <= max
+        }
         NameFilter::Exactly(text) => MetricName::check(text).is_ok(),
     };
     if !fits {
@@ -340,7 +342,9 @@ mod tests {
         };
         assert_eq!(name("order.paid"), NameFilter::Exactly("order.paid".to_owned()));
         assert_eq!(name("order.*"), NameFilter::Prefix("order.".to_owned()));
-        assert_eq!(name("*"), NameFilter::Any);
+        let (prefix, but) = (String::new(), "telltale.".to_owned());
+        assert_eq!(name("*"), NameFilter::PrefixBut { prefix, but });
+        assert_eq!(name("telltale.error"), NameFilter::Exactly("telltale.error".to_owned()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Parameters that nobody knows are passed over; a known one that stands twice is refused. A `to` that is a date
 //! is the end of that day.
 
+use telltale_engine::limits::RESERVED_PREFIX;
 use telltale_engine::{
     EventAggregation, EventField, EventFilter, EventGroupBy, EventListQuery, EventQuery,
     NameFilter, TimeRange, TimestampMs,
@@ -97,25 +98,36 @@ fn last_day(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
 }
 
 fn filter(query: &Query, range: TimeRange) -> ApiResult<EventFilter> {
-    let name = query.one("name")?.map(name).transpose()?;
+    let name = query.one("name")?.map_or_else(|| Ok(names_from("")), name)?;
     let user = match query.one("user_id")? {
         Some("") => return Err(parameter("user_id", "must not be empty").into()),
         user => user.map(str::to_owned),
     };
     let tags = question::tag_filters(query.bracketed("tags"))?;
-    Ok(EventFilter { range, name: name.unwrap_or_default(), user, tags })
+    Ok(EventFilter { range, name, user, tags })
 }
 
-/// `order.paid` is this name, `order.*` and `order*` all that begin so, `*` all.
+/// `order.paid` is this name, `order.*` and `order*` all that begin so, `*` all. Events of the server itself are among them where `telltale`
+/// is in the name.
 pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
     match text.strip_suffix('*') {
-        Some("") => Ok(NameFilter::Any),
-        Some(prefix) => Ok(NameFilter::Prefix(prefix.to_owned())),
+        Some(prefix) => Ok(names_from(prefix)),
         None if text.is_empty() => {
             Err(parameter("name", "must be a name, or the beginning of one and *"))
         }
         None => Ok(NameFilter::Exactly(text.to_owned())),
     }
+}
+
+fn names_from(prefix: &str) -> NameFilter {
+    let own = RESERVED_PREFIX.trim_end_matches('.');
+    if own.starts_with(prefix) && prefix != own {
+        return NameFilter::PrefixBut {
+            prefix: prefix.to_owned(),
+            but: RESERVED_PREFIX.to_owned(),
+        };
+    }
+    NameFilter::Prefix(prefix.to_owned())
 }
 
 /// What makes groups: `tags.<key>`, `user_id` or `name`.
@@ -272,9 +284,19 @@ mod tests {
     fn names_users_and_tags_are_filters() {
         let exactly = |name: &str| NameFilter::Exactly(name.to_owned());
         let prefix = |name: &str| NameFilter::Prefix(name.to_owned());
+        let but_own = |name: &str| {
+            let (prefix, but) = (name.to_owned(), "telltale.".to_owned());
+            NameFilter::PrefixBut { prefix, but }
+        };
         let names = [
-            ("", NameFilter::Any),
-            ("name=*", NameFilter::Any),
+            ("", but_own("")),
+            ("name=*", but_own("")),
+            ("name=t*", but_own("t")),
+            ("name=telltal*", but_own("telltal")),
+            ("name=telltale*", prefix("telltale")),
+            ("name=telltale.*", prefix("telltale.")),
+            ("name=telltale.error", exactly("telltale.error")),
+            ("name=to*", prefix("to")),
             ("name=order.paid", exactly("order.paid")),
             ("name=order.*", prefix("order.")),
             ("name=ord*", prefix("ord")),

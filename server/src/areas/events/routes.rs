@@ -98,7 +98,8 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 events")
 
 const NAME: Param = Param::query(
     "name",
-    "Only events of this name; `order.*` and `order*` are beginnings of names.",
+    "Only events of this name; `order.*` and `order*` are beginnings of names. Events that the server makes itself, such as `telltale.error`, \
+     are found only by names that begin with `telltale`.",
 )
 .example("order.*");
 const USER: Param = Param::query("user_id", "Only events of this user.").example("u-1");
