@@ -146,7 +146,7 @@ const COUNT: Doc = Doc::new(TAG, "Count events")
         TO,
         Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
             .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
-        Param::query("group_by", "`tags.<key>`, `user_id` or `name`.").example("tags.region"),
+        Param::query("group_by", "`tags.<key>`, `user_id` or `name`, or up to 4 of them joined with `,`.").example("tags.region"),
         Param::query(
             "distinct",
             "`tags.<key>`, `user_id` or `name`: how many different ones the events have is told beside each count, \

@@ -150,6 +150,19 @@ fn texts() -> impl Strategy<Value = Option<EventGroupBy>> {
     ]
 }
 
+/// Up to four texts, each once.
+fn groups() -> impl Strategy<Value = Vec<EventGroupBy>> {
+    proptest::collection::vec(texts(), 0..4).prop_map(|texts| {
+        let mut groups: Vec<EventGroupBy> = Vec::new();
+        for text in texts.into_iter().flatten() {
+            if !groups.contains(&text) {
+                groups.push(text);
+            }
+        }
+        groups
+    })
+}
+
 fn question() -> impl Strategy<Value = EventQuery> {
     let field = prop_oneof![
         Just(EventField::Value),
@@ -163,7 +176,7 @@ fn question() -> impl Strategy<Value = EventQuery> {
         proptest::collection::vec(select(&AGGREGATIONS[..]), 1..4),
     ];
     let interval = select(&[None, Some(1), Some(7), Some(500), Some(i64::MAX)][..]);
-    (filter(), interval, texts(), field, texts(), aggregations).prop_map(
+    (filter(), interval, groups(), field, texts(), aggregations).prop_map(
         |(mut filter, interval, group_by, field, distinct, aggregations)| {
             if interval.is_some() {
                 filter.range = filter.range.intersect(TimeRange::new(0, 3_000));
