@@ -135,6 +135,12 @@ impl Asking {
         Ok(())
     }
 
+    /// Gives memory back before the question has been answered.
+    pub(crate) fn give_back(&self, bytes: usize) {
+        let share = &mut self.taken.lock().share;
+        share.shrink_to(share.bytes().saturating_sub(bytes as u64));
+    }
+
     /// What was taken for the answer. The rest is given back.
     pub(crate) fn into_memory(self) -> AnswerMemory {
         let Taken { mut share, for_answer } = self.taken.into_inner();

@@ -17,7 +17,9 @@ use crate::maintenance::{
     self, Alarm, BackupReport, DeleteReport, ExpireReport, Keeper, MergeReport, Stage, VerifyReport,
 };
 use crate::memory::Memory;
-use crate::metrics::{self, BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition};
+use crate::metrics::{
+    self, BatchBuilder, BatchNames, DefinitionFilter, DefinitionPage, MetricDefinition,
+};
 use crate::model::{
     Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, Lsn,
     MetricQuery, MetricType, PointBatch, QueryResult,
@@ -95,9 +97,14 @@ impl Engine {
         self.rooms.store.heal_suspects()
     }
 
-    /// Begins a batch of points given by names and tags.
+    /// Begins a batch of points given by names and tags. Names that are [reserved](crate::limits::RESERVED_PREFIX) are refused.
     pub fn batch(&self) -> BatchBuilder<'_> {
-        BatchBuilder::new(&self.rooms.telemetry.metrics)
+        BatchBuilder::new(&self.rooms.telemetry.metrics, BatchNames::Unreserved)
+    }
+
+    /// Begins a batch of points of any names: for metrics that the program writes of itself, never for what others send.
+    pub fn own_batch(&self) -> BatchBuilder<'_> {
+        BatchBuilder::new(&self.rooms.telemetry.metrics, BatchNames::All)
     }
 
     /// Writes points and waits until they are durable as configured.

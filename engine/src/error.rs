@@ -66,6 +66,9 @@ pub enum Refusal {
     /// A new series would go over a limit.
     #[error("{0}")]
     CardinalityLimit(String),
+    /// Metrics with such names are written by the program itself.
+    #[error("name {0:?} is reserved: names that begin with {prefix} belong to the server", prefix = crate::limits::RESERVED_PREFIX)]
+    NameReserved(String),
     /// The name breaks its rules.
     #[error(transparent)]
     Name(#[from] crate::model::InvalidName),

@@ -42,7 +42,10 @@ pub const EVENT_SHAPE_BYTES_MAX: usize = 4 << 10;
 pub const EVENT_PROPERTY_COLUMNS_MAX: usize = 256;
 /// Numbers of one answer of which percentiles are exact; beyond it the HDR histogram takes over. Part of the HTTP contract.
 pub const EVENT_VALUES_EXACT_MAX: usize = 100_000;
-/// Tag keys of one `group_by`. Part of the HTTP contract.
+/// Names of metrics that begin with this are written by [`crate::Engine::own_batch`] only: they belong to the program that the engine is
+/// a part of. Part of the HTTP contract.
+pub const RESERVED_PREFIX: &str = "telltale.";
+/// Tag keys, or texts of events, of one `group_by`. Part of the HTTP contract.
 pub const GROUP_KEYS_MAX: usize = 4;
 /// Buckets of a histogram of an agent that hold values: what a cell keeps as columns, so that no histogram takes more than ten
 /// times its bytes of the log.

@@ -65,13 +65,17 @@ fn by_zone(engine: &Engine) -> Vec<(String, Option<f64>, Option<f64>)> {
     let query = EventQuery {
         filter: EventFilter { name: NameFilter::Prefix("order.".into()), ..all() },
         interval: None,
-        group_by: Some(EventGroupBy::Tag("zone".into())),
+        group_by: vec![EventGroupBy::Tag("zone".into())],
         field: EventField::Property(vec!["n".into()]),
         distinct: None,
         aggregations: vec![EventAggregation::Count, EventAggregation::Sum],
     };
     let answer = engine.query_events(&query).unwrap();
-    answer.groups.into_iter().map(|(key, group)| (key, group.whole[0], group.whole[1])).collect()
+    answer
+        .groups
+        .into_iter()
+        .map(|(key, group)| (key.concat(), group.whole[0], group.whole[1]))
+        .collect()
 }
 
 #[test]
@@ -137,7 +141,7 @@ fn answers_count_as_memory_until_they_are_dropped() {
     let query = EventQuery {
         filter: EventFilter { range: day, ..all() },
         interval: Some(Interval::HOUR),
-        group_by: Some(EventGroupBy::User),
+        group_by: vec![EventGroupBy::User],
         field: EventField::Value,
         distinct: None,
         aggregations: vec![EventAggregation::Count],
@@ -233,7 +237,7 @@ fn buckets_are_aligned_and_users_counted_once() {
     let query = EventQuery {
         filter: EventFilter { range: TimeRange::new(NOW.0 - DAY, NOW.0 + DAY), ..all() },
         interval: Some(Interval::MINUTE),
-        group_by: None,
+        group_by: Vec::new(),
         field: EventField::Value,
         distinct: None,
         aggregations: vec![EventAggregation::Count, EventAggregation::UniqueUsers],

@@ -173,6 +173,8 @@ pub const KEY_USE_SECONDS: u64 = 60;
 
 /// Characters of a queue's name. Part of the HTTP contract.
 pub const QUEUE_NAME_CHARS_MAX: usize = 128;
+/// Names of queues that begin with this belong to the server. Part of the HTTP contract.
+pub const OWN_QUEUES_PREFIX: &str = "telltale";
 /// Queues in all: each takes some memory, and a list shows them all.
 pub const QUEUES_MAX: usize = 10_000;
 /// Bytes of memory that a job that waits is counted with: its entry, its place in the order of its queue, its timer.
@@ -250,6 +252,17 @@ pub const DEAD_IDS_MAX: usize = 10_000;
 pub const DEAD_PAGE_DEFAULT: usize = 50;
 /// Dead jobs of a page at most: their arguments and messages are read from disk.
 pub const DEAD_PAGE_MAX: usize = 500;
+/// Jobs that a request for a page of the jobs that wait or run looks at: some of a second's work. Where more would have to be looked at, its
+/// page ends early.
+pub const JOB_LIST_LOOKS_MAX: usize = 200_000;
+/// Jobs that such a request reads from disk, where a page does not have more places.
+pub const JOB_LIST_READS_MAX: usize = 2_000;
+/// Jobs that such a request reads at once: with the largest arguments some 6 MB.
+pub const JOB_LIST_READ_AT_ONCE: usize = 100;
+/// Bytes of arguments after which a page of jobs ends.
+pub const JOB_LIST_BYTES_MAX: usize = 8 << 20;
+/// Characters of a text that jobs are searched for: the longest name of a class.
+pub const JOB_SEARCH_CHARS_MAX: usize = 200;
 /// Classes of jobs, and of errors, that histories tell apart; further ones are `other`.
 pub const JOB_CLASSES_TOLD_MAX: usize = 1_000;
 /// Durations of one class and queue that go into histories at once; further ones are counted and not measured.

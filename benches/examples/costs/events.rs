@@ -131,7 +131,7 @@ impl Growing {
         let query = EventQuery {
             filter: all(),
             interval: None,
-            group_by: Some(group_by.clone()),
+            group_by: vec![group_by.clone()],
             field: EventField::Property(vec![property.to_owned()]),
             distinct: Some(group_by),
             aggregations: vec![

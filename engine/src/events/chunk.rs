@@ -167,6 +167,11 @@ impl Source for Chunk {
                 let wanted = |name: &str| name.starts_with(prefix.as_str());
                 self.rows_with(|row| self.name(row), &mut Texts::new(&self.rows, &wanted))
             }
+            NameFilter::PrefixBut { prefix, but } => {
+                let begins = |name: &str, text: &String| name.starts_with(text.as_str());
+                let wanted = |name: &str| begins(name, prefix) && !begins(name, but);
+                self.rows_with(|row| self.name(row), &mut Texts::new(&self.rows, &wanted))
+            }
         })
     }
 

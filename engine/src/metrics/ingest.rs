@@ -5,27 +5,38 @@ use std::sync::atomic::Ordering;
 use super::Metrics;
 use super::registry::{Lookup, Spelling};
 use crate::error::{Refusal, Result};
+use crate::limits::RESERVED_PREFIX;
 use crate::log::Definitions;
 use crate::model::{Begins, Histogram, MetricId, MetricType, PointBatch, SeriesId, TimestampMs};
 use crate::sketch::hash_member;
+
+/// Which metrics a batch may be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BatchNames {
+    /// All but those whose names are [reserved](RESERVED_PREFIX).
+    Unreserved,
+    /// All.
+    All,
+}
 
 /// Gathers points for one write and finds their series on the way. An error concerns one point; the builder
 /// goes on.
 #[derive(Debug)]
 pub struct BatchBuilder<'a> {
     lookup: Lookup<'a>,
+    names: BatchNames,
     points: PointBatch,
     /// Buckets of its histograms.
     buckets: usize,
 }
 
 impl<'a> BatchBuilder<'a> {
-    pub(crate) fn new(metrics: &'a Metrics) -> Self {
-        Self { lookup: metrics.registry.lookup(), points: PointBatch::default(), buckets: 0 }
+    pub(crate) fn new(metrics: &'a Metrics, names: BatchNames) -> Self {
+        Self { lookup: metrics.registry.lookup(), names, points: PointBatch::default(), buckets: 0 }
     }
 
     /// The series of `metric` with these tags, in any order; created when there is none. Name and tags may be any text:
-    /// what breaks a rule is refused. The id is for this batch: a series that has no data may retire once the batch is written or
+    /// what breaks a rule is refused, and so is a reserved name. The id is for this batch: a series that has no data may retire once the batch is written or
     /// dropped, and what is written to its id then is lost.
     pub fn series(
         &mut self,
@@ -33,6 +44,7 @@ impl<'a> BatchBuilder<'a> {
         kind: MetricType,
         tags: &[(&str, &str)],
     ) -> Result<SeriesId, Refusal> {
+        self.check_reserved(metric)?;
         self.lookup.series(metric, kind, tags)
     }
 
@@ -50,7 +62,14 @@ impl<'a> BatchBuilder<'a> {
         kind: MetricType,
         tags: &[(&str, &str)],
     ) -> Result<SeriesId, Refusal> {
+        self.check_reserved(metric)?;
         self.lookup.create(spelling, metric, kind, tags)
+    }
+
+    /// Makes a metric known that has no series yet.
+    pub fn metric(&mut self, name: &str, kind: MetricType) -> Result<(), Refusal> {
+        self.check_reserved(name)?;
+        self.lookup.create_metric(name, kind)
     }
 
     /// The type of a metric that exists.
@@ -132,6 +151,15 @@ impl<'a> BatchBuilder<'a> {
         self.points.bytes()
     }
 
+    fn check_reserved(&self, name: &str) -> Result<(), Refusal> {
+        match self.names {
+            BatchNames::Unreserved if name.starts_with(RESERVED_PREFIX) => {
+                Err(Refusal::NameReserved(name.to_owned()))
+            }
+            BatchNames::Unreserved | BatchNames::All => Ok(()),
+        }
+    }
+
     /// The points, to be written.
     pub fn finish(mut self) -> PointBatch {
         self.points.hold_series(self.lookup.hold());
@@ -175,5 +203,59 @@ impl Metrics {
             self.baselines.lock().forget(&series);
             self.dropped.lock().push((metric, blocks));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Engine;
+    use crate::options::{Maintenance, Options};
+
+    #[test]
+    fn reserved_names_are_written_by_own_batches_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let (gauge, name) = (MetricType::Gauge, "telltale.x");
+        let reserved = Refusal::NameReserved(name.to_owned());
+        let mut batch = engine.batch();
+        let spelling = Spelling::of(b"some text");
+        assert_eq!(batch.series(name, gauge, &[]), Err(reserved.clone()));
+        assert_eq!(batch.spelled(spelling, name, gauge, &[]), Err(reserved.clone()));
+        assert_eq!(batch.metric(name, gauge), Err(reserved.clone()));
+        assert!(batch.series("telltale", gauge, &[]).is_ok(), "only what begins with the prefix");
+        drop(batch);
+        let mut own = engine.own_batch();
+        let series = own.series(name, gauge, &[]).unwrap();
+        own.number(gauge, series, TimestampMs(1_000), 1.0);
+        engine.write(own.finish()).unwrap();
+        // That it is known now makes no difference.
+        assert_eq!(engine.batch().series(name, gauge, &[]), Err(reserved));
+        assert_eq!(engine.metric(name).map(|metric| metric.data_points), Some(1));
+    }
+
+    #[test]
+    fn a_metric_may_be_made_before_its_series() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+        let engine = Engine::open(dir.path(), options.clone()).unwrap();
+        let mut batch = engine.batch();
+        batch.metric("made", MetricType::Counter).unwrap();
+        batch.metric("made", MetricType::Counter).unwrap();
+        assert!(matches!(
+            batch.metric("made", MetricType::Gauge),
+            Err(Refusal::TypeConflict { is: MetricType::Counter, .. })
+        ));
+        assert!(matches!(batch.metric("", MetricType::Gauge), Err(Refusal::Name(_))));
+        let other = batch.series("other", MetricType::Counter, &[]).unwrap();
+        batch.number(MetricType::Counter, other, TimestampMs(1_000), 1.0);
+        engine.write(batch.finish()).unwrap();
+        assert_eq!(engine.metric_type("made"), Some(MetricType::Counter));
+        assert!(engine.metric("made").is_none(), "it has no points");
+        engine.close().unwrap();
+        drop(engine);
+        let engine = Engine::open(dir.path(), options).unwrap();
+        assert_eq!(engine.metric_type("made"), Some(MetricType::Counter));
     }
 }

@@ -27,6 +27,7 @@ mod writer;
 
 pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};
 pub use ingest::BatchBuilder;
+pub(crate) use ingest::BatchNames;
 pub(crate) use load::Opened;
 pub(crate) use query::{query, query_all};
 #[cfg(fuzzing)]

@@ -13,6 +13,13 @@ pub enum NameFilter {
     Exactly(String),
     /// Those that begin with this text.
     Prefix(String),
+    /// Those that begin with the one text and not with the other.
+    PrefixBut {
+        /// How they begin.
+        prefix: String,
+        /// How they do not begin.
+        but: String,
+    },
 }
 
 /// Which events count: all conditions must hold.
@@ -122,8 +129,8 @@ pub struct EventQuery {
     pub filter: EventFilter,
     /// The width of the buckets, aligned to the epoch; no buckets without.
     pub interval: Option<Interval>,
-    /// What makes the groups; none without.
-    pub group_by: Option<EventGroupBy>,
+    /// What makes the groups: these together, each once, [`crate::limits::GROUP_KEYS_MAX`] at most. No groups without.
+    pub group_by: Vec<EventGroupBy>,
     /// The number that is aggregated.
     pub field: EventField,
     /// The texts of which [`EventAggregation::Distinct`] counts each once; events without one are passed over.
@@ -137,8 +144,8 @@ pub struct EventQuery {
 pub struct EventAnswer {
     /// Everything that matched.
     pub all: EventSummary,
-    /// The groups, sorted by key; empty without `group_by`.
-    pub groups: Vec<(String, EventSummary)>,
+    /// The groups, sorted by key, which has one text for each of `group_by`; empty without.
+    pub groups: Vec<(Vec<String>, EventSummary)>,
     /// What the answer cost.
     pub stats: EventQueryStats,
     /// What it takes.

@@ -176,7 +176,7 @@ pub(crate) fn counted(engine: &Engine, filter: EventFilter) -> (u64, u64) {
     let query = EventQuery {
         filter,
         interval: None,
-        group_by: None,
+        group_by: Vec::new(),
         field: EventField::Value,
         distinct: None,
         aggregations: vec![EventAggregation::Count],

@@ -42,6 +42,10 @@ impl Listed {
             NameFilter::Any => true,
             NameFilter::Exactly(name) => self.event.name == *name,
             NameFilter::Prefix(prefix) => self.event.name.starts_with(prefix.as_str()),
+            NameFilter::PrefixBut { prefix, but } => {
+                let name = &self.event.name;
+                name.starts_with(prefix.as_str()) && !name.starts_with(but.as_str())
+            }
         };
         let tags = filter.tags.iter().all(|filter| {
             let value = self.tag(&filter.key);
@@ -76,15 +80,16 @@ pub(crate) fn page(events: &[Listed], query: &EventListQuery) -> (u64, Vec<Event
 pub(crate) fn answer(
     events: &[Listed],
     query: &EventQuery,
-) -> (EventSummary, Vec<(String, EventSummary)>) {
+) -> (EventSummary, Vec<(Vec<String>, EventSummary)>) {
     let matching = matching(events, &query.filter);
-    let mut groups: BTreeMap<&str, Vec<&Listed>> = BTreeMap::new();
-    if let Some(by) = &query.group_by {
+    let mut groups: BTreeMap<Vec<String>, Vec<&Listed>> = BTreeMap::new();
+    if !query.group_by.is_empty() {
         for event in &matching {
-            groups.entry(event.text(by).unwrap_or_default()).or_default().push(event);
+            let texts = query.group_by.iter().map(|by| event.text(by).unwrap_or_default());
+            groups.entry(texts.map(str::to_owned).collect()).or_default().push(event);
         }
     }
-    let groups = groups.into_iter().map(|(key, events)| (key.to_owned(), summary(&events, query)));
+    let groups = groups.into_iter().map(|(key, events)| (key, summary(&events, query)));
     (summary(&matching, query), groups.collect())
 }
 

@@ -233,6 +233,19 @@ fn texts() -> impl Strategy<Value = Option<EventGroupBy>> {
     ]
 }
 
+/// Up to four texts, each once.
+fn groups() -> impl Strategy<Value = Vec<EventGroupBy>> {
+    prop::collection::vec(texts(), 0..4).prop_map(|texts| {
+        let mut groups: Vec<EventGroupBy> = Vec::new();
+        for text in texts.into_iter().flatten() {
+            if !groups.contains(&text) {
+                groups.push(text);
+            }
+        }
+        groups
+    })
+}
+
 fn answers() -> impl Strategy<Value = Question> {
     let field = prop_oneof![
         Just(EventField::Value),
@@ -250,7 +263,7 @@ fn answers() -> impl Strategy<Value = Question> {
         spans().prop_map(|span| (span, None)),
         (spans(), select(intervals)).prop_map(|(span, ms)| (span, Interval::from_ms(ms))),
     ];
-    (time, filters(), texts(), field, texts(), aggregations).prop_map(
+    (time, filters(), groups(), field, texts(), aggregations).prop_map(
         |((span, interval), filter, group_by, field, distinct, aggregations)| {
             let query = EventQuery { filter, interval, group_by, field, distinct, aggregations };
             Question::Answer { span, query }

@@ -26,6 +26,7 @@ use crate::http::{self, Listener, Server};
 use crate::platform::config::{Config, Environment};
 use crate::platform::control::SOCKET_NAME;
 use crate::platform::keys::{FirstStart, KeyText};
+use crate::platform::own_metrics::make_own_metrics;
 use crate::platform::ticks::Ticks;
 use crate::platform::{logging, panics, process};
 
@@ -165,6 +166,10 @@ fn open(
     let keys_failed = |error| CliError::failed("cannot read the keys", error);
     let app = App::new(engine, clock, ticks, server.settings())
         .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;
+    if let Err(error) = make_own_metrics(app.engine()) {
+        // A full disk keeps nobody from reading; the next start tries again.
+        tracing::error!(%error, "the metrics of the server itself were not made");
+    }
     // Before the first key: should the start end between the two, the next one is the first once more.
     if app.keys().list().is_empty() {
         areas::dashboards::make_first(&app).map_err(|error| {

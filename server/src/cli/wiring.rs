@@ -148,9 +148,9 @@ fn jobs_settings(config: &Config) -> JobsSettings {
     JobsSettings {
         lease_ms: ms(jobs.lease),
         worker_silence_ms: ms(jobs.worker_silence),
-        retry_exponent_factor: seconds(jobs.retry_exponent_factor),
-        retry_base_seconds: seconds(jobs.retry_base_seconds),
-        retry_jitter_seconds: seconds(jobs.retry_jitter_seconds),
+        retry_exponent_factor: seconds(jobs.retry_exponent_factor.0),
+        retry_base_seconds: seconds(jobs.retry_base_seconds.0),
+        retry_jitter_seconds: seconds(jobs.retry_jitter_seconds.0),
         degraded_latency_ms: ms(jobs.degraded_latency),
         finished_keep_ms: ms(jobs.finished_keep),
         finished_max: count(jobs.finished_max),

@@ -48,6 +48,8 @@ pub enum ErrorCode {
     MissingName,
     /// `name` breaks its rules.
     InvalidName,
+    /// The name of a metric, an event or a queue is one that only the server gives.
+    ReservedName,
     /// `type` is not one of the types.
     InvalidType,
     /// `value` is absent or does not fit the type.
@@ -136,6 +138,7 @@ impl ErrorCode {
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::MissingName => "missing_name",
             Self::InvalidName => "invalid_name",
+            Self::ReservedName => "reserved_name",
             Self::InvalidType => "invalid_type",
             Self::InvalidValue => "invalid_value",
             Self::InvalidTimestamp => "invalid_timestamp",
@@ -171,6 +174,7 @@ impl ErrorCode {
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::MissingName
             | Self::InvalidName
+            | Self::ReservedName
             | Self::InvalidType
             | Self::InvalidValue
             | Self::InvalidTimestamp

@@ -102,11 +102,17 @@ impl Query {
 
     /// `limit` and `offset`. A limit over `max` is taken as `max`; one below 1 is refused.
     pub fn paging(&self, default: usize, max: usize) -> ApiResult<Paging> {
-        let limit = self.whole("limit")?.unwrap_or(default);
-        if limit == 0 {
-            return Err(ApiError::parameter("limit", "must be at least 1"));
+        let limit = self.limit("limit", max)?.unwrap_or(default);
+        Ok(Paging { limit, offset: self.whole("offset")?.unwrap_or(0) })
+    }
+
+    /// How many items a page has. One over `max` is taken as `max`; one below 1 is refused.
+    pub fn limit(&self, key: &'static str, max: usize) -> ApiResult<Option<usize>> {
+        let limit = self.whole(key)?;
+        if limit == Some(0) {
+            return Err(ApiError::parameter(key, "must be at least 1"));
         }
-        Ok(Paging { limit: limit.min(max), offset: self.whole("offset")?.unwrap_or(0) })
+        Ok(limit.map(|limit| limit.min(max)))
     }
 
     /// The pairs `name[key]=value` as `(key, value)`, in the order they were sent.

@@ -45,6 +45,7 @@ impl From<Refusal> for ApiError {
             Refusal::MetricNotFound(name) => return Self::missing(Resource::Metric, name),
             Refusal::TypeConflict { .. } => (ErrorCode::TypeConflict, "type"),
             Refusal::CardinalityLimit(_) => (ErrorCode::CardinalityLimit, "tags"),
+            Refusal::NameReserved(_) => (ErrorCode::ReservedName, "name"),
             Refusal::Name(InvalidName::Empty) => (ErrorCode::MissingName, "name"),
             Refusal::Name(InvalidName::TooLong | InvalidName::ControlCharacter) => {
                 (ErrorCode::InvalidName, "name")
@@ -146,9 +147,11 @@ impl From<JobsError> for ApiError {
             JobsError::NotUnique(holder) => {
                 Self::new(ErrorCode::Conflict, message).field("unique_key").id(holder.to_string())
             }
-            JobsError::NotPaused | JobsError::NotDeletable(_) => {
-                Self::new(ErrorCode::InvalidState, message)
-            }
+            JobsError::NotPaused
+            | JobsError::NotDeletable(_)
+            | JobsError::NotRunnable(_)
+            | JobsError::QueueNotEmpty
+            | JobsError::OwnWorker => Self::new(ErrorCode::InvalidState, message),
             JobsError::TooManyQueues | JobsError::TooManyWorkers => {
                 Self::new(ErrorCode::Conflict, message)
             }
@@ -175,7 +178,11 @@ impl From<JobsError> for ApiError {
 impl From<InvalidJob> for ApiError {
     fn from(invalid: InvalidJob) -> Self {
         let field = invalid.field();
-        Self::new(ErrorCode::InvalidField, format!("{field} {invalid}")).field(field)
+        let code = match invalid {
+            InvalidJob::QueueReserved | InvalidJob::QueuesReserved => ErrorCode::ReservedName,
+            _ => ErrorCode::InvalidField,
+        };
+        Self::new(code, format!("{field} {invalid}")).field(field)
     }
 }
 

@@ -40,6 +40,16 @@ pub enum InvalidQuestion {
     },
 }
 
+/// The texts of a group as one: that alone, or joined by commas, with `\` before each comma and `\` of theirs.
+pub fn label(key: &[String]) -> String {
+    if let [alone] = key {
+        return alone.clone();
+    }
+    let escaped: Vec<String> =
+        key.iter().map(|value| value.replace('\\', "\\\\").replace(',', "\\,")).collect();
+    escaped.join(",")
+}
+
 /// Reads `from` or `to`, whichever `field` is.
 pub fn moment(field: &'static str, text: &str) -> Result<Moment, InvalidQuestion> {
     time::parse_date_or_time(text).ok_or(InvalidQuestion::Time(field))

@@ -13,6 +13,27 @@ use super::process::resident_bytes;
 
 /// The names, all in one place.
 mod names {
+    use telltale_engine::MetricType::{self, Counter, Distribution, Gauge};
+
+    /// All of them, with their types.
+    pub(super) const ALL: [(&str, MetricType); 16] = [
+        (REQUESTS, Counter),
+        (REQUEST_DURATION, Distribution),
+        (REFUSED, Counter),
+        (QUERIES, Counter),
+        (CONNECTIONS, Gauge),
+        (RECEIVED, Counter),
+        (INGESTED, Counter),
+        (METRICS, Gauge),
+        (SERIES, Gauge),
+        (MEMORY, Gauge),
+        (STORAGE, Gauge),
+        (STORAGE_FREE, Gauge),
+        (LOG, Gauge),
+        (BLOCKS, Gauge),
+        (SEALS, Counter),
+        (MERGES, Counter),
+    ];
     /// Requests answered, by `route`, `method` and `status` class.
     pub(super) const REQUESTS: &str = "telltale.requests";
     /// Milliseconds from the headers of a request to its answer, by `route` and `method`.
@@ -46,6 +67,9 @@ mod names {
     /// Merges of blocks.
     pub(super) const MERGES: &str = "telltale.merges";
 }
+
+/// The metrics that are written, with their types.
+pub(super) const HEALTH_METRICS: &[(&str, MetricType)] = &names::ALL;
 
 /// Observations of latency that stand for the requests of one route in one write: enough for a 99th percentile.
 const OBSERVATIONS_MAX: u64 = 100;
@@ -107,7 +131,7 @@ impl SelfMetrics {
     pub fn write(&mut self, now: TimestampMs) -> telltale_engine::Result<()> {
         let requests = (self.count)();
         let stats = self.engine.stats();
-        let mut points = Points { batch: self.engine.batch(), now };
+        let mut points = Points { batch: self.engine.own_batch(), now };
         points.requests(&requests, &self.requests)?;
         points.engine(&stats, &self.stats)?;
         let batch = points.batch.finish();

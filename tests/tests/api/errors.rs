@@ -88,7 +88,7 @@ fn every_code_of_the_contract_that_exists_can_be_met() {
     let server = setup.start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0)]);
-    let cases: [(u16, &str, Provoke); 24] = [
+    let cases: [(u16, &str, Provoke); 25] = [
         (400, "invalid_json", |c| c.post_text("/api/v1/metrics", "{")),
         (400, "invalid_parameter", |c| c.get("/api/v1/metrics?limit=x")),
         (401, "unauthorized", |c| c.without_key().get("/api/v1/metrics")),
@@ -110,6 +110,7 @@ fn every_code_of_the_contract_that_exists_can_be_met() {
         }),
         (422, "missing_name", |c| one(c, json!({"name": null}))),
         (422, "invalid_name", |c| one(c, json!({"name": "\u{1}"}))),
+        (422, "reserved_name", |c| one(c, json!({"name": "telltale.a"}))),
         (422, "invalid_type", |c| one(c, json!({"type": "x"}))),
         (422, "invalid_value", |c| one(c, json!({"value": "x"}))),
         (422, "invalid_timestamp", |c| one(c, json!({"timestamp": "x"}))),

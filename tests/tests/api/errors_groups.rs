@@ -56,7 +56,7 @@ fn errors_are_refused_that_cannot_be() {
     client.get(&format!("{path}/series?interval=1s")).refused(422, "invalid_interval");
     // What follows from events can only be told here.
     let forged = json!({"name": "telltale.error", "tags": {"error_id": "x"}});
-    client.post("/api/v1/events", &forged).refused(422, "invalid_name");
+    client.post("/api/v1/events", &forged).refused(422, "reserved_name");
 }
 
 #[test]

@@ -123,6 +123,53 @@ fn distinct_texts_stand_beside_counts() {
 }
 
 #[test]
+fn counts_come_by_groups_of_several_texts() {
+    let (_server, client) = story();
+    let day = day();
+    let groups = json!({",": 1, "eu,ann": 2, "eu,bob": 1, "us,bob": 1});
+    // In memory, and in blocks.
+    for _ in 0..2 {
+        for (by, groups) in [
+            ("tags.region,user_id", &groups),
+            ("tags.region,+user_id", &groups),
+            ("user_id,name", &json!({",visit": 1, "ann,order.paid": 2, "bob,order.paid": 2})),
+            (
+                "name,user_id,tags.region,tags.none",
+                &json!({
+                    "order.paid,ann,eu,": 2, "order.paid,bob,eu,": 1, "order.paid,bob,us,": 1, "visit,,,": 1,
+                }),
+            ),
+        ] {
+            let data = count(&client, &format!("{day}&group_by={by}"));
+            same(&data, &json!({"total": 5, "groups": groups}));
+        }
+        let narrow = format!("{day}&group_by=tags.region,name&user_id=bob&distinct=user_id");
+        let groups = json!({"eu,order.paid": 1, "us,order.paid": 1});
+        same(
+            &count(&client, &narrow),
+            &json!({"total": 2, "distinct": 1, "groups": groups, "distinct_groups": groups}),
+        );
+        let with_series =
+            count(&client, &format!("{day}&group_by=tags.region,user_id&interval=1d"));
+        same(&with_series["series"]["eu,ann"], &json!([point(0, 2)]));
+        client.post("/api/v1/admin/seal", &json!({})).data(200);
+    }
+    let odd = json!({"user_id": "a,b", "tags": {"k": "c\\d"}});
+    send(&client, &[event("odd", yesterday(), odd)]);
+    let data = count(&client, &format!("{day}&name=odd&group_by=user_id,tags.k"));
+    same(&data["groups"], &json!({"a\\,b,c\\\\d": 1}));
+    for wrong in
+        ["tags.a,", ",tags.a", "tags.a,tags.a", "name,value", "tags.a,tags.b,tags.c,tags.d,tags.e"]
+    {
+        client.get(&format!("/api/v1/events/count?group_by={wrong}")).refused_for(
+            400,
+            "invalid_parameter",
+            "group_by",
+        );
+    }
+}
+
+#[test]
 fn counts_come_by_groups() {
     let (_server, client) = story();
     let day = day();

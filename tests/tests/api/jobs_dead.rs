@@ -137,6 +137,14 @@ fn dead_jobs_are_searched_page_by_page() {
         (&json!(3), &json!({"page": 2, "per_page": 2}))
     );
     assert_eq!(ids(&page), newest_first[2..]);
+    for query in ["per_page=2&page=2", "per_page=2&limit=2&page=2"] {
+        assert_eq!(client.get(&format!("{DEAD}?{query}")).expect(200), page, "{query}");
+    }
+    let largest = client.get(&format!("{DEAD}?per_page=100000")).expect(200);
+    assert_eq!(largest["pagination"], json!({"page": 1, "per_page": 500}));
+    let both = client.get(&format!("{DEAD}?per_page=2&limit=3"));
+    both.refused_for(400, "invalid_parameter", "per_page");
+    client.get(&format!("{DEAD}?per_page=0")).refused_for(400, "invalid_parameter", "per_page");
     client.get(&format!("{DEAD}?page=0")).refused_for(400, "invalid_parameter", "page");
     client.get(&format!("{DEAD}?limit=0")).refused_for(400, "invalid_parameter", "limit");
     client.get(&format!("{DEAD}?since=soon")).refused_for(422, "invalid_timestamp", "since");
@@ -177,6 +185,36 @@ fn dead_jobs_are_brought_back_together() {
     assert_eq!((&filtered["retried"], &filtered["failed"]), (&json!(1), &json!(0)));
     assert_eq!(client.get(DEAD).expect(200)["total"], 2);
     assert_eq!(client.get("/api/v1/queues/b").expect(200)["size"], 2);
+}
+
+#[test]
+fn a_dead_job_keeps_its_unique_key_when_it_is_tried_again() {
+    let mut server = Server::start();
+    let client = server.client();
+    let worker = register(&client, &["default"]);
+    let body = json!({"class_name": "A", "max_attempts": 1, "unique_key": "k"});
+    let conflict = |client: &Client| client.post(JOBS, &body).refused(409, "conflict");
+    let die = |client: &Client| {
+        enqueue(client, &body);
+        let job = fetch_one(client, &worker);
+        about(client, &job, "fail", &json!({})).expect(200);
+        text(&client.get(DEAD).expect(200)["dead_jobs"][0]["id"]).to_owned()
+    };
+    let (first, second) = (die(&client), die(&client));
+    server.restart();
+    let client = server.client();
+    let retried = client.post(&format!("{DEAD}/{first}/retry"), &json!({})).expect(200);
+    let holder = &retried["new_job_id"];
+    assert_eq!(&conflict(&client)["details"]["id"], holder);
+    let refused =
+        client.post(&format!("{DEAD}/{second}/retry"), &json!({})).refused(409, "conflict");
+    assert_eq!(&refused["details"]["id"], holder, "another job has the key meanwhile");
+    let all = client.post(&format!("{DEAD}/retry"), &json!({"job_ids": [second]})).expect(200);
+    assert_eq!((&all["retried"], &all["failed"]), (&json!(0), &json!(1)), "{all}");
+    let job = fetch_one(&client, &worker);
+    about(&client, &job, "ack", &json!({})).expect(200);
+    client.post(&format!("{DEAD}/{second}/retry"), &json!({})).expect(200);
+    conflict(&client);
 }
 
 #[test]

@@ -195,11 +195,8 @@ fn quiet_and_stop_never_go_back() {
     client.delete(&one).expect(200);
     assert_eq!(fetch(&client, &two, 1).len(), 1);
     let all = client.post(&format!("{WORKERS}/quiet-all"), &json!({})).expect(200);
-    assert!(
-        all["workers_quieted"].as_u64().is_some_and(|n| n >= 1)
-            && !text(&all["message"]).is_empty(),
-        "{all}"
-    );
+    assert_eq!(all["workers_quieted"], 1, "{all}");
+    assert!(!text(&all["message"]).is_empty(), "{all}");
     let all = client.post(&format!("{WORKERS}/quiet-all"), &json!({})).expect(200);
     assert_eq!(all["workers_quieted"], 0, "all are quiet already");
     assert!(fetch(&client, &two, 1).is_empty());
@@ -280,8 +277,7 @@ fn the_history_of_workers_is_told() {
     let stats = eventually("the history", || {
         let past = client.get(&format!("{WORKERS}/stats")).expect(200);
         let known = past["stats"]["max_memory_mb"].as_f64().is_some_and(|mb| mb >= 100.0);
-        // The server works jobs of its own beside it.
-        let processed = past["stats"]["total_processed"].as_u64().is_some_and(|jobs| jobs >= 1);
+        let processed = past["stats"]["total_processed"] == 1;
         (known && processed).then_some(past)
     });
     assert_eq!(stats["period"], "hour");

@@ -46,6 +46,11 @@ impl Source for EventBlock<'_> {
             NameFilter::Any => Ok(Rows::All),
             NameFilter::Exactly(name) => self.with_texts(NAME, std::slice::from_ref(name)),
             NameFilter::Prefix(prefix) => self.with_prefix(NAME, prefix),
+            NameFilter::PrefixBut { prefix, but } => {
+                let codes = self.codes_of_prefix_but(NAME, prefix, but)?;
+                let all = prefix.is_empty() && codes.len() == 1;
+                if all { Ok(Rows::All) } else { self.with_codes(NAME, codes) }
+            }
         }
     }
 
@@ -59,6 +64,7 @@ impl Source for EventBlock<'_> {
             NameFilter::Any => return Ok(rows),
             NameFilter::Exactly(name) => self.codes_of(NAME, &[name])?,
             NameFilter::Prefix(prefix) => vec![self.codes_of_prefix(NAME, prefix)?],
+            NameFilter::PrefixBut { prefix, but } => self.codes_of_prefix_but(NAME, prefix, but)?,
         };
         let codes = self.parts.codes(NAME)?;
         let named = some.iter().filter(|row| {
@@ -224,6 +230,17 @@ impl EventBlock<'_> {
                 code_range(from, texts.partition_point(until)?)
             }
         })
+    }
+
+    /// The codes of texts that begin with the one text and not with the other: those before and behind the others', or all in one range.
+    fn codes_of_prefix_but(&self, column: u32, prefix: &str, but: &str) -> Result<Vec<Range<u32>>> {
+        let all = self.codes_of_prefix(column, prefix)?;
+        let out = self.codes_of_prefix(column, but)?;
+        let (start, end) = (out.start.max(all.start), out.end.min(all.end));
+        if start >= end {
+            return Ok(vec![all]);
+        }
+        Ok(vec![all.start..start, end..all.end])
     }
 
     fn with_codes(&self, column: u32, mut codes: Vec<Range<u32>>) -> Result<Rows> {

@@ -7,11 +7,14 @@ use super::cell::Wanted;
 use super::gather::{Budget, Gathered};
 use super::read::read;
 use crate::error::{Error, Refusal, Result};
+use crate::limits;
 use crate::memory::AnswerMemory;
-use crate::model::{EventAnswer, EventQuery, EventQueryStats, EventSummary, Interval, TimeRange};
+use crate::model::{
+    EventAnswer, EventGroupBy, EventQuery, EventQueryStats, EventSummary, Interval, TimeRange,
+};
 
 /// Bytes of a bucket of a group in an answer, about, where it is the only one of its group: of the group and its vectors.
-const SLOT_ANSWER_BYTES: usize = size_of::<(String, EventSummary)>() + 64;
+const SLOT_ANSWER_BYTES: usize = size_of::<(Vec<String>, EventSummary)>() + 64;
 /// The same of one aggregation of it.
 const COLUMN_ANSWER_BYTES: usize = 64;
 
@@ -29,8 +32,12 @@ pub(crate) fn aggregate(
     let new = || Gathered::new(&budget, wanted);
     let workers = each(context.pool, &touched, new, |index, gathered| {
         let source = asked.source(*index)?;
-        match asked.settle(*index, read(source, query, wanted))?.flatten() {
-            Some(read) => gathered.add(&read),
+        match asked.settle(*index, read(source, query, wanted, context))?.flatten() {
+            Some(read) => {
+                gathered.add(&read)?;
+                context.asking.give_back(read.codes_bytes);
+                Ok(())
+            }
             None => Ok::<(), Error>(()),
         }
     })?;
@@ -52,6 +59,7 @@ fn check(query: &EventQuery, context: &QueryContext<'_>) -> Result<()> {
     if query.aggregations.is_empty() {
         return Err(Refusal::Range("at least one aggregation is needed".into()).into());
     }
+    check_groups(&query.group_by)?;
     let buckets = query.interval.map_or(0, |interval| buckets(query.filter.range, interval));
     let max = context.limits.buckets_max;
     if buckets > i128::from(max) {
@@ -59,6 +67,17 @@ fn check(query: &EventQuery, context: &QueryContext<'_>) -> Result<()> {
             "the range has {buckets} buckets of this interval, at most {max} can be answered"
         ))
         .into());
+    }
+    Ok(())
+}
+
+fn check_groups(by: &[EventGroupBy]) -> Result<()> {
+    if by.len() > limits::GROUP_KEYS_MAX {
+        let max = limits::GROUP_KEYS_MAX;
+        return Err(Refusal::GroupBy(format!("at most {max} texts make groups")).into());
+    }
+    if by.iter().enumerate().any(|(i, one)| by.iter().take(i).any(|other| other == one)) {
+        return Err(Refusal::GroupBy("a text of the groups stands twice".into()).into());
     }
     Ok(())
 }

@@ -2,25 +2,26 @@
 
 use super::cell::Cell;
 use super::gather::{Gathered, Slot};
+use super::several::parts;
 use crate::model::{EventQuery, EventSummary, TextId, TimestampMs};
 
 /// What there is to say of everything, and of the groups.
 pub(super) fn assemble(
     query: &EventQuery,
     gathered: Gathered<'_>,
-) -> (EventSummary, Vec<(String, EventSummary)>) {
+) -> (EventSummary, Vec<(Vec<String>, EventSummary)>) {
     let Gathered { groups: keys, mut slots, .. } = gathered;
     slots.sort_unstable_by_key(|slot| (slot.start, slot.group));
-    if query.group_by.is_none() {
+    if query.group_by.is_empty() {
         return (summary(query, &mut slots), Vec::new());
     }
     let mut all: Vec<Slot> = slots.chunk_by(|a, b| a.start == b.start).map(together).collect();
     slots.sort_unstable_by_key(|slot| (slot.group, slot.start));
     let groups = slots.chunk_by_mut(|a, b| a.group == b.group).map(|slots| {
         let key = slots.first().map_or("", |slot| keys.text(slot.group));
-        (key.to_owned(), summary(query, slots))
+        (parts(key, query.group_by.len()), summary(query, slots))
     });
-    let mut groups: Vec<(String, EventSummary)> = groups.collect();
+    let mut groups: Vec<(Vec<String>, EventSummary)> = groups.collect();
     groups.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     (summary(query, &mut all), groups)
 }

@@ -20,6 +20,7 @@ mod list;
 mod page;
 mod read;
 mod select;
+mod several;
 mod since;
 mod tally;
 #[cfg(test)]

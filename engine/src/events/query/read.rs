@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::super::{Codes, Numbers, Source, TextHashes};
+use super::ask::QueryContext;
 use super::cell::{Keep, Wanted};
 use super::page::check_len;
 use super::select::{Segment, Selected, segments, select};
+use super::several::{Combined, combine};
 use crate::error::Result;
-use crate::model::{EventQuery, Interval};
+use crate::model::{EventGroupBy, EventQuery, Interval};
 
 /// What one source has to say.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub(super) struct Read {
     pub(super) segments: Vec<Segment>,
     /// What makes the groups.
     pub(super) codes: Option<Arc<Codes>>,
+    /// Memory that the question has taken for them until they are added up.
+    pub(super) codes_bytes: usize,
     /// How many rows have each code, where that is all there is to know: then no row has been read.
     pub(super) counts: Option<Vec<u32>>,
     pub(super) hashes: Option<Arc<Vec<u64>>>,
@@ -35,6 +39,7 @@ pub(super) fn read(
     source: &dyn Source,
     query: &EventQuery,
     wanted: Wanted,
+    context: &QueryContext<'_>,
 ) -> Result<Option<Read>> {
     let selected = select(source, &query.filter)?;
     let (matched, rows) = (selected.len(), source.rows());
@@ -45,22 +50,9 @@ pub(super) fn read(
     let segments = segments(source, &selected, query.filter.range, width)?;
     let only_counted = wanted == Wanted::default();
     let in_one_piece = matched == u64::from(rows) && segments.len() == 1;
-    let counted = match &query.group_by {
-        Some(by) if only_counted && in_one_piece => source.counts(by)?,
-        _ => None,
-    };
-    let (codes, counts) = match (&query.group_by, counted) {
-        (None, _) => (None, None),
-        (Some(_), Some(counted)) => {
-            let (texts, counts) = counted.into_iter().unzip();
-            (Some(Arc::new(Codes { texts, ..Codes::default() })), Some(counts))
-        }
-        (Some(by), None) => {
-            let codes = source.groups(by)?;
-            check_len(codes.codes.len(), rows as usize)?;
-            (Some(codes), None)
-        }
-    };
+    let by_rows = !(only_counted && in_one_piece);
+    let Grouped { codes, counts, bytes: codes_bytes } =
+        group(source, &query.group_by, &selected, by_rows, context)?;
     let hashes = wanted.users.then(|| source.user_hashes()).transpose()?;
     if let Some(hashes) = &hashes {
         check_len(hashes.len(), rows as usize)?;
@@ -77,5 +69,51 @@ pub(super) fn read(
         _ => source.numbers(&query.field, &selected.clipped(rows))?,
     };
     check_len(numbers.values.len(), numbers.positions.len())?;
-    Ok(Some(Read { selected, matched, rows, segments, codes, counts, hashes, distinct, numbers }))
+    Ok(Some(Read {
+        selected,
+        matched,
+        rows,
+        segments,
+        codes,
+        codes_bytes,
+        counts,
+        hashes,
+        distinct,
+        numbers,
+    }))
+}
+
+/// What makes the groups of a source.
+#[derive(Debug, Default)]
+struct Grouped {
+    codes: Option<Arc<Codes>>,
+    counts: Option<Vec<u32>>,
+    bytes: usize,
+}
+
+/// Reads what makes the groups: by rows, or only how many rows have each text, where that is known and suffices.
+fn group(
+    source: &dyn Source,
+    by: &[EventGroupBy],
+    selected: &Selected,
+    by_rows: bool,
+    context: &QueryContext<'_>,
+) -> Result<Grouped> {
+    let by = match by {
+        [] => return Ok(Grouped::default()),
+        [by] => by,
+        several => {
+            let Combined { codes, bytes } = combine(source, several, selected, context)?;
+            return Ok(Grouped { codes: Some(Arc::new(codes)), counts: None, bytes });
+        }
+    };
+    let counted = if by_rows { None } else { source.counts(by)? };
+    if let Some(counted) = counted {
+        let (texts, counts) = counted.into_iter().unzip();
+        let codes = Some(Arc::new(Codes { texts, ..Codes::default() }));
+        return Ok(Grouped { codes, counts: Some(counts), bytes: 0 });
+    }
+    let codes = source.groups(by)?;
+    check_len(codes.codes.len(), source.rows() as usize)?;
+    Ok(Grouped { codes: Some(codes), counts: None, bytes: 0 })
 }

@@ -294,19 +294,9 @@ impl Registry {
         let mut news = self.news.lock();
         let id = match metric {
             Some((id, ..)) => id,
-            None => {
-                let name = MetricName::new(name)?;
-                let defined = MetricDefined { id: index.next_metric(), kind, name };
-                index.define_metric(&defined);
-                let id = defined.id;
-                news.unlogged_bytes += defined.text_bytes();
-                news.unlogged.metrics.push(defined);
-                id
-            }
+            None => self.define_metric(name, kind, &mut index, &mut news)?,
         };
-        let of_metric = if metric.is_some() { 0 } else { NEW_METRIC_BYTES };
-        let taken = of_metric + NEW_SERIES_BYTES;
-        self.room.fetch_sub(taken, Ordering::Relaxed);
+        self.room.fetch_sub(NEW_SERIES_BYTES, Ordering::Relaxed);
         let defined = SeriesDefined { id: index.next_series(), metric: id, tags };
         index.define_series(&defined);
         index.aliases.insert(spelling, (defined.id, kind));
@@ -314,6 +304,36 @@ impl Registry {
         news.unlogged_bytes += defined.text_bytes();
         news.unlogged.series.push(defined);
         Ok(series)
+    }
+
+    /// Makes a metric known that has no series yet, unless it is.
+    fn create_metric(&self, name: &str, kind: MetricType) -> Result<(), Refusal> {
+        let mut index = self.index.write();
+        match index.metric_named(name).map(|metric| metric.kind) {
+            Some(is) if is != kind => {
+                return Err(Refusal::TypeConflict { name: name.to_owned(), is, wanted: kind });
+            }
+            Some(_) => return Ok(()),
+            None => self.check_limits(name, None, &index)?,
+        }
+        self.define_metric(name, kind, &mut index, &mut self.news.lock()).map(drop)
+    }
+
+    fn define_metric(
+        &self,
+        name: &str,
+        kind: MetricType,
+        index: &mut Index,
+        news: &mut News,
+    ) -> Result<MetricId, Refusal> {
+        let name = MetricName::new(name)?;
+        let defined = MetricDefined { id: index.next_metric(), kind, name };
+        index.define_metric(&defined);
+        self.room.fetch_sub(NEW_METRIC_BYTES, Ordering::Relaxed);
+        let id = defined.id;
+        news.unlogged_bytes += defined.text_bytes();
+        news.unlogged.metrics.push(defined);
+        Ok(id)
     }
 
     /// Whether a metric may have one more series; `of_metric` are those it has if it exists.
@@ -429,6 +449,12 @@ impl<'a> Lookup<'a> {
         // The read lock has to go before the write lock can come.
         self.index = None;
         self.registry.create(metric, kind, tags, spelling)
+    }
+
+    /// Makes a metric known that has no series yet, unless it is.
+    pub(crate) fn create_metric(&mut self, name: &str, kind: MetricType) -> Result<(), Refusal> {
+        self.index = None;
+        self.registry.create_metric(name, kind)
     }
 
     /// Keeps the series that were found, and those that will be.

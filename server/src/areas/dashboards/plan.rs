@@ -33,7 +33,7 @@ pub(super) enum Source {
     /// A metric; it has no type while it does not exist.
     Metric { name: MetricName, kind: Option<MetricType>, group_by: Vec<String> },
     /// Events.
-    Event { name: NameFilter, field: EventField, group_by: Option<EventGroupBy> },
+    Event { name: NameFilter, field: EventField, group_by: Vec<EventGroupBy> },
 }
 
 /// Which number is made of a group and bucket.
@@ -224,12 +224,14 @@ impl Source {
     fn group_names(&self) -> Vec<String> {
         match self {
             Self::Metric { group_by, .. } => group_by.clone(),
-            Self::Event { group_by: None, .. } => Vec::new(),
-            Self::Event { group_by: Some(key), .. } => vec![match key {
-                EventGroupBy::Name => "name".to_owned(),
-                EventGroupBy::User => "user_id".to_owned(),
-                EventGroupBy::Tag(key) => key.clone(),
-            }],
+            Self::Event { group_by, .. } => {
+                let name = |by: &EventGroupBy| match by {
+                    EventGroupBy::Name => "name".to_owned(),
+                    EventGroupBy::User => "user_id".to_owned(),
+                    EventGroupBy::Tag(key) => key.clone(),
+                };
+                group_by.iter().map(name).collect()
+            }
         }
     }
 }
@@ -255,15 +257,19 @@ fn of_events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
     let name = events::name(name).map_err(|_| Invalid::query("event", expected()))?;
     let fits = match &name {
         NameFilter::Any => true,
-        NameFilter::Prefix(text) => text.chars().count() <= max,
+        NameFilter::Prefix(text) | NameFilter::PrefixBut { prefix: text, .. } => {
+            text.chars().count() <= max
+        }
         NameFilter::Exactly(text) => MetricName::check(text).is_ok(),
     };
     if !fits {
         return Err(Invalid::query("event", expected()));
     }
-    let group_by = query.group_by.as_deref().map(events::group_by).transpose();
-    let group_by =
-        group_by.map_err(|_| Invalid::query("group_by", "must be tags.<key>, user_id or name"))?;
+    let group_by = query.group_by.as_deref().map_or_else(|| Ok(Vec::new()), events::group_by);
+    let group_by = group_by.map_err(|_| {
+        let expected = "must be tags.<key>, user_id or name, or up to 4 of them joined with ,";
+        Invalid::query("group_by", expected)
+    })?;
     let field = query.field.as_deref().map(events::field).transpose();
     let field =
         field.map_err(|_| Invalid::query("field", "must be value or a path such as cart.total"))?;
@@ -340,7 +346,9 @@ mod tests {
         };
         assert_eq!(name("order.paid"), NameFilter::Exactly("order.paid".to_owned()));
         assert_eq!(name("order.*"), NameFilter::Prefix("order.".to_owned()));
-        assert_eq!(name("*"), NameFilter::Any);
+        let (prefix, but) = (String::new(), "telltale.".to_owned());
+        assert_eq!(name("*"), NameFilter::PrefixBut { prefix, but });
+        assert_eq!(name("telltale.error"), NameFilter::Exactly("telltale.error".to_owned()));
     }
 
     #[test]

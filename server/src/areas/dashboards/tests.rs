@@ -328,6 +328,32 @@ fn orders(house: &House) {
 }
 
 #[test]
+fn events_are_shown_by_groups_of_several_texts() {
+    let house = House::open();
+    orders(&house);
+    let path = make(&house);
+    let query =
+        json!({"event": "order.paid", "aggregation": "sum", "group_by": "tags.shop,user_id"});
+    let table = json!({"columns": ["shop", "user_id", "sum"], "sort": {"field": "sum"}});
+    for (kind, options) in [("bar", json!({})), ("table", table)] {
+        let change = json!({"type": kind, "query": query, "options": options});
+        widget(&house, &path, &change).data(201);
+    }
+    let span = "from=2026-01-02T00:00Z&to=2026-01-03T00:00Z";
+    let shown = house.get(&format!("{path}?{span}")).data(200);
+    let item = |label: &str, value: u32| json!({"label": label, "value": value});
+    assert_eq!(
+        shown["widgets"][0]["items"],
+        json!([item("b,bob", 30), item("a,ann", 10), item("b,ann", 5), item("a,bob", 2)])
+    );
+    let row = |shop: &str, user: &str, sum: u32| json!({"shop": shop, "user_id": user, "sum": sum});
+    assert_eq!(
+        shown["widgets"][1]["rows"],
+        json!([row("b", "bob", 30), row("a", "ann", 10), row("b", "ann", 5), row("a", "bob", 2)])
+    );
+}
+
+#[test]
 fn events_are_shown_by_every_type() {
     let house = House::open();
     orders(&house);

@@ -122,7 +122,7 @@ pub(super) fn series(
     Ok(app.engine().query_events(&EventQuery {
         filter: events_of(group.event_groups(), range),
         interval: Some(width.interval()),
-        group_by: None,
+        group_by: Vec::new(),
         field: EventField::Value,
         distinct: None,
         aggregations: vec![EventAggregation::Count],

@@ -1,5 +1,6 @@
 //! What the area refuses, and the code of each refusal.
 
+use telltale_engine::limits::RESERVED_PREFIX;
 use telltale_engine::{Error, InvalidEvent, InvalidName, InvalidProperties};
 
 use crate::http::{ApiError, ErrorCode};
@@ -43,9 +44,9 @@ pub enum InputError {
     /// The name is absent or empty.
     #[error("name is required")]
     NameMissing,
-    /// The name is one that only we give.
-    #[error("name {0:?} is reserved")]
-    NameReserved(&'static str),
+    /// Events with such names are written by the server itself.
+    #[error("name {0:?} is reserved: names that begin with {RESERVED_PREFIX} belong to the server")]
+    NameReserved(String),
     /// The name is not a text.
     #[error("name must be a string")]
     NameForm,
@@ -150,10 +151,11 @@ impl From<InputError> for ApiError {
             | InputError::Refused(InvalidEvent::Name(InvalidName::Empty)) => {
                 return Self::new(ErrorCode::MissingName, message).field(Field::Name.as_str());
             }
+            InputError::NameReserved(_) => {
+                return Self::new(ErrorCode::ReservedName, message).field(Field::Name.as_str());
+            }
             InputError::Twice(field) => *field,
-            InputError::NameForm
-            | InputError::NameReserved(_)
-            | InputError::Refused(InvalidEvent::Name(_)) => Field::Name,
+            InputError::NameForm | InputError::Refused(InvalidEvent::Name(_)) => Field::Name,
             InputError::TimeForm | InputError::Time(_) => Field::Timestamp,
             InputError::UserForm | InputError::Refused(InvalidEvent::User) => Field::User,
             InputError::Value | InputError::Refused(InvalidEvent::Value) => Field::Value,

@@ -3,6 +3,7 @@
 //! Parameters that nobody knows are passed over; a known one that stands twice is refused. A `to` that is a date
 //! is the end of that day.
 
+use telltale_engine::limits::RESERVED_PREFIX;
 use telltale_engine::{
     EventAggregation, EventField, EventFilter, EventGroupBy, EventListQuery, EventQuery,
     NameFilter, TimeRange, TimestampMs,
@@ -49,10 +50,10 @@ pub(super) fn list(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
 /// Reads a question for a number of events. Without groups there are always buckets, with them only on demand.
 pub(super) fn count(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
     let range = last_day(query, now)?;
-    let group_by = query.one("group_by")?.map(group_by).transpose()?;
+    let group_by = query.one("group_by")?.map_or_else(|| Ok(Vec::new()), group_by)?;
     let distinct = query.one("distinct")?.map(|text| texts("distinct", text)).transpose()?;
-    let interval = match (query.one("interval")?, &group_by) {
-        (None, Some(_)) => None,
+    let interval = match (query.one("interval")?, group_by.as_slice()) {
+        (None, [_, ..]) => None,
         (text, _) => Some(question::width(text, range)?.interval()),
     };
     Ok(EventQuery {
@@ -74,7 +75,7 @@ pub(super) fn stats(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
     Ok(EventQuery {
         filter: filter(query, last_day(query, now)?)?,
         interval: None,
-        group_by: None,
+        group_by: Vec::new(),
         field: field.unwrap_or_default(),
         distinct: None,
         aggregations: STATISTICS.to_vec(),
@@ -97,20 +98,20 @@ fn last_day(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
 }
 
 fn filter(query: &Query, range: TimeRange) -> ApiResult<EventFilter> {
-    let name = query.one("name")?.map(name).transpose()?;
+    let name = query.one("name")?.map_or_else(|| Ok(names_from("")), name)?;
     let user = match query.one("user_id")? {
         Some("") => return Err(parameter("user_id", "must not be empty").into()),
         user => user.map(str::to_owned),
     };
     let tags = question::tag_filters(query.bracketed("tags"))?;
-    Ok(EventFilter { range, name: name.unwrap_or_default(), user, tags })
+    Ok(EventFilter { range, name, user, tags })
 }
 
-/// `order.paid` is this name, `order.*` and `order*` all that begin so, `*` all.
+/// `order.paid` is this name, `order.*` and `order*` all that begin so, `*` all. Events of the server itself are among them where `telltale`
+/// is in the name.
 pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
     match text.strip_suffix('*') {
-        Some("") => Ok(NameFilter::Any),
-        Some(prefix) => Ok(NameFilter::Prefix(prefix.to_owned())),
+        Some(prefix) => Ok(names_from(prefix)),
         None if text.is_empty() => {
             Err(parameter("name", "must be a name, or the beginning of one and *"))
         }
@@ -118,9 +119,32 @@ pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
     }
 }
 
-/// What makes groups: `tags.<key>`, `user_id` or `name`.
-pub fn group_by(text: &str) -> Result<EventGroupBy, InvalidQuestion> {
-    texts("group_by", text)
+fn names_from(prefix: &str) -> NameFilter {
+    let own = RESERVED_PREFIX.trim_end_matches('.');
+    if own.starts_with(prefix) && prefix != own {
+        return NameFilter::PrefixBut {
+            prefix: prefix.to_owned(),
+            but: RESERVED_PREFIX.to_owned(),
+        };
+    }
+    NameFilter::Prefix(prefix.to_owned())
+}
+
+/// What makes groups: `tags.<key>`, `user_id` or `name`, or up to four of them joined with `,`.
+pub fn group_by(list: &str) -> Result<Vec<EventGroupBy>, InvalidQuestion> {
+    let mut all = Vec::new();
+    for item in list.split(',') {
+        // A space may follow the comma; those at the end of a key are part of it.
+        let one = texts("group_by", item.trim_start())?;
+        if all.contains(&one) {
+            return Err(parameter("group_by", "must name each tag or field once"));
+        }
+        if all.len() == telltale_engine::limits::GROUP_KEYS_MAX {
+            return Err(parameter("group_by", "must name at most 4 tags or fields"));
+        }
+        all.push(one);
+    }
+    Ok(all)
 }
 
 /// A text of events, as a parameter names it.
@@ -272,9 +296,19 @@ mod tests {
     fn names_users_and_tags_are_filters() {
         let exactly = |name: &str| NameFilter::Exactly(name.to_owned());
         let prefix = |name: &str| NameFilter::Prefix(name.to_owned());
+        let but_own = |name: &str| {
+            let (prefix, but) = (name.to_owned(), "telltale.".to_owned());
+            NameFilter::PrefixBut { prefix, but }
+        };
         let names = [
-            ("", NameFilter::Any),
-            ("name=*", NameFilter::Any),
+            ("", but_own("")),
+            ("name=*", but_own("")),
+            ("name=t*", but_own("t")),
+            ("name=telltal*", but_own("telltal")),
+            ("name=telltale*", prefix("telltale")),
+            ("name=telltale.*", prefix("telltale.")),
+            ("name=telltale.error", exactly("telltale.error")),
+            ("name=to*", prefix("to")),
             ("name=order.paid", exactly("order.paid")),
             ("name=order.*", prefix("order.")),
             ("name=ord*", prefix("ord")),
@@ -297,17 +331,22 @@ mod tests {
     #[test]
     fn counts_have_buckets_groups_or_both() {
         use telltale_engine::Interval;
-        let tag = |key: &str| Some(EventGroupBy::Tag(key.to_owned()));
+        let of_tag = |key: &str| EventGroupBy::Tag(key.to_owned());
+        let tag = |key: &str| Some(of_tag(key));
         check(
             count,
             |q| (q.interval, q.group_by),
             &[
-                ("", (Some(Interval::MINUTE), None)),
-                ("from=2025-12-20", (Some(Interval::HOUR), None)),
-                ("interval=5m", (Some(Interval::FIVE_MINUTES), None)),
-                ("group_by=tags.a.b", (None, tag("a.b"))),
-                ("group_by=name", (None, Some(EventGroupBy::Name))),
-                ("group_by=user_id&interval=1d", (Some(Interval::DAY), Some(EventGroupBy::User))),
+                ("", (Some(Interval::MINUTE), vec![])),
+                ("from=2025-12-20", (Some(Interval::HOUR), vec![])),
+                ("interval=5m", (Some(Interval::FIVE_MINUTES), vec![])),
+                ("group_by=tags.a.b", (None, vec![of_tag("a.b")])),
+                ("group_by=name", (None, vec![EventGroupBy::Name])),
+                ("group_by=user_id&interval=1d", (Some(Interval::DAY), vec![EventGroupBy::User])),
+                (
+                    "group_by=tags.a,name,+tags.b,user_id",
+                    (None, vec![of_tag("a"), EventGroupBy::Name, of_tag("b"), EventGroupBy::User]),
+                ),
             ],
         );
         refused(count, &["interval=2m", "interval="], ErrorCode::InvalidInterval, "interval");

@@ -13,7 +13,7 @@ use super::model::{Cursor, ID_PREFIX, Listing};
 use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::json::CountedText;
-use crate::platform::question::InvalidQuestion;
+use crate::platform::question::{InvalidQuestion, label};
 use crate::platform::{ids, json, time};
 
 /// Bytes of an event without its properties and tags, roughly: what to reserve for the answer.
@@ -106,15 +106,20 @@ pub(super) fn count(
     // A key is there once for each object that has all groups.
     let objects =
         (1 + usize::from(query.distinct.is_some())) + usize::from(query.interval.is_some());
-    let keys: usize = answer.groups.iter().map(|(key, _)| key.len() + GROUP_BYTES).sum();
+    let keys: usize = answer.groups.iter().map(|(key, _)| label_bytes(key) + GROUP_BYTES).sum();
     let mut text = CountedText::new(memory);
     let expected = 128 + points * POINT_BYTES + objects * keys;
     text.write(expected, |out| write_count(out, query, answer)).map_err(Error::from)?;
     Ok(text)
 }
 
+/// Bytes of the texts of a group and of what is between them.
+fn label_bytes(key: &[String]) -> usize {
+    key.iter().map(|text| text.len() + 1).sum()
+}
+
 fn write_count(out: &mut Vec<u8>, query: &EventQuery, answer: &EventAnswer) {
-    let grouped = query.group_by.is_some();
+    let grouped = !query.group_by.is_empty();
     out.extend_from_slice(br#"{"data":{"total":"#);
     write_number(out, answer.all.whole.first());
     if query.distinct.is_some() {
@@ -147,7 +152,7 @@ fn write_groups(out: &mut Vec<u8>, answer: &EventAnswer, write: fn(&mut Vec<u8>,
         if i > 0 {
             out.push(b',');
         }
-        json::string(out, key);
+        json::string(out, &label(key));
         out.push(b':');
         write(out, group);
     }
@@ -278,13 +283,15 @@ mod tests {
         let query = EventQuery {
             filter: filter(),
             interval: interval.then_some(Interval::MINUTE),
-            group_by: groups.as_ref().map(|_| EventGroupBy::Name),
+            group_by: groups.as_ref().map(|_| EventGroupBy::Name).into_iter().collect(),
             field: EventField::Value,
             distinct: None,
             aggregations: vec![EventAggregation::Count],
         };
-        let groups =
-            groups.unwrap_or_default().into_iter().map(|(key, group)| (key.to_owned(), group));
+        let groups = groups
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(key, group)| (vec![key.to_owned()], group));
         let answer = EventAnswer {
             all: summary(&[(0, 2.0), (60_000, 1.0)]),
             groups: groups.collect(),
@@ -318,7 +325,7 @@ mod tests {
         let query = EventQuery {
             filter: filter(),
             interval: Some(Interval::MINUTE),
-            group_by: None,
+            group_by: Vec::new(),
             field: EventField::Value,
             distinct: None,
             aggregations: vec![EventAggregation::Count],

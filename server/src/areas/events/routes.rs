@@ -75,6 +75,7 @@ const TRACK: Doc = Doc::new(TAG, "Track one event")
         ErrorCode::InvalidJson,
         ErrorCode::MissingName,
         ErrorCode::InvalidName,
+        ErrorCode::ReservedName,
         ErrorCode::InvalidTimestamp,
         ErrorCode::InvalidValue,
         ErrorCode::InvalidField,
@@ -97,7 +98,8 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 events")
 
 const NAME: Param = Param::query(
     "name",
-    "Only events of this name; `order.*` and `order*` are beginnings of names.",
+    "Only events of this name; `order.*` and `order*` are beginnings of names. Events that the server makes itself, such as `telltale.error`, \
+     are found only by names that begin with `telltale`.",
 )
 .example("order.*");
 const USER: Param = Param::query("user_id", "Only events of this user.").example("u-1");
@@ -144,7 +146,7 @@ const COUNT: Doc = Doc::new(TAG, "Count events")
         TO,
         Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
             .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
-        Param::query("group_by", "`tags.<key>`, `user_id` or `name`.").example("tags.region"),
+        Param::query("group_by", "`tags.<key>`, `user_id` or `name`, or up to 4 of them joined with `,`.").example("tags.region"),
         Param::query(
             "distinct",
             "`tags.<key>`, `user_id` or `name`: how many different ones the events have is told beside each count, \

@@ -18,7 +18,6 @@ pub use ingest::{Reader, read_batch, read_one};
 pub use model::{Measured, Outcome, Point};
 pub use ops::{ask, kind_of, resolve_batch, resolve_into, resolve_items, resolve_one};
 pub use query::group_keys;
-pub use render::label;
 pub use routes::ROUTES;
 pub use wire::MetricInput;
 

@@ -15,7 +15,7 @@ use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::buckets::Width;
 use crate::platform::json::{self, CountedText};
-use crate::platform::question::InvalidQuestion;
+use crate::platform::question::{InvalidQuestion, label};
 use crate::platform::time;
 
 /// Bytes of a point with one number, roughly: what to reserve for the answer.
@@ -146,16 +146,6 @@ fn points(question: &Question, result: &QueryResult) -> u64 {
             question.width.buckets(result.range).saturating_mul(lists)
         }
     }
-}
-
-/// The values of a group's tags as one text.
-pub fn label(key: &[String]) -> String {
-    if let [alone] = key {
-        return alone.clone();
-    }
-    let escaped: Vec<String> =
-        key.iter().map(|value| value.replace('\\', "\\\\").replace(',', "\\,")).collect();
-    escaped.join(",")
 }
 
 /// How one list of points is written: the same for every group of an answer.

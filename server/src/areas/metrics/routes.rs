@@ -115,6 +115,7 @@ const INPUT_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidJson,
     ErrorCode::MissingName,
     ErrorCode::InvalidName,
+    ErrorCode::ReservedName,
     ErrorCode::InvalidType,
     ErrorCode::InvalidValue,
     ErrorCode::InvalidTimestamp,

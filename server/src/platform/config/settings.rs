@@ -15,7 +15,7 @@ use super::load::Reader;
 use super::memory::MemoryPlan;
 use super::network::Cidr;
 use super::units::{ByteSize, Period};
-use super::value::{Directives, LogFormat, RetentionOverride, SettingValue};
+use super::value::{Directives, FromZero, LogFormat, RetentionOverride, SettingValue};
 use crate::platform::quota::Quota;
 
 /// What the reference and the layers know of a setting.
@@ -290,11 +290,11 @@ settings! {
         /// How long a worker may be silent before it is gone and its jobs go to others. Workers are asked to be heard of four times as often.
         worker_silence: Period = "60s";
         /// Seconds by which the fourth power of the attempt is multiplied before the next one.
-        retry_exponent_factor: u64 = "1";
+        retry_exponent_factor: FromZero = "1";
         /// Seconds before the next attempt at least.
-        retry_base_seconds: u64 = "15";
+        retry_base_seconds: FromZero = "15";
         /// Seconds times the attempt, of which a random part is added before the next one.
-        retry_jitter_seconds: u64 = "10";
+        retry_jitter_seconds: FromZero = "10";
         /// How long the oldest job may wait in a queue that is `healthy`; beyond it the queue is `degraded`.
         degraded_latency: Period = "5m";
         /// How long a finished job can be asked for.

@@ -126,6 +126,27 @@ impl SettingValue for Period {
     }
 }
 
+/// A number that may be zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FromZero(pub u64);
+
+impl SettingValue for FromZero {
+    const EXPECTS: &'static str = "a number from 0";
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        let digits: String = text.chars().filter(|c| *c != '_').collect();
+        digits.parse().map(Self).map_err(|_| Self::mismatch(&format!("{text:?}")))
+    }
+
+    fn from_integer(n: i64) -> Result<Self, String> {
+        u64::try_from(n).map(Self).map_err(|_| Self::mismatch(&n.to_string()))
+    }
+
+    fn to_toml(&self) -> String {
+        self.0.to_string()
+    }
+}
+
 impl SettingValue for u64 {
     const EXPECTS: &'static str = "a number from 1";
 

@@ -29,9 +29,18 @@ pub enum JobsError {
     /// The queue is not paused.
     #[error("the queue is not paused")]
     NotPaused,
+    /// Jobs of the queue wait or run.
+    #[error("the queue has jobs that wait or run: delete or finish them first")]
+    QueueNotEmpty,
+    /// The job runs or is over.
+    #[error("the job is {0}: only one that waits for its time can be made ready")]
+    NotRunnable(&'static str),
     /// The job has begun or is over.
     #[error("the job is {0}: only one that has not started can be deleted")]
     NotDeletable(&'static str),
+    /// The worker is the server's own.
+    #[error("the worker is the server's own: nobody else can use, quiet or stop it")]
+    OwnWorker,
     /// There are as many queues as there can be.
     #[error("there are {max} queues, which is the most there can be", max = limits::QUEUES_MAX)]
     TooManyQueues,
@@ -104,6 +113,12 @@ pub enum InvalidJob {
     /// A name of a queue has a form.
     #[error("must be 1 to {max} of A-Z, a-z, 0-9, _, ., : and -", max = limits::QUEUE_NAME_CHARS_MAX)]
     Queue,
+    /// Some names of queues are the server's.
+    #[error("is reserved: names that begin with {prefix} belong to the server", prefix = limits::OWN_QUEUES_PREFIX)]
+    QueueReserved,
+    /// The same of one of the queues of a worker.
+    #[error("are reserved where their names begin with {prefix}: these belong to the server", prefix = limits::OWN_QUEUES_PREFIX)]
+    QueuesReserved,
     /// A name of a class has a form.
     #[error("must have 1 to {max} characters, none of them a control character", max = limits::JOB_CLASS_CHARS_MAX)]
     Class,
@@ -137,13 +152,13 @@ impl InvalidJob {
     /// The field that the rule is about.
     pub fn field(self) -> &'static str {
         match self {
-            Self::Queue => "queue",
+            Self::Queue | Self::QueueReserved => "queue",
             Self::Class => "class_name",
             Self::UniqueKey => "unique_key",
             Self::ArgumentsForm | Self::ArgumentsSize => "arguments",
             Self::Attempts => "max_attempts",
             Self::Timeout => "timeout_seconds",
-            Self::Queues => "queues",
+            Self::Queues | Self::QueuesReserved => "queues",
             Self::Concurrency => "concurrency",
             Self::Hostname => "hostname",
         }

@@ -55,13 +55,22 @@ pub(super) enum Command {
     /// Look at it.
     Look(Look),
     /// Hand out jobs, or wait for some.
-    Fetch { worker: WorkerId, limit: u32, wait: bool, reply: FetchReply },
+    Fetch { asker: Asker, worker: WorkerId, limit: u32, wait: bool, reply: FetchReply },
     /// There is something to do that nobody waits for.
     Wake,
     /// Nobody waits any more.
     EndWaits,
     /// This was the last command.
     Stop,
+}
+
+/// Who asks for jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// A program of a user, which cannot ask for a worker of the server.
+    User,
+    /// The server itself.
+    Server,
 }
 
 /// What became of a round's write.
@@ -262,7 +271,13 @@ impl Ledger {
             match command {
                 Command::Work(work) => replies.tells.push(work(state, round)),
                 Command::Look(look) => replies.looks.push(look),
-                Command::Fetch { worker, limit, wait, reply } => {
+                Command::Fetch { asker: Asker::User, worker, reply, .. }
+                    if state.check_users_worker(worker).is_err() =>
+                {
+                    let refused = state.check_users_worker(worker);
+                    replies.tells.extend(refused.err().map(|error| refusal(reply, error)));
+                }
+                Command::Fetch { worker, limit, wait, reply, .. } => {
                     self.fetch(worker, limit, wait, reply, state, round, replies);
                 }
                 Command::Wake => self.waiters.prune(),

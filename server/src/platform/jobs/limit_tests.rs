@@ -11,7 +11,7 @@ use crate::limits;
 use crate::platform::ticks::Ticks;
 
 fn of_queue(queue: &str, job: NewJob) -> NewJob {
-    NewJob { queue: QueueName::new(queue).unwrap(), ..job }
+    NewJob { queue: QueueName::own(queue).unwrap(), ..job }
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn too_many_jobs_in_all_are_refused_but_for_a_few_of_our_own() {
     let full = house.try_enqueue(of_queue("c", job("Work")));
     assert!(matches!(&full, Err(JobsError::TooManyJobs { max: 2 })), "{full:?}");
     house.try_enqueue(of_queue("telltale", job("Work"))).unwrap();
-    assert!(house.try_enqueue(of_queue("telltales", job("Work"))).is_err());
+    assert!(house.try_enqueue(of_queue("my-telltale", job("Work"))).is_err());
 
     let settings = JobsSettings {
         waiting_bytes_max: 3 * limits::WAITING_JOB_BYTES,
@@ -107,7 +107,7 @@ fn a_dead_job_is_not_brought_back_to_a_full_queue_and_stays_dead() {
     let blocks = house.enqueue("Work");
     let full = house.runtime.block_on(house.jobs.retry(dies.to_string()));
     assert!(matches!(&full, Err(JobsError::QueueFull { .. })), "{full:?}");
-    let all = Selection::Ids(vec![dies.to_string()]);
+    let all = Selection::Ids(vec![dies.to_string()], Whose::Users);
     assert_eq!(house.runtime.block_on(house.jobs.retry_all(all)).unwrap(), (0, 1));
     assert_eq!(house.status(dies), JobStatus::Dead);
     house.runtime.block_on(house.jobs.delete(blocks)).unwrap();

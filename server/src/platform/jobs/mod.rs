@@ -9,6 +9,8 @@
 //! - Queues are first in, first out. A job that comes back from a worker that was lost goes to the front, and the lost
 //!   attempt counts, so that a job that kills its workers dies as others do. One that was handed back goes to the front
 //!   and nothing counts.
+//! - Queues whose names begin with `telltale` are of the server's own work: users neither fill nor work them, and lists and sums leave them
+//!   out unless they are asked for.
 //! - A status and its timer are one small record, so they change together; whatever is due fires after a restart, in the
 //!   order of time.
 //! - Memory never says what the disk does not: see `ledger.rs`.
@@ -24,6 +26,7 @@ mod error;
 mod figures;
 mod history;
 mod ledger;
+mod listing;
 mod model;
 mod names;
 mod pace;
@@ -33,23 +36,28 @@ mod stored;
 mod waiting;
 mod waiting_fetches;
 
-pub use desk::{Drafted, Granted, Jobs};
+pub use desk::{Drafted, Granted, Jobs, UsersDesk};
 pub use error::{InvalidJob, JobsError};
 pub use figures::LedgerFigures;
 pub use history::{
-    DeathCounts, Deaths, History, Period, QueueMoment, QueueThroughput, QueueToday, Resolution,
-    WorkerMoment, WorkerTotals, WorkersPast,
+    DeathCounts, Deaths, HISTORY_METRICS, History, Period, QueueMoment, QueueThroughput,
+    QueueToday, Resolution, WorkerMoment, WorkerTotals, WorkersPast,
 };
+pub use listing::{JobFilter, JobPage, JobStanding};
 pub use model::{
     DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, Enqueued, Failed, FailureReport, Heard,
-    Holding, JobDetail, JobId, JobStatus, NewJob, NewWorker, PastFailure, QueueView, Registered,
-    Selection, Vitals, WorkerId, WorkerStatus, WorkerView,
+    Holding, JobDetail, JobId, JobStatus, NewJob, NewWorker, PastFailure, QueuePage, QueueView,
+    Registered, Selection, Vitals, Whose, WorkerId, WorkerPage, WorkerStatus, WorkerView,
 };
 pub use names::{ClassName, QueueName, UniqueKey};
 pub use settings::JobsSettings;
 pub use waiting_fetches::WaitPermit;
 
 #[cfg(test)]
+mod internal_tests;
+#[cfg(test)]
 mod limit_tests;
+#[cfg(test)]
+mod list_tests;
 #[cfg(test)]
 mod tests;

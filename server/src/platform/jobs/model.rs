@@ -383,6 +383,38 @@ pub struct DeadDetail {
     pub failures: Vec<PastFailure>,
 }
 
+/// Whose queues, workers and dead jobs are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of users.
+    #[default]
+    Users,
+    /// Those of the server's own work too.
+    All,
+}
+
+/// A page of a list, and how many there are in all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueuePage {
+    /// The page, by name.
+    pub queues: Vec<QueueView>,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// A page of workers, and what all of them are together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkerPage {
+    /// The page, the newest first.
+    pub workers: Vec<WorkerView>,
+    /// How many there are.
+    pub total: usize,
+    /// Jobs that they can do at once.
+    pub threads: u64,
+    /// Threads among them that work.
+    pub busy_threads: u64,
+}
+
 /// Which dead jobs are meant: those that fit all that is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeadFilter {
@@ -396,6 +428,15 @@ pub struct DeadFilter {
     pub since: Option<TimestampMs>,
     /// That died before this time.
     pub older_than: Option<TimestampMs>,
+    /// Of whose queues.
+    pub whose: Whose,
+}
+
+impl Whose {
+    /// Whether a queue of this name is meant.
+    pub(super) fn fits(self, queue: &QueueName) -> bool {
+        self == Self::All || !queue.is_own()
+    }
 }
 
 impl DeadFilter {
@@ -407,7 +448,8 @@ impl DeadFilter {
     /// Whether it means this one.
     pub fn fits(&self, dead: &DeadJob) -> bool {
         let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|w| w == is);
-        same(&self.class, &dead.class)
+        self.whose.fits(&dead.queue)
+            && same(&self.class, &dead.class)
             && same(&self.error_class, &dead.error_class)
             && same(&self.queue, &dead.queue)
             && self.since.is_none_or(|since| dead.died_at >= since)
@@ -418,8 +460,8 @@ impl DeadFilter {
 /// Which dead jobs a bulk change is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// These, by their ids as dead jobs or as the jobs they were.
-    Ids(Vec<String>),
+    /// These, by their ids as dead jobs or as the jobs they were, where they are of such queues.
+    Ids(Vec<String>, Whose),
     /// Those that fit.
     Filter(DeadFilter),
 }

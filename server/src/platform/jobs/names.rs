@@ -23,11 +23,22 @@ pub struct ClassName(Arc<str>);
 pub struct UniqueKey(pub(super) u128);
 
 impl QueueName {
-    /// Checks a name.
+    /// Checks a name that a user gives.
     pub fn new(text: &str) -> Result<Self, InvalidJob> {
+        let name = Self::own(text)?;
+        if name.is_own() { Err(InvalidJob::QueueReserved) } else { Ok(name) }
+    }
+
+    /// Checks a name that the server gives, which may be one of its own.
+    pub fn own(text: &str) -> Result<Self, InvalidJob> {
         let fits = (1..=limits::QUEUE_NAME_CHARS_MAX).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:-".contains(&b));
         if fits { Ok(Self(text.into())) } else { Err(InvalidJob::Queue) }
+    }
+
+    /// Refuses a name that is of the server's own queues.
+    pub fn check_users(text: &str) -> Result<(), InvalidJob> {
+        if is_own(text) { Err(InvalidJob::QueueReserved) } else { Ok(()) }
     }
 
     /// A name that was checked before it was stored.
@@ -37,8 +48,13 @@ impl QueueName {
 
     /// Whether the queue is one of the server's own work.
     pub(super) fn is_own(&self) -> bool {
-        self.0.strip_prefix("telltale").is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        is_own(&self.0)
     }
+}
+
+/// Whether a name is of a queue of the server's own work.
+pub(super) fn is_own(name: &str) -> bool {
+    name.starts_with(limits::OWN_QUEUES_PREFIX)
 }
 
 impl ClassName {
@@ -116,6 +132,11 @@ mod tests {
         for bad in ["", "a b", "ä", "a/b", "a\0", &"q".repeat(129)] {
             assert_eq!(QueueName::new(bad).unwrap_err(), InvalidJob::Queue, "{bad:?}");
         }
+        for own in ["telltale", "telltale.x", "telltales"] {
+            assert_eq!(QueueName::new(own).unwrap_err(), InvalidJob::QueueReserved, "{own}");
+            assert!(QueueName::own(own).unwrap().is_own(), "{own}");
+        }
+        assert!(!QueueName::new("my-telltale").unwrap().is_own());
         assert!(ClassName::new("Mailer::Welcome ü").is_ok());
         for bad in ["", "a\nb", &"c".repeat(201)] {
             assert_eq!(ClassName::new(bad).unwrap_err(), InvalidJob::Class, "{bad:?}");

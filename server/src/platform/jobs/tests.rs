@@ -304,7 +304,7 @@ fn what_happened_is_in_the_history() {
         moments.last().map(|moment| (moment.size, moment.throughput, moment.failures)),
         Some((Some(0.0), 3, 1))
     );
-    let past = history.workers(Period::Hour).unwrap();
+    let past = history.workers(Period::Hour, Whose::Users).unwrap();
     assert_eq!((past.totals.max_workers, past.totals.processed, past.totals.failed), (1.0, 3, 1));
     assert!(house.jobs.write_history(house.clock.now()).is_ok(), "nothing is written twice");
     assert_eq!(house.jobs.history().today("default").unwrap().processed, 3);

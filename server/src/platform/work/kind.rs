@@ -98,7 +98,7 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
         }
         Ok(NewJob {
             class: ClassName::new(self.class)?,
-            queue: QueueName::new(self.queue)?,
+            queue: QueueName::own(self.queue)?,
             arguments: arguments.into(),
             run_at,
             max_attempts: self.max_attempts,

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use super::kind::SPARE_SECONDS;
 use super::*;
 use crate::platform::ids::Ids;
-use crate::platform::jobs::{DeadFilter, JobStatus, Jobs, JobsSettings, WorkerStatus};
+use crate::platform::jobs::{DeadFilter, JobStatus, Jobs, JobsSettings, Whose, WorkerStatus};
 use crate::platform::ticks::Ticks;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -91,7 +91,8 @@ impl House {
     fn dead(&self, count: usize) -> Vec<String> {
         self.runtime.block_on(async {
             loop {
-                let page = self.jobs.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap();
+                let filter = DeadFilter { whose: Whose::All, ..DeadFilter::default() };
+                let page = self.jobs.dead_jobs(filter, 0, 10).await.unwrap();
                 if page.total == count {
                     return page
                         .jobs

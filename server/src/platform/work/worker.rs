@@ -103,7 +103,7 @@ impl Worker {
     }
 
     async fn register(&self) -> Result<Registered, JobsError> {
-        let queue = QueueName::new(self.queue).map_err(|_| InvalidJob::Queues)?;
+        let queue = QueueName::own(self.queue).map_err(|_| InvalidJob::Queues)?;
         let about = NewWorker {
             hostname: process::hostname().into(),
             pid: Some(std::process::id()),

@@ -24,6 +24,9 @@ pub(super) fn matches(event: &Event, filter: &EventFilter) -> bool {
         NameFilter::Any => true,
         NameFilter::Exactly(name) => event.name == *name,
         NameFilter::Prefix(prefix) => event.name.starts_with(prefix.as_str()),
+        NameFilter::PrefixBut { prefix, but } => {
+            event.name.starts_with(prefix.as_str()) && !event.name.starts_with(but.as_str())
+        }
     };
     let tags = filter.tags.iter().all(|filter| {
         let value = tag(event, &filter.key);
@@ -102,13 +105,13 @@ fn summary(events: &[&Event], query: &EventQuery) -> EventSummary {
 pub(super) fn aggregate(
     events: &[Event],
     query: &EventQuery,
-) -> (EventSummary, Vec<(String, EventSummary)>) {
+) -> (EventSummary, Vec<(Vec<String>, EventSummary)>) {
     let matching: Vec<&Event> = events.iter().filter(|e| matches(e, &query.filter)).collect();
-    let mut groups: BTreeMap<String, Vec<&Event>> = BTreeMap::new();
-    if let Some(by) = &query.group_by {
+    let mut groups: BTreeMap<Vec<String>, Vec<&Event>> = BTreeMap::new();
+    if !query.group_by.is_empty() {
         for event in &matching {
-            let key = text(event, by).unwrap_or_default();
-            groups.entry(key.to_owned()).or_default().push(event);
+            let texts = query.group_by.iter().map(|by| text(event, by).unwrap_or_default());
+            groups.entry(texts.map(str::to_owned).collect()).or_default().push(event);
         }
     }
     let groups = groups.into_iter().map(|(key, events)| (key, summary(&events, query)));

@@ -16,7 +16,7 @@ fn count_all() -> EventQuery {
     EventQuery {
         filter: everything(),
         interval: None,
-        group_by: None,
+        group_by: Vec::new(),
         field: EventField::Value,
         distinct: None,
         aggregations: vec![EventAggregation::Count],
@@ -60,7 +60,7 @@ fn hours(
 #[test]
 fn limits_are_told_by_their_numbers() {
     let sources = of_users(500);
-    let by_user = EventQuery { group_by: Some(EventGroupBy::User), ..count_all() };
+    let by_user = EventQuery { group_by: vec![EventGroupBy::User], ..count_all() };
     let limits = Limits { query: QueryLimits { groups_max: 499, ..LIMITS.query }, ..LIMITS };
     assert_eq!(refusal(&sources, &by_user, limits), "the answer has more than 499 groups");
     assert_eq!(answer(&sources, &by_user).groups.len(), 500);
@@ -186,7 +186,7 @@ fn damaged_sources_are_left_out_and_told() {
     let query = EventQuery {
         filter,
         interval: Some(Interval::MINUTE),
-        group_by: Some(EventGroupBy::Name),
+        group_by: vec![EventGroupBy::Name],
         aggregations: vec![EventAggregation::UniqueUsers, EventAggregation::Sum],
         ..count_all()
     };

@@ -116,6 +116,9 @@ fn filter() -> impl Strategy<Value = EventFilter> {
         3 => Just(NameFilter::Any),
         1 => select(&["a", "b.y", "none"][..]).prop_map(|n| NameFilter::Exactly(n.into())),
         1 => select(&["", "a", "b.", "c"][..]).prop_map(|n| NameFilter::Prefix(n.into())),
+        2 => (select(&["", "a", "b."][..]), select(&["", "a", "b", "b.y", "c"][..])).prop_map(
+            |(prefix, but)| NameFilter::PrefixBut { prefix: prefix.into(), but: but.into() },
+        ),
     ];
     let user = prop_oneof![4 => Just(None), 1 => select(&["u1", "eu", "none"][..]).prop_map(Some)];
     let values = || {
@@ -147,6 +150,19 @@ fn texts() -> impl Strategy<Value = Option<EventGroupBy>> {
     ]
 }
 
+/// Up to four texts, each once.
+fn groups() -> impl Strategy<Value = Vec<EventGroupBy>> {
+    proptest::collection::vec(texts(), 0..4).prop_map(|texts| {
+        let mut groups: Vec<EventGroupBy> = Vec::new();
+        for text in texts.into_iter().flatten() {
+            if !groups.contains(&text) {
+                groups.push(text);
+            }
+        }
+        groups
+    })
+}
+
 fn question() -> impl Strategy<Value = EventQuery> {
     let field = prop_oneof![
         Just(EventField::Value),
@@ -160,7 +176,7 @@ fn question() -> impl Strategy<Value = EventQuery> {
         proptest::collection::vec(select(&AGGREGATIONS[..]), 1..4),
     ];
     let interval = select(&[None, Some(1), Some(7), Some(500), Some(i64::MAX)][..]);
-    (filter(), interval, texts(), field, texts(), aggregations).prop_map(
+    (filter(), interval, groups(), field, texts(), aggregations).prop_map(
         |(mut filter, interval, group_by, field, distinct, aggregations)| {
             if interval.is_some() {
                 filter.range = filter.range.intersect(TimeRange::new(0, 3_000));

@@ -10,6 +10,7 @@ use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::plan::{Measure, Plan, Source};
 use crate::areas::metrics::{self, MetricsError};
 use crate::platform::buckets::Width;
+use crate::platform::question::label;
 
 /// What was found of one group.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +93,7 @@ fn ask_metric(
         Err(error) => return Err(error.into()),
     };
     let group = |group: telltale_engine::Group| Group {
-        label: if group.key.is_empty() { plan.label.clone() } else { metrics::label(&group.key) },
+        label: if group.key.is_empty() { plan.label.clone() } else { label(&group.key) },
         keys: group.key,
         starts: group.starts,
         columns: group.columns.into_iter().map(|c| c.into_iter().map(Some).collect()).collect(),
@@ -130,14 +131,14 @@ fn ask_events(
         },
         Buckets::Of(_) => Group { keys, label, starts: summary.starts, columns: summary.columns },
     };
-    Ok(match group_by {
-        None => vec![group(Vec::new(), plan.label.clone(), found.all)],
-        Some(_) => found
-            .groups
-            .into_iter()
-            .map(|(key, summary)| group(vec![key.clone()], key, summary))
-            .collect(),
-    })
+    if group_by.is_empty() {
+        return Ok(vec![group(Vec::new(), plan.label.clone(), found.all)]);
+    }
+    let labelled = |(key, summary): (Vec<String>, EventSummary)| {
+        let label = label(&key);
+        group(key, label, summary)
+    };
+    Ok(found.groups.into_iter().map(labelled).collect())
 }
 
 impl Measure {

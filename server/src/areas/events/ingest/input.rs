@@ -5,10 +5,10 @@
 //! and tags are the engine's to check.
 
 use smallvec::SmallVec;
+use telltale_engine::limits::RESERVED_PREFIX;
 use telltale_engine::{InvalidEvent, NewEvent, Properties, PropertiesWriter, TimestampMs};
 
 use super::super::error::{Field, InputError};
-use crate::areas::errors::ERROR_EVENT_NAME;
 use crate::platform::json::{Json, Members, Number, Value};
 use crate::platform::time;
 
@@ -83,8 +83,10 @@ impl<'d> Fields<'d> {
     fn name(&self) -> Result<&'d str, InputError> {
         match self.name.map(Value::json) {
             None | Some(Json::Null | Json::Text("")) => Err(InputError::NameMissing),
-            // What is known of errors follows from these events.
-            Some(Json::Text(ERROR_EVENT_NAME)) => Err(InputError::NameReserved(ERROR_EVENT_NAME)),
+            // What is known of errors follows from events that nobody else may write.
+            Some(Json::Text(name)) if name.starts_with(RESERVED_PREFIX) => {
+                Err(InputError::NameReserved(name.to_owned()))
+            }
             Some(Json::Text(name)) => Ok(name),
             Some(_) => Err(InputError::NameForm),
         }

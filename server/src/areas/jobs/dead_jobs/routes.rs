@@ -7,6 +7,7 @@ use super::wire::{
     filter,
 };
 use crate::app::App;
+use crate::areas::jobs::fields::{INTERNAL, whose};
 use crate::areas::jobs::period::period;
 use crate::http::{
     ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Param, Request, Resource, Response, Route,
@@ -42,7 +43,7 @@ async fn retry(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn retry_all(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let selection = req.json::<SelectionInput>()?.into_selection()?;
+    let selection = req.json::<SelectionInput>()?.into_selection(req.query())?;
     let (retried, failed) = app.jobs().retry_all(selection).await?;
     Response::ok(&RetriedAll::new(retried, failed))
 }
@@ -55,14 +56,15 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn delete_all(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json_or_default::<SelectionInput>()?;
     input.check_confirmed(req.query())?;
-    let deleted = app.jobs().forget_all(input.into_selection()?).await?;
+    let deleted = app.jobs().forget_all(input.into_selection(req.query())?).await?;
     Response::ok(&DeletedAll::new(deleted))
 }
 
 async fn analytics(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let allowed = [Period::Day, Period::Week, Period::Month];
     let period = period(req.query(), &allowed, Period::Week)?;
-    let deaths = app.query(move |app| app.jobs().history().deaths(period)).await?;
+    let whose = whose(req.query())?;
+    let deaths = app.query(move |app| app.jobs().history().deaths(period, whose)).await?;
     Response::ok(&Analytics::new(period, deaths))
 }
 
@@ -75,9 +77,14 @@ const LIST: Doc = Doc::new(TAG, "List dead jobs, the last to die first")
         Param::query("error_class", "Only with this class of error."),
         Param::query("queue", "Only of this queue."),
         Param::query("since", "Only those that died at this time or later.").form(Form::Time),
-        Param::query("limit", "Jobs of a page; 50 when absent, a larger number is taken as 500.")
-            .form(Form::Integer(1, 500)),
+        Param::query(
+            "per_page",
+            "Jobs of a page; 50 when absent, a larger number is taken as 500.",
+        )
+        .form(Form::Integer(1, 500)),
+        Param::query("limit", "The same as `per_page`.").form(Form::Integer(1, 500)),
         Param::query("page", "Which page, from 1; 1 when absent.").form(Form::Integer(1, u64::MAX)),
+        INTERNAL,
     ])
     .ok::<DeadList>()
     .errors(&[ErrorCode::InvalidParameter, ErrorCode::InvalidTimestamp]);
@@ -86,12 +93,14 @@ const GET: Doc =
     Doc::new(TAG, "Get a dead job with its story").ok::<DeadView>().errors(&[NO_DEAD_JOB]);
 
 const RETRY: Doc = Doc::new(TAG, "Try a dead job again")
-    .about("It becomes a new job with a new id, and is no dead job any more: both or neither.")
+    .about("It becomes a new job with a new id, and is no dead job any more: both or neither. It keeps its unique key; while another job that is \
+         not finished has that, it is refused with `conflict`.")
     .ok::<Retried>()
-    .errors(&[NO_DEAD_JOB]);
+    .errors(&[NO_DEAD_JOB, ErrorCode::Conflict]);
 
 const RETRY_ALL: Doc = Doc::new(TAG, "Try dead jobs again")
-    .about("By ids or by filter, never both. Ids of no dead job are counted as `failed`. Jobs that die meanwhile are not touched.")
+    .about("By ids or by filter, never both. Ids of no dead job are counted as `failed`, and so are jobs whose unique key another one has. Jobs that die meanwhile are not touched.")
+    .parameters(&[INTERNAL])
     .request::<SelectionInput>()
     .ok::<RetriedAll>()
     .errors(&[ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::InvalidTimestamp]);
@@ -100,7 +109,10 @@ const DELETE: Doc = Doc::new(TAG, "Delete a dead job").ok::<Deleted>().errors(&[
 
 const DELETE_ALL: Doc = Doc::new(TAG, "Delete dead jobs")
     .about("By ids or by filter, never both, and only with `confirm`. Ids of no dead job are passed over.")
-    .parameters(&[Param::query("confirm", "In place of the field of the body.").form(Form::Flag)])
+    .parameters(&[
+        Param::query("confirm", "In place of the field of the body.").form(Form::Flag),
+        INTERNAL,
+    ])
     .request::<SelectionInput>()
     .ok::<DeletedAll>()
     .errors(&[ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::InvalidTimestamp]);
@@ -108,7 +120,8 @@ const DELETE_ALL: Doc = Doc::new(TAG, "Delete dead jobs")
 const ANALYTICS: Doc = Doc::new(TAG, "Count the jobs that died")
     .about("Of whole days in UTC, of which today is the last: 1, 7 or 30. Jobs that were retried or deleted since count too.")
     .parameters(&[
-        Param::query("period", "`week` when absent.").form(Form::OneOf(&["day", "week", "month"]))
+        Param::query("period", "`week` when absent.").form(Form::OneOf(&["day", "week", "month"])),
+        INTERNAL,
     ])
     .ok::<Analytics>()
     .errors(&[ErrorCode::InvalidParameter]);

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
+use crate::areas::jobs::fields::whose;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::jobs::{
     DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
-    Selection,
+    Selection, Whose,
 };
 use crate::platform::time::{self, IsoTime};
 
@@ -150,9 +151,14 @@ struct DayDeaths {
 }
 
 impl Pagination {
-    /// Reads `page`, from 1, and `limit`.
+    /// Reads `page`, from 1, and `per_page`, which may be called `limit`.
     pub(super) fn read(query: &Query) -> ApiResult<Self> {
-        let per_page = query.paging(limits::DEAD_PAGE_DEFAULT, limits::DEAD_PAGE_MAX)?.limit;
+        let per_page = query.limit("per_page", limits::DEAD_PAGE_MAX)?;
+        let limit = query.limit("limit", limits::DEAD_PAGE_MAX)?;
+        if per_page.zip(limit).is_some_and(|(per_page, limit)| per_page != limit) {
+            return Err(ApiError::parameter("per_page", "must be limit where both are there"));
+        }
+        let per_page = per_page.or(limit).unwrap_or(limits::DEAD_PAGE_DEFAULT);
         let page = query.read::<usize>("page")?.unwrap_or(1);
         if page == 0 {
             return Err(ApiError::parameter("page", "must be at least 1"));
@@ -178,12 +184,14 @@ pub(super) fn filter(query: &Query) -> ApiResult<DeadFilter> {
         queue: text("queue")?,
         since: query.moment("since")?.map(time::Moment::start),
         older_than: None,
+        whose: whose(query)?,
     })
 }
 
 impl SelectionInput {
     /// Which dead jobs are meant.
-    pub(super) fn into_selection(self) -> ApiResult<Selection> {
+    pub(super) fn into_selection(self, query: &Query) -> ApiResult<Selection> {
+        let whose = whose(query)?;
         match (self.job_ids, self.filter) {
             (Some(_), Some(_)) => Err(refused(
                 ErrorCode::InvalidField,
@@ -195,13 +203,13 @@ impl SelectionInput {
             }
             (Some(ids), None) => {
                 let ids = ids.all().ok().filter(|ids| !ids.is_empty());
-                ids.map(Selection::Ids).ok_or_else(|| {
+                ids.map(|ids| Selection::Ids(ids, whose)).ok_or_else(|| {
                     let max = limits::DEAD_IDS_MAX;
                     let message = format!("job_ids must have 1 to {max} ids");
                     refused(ErrorCode::InvalidField, message, "job_ids")
                 })
             }
-            (None, Some(filter)) => filter.into_selection(),
+            (None, Some(filter)) => filter.into_selection(whose),
         }
     }
 
@@ -216,7 +224,7 @@ impl SelectionInput {
 }
 
 impl FilterInput {
-    fn into_selection(self) -> ApiResult<Selection> {
+    fn into_selection(self, whose: Whose) -> ApiResult<Selection> {
         let older_than = self.older_than.as_deref().map(|text| {
             time::parse_date_or_time(text).map(time::Moment::start).ok_or_else(|| {
                 let message = "filter.older_than must be an ISO 8601 date-time or date";
@@ -229,12 +237,13 @@ impl FilterInput {
             queue: self.queue,
             since: None,
             older_than: older_than.transpose()?,
+            whose: Whose::Users,
         };
         if filter.is_empty() {
             let message = "filter must name at least one thing: it would mean all dead jobs";
             return Err(refused(ErrorCode::InvalidField, message, "filter"));
         }
-        Ok(Selection::Filter(filter))
+        Ok(Selection::Filter(DeadFilter { whose, ..filter }))
     }
 }
 
@@ -311,7 +320,7 @@ impl RetriedAll {
         let message = match failed {
             0 => format!("{retried} jobs were enqueued again"),
             _ => format!(
-                "{retried} jobs were enqueued again; {failed} are no dead jobs or cannot be read"
+                "{retried} jobs were enqueued again; {failed} are no dead jobs, cannot be read, or have the unique key of another job"
             ),
         };
         Self { retried, failed, message }

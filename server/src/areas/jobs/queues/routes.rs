@@ -6,9 +6,11 @@ use super::wire::{
     Paused, PurgeInput, Purged, QueueDetail, QueueHistory, QueueList, QueueSummary, Resumed,
 };
 use crate::app::App;
+use crate::areas::jobs::fields::{INTERNAL, users_queue, whose};
 use crate::areas::jobs::period::{period, resolution};
 use crate::http::{
-    ApiResult, BodyKind, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response, Route,
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response,
+    Route,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::platform::jobs::Period;
@@ -20,19 +22,21 @@ pub static ROUTES: &[Route] = &[
     Route::get("/api/v1/queues/{name}/metrics", &history).doc(HISTORY),
     Route::post("/api/v1/queues/{name}/pause", &pause).doc(PAUSE),
     Route::post("/api/v1/queues/{name}/resume", &resume).drains().doc(RESUME),
+    Route::delete("/api/v1/queues/{name}", &delete).doc(DELETE),
     Route::delete("/api/v1/queues/{name}/jobs", &purge).body(BodyKind::Json).doc(PURGE),
 ];
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
-    let queues = app.jobs().queues().await?;
+    let whose = whose(req.query())?;
+    let page = app.jobs().queue_page(whose, paging.offset, paging.limit).await?;
     let mut lately = app.query(|app| app.jobs().history().throughput()).await?;
     let summary = |queue: crate::platform::jobs::QueueView| {
         let throughput = lately.remove(&*queue.name).unwrap_or_default();
         QueueSummary::new(queue, throughput)
     };
-    let page = queues.into_iter().skip(paging.offset).take(paging.limit);
-    Response::ok(&QueueList { queues: page.map(summary).collect() })
+    let queues = page.queues.into_iter().map(summary).collect();
+    Response::ok(&QueueList { queues, total: page.total })
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -52,27 +56,35 @@ async fn history(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let period = period(req.query(), &allowed, Period::Hour)?;
     let resolution = resolution(req.query(), period)?;
     let name = req.param("name").to_owned();
-    app.jobs().queue(name.clone()).await?;
     let asked = name.clone();
+    let now = app.jobs().queue(name.clone()).await?;
     let found = app.query(move |app| app.jobs().history().queue(&asked, period, resolution));
-    Response::ok(&QueueHistory::new(name, period, resolution, found.await?))
+    let mut found = found.await?;
+    found.last_mut().into_iter().for_each(|moment| moment.look_now(&now));
+    Response::ok(&QueueHistory::new(name, period, resolution, found))
 }
 
 async fn pause(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let name = req.param("name").to_owned();
+    let name = users_queue(req.param("name"))?;
     let since = app.jobs().pause(name.clone()).await?;
     Response::ok(&Paused::new(name, since))
 }
 
 async fn resume(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let name = req.param("name").to_owned();
+    let name = users_queue(req.param("name"))?;
     let since = app.jobs().resume(name.clone()).await?;
     Response::ok(&Resumed::new(name, since))
 }
 
+async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let name = users_queue(req.param("name"))?;
+    app.jobs().delete_queue(name.clone()).await?;
+    Response::ok(&Deleted::new(name))
+}
+
 async fn purge(app: Arc<App>, req: Request) -> ApiResult<Response> {
     req.json_or_default::<PurgeInput>()?.check(req.query())?;
-    let name = req.param("name").to_owned();
+    let name = users_queue(req.param("name"))?;
     let deleted = app.jobs().purge(name.clone()).await?;
     Response::ok(&Purged::new(name, deleted))
 }
@@ -83,7 +95,7 @@ const NO_QUEUE: ErrorCode = ErrorCode::Missing(Resource::Queue);
 const LIST: Doc = Doc::new(TAG, "List queues, by name")
     .about("A queue is there from the first job or worker on that names it, until it has been empty for long: without jobs, finished and \
          dead ones included, without workers, and not paused.")
-    .parameters(&PAGING)
+    .parameters(&[PAGING[0], PAGING[1], INTERNAL])
     .ok::<QueueList>()
     .errors(&[ErrorCode::InvalidParameter]);
 
@@ -108,14 +120,24 @@ const HISTORY: Doc = Doc::new(TAG, "Get the history of a queue")
 const PAUSE: Doc = Doc::new(TAG, "Pause a queue")
     .about("It takes jobs and hands out none, over restarts too. Jobs under way go on. Pausing a paused queue changes nothing.")
     .ok::<Paused>()
-    .errors(&[NO_QUEUE]);
+    .errors(&[NO_QUEUE, ErrorCode::ReservedName]);
 
-const RESUME: Doc =
-    Doc::new(TAG, "Resume a queue").ok::<Resumed>().errors(&[NO_QUEUE, ErrorCode::InvalidState]);
+const RESUME: Doc = Doc::new(TAG, "Resume a queue").ok::<Resumed>().errors(&[
+    NO_QUEUE,
+    ErrorCode::ReservedName,
+    ErrorCode::InvalidState,
+]);
+
+const DELETE: Doc = Doc::new(TAG, "Delete an empty queue")
+    .about("One in which no job waits or runs; else it is `invalid_state`. Its dead jobs stay. The queue is there again from the next job or worker on \
+         that names it.")
+    .ok::<Deleted>()
+    .errors(&[NO_QUEUE, ErrorCode::ReservedName, ErrorCode::InvalidState])
+    .ext();
 
 const PURGE: Doc = Doc::new(TAG, "Delete the jobs of a queue that wait")
     .about("Those that are ready, scheduled or waiting to be tried again; jobs under way are not touched.")
     .parameters(&[Param::query("confirm", "In place of the body, which some proxies drop.").form(Form::Flag)])
     .request::<PurgeInput>()
     .ok::<Purged>()
-    .errors(&[NO_QUEUE, ErrorCode::MissingField]);
+    .errors(&[NO_QUEUE, ErrorCode::ReservedName, ErrorCode::MissingField]);

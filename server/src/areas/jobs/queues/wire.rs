@@ -15,6 +15,8 @@ use crate::platform::time::IsoTime;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QueueList {
     pub(super) queues: Vec<QueueSummary>,
+    /// How many there are in all.
+    pub(super) total: usize,
 }
 
 /// A queue.

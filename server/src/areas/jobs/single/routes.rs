@@ -4,20 +4,24 @@ use std::sync::Arc;
 
 use super::wire::{
     AckedView, BatchInput, BatchView, EnqueuedView, ExtendInput, ExtendedView, FailInput,
-    FailedView, JobInput, JobView, TokenInput, job_id,
+    FailedView, JobInput, JobListView, JobView, TokenInput, cursor, filter, job_id,
 };
 use crate::app::App;
-use crate::areas::jobs::fields::{enqueueing, working};
+use crate::areas::jobs::fields::{INTERNAL, enqueueing, working};
 use crate::http::{
-    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Request, Resource, Response, Route,
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response,
+    Route,
 };
+use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
 /// The routes of jobs.
 pub static ROUTES: &[Route] = &[
     enqueueing("/api/v1/jobs", &enqueue).doc(ENQUEUE),
     enqueueing("/api/v1/jobs/batch", &enqueue_batch).body(BodyKind::Batch).doc(ENQUEUE_BATCH),
+    Route::get("/api/v1/jobs", &list).doc(LIST),
     Route::get("/api/v1/jobs/{id}", &get).doc(GET),
     Route::delete("/api/v1/jobs/{id}", &delete).doc(DELETE),
+    Route::post("/api/v1/jobs/{id}/run", &run).doc(RUN),
     working("/api/v1/jobs/{id}/ack", &ack).doc(ACK),
     working("/api/v1/jobs/{id}/fail", &fail).doc(FAIL),
     working("/api/v1/jobs/{id}/extend", &extend).doc(EXTEND),
@@ -42,6 +46,12 @@ async fn enqueue_batch(app: Arc<App>, req: Request) -> ApiResult<Response> {
     app.jobs().enqueue_all(drafted, answer).await?
 }
 
+async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let limit = req.query().limit("limit", PAGE_LIMIT_MAX)?.unwrap_or(PAGE_LIMIT_DEFAULT);
+    let (filter, below) = (filter(req.query())?, cursor(req.query())?);
+    Response::ok(&JobListView::from(app.jobs().list(filter, below, limit).await?))
+}
+
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let job = app.jobs().job(job_id(req.param("id"))?).await?;
     Response::ok(&JobView::from(job))
@@ -53,10 +63,16 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&Deleted::new(id.to_string()))
 }
 
+async fn run(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id = job_id(req.param("id"))?;
+    app.jobs().run_now(id).await?;
+    Response::ok(&JobView::from(app.jobs().job(id).await?))
+}
+
 async fn ack(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<TokenInput>()?;
     let id = job_id(req.param("id"))?;
-    app.jobs().ack(id, input.token(id)?).await?;
+    app.jobs().for_users().ack(id, input.token(id)?).await?;
     Response::ok(&AckedView::new(id))
 }
 
@@ -64,7 +80,7 @@ async fn fail(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<FailInput>()?;
     let id = job_id(req.param("id"))?;
     let (token, report) = input.into_report(id)?;
-    let failed = app.jobs().fail(id, token, report).await?;
+    let failed = app.jobs().for_users().fail(id, token, report).await?;
     Response::ok(&FailedView::new(id, failed))
 }
 
@@ -72,7 +88,7 @@ async fn extend(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<ExtendInput>()?;
     let id = job_id(req.param("id"))?;
     let (token, seconds) = input.into_seconds(id)?;
-    let expires_at = app.jobs().extend(id, token, seconds).await?;
+    let expires_at = app.jobs().for_users().extend(id, token, seconds).await?;
     Response::ok(&ExtendedView::new(id, expires_at))
 }
 
@@ -89,6 +105,7 @@ const ENQUEUE: Doc = Doc::new(TAG, "Enqueue a job")
     .errors(&[
         ErrorCode::MissingField,
         ErrorCode::InvalidField,
+        ErrorCode::ReservedName,
         ErrorCode::InvalidTimestamp,
         ErrorCode::Conflict,
     ])
@@ -99,6 +116,31 @@ const ENQUEUE_BATCH: Doc = Doc::new(TAG, "Enqueue up to 1000 jobs")
     .request::<BatchInput>()
     .created::<BatchView>()
     .errors(&[ErrorCode::MissingField, ErrorCode::BatchTooLarge])
+    .ext();
+
+const LIST: Doc = Doc::new(TAG, "List the jobs that wait or run, the last to be enqueued first")
+    .about(
+        "Finished jobs are not in it, and dead ones have a list of their own. A request looks at a limited number of jobs: a page may have fewer \
+         than `limit` although others follow. Only a page without `next_cursor` is the last one.",
+    )
+    .parameters(&[
+        Param::query("queue", "Only of this queue."),
+        Param::query("status", "Only with this status. `waiting` jobs are ready to be fetched, and their status says `ready`.")
+            .form(Form::OneOf(&["waiting", "scheduled", "retrying", "running"])),
+        Param::query("class_name", "Only of this class."),
+        Param::query("search", "Only with this text in their class or their arguments, in any case; at most 200 characters."),
+        Param::query("cursor", "`next_cursor` of the page before."),
+        PAGING[0],
+        INTERNAL,
+    ])
+    .ok::<JobListView>()
+    .errors(&[ErrorCode::InvalidParameter])
+    .ext();
+
+const RUN: Doc = Doc::new(TAG, "Let a job begin that waits for its time")
+    .about("A scheduled or retrying job is ready at once, behind those that are. One that is ready stays as it is; another is `invalid_state`.")
+    .ok::<JobView>()
+    .errors(&[NO_JOB, ErrorCode::InvalidState])
     .ext();
 
 const GET: Doc = Doc::new(TAG, "Get a job")

@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
-use crate::areas::jobs::fields::{invalid, missing};
-use crate::http::{ApiError, ErrorCode};
+use crate::areas::jobs::fields::{invalid, missing, whose};
+use crate::http::{ApiError, ErrorCode, Query};
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::jobs::{
-    ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobId, JobStatus, JobsError,
-    NewJob, PastFailure, QueueName, UniqueKey,
+    ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
+    JobStanding, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
 };
 use crate::platform::time::{self, IsoTime};
 
@@ -74,10 +74,30 @@ struct RejectedJob {
     message: String,
 }
 
-/// A job.
+/// A page of jobs that wait or run, the last to be enqueued first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct JobListView {
+    jobs: Vec<JobSummary>,
+    /// Where the next page begins; absent after the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// A job with what failed of it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Job")]
 pub(super) struct JobView {
+    #[serde(flatten)]
+    summary: JobSummary,
+    /// What it is as a dead job.
+    dead_job_id: Option<String>,
+    /// Its newest failures, the oldest first.
+    failures: Vec<FailureView>,
+}
+
+/// A job.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct JobSummary {
     id: String,
     class_name: String,
     queue: String,
@@ -96,10 +116,6 @@ pub(super) struct JobView {
     worker_id: Option<String>,
     /// When it is taken away from its holder.
     expires_at: Option<IsoTime>,
-    /// What it is as a dead job.
-    dead_job_id: Option<String>,
-    /// Its newest failures, the oldest first.
-    failures: Vec<FailureView>,
 }
 
 /// A failed attempt.
@@ -259,7 +275,27 @@ impl BatchView {
     }
 }
 
+impl From<JobPage> for JobListView {
+    fn from(page: JobPage) -> Self {
+        Self {
+            jobs: page.jobs.into_iter().map(JobSummary::from).collect(),
+            next_cursor: page.next.map(|id| id.to_string()),
+        }
+    }
+}
+
 impl From<JobDetail> for JobView {
+    fn from(mut job: JobDetail) -> Self {
+        let failures = std::mem::take(&mut job.failures);
+        Self {
+            dead_job_id: job.dead_id.map(|id| id.to_string()),
+            failures: failures.into_iter().map(FailureView::from).collect(),
+            summary: job.into(),
+        }
+    }
+}
+
+impl From<JobDetail> for JobSummary {
     fn from(job: JobDetail) -> Self {
         let at = |statuses: &[JobStatus]| statuses.contains(&job.status).then_some(IsoTime(job.at));
         Self {
@@ -276,8 +312,6 @@ impl From<JobDetail> for JobView {
             enqueued_at: IsoTime(job.enqueued_at),
             worker_id: job.held.map(|(worker, _)| worker.to_string()),
             expires_at: job.held.map(|(_, expires_at)| IsoTime(expires_at)),
-            dead_job_id: job.dead_id.map(|id| id.to_string()),
-            failures: job.failures.into_iter().map(FailureView::from).collect(),
         }
     }
 }
@@ -341,6 +375,36 @@ impl ExtendedView {
     pub(super) fn new(job: JobId, expires_at: TimestampMs) -> Self {
         Self { job_id: job.to_string(), expires_at: IsoTime(expires_at) }
     }
+}
+
+/// Reads which jobs a list shall show.
+pub(super) fn filter(query: &Query) -> Result<JobFilter, ApiError> {
+    let text = |key| Ok::<_, ApiError>(query.one(key)?.map(str::to_owned));
+    let status = query.one("status")?.map(|text| {
+        JobStatus::parse_standing(text).ok_or_else(|| {
+            ApiError::parameter("status", "must be one of waiting, scheduled, retrying, running")
+        })
+    });
+    let search = text("search")?;
+    let max = limits::JOB_SEARCH_CHARS_MAX;
+    if search.as_ref().is_some_and(|text| text.chars().count() > max) {
+        return Err(ApiError::parameter(
+            "search",
+            format_args!("must have at most {max} characters"),
+        ));
+    }
+    let standing =
+        JobStanding { queue: text("queue")?, status: status.transpose()?, whose: whose(query)? };
+    Ok(JobFilter { standing, class: text("class_name")?, search })
+}
+
+/// Reads where a list goes on.
+pub(super) fn cursor(query: &Query) -> Result<Option<JobId>, ApiError> {
+    let read = |text| {
+        let refused = || ApiError::parameter("cursor", "must be one that a list answered");
+        JobId::parse(text).ok_or_else(refused)
+    };
+    query.one("cursor")?.map(read).transpose()
 }
 
 /// The id in a path.

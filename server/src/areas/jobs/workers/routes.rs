@@ -8,7 +8,7 @@ use super::wire::{
     WorkerHistory, WorkerInput, WorkerList, worker_id,
 };
 use crate::app::App;
-use crate::areas::jobs::fields::working;
+use crate::areas::jobs::fields::{INTERNAL, whose, working};
 use crate::areas::jobs::period::period;
 use crate::http::{
     ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Resource,
@@ -36,7 +36,9 @@ pub static ROUTES: &[Route] = &[
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
-    Response::ok(&WorkerList::new(app.jobs().workers().await?, paging))
+    let whose = whose(req.query())?;
+    let page = app.jobs().worker_page(whose, paging.offset, paging.limit).await?;
+    Response::ok(&WorkerList::from(page))
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -47,7 +49,10 @@ async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn stats(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let allowed = [Period::Hour, Period::Day, Period::Week];
     let period = period(req.query(), &allowed, Period::Hour)?;
-    let past = app.query(move |app| app.jobs().history().workers(period)).await?;
+    let whose = whose(req.query())?;
+    let now = app.jobs().worker_page(whose, 0, 0).await?;
+    let mut past = app.query(move |app| app.jobs().history().workers(period, whose)).await?;
+    past.timeline.last_mut().into_iter().for_each(|moment| moment.look_now(&now));
     Response::ok(&WorkerHistory::new(period, past))
 }
 
@@ -58,7 +63,7 @@ async fn register(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn heartbeat(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let vitals = req.json_or_default::<VitalsInput>()?.into_vitals()?;
-    let heard = app.jobs().heartbeat(worker_id(req.param("id"))?, vitals).await?;
+    let heard = app.jobs().for_users().heartbeat(worker_id(req.param("id"))?, vitals).await?;
     Response::ok(&HeardView::from(heard))
 }
 
@@ -68,8 +73,8 @@ async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let may_wait = !wait.is_zero();
     let permit = may_wait.then(|| app.jobs().permit_wait(req.identity().key_id())).flatten();
     let mut granted = match permit {
-        Some(_permit) => req.wait(app.jobs().fetch(worker, limit, wait)).await??,
-        None => app.jobs().fetch(worker, limit, Duration::ZERO).await?,
+        Some(_permit) => req.wait(app.jobs().for_users().fetch(worker, limit, wait)).await??,
+        None => app.jobs().for_users().fetch(worker, limit, Duration::ZERO).await?,
     };
     let response = Response::ok(&Fetched::new(granted.jobs()))?.that_drains();
     // The answer takes the place of the jobs that it is made of: they count once. Where it has no room they go back.
@@ -81,18 +86,18 @@ async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
 
 async fn deregister(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id = worker_id(req.param("id"))?;
-    app.jobs().deregister(id).await?;
+    app.jobs().for_users().deregister(id).await?;
     Response::ok(&Deleted::new(id.to_string()))
 }
 
 async fn quiet(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id = worker_id(req.param("id"))?;
-    Response::ok(&Told::new(id, app.jobs().restrict(id, WorkerStatus::Quiet).await?))
+    Response::ok(&Told::new(id, app.jobs().for_users().restrict(id, WorkerStatus::Quiet).await?))
 }
 
 async fn stop(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id = worker_id(req.param("id"))?;
-    Response::ok(&Told::new(id, app.jobs().restrict(id, WorkerStatus::Stopping).await?))
+    Response::ok(&Told::new(id, app.jobs().for_users().restrict(id, WorkerStatus::Stopping).await?))
 }
 
 async fn quiet_all(app: Arc<App>, _: Request) -> ApiResult<Response> {
@@ -103,8 +108,8 @@ const TAG: &str = "Workers";
 const NO_WORKER: ErrorCode = ErrorCode::Missing(Resource::Worker);
 
 const LIST: Doc = Doc::new(TAG, "List workers, the newest first")
-    .about("`summary` is of all workers, whatever page is asked for.")
-    .parameters(&PAGING)
+    .about("`summary` is of all workers, whatever page is asked for. The server's own worker is among them with `internal` only.")
+    .parameters(&[PAGING[0], PAGING[1], INTERNAL])
     .ok::<WorkerList>()
     .errors(&[ErrorCode::InvalidParameter]);
 
@@ -113,7 +118,8 @@ const GET: Doc =
 
 const STATS: Doc = Doc::new(TAG, "Get the history of all workers")
     .parameters(&[
-        Param::query("period", "`hour` when absent.").form(Form::OneOf(&["hour", "day", "week"]))
+        Param::query("period", "`hour` when absent.").form(Form::OneOf(&["hour", "day", "week"])),
+        INTERNAL,
     ])
     .ok::<WorkerHistory>()
     .errors(&[ErrorCode::InvalidParameter]);
@@ -122,14 +128,19 @@ const REGISTER: Doc = Doc::new(TAG, "Register a worker")
     .about("Queues that it names are made. It is gone when it is not heard of for four heartbeats.")
     .request::<WorkerInput>()
     .created::<RegisteredView>()
-    .errors(&[ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::Conflict])
+    .errors(&[
+        ErrorCode::MissingField,
+        ErrorCode::InvalidField,
+        ErrorCode::ReservedName,
+        ErrorCode::Conflict,
+    ])
     .ext();
 
 const HEARTBEAT: Doc = Doc::new(TAG, "Tell that a worker is alive")
     .about("The answer says what the worker may do; that never goes back. `worker_not_found`: register again.")
     .request::<VitalsInput>()
     .ok::<HeardView>()
-    .errors(&[NO_WORKER, ErrorCode::InvalidField])
+    .errors(&[NO_WORKER, ErrorCode::InvalidState, ErrorCode::InvalidField])
     .ext();
 
 const FETCH: Doc = Doc::new(TAG, "Fetch jobs")
@@ -140,19 +151,25 @@ const FETCH: Doc = Doc::new(TAG, "Fetch jobs")
     )
     .request::<FetchInput>()
     .ok::<Fetched>()
-    .errors(&[NO_WORKER, ErrorCode::InvalidField])
+    .errors(&[NO_WORKER, ErrorCode::InvalidState, ErrorCode::InvalidField])
     .ext();
 
 const DEREGISTER: Doc = Doc::new(TAG, "Tell that a worker leaves")
     .about("Jobs that it holds go back to the front of their queues, and nothing counts as an attempt.")
     .ok::<Deleted>()
-    .errors(&[NO_WORKER])
+    .errors(&[NO_WORKER, ErrorCode::InvalidState])
     .ext();
 
-const QUIET: Doc =
-    Doc::new(TAG, "Let a worker finish and begin nothing more").ok::<Told>().errors(&[NO_WORKER]);
+const QUIET: Doc = Doc::new(TAG, "Let a worker finish and begin nothing more")
+    .about("The server's own worker cannot be told so.")
+    .ok::<Told>()
+    .errors(&[NO_WORKER, ErrorCode::InvalidState]);
 
-const STOP: Doc = Doc::new(TAG, "Let a worker finish and leave").ok::<Told>().errors(&[NO_WORKER]);
+const STOP: Doc = Doc::new(TAG, "Let a worker finish and leave")
+    .about("The server's own worker cannot be told so.")
+    .ok::<Told>()
+    .errors(&[NO_WORKER, ErrorCode::InvalidState]);
 
-const QUIET_ALL: Doc =
-    Doc::new(TAG, "Let all workers finish and begin nothing more").ok::<QuietedAll>();
+const QUIET_ALL: Doc = Doc::new(TAG, "Let all workers finish and begin nothing more")
+    .about("The server's own worker goes on.")
+    .ok::<QuietedAll>();

@@ -6,12 +6,12 @@ use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing};
-use crate::http::{ApiResult, Paging};
+use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::jobs::{
     Heard, Holding, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered, Vitals,
-    WorkerId, WorkerMoment, WorkerStatus, WorkerView, WorkersPast,
+    WorkerId, WorkerMoment, WorkerPage, WorkerStatus, WorkerView, WorkersPast,
 };
 use crate::platform::json::Plain;
 use crate::platform::time::IsoTime;
@@ -202,7 +202,10 @@ impl WorkerInput {
         let names = names.all().map_err(|_| InvalidJob::Queues)?;
         let mut queues = Vec::with_capacity(names.len());
         for name in &names {
-            let name = QueueName::new(name).map_err(|_| InvalidJob::Queues)?;
+            let name = QueueName::new(name).map_err(|rule| match rule {
+                InvalidJob::QueueReserved => InvalidJob::QueuesReserved,
+                _ => InvalidJob::Queues,
+            })?;
             if queues.contains(&name) {
                 return Err(InvalidJob::Queues.into());
             }
@@ -278,18 +281,15 @@ impl Fetched {
     }
 }
 
-impl WorkerList {
-    /// A page of all workers, and the threads of all of them.
-    pub(super) fn new(all: Vec<WorkerView>, paging: Paging) -> Self {
-        let workers: Vec<_> = all.into_iter().map(WorkerSummary::from).collect();
-        let mut summary = Threads { total_workers: workers.len(), ..Threads::default() };
-        for worker in &workers {
-            summary.total_threads += u64::from(worker.concurrency);
-            summary.busy_threads += u64::from(worker.busy_threads);
-        }
-        summary.idle_threads = summary.total_threads.saturating_sub(summary.busy_threads);
-        let page = workers.into_iter().skip(paging.offset).take(paging.limit);
-        Self { workers: page.collect(), summary }
+impl From<WorkerPage> for WorkerList {
+    fn from(page: WorkerPage) -> Self {
+        let summary = Threads {
+            total_workers: page.total,
+            total_threads: page.threads,
+            busy_threads: page.busy_threads,
+            idle_threads: page.threads.saturating_sub(page.busy_threads),
+        };
+        Self { workers: page.workers.into_iter().map(WorkerSummary::from).collect(), summary }
     }
 }
 

@@ -6,7 +6,7 @@
 use super::open::Jobs;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
-use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, Selection};
+use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, Selection, Whose};
 use crate::platform::jobs::state::{PurgePlace, Revival};
 
 impl Jobs {
@@ -46,9 +46,9 @@ impl Jobs {
     pub async fn retry_all(&self, selection: Selection) -> Result<(usize, usize), JobsError> {
         let filter = match selection {
             Selection::Filter(filter) => filter,
-            Selection::Ids(ids) => {
+            Selection::Ids(ids, whose) => {
                 let (found, unknown) =
-                    self.look(move |state, _| Ok(state.dead_named(&ids))).await?;
+                    self.look(move |state, _| Ok(state.dead_named(&ids, whose))).await?;
                 let (retried, failed) = self.revive(found).await?;
                 return Ok((retried, failed + unknown));
             }
@@ -82,9 +82,9 @@ impl Jobs {
     pub async fn forget_all(&self, selection: Selection) -> Result<usize, JobsError> {
         match selection {
             Selection::Filter(filter) => self.forget_fitting(filter).await,
-            Selection::Ids(ids) => {
+            Selection::Ids(ids, whose) => {
                 self.ask(move |state, round| {
-                    let (found, _) = state.dead_named(&ids);
+                    let (found, _) = state.dead_named(&ids, whose);
                     Ok(found.iter().filter(|dead| state.forget(dead.id, round)).count())
                 })
                 .await
@@ -97,7 +97,8 @@ impl Jobs {
         let now = self.engine.trusted_time().expiry;
         let oldest_ms = now.0.saturating_sub(self.settings.dead_keep_ms);
         let older_than = Some(telltale_engine::TimestampMs(oldest_ms));
-        self.forget_fitting(DeadFilter { older_than, ..DeadFilter::default() }).await
+        let whose = Whose::All;
+        self.forget_fitting(DeadFilter { older_than, whose, ..DeadFilter::default() }).await
     }
 
     async fn forget_fitting(&self, filter: DeadFilter) -> Result<usize, JobsError> {

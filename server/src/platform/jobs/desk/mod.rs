@@ -4,11 +4,14 @@
 //! read here, off the threads that serve and off the ledger's.
 
 mod bulk;
+mod listing;
 mod open;
 mod reading;
+mod users;
 mod verbs;
 
 pub use open::Jobs;
+pub use users::UsersDesk;
 pub use verbs::Drafted;
 
 pub use super::waiting::Granted;

@@ -80,8 +80,7 @@ impl Jobs {
         offset: usize,
         limit: usize,
     ) -> Result<DeadPage, JobsError> {
-        let (page, total) =
-            self.look(move |state, _| Ok(state.dead_page(&filter, offset, limit))).await?;
+        let (page, total) = self.dead_page(filter, offset, limit).await?;
         let read = self.blocking(move |engine| {
             let ids: Vec<JobId> = page.iter().map(|dead| dead.job).collect();
             let bodies = read_bodies(engine, &ids);
@@ -97,6 +96,30 @@ impl Jobs {
         let jobs =
             there.map(|(dead, body, failure)| detail(dead, body, failure.into_iter().collect()));
         Ok(DeadPage { jobs: jobs.collect(), total })
+    }
+
+    /// A page of the dead jobs that fit, and how many fit in all, step by step.
+    async fn dead_page(
+        &self,
+        filter: DeadFilter,
+        offset: usize,
+        limit: usize,
+    ) -> Result<(Vec<DeadJob>, usize), JobsError> {
+        let (mut page, mut total) = (Vec::new(), 0_usize);
+        let mut below = DeadId(u128::MAX);
+        loop {
+            let filter = filter.clone();
+            let (skip, take) = (offset.saturating_sub(total), limit.saturating_sub(page.len()));
+            let look =
+                move |state: &super::State, _| Ok(state.dead_page_step(&filter, below, skip, take));
+            let step = self.look(look).await?;
+            total += step.fitting;
+            page.extend(step.jobs);
+            match step.next {
+                Some(next) => below = next,
+                None => return Ok((page, total)),
+            }
+        }
     }
 
     /// Which of these, that were dead a moment ago and could not be read, were brought back or forgotten since.

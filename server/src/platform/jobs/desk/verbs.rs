@@ -8,10 +8,10 @@ use tokio::time::timeout;
 
 use super::open::{Jobs, unheard};
 use crate::platform::jobs::error::JobsError;
-use crate::platform::jobs::ledger::Command;
+use crate::platform::jobs::ledger::{Asker, Command};
 use crate::platform::jobs::model::{
-    Enqueued, Failed, FailureReport, Heard, JobId, JobStatus, NewJob, NewWorker, QueueView,
-    Registered, Vitals, WorkerId, WorkerStatus, WorkerView,
+    Enqueued, Failed, FailureReport, Heard, JobId, JobStatus, NewJob, NewWorker, QueuePage,
+    QueueView, Registered, Vitals, Whose, WorkerId, WorkerPage, WorkerStatus, WorkerView,
 };
 use crate::platform::jobs::state::Draft;
 use crate::platform::jobs::waiting::Granted;
@@ -104,6 +104,11 @@ impl Jobs {
         self.ask(move |state, round| state.delete(id, round)).await
     }
 
+    /// A job that waits for its time is ready at once.
+    pub async fn run_now(&self, id: JobId) -> Result<(), JobsError> {
+        self.ask(move |state, round| state.run_now(id, round)).await
+    }
+
     /// The job is done.
     pub async fn ack(&self, id: JobId, token: Option<u64>) -> Result<(), JobsError> {
         self.ask(move |state, round| state.ack(id, token, round)).await
@@ -152,9 +157,20 @@ impl Jobs {
         limit: u32,
         wait: Duration,
     ) -> Result<Granted, JobsError> {
+        self.fetch_for(Asker::Server, worker, limit, wait).await
+    }
+
+    /// The same for whoever asks.
+    pub(super) async fn fetch_for(
+        &self,
+        asker: Asker,
+        worker: WorkerId,
+        limit: u32,
+        wait: Duration,
+    ) -> Result<Granted, JobsError> {
         let (reply, answer) = oneshot::channel();
         let waits = !wait.is_zero();
-        self.send(Command::Fetch { worker, limit, wait: waits, reply })?;
+        self.send(Command::Fetch { asker, worker, limit, wait: waits, reply })?;
         if !waits {
             return answer.await.unwrap_or_else(|_| Err(unheard()));
         }
@@ -162,20 +178,21 @@ impl Jobs {
         match timeout(wait, &mut answer).await {
             Ok(heard) => heard.unwrap_or_else(|_| Err(unheard())),
             // What comes just now goes back: nobody hears of it.
-            Err(_) => self.fetch_at_once(worker, limit, answer).await,
+            Err(_) => self.fetch_at_once(asker, worker, limit, answer).await,
         }
     }
 
     /// Stops waiting, and takes what has come meanwhile.
     async fn fetch_at_once(
         &self,
+        asker: Asker,
         worker: WorkerId,
         limit: u32,
         answer: oneshot::Receiver<Result<Granted, JobsError>>,
     ) -> Result<Granted, JobsError> {
         drop(answer);
         let (reply, answer) = oneshot::channel();
-        self.send(Command::Fetch { worker, limit, wait: false, reply })?;
+        self.send(Command::Fetch { asker, worker, limit, wait: false, reply })?;
         answer.await.unwrap_or_else(|_| Err(unheard()))
     }
 
@@ -198,6 +215,16 @@ impl Jobs {
         self.look(|state, _| Ok(state.worker_views())).await
     }
 
+    /// A page of the workers, the newest first, and what all of them are together.
+    pub async fn worker_page(
+        &self,
+        whose: Whose,
+        offset: usize,
+        limit: usize,
+    ) -> Result<WorkerPage, JobsError> {
+        self.look(move |state, _| Ok(state.worker_page(whose, offset, limit))).await
+    }
+
     /// One worker.
     pub async fn worker(&self, id: WorkerId) -> Result<WorkerView, JobsError> {
         self.look(move |state, _| state.worker(id)).await
@@ -208,9 +235,24 @@ impl Jobs {
         self.look(|state, now| Ok(state.queue_views(now))).await
     }
 
+    /// A page of the queues, by name.
+    pub async fn queue_page(
+        &self,
+        whose: Whose,
+        offset: usize,
+        limit: usize,
+    ) -> Result<QueuePage, JobsError> {
+        self.look(move |state, now| Ok(state.queue_page(whose, offset, limit, now))).await
+    }
+
     /// One queue.
     pub async fn queue(&self, name: String) -> Result<QueueView, JobsError> {
         self.look(move |state, now| state.queue(&name, now)).await
+    }
+
+    /// Deletes a queue in which no job waits or runs.
+    pub async fn delete_queue(&self, name: String) -> Result<(), JobsError> {
+        self.ask(move |state, round| state.delete_queue(&name, round)).await
     }
 
     /// The queue hands out nothing until it is resumed. Answers since when.

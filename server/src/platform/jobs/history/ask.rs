@@ -7,8 +7,10 @@ use telltale_engine::{
     TagCondition, TagFilter, TimeRange, TimestampMs,
 };
 
-use super::metrics;
+use super::metrics::{self, WorkerGauges};
 use crate::limits;
+use crate::platform::jobs::model::{QueueView, Whose, WorkerPage};
+use crate::platform::jobs::names::is_own;
 
 /// A bucket that holds every time that can be written, and whole buckets of every rollup.
 const WHOLE_MS: i64 = 4_000_000 * 86_400_000;
@@ -62,6 +64,24 @@ pub struct QueueThroughput {
     pub per_minute: u64,
     /// In the last hour.
     pub per_hour: u64,
+}
+
+impl QueueMoment {
+    /// Says of the moment that is not over yet how the queue is now, where nobody has looked.
+    pub fn look_now(&mut self, queue: &QueueView) {
+        let latency_seconds = queue.latency_ms as f64 / 1_000.0;
+        self.size = self.size.or(Some(queue.ready as f64));
+        self.latency_seconds = self.latency_seconds.or(Some(latency_seconds));
+    }
+}
+
+impl WorkerMoment {
+    /// Says of the moment that is not over yet how the workers are now, where nobody has looked.
+    pub fn look_now(&mut self, workers: &WorkerPage) {
+        let utilization = share(workers.busy_threads as f64, workers.threads as f64);
+        self.workers = self.workers.or(Some(workers.total as f64));
+        self.utilization = self.utilization.or(Some(utilization));
+    }
 }
 
 /// A queue since midnight in UTC.
@@ -206,15 +226,21 @@ impl History<'_> {
         let width = resolution.interval();
         let range = self.back(period, width);
         let ask =
-            |metric, aggregation| self.buckets(metric, Some(queue), range, width, aggregation);
+            |metric, aggregation| self.buckets(metric, Of::Queue(queue), range, width, aggregation);
         let (size, latency) =
             (ask(metrics::SIZE, Aggregation::Last)?, ask(metrics::LATENCY, Aggregation::Last)?);
         let (ended, failed) =
             (ask(metrics::PROCESSED, Aggregation::Sum)?, ask(metrics::FAILED, Aggregation::Sum)?);
+        // Workers are counted at every look, so where they are known the queue was not there, or had nothing to tell.
+        let workers = WorkerGauges::of(Whose::Users).workers;
+        let looks = self.buckets(workers, Of::All, range, width, Aggregation::Last)?;
+        let seen = |told: &Buckets, start: TimestampMs| {
+            told.get(&start).copied().or_else(|| looks.contains_key(&start).then_some(0.0))
+        };
         let moment = |start: TimestampMs| QueueMoment {
             start,
-            size: size.get(&start).copied(),
-            latency_seconds: latency.get(&start).copied(),
+            size: seen(&size, start),
+            latency_seconds: seen(&latency, start),
             throughput: whole(ended.get(&start)),
             failures: whole(failed.get(&start)),
         };
@@ -224,10 +250,11 @@ impl History<'_> {
     /// What happened in a queue since midnight.
     pub fn today(&self, queue: &str) -> Result<QueueToday> {
         let range = self.until_now(self.now.floor_to(Interval::DAY));
-        let processed = self.counts(metrics::PROCESSED, Some(queue), range, metrics::CLASS)?;
-        let failed = self.counts(metrics::FAILED, Some(queue), range, metrics::QUEUE)?;
-        let duration =
-            self.total(metrics::DURATION, Some(queue), range, Aggregation::Avg)?.unwrap_or(0.0);
+        let processed = self.counts(metrics::PROCESSED, Of::Queue(queue), range, metrics::CLASS)?;
+        let failed = self.counts(metrics::FAILED, Of::Queue(queue), range, metrics::QUEUE)?;
+        let duration = self
+            .total(metrics::DURATION, Of::Queue(queue), range, Aggregation::Avg)?
+            .unwrap_or(0.0);
         Ok(QueueToday {
             processed: processed.iter().map(|(_, count)| count).sum(),
             failed: failed.iter().map(|(_, count)| count).sum(),
@@ -241,12 +268,12 @@ impl History<'_> {
         let mut queues: HashMap<String, QueueThroughput> = HashMap::new();
         let last = |ms| self.until_now(TimestampMs(self.now.0 - ms));
         for (queue, count) in
-            self.counts(metrics::PROCESSED, None, last(HOUR_MS), metrics::QUEUE)?
+            self.counts(metrics::PROCESSED, Of::All, last(HOUR_MS), metrics::QUEUE)?
         {
             queues.entry(queue).or_default().per_hour = count;
         }
         for (queue, count) in
-            self.counts(metrics::PROCESSED, None, last(MINUTE_MS), metrics::QUEUE)?
+            self.counts(metrics::PROCESSED, Of::All, last(MINUTE_MS), metrics::QUEUE)?
         {
             queues.entry(queue).or_default().per_minute = count;
         }
@@ -254,17 +281,18 @@ impl History<'_> {
     }
 
     /// The workers of a period.
-    pub fn workers(&self, period: Period) -> Result<WorkersPast> {
+    pub fn workers(&self, period: Period, whose: Whose) -> Result<WorkersPast> {
         let width = match period {
             Period::Hour => Interval::MINUTE,
             Period::Day => Interval::FIVE_MINUTES,
             Period::Week | Period::Month => Interval::HOUR,
         };
         let range = self.back(period, width);
-        let avg = |metric| self.buckets(metric, None, range, width, Aggregation::Avg);
-        let (workers, threads, busy) =
-            (avg(metrics::WORKERS)?, avg(metrics::THREADS)?, avg(metrics::BUSY)?);
-        let ended = self.buckets(metrics::PROCESSED, None, range, width, Aggregation::Sum)?;
+        let names = WorkerGauges::of(whose);
+        let avg = |metric| self.buckets(metric, Of::All, range, width, Aggregation::Avg);
+        let (workers, threads, busy) = (avg(names.workers)?, avg(names.threads)?, avg(names.busy)?);
+        let of = Of::Whose(whose);
+        let ended = self.buckets(metrics::PROCESSED, of, range, width, Aggregation::Sum)?;
         let moment = |start: TimestampMs| WorkerMoment {
             start,
             workers: workers.get(&start).copied(),
@@ -275,36 +303,42 @@ impl History<'_> {
             throughput: whole(ended.get(&start)),
         };
         let timeline = starts(range, width).map(moment).collect();
-        Ok(WorkersPast { totals: self.worker_totals(range)?, timeline })
+        Ok(WorkersPast { totals: self.worker_totals(range, whose)?, timeline })
     }
 
-    fn worker_totals(&self, range: TimeRange) -> Result<WorkerTotals> {
-        let total = |metric, aggregation| -> Result<f64> {
-            Ok(self.total(metric, None, range, aggregation)?.unwrap_or(0.0))
+    fn worker_totals(&self, range: TimeRange, whose: Whose) -> Result<WorkerTotals> {
+        let names = WorkerGauges::of(whose);
+        let total = |metric, of, aggregation| -> Result<f64> {
+            Ok(self.total(metric, of, range, aggregation)?.unwrap_or(0.0))
+        };
+        let gauge = |metric, aggregation| total(metric, Of::All, aggregation);
+        let count = |metric| -> Result<u64> {
+            Ok(whole(Some(&total(metric, Of::Whose(whose), Aggregation::Sum)?)))
         };
         let (threads, busy) =
-            (total(metrics::THREADS, Aggregation::Avg)?, total(metrics::BUSY, Aggregation::Avg)?);
+            (gauge(names.threads, Aggregation::Avg)?, gauge(names.busy, Aggregation::Avg)?);
         Ok(WorkerTotals {
-            avg_workers: total(metrics::WORKERS, Aggregation::Avg)?,
-            max_workers: total(metrics::WORKERS, Aggregation::Max)?,
-            min_workers: total(metrics::WORKERS, Aggregation::Min)?,
+            avg_workers: gauge(names.workers, Aggregation::Avg)?,
+            max_workers: gauge(names.workers, Aggregation::Max)?,
+            min_workers: gauge(names.workers, Aggregation::Min)?,
             avg_utilization: share(busy, threads),
-            processed: whole(Some(&total(metrics::PROCESSED, Aggregation::Sum)?)),
-            failed: whole(Some(&total(metrics::FAILED, Aggregation::Sum)?)),
-            avg_memory_mb: total(metrics::MEMORY, Aggregation::Avg)?,
-            max_memory_mb: total(metrics::MEMORY_MAX, Aggregation::Max)?,
+            processed: count(metrics::PROCESSED)?,
+            failed: count(metrics::FAILED)?,
+            avg_memory_mb: gauge(names.memory, Aggregation::Avg)?,
+            max_memory_mb: gauge(names.memory_max, Aggregation::Max)?,
         })
     }
 
     /// The deaths of a period of whole days, of which today is the last.
-    pub fn deaths(&self, period: Period) -> Result<Deaths> {
+    pub fn deaths(&self, period: Period, whose: Whose) -> Result<Deaths> {
+        let of = Of::Whose(whose);
         let range = self.back(period, Interval::DAY);
-        let days = self.buckets(metrics::DIED, None, range, Interval::DAY, Aggregation::Sum)?;
-        let by_class = self.counts(metrics::DIED, None, range, metrics::CLASS)?;
+        let days = self.buckets(metrics::DIED, of, range, Interval::DAY, Aggregation::Sum)?;
+        let by_class = self.counts(metrics::DIED, of, range, metrics::CLASS)?;
         Ok(Deaths {
             total: by_class.iter().map(|(_, count)| count).sum(),
             by_class,
-            by_error: self.counts(metrics::DIED, None, range, metrics::ERROR_CLASS)?,
+            by_error: self.counts(metrics::DIED, of, range, metrics::ERROR_CLASS)?,
             days: starts(range, Interval::DAY).map(|day| (day, whole(days.get(&day)))).collect(),
         })
     }
@@ -322,12 +356,12 @@ impl History<'_> {
     fn buckets(
         &self,
         metric: &str,
-        queue: Option<&str>,
+        of: Of<'_>,
         range: TimeRange,
         width: Interval,
         aggregation: Aggregation,
     ) -> Result<Buckets> {
-        let groups = self.query(metric, queue, range, width, aggregation, &[])?;
+        let groups = self.query(metric, of, range, width, aggregation, &[])?;
         let mut buckets = Buckets::new();
         for group in groups {
             let column = group.columns.into_iter().next().unwrap_or_default();
@@ -340,24 +374,24 @@ impl History<'_> {
     fn total(
         &self,
         metric: &str,
-        queue: Option<&str>,
+        of: Of<'_>,
         range: TimeRange,
         aggregation: Aggregation,
     ) -> Result<Option<f64>> {
         let width = Interval::from_ms(WHOLE_MS).unwrap_or(Interval::DAY);
-        Ok(self.buckets(metric, queue, range, width, aggregation)?.into_values().next())
+        Ok(self.buckets(metric, of, range, width, aggregation)?.into_values().next())
     }
 
     /// What was counted in all of a range, by a tag, the most frequent first.
     fn counts(
         &self,
         metric: &str,
-        queue: Option<&str>,
+        of: Of<'_>,
         range: TimeRange,
         tag: &str,
     ) -> Result<Vec<(String, u64)>> {
         let width = Interval::from_ms(WHOLE_MS).unwrap_or(Interval::DAY);
-        let groups = self.query(metric, queue, range, width, Aggregation::Sum, &[tag])?;
+        let groups = self.query(metric, of, range, width, Aggregation::Sum, &[tag])?;
         let count = |group: Group| {
             let key = group.key.into_iter().next().unwrap_or_default();
             (key, whole(group.columns.first().and_then(|column| column.first())))
@@ -367,20 +401,37 @@ impl History<'_> {
         Ok(counts)
     }
 
-    /// Groups of a metric; none of one that was never written.
+    /// The queues of the server's own work that a metric has series of.
+    fn own_queues(&self, metric: &str) -> Result<Vec<String>> {
+        match self.engine.tag_values(metric, metrics::QUEUE) {
+            Ok(queues) => {
+                Ok(queues.into_iter().map(|(name, _)| name).filter(|q| is_own(q)).collect())
+            }
+            Err(Error::Refused(Refusal::MetricNotFound(_))) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Groups of a metric; none of one that was never written by us.
     fn query(
         &self,
         metric: &str,
-        queue: Option<&str>,
+        of: Of<'_>,
         range: TimeRange,
         interval: Interval,
         aggregation: Aggregation,
         group_by: &[&str],
     ) -> Result<Vec<Group>> {
-        let filter = queue.map(|queue| TagFilter {
-            key: metrics::QUEUE.to_owned(),
-            condition: TagCondition::AnyOf(vec![queue.to_owned()]),
-        });
+        let condition = match of {
+            Of::All | Of::Whose(Whose::All) => None,
+            Of::Queue(queue) => Some(TagCondition::AnyOf(vec![queue.to_owned()])),
+            Of::Whose(Whose::Users) => {
+                let own = self.own_queues(metric)?;
+                (!own.is_empty()).then_some(TagCondition::NoneOf(own))
+            }
+        };
+        let filter =
+            condition.map(|condition| TagFilter { key: metrics::QUEUE.to_owned(), condition });
         let query = MetricQuery {
             metric: MetricName::new(metric).map_err(Refusal::from)?,
             range,
@@ -391,10 +442,24 @@ impl History<'_> {
         };
         match self.engine.query(&query) {
             Ok(found) => Ok(found.groups),
-            Err(Error::Refused(Refusal::MetricNotFound(_))) => Ok(Vec::new()),
+            // A metric of another type is not ours: where a full disk keeps a start from deleting it, there is no history.
+            Err(Error::Refused(Refusal::MetricNotFound(_) | Refusal::Aggregation { .. })) => {
+                Ok(Vec::new())
+            }
             Err(error) => Err(error),
         }
     }
+}
+
+/// Which series of a metric are meant.
+#[derive(Clone, Copy, Debug)]
+enum Of<'a> {
+    /// All.
+    All,
+    /// Those of one queue.
+    Queue(&'a str),
+    /// Those of the queues of some.
+    Whose(Whose),
 }
 
 /// The starts of the buckets of a range, ascending.

@@ -12,5 +12,6 @@ pub use ask::{
     DeathCounts, Deaths, History, Period, QueueMoment, QueueThroughput, QueueToday, Resolution,
     WorkerMoment, WorkerTotals, WorkersPast,
 };
+pub use metrics::HISTORY_METRICS;
 pub(super) use seen::Seen;
 pub(super) use write::{Chronicle, sample};

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use parking_lot::Mutex;
 use telltale_engine::{BatchBuilder, Engine, MetricType, Refusal, Result, TimestampMs};
 
-use super::metrics;
+use super::metrics::{self, WorkerGauges};
 use super::seen::Seen;
 use crate::limits;
-use crate::platform::jobs::model::{QueueView, WorkerView};
+use crate::platform::jobs::model::{QueueView, Whose, WorkerView};
 use crate::platform::jobs::names::ClassName;
 
 /// What happened and is not written yet.
@@ -40,7 +40,7 @@ impl Chronicle {
     /// Writes what happened since the last time. What cannot be written is kept for the next time.
     pub(in crate::platform::jobs) fn write(&self, engine: &Engine, now: TimestampMs) -> Result<()> {
         let seen = std::mem::take(&mut *self.pending.lock());
-        let mut points = Points { batch: engine.batch(), now };
+        let mut points = Points { batch: engine.own_batch(), now };
         let written =
             points.fill(&seen, &mut self.told.lock()).map_err(Into::into).and_then(|()| {
                 let batch = points.batch.finish();
@@ -60,22 +60,16 @@ pub(in crate::platform::jobs) fn sample(
     workers: &[WorkerView],
     now: TimestampMs,
 ) -> Result<()> {
-    let mut points = Points { batch: engine.batch(), now };
+    let mut points = Points { batch: engine.own_batch(), now };
     for queue in queues {
         let tags = [(metrics::QUEUE, &*queue.name)];
         points.gauge(metrics::SIZE, &tags, queue.ready as f64)?;
         points.gauge(metrics::LATENCY, &tags, queue.latency_ms as f64 / 1_000.0)?;
     }
-    let threads: u64 = workers.iter().map(|w| u64::from(w.about.concurrency)).sum();
-    let busy: u64 = workers.iter().filter_map(|w| w.vitals.busy_threads).map(u64::from).sum();
-    points.gauge(metrics::WORKERS, &[], workers.len() as f64)?;
-    points.gauge(metrics::THREADS, &[], threads as f64)?;
-    points.gauge(metrics::BUSY, &[], busy as f64)?;
-    let memory: Vec<f64> = workers.iter().filter_map(|w| w.vitals.memory_mb).collect();
-    if !memory.is_empty() {
-        let mean = memory.iter().sum::<f64>() / memory.len() as f64;
-        points.gauge(metrics::MEMORY, &[], mean)?;
-        points.gauge(metrics::MEMORY_MAX, &[], memory.into_iter().fold(0.0, f64::max))?;
+    for whose in [Whose::Users, Whose::All] {
+        let meant = |worker: &&WorkerView| worker.about.queues.iter().all(|q| whose.fits(q));
+        let workers: Vec<&WorkerView> = workers.iter().filter(meant).collect();
+        points.workers(WorkerGauges::of(whose), &workers)?;
     }
     let batch = points.batch.finish();
     engine.write(batch).map(drop)
@@ -109,6 +103,21 @@ impl Points<'_> {
             self.count(metrics::DIED, &tags, *count)?;
         }
         Ok(())
+    }
+
+    fn workers(&mut self, names: &WorkerGauges, workers: &[&WorkerView]) -> Result<(), Refusal> {
+        let threads: u64 = workers.iter().map(|w| u64::from(w.about.concurrency)).sum();
+        let busy: u64 = workers.iter().filter_map(|w| w.vitals.busy_threads).map(u64::from).sum();
+        self.gauge(names.workers, &[], workers.len() as f64)?;
+        self.gauge(names.threads, &[], threads as f64)?;
+        self.gauge(names.busy, &[], busy as f64)?;
+        let memory: Vec<f64> = workers.iter().filter_map(|w| w.vitals.memory_mb).collect();
+        if memory.is_empty() {
+            return Ok(());
+        }
+        let mean = memory.iter().sum::<f64>() / memory.len() as f64;
+        self.gauge(names.memory, &[], mean)?;
+        self.gauge(names.memory_max, &[], memory.into_iter().fold(0.0, f64::max))
     }
 
     fn count(&mut self, name: &str, tags: &[(&str, &str)], count: u64) -> Result<(), Refusal> {

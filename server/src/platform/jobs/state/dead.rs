@@ -11,9 +11,9 @@ use super::machine::State;
 use super::round::Round;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
-use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob};
-use crate::platform::jobs::names::ClassName;
-use crate::platform::jobs::stored::{self, StoredDead};
+use crate::platform::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob, Whose};
+use crate::platform::jobs::names::{ClassName, UniqueKey};
+use crate::platform::jobs::stored::{self, StoredDead, StoredDeadUnique};
 
 /// Dead jobs by both of their ids.
 #[derive(Debug, Default)]
@@ -28,6 +28,18 @@ pub(super) struct Grave {
     pub(super) dead: DeadJob,
     pub(super) max_attempts: u16,
     pub(super) timeout_seconds: u32,
+    /// The hash of its unique key, which others may have meanwhile.
+    pub(super) unique: Option<u128>,
+}
+
+/// A part of the list of dead jobs.
+#[derive(Clone, Debug, Default)]
+pub(in crate::platform::jobs) struct DeadPageStep {
+    pub(in crate::platform::jobs) jobs: Vec<DeadJob>,
+    /// How many fit.
+    pub(in crate::platform::jobs) fitting: usize,
+    /// What the next step is below; nothing after the last.
+    pub(in crate::platform::jobs) next: Option<DeadId>,
 }
 
 /// A dead job that is to be tried again, with what was read of it.
@@ -79,6 +91,7 @@ impl State {
         error_class: ClassName,
         round: &mut Round,
     ) {
+        let unique = self.unique.keys.get(&id).copied();
         self.release_key(id, &mut job);
         self.jobs.remove(&id);
         round.batch.delete(stored::STATES, &id.key());
@@ -105,10 +118,12 @@ impl State {
             died_ms: dead.died_at.0,
         };
         self.queues.count(job.queue, JobStatus::Dead, 1);
-        round.batch.put(stored::DEAD, &dead.id.key(), stored::encode(&record));
+        let key = unique.map(|key| StoredDeadUnique { key });
+        let record = stored::encode_with(&record, key.as_ref());
+        round.batch.put(stored::DEAD, &dead.id.key(), record);
         round.seen.died(&dead.queue, &dead.class, &dead.error_class);
         let (max_attempts, timeout_seconds) = (job.max_attempts, job.timeout_seconds);
-        self.dead.insert(Grave { dead, max_attempts, timeout_seconds });
+        self.dead.insert(Grave { dead, max_attempts, timeout_seconds, unique });
         while self.dead.all.len() > self.settings.dead_max {
             let Some(oldest) = self.dead.all.keys().next().copied() else { break };
             self.forget(oldest, round);
@@ -177,42 +192,62 @@ impl State {
     }
 
     /// The dead jobs that are named, and how many names were of none.
-    pub(in crate::platform::jobs) fn dead_named(&self, ids: &[String]) -> (Vec<DeadJob>, usize) {
-        let mut found: Vec<DeadJob> = ids.iter().filter_map(|id| self.dead_job(id).ok()).collect();
+    pub(in crate::platform::jobs) fn dead_named(
+        &self,
+        ids: &[String],
+        whose: Whose,
+    ) -> (Vec<DeadJob>, usize) {
+        let named = ids.iter().filter_map(|id| self.dead_job(id).ok());
+        let mut found: Vec<DeadJob> = named.filter(|dead| whose.fits(&dead.queue)).collect();
         let unknown = ids.len() - found.len();
         found.sort_by_key(|dead| dead.id);
         found.dedup_by_key(|dead| dead.id);
         (found, unknown)
     }
 
-    /// A page of the dead jobs that fit, the last to die first, and how many there are.
-    pub(in crate::platform::jobs) fn dead_page(
+    /// The dead jobs of a step that fit, the last to die first: how many among those with ids less than `below`, and `take` of them after
+    /// the first `skip`.
+    pub(in crate::platform::jobs) fn dead_page_step(
         &self,
         filter: &DeadFilter,
-        offset: usize,
-        limit: usize,
-    ) -> (Vec<DeadJob>, usize) {
-        let fitting = || self.dead.all.values().rev().filter(|grave| filter.fits(&grave.dead));
-        let page = fitting().skip(offset).take(limit).map(|grave| grave.dead.clone()).collect();
-        (page, fitting().count())
+        below: DeadId,
+        skip: usize,
+        take: usize,
+    ) -> DeadPageStep {
+        let mut step = DeadPageStep::default();
+        for (looked, (id, grave)) in self.dead.all.range(..below).rev().enumerate() {
+            if looked == limits::LEDGER_STEP_LOOKUPS_MAX {
+                return step;
+            }
+            step.next = Some(*id);
+            if !filter.fits(&grave.dead) {
+                continue;
+            }
+            if step.fitting >= skip && step.jobs.len() < take {
+                step.jobs.push(grave.dead.clone());
+            }
+            step.fitting += 1;
+        }
+        step.next = None;
+        step
     }
 
-    /// A dead job becomes a new job, with all its attempts before it. Answers its queue, or nothing when it is no longer
-    /// there. Refused where too many jobs wait: it is a new job.
+    /// A dead job becomes a new job, with all its attempts before it, and with its unique key. Answers what it was, or nothing when it
+    /// is no longer there. Refused where too many jobs wait, or another job has the key: it is a new job.
     pub(in crate::platform::jobs) fn revive(
         &mut self,
         revival: Revival,
         round: &mut Round,
     ) -> Result<Option<DeadJob>, JobsError> {
         let Some(grave) = self.dead.get(revival.dead) else { return Ok(None) };
-        let Grave { dead, max_attempts, timeout_seconds } = grave.clone();
+        let Grave { dead, max_attempts, timeout_seconds, unique } = grave.clone();
         let job = NewJob {
             class: revival.class,
             queue: dead.queue.clone(),
             arguments: revival.arguments,
             run_at: None,
             max_attempts,
-            unique: None,
+            unique: unique.map(UniqueKey),
             timeout_seconds: (timeout_seconds > 0).then_some(timeout_seconds),
         };
         let draft = Draft::new(revival.new, job, round.now.wall.0);

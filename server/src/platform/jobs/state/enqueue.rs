@@ -110,6 +110,30 @@ impl State {
         std::mem::take(&mut self.refused)
     }
 
+    /// A job that waits for its time is ready at once, as if its time had come. One that is ready stays where it stands.
+    pub(in crate::platform::jobs) fn run_now(
+        &mut self,
+        id: JobId,
+        round: &mut Round,
+    ) -> Result<(), JobsError> {
+        if self.dead.of_job(id).is_some() {
+            return Err(JobsError::NotRunnable(JobStatus::Dead.as_str()));
+        }
+        let job = self.jobs.get(&id).copied();
+        let job = job.ok_or_else(|| JobsError::JobNotFound(id.to_string()))?;
+        match job.status {
+            JobStatus::Ready => {}
+            JobStatus::Scheduled | JobStatus::Retrying => {
+                self.unwait(id, job);
+                self.make_ready(id, job, round);
+            }
+            JobStatus::Running | JobStatus::Completed | JobStatus::Dead => {
+                return Err(JobsError::NotRunnable(job.status.as_str()));
+            }
+        }
+        Ok(())
+    }
+
     /// Removes a job that has not started.
     pub(in crate::platform::jobs) fn delete(
         &mut self,

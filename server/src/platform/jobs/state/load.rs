@@ -8,7 +8,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::Deserialize;
 use telltale_engine::{Engine, Records, Result, Table, TimestampMs};
 
 use super::dead::Grave;
@@ -23,7 +22,8 @@ use crate::platform::jobs::model::{DeadId, DeadJob, JobId, JobStatus, NewWorker,
 use crate::platform::jobs::names::{ClassName, QueueName};
 use crate::platform::jobs::settings::JobsSettings;
 use crate::platform::jobs::stored::{
-    self, StoredBody, StoredDead, StoredJob, StoredQueue, StoredStatus, StoredWorker,
+    self, Damage, StoredBody, StoredDead, StoredDeadUnique, StoredJob, StoredQueue,
+    StoredQueueDeleted, StoredStatus, StoredWorker,
 };
 
 /// Longer than any lease can be: what a damaged or an old clock makes of one is cut to it.
@@ -63,27 +63,40 @@ impl State {
         })?;
         let state = Self::new(settings, ids, seed, tokens.unwrap_or(1));
         let mut loaded = Loaded { state, damaged: Vec::new() };
-        loaded.each::<StoredQueue>(records, stored::QUEUES, Self::load_queue)?;
-        loaded.each::<StoredWorker>(records, stored::WORKERS, |state, key, worker| {
+        let queue = stored::decode_with::<StoredQueue, StoredQueueDeleted>;
+        loaded.each(records, stored::QUEUES, queue, Self::load_queue)?;
+        let worker = |bytes: &[u8]| stored::decode::<StoredWorker>(bytes);
+        loaded.each(records, stored::WORKERS, worker, |state, key, worker| {
             state.load_worker(key, worker, now)
         })?;
         let mut places = Places::default();
-        loaded.each::<StoredJob>(records, stored::STATES, |state, key, job| {
+        let job = |bytes: &[u8]| stored::decode::<StoredJob>(bytes);
+        loaded.each(records, stored::STATES, job, |state, key, job| {
             state.load_job(key, job, now, &mut places)
         })?;
-        loaded.each::<StoredDead>(records, stored::DEAD, Self::load_dead)?;
+        let dead = stored::decode_with::<StoredDead, StoredDeadUnique>;
+        loaded.each(records, stored::DEAD, dead, Self::load_dead)?;
         loaded.state.take_places(places, now);
         loaded.state.free_numbers();
         loaded.state.read_classes(records);
         Ok(loaded)
     }
 
-    fn load_queue(&mut self, key: &[u8], queue: StoredQueue) -> Option<()> {
+    fn load_queue(
+        &mut self,
+        key: &[u8],
+        (queue, deleted): (StoredQueue, Option<StoredQueueDeleted>),
+    ) -> Option<()> {
         let number = u32::from_be_bytes(key.try_into().ok()?);
         if number as usize >= limits::QUEUES_MAX {
             return None;
         }
-        self.queues.put(number, Queue::new(QueueName::stored(&queue.name), queue.paused_ms));
+        let name = QueueName::stored(&queue.name);
+        // Earlier versions let users pause the queues of our own work, and nobody can resume them.
+        let paused_ms = queue.paused_ms.filter(|_| !name.is_own());
+        let mut queue = Queue::new(name, paused_ms);
+        queue.is_deleted = deleted.is_some_and(|deleted| deleted.is_deleted);
+        self.queues.put(number, queue);
         Some(())
     }
 
@@ -102,11 +115,16 @@ impl State {
 
     fn load_worker(&mut self, key: &[u8], stored: StoredWorker, now: Now) -> Option<()> {
         let id = WorkerId::from_key(key)?;
-        let mut names = Vec::with_capacity(stored.queues.len());
+        let mut queues = Vec::with_capacity(stored.queues.len());
         for number in &stored.queues {
-            names.push(self.find_queue(*number)?.name.clone());
+            queues.push((*number, self.find_queue(*number)?.name.clone()));
         }
-        stored.queues.iter().for_each(|number| self.queues.of_mut(*number).workers += 1);
+        // Earlier versions let workers of users work our own queues beside others.
+        if queues.iter().any(|(_, name)| !name.is_own()) {
+            queues.retain(|(_, name)| !name.is_own());
+        }
+        let (numbers, names): (Vec<u32>, Vec<QueueName>) = queues.into_iter().unzip();
+        numbers.iter().for_each(|number| self.queues.of_mut(*number).workers += 1);
         let about = NewWorker {
             hostname: stored.hostname.as_str().into(),
             pid: stored.pid,
@@ -115,8 +133,7 @@ impl State {
         };
         let by_ms = now.steady_ms + self.settings.worker_silence_ms;
         self.timers.expect(by_ms, id);
-        let queues = stored.queues.as_slice().into();
-        self.workers.insert(id, Worker::new(about, queues, stored, by_ms));
+        self.workers.insert(id, Worker::new(about, numbers.into(), stored, by_ms));
         Some(())
     }
 
@@ -169,7 +186,11 @@ impl State {
         Some(())
     }
 
-    fn load_dead(&mut self, key: &[u8], stored: StoredDead) -> Option<()> {
+    fn load_dead(
+        &mut self,
+        key: &[u8],
+        (stored, unique): (StoredDead, Option<StoredDeadUnique>),
+    ) -> Option<()> {
         let queue = self.find_queue(stored.queue)?.name.clone();
         let id = DeadId::from_key(key)?;
         self.queues.count(stored.queue, JobStatus::Dead, 1);
@@ -184,7 +205,8 @@ impl State {
             died_at: TimestampMs(stored.died_ms),
         };
         let (max_attempts, timeout_seconds) = (stored.max_attempts, stored.timeout_seconds);
-        self.dead.insert(Grave { dead, max_attempts, timeout_seconds });
+        let unique = unique.map(|unique| unique.key);
+        self.dead.insert(Grave { dead, max_attempts, timeout_seconds, unique });
         Some(())
     }
 
@@ -229,15 +251,16 @@ impl State {
 
 impl Loaded {
     /// Hands every record of a table to `take`; what it does not take is damaged.
-    fn each<T: for<'a> Deserialize<'a>>(
+    fn each<T>(
         &mut self,
         records: &Records,
         table: Table,
+        decode: fn(&[u8]) -> std::result::Result<T, Damage>,
         mut take: impl FnMut(&mut State, &[u8], T) -> Option<()>,
     ) -> Result<()> {
         let Self { state, damaged } = self;
         let gap = records.read_all(table, |key, value| {
-            let taken = stored::decode::<T>(value).map(|record| take(state, key, record));
+            let taken = decode(value).map(|record| take(state, key, record));
             let why = match taken {
                 Ok(Some(())) => return,
                 Ok(None) => "no such record can be".to_owned(),

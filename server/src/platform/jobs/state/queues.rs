@@ -7,9 +7,9 @@ use super::round::Round;
 use super::vacancies::Vacancies;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
-use crate::platform::jobs::model::{JobId, JobStatus};
+use crate::platform::jobs::model::{JobId, JobStatus, Whose};
 use crate::platform::jobs::names::QueueName;
-use crate::platform::jobs::stored::{self, StoredQueue};
+use crate::platform::jobs::stored::{self, StoredQueue, StoredQueueDeleted};
 
 /// Ids of jobs that left, that the order of the shortest queue may hold before it is tidied.
 const ORDER_SPARE: usize = 64;
@@ -48,6 +48,8 @@ pub(super) struct Queue {
     pub(super) vacant_since_ms: Option<i64>,
     /// Whether it is to be looked at whether somebody needs it.
     pub(super) is_touched: bool,
+    /// Whether somebody deleted it. It is not shown, vanishes as soon as nothing refers to it, and is there again when it is named.
+    pub(super) is_deleted: bool,
 }
 
 impl Queue {
@@ -60,6 +62,11 @@ impl Queue {
     pub(super) fn is_vacant(&self) -> bool {
         self.paused_ms.is_none()
             && self.waiting() + self.running + self.finished + self.dead + self.workers == 0
+    }
+
+    /// Whether a list shows it.
+    pub(super) fn is_shown_to(&self, whose: Whose) -> bool {
+        !self.is_deleted && whose.fits(&self.name)
     }
 
     /// Jobs that wait, whatever for.
@@ -83,6 +90,7 @@ impl Queue {
             workers: 0,
             vacant_since_ms: None,
             is_touched: false,
+            is_deleted: false,
         }
     }
 }
@@ -216,8 +224,12 @@ impl State {
         name: &QueueName,
         round: &mut Round,
     ) -> Result<u32, JobsError> {
-        if let Some(number) = self.queues.by_name.get(name) {
-            return Ok(*number);
+        if let Some(number) = self.queues.by_name.get(name).copied() {
+            if self.queues.of(number).is_deleted {
+                self.queues.of_mut(number).is_deleted = false;
+                self.store_queue(number, round);
+            }
+            return Ok(number);
         }
         if self.queues.len() >= limits::QUEUES_MAX && !self.drop_longest_vacant(round) {
             return Err(JobsError::TooManyQueues);
@@ -230,7 +242,28 @@ impl State {
     /// The number of a queue that there is.
     pub(super) fn queue_number(&self, name: &str) -> Result<u32, JobsError> {
         let found = self.queues.by_name.get(name).copied();
+        let found = found.filter(|number| !self.queues.of(*number).is_deleted);
         found.ok_or_else(|| JobsError::QueueNotFound(name.to_owned()))
+    }
+
+    /// Deletes a queue in which no job waits or runs. While finished or dead jobs, or workers, refer to it, it stays unseen.
+    pub(in crate::platform::jobs) fn delete_queue(
+        &mut self,
+        name: &str,
+        round: &mut Round,
+    ) -> Result<(), JobsError> {
+        let number = self.queue_number(name)?;
+        let queue = self.queues.of_mut(number);
+        if queue.waiting() + queue.running > 0 {
+            return Err(JobsError::QueueNotEmpty);
+        }
+        (queue.is_deleted, queue.paused_ms) = (true, None);
+        if queue.is_vacant() {
+            self.drop_queue(number, round);
+        } else {
+            self.store_queue(number, round);
+        }
+        Ok(())
     }
 
     /// The next job of a queue leaves it. A paused queue has none.
@@ -315,7 +348,9 @@ impl State {
     fn store_queue(&self, number: u32, round: &mut Round) {
         let queue = self.queues.of(number);
         let stored = StoredQueue { name: queue.name.to_string(), paused_ms: queue.paused_ms };
-        round.batch.put(stored::QUEUES, &number.to_be_bytes(), stored::encode(&stored));
+        let deleted = queue.is_deleted.then_some(StoredQueueDeleted { is_deleted: true });
+        let record = stored::encode_with(&stored, deleted.as_ref());
+        round.batch.put(stored::QUEUES, &number.to_be_bytes(), record);
     }
 }
 

@@ -8,7 +8,8 @@ use super::queues::Queue;
 use super::workers::Worker;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::model::{
-    DeadId, JobId, JobStatus, QueueView, Vitals, WorkerId, WorkerStatus, WorkerView,
+    DeadId, JobId, JobStatus, QueuePage, QueueView, Vitals, Whose, WorkerId, WorkerPage,
+    WorkerStatus, WorkerView,
 };
 use crate::platform::jobs::names::{ClassName, QueueName};
 
@@ -60,6 +61,17 @@ impl State {
 
     /// All queues, by name.
     pub(in crate::platform::jobs) fn queue_views(&self, now: TimestampMs) -> Vec<QueueView> {
+        self.queue_page(Whose::All, 0, usize::MAX, now).queues
+    }
+
+    /// A page of the queues, by name.
+    pub(in crate::platform::jobs) fn queue_page(
+        &self,
+        whose: Whose,
+        offset: usize,
+        limit: usize,
+        now: TimestampMs,
+    ) -> QueuePage {
         let mut serving = vec![0; self.queues.numbers_end()];
         for worker in self.workers.values().filter(|worker| worker.status == WorkerStatus::Active) {
             for number in worker.queues.iter() {
@@ -69,11 +81,14 @@ impl State {
             }
         }
         let workers = |number: u32| serving.get(number as usize).copied().unwrap_or(0);
-        let views = self.queues.iter();
-        let mut views: Vec<_> =
-            views.map(|(number, queue)| self.queue_view(queue, workers(number), now)).collect();
-        views.sort_by(|a, b| a.name.cmp(&b.name));
-        views
+        let mut queues: Vec<(u32, &Queue)> =
+            self.queues.iter().filter(|(_, queue)| queue.is_shown_to(whose)).collect();
+        queues.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+        let page = queues.iter().skip(offset).take(limit);
+        QueuePage {
+            queues: page.map(|(n, queue)| self.queue_view(queue, workers(*n), now)).collect(),
+            total: queues.len(),
+        }
     }
 
     /// One queue.
@@ -110,7 +125,27 @@ impl State {
 
     /// All workers, the newest first.
     pub(in crate::platform::jobs) fn worker_views(&self) -> Vec<WorkerView> {
-        self.workers.iter().rev().map(|(id, worker)| self.worker_view(*id, worker)).collect()
+        self.worker_page(Whose::All, 0, usize::MAX).workers
+    }
+
+    /// A page of the workers, the newest first, and what all of them are together.
+    pub(in crate::platform::jobs) fn worker_page(
+        &self,
+        whose: Whose,
+        offset: usize,
+        limit: usize,
+    ) -> WorkerPage {
+        let mut page = WorkerPage::default();
+        let all = self.workers.iter().rev();
+        for (id, worker) in all.filter(|(_, worker)| whose == Whose::All || !worker.is_own()) {
+            if page.total >= offset && page.workers.len() < limit {
+                page.workers.push(self.worker_view(*id, worker));
+            }
+            page.total += 1;
+            page.threads += u64::from(worker.about.concurrency);
+            page.busy_threads += u64::from(worker.busy_threads());
+        }
+        page
     }
 
     /// One worker.
@@ -126,13 +161,11 @@ impl State {
             let class = hold.class.clone().unwrap_or_else(|| ClassName::stored("unknown"));
             Some((*job_id, class, TimestampMs(self.jobs.get(job_id)?.at_ms)))
         });
-        let held = u32::try_from(worker.held.len()).unwrap_or(u32::MAX);
-        let busy = worker.vitals.busy_threads.unwrap_or(held.min(worker.about.concurrency));
         WorkerView {
             id,
             about: worker.about.clone(),
             status: worker.status,
-            vitals: Vitals { busy_threads: Some(busy), ..worker.vitals },
+            vitals: Vitals { busy_threads: Some(worker.busy_threads()), ..worker.vitals },
             started_at: TimestampMs(worker.started_ms),
             last_heartbeat: TimestampMs(worker.heard_ms),
             processed: worker.processed,

@@ -44,6 +44,16 @@ impl Timers {
         self.retries.range((due_steady_ms, id)..).copied()
     }
 
+    /// How many jobs are scheduled.
+    pub(super) fn scheduled(&self) -> usize {
+        self.schedule.len()
+    }
+
+    /// How many jobs wait to be tried again.
+    pub(super) fn retrying(&self) -> usize {
+        self.retries.len()
+    }
+
     /// Takes the next job that is due at this time of day.
     pub(super) fn take_due(&mut self, wall_ms: i64) -> Option<JobId> {
         self.schedule.first().filter(|(due, _)| *due <= wall_ms)?;

@@ -74,7 +74,7 @@ impl State {
         true
     }
 
-    fn drop_queue(&mut self, number: u32, round: &mut Round) {
+    pub(super) fn drop_queue(&mut self, number: u32, round: &mut Round) {
         self.queues.remove(number);
         round.batch.delete(stored::QUEUES, &number.to_be_bytes());
     }
@@ -84,7 +84,9 @@ impl State {
             // It may have vanished meanwhile.
             let Some(queue) = self.queues.slot_mut(number) else { continue };
             let before = queue.vacant_since_ms;
-            let since = queue.is_vacant().then(|| before.unwrap_or(steady_ms));
+            // One that was deleted is not kept for anybody.
+            let from = if queue.is_deleted { i64::MIN } else { steady_ms };
+            let since = queue.is_vacant().then(|| before.unwrap_or(from));
             queue.vacant_since_ms = since;
             queue.is_touched = false;
             let all = &mut self.queues.vacancies.since;

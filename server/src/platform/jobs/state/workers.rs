@@ -81,6 +81,17 @@ impl Worker {
         apart_ms >= limits::WORKER_HEARD_STORED_MS || now != as_stored
     }
 
+    /// Threads that work: as many as it says, or as it holds jobs while it does not say, and no more than it has.
+    pub(super) fn busy_threads(&self) -> u32 {
+        let held = || u32::try_from(self.held.len()).unwrap_or(u32::MAX);
+        self.vitals.busy_threads.unwrap_or_else(held).min(self.about.concurrency)
+    }
+
+    /// Whether it is one of the server's own.
+    pub(super) fn is_own(&self) -> bool {
+        self.about.queues.iter().any(QueueName::is_own)
+    }
+
     pub(super) fn tell_lost(&mut self, id: JobId) {
         if self.lost.len() < limits::WORKER_LOST_TOLD_MAX {
             self.lost.push(id);
@@ -184,6 +195,27 @@ impl State {
         }
     }
 
+    /// Refuses what a user wants of a worker that is the server's own.
+    pub(in crate::platform::jobs) fn check_users_worker(
+        &self,
+        id: WorkerId,
+    ) -> Result<(), JobsError> {
+        match self.workers.get(&id) {
+            Some(worker) if worker.is_own() => Err(JobsError::OwnWorker),
+            Some(_) => Ok(()),
+            None => Err(JobsError::WorkerNotFound(id.to_string())),
+        }
+    }
+
+    /// Refuses what a user says of a job that only the server's own workers hold.
+    pub(in crate::platform::jobs) fn check_users_job(&self, id: JobId) -> Result<(), JobsError> {
+        let queue = self.jobs.get(&id).map(|job| self.queues.of(job.queue));
+        match queue {
+            Some(queue) if queue.name.is_own() => Err(JobsError::ReservationLost),
+            _ => Ok(()),
+        }
+    }
+
     /// Tells a worker that it may do no more than this. It never goes back. Answers what it may do now, and whether that
     /// changed.
     pub(in crate::platform::jobs) fn restrict(
@@ -202,9 +234,10 @@ impl State {
         Ok((to, true))
     }
 
-    /// Tells every worker to begin nothing more. Answers how many had not been told.
+    /// Tells every worker of users to begin nothing more. Answers how many had not been told.
     pub(in crate::platform::jobs) fn quiet_all(&mut self, round: &mut Round) -> usize {
-        let ids: Vec<WorkerId> = self.workers.keys().copied().collect();
+        let users = self.workers.iter().filter(|(_, worker)| !worker.is_own());
+        let ids: Vec<WorkerId> = users.map(|(id, _)| *id).collect();
         let changed = |id: &WorkerId| {
             let told = self.restrict(*id, WorkerStatus::Quiet, round);
             told.is_ok_and(|(_, changed)| changed)

@@ -22,8 +22,8 @@ mod tables;
 mod tests;
 
 pub(super) use records::{
-    StoredBody, StoredDead, StoredFailure, StoredJob, StoredQueue, StoredStatus, StoredWorker,
-    decode, encode,
+    Damage, StoredBody, StoredDead, StoredDeadUnique, StoredFailure, StoredJob, StoredQueue,
+    StoredQueueDeleted, StoredStatus, StoredWorker, decode, decode_with, encode, encode_with,
 };
 pub(super) use tables::{
     BODIES, DEAD, FAILURES, META, QUEUES, STATES, TOKENS_KEY, WORKERS, failure_key,

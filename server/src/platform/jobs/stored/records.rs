@@ -1,5 +1,6 @@
 //! What stands in the values.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of every value that is written, and the only one that is read.
@@ -66,6 +67,19 @@ pub(in crate::platform::jobs) struct StoredFailure {
     pub(in crate::platform::jobs) backtrace: Vec<String>,
 }
 
+/// What is behind the record of a queue that was deleted, while something refers to its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::platform::jobs) struct StoredQueueDeleted {
+    pub(in crate::platform::jobs) is_deleted: bool,
+}
+
+/// What is behind the record of a dead job that had a unique key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::platform::jobs) struct StoredDeadUnique {
+    /// The hash of the key.
+    pub(in crate::platform::jobs) key: u128,
+}
+
 /// A queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::platform::jobs) struct StoredQueue {
@@ -123,6 +137,34 @@ pub(in crate::platform::jobs) fn encode<T: Serialize>(record: &T) -> Vec<u8> {
     match postcard::to_extend(record, vec![VERSION]) {
         Ok(bytes) => bytes,
         Err(error) => unreachable!("plain data always encodes into a growing buffer: {error}"),
+    }
+}
+
+/// The bytes of a record with more behind it, which versions that know nothing of that pass over.
+pub(in crate::platform::jobs) fn encode_with<T: Serialize, U: Serialize>(
+    record: &T,
+    more: Option<&U>,
+) -> Vec<u8> {
+    let bytes = encode(record);
+    let Some(more) = more else { return bytes };
+    match postcard::to_extend(more, bytes) {
+        Ok(bytes) => bytes,
+        Err(error) => unreachable!("plain data always encodes into a growing buffer: {error}"),
+    }
+}
+
+/// The record in stored bytes, and what is behind it, if anything.
+pub(in crate::platform::jobs) fn decode_with<T: DeserializeOwned, U: DeserializeOwned>(
+    stored: &[u8],
+) -> Result<(T, Option<U>), Damage> {
+    let content = |error: postcard::Error| Damage::Content(error.to_string());
+    match stored.split_first() {
+        Some((&VERSION, body)) => {
+            let (record, rest) = postcard::take_from_bytes(body).map_err(content)?;
+            let more = (!rest.is_empty()).then(|| postcard::from_bytes(rest)).transpose();
+            Ok((record, more.map_err(content)?))
+        }
+        other => Err(Damage::Version(other.map(|(version, _)| *version))),
     }
 }
 

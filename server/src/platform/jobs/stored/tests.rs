@@ -1,6 +1,5 @@
 //! The bytes that are on disks already.
 
-use super::records::Damage;
 use super::*;
 use crate::platform::jobs::model::JobId;
 
@@ -85,6 +84,31 @@ fn the_rest_has_these_bytes() {
         died_ms: 2,
     };
     check(&dead, &[1, 1, 1, b'A', 2, 1, b'E', 3, 3, 0, 2, 4]);
+}
+
+#[test]
+fn what_is_behind_a_record_has_these_bytes() {
+    let queue = StoredQueue { name: "q".into(), paused_ms: None };
+    let deleted = StoredQueueDeleted { is_deleted: true };
+    let golden = [1, 1, b'q', 0, 1];
+    assert_eq!(encode_with(&queue, Some(&deleted)), golden);
+    assert_eq!(decode_with(&golden), Ok((queue.clone(), Some(deleted))));
+    // Records without are those of earlier versions, which pass over what is behind.
+    assert_eq!(encode_with(&queue, None::<&StoredQueueDeleted>), golden[..4]);
+    assert_eq!(decode_with(&golden[..4]), Ok((queue.clone(), None::<StoredQueueDeleted>)));
+    assert_eq!(decode::<StoredQueue>(&golden), Ok(queue));
+    let unique = StoredDeadUnique { key: 128 };
+    let body = StoredFailure {
+        failed_ms: 1,
+        error_class: "E".into(),
+        message: String::new(),
+        backtrace: Vec::new(),
+    };
+    let golden = [1, 2, 1, b'E', 0, 0, 0x80, 1];
+    assert_eq!(encode_with(&body, Some(&unique)), golden);
+    assert_eq!(decode_with(&golden), Ok((body, Some(unique))));
+    let cut = decode_with::<StoredFailure, StoredDeadUnique>(&golden[..7]);
+    assert!(matches!(cut, Err(Damage::Content(_))), "{cut:?}");
 }
 
 #[test]

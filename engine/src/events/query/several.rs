@@ -1,0 +1,133 @@
+//! Groups by several texts at once: every combination of them that a source has is a code, as a text alone is.
+//!
+//! A combination goes through what adds up as one text, each part with its length in front of it: `2:eu5:ann,b`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::super::{Codes, NO_CODE, Source};
+use super::ask::QueryContext;
+use super::page::check_len;
+use super::select::Selected;
+use crate::error::{Refusal, Result};
+use crate::limits::GROUP_KEYS_MAX;
+use crate::model::EventGroupBy;
+
+/// Bytes in front of a part, and of what keeps a combination, about.
+const PART_BYTES: usize = 8;
+const COMBINATION_BYTES: usize = 3 * size_of::<Combination>() + size_of::<Box<str>>();
+
+/// The codes of a row in each column; [`NO_CODE`] where it has no text, and behind the last column.
+type Combination = [u32; GROUP_KEYS_MAX];
+
+/// The combinations of a source.
+#[derive(Debug)]
+pub(super) struct Combined {
+    pub(super) codes: Codes,
+    /// Memory that the question has taken for them.
+    pub(super) bytes: usize,
+}
+
+/// Combines the texts of the selected rows of a source.
+pub(super) fn combine(
+    source: &dyn Source,
+    by: &[EventGroupBy],
+    selected: &Selected,
+    context: &QueryContext<'_>,
+) -> Result<Combined> {
+    let rows = source.rows() as usize;
+    let mut columns = Vec::with_capacity(by.len());
+    for by in by {
+        let column = source.groups(by)?;
+        check_len(column.codes.len(), rows)?;
+        columns.push(column);
+    }
+    let (mut known, mut found) = (HashMap::new(), Vec::new());
+    let mut codes = vec![NO_CODE; rows];
+    selected.each(selected.span.clone(), |row| {
+        let combination = combination(&columns, row);
+        let code = *known.entry(combination).or_insert_with(|| {
+            found.push(combination);
+            found.len() as u32 - 1
+        });
+        if let Some(slot) = codes.get_mut(row as usize) {
+            *slot = code;
+        }
+    });
+    let max = context.limits.groups_max;
+    if found.len() > max {
+        return Err(Refusal::Range(format!("the answer has more than {max} groups")).into());
+    }
+    let parts = |combination: &Combination| -> usize {
+        texts(&columns, combination).map(|text| text.len() + PART_BYTES).sum()
+    };
+    let bytes = rows * size_of::<u32>()
+        + found.iter().map(|found| parts(found) + COMBINATION_BYTES).sum::<usize>();
+    context.asking.take(bytes)?;
+    let texts = found.iter().map(|found| joined(texts(&columns, found))).collect();
+    Ok(Combined { codes: Codes { texts, codes, rows: None }, bytes })
+}
+
+fn combination(columns: &[Arc<Codes>], row: u32) -> Combination {
+    let mut combination = [NO_CODE; GROUP_KEYS_MAX];
+    for (part, column) in combination.iter_mut().zip(columns) {
+        *part = column.codes.get(row as usize).copied().unwrap_or(NO_CODE);
+    }
+    combination
+}
+
+fn texts<'c>(
+    columns: &'c [Arc<Codes>],
+    combination: &'c Combination,
+) -> impl Iterator<Item = &'c str> {
+    let text = |(column, code): (&'c Arc<Codes>, &u32)| {
+        column.texts.get(*code as usize).map_or("", AsRef::as_ref)
+    };
+    columns.iter().zip(combination).map(text)
+}
+
+/// The parts of a key as one text.
+fn joined<'t>(parts: impl Iterator<Item = &'t str>) -> Box<str> {
+    let mut text = String::new();
+    for part in parts {
+        // Writing to a text does not fail.
+        let _written = write!(text, "{}:{part}", part.len());
+    }
+    text.into()
+}
+
+/// The parts of the key of a group that `by` so many texts has.
+pub(super) fn parts(key: &str, by: usize) -> Vec<String> {
+    if by == 1 {
+        return vec![key.to_owned()];
+    }
+    let (mut parts, mut rest) = (Vec::with_capacity(by), key);
+    while let Some((part, after)) = first_part(rest) {
+        parts.push(part.to_owned());
+        rest = after;
+    }
+    parts
+}
+
+fn first_part(text: &str) -> Option<(&str, &str)> {
+    let (len, rest) = text.split_once(':')?;
+    rest.split_at_checked(len.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_key_read_back() {
+        for key in [&["", ""][..], &["eu", "ann"], &["1:a", "", "2:"], &["ä,b", "\\", ":", "12:34"]]
+        {
+            let text = joined(key.iter().copied());
+            assert_eq!(parts(&text, key.len()), key, "{text}");
+        }
+        assert_eq!(&*joined(["eu", "ann,b"].into_iter()), "2:eu5:ann,b");
+        assert_eq!(parts("2:eu", 1), ["2:eu"], "a text alone is itself");
+    }
+}

@@ -1,0 +1,99 @@
+//! A page of the jobs that wait or run: found by the ledger step by step, and read here.
+
+use super::open::Jobs;
+use super::reading::Body;
+use crate::limits;
+use crate::platform::jobs::error::JobsError;
+use crate::platform::jobs::listing::{JobFilter, JobPage};
+use crate::platform::jobs::model::{JobDetail, JobId};
+use crate::platform::jobs::state::{JobStep, JobView};
+
+/// What a request has left of what it may do.
+struct Budget {
+    looks: usize,
+    reads: usize,
+    bytes: usize,
+}
+
+impl Jobs {
+    /// A page of the wanted jobs with ids less than `below`, the last to be enqueued first. A request that has looked at as many jobs as it may
+    /// answers what it has found.
+    pub async fn list(
+        &self,
+        filter: JobFilter,
+        below: Option<JobId>,
+        limit: usize,
+    ) -> Result<JobPage, JobsError> {
+        let mut page = JobPage { jobs: Vec::new(), next: Some(below.unwrap_or(JobId(u128::MAX))) };
+        let mut budget = Budget {
+            looks: limits::JOB_LIST_LOOKS_MAX,
+            reads: limits::JOB_LIST_READS_MAX.max(limit),
+            bytes: limits::JOB_LIST_BYTES_MAX,
+        };
+        while let Some(from) = page.next
+            && page.jobs.len() < limit
+            && !budget.is_spent()
+        {
+            let free = limit - page.jobs.len();
+            let wanted = if filter.reads_nothing() { free } else { budget.reads };
+            let max = wanted.min(limits::JOB_LIST_READ_AT_ONCE);
+            let standing = filter.standing.clone();
+            let step = self.look(move |state, _| Ok(state.jobs_step(&standing, from, max))).await?;
+            let bodies = self.bodies(step.jobs.iter().map(|(id, _)| *id).collect()).await?;
+            budget.looks = budget.looks.saturating_sub(step.looks);
+            budget.reads = budget.reads.saturating_sub(bodies.len());
+            page.take(step, bodies, &filter, limit, &mut budget);
+        }
+        Ok(page)
+    }
+}
+
+impl Budget {
+    fn is_spent(&self) -> bool {
+        self.looks == 0 || self.reads == 0 || self.bytes == 0
+    }
+}
+
+impl JobPage {
+    /// Takes of a step what fits, up to the end of the page. A job without a body is gone since, or cannot be read.
+    fn take(
+        &mut self,
+        step: JobStep,
+        bodies: Vec<Option<Body>>,
+        filter: &JobFilter,
+        limit: usize,
+        budget: &mut Budget,
+    ) {
+        let last = step.jobs.last().map(|(id, _)| *id);
+        for ((id, view), body) in step.jobs.into_iter().zip(bodies) {
+            if self.jobs.len() == limit || budget.bytes == 0 {
+                return;
+            }
+            // Where the page ends here, the next one begins behind this job.
+            self.next = if Some(id) == last { step.next } else { Some(id) };
+            let Some(body) = body.filter(|body| filter.fits(&body.class, &body.arguments)) else {
+                continue;
+            };
+            budget.bytes = budget.bytes.saturating_sub(body.arguments.len());
+            self.jobs.push(detail(id, view, body));
+        }
+        self.next = step.next;
+    }
+}
+
+fn detail(id: JobId, view: JobView, body: Body) -> JobDetail {
+    JobDetail {
+        id,
+        class: body.class,
+        queue: view.queue,
+        arguments: body.arguments,
+        status: view.status,
+        attempts: view.attempts,
+        max_attempts: view.max_attempts,
+        enqueued_at: body.enqueued_at,
+        at: view.at,
+        held: view.held,
+        dead_id: view.dead_id,
+        failures: Vec::new(),
+    }
+}

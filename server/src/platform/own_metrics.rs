@@ -1,0 +1,81 @@
+//! The metrics that the server writes of itself, made at each start with the types that it writes them with.
+//!
+//! Nobody else can write metrics whose names begin with `telltale.`, but earlier versions let everybody. What they left in the place of
+//! one of ours with another type is deleted here, because it would keep ours from being written. All else that they left stays,
+//! to be queried until it expires.
+
+use telltale_engine::{Engine, MetricType, Result};
+
+use super::jobs::HISTORY_METRICS;
+use super::self_metrics::HEALTH_METRICS;
+
+/// Makes the metrics of the server. To be called at a start, before anything is written. Blocks.
+pub fn make_own_metrics(engine: &Engine) -> Result<()> {
+    for (name, kind) in all() {
+        if let Some(other) = engine.metric_type(name).filter(|is| is != kind) {
+            tracing::warn!(
+                name,
+                kind = %other,
+                "a metric with the name of one of the server's own was deleted: it has another type"
+            );
+            engine.delete_metric(name)?;
+        }
+    }
+    let mut batch = engine.own_batch();
+    for (name, kind) in all() {
+        batch.metric(name, *kind)?;
+    }
+    Ok(())
+}
+
+fn all() -> impl Iterator<Item = &'static (&'static str, MetricType)> {
+    HEALTH_METRICS.iter().chain(HISTORY_METRICS)
+}
+
+#[cfg(test)]
+mod tests {
+    use telltale_engine::limits::RESERVED_PREFIX;
+    use telltale_engine::{Maintenance, Options, TimestampMs};
+
+    use super::*;
+
+    fn open() -> (tempfile::TempDir, Engine) {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+        let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+        (dir, engine)
+    }
+
+    fn write(engine: &Engine, name: &str, kind: MetricType) {
+        let mut batch = engine.own_batch();
+        let series = batch.series(name, kind, &[]).unwrap();
+        batch.number(kind, series, TimestampMs(1_767_323_045_678), 1.0);
+        engine.write(batch.finish()).unwrap();
+    }
+
+    #[test]
+    fn all_own_names_are_reserved_and_known_from_the_start_on() {
+        let (_dir, engine) = open();
+        make_own_metrics(&engine).unwrap();
+        make_own_metrics(&engine).unwrap();
+        for (name, kind) in all() {
+            assert!(name.starts_with(RESERVED_PREFIX), "{name}");
+            assert_eq!(engine.metric_type(name), Some(*kind), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_others_wrote_before_gives_way_only_where_its_type_is_another() {
+        let (_dir, engine) = open();
+        write(&engine, "telltale.jobs.failed", MetricType::Gauge);
+        write(&engine, "telltale.jobs.processed", MetricType::Counter);
+        write(&engine, "telltale.mine", MetricType::Gauge);
+        make_own_metrics(&engine).unwrap();
+        assert_eq!(engine.metric_type("telltale.jobs.failed"), Some(MetricType::Counter));
+        assert!(engine.metric("telltale.jobs.failed").is_none(), "its points are gone");
+        assert!(engine.metric("telltale.jobs.processed").is_some());
+        assert!(engine.metric("telltale.mine").is_some());
+        write(&engine, "telltale.jobs.failed", MetricType::Counter);
+        assert_eq!(engine.metric("telltale.jobs.failed").map(|m| m.data_points), Some(1));
+    }
+}
