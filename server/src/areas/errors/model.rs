@@ -35,6 +35,14 @@ impl GroupId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupHash(pub u128);
 
+/// What an occurrence goes by: the hash that makes its group, and the one that the rules before made, by which groups are found that are
+/// older than the rules of today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GroupHashes {
+    pub(super) current: GroupHash,
+    pub(super) earlier: GroupHash,
+}
+
 /// A key that errors were sent with, so far as one must be told from another: a hash of its id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Sender(pub(super) u64);

@@ -4,8 +4,8 @@
 use telltale_engine::{Properties, PropertiesWriter, TimestampMs};
 
 use super::document::{self, Names};
-use super::grouping::group_of;
-use super::model::{GroupHash, Level, Sender, SentLevel};
+use super::grouping::hashes_of;
+use super::model::{GroupHashes, Level, Sender, SentLevel};
 use super::occurrence::{Occurrence, cut};
 use super::scrub::Scrubber;
 use crate::limits;
@@ -17,7 +17,7 @@ pub(super) struct Prepared {
     pub(super) project: u64,
     /// The id that the sender gave it, or was given here.
     pub(super) event_id: u128,
-    pub(super) hash: GroupHash,
+    pub(super) hashes: GroupHashes,
     pub(super) time: TimestampMs,
     pub(super) level: SentLevel,
     pub(super) environment: Option<String>,
@@ -65,7 +65,7 @@ pub(super) fn prepare(
         sender: arrival.sender,
         project: arrival.project,
         event_id,
-        hash: group_of(occurrence),
+        hashes: hashes_of(occurrence),
         time: occurrence.time.unwrap_or(arrival.now),
         level: occurrence.level,
         environment: owned(&occurrence.environment),

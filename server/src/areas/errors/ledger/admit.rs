@@ -4,7 +4,7 @@ use telltale_engine::{EventBatch, EventId, NewEvent};
 use tokio::sync::oneshot;
 
 use super::super::error::ErrorsError;
-use super::super::model::{GroupHash, GroupId, Sender};
+use super::super::model::{GroupHash, GroupHashes, GroupId, Sender};
 use super::super::prepare::{Face, Prepared};
 use super::super::store::Store;
 use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG, Ledger, State};
@@ -98,12 +98,13 @@ impl Ledger {
         }
     }
 
-    /// The hash that an occurrence goes by: its own where that has a group or may begin one, else that of all that its sender
-    /// has beyond.
+    /// The hash that an occurrence goes by: the one by earlier rules where these made its group, its own where that has a group
+    /// or may begin one, else that of all that its sender has beyond.
     fn hash_for(&self, state: &mut State, prepared: &Prepared) -> GroupHash {
-        let Prepared { hash, sender, .. } = prepared;
-        if state.groups.has(*hash) {
-            return *hash;
+        let Prepared { hashes: GroupHashes { current: hash, earlier }, sender, .. } = prepared;
+        // Groups of earlier rules are never begun any more, so this finds only those that were there before these rules.
+        if let Some(known) = [earlier, hash].into_iter().find(|hash| state.groups.has(**hash)) {
+            return *known;
         }
         let now = self.clock.steady();
         // Only who could begin a group is a reason to make room for one.

@@ -42,6 +42,8 @@ pub(super) use numbers::Mark;
 pub(super) use seen::SeenKey;
 
 #[cfg(test)]
+mod earlier_rules_tests;
+#[cfg(test)]
 mod room_tests;
 #[cfg(test)]
 mod tests;

@@ -56,7 +56,7 @@ impl World {
         self.ledger = ledger(&self.engine, clock, settings);
     }
 
-    fn prepared(&self, kind: &str, user: Option<&str>, event_id: u128) -> Prepared {
+    pub(super) fn prepared(&self, kind: &str, user: Option<&str>, event_id: u128) -> Prepared {
         let exception = Exception { kind: Some(kind.into()), ..Exception::default() };
         let occurrence = Occurrence {
             exceptions: vec![exception],
@@ -79,7 +79,11 @@ impl World {
 
     /// Tells of an error. Answers its group; nothing when the same id was told before.
     fn tell_as(&self, kind: &str, user: Option<&str>, event_id: u128) -> Option<GroupId> {
-        let (batch, ticket) = self.admit(&self.prepared(kind, user, event_id))?;
+        self.tell_prepared(&self.prepared(kind, user, event_id))
+    }
+
+    pub(super) fn tell_prepared(&self, prepared: &Prepared) -> Option<GroupId> {
+        let (batch, ticket) = self.admit(prepared)?;
         write(&self.engine, batch);
         self.ledger.count(std::slice::from_ref(&ticket));
         Some(ticket.group())

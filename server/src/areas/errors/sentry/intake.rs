@@ -100,7 +100,7 @@ pub fn examine(body: &[u8], scrub_keys: &[String]) -> Result<Vec<GroupHash>, Err
     let (memory, origin) = (Memory::unlimited(), (Sender::UNKNOWN, 0));
     let mut intake = Intake::new(&scrubber, &memory, origin, TimestampMs(0), &|| 0);
     let (events, _) = intake.envelope(body)?;
-    Ok(events.iter().map(|event| event.hash).collect())
+    Ok(events.iter().map(|event| event.hashes.current).collect())
 }
 
 impl fmt::Debug for Intake<'_> {

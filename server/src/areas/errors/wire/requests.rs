@@ -31,7 +31,8 @@ pub(in crate::areas::errors) struct ReportInput {
     user: Option<ReportUser>,
     /// Texts by their names.
     tags: Option<std::collections::BTreeMap<String, String>>,
-    /// What makes the group, instead of the exception; `{{ default }}` stands for what the exception says.
+    /// What makes the group, instead of the exception; `{{ default }}` stands for what the exception says,
+    /// `{{ transaction }}`, `{{ error.type }}`, `{{ tags.x }}` and the other variables of Sentry for their values.
     fingerprint: Option<Vec<String>>,
     environment: Option<String>,
     release: Option<String>,
