@@ -259,6 +259,11 @@ pub const TOP_CLASSES_MAX: usize = 10;
 
 /// Bytes of a line of headers of an envelope: SDKs send a few hundred.
 pub const ENVELOPE_HEADER_BYTES_MAX: usize = 8 << 10;
+/// Bytes of an envelope after decompression, with attachments and other items that are dropped as they come: as much as Sentry takes. What is
+/// kept of it has at most `bodies.bulk`.
+pub const ENVELOPE_BYTES_MAX: usize = 200 << 20;
+/// For so many seconds SDKs keep items to themselves of kinds that are not taken. They ask again with the next event then.
+pub const ENVELOPE_UNTAKEN_SECONDS: u32 = 60 * 60;
 /// Items of an envelope: what SDKs send at most, as Sentry has it.
 pub const ENVELOPE_ITEMS_MAX: usize = 100;
 /// Characters of a message and of the text of an exception, as Sentry has it.

@@ -124,6 +124,8 @@ fn merged_and_deleted_errors_leave_nothing_of_themselves() {
     let merge = json!({"ids": [ids[1]]});
     let merged = client.post(&format!("/api/v1/errors/{}/merge", ids[0]), &merge).data(200);
     assert_eq!(merged["occurrences"], 2);
+    let found = client.get(&format!("/api/v1/errors/{}", ids[1])).data(200);
+    assert_eq!((&found["id"], &found["merged_into"]), (&json!(ids[0]), &json!(ids[0])));
     let bulk = json!({"action": "resolve", "ids": [ids[2]]});
     let done = client.post("/api/v1/errors/bulk", &bulk).data(200);
     assert_eq!(done, json!({"matched": 1, "changed": 1}));

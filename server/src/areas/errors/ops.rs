@@ -129,9 +129,10 @@ pub(super) fn series(
     })?)
 }
 
-/// Moves one group.
+/// Moves one group, or the one that it was merged into.
 pub(super) fn carry_out(app: &App, id: &str, order: &Move) -> Result<GroupView, ErrorsError> {
-    let (moved, _) = app.errors().carry_out(&[query::group(id)?], order)?;
+    let id_sent = query::group(id)?;
+    let (moved, _) = app.errors().carry_out(&[app.errors().owner(id_sent)], order)?;
     moved.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
 }
 

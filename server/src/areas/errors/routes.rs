@@ -67,8 +67,9 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id = req.param("id").to_owned();
     let (group, latest) = app.query(move |app| ops::detail(app, req.param("id"))).await?;
-    Response::ok(&Data { data: Detail::new(group, latest) })
+    Response::ok(&Data { data: Detail::new(&id, group, latest) })
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -181,6 +182,7 @@ const BULK: Doc = Doc::new(TAG, "Do something to many errors")
     .ext();
 
 const GET: Doc = Doc::new(TAG, "Get an error with its newest occurrence")
+    .about("The id of an error that was merged into another finds that one, which `merged_into` then names. So it does for the occurrences and their counts, and for moves; not for merging and deleting.")
     .ok::<Data<Detail>>()
     .errors(&[NO_ERROR])
     .ext();

@@ -280,7 +280,6 @@ fn merged_errors_are_one_for_what_was_and_what_comes() {
         (&merged["id"], &merged["occurrences"], &merged["users_affected"]),
         (&json!(a), &json!(2), &json!(1))
     );
-    house.get(&format!("/api/v1/errors/{b}")).refused(404, "error_not_found", "");
     assert_eq!(tell(&house, "B", "m"), a);
     let events = house.get(&format!("/api/v1/errors/{a}/events?limit=2"));
     assert_eq!(events.body["meta"], json!({"total": 3, "limit": 2, "offset": 0}));
@@ -288,7 +287,16 @@ fn merged_errors_are_one_for_what_was_and_what_comes() {
     let series = house.get(&format!("/api/v1/errors/{a}/series?interval=1h")).data(200);
     assert_eq!((&series["total"], &series["series"][0]["count"]), (&json!(3), &json!(3)));
     let detail = house.get(&format!("/api/v1/errors/{a}")).data(200);
-    assert_eq!(detail["merged"], json!([b]));
+    assert_eq!((&detail["merged"], &detail["merged_into"]), (&json!([b]), &json!(null)));
+    // The old id finds the one that it went to, but nothing is deleted by it.
+    let old = format!("/api/v1/errors/{b}");
+    let found = house.get(&old).data(200);
+    assert_eq!((&found["id"], &found["merged_into"]), (&json!(a), &json!(a)));
+    assert_eq!(found["occurrences"], detail["occurrences"]);
+    assert_eq!(house.get(&format!("{old}/series?interval=1h")).data(200)["total"], json!(3));
+    let moved = house.post(&format!("{old}/assign"), &json!({"user_id": "ann"})).data(200);
+    assert_eq!((&moved["id"], &moved["assignee"]), (&json!(a), &json!("ann")));
+    house.delete(&old).refused(404, "error_not_found", "");
     let unknown = json!({"ids": ["err_00000000000000000000000000"]});
     house.post(&format!("/api/v1/errors/{a}/merge"), &unknown).refused(404, "error_not_found", "");
 }

@@ -107,10 +107,17 @@ impl Ledger {
         &self.scrubber
     }
 
-    /// A group.
+    /// A group, or the one that it was merged into.
     pub(in crate::areas::errors) fn get(&self, id: GroupId) -> Option<GroupView> {
         let now = self.clock.now();
-        self.state.read().groups.get(id).map(|group| group.view(id, now))
+        let state = self.state.read();
+        let id = state.groups.owner(id);
+        state.groups.get(id).map(|group| group.view(id, now))
+    }
+
+    /// The group that this one was merged into; itself where it was not.
+    pub(in crate::areas::errors) fn owner(&self, id: GroupId) -> GroupId {
+        self.state.read().groups.owner(id)
     }
 
     /// How many groups there are.
