@@ -171,12 +171,8 @@ impl State {
         }
         let is_new = self.groups.get(id).is_none();
         let users = user.and_then(|user| self.users.add(store, id, is_new, user));
-        if let Some(group) =
-            self.groups.touch(id, || Group::new(origin.hash, origin.sender, latest, face))
-        {
-            group.count(latest, face);
-            group.users = users.unwrap_or(group.users);
-        }
+        let make = || Group::new(origin.hash, origin.sender, latest, face);
+        self.groups.count(id, make, (latest, face), users);
     }
 }
 
@@ -192,6 +188,7 @@ fn push(
         ("level", prepared.level.as_str()),
     ];
     tags.extend(prepared.environment.as_deref().map(|environment| ("environment", environment)));
+    tags.extend(prepared.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
     tags.extend(prepared.release.as_deref().map(|release| ("release", release)));
     batch.push(&NewEvent {
         name: EVENT_NAME,
