@@ -43,7 +43,7 @@ pub(super) enum Action {
     Delete,
 }
 
-/// Finds the groups of occurrences, and makes events of those that are new.
+/// Finds the groups of occurrences, and makes events of those that are new. Blocks: ids of occurrences are looked up on disk.
 pub(super) fn admit(app: &App, occurrences: &[Prepared]) -> Result<Admitted, ErrorsError> {
     let batch = app.engine().event_batch();
     let mut admitted = Admitted { batch, tickets: Vec::new(), elsewhere: Vec::new() };
@@ -71,7 +71,15 @@ pub(super) async fn store(
     if !tickets.is_empty() || receipt.is_some() {
         let write = Write { events: Some(batch), receipt, ..Write::default() };
         match app.write(write).await {
-            Ok(_) => app.errors().count(&tickets),
+            Ok(_) if app.errors().count_in_memory(&tickets) => {}
+            // Users of groups that have been quiet are on disk.
+            Ok(_) => {
+                let count = move |app: &App| {
+                    app.errors().count(&tickets);
+                    Ok::<_, ErrorsError>(())
+                };
+                app.blocking(count).await?;
+            }
             Err(error) => {
                 app.errors().forget(&tickets);
                 return Err(error);

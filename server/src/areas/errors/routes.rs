@@ -52,13 +52,16 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_json_body()?;
     let sender = Sender::of(req.identity().key_id());
     let arrival = Arrival { sender, project: 0, event_id: app.new_number(), now: app.now() };
-    let mut writer = PropertiesWriter::default();
-    let reserved = reserve_document(&body, app.engine().memory()).map_err(ErrorsError::from)?;
-    let prepared = report::read(&body, arrival.now, |occurrence| {
-        prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)
-    })?;
-    drop(reserved);
-    let admitted = ops::admit(&app, prepared.as_slice())?;
+    let admit = move |app: &App| {
+        let mut writer = PropertiesWriter::default();
+        let reserved = reserve_document(&body, app.engine().memory())?;
+        let prepared = report::read(&body, arrival.now, |occurrence| {
+            prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)
+        })?;
+        drop(reserved);
+        ops::admit(app, prepared.as_slice())
+    };
+    let admitted = app.blocking(admit).await?;
     let reported =
         admitted.tickets.first().map(Reported::from).ok_or(ErrorsError::EventTooLarge)?;
     let response = Response::created(&Data { data: reported })?;

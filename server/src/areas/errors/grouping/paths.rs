@@ -113,8 +113,8 @@ fn of_package(folders: &[String]) -> Option<&[String]> {
             let [first, second] = pair else { return None };
             PAIRS_OF_PACKAGES.iter().find(|(a, b, _)| first == a && second == b)
         };
-        let found = folders.windows(2).enumerate().filter_map(|(at, two)| Some((at, pair(two)?)));
-        found.last().map(|(at, (_, _, skipped))| at + 2 + skipped)
+        let mut found = folders.windows(2).enumerate().filter_map(|(at, two)| Some((at, pair(two)?)));
+        found.next_back().map(|(at, (_, _, skipped))| at + 2 + skipped)
     });
     let begin = begin.or_else(|| {
         // The standard libraries of Python and Ruby: `lib/python3.11`, `lib/ruby/3.2.0`.

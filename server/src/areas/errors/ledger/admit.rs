@@ -6,10 +6,10 @@ use tokio::sync::oneshot;
 use super::super::error::ErrorsError;
 use super::super::model::{GroupHash, GroupHashes, GroupId, Sender};
 use super::super::prepare::{Face, Prepared};
-use super::super::store::Store;
 use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG, Ledger, State};
 use super::group::{Group, Latest};
 use super::groups::Place;
+use super::read_users::ReadUsers;
 use super::seen::{SeenKey, Sight};
 
 /// What is to be done with an occurrence.
@@ -119,17 +119,21 @@ impl Ledger {
         *hash
     }
 
-    /// The batch is durable: what is in it counts.
+    /// The batch is durable: what is in it counts. May look at the disk.
     pub(in crate::areas::errors) fn count(&self, tickets: &[Ticket]) {
+        let (mut state, mut read) =
+            self.lock_with_users(|state| state.unread_by(tickets).collect());
+        state.count_all(&mut read, tickets);
+    }
+
+    /// The same where it needs nothing from the disk. Returns whether that was so.
+    pub(in crate::areas::errors) fn count_in_memory(&self, tickets: &[Ticket]) -> bool {
         let mut state = self.state.write();
-        for ticket in tickets {
-            let Ticket { place, sender, face, latest, user, .. } = ticket;
-            let origin = Origin { group: place.group, hash: place.hash, sender: *sender };
-            state.count(&self.store, origin, *latest, face, user.as_deref());
-            state.groups.settle(*place);
-            state.numbers.count(ticket.event.number());
-            state.seen.settle(ticket.seen, true);
+        let is_there = state.unread_by(tickets).next().is_none();
+        if is_there {
+            state.count_all(&mut ReadUsers::new(), tickets);
         }
+        is_there
     }
 
     /// The batch was not stored: it is as if nothing of it had come.
@@ -144,6 +148,24 @@ impl Ledger {
 }
 
 impl State {
+    /// The groups whose users must be read from disk before these count.
+    fn unread_by<'s>(&'s self, tickets: &'s [Ticket]) -> impl Iterator<Item = GroupId> + 's {
+        tickets
+            .iter()
+            .filter_map(|ticket| self.unread_users(ticket.place.group, ticket.user.as_deref()))
+    }
+
+    fn count_all(&mut self, read: &mut ReadUsers, tickets: &[Ticket]) {
+        for ticket in tickets {
+            let Ticket { place, sender, face, latest, user, .. } = ticket;
+            let origin = Origin { group: place.group, hash: place.hash, sender: *sender };
+            self.count(read, origin, *latest, face, user.as_deref());
+            self.groups.settle(*place);
+            self.numbers.count(ticket.event.number());
+            self.seen.settle(ticket.seen, true);
+        }
+    }
+
     /// An occurrence for which there was this place will not come. A group that it would have begun costs its sender nothing.
     fn abandon(&mut self, place: Place, sender: Sender) {
         let is_gone = self.groups.settle(place);
@@ -155,7 +177,7 @@ impl State {
     /// Counts a durable occurrence that was stored under this id of a group. Those of deleted groups do not count.
     pub(super) fn count(
         &mut self,
-        store: &Store,
+        read: &mut ReadUsers,
         origin: Origin,
         latest: Latest,
         face: &Face,
@@ -170,7 +192,7 @@ impl State {
             return;
         }
         let is_new = self.groups.get(id).is_none();
-        let users = user.and_then(|user| self.users.add(store, id, is_new, user));
+        let users = user.and_then(|user| self.users.add(read, id, is_new, user));
         let make = || Group::new(origin.hash, origin.sender, latest, face);
         self.groups.count(id, make, (latest, face), users);
     }

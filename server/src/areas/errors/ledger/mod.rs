@@ -14,7 +14,7 @@
 //! they are answered, each with the number that the next event will have, so that it is the same whether an event is met before
 //! the crash or after.
 //!
-//! One lock holds all of it, for microseconds, and never through a write; another one is held by those who write to disk, one
+//! One lock holds all of it, for microseconds, and never through a look at the disk or a write; another one is held by those who write to disk, one
 //! after the other.
 
 mod admit;
@@ -29,6 +29,7 @@ mod load;
 mod make_room;
 mod merge;
 mod numbers;
+mod read_users;
 mod seen;
 mod store_down;
 mod users;
@@ -47,3 +48,5 @@ mod earlier_rules_tests;
 mod room_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod users_tests;

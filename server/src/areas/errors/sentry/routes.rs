@@ -16,7 +16,6 @@ use crate::http::{
     ApiResult, BodyKind, Doc, DsnIn, ErrorCode, Handle, LimitClass, Packing, Param, Request,
     Response, Route, Scope,
 };
-use crate::limits::JSON_SCRATCH_BYTES_MAX;
 
 /// The routes of the protocol. SDKs send the slash at the end; proxies and people leave it out.
 pub static ROUTES: &[Route] = &[
@@ -71,7 +70,6 @@ async fn take(
     + Send
     + 'static,
 ) -> ApiResult<Response> {
-    let is_small = body.len() <= JSON_SCRATCH_BYTES_MAX;
     let admit = move |app: &App| {
         let new_id = || app.new_number();
         let (scrubber, memory) = (app.errors().scrubber(), app.engine().memory());
@@ -79,7 +77,7 @@ async fn take(
         let (events, id) = read(&mut intake, &body)?;
         Ok::<_, ErrorsError>((ops::admit(app, &events)?, id))
     };
-    let (admitted, id) = if is_small { admit(&app)? } else { app.blocking(admit).await? };
+    let (admitted, id) = app.blocking(admit).await?;
     ops::store(&app, admitted, None).await?;
     Ok(untaken::named_in(Response::ok(&SentryAnswer { id: id.map(event_id_text) })?))
 }
