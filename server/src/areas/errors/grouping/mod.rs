@@ -6,20 +6,14 @@ mod bundles;
 mod fingerprint;
 mod frames;
 mod hash;
+mod hashes;
 mod message;
 mod names;
 mod parts;
 mod paths;
 mod version_1;
 
-use super::model::GroupHashes;
-use super::occurrence::Occurrence;
-
-/// The hashes that an occurrence goes by.
-pub(super) fn hashes_of(occurrence: &Occurrence<'_>) -> GroupHashes {
-    let (current, earlier) = (hash::group_of(occurrence), version_1::group_of(occurrence));
-    GroupHashes { current, earlier }
-}
+pub(super) use hashes::hashes_of;
 
 #[cfg(test)]
 mod corpus_tests;
