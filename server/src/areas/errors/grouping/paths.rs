@@ -3,7 +3,7 @@
 //! 1. Queries, schemes and hosts go.
 //! 2. What a package manager installed begins behind its folder (`site-packages`, `node_modules`, …), without versions.
 //! 3. An absolute path loses the folder that programs are installed in or a person works in, and begins at the folder of its
-//!    sources where it has one; else its last folders stay.
+//!    sources where it has one; else it loses the folder of its program, and its last folders stay.
 //! 4. Folders that are versions, commits, build ids or dates go, and so do the hashes of bundles.
 
 use super::bundles;
@@ -13,23 +13,32 @@ const OF_PACKAGES: [&str; 4] = ["site-packages", "dist-packages", "node_modules"
 /// Pairs of folders that do the same, and how many folders follow that are not part of the path.
 const PAIRS_OF_PACKAGES: [(&str, &str, usize); 4] =
     [("pkg", "mod", 0), ("registry", "src", 1), ("git", "checkouts", 1), ("rustlib", "src", 0)];
-/// Where programs are installed, copied to or worked on. `*` stands for any folder; of several that fit, the longest counts.
-const INSTALLED_IN: [&[&str]; 30] = [
+/// Folders that one program is in, on servers, in containers and where it is built. `*` stands for any folder.
+const OF_PROGRAM: [&[&str]; 14] = [
+    &["app"],
+    &["srv", "app"],
+    &["opt", "app"],
+    &["usr", "app"],
+    &["usr", "src", "app"],
+    &["usr", "local", "app"],
+    &["var", "www", "html"],
+    &["var", "task"],
+    &["var", "app", "current"],
+    &["home", "*", "app"],
     &["home", "runner", "work", "*", "*"],
+    &["builds", "*", "*"],
+    &["github", "workspace"],
+    &["inetpub", "wwwroot"],
+];
+/// Folders that have programs in folders of their own.
+const OF_PROGRAMS: [&[&str]; 19] = [
     &["home", "*"],
     &["users", "*"],
     &["root"],
-    &["app"],
-    &["srv", "app"],
     &["srv"],
-    &["opt", "app"],
     &["opt"],
-    &["var", "www", "html"],
     &["var", "www"],
-    &["var", "task"],
     &["var", "lib"],
-    &["var", "app", "current"],
-    &["usr", "src", "app"],
     &["usr", "src"],
     &["usr", "local", "lib"],
     &["usr", "local"],
@@ -42,11 +51,8 @@ const INSTALLED_IN: [&[&str]; 30] = [
     &["code"],
     &["mnt"],
     &["data"],
-    &["builds", "*", "*"],
-    &["github", "workspace"],
-    &["inetpub", "wwwroot"],
 ];
-/// Folders in which people keep their programs.
+/// Folders below these in which people keep their programs.
 const WORKED_IN: [&str; 11] = [
     "projects",
     "code",
@@ -139,7 +145,6 @@ fn of_program(folders: &[String]) -> &[String] {
         Some(at) => folders.get(at + 1..).unwrap_or_default(),
         None => folders,
     };
-    let mut rest = folders;
     // What tools deploy: the program begins behind.
     let released = |at: usize| {
         let two = folders.get(at..).unwrap_or_default();
@@ -152,22 +157,42 @@ fn of_program(folders: &[String]) -> &[String] {
     if let Some(begin) = (0..folders.len()).filter_map(released).next_back() {
         return folders.get(begin..).unwrap_or_default();
     }
-    let fits = |prefix: &&&[&str]| {
-        prefix.len() <= folders.len()
-            && prefix.iter().zip(folders).all(|(wanted, folder)| *wanted == "*" || wanted == folder)
+    let longest = |prefixes: &[&[&str]]| {
+        let fits = |prefix: &&&[&str]| {
+            let wanted = prefix.iter().zip(folders);
+            prefix.len() <= folders.len()
+                && wanted.into_iter().all(|(wanted, folder)| *wanted == "*" || wanted == folder)
+        };
+        prefixes.iter().filter(fits).map(|prefix| prefix.len()).max().unwrap_or(0)
     };
-    if let Some(prefix) = INSTALLED_IN.iter().filter(fits).max_by_key(|prefix| prefix.len()) {
-        rest = rest.get(prefix.len()..).unwrap_or_default();
+    let (program, programs) = (longest(&OF_PROGRAM), longest(&OF_PROGRAMS));
+    let is_one_of_several = programs > program;
+    let mut rest = folders.get(programs.max(program)..).unwrap_or_default();
+    // Sources of a program are below its own folder: directly here it is one that programs are kept in.
+    if let [first, below @ ..] = rest
+        && is_one_of_several
+        && first == "src"
+        && below.len() > 1
+    {
+        rest = below;
     }
     while let [first, below @ ..] = rest
+        && is_one_of_several
+        && !below.is_empty()
         && WORKED_IN.contains(&first.as_str())
     {
         rest = below;
     }
-    match rest.iter().position(|folder| OF_SOURCES.contains(&folder.as_str())) {
-        Some(begin) => rest.get(begin..).unwrap_or_default(),
-        None => rest.get(rest.len().saturating_sub(FOLDERS_KEPT)..).unwrap_or_default(),
+    if let Some(begin) = rest.iter().position(|folder| OF_SOURCES.contains(&folder.as_str())) {
+        return rest.get(begin..).unwrap_or_default();
     }
+    if let [_own, below @ ..] = rest
+        && is_one_of_several
+        && !below.is_empty()
+    {
+        rest = below;
+    }
+    rest.get(rest.len().saturating_sub(FOLDERS_KEPT)..).unwrap_or_default()
 }
 
 /// A folder without its version; none where it is nothing else, or is of one build alone.
@@ -211,12 +236,20 @@ mod tests {
             ("app/views.py", "app/views.py"),
             ("./src/cart/index.js", "src/cart/index.js"),
             ("/srv/app/orders/views.py", "orders/views.py"),
-            (concat!("/ho", "me/ann/shop/api/views.py"), "shop/api/views.py"),
-            (concat!("/ho", "me/bob/projects/shop/api/views.py"), "shop/api/views.py"),
+            (concat!("/ho", "me/ann/shop/api/views.py"), "api/views.py"),
+            (concat!("/ho", "me/ann/src/shop/app/views.py"), "app/views.py"),
+            (concat!("/ho", "me/ann/shop/views.py"), "shop/views.py"),
+            (concat!("/ho", "me/ann/wo", "rk/views.py"), "work/views.py"),
+            ("/srv/shop/api/views.py", "api/views.py"),
+            ("/srv/shop/views.py", "shop/views.py"),
+            ("/usr/local/app/api/views.py", "api/views.py"),
+            ("/app/api/views.py", "api/views.py"),
+            ("/app/orders/api/views.py", "orders/api/views.py"),
+            (concat!("/ho", "me/bob/projects/shop/api/views.py"), "api/views.py"),
             (concat!("/Users/ann/wo", "rk/shop/src/api/Views.py"), "src/api/views.py"),
             ("/srv/shop/releases/20260102030405/app/models/cart.rb", "app/models/cart.rb"),
             ("/var/www/shop/current/app/models/cart.rb", "app/models/cart.rb"),
-            ("/opt/shop-1.2.3/bin/run.py", "shop/bin/run.py"),
+            ("/opt/shop-1.2.3/bin/run.py", "bin/run.py"),
             (r"C:\Users\ann\source\repos\Shop\src\Cart.cs", "src/cart.cs"),
             ("/x/.venv/lib/python3.11/site-packages/django/db/models.py", "django/db/models.py"),
             ("/usr/lib/python3.11/json/decoder.py", "json/decoder.py"),
