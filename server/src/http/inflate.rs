@@ -54,7 +54,7 @@ pub(super) async fn unpack(
     let mut output = Output::new(inline_max, reservation);
     output.sifting = sifting.map(|sifting| Sifting { bytes_max: inline_max, ..sifting });
     let outcome = match unpack(&packed, &mut output) {
-        Err(Failure::TooLong) if inline_max < bytes_max => {
+        Err(Failure::TooLong) if inline_max < bytes_max || sifting.is_some() => {
             output.bytes_max = bytes_max;
             output.sifting = sifting;
             let unpacking = tokio::task::spawn_blocking(move || unpack(&packed, &mut output));
