@@ -272,6 +272,11 @@ pub const TOP_CLASSES_MAX: usize = 10;
 
 /// Bytes of a line of headers of an envelope: SDKs send a few hundred.
 pub const ENVELOPE_HEADER_BYTES_MAX: usize = 8 << 10;
+/// Bytes of an envelope after decompression, with attachments and other items that are dropped as they come: as much as Sentry takes. What is
+/// kept of it has at most `bodies.bulk`.
+pub const ENVELOPE_BYTES_MAX: usize = 200 << 20;
+/// For so many seconds SDKs keep items to themselves of kinds that are not taken. They ask again with the next event then.
+pub const ENVELOPE_UNTAKEN_SECONDS: u32 = 60 * 60;
 /// Items of an envelope: what SDKs send at most, as Sentry has it.
 pub const ENVELOPE_ITEMS_MAX: usize = 100;
 /// Characters of a message and of the text of an exception, as Sentry has it.
@@ -296,7 +301,17 @@ pub const ERROR_DEPTH_MAX: usize = 10;
 pub const ERROR_TITLE_CHARS_MAX: usize = 200;
 /// Characters of the message of a group that are searched beside its title; with the title they are most of what a group takes
 /// in memory.
-pub const ERROR_SEARCH_CHARS_MAX: usize = 300;
+pub const ERROR_SEARCH_CHARS_MAX: usize = 2_000;
+/// The same while the texts of groups take all the memory that they may.
+pub const ERROR_SEARCH_CHARS_CROWDED: usize = 300;
+/// Bytes of title and message that every group may have, which are in [`ERROR_GROUP_BYTES`].
+pub const ERROR_SHORT_TEXT_BYTES: usize = 512;
+/// Bytes of longer texts, for each group that there may be: together they are whose they are.
+pub const ERROR_LONG_TEXT_BYTES: usize = 256;
+/// Tags of an occurrence that lists of errors can be filtered by; an event has 32 tags, of which some are ours.
+pub const ERROR_TAGS_INDEXED_MAX: usize = 24;
+/// Groups that one question to the events is about, where errors are filtered by their occurrences.
+pub const ERRORS_ASKED_TOGETHER: usize = 256;
 /// Milliseconds that an SDK's clock may be ahead of ours; the time of a later occurrence is that of its receipt.
 pub const ERROR_AHEAD_MS_MAX: i64 = 60 * 1_000;
 /// Milliseconds that an occurrence may lie back; the time of an earlier one is that of its receipt. As long as SDKs keep what

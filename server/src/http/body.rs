@@ -1,7 +1,8 @@
 //! Reads a request body into memory: bounded in bytes, after decompression, and in time.
 //!
 //! A body that pauses or drips is `request_timeout`; one over its limit is `payload_too_large` as soon as that
-//! is known, for a compressed one in the middle of decompression. Once a body takes memory beyond the limit, the rest of it must
+//! is known, for a compressed one in the middle of decompression. Of a route with a [`Sifting`], what is not read is dropped as it
+//! comes: what is kept has the limit of the route, and what comes has one of its own. Once a body takes memory beyond the limit, the rest of it must
 //! come within [`limits::RESERVE_BODY_MS`]. The bytes are owned and unshared, so that
 //! parsers may work in place.
 //!
@@ -20,7 +21,7 @@ use tokio::time::timeout;
 
 use super::admission::Reservation;
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::route::{BodyKind, Packing, Route};
+use super::route::{BodyKind, Packing, Route, Sieve, Sifting};
 use super::settings::Settings;
 use super::{inflate, snappy};
 use crate::limits;
@@ -48,8 +49,20 @@ enum Packed {
 pub(super) struct BodyLimits {
     bytes_max: usize,
     packing: Option<Packing>,
+    sifting: Option<Sifting>,
     idle: Duration,
     total: Duration,
+}
+
+/// A body that is being received.
+struct Received<'r> {
+    bytes: Vec<u8>,
+    /// Bytes that the client says it sends.
+    promised: usize,
+    /// Bytes that have come, those included that were dropped.
+    come: usize,
+    sieve: Option<Box<dyn Sieve>>,
+    reservation: &'r Reservation,
 }
 
 impl BodyLimits {
@@ -62,6 +75,8 @@ impl BodyLimits {
         Self {
             bytes_max: settings.body_bytes_max(kind),
             packing: route.packing,
+            // Whom only the body tells is found in what is read of it, which must be all.
+            sifting: route.sifting.filter(|_| !is_stranger),
             idle: settings.body_idle_timeout.min(total),
             total,
         }
@@ -81,22 +96,34 @@ impl BodyLimits {
     {
         let packed = self.packed_as(parts)?;
         let promised = content_length(&parts.headers);
-        if promised > self.bytes_max {
-            return Err(too_large(self.bytes_max));
+        if promised > self.come_max() {
+            return Err(too_large(self.come_max()));
         }
-        let mut bytes = Vec::with_capacity(promised.min(FIRST_CAPACITY_MAX));
-        let reading = self.collect(body, promised, &mut bytes, reservation);
+        let mut received = Received {
+            bytes: Vec::with_capacity(promised.min(FIRST_CAPACITY_MAX)),
+            promised,
+            come: 0,
+            // What is still packed is sifted when it is unpacked.
+            sieve: self.sifting.filter(|_| packed.is_none()).map(|sifting| (sifting.make)()),
+            reservation,
+        };
+        let reading = self.collect(body, &mut received);
         timeout(self.total, reading).await.map_err(|_| too_slow())??;
-        match packed {
-            None => Ok(bytes),
-            Some(Packed::Snappy) => snappy::unpack(bytes, self.bytes_max, reservation).await,
-            Some(Packed::Deflate) => {
-                inflate::unpack(bytes, inflate::deflate, self.bytes_max, reservation).await
+        let bytes = received.whole()?;
+        let unpack = match packed {
+            None => return Ok(bytes),
+            Some(Packed::Snappy) => {
+                return snappy::unpack(bytes, self.bytes_max, reservation).await;
             }
-            Some(Packed::Brotli) => {
-                inflate::unpack(bytes, inflate::brotli, self.bytes_max, reservation).await
-            }
-        }
+            Some(Packed::Deflate) => inflate::deflate,
+            Some(Packed::Brotli) => inflate::brotli,
+        };
+        inflate::unpack(bytes, unpack, self.bytes_max, self.sifting, reservation).await
+    }
+
+    /// Bytes that may come, before what is not read is dropped.
+    fn come_max(&self) -> usize {
+        self.sifting.map_or(self.bytes_max, |sifting| sifting.bytes_max.max(self.bytes_max))
     }
 
     /// How the body is still packed.
@@ -124,24 +151,18 @@ impl BodyLimits {
         }
     }
 
-    async fn collect<B>(
-        &self,
-        body: B,
-        promised: usize,
-        bytes: &mut Vec<u8>,
-        reservation: &Reservation,
-    ) -> ApiResult<()>
+    async fn collect<B>(&self, body: B, received: &mut Received<'_>) -> ApiResult<()>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: std::fmt::Display,
     {
         let mut body = std::pin::pin!(body);
         while let Some(data) = self.next_data(body.as_mut()).await? {
-            self.append(&data, promised, bytes, reservation)?;
-            if reservation.is_of_reserve() {
+            self.append(&data, received)?;
+            if received.reservation.is_of_reserve() {
                 // Others need the reserve too: a slow client must not keep it.
                 let patience = Duration::from_millis(limits::RESERVE_BODY_MS);
-                let rest = self.collect_rest(body, promised, bytes, reservation);
+                let rest = self.collect_rest(body, received);
                 return timeout(patience, rest).await.map_err(|_| too_slow())?;
             }
         }
@@ -151,16 +172,14 @@ impl BodyLimits {
     async fn collect_rest<B>(
         &self,
         mut body: Pin<&mut B>,
-        promised: usize,
-        bytes: &mut Vec<u8>,
-        reservation: &Reservation,
+        received: &mut Received<'_>,
     ) -> ApiResult<()>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: std::fmt::Display,
     {
         while let Some(data) = self.next_data(body.as_mut()).await? {
-            self.append(&data, promised, bytes, reservation)?;
+            self.append(&data, received)?;
         }
         Ok(())
     }
@@ -181,20 +200,43 @@ impl BodyLimits {
         }
     }
 
-    fn append(
-        &self,
-        data: &Bytes,
-        promised: usize,
-        bytes: &mut Vec<u8>,
-        reservation: &Reservation,
-    ) -> ApiResult<()> {
-        if data.len() > self.bytes_max - bytes.len() {
-            return Err(too_large(self.bytes_max));
+    fn append(&self, data: &Bytes, received: &mut Received<'_>) -> ApiResult<()> {
+        let Received { bytes, promised, come, sieve, reservation } = received;
+        *come = come.saturating_add(data.len());
+        let Some(sieve) = sieve else {
+            if data.len() > self.bytes_max - bytes.len() {
+                return Err(too_large(self.bytes_max));
+            }
+            reservation.add(data.len())?;
+            make_room(bytes, data.len(), *promised);
+            bytes.extend_from_slice(data);
+            return Ok(());
+        };
+        if *come > self.come_max() {
+            return Err(too_large(self.come_max()));
         }
         reservation.add(data.len())?;
-        make_room(bytes, data.len(), promised);
-        bytes.extend_from_slice(data);
-        Ok(())
+        let before = bytes.len();
+        sieve.push(data, bytes)?;
+        let kept = bytes.len() - before;
+        // A line that was held back until its end was reserved for when it came, and given back then.
+        match kept.checked_sub(data.len()) {
+            Some(more) => reservation.add(more)?,
+            None => reservation.give_back(data.len() - kept),
+        }
+        if bytes.len() > self.bytes_max { Err(too_large(self.bytes_max)) } else { Ok(()) }
+    }
+}
+
+impl Received<'_> {
+    /// What is kept of a body that has come to its end.
+    fn whole(mut self) -> ApiResult<Vec<u8>> {
+        if let Some(sieve) = &mut self.sieve {
+            let before = self.bytes.len();
+            sieve.end(&mut self.bytes)?;
+            self.reservation.add(self.bytes.len() - before)?;
+        }
+        Ok(self.bytes)
     }
 }
 

@@ -4,6 +4,7 @@
 //! Where only the body can tell, it is read before anybody knows who sent it, and nothing is done with it until then.
 
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -19,7 +20,7 @@ use crate::platform::keys::{DsnKey, Identity};
 use crate::platform::throttle::{Usage, Verdict};
 
 /// What agents of Sentry read how long to be silent from: seconds, kinds of items (all where none is named), whom it concerns.
-const SENTRY_LIMITS: HeaderName = HeaderName::from_static("x-sentry-rate-limits");
+pub const SENTRY_LIMITS: HeaderName = HeaderName::from_static("x-sentry-rate-limits");
 
 /// A caller who has used up a quota.
 #[derive(Debug)]
@@ -72,13 +73,22 @@ pub(super) fn charge(
     match identity.throttle(route.limit, calls) {
         Verdict::Unlimited => Ok(None),
         Verdict::Allowed(usage) => Ok(Some(usage)),
-        Verdict::Refused { usage, wait } => {
-            let seconds =
-                u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
-            let tells_sentry = matches!(route.access, Access::Dsn(..));
-            Err(OverQuota { usage, class: route.limit, seconds, tells_sentry })
-        }
+        Verdict::Refused { usage, wait } => Err(over_quota(route, usage, wait)),
     }
+}
+
+/// Refuses a caller who was refused a single call and has not waited since. Counts nothing.
+pub(super) fn refuse_known(route: &Route, identity: &Identity) -> Result<(), OverQuota> {
+    match identity.known_refusal(route.limit) {
+        Some((usage, wait)) => Err(over_quota(route, usage, wait)),
+        None => Ok(()),
+    }
+}
+
+fn over_quota(route: &Route, usage: Usage, wait: Duration) -> OverQuota {
+    let seconds = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+    let tells_sentry = matches!(route.access, Access::Dsn(..));
+    OverQuota { usage, class: route.limit, seconds, tells_sentry }
 }
 
 /// Finds out who calls where the head of the request did not tell and the body may. A caller who is known already must be the

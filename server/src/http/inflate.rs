@@ -1,5 +1,7 @@
 //! Bodies packed by deflate or Brotli, whose length nobody knows before they are unpacked: memory for them is taken as they grow.
 //!
+//! Of a body that is sifted, only what is kept takes memory.
+//!
 //! What HTTP calls deflate is deflate inside of zlib's frame; many senders leave the frame out. Both are read.
 
 use std::io::{self, Read};
@@ -9,6 +11,7 @@ use flate2::read::{DeflateDecoder, ZlibDecoder};
 use super::admission::Reservation;
 use super::body::{broken, too_large};
 use super::error::{ApiError, ApiResult};
+use super::route::Sifting;
 use crate::limits::INFLATE_INLINE_BYTES_MAX;
 
 /// Bytes that are made room for at first.
@@ -21,6 +24,8 @@ pub(super) type Unpack = fn(&[u8], &mut Output) -> Result<Vec<u8>, Failure>;
 #[derive(Debug)]
 pub(super) struct Output {
     bytes_max: usize,
+    /// What drops that which is not read, and how many bytes there may be before.
+    sifting: Option<Sifting>,
     /// What is reserved for them.
     reserved: usize,
     reservation: Reservation,
@@ -42,13 +47,16 @@ pub(super) async fn unpack(
     packed: Vec<u8>,
     unpack: Unpack,
     bytes_max: usize,
+    sifting: Option<Sifting>,
     reservation: &Reservation,
 ) -> ApiResult<Vec<u8>> {
     let inline_max = bytes_max.min(INFLATE_INLINE_BYTES_MAX);
     let mut output = Output::new(inline_max, reservation);
+    output.sifting = sifting.map(|sifting| Sifting { bytes_max: inline_max, ..sifting });
     let outcome = match unpack(&packed, &mut output) {
-        Err(Failure::TooLong) if inline_max < bytes_max => {
+        Err(Failure::TooLong) if inline_max < bytes_max || sifting.is_some() => {
             output.bytes_max = bytes_max;
+            output.sifting = sifting;
             let unpacking = tokio::task::spawn_blocking(move || unpack(&packed, &mut output));
             unpacking.await.map_err(ApiError::internal)?
         }
@@ -63,11 +71,15 @@ pub(super) async fn unpack(
 
 impl Output {
     fn new(bytes_max: usize, reservation: &Reservation) -> Self {
-        Self { bytes_max, reserved: 0, reservation: reservation.clone() }
+        let reservation = reservation.clone();
+        Self { bytes_max, sifting: None, reserved: 0, reservation }
     }
 
     /// Reads everything, at most as much as may be. May be called again for another attempt.
     fn read(&mut self, mut reader: impl Read) -> Result<Vec<u8>, Failure> {
+        if let Some(sifting) = self.sifting {
+            return self.sift(sifting, reader);
+        }
         let mut bytes = Vec::new();
         loop {
             let room = self.make_room(&mut bytes)?;
@@ -82,6 +94,43 @@ impl Output {
                 return Ok(bytes);
             }
         }
+    }
+
+    /// Reads everything and keeps what the sieve keeps.
+    fn sift(&mut self, sifting: Sifting, mut reader: impl Read) -> Result<Vec<u8>, Failure> {
+        let (mut sieve, mut kept, mut come) = ((sifting.make)(), Vec::new(), 0_usize);
+        let mut buffer = vec![0; FIRST_CAPACITY];
+        loop {
+            let read = match reader.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Failure::Damaged(error)),
+            };
+            come = come.saturating_add(read);
+            if come > sifting.bytes_max.max(self.bytes_max) {
+                return Err(Failure::TooLong);
+            }
+            let data = buffer.get(..read).unwrap_or_default();
+            sieve.push(data, &mut kept).map_err(Failure::Refused)?;
+            self.hold(&kept)?;
+        }
+        sieve.end(&mut kept).map_err(Failure::Refused)?;
+        self.hold(&kept)?;
+        Ok(kept)
+    }
+
+    /// Reserves what these bytes take beyond what is reserved.
+    fn hold(&mut self, kept: &Vec<u8>) -> Result<(), Failure> {
+        if kept.len() > self.bytes_max {
+            return Err(Failure::TooLong);
+        }
+        let missing = kept.capacity().saturating_sub(self.reserved);
+        if missing > 0 {
+            self.reservation.add(missing).map_err(Failure::Refused)?;
+            self.reserved += missing;
+        }
+        Ok(())
     }
 
     /// Makes room for as many bytes again, or for as many as may be, and returns for how many. One more than may be is room

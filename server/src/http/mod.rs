@@ -52,6 +52,7 @@ pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};
 pub use doc::{Answer, Doc, Form, PAGING, Param, Place, SchemaOf};
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
 pub use etag::{etag_of, etag_of_answer};
+pub use identify::SENTRY_LIMITS;
 pub use json::without_place;
 pub use listener::{ControlListener, Listener};
 pub use parts::{Parts, unreadable_part};
@@ -61,7 +62,7 @@ pub use request::Request;
 pub use response::{Data, Deleted, Meta, Page, Response};
 pub use route::{
     Access, BodyKind, DsnIn, Handle, Handler, HandlerFuture, HangUp, LimitClass, Method, Packing,
-    Route, Scope,
+    Route, Scope, Sieve, Sifting,
 };
 pub use router::InvalidRoute;
 pub use serve::serve;

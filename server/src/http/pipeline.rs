@@ -81,7 +81,11 @@ where
     check_header_size(server, &parts)?;
     trail.identity = identify::in_head(server, origin, route, &parts)?;
     introduce(&parts, &trail.identity);
-    charge(server, route, trail)?;
+    if route.charges.is_none() {
+        charge(server, route, trail)?;
+    } else {
+        refuse_known(server, route, trail)?;
+    }
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
         Handler::App(handler) => handler,
@@ -100,10 +104,12 @@ where
     if let Some(identity) = identify::in_body(app, route, &trail.identity, &body)? {
         trail.identity = identity;
         introduce(&parts, &trail.identity);
-        charge(server, route, trail)?;
+        if route.charges.is_none() {
+            charge(server, route, trail)?;
+        }
     }
     if let Some(charges) = route.charges {
-        charge_more(server, route, trail, charges(&body).saturating_sub(1))?;
+        charge_more(server, route, trail, charges(&body))?;
     }
     let admitted = place.of_somebody_known(server, body.len())?;
     let client = parts.extensions.remove::<Arc<ClientEnd>>();
@@ -190,6 +196,14 @@ impl Place {
 /// Counts the request against the quota of its caller.
 fn charge(server: &Server, route: &Route, trail: &mut Trail) -> Result<(), OverQuota> {
     charge_more(server, route, trail, 1)
+}
+
+/// Refuses a caller whose next call cannot fit yet, before its body is read; counts nothing.
+fn refuse_known(server: &Server, route: &Route, trail: &mut Trail) -> Result<(), OverQuota> {
+    identify::refuse_known(route, &trail.identity).inspect_err(|refused| {
+        trail.usage = Some(refused.usage);
+        server.telemetry.refused_quota();
+    })
 }
 
 /// Counts so many calls.

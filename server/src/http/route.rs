@@ -34,12 +34,14 @@ pub struct Route {
     pub access: Access,
     /// Which quota the call counts against.
     pub limit: LimitClass,
-    /// How many calls a request counts as against its quota, at least one, where the body tells.
+    /// How many calls a request counts as against its quota, where the body tells; one without.
     pub charges: Option<Charges>,
     /// What is read of the body before the handler runs.
     pub body: BodyKind,
     /// How bodies may be packed, besides the encodings that every route reads.
     pub packing: Option<Packing>,
+    /// What drops parts of a body as it comes; everything is kept without.
+    pub sifting: Option<Sifting>,
     /// Whether public keys are refused, although they have the scope.
     pub is_private: bool,
     /// Whether calls make a store smaller, and may take memory beyond `memory.limit` for that.
@@ -110,6 +112,7 @@ impl Route {
             charges: None,
             body,
             packing: None,
+            sifting: None,
             is_private: false,
             drains: false,
             hang_up: HangUp::GoesOn,
@@ -162,7 +165,7 @@ impl Route {
         self
     }
 
-    /// A request counts as many calls against its quota as this finds in its body, and at least one.
+    /// A request counts as many calls against its quota as this finds in its body, which may be none.
     #[must_use]
     pub const fn charges(mut self, charges: Charges) -> Self {
         self.charges = Some(charges);
@@ -180,6 +183,13 @@ impl Route {
     #[must_use]
     pub const fn packing(mut self, packing: Packing) -> Self {
         self.packing = Some(packing);
+        self
+    }
+
+    /// What the route does not read of a body is dropped as it comes.
+    #[must_use]
+    pub const fn sifting(mut self, sifting: Sifting) -> Self {
+        self.sifting = Some(sifting);
         self
     }
 
@@ -251,6 +261,25 @@ impl Method {
 
 /// Finds in a body how many calls it stands for.
 pub(super) type Charges = fn(&[u8]) -> u32;
+
+/// Keeps of a body what its route reads, as it comes. A trait because bodies are read here and their protocols are known in the
+/// areas.
+pub trait Sieve: Send {
+    /// Looks at the next bytes, and appends what is kept of them, and of bytes that were held back before, to `kept`.
+    fn push(&mut self, data: &[u8], kept: &mut Vec<u8>) -> ApiResult<()>;
+
+    /// The body has ended: appends what was held back.
+    fn end(&mut self, kept: &mut Vec<u8>) -> ApiResult<()>;
+}
+
+/// How parts of a body are dropped as it comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Sifting {
+    /// Makes the sieve of a body.
+    pub make: fn() -> Box<dyn Sieve>,
+    /// Bytes that a body may have, after decompression, with what is dropped.
+    pub bytes_max: usize,
+}
 
 /// Finds the DSN in a body.
 pub type DsnIn = fn(&[u8]) -> Option<String>;

@@ -3,6 +3,7 @@
 //! The counters live beside the key, so there is no table to prune: a key that goes takes its counters along.
 
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use governor::RateLimiter;
@@ -29,6 +30,8 @@ pub struct Throttle {
 struct Bucket {
     per_minute: NonZeroU32,
     limiter: Limiter,
+    /// Until when not one request fits, in milliseconds of the ticks, as the last refusal of a single one said.
+    full_until_ms: AtomicU64,
 }
 
 /// What counting one request found.
@@ -78,16 +81,28 @@ impl Throttle {
 
     /// Counts so many requests of `class`, all or none. More than the whole quota never fit.
     pub fn check_many(&self, class: LimitClass, requests: NonZeroU32) -> Verdict {
-        let bucket = match class {
-            LimitClass::Unlimited => &None,
-            LimitClass::Batch => &self.batch,
-            LimitClass::Query => &self.query,
-            LimitClass::Single => &self.single,
-            LimitClass::Other => &self.other,
-        };
-        match bucket {
+        match self.bucket(class) {
             Some(bucket) => bucket.check(&self.ticks, requests),
             None => Verdict::Unlimited,
+        }
+    }
+
+    /// How the quota of `class` stands, and how long to wait, where an earlier refusal tells that not one request fits.
+    /// Counts nothing.
+    pub fn known_refusal(&self, class: LimitClass) -> Option<(Usage, Duration)> {
+        let bucket = self.bucket(class)?;
+        let until = Duration::from_millis(bucket.full_until_ms.load(Ordering::Relaxed));
+        let wait = until.checked_sub(self.ticks.elapsed()).filter(|wait| !wait.is_zero())?;
+        Some((bucket.usage(0), wait))
+    }
+
+    fn bucket(&self, class: LimitClass) -> Option<&Bucket> {
+        match class {
+            LimitClass::Unlimited => None,
+            LimitClass::Batch => self.batch.as_ref(),
+            LimitClass::Query => self.query.as_ref(),
+            LimitClass::Single => self.single.as_ref(),
+            LimitClass::Other => self.other.as_ref(),
         }
     }
 }
@@ -98,16 +113,23 @@ impl Bucket {
         let per_minute = NonZeroU32::new(per_minute)?;
         let quota = governor::Quota::per_minute(per_minute);
         let limiter = RateLimiter::direct_with_clock(quota, ticks.clone()).with_middleware();
-        Some(Self { per_minute, limiter })
+        Some(Self { per_minute, limiter, full_until_ms: AtomicU64::new(0) })
     }
 
     fn check(&self, ticks: &Ticks, requests: NonZeroU32) -> Verdict {
         match self.limiter.check_n(requests) {
             Ok(Ok(state)) => Verdict::Allowed(self.usage(state.remaining_burst_capacity())),
-            Ok(Err(early)) => Verdict::Refused {
-                usage: self.usage(0),
-                wait: early.wait_time_from(ticks.elapsed()),
-            },
+            Ok(Err(early)) => {
+                let now = ticks.elapsed();
+                let wait = early.wait_time_from(now);
+                // Several may have to wait while one would fit.
+                if requests == NonZeroU32::MIN {
+                    let until_ms = now.saturating_add(wait).as_millis();
+                    let until_ms = u64::try_from(until_ms).unwrap_or(u64::MAX);
+                    self.full_until_ms.store(until_ms, Ordering::Relaxed);
+                }
+                Verdict::Refused { usage: self.usage(0), wait }
+            }
             // However long it waits.
             Err(_) => Verdict::Refused { usage: self.usage(0), wait: Duration::from_secs(60) },
         }
@@ -162,6 +184,23 @@ mod tests {
         assert!(matches!(check(11), Verdict::Refused { wait, .. } if wait.as_secs() == 60));
         clock.set(TimestampMs(42_000));
         assert_eq!(check(7), left(0));
+    }
+
+    #[test]
+    fn a_refusal_is_known_until_the_wait_is_over() {
+        let clock = Clock::manual(TimestampMs(0));
+        let throttle = Throttle::new(&Quotas::default(), Ticks::following(clock.clone()));
+        let known = || throttle.known_refusal(LimitClass::Batch).map(|(_, wait)| wait.as_secs());
+        throttle.check_many(LimitClass::Batch, NonZeroU32::new(10).unwrap());
+        throttle.check_many(LimitClass::Batch, NonZeroU32::new(2).unwrap());
+        assert_eq!(known(), None, "one alone has not been refused");
+        throttle.check(LimitClass::Batch);
+        assert_eq!(known(), Some(6));
+        clock.set(TimestampMs(2_000));
+        assert_eq!(known(), Some(4));
+        clock.set(TimestampMs(6_000));
+        assert_eq!(known(), None);
+        assert_eq!(throttle.known_refusal(LimitClass::Query), None);
     }
 
     #[test]

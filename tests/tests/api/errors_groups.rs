@@ -39,6 +39,39 @@ fn an_error_is_told_and_found() {
 }
 
 #[test]
+fn errors_are_found_by_environment_release_tags_and_time() {
+    let mut server = Server::start();
+    for (kind, environment, region) in [("A", "prod", "eu"), ("B", "staging", "us")] {
+        let body = json!({
+            "exception": {"type": kind}, "environment": environment, "release": "shop@1.2",
+            "tags": {"region": region},
+        });
+        server.client().post("/api/v1/errors", &body).data(201);
+    }
+    let found = |client: &Client, query: &str| {
+        let list = client.get(&format!("/api/v1/errors?sort=first_seen&{query}")).data(200);
+        let titles =
+            list.as_array().into_iter().flatten().map(|item| text(&item["title"]).to_owned());
+        titles.collect::<Vec<_>>().join(" ")
+    };
+    // The same after a restart.
+    for round in 0..2 {
+        let client = server.client();
+        for (query, expected) in [
+            ("environment=prod", "A"),
+            ("release=shop@1.2&tags[region]=us", "B"),
+            ("environment=prod&tags[region]=us", ""),
+            ("from=2020-01-01&to=2020-12-31", ""),
+            ("from=2020-01-01&environment=staging", "B"),
+        ] {
+            assert_eq!(found(&client, query), expected, "{query}, round {round}");
+        }
+        server.terminate();
+        server.restart();
+    }
+}
+
+#[test]
 fn errors_are_refused_that_cannot_be() {
     covers!("POST /api/v1/errors", Refusal);
     covers!("GET /api/v1/errors", Refusal);
@@ -124,6 +157,8 @@ fn merged_and_deleted_errors_leave_nothing_of_themselves() {
     let merge = json!({"ids": [ids[1]]});
     let merged = client.post(&format!("/api/v1/errors/{}/merge", ids[0]), &merge).data(200);
     assert_eq!(merged["occurrences"], 2);
+    let found = client.get(&format!("/api/v1/errors/{}", ids[1])).data(200);
+    assert_eq!((&found["id"], &found["merged_into"]), (&json!(ids[0]), &json!(ids[0])));
     let bulk = json!({"action": "resolve", "ids": [ids[2]]});
     let done = client.post("/api/v1/errors/bulk", &bulk).data(200);
     assert_eq!(done, json!({"matched": 1, "changed": 1}));

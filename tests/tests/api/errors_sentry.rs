@@ -310,7 +310,8 @@ fn past_the_quota_sdks_are_told_how_long_to_be_silent() {
     for _ in 0..2 {
         assert_eq!(send(&client, &key, envelope(ID, "m")).status, 200);
     }
-    let in_body = format!("{{\"dsn\":\"{}\"}}\n", dsn(&server, &key));
+    let in_body = json!({"dsn": dsn(&server, &key)});
+    let in_body = format!("{in_body}\n{{\"type\":\"event\"}}\n{}\n", event("m"));
     let open = client.without_key();
     let refused = [
         send(&client, &key, envelope(ID, "m")),
@@ -322,6 +323,79 @@ fn past_the_quota_sdks_are_told_how_long_to_be_silent() {
         assert_eq!(answer.must_header("x-sentry-rate-limits"), format!("{seconds}::key"));
         assert_eq!(answer.must_header("access-control-allow-origin"), "*");
     }
+}
+
+#[test]
+fn what_is_not_taken_is_named_and_counts_against_nothing() {
+    let server = Server::start();
+    let client = server.client();
+    let key = public_key(&client, &json!({"single": 2}));
+    let items = ["transaction", "session", "check_in", "profile", "client_report"];
+    let items: String =
+        items.iter().map(|kind| format!("{{\"type\":\"{kind}\"}}\n{{}}\n")).collect();
+    for _ in 0..10 {
+        let answer = send(&client, &key, format!("{{\"event_id\":\"{ID}\"}}\n{items}"));
+        assert_eq!(answer.expect(200), json!({ "id": ID }));
+    }
+    assert_eq!(all(&client), json!([]));
+    for left in ["1", "0"] {
+        let beside = format!("{{}}\n{items}{{\"type\":\"event\"}}\n{}\n", event("m"));
+        let answer = send(&client, &key, beside);
+        assert_eq!((answer.status, answer.must_header("ratelimit-remaining")), (200, left));
+        let limits = answer.must_header("x-sentry-rate-limits");
+        let parts: Vec<&str> = limits.split(':').collect();
+        let [seconds, categories, scope, _reason] = parts.as_slice() else { panic!("{limits}") };
+        assert!(seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0), "{limits}");
+        assert_eq!(*scope, "organization");
+        let categories: Vec<&str> = categories.split(';').collect();
+        for named in ["transaction", "session", "monitor", "span", "attachment", "replay"] {
+            assert!(categories.contains(&named), "{named} in {limits}");
+        }
+        assert!(!categories.iter().any(|it| ["", "error", "default"].contains(it)), "{limits}");
+    }
+    send(&client, &key, envelope(ID, "m")).refused(429, "rate_limited");
+    // Damage costs as much to read as an event.
+    let other = public_key(&client, &json!({"single": 1}));
+    send(&client, &other, "nonsense").refused(400, "invalid_json");
+    send(&client, &other, envelope(ID, "m")).refused(429, "rate_limited");
+}
+
+#[test]
+fn an_attachment_of_any_length_does_not_lose_the_event_beside_it() {
+    // All bodies together have much less room than the attachment.
+    let server = Setup::new().set("bodies.in_flight", "\"8MiB\"").start();
+    let client = server.client();
+    let key = public_key(&client, &json!({}));
+    let attachment = vec![b'x'; 40 << 20];
+    let with_attachment = |message: &str, length: usize| {
+        let event = event(message);
+        let mut body =
+            format!("{{}}\n{{\"type\":\"attachment\",\"length\":{length}}}\n").into_bytes();
+        body.extend_from_slice(&attachment);
+        let of_event = event.len();
+        body.extend(
+            format!("\n{{\"type\":\"event\",\"length\":{of_event}}}\n{event}\n").into_bytes(),
+        );
+        body
+    };
+    let plain = with_attachment("plain", attachment.len());
+    assert_eq!(send(&client, &key, plain.as_slice()).status, 200);
+    let (mut gzip, mut zlib) = (Vec::new(), Vec::new());
+    packed(GzEncoder::new(&mut gzip, Compression::fast()), &plain);
+    packed(ZlibEncoder::new(&mut zlib, Compression::fast()), &plain);
+    let open = client.without_key();
+    for (encoding, bytes) in [("gzip", gzip), ("deflate", zlib)] {
+        let request = open.request("POST", "/api/1/envelope/").header("x-sentry-auth", auth(&key));
+        let answer = request.header("content-encoding", encoding).body(bytes).send();
+        assert_eq!(answer.status, 200, "{encoding}: {}", answer.summary());
+    }
+    assert_eq!(all(&client)[0]["occurrences"], 3);
+    // One that is not as long as it says damages the envelope.
+    for length in [attachment.len() - 1, attachment.len() + 1] {
+        let damaged = with_attachment("damaged", length);
+        send(&client, &key, damaged).refused(400, "invalid_json");
+    }
+    assert_eq!(all(&client).as_array().map(Vec::len), Some(1));
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //! frame = {"file"?, "line"?, "column"?, "function"?, "module"?, "in_app", "context"?, "vars"?}            the oldest first
 //! ```
 //!
-//! Level, environment and release are tags of the event. An occurrence that is too large is written again with less: first
+//! Level, environment and release are tags of the event, and so are the first tags of the occurrence, as `tag.<key>`. An occurrence that is too large is written again with less: first
 //! without variables and with less of what the SDK sent along, then with fewer frames, at last with little but its message.
 
 use telltale_engine::{Properties, PropertiesWriter};

@@ -35,6 +35,14 @@ impl GroupId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupHash(pub u128);
 
+/// What an occurrence goes by: the hash that makes its group, and the one that the rules before made, by which groups are found that are
+/// older than the rules of today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GroupHashes {
+    pub(super) current: GroupHash,
+    pub(super) earlier: GroupHash,
+}
+
 /// A key that errors were sent with, so far as one must be told from another: a hash of its id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Sender(pub(super) u64);
@@ -227,7 +235,8 @@ impl Course {
         }
     }
 
-    /// Carries out a move. A move to the state that the group is in changes nothing.
+    /// Carries out a move. A move to the state that the group is in changes nothing, but for an ignore, which takes the new duration and
+    /// reason.
     pub(super) fn carry_out(&mut self, order: &Move, now: TimestampMs, next_number: u64) {
         let status = self.status(now);
         match order {
@@ -242,25 +251,27 @@ impl Course {
                 self.ignored_until = duration_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
                 self.reason.clone_from(reason);
             }
+            Move::Ignore { duration_ms, reason } => {
+                self.ignored_until = duration_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
+                self.reason.clone_from(reason);
+            }
             // Also where an ignore is over: what is left of it goes.
             Move::Unresolve if self.set != Status::Unresolved => {
                 self.enter(Status::Unresolved, next_number);
             }
             Move::Assign { user } => self.assignee.clone_from(user),
-            Move::Resolve { .. } | Move::Ignore { .. } | Move::Unresolve => {}
+            Move::Resolve { .. } | Move::Unresolve => {}
         }
     }
 
-    /// Takes note of an occurrence. A resolved group, or one whose ignore was over, is unresolved again; what happened or was
-    /// received before the move does not undo it. Where the wall clock was set back since, only the numbers say what came after.
-    pub(super) fn meet(&mut self, event: EventId, time: TimestampMs) {
+    /// Takes note of an occurrence. A resolved group, or one whose ignore was over, is unresolved again by what arrives after the
+    /// move: the numbers say what does, whatever the clock of the client says and however the clock here was set.
+    pub(super) fn meet(&mut self, event: EventId) {
         let received = event.received();
         let reopens = event.number() >= self.moved_number
             && match self.set {
                 Status::Unresolved => false,
-                Status::Resolved => {
-                    self.resolved_at.is_none_or(|resolved| resolved <= time || received < resolved)
-                }
+                Status::Resolved => true,
                 Status::Ignored => self.ignored_until.is_some_and(|until| until <= received),
             };
         if reopens {
@@ -308,16 +319,15 @@ mod tests {
 
     #[test]
     fn an_error_that_comes_again_is_unresolved_and_says_so() {
-        for (number, time, expected) in [
-            (10, after(0), Status::Unresolved),
-            (10, after(5), Status::Unresolved),
-            // It happened before it was resolved, or was received before.
-            (10, after(-1), Status::Resolved),
-            (9, after(5), Status::Resolved),
+        for (number, expected) in [
+            (10, Status::Unresolved),
+            (11, Status::Unresolved),
+            // It arrived before it was resolved.
+            (9, Status::Resolved),
         ] {
             let mut course = moved(Move::Resolve { note: Some("done".into()) });
-            course.meet(EventId::new(after(7), number), time);
-            assert_eq!(course.status(after(9)), expected, "{number} {time:?}");
+            course.meet(EventId::new(after(7), number));
+            assert_eq!(course.status(after(9)), expected, "{number}");
             let regressed = (expected == Status::Unresolved).then_some(after(7));
             assert_eq!(course.regressed_at, regressed);
         }
@@ -326,9 +336,9 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_back_hides_no_regression() {
         let mut course = moved(Move::Resolve { note: None });
-        course.meet(EventId::new(after(-5_000), 9), after(-5_001));
+        course.meet(EventId::new(after(-5_000), 9));
         assert_eq!(course.set, Status::Resolved, "it was numbered before the move");
-        course.meet(EventId::new(after(-5_000), 10), after(-5_001));
+        course.meet(EventId::new(after(-5_000), 10));
         assert_eq!((course.set, course.regressed_at), (Status::Unresolved, Some(after(-5_000))));
     }
 
@@ -337,12 +347,12 @@ mod tests {
         let mut course = moved(Move::Ignore { duration_ms: Some(100), reason: None });
         assert_eq!(course.status(after(99)), Status::Ignored);
         assert_eq!(course.status(after(100)), Status::Unresolved);
-        course.meet(EventId::new(after(99), 11), after(99));
+        course.meet(EventId::new(after(99), 11));
         assert_eq!((course.set, course.regressed_at), (Status::Ignored, None));
-        course.meet(EventId::new(after(100), 12), after(50));
+        course.meet(EventId::new(after(100), 12));
         assert_eq!((course.set, course.regressed_at), (Status::Unresolved, Some(after(100))));
         let mut forever = moved(Move::Ignore { duration_ms: None, reason: None });
-        forever.meet(EventId::new(after(1 << 40), 13), after(1 << 40));
+        forever.meet(EventId::new(after(1 << 40), 13));
         assert_eq!(forever.status(after(1 << 40)), Status::Ignored);
     }
 
@@ -350,7 +360,7 @@ mod tests {
     fn a_move_to_the_state_it_is_in_changes_nothing() {
         let orders = [
             Move::Resolve { note: None },
-            Move::Ignore { duration_ms: Some(5_000), reason: None },
+            Move::Ignore { duration_ms: None, reason: Some("noise".into()) },
             Move::Unresolve,
         ];
         for order in orders {
@@ -359,6 +369,12 @@ mod tests {
             twice.carry_out(&order, after(50), 20);
             assert_eq!(twice, once, "{order:?}");
         }
+        // A repeated ignore lasts as long as it says now, and is the same ignore.
+        let mut course = moved(Move::Ignore { duration_ms: Some(5_000), reason: None });
+        let order = Move::Ignore { duration_ms: Some(10), reason: Some("noise".into()) };
+        course.carry_out(&order, after(50), 20);
+        assert_eq!((course.ignored_at, course.ignored_until), (Some(T), Some(after(60))));
+        assert_eq!((course.reason.as_deref(), course.moved_number), (Some("noise"), 10));
         // An ignore that is over may begin again.
         let mut course = moved(Move::Ignore { duration_ms: Some(10), reason: None });
         course.carry_out(&Move::Ignore { duration_ms: Some(10), reason: None }, after(10), 20);

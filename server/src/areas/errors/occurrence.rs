@@ -60,6 +60,8 @@ pub(super) struct Frame<'d> {
     pub(super) abs_path: Option<Cow<'d, str>>,
     pub(super) function: Option<Cow<'d, str>>,
     pub(super) module: Option<Cow<'d, str>>,
+    /// The library or archive that the code is in; only fingerprints read it.
+    pub(super) package: Option<Cow<'d, str>>,
     pub(super) line: Option<u64>,
     pub(super) column: Option<u64>,
     pub(super) in_app: Option<bool>,

@@ -1,20 +1,22 @@
 //! The verbs of the area. Those that look at the disk or ask the engine block.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use telltale_engine::{
-    Event, EventAggregation, EventAnswer, EventBatch, EventField, EventId, EventListQuery,
-    EventPage, EventQuery, Receipt, TimeRange, Write,
+    Event, EventAggregation, EventAnswer, EventBatch, EventField, EventGroupBy, EventId,
+    EventListQuery, EventPage, EventQuery, Receipt, TimeRange, Write,
 };
 use tokio::sync::oneshot;
 
 use super::error::ErrorsError;
-use super::ledger::{Admission, GroupFilter, GroupView, Ticket, events_of};
+use super::ledger::{Admission, GROUP_TAG, GroupFilter, GroupView, SeenWithin, Ticket, events_of};
 use super::model::{GroupId, Move};
 use super::prepare::Prepared;
-use super::query;
+use super::query::{self, Listing, Occurrences, Wanted};
 use crate::app::App;
 use crate::http::{ApiResult, Paging};
+use crate::limits;
 use crate::platform::buckets::Width;
 
 /// Occurrences that are to be stored together.
@@ -31,7 +33,7 @@ pub(super) struct Admitted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Chosen {
     Named(Vec<GroupId>),
-    Matching(GroupFilter),
+    Matching(Wanted),
 }
 
 /// What a bulk action does.
@@ -41,7 +43,7 @@ pub(super) enum Action {
     Delete,
 }
 
-/// Finds the groups of occurrences, and makes events of those that are new.
+/// Finds the groups of occurrences, and makes events of those that are new. Blocks: ids of occurrences are looked up on disk.
 pub(super) fn admit(app: &App, occurrences: &[Prepared]) -> Result<Admitted, ErrorsError> {
     let batch = app.engine().event_batch();
     let mut admitted = Admitted { batch, tickets: Vec::new(), elsewhere: Vec::new() };
@@ -69,7 +71,15 @@ pub(super) async fn store(
     if !tickets.is_empty() || receipt.is_some() {
         let write = Write { events: Some(batch), receipt, ..Write::default() };
         match app.write(write).await {
-            Ok(_) => app.errors().count(&tickets),
+            Ok(_) if app.errors().count_in_memory(&tickets) => {}
+            // Users of groups that have been quiet are on disk.
+            Ok(_) => {
+                let count = move |app: &App| {
+                    app.errors().count(&tickets);
+                    Ok::<_, ErrorsError>(())
+                };
+                app.blocking(count).await?;
+            }
             Err(error) => {
                 app.errors().forget(&tickets);
                 return Err(error);
@@ -82,6 +92,56 @@ pub(super) async fn store(
         }
     }
     Ok(())
+}
+
+/// A page of errors, and how many match in all.
+pub(super) fn list(
+    app: &App,
+    listing: Listing,
+    page: (usize, usize),
+) -> Result<(Vec<GroupView>, usize), ErrorsError> {
+    let filter = narrowed(app, listing.wanted)?;
+    Ok(app.errors().list(&filter, listing.sort, page))
+}
+
+/// The filter of groups, narrowed to those that have an occurrence as wanted.
+fn narrowed(app: &App, wanted: Wanted) -> Result<GroupFilter, ErrorsError> {
+    let Wanted { mut groups, occurrences } = wanted;
+    if let Some(occurrences) = occurrences {
+        groups.only = Some(occurring(app, &groups, &occurrences)?);
+    }
+    Ok(groups)
+}
+
+/// The groups that have an occurrence as wanted, asked for a number of groups at a time.
+fn occurring(
+    app: &App,
+    groups: &GroupFilter,
+    wanted: &Occurrences,
+) -> Result<HashSet<GroupId>, ErrorsError> {
+    let by_time = wanted.tags.is_empty();
+    let SeenWithin { certain: mut found, mut possible } =
+        app.errors().seen_within(groups, wanted.range, by_time);
+    // In order they are looked up quickly in each block.
+    possible.sort_unstable();
+    for asked in possible.chunks(limits::ERRORS_ASKED_TOGETHER) {
+        let names = asked.iter().map(|(id, _)| id.text()).collect();
+        let mut filter = events_of(names, wanted.range);
+        filter.tags.extend(wanted.tags.iter().cloned());
+        let answer = app.engine().query_events(&EventQuery {
+            filter,
+            interval: None,
+            group_by: Some(EventGroupBy::Tag(GROUP_TAG.to_owned())),
+            field: EventField::Value,
+            distinct: None,
+            aggregations: vec![EventAggregation::Count],
+        })?;
+        for id in answer.groups.iter().filter_map(|(name, _)| GroupId::parse(name)) {
+            let owner = asked.binary_search_by_key(&id, |(of, _)| *of);
+            found.extend(owner.ok().and_then(|at| asked.get(at)).map(|(_, group)| *group));
+        }
+    }
+    Ok(found)
 }
 
 /// A group, and its newest occurrence while that is kept.
@@ -129,9 +189,10 @@ pub(super) fn series(
     })?)
 }
 
-/// Moves one group.
+/// Moves one group, or the one that it was merged into.
 pub(super) fn carry_out(app: &App, id: &str, order: &Move) -> Result<GroupView, ErrorsError> {
-    let (moved, _) = app.errors().carry_out(&[query::group(id)?], order)?;
+    let id_sent = query::group(id)?;
+    let (moved, _) = app.errors().carry_out(&[app.errors().owner(id_sent)], order)?;
     moved.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
 }
 
@@ -154,7 +215,7 @@ pub(super) fn in_bulk(
 ) -> Result<(usize, usize), ErrorsError> {
     let ids = match chosen {
         Chosen::Named(ids) => ids,
-        Chosen::Matching(filter) => app.errors().matching(&filter),
+        Chosen::Matching(wanted) => app.errors().matching(&narrowed(app, wanted)?),
     };
     match action {
         Action::Move(order) => {

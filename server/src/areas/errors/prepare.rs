@@ -1,11 +1,13 @@
 //! From an occurrence to what is stored of it and what its group shows: everything that can be done before anybody is asked
 //! which group that is.
 
+use telltale_engine::limits::TAG_KEY_CHARS_MAX;
 use telltale_engine::{Properties, PropertiesWriter, TimestampMs};
 
 use super::document::{self, Names};
-use super::grouping::group_of;
-use super::model::{GroupHash, Level, Sender, SentLevel};
+use super::grouping::hashes_of;
+use super::ledger::OWN_TAG_PREFIX;
+use super::model::{GroupHashes, Level, Sender, SentLevel};
 use super::occurrence::{Occurrence, cut};
 use super::scrub::Scrubber;
 use crate::limits;
@@ -17,12 +19,14 @@ pub(super) struct Prepared {
     pub(super) project: u64,
     /// The id that the sender gave it, or was given here.
     pub(super) event_id: u128,
-    pub(super) hash: GroupHash,
+    pub(super) hashes: GroupHashes,
     pub(super) time: TimestampMs,
     pub(super) level: SentLevel,
     pub(super) environment: Option<String>,
     pub(super) release: Option<String>,
     pub(super) user: Option<String>,
+    /// Tags by which errors are found, with the keys that they have as tags of the event.
+    pub(super) tags: Vec<(String, String)>,
     pub(super) face: Face,
     pub(super) properties: Properties,
 }
@@ -65,12 +69,13 @@ pub(super) fn prepare(
         sender: arrival.sender,
         project: arrival.project,
         event_id,
-        hash: group_of(occurrence),
+        hashes: hashes_of(occurrence),
         time: occurrence.time.unwrap_or(arrival.now),
         level: occurrence.level,
         environment: owned(&occurrence.environment),
         release: owned(&occurrence.release),
         user: occurrence.user.key().map(|user| scrubber.user(user).into_owned()),
+        tags: indexed(occurrence, scrubber),
         face: Face {
             message: searched(occurrence, &title, scrubber),
             title,
@@ -83,6 +88,23 @@ pub(super) fn prepare(
 /// An id of an event as SDKs write it.
 pub(super) fn event_id_text(id: u128) -> String {
     format!("{id:032x}")
+}
+
+/// The tags by which errors are found: those that an event can have.
+fn indexed(occurrence: &Occurrence<'_>, scrubber: &Scrubber) -> Vec<(String, String)> {
+    let mut tags: Vec<(String, String)> = Vec::new();
+    for (key, value) in occurrence.tags.iter().filter(|(key, _)| !scrubber.is_secret(key)) {
+        let key = [OWN_TAG_PREFIX, &scrubber.text(key)].concat();
+        let is_key = key.chars().count() <= TAG_KEY_CHARS_MAX && !key.contains(char::is_control);
+        if is_key && !tags.iter().any(|(known, _)| *known == key) {
+            let value = cut(&scrubber.text(value), limits::ERROR_TAG_CHARS_MAX).to_owned();
+            tags.push((key, value));
+        }
+        if tags.len() == limits::ERROR_TAGS_INDEXED_MAX {
+            break;
+        }
+    }
+    tags
 }
 
 /// The beginning of the message, unless the title holds it.

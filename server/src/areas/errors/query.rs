@@ -1,61 +1,122 @@
 //! What callers ask for: parameters of queries and filters of bodies, read into what the ledger and the engine understand.
 
-use telltale_engine::{TimeRange, TimestampMs};
+use telltale_engine::{TagFilter, TimeRange, TimestampMs};
 
 use super::error::ErrorsError;
-use super::ledger::{GroupFilter, SortBy};
+use super::ledger::{GroupFilter, OWN_TAG_PREFIX, SortBy};
 use super::model::{GroupId, Level, Status};
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits;
 use crate::platform::buckets::Width;
-use crate::platform::{question, span};
+use crate::platform::question::{self, InvalidQuestion};
+use crate::platform::span;
+use crate::platform::time::{self, Moment};
 
 /// A page of groups.
 #[derive(Clone, Debug)]
 pub(super) struct Listing {
-    pub(super) filter: GroupFilter,
+    pub(super) wanted: Wanted,
     pub(super) sort: SortBy,
 }
 
+/// Which errors are wanted: what their groups say, and what their occurrences say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) groups: GroupFilter,
+    /// `None` where nothing is asked of occurrences.
+    pub(super) occurrences: Option<Occurrences>,
+}
+
+/// Occurrences of which an error must have one: all conditions hold of the same one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Occurrences {
+    pub(super) range: TimeRange,
+    pub(super) tags: Vec<TagFilter>,
+}
+
 /// Filters as they are written, in a query or in a body.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Written<'t> {
     pub(super) status: Option<&'t str>,
     pub(super) level: Option<&'t str>,
     pub(super) since: Option<&'t str>,
+    pub(super) from: Option<&'t str>,
+    pub(super) to: Option<&'t str>,
+    pub(super) environment: Option<&'t str>,
+    pub(super) release: Option<&'t str>,
+    pub(super) tags: Vec<(&'t str, &'t str)>,
     pub(super) search: Option<&'t str>,
     pub(super) assignee: Option<&'t str>,
 }
 
-/// A filter of the wrong form: which, and what was expected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct WrongFilter {
-    pub(super) field: &'static str,
-    pub(super) expected: &'static str,
+/// A filter that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum InvalidFilter {
+    /// It has the wrong form: which, and what was expected.
+    Wrong(&'static str, &'static str),
+    /// It is one that all questions have in common.
+    Question(InvalidQuestion),
+}
+
+impl From<InvalidQuestion> for InvalidFilter {
+    fn from(invalid: InvalidQuestion) -> Self {
+        Self::Question(invalid)
+    }
 }
 
 impl Written<'_> {
-    pub(super) fn read(self, now: TimestampMs) -> Result<GroupFilter, WrongFilter> {
-        let wrong = |field, expected| WrongFilter { field, expected };
+    pub(super) fn read(self, now: TimestampMs) -> Result<Wanted, InvalidFilter> {
+        let wrong = InvalidFilter::Wrong;
         let one_of = "must be unresolved, resolved or ignored";
         let status = self.status.map(|text| Status::parse(text).ok_or(wrong("status", one_of)));
         let one_of = "must be warning, error or fatal";
         let level = self.level.map(|text| Level::parse(text).ok_or(wrong("level", one_of)));
-        let range = "must be a range such as 30m, 24h or 7d";
-        let since = self.since.map(|text| {
-            let ms = span::parse(text, i64::MAX).ok_or(wrong("since", range))?;
-            Ok(TimestampMs(now.0.saturating_sub(ms)))
-        });
+        let expected = "must be a range such as 30m, 24h or 7d, a date or a date with a time";
+        let since = self.since.map(|text| since(text, now).ok_or(wrong("since", expected)));
         if self.search.is_some_and(|text| text.chars().count() > limits::ERROR_SEARCH_CHARS_MAX) {
             return Err(wrong("search", "is longer than anything that is searched"));
         }
-        Ok(GroupFilter {
+        let groups = GroupFilter {
             status: status.transpose()?,
             level: level.transpose()?,
             since: since.transpose()?,
             search: self.search.filter(|text| !text.is_empty()).map(str::to_owned),
             assignee: self.assignee.map(str::to_owned),
-        })
+            only: None,
+        };
+        Ok(Wanted { groups, occurrences: self.occurrences(now)? })
+    }
+
+    fn occurrences(&self, now: TimestampMs) -> Result<Option<Occurrences>, InvalidFilter> {
+        let own = |name: &'static str, text: Option<&str>| {
+            let condition = text.map(|text| {
+                let expected = "must have its * alone and at the end";
+                question::tag_condition(text).ok_or(InvalidFilter::Wrong(name, expected))
+            });
+            let filter = |condition| TagFilter { key: name.to_owned(), condition };
+            condition.transpose().map(|condition| condition.map(filter))
+        };
+        let mut tags = question::tag_filters(self.tags.iter().copied())?;
+        tags.iter_mut().for_each(|tag| tag.key.insert_str(0, OWN_TAG_PREFIX));
+        tags.extend(own("environment", self.environment)?);
+        tags.extend(own("release", self.release)?);
+        if tags.is_empty() && self.from.is_none() && self.to.is_none() {
+            return Ok(None);
+        }
+        let from = self.from.map(|text| question::moment("from", text)).transpose()?;
+        let to = self.to.map(|text| question::moment("to", text)).transpose()?;
+        let start = from.map_or(TimestampMs(0), Moment::start);
+        let end = to.map_or(TimestampMs(i64::MAX), Moment::end);
+        let range = question::range(Some(start), Some(end), 0, now)?;
+        Ok(Some(Occurrences { range, tags }))
+    }
+}
+
+/// A span before now, or a time.
+fn since(text: &str, now: TimestampMs) -> Option<TimestampMs> {
+    match span::parse(text, i64::MAX) {
+        Some(ms) => Some(TimestampMs(now.0.saturating_sub(ms))),
+        None => time::parse_date_or_time(text).map(Moment::start),
     }
 }
 
@@ -65,12 +126,18 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
         status: query.one("status")?,
         level: query.one("level")?,
         since: query.one("since")?,
+        from: query.one("from")?,
+        to: query.one("to")?,
+        environment: query.one("environment")?,
+        release: query.one("release")?,
+        tags: query.bracketed("tags").collect(),
         search: query.one("search")?,
         assignee: query.one("assignee")?,
     };
-    let filter = written
-        .read(now)
-        .map_err(|WrongFilter { field, expected }| ApiError::parameter(field, expected))?;
+    let wanted = written.read(now).map_err(|invalid| match invalid {
+        InvalidFilter::Wrong(field, expected) => ApiError::parameter(field, expected),
+        InvalidFilter::Question(invalid) => invalid.into(),
+    })?;
     let sort = match query.one("sort")? {
         None | Some("last_seen") => SortBy::LastSeen,
         Some("first_seen") => SortBy::FirstSeen,
@@ -81,7 +148,7 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
             return Err(ApiError::parameter("sort", expected));
         }
     };
-    Ok(Listing { filter, sort })
+    Ok(Listing { wanted, sort })
 }
 
 /// Reads the range and the width of a series.

@@ -40,10 +40,10 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(ERRORS_PAGE_DEFAULT, PAGE_LIMIT_MAX)?;
     let listing = query::listing(req.query(), app.now())?;
     let page = (paging.offset, paging.limit);
-    let work = move |app: &App| {
-        Ok::<_, ErrorsError>(app.errors().list(&listing.filter, listing.sort, page))
-    };
-    let (groups, total) = app.blocking(work).await?;
+    let asks_events = listing.wanted.occurrences.is_some();
+    let work = move |app: &App| ops::list(app, listing, page);
+    let (groups, total) =
+        if asks_events { app.query(work).await? } else { app.blocking(work).await? };
     let data = groups.into_iter().map(GroupItem::from).collect();
     Response::ok(&Page { data, meta: paging.meta(total) })
 }
@@ -52,13 +52,16 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_json_body()?;
     let sender = Sender::of(req.identity().key_id());
     let arrival = Arrival { sender, project: 0, event_id: app.new_number(), now: app.now() };
-    let mut writer = PropertiesWriter::default();
-    let reserved = reserve_document(&body, app.engine().memory()).map_err(ErrorsError::from)?;
-    let prepared = report::read(&body, arrival.now, |occurrence| {
-        prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)
-    })?;
-    drop(reserved);
-    let admitted = ops::admit(&app, prepared.as_slice())?;
+    let admit = move |app: &App| {
+        let mut writer = PropertiesWriter::default();
+        let reserved = reserve_document(&body, app.engine().memory())?;
+        let prepared = report::read(&body, arrival.now, |occurrence| {
+            prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)
+        })?;
+        drop(reserved);
+        ops::admit(app, prepared.as_slice())
+    };
+    let admitted = app.blocking(admit).await?;
     let reported =
         admitted.tickets.first().map(Reported::from).ok_or(ErrorsError::EventTooLarge)?;
     let response = Response::created(&Data { data: reported })?;
@@ -67,8 +70,9 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id = req.param("id").to_owned();
     let (group, latest) = app.query(move |app| ops::detail(app, req.param("id"))).await?;
-    Response::ok(&Data { data: Detail::new(group, latest) })
+    Response::ok(&Data { data: Detail::new(&id, group, latest) })
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -138,11 +142,31 @@ const LIST: Doc = Doc::new(TAG, "List errors, the last seen first")
             .form(Form::OneOf(&["unresolved", "resolved", "ignored"])),
         Param::query("level", "Only errors of this level.")
             .form(Form::OneOf(&["warning", "error", "fatal"])),
-        Param::query("since", "Only errors last seen within this range: `30m`, `24h`, `7d`, `2w`.")
-            .example("24h"),
+        Param::query(
+            "since",
+            "Only errors last seen within this range (`30m`, `24h`, `7d`, `2w`), or since this date or time.",
+        )
+        .example("24h"),
+        Param::query(
+            "from",
+            "Only errors with an occurrence at this time or later. All that is asked of occurrences must hold of the same one.",
+        )
+        .form(Form::Time),
+        Param::query("to", "Only errors with an occurrence before this time; a date is the end of its day.")
+            .form(Form::Time),
+        Param::query(
+            "environment",
+            "Only errors with an occurrence in this environment, one of `a,b`, none of `!a,b`, or one that begins as `a*`.",
+        ),
+        Param::query("release", "The same for the release."),
+        Param::query(
+            "tags[key]",
+            "The same for a tag. The first 24 tags of an occurrence with keys of at most 96 characters are looked at.",
+        ),
         Param::query(
             "search",
-            "Only errors with this text in their title or message, in any case.",
+            "Only errors with this text in their title or in the first 2000 characters of the message of their newest occurrence, in \
+             any case; in the first 300 while long messages take all the memory that is theirs.",
         ),
         Param::query("assignee", "Only errors of this user; empty for those that are nobody's."),
         Param::query("sort", "What the list goes by, the greatest first; last_seen when absent.")
@@ -156,7 +180,11 @@ const LIST: Doc = Doc::new(TAG, "List errors, the last seen first")
             .form(Form::Integer(0, u64::MAX)),
     ])
     .ok::<Page<GroupItem>>()
-    .errors(&[ErrorCode::InvalidParameter]);
+    .errors(&[
+        ErrorCode::InvalidParameter,
+        ErrorCode::InvalidTimestamp,
+        ErrorCode::InvalidRange,
+    ]);
 
 const TRACK: Doc = Doc::new(TAG, "Tell of an error")
     .about(
@@ -177,10 +205,18 @@ const BULK: Doc = Doc::new(TAG, "Do something to many errors")
     .about("All of it, or nothing. Errors are named by `ids` or found by `filter`, not both. Deleting asks for `confirm`.")
     .request::<BulkInput>()
     .ok::<Data<BulkView>>()
-    .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField])
+    .errors(&[
+        NO_ERROR,
+        ErrorCode::InvalidParameter,
+        ErrorCode::InvalidTimestamp,
+        ErrorCode::InvalidRange,
+        ErrorCode::MissingField,
+        ErrorCode::InvalidField,
+    ])
     .ext();
 
 const GET: Doc = Doc::new(TAG, "Get an error with its newest occurrence")
+    .about("The id of an error that was merged into another finds that one, which `merged_into` then names. So it does for the occurrences and their counts, and for moves; not for merging and deleting.")
     .ok::<Data<Detail>>()
     .errors(&[NO_ERROR])
     .ext();
@@ -191,12 +227,13 @@ const DELETE: Doc = Doc::new(TAG, "Delete an error and all its events")
     .errors(&[NO_ERROR]);
 
 const RESOLVE: Doc = Doc::new(TAG, "Resolve an error")
-    .about("A new occurrence makes it unresolved again and sets `regressed_at`.")
+    .about("An occurrence that arrives later makes it unresolved again and sets `regressed_at`, whatever time the client gives it.")
     .request::<ResolveInput>()
     .ok::<Data<MovedView>>()
     .errors(&[NO_ERROR, ErrorCode::InvalidField]);
 
 const IGNORE: Doc = Doc::new(TAG, "Ignore an error, for a time or for ever")
+    .about("One that is ignored already takes the new duration and reason.")
     .request::<IgnoreInput>()
     .ok::<Data<MovedView>>()
     .errors(&[NO_ERROR, ErrorCode::InvalidField]);

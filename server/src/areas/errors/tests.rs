@@ -167,6 +167,93 @@ fn lists_are_filtered_sorted_and_turned() {
 }
 
 #[test]
+fn errors_are_found_by_what_their_occurrences_say() {
+    let house = House::open();
+    let hour = |ago: i64| crate::platform::time::format(TimestampMs(NOW.0 - ago * 3_600_000));
+    let tell = |kind: &str, ago: i64, environment: &str, release: &str, region: &str| {
+        let tags = json!({"region": region, "password": "x"});
+        let body = json!({
+            "exception": {"type": kind}, "timestamp": hour(ago), "environment": environment,
+            "release": release, "tags": tags,
+        });
+        house.post("/api/v1/errors", &body).data(201);
+    };
+    tell("A", 5, "prod", "1.0", "eu");
+    tell("B", 3, "prod", "1.0", "us");
+    tell("A", 1, "staging", "1.1", "us");
+    for (query, expected) in [
+        ("environment=prod".to_owned(), "A,B"),
+        ("environment=staging".to_owned(), "A"),
+        ("environment=staging&tags[region]=eu".to_owned(), ""),
+        ("tags%5Bregion%5D=us".to_owned(), "A,B"),
+        ("tags[region]=eu,asia".to_owned(), "A"),
+        ("tags[region]=!us".to_owned(), "A"),
+        ("tags[password]=x".to_owned(), ""),
+        ("release=1.*".to_owned(), "A,B"),
+        ("release=1.1&search=b".to_owned(), ""),
+        // The first and the last occurrence of A are outside of the range, and none is within.
+        (format!("from={}&to={}", hour(4), hour(2)), "B"),
+        (format!("from={}", hour(2)), "A"),
+        (format!("to={}", hour(4)), "A"),
+        (format!("from={}&environment=prod", hour(4)), "B"),
+        ("from=2026-01-02&to=2026-01-02".to_owned(), "A,B"),
+        ("from=2026-01-03".to_owned(), ""),
+        (format!("since={}", hour(2)), "A"),
+        ("since=2026-01-02".to_owned(), "A,B"),
+    ] {
+        let found = titles(house.get(&format!("/api/v1/errors?{query}")));
+        assert_eq!(found.join(","), expected, "{query}");
+    }
+    for (query, status, code, field) in [
+        ("from=yesterday", 422, "invalid_timestamp", "from"),
+        ("from=2026-01-03&to=2026-01-01", 422, "invalid_range", "from"),
+        ("environment=a*,b", 400, "invalid_parameter", "environment"),
+        ("tags[]=a", 400, "invalid_parameter", "tags[]"),
+    ] {
+        house.get(&format!("/api/v1/errors?{query}")).refused(status, code, field);
+    }
+    // What is done to many is found alike; an error that became part of another counts as that one.
+    let list = house.get("/api/v1/errors").data(200);
+    let id = |at: usize| list[at]["id"].as_str().unwrap_or_default().to_owned();
+    let merge = json!({"ids": [id(1)]});
+    house.post(&format!("/api/v1/errors/{}/merge", id(0)), &merge).data(200);
+    let filter =
+        json!({"from": hour(4), "to": hour(2), "environment": "prod", "tags": {"region": "us"}});
+    let bulk = json!({"action": "resolve", "filter": filter});
+    let done = house.post("/api/v1/errors/bulk", &bulk).data(200);
+    assert_eq!(done, json!({"matched": 1, "changed": 1}));
+    let wrong = json!({"action": "resolve", "filter": {"from": "yesterday"}});
+    house.post("/api/v1/errors/bulk", &wrong).refused(422, "invalid_timestamp", "from");
+}
+
+#[test]
+fn a_long_message_is_searched_as_far_as_it_is_said_to_be() {
+    let house = House::open();
+    let message = format!("short\n{}needle{}haystack", "x".repeat(1_500), "x".repeat(600));
+    tell(&house, "E", &message);
+    for (search, found) in [("NEEDLE", 1), ("haystack", 0)] {
+        let list = house.get(&format!("/api/v1/errors?search={search}"));
+        assert_eq!(titles(list).len(), found, "{search}");
+    }
+    let longest = "x".repeat(2_001);
+    let refused = house.get(&format!("/api/v1/errors?search={longest}"));
+    refused.refused(400, "invalid_parameter", "search");
+}
+
+#[test]
+fn what_arrives_later_is_a_regression_whatever_the_client_says_of_its_time() {
+    let house = House::open();
+    let id = tell(&house, "E", "m");
+    house.post(&format!("/api/v1/errors/{id}/resolve"), &json!({})).data(200);
+    let long_ago = crate::platform::time::format(TimestampMs(NOW.0 - 3_600_000));
+    let body = json!({"exception": {"type": "E", "message": "m"}, "timestamp": long_ago});
+    assert_eq!(house.post("/api/v1/errors", &body).data(201)["id"], json!(id));
+    let detail = house.get(&format!("/api/v1/errors/{id}")).data(200);
+    assert_eq!(detail["status"], "unresolved");
+    assert_eq!(detail["regressed_at"], crate::platform::time::format(NOW));
+}
+
+#[test]
 fn errors_are_moved_and_come_back() {
     let house = House::open();
     let id = tell(&house, "E", "m");
@@ -185,6 +272,14 @@ fn errors_are_moved_and_come_back() {
         house.post(&path("ignore"), &json!({"duration": "30m", "reason": "noise"})).data(200);
     assert_eq!((&moved["status"], &moved["reason"]), (&json!("ignored"), &json!("noise")));
     assert!(moved["ignored_until"].is_string());
+    let longer = json!({"duration": "1h", "reason": "more noise"});
+    let again = house.post(&path("ignore"), &longer).data(200);
+    assert_eq!(
+        (&again["ignored_at"], &again["reason"]),
+        (&moved["ignored_at"], &json!("more noise"))
+    );
+    assert_ne!(again["ignored_until"], moved["ignored_until"]);
+    house.post(&path("ignore"), &json!({"duration": "30m"})).data(200);
     tell(&house, "E", "m");
     assert_eq!(titles(house.get("/api/v1/errors?status=ignored")).len(), 1);
     house.pass(30 * 60_000);
@@ -280,7 +375,6 @@ fn merged_errors_are_one_for_what_was_and_what_comes() {
         (&merged["id"], &merged["occurrences"], &merged["users_affected"]),
         (&json!(a), &json!(2), &json!(1))
     );
-    house.get(&format!("/api/v1/errors/{b}")).refused(404, "error_not_found", "");
     assert_eq!(tell(&house, "B", "m"), a);
     let events = house.get(&format!("/api/v1/errors/{a}/events?limit=2"));
     assert_eq!(events.body["meta"], json!({"total": 3, "limit": 2, "offset": 0}));
@@ -288,7 +382,16 @@ fn merged_errors_are_one_for_what_was_and_what_comes() {
     let series = house.get(&format!("/api/v1/errors/{a}/series?interval=1h")).data(200);
     assert_eq!((&series["total"], &series["series"][0]["count"]), (&json!(3), &json!(3)));
     let detail = house.get(&format!("/api/v1/errors/{a}")).data(200);
-    assert_eq!(detail["merged"], json!([b]));
+    assert_eq!((&detail["merged"], &detail["merged_into"]), (&json!([b]), &json!(null)));
+    // The old id finds the one that it went to, but nothing is deleted by it.
+    let old = format!("/api/v1/errors/{b}");
+    let found = house.get(&old).data(200);
+    assert_eq!((&found["id"], &found["merged_into"]), (&json!(a), &json!(a)));
+    assert_eq!(found["occurrences"], detail["occurrences"]);
+    assert_eq!(house.get(&format!("{old}/series?interval=1h")).data(200)["total"], json!(3));
+    let moved = house.post(&format!("{old}/assign"), &json!({"user_id": "ann"})).data(200);
+    assert_eq!((&moved["id"], &moved["assignee"]), (&json!(a), &json!("ann")));
+    house.delete(&old).refused(404, "error_not_found", "");
     let unknown = json!({"ids": ["err_00000000000000000000000000"]});
     house.post(&format!("/api/v1/errors/{a}/merge"), &unknown).refused(404, "error_not_found", "");
 }

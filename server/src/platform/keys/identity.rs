@@ -2,11 +2,12 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::key::{ApiKey, Scope};
 use super::service::LiveKey;
 use crate::platform::quota::LimitClass;
-use crate::platform::throttle::Verdict;
+use crate::platform::throttle::{Usage, Verdict};
 
 /// Who a request comes from.
 #[derive(Clone, Debug)]
@@ -76,6 +77,14 @@ impl Identity {
         match self {
             Self::Anonymous | Self::Local => Verdict::Unlimited,
             Self::Key(live) => live.throttle.check_many(class, calls),
+        }
+    }
+
+    /// How the caller's quota stands, and how long to wait, where it is known without counting that not one call fits.
+    pub(crate) fn known_refusal(&self, class: LimitClass) -> Option<(Usage, Duration)> {
+        match self {
+            Self::Anonymous | Self::Local => None,
+            Self::Key(live) => live.throttle.known_refusal(class),
         }
     }
 }

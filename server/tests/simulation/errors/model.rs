@@ -41,7 +41,6 @@ pub(crate) struct Course {
     set: Status,
     /// Which of all that happened was the last move.
     moved: u64,
-    resolved_at: i64,
     ignored_until: Option<i64>,
     assignee: Option<String>,
 }
@@ -114,12 +113,13 @@ impl Course {
         let moved = Self { moved: number, ..Self::default() };
         match order {
             Move::Resolve if status != Status::Resolved => {
-                *self = Self { set: Status::Resolved, resolved_at: now, ..moved };
+                *self = Self { set: Status::Resolved, ..moved };
             }
             Move::Ignore(ms) if status != Status::Ignored => {
                 let ignored_until = ms.map(|ms| now + ms);
                 *self = Self { set: Status::Ignored, ignored_until, ..moved };
             }
+            Move::Ignore(ms) => self.ignored_until = ms.map(|ms| now + ms),
             Move::Unresolve if self.set != Status::Unresolved => *self = moved,
             Move::Assign(user) => {
                 self.assignee = Some(user.clone());
@@ -135,10 +135,8 @@ impl Course {
         let undoes = occurrence.number > self.moved
             && match self.set {
                 Status::Unresolved => false,
-                // Where the clock was set back since, only the order of what happened says what came after.
-                Status::Resolved => {
-                    self.resolved_at <= occurrence.time || occurrence.received < self.resolved_at
-                }
+                // The order of what arrived says what came after, whatever any clock says.
+                Status::Resolved => true,
                 Status::Ignored => {
                     self.ignored_until.is_some_and(|until| until <= occurrence.received)
                 }

@@ -1,118 +1,116 @@
-//! What of a stack stays the same from build to build: modules or names of files, and functions; no lines, no folders, no
-//! numbers that compilers and bundlers make up.
+//! What of a stack stays the same from build to build and from machine to machine: modules or paths of files within the program,
+//! and functions; no lines and nothing that compilers, proxies and bundlers make up. However often functions call each other
+//! in turn, the turn counts once.
 
 use std::borrow::Cow;
 
 use super::super::occurrence::Frame;
+use super::{bundles, names, paths};
 
 /// What a frame says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line<'f> {
-    /// The module, or the name of the file.
+    /// The module, or the path of the file within the program.
     pub(super) place: Cow<'f, str>,
     /// The function; empty where it has no name of its own.
     pub(super) function: Cow<'f, str>,
 }
 
-/// What the frames of the program itself say, or all of them where none is. A function that calls itself counts once.
+/// What the frames of the program itself say, or all of them where none is.
 pub(super) fn lines<'f>(stack: &'f [Frame<'_>]) -> Vec<Line<'f>> {
     let has_own = stack.iter().any(|frame| frame.is_in_app());
-    let wanted = stack.iter().filter(|frame| !has_own || frame.is_in_app());
-    let mut lines: Vec<Line<'f>> = wanted.filter_map(line).collect();
-    lines.dedup();
-    lines
+    let wanted = || stack.iter().filter(move |frame| !has_own || frame.is_in_app());
+    let said = once_each_turn(wanted().filter(|frame| !is_reflection(frame)).filter_map(line));
+    if said.is_empty() { once_each_turn(wanted().filter_map(line)) } else { said }
+}
+
+/// The lines without repetitions: of any lines that come twice in a row, the second ones are left out.
+fn once_each_turn<'f>(lines: impl Iterator<Item = Line<'f>>) -> Vec<Line<'f>> {
+    let mut kept: Vec<Line<'f>> = Vec::new();
+    for line in lines {
+        kept.push(line);
+        let repeated = (1..=kept.len() / 2).find(|turn| {
+            let (before, last) = kept.split_at(kept.len() - turn);
+            before.ends_with(last)
+        });
+        if let Some(turn) = repeated {
+            kept.truncate(kept.len() - turn);
+        }
+    }
+    kept
+}
+
+/// Whether a frame is of reflection on the JVM, which calls through other classes once a method has been called often.
+fn is_reflection(frame: &Frame<'_>) -> bool {
+    const PACKAGES: [&str; 3] = ["sun.reflect.", "jdk.internal.reflect.", "java.lang.reflect."];
+    let module = frame.module.as_deref().unwrap_or_default();
+    PACKAGES.iter().any(|package| module.starts_with(package))
 }
 
 fn line<'f>(frame: &'f Frame<'_>) -> Option<Line<'f>> {
-    let file = frame.filename.as_deref().or(frame.abs_path.as_deref());
+    let path = path_of(frame);
     let place = match frame.module.as_deref() {
-        Some(module) => Cow::Borrowed(module),
-        None => file.map(file_name).unwrap_or_default(),
+        Some(module) if path.is_some_and(bundles::is_bundle) => Cow::Owned(of_bundle(module)),
+        Some(module) => names::stable(module),
+        None => path.map(|path| Cow::Owned(paths::stable(path))).unwrap_or_default(),
     };
-    let function = frame.function.as_deref().map(function_name).unwrap_or_default();
+    let is_go = path.is_some_and(|path| path.ends_with(".go"));
+    let function = frame.function.as_deref().map(|name| names::function(name, is_go));
+    let function = function.unwrap_or_default();
     (!place.is_empty() || !function.is_empty()).then_some(Line { place, function })
 }
 
-/// The name of a file in lower case, without folders, query and the hashes that bundlers add.
-fn file_name(path: &str) -> Cow<'_, str> {
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    let is_hash = |part: &str| {
-        part.len() >= 8
-            && part.bytes().all(|b| b.is_ascii_hexdigit())
-            && part.bytes().any(|b| b.is_ascii_digit())
-    };
-    let parts = || name.split(['.', '-']);
-    if parts().any(is_hash) {
-        let kept: Vec<String> =
-            parts().filter(|part| !is_hash(part)).map(str::to_lowercase).collect();
-        return Cow::Owned(kept.join("."));
+/// The path that tells most: a name without folders is also the end of the absolute path.
+fn path_of<'f>(frame: &'f Frame<'_>) -> Option<&'f str> {
+    let (name, whole) = (frame.filename.as_deref(), frame.abs_path.as_deref());
+    match (name, whole) {
+        (Some(name), Some(whole)) if !name.contains(['/', '\\']) => {
+            Some(if whole.ends_with(name) { whole } else { name })
+        }
+        (name, whole) => name.or(whole),
     }
-    if name.chars().any(char::is_uppercase) {
-        return Cow::Owned(name.to_lowercase());
-    }
-    Cow::Borrowed(name)
 }
 
-/// The name of a function; one that a compiler made up for a function without a name is none, and has no numbers.
-fn function_name(function: &str) -> Cow<'_, str> {
-    const NAMELESS: [&str; 6] =
-        ["?", "<anonymous>", "anonymous", "<lambda>", "<module>", "Object.<anonymous>"];
-    const MADE_UP: [&str; 3] = ["lambda", "anonymous", "closure"];
-    if NAMELESS.contains(&function) {
-        return Cow::Borrowed("");
-    }
-    if MADE_UP.iter().any(|word| function.contains(word)) {
-        return Cow::Owned(function.chars().filter(|c| !c.is_ascii_digit()).collect());
-    }
-    Cow::Borrowed(function)
+/// The module of a frame in a bundle, which SDKs make of the path of the file: `static/js/main.3f2a1b`.
+fn of_bundle(module: &str) -> String {
+    let named = paths::stable(&[module, ".js"].concat());
+    named.strip_suffix(".js").map(str::to_owned).unwrap_or(named)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_of_files_are_what_stays_between_builds() {
-        for (path, expected) in [
-            ("/srv/app/Views.py", "views.py"),
-            (r"C:\app\Main.cs", "main.cs"),
-            ("https://example.com/static/main.3f2a9c1b.js?v=2#x", "main.js"),
-            ("app-1a2b3c4d5e6f.min.js", "app.min.js"),
-            ("my-deadbeef.js", "my-deadbeef.js"),
-            ("<stdin>", "<stdin>"),
-            ("", ""),
-        ] {
-            assert_eq!(file_name(path), expected, "{path}");
-        }
+    fn functions(names: &str) -> String {
+        let frame = |name: &str| Frame {
+            function: Some(name.to_owned().into()),
+            in_app: Some(!name.starts_with('_')),
+            ..Frame::default()
+        };
+        let stack: Vec<Frame<'_>> = names.split(' ').map(frame).collect();
+        let lines = lines(&stack);
+        lines.iter().map(|line| line.function.as_ref()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn names_that_a_compiler_made_up_have_no_numbers() {
-        for (function, expected) in [
-            ("handle", "handle"),
-            ("step2", "step2"),
-            ("<lambda>", ""),
-            ("lambda$main$0", "lambda$main$"),
-            ("app::run::{{closure}}#3", "app::run::{{closure}}#"),
+    fn a_turn_of_calls_counts_once() {
+        for (stack, expected) in [
+            ("main a b", "main a b"),
+            ("main a a a b", "main a b"),
+            ("main a b a b a b", "main a b"),
+            ("main a b a", "main a b a"),
+            ("main a b a b a", "main a b a"),
+            ("main a b c a b c a b c end", "main a b c end"),
+            ("a b a c", "a b a c"),
         ] {
-            assert_eq!(function_name(function), expected, "{function}");
+            assert_eq!(functions(stack), expected, "{stack}");
         }
     }
 
     #[test]
     fn frames_of_others_count_where_there_are_no_own() {
-        let frame = |name: &'static str, in_app| Frame {
-            function: Some(name.into()),
-            in_app: Some(in_app),
-            ..Frame::default()
-        };
-        let functions = |stack: &[Frame<'_>]| {
-            lines(stack).iter().map(|line| line.function.to_string()).collect::<Vec<_>>().join(" ")
-        };
-        let mixed = [frame("a", true), frame("a", true), frame("lib", false), frame("b", true)];
-        assert_eq!(functions(&mixed), "a b");
-        assert_eq!(functions(&[frame("x", false), frame("y", false)]), "x y");
-        assert_eq!(functions(&[Frame::default()]), "");
+        assert_eq!(functions("a _lib b"), "a b");
+        assert_eq!(functions("_x _y"), "_x _y");
+        assert!(lines(&[Frame::default()]).is_empty());
     }
 }

@@ -11,7 +11,7 @@ use regex_automata::meta::Regex;
 use super::super::occurrence::cut;
 use crate::limits;
 
-/// What is looked for, and what is put in its place. The order and the patterns are part of version 1 of the rules.
+/// What is looked for, and what is put in its place. The order and the patterns are part of versions 1 and 2 of the rules.
 const PATTERNS: [(&str, &str); 16] = [
     (r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", "<email>"),
     (r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+"#, "<url>"),

@@ -3,11 +3,16 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::super::model::GroupHashes;
 use super::super::sentry::with_event;
-use super::group_of;
+use super::hashes_of;
 
 fn hash(event: &Value) -> String {
-    with_event(event.to_string().as_bytes(), |occurrence| group_of(&occurrence)).unwrap().text()
+    hashes(event).current.text()
+}
+
+fn hashes(event: &Value) -> GroupHashes {
+    with_event(event.to_string().as_bytes(), |occurrence| hashes_of(&occurrence)).unwrap()
 }
 
 fn frame(function: &str, line: u32) -> Value {
@@ -136,12 +141,21 @@ fn hashes_are_as_ever() {
         json!({}),
     ];
     assert_eq!(
-        events.each_ref().map(hash),
+        events.each_ref().map(|event| hashes(event).earlier.text()),
         [
             "7a4a2783050706e1d78ec3b38d6b7b41",
             "598aff33e9539b92363025155e389669",
             "48d06ef5d2caadfc8a675f6425b2b2af",
             "74b984ca9c369c44070555bee09dcbf9"
+        ]
+    );
+    assert_eq!(
+        events.each_ref().map(hash),
+        [
+            "f9f08a34ecdd012eb30195356ad86fbf",
+            "3d52d2d3204ffe4d1a2926a63adf2799",
+            "6d69987f455268117080a512a0df1a0b",
+            "053890405bfbe068408956caffe023e5"
         ]
     );
 }

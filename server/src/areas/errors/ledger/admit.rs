@@ -4,12 +4,12 @@ use telltale_engine::{EventBatch, EventId, NewEvent};
 use tokio::sync::oneshot;
 
 use super::super::error::ErrorsError;
-use super::super::model::{GroupHash, GroupId, Sender};
+use super::super::model::{GroupHash, GroupHashes, GroupId, Sender};
 use super::super::prepare::{Face, Prepared};
-use super::super::store::Store;
 use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG, Ledger, State};
 use super::group::{Group, Latest};
 use super::groups::Place;
+use super::read_users::ReadUsers;
 use super::seen::{SeenKey, Sight};
 
 /// What is to be done with an occurrence.
@@ -98,12 +98,13 @@ impl Ledger {
         }
     }
 
-    /// The hash that an occurrence goes by: its own where that has a group or may begin one, else that of all that its sender
-    /// has beyond.
+    /// The hash that an occurrence goes by: the one by earlier rules where these made its group, its own where that has a group
+    /// or may begin one, else that of all that its sender has beyond.
     fn hash_for(&self, state: &mut State, prepared: &Prepared) -> GroupHash {
-        let Prepared { hash, sender, .. } = prepared;
-        if state.groups.has(*hash) {
-            return *hash;
+        let Prepared { hashes: GroupHashes { current: hash, earlier }, sender, .. } = prepared;
+        // Groups of earlier rules are never begun any more, so this finds only those that were there before these rules.
+        if let Some(known) = [earlier, hash].into_iter().find(|hash| state.groups.has(**hash)) {
+            return *known;
         }
         let now = self.clock.steady();
         // Only who could begin a group is a reason to make room for one.
@@ -118,17 +119,21 @@ impl Ledger {
         *hash
     }
 
-    /// The batch is durable: what is in it counts.
+    /// The batch is durable: what is in it counts. May look at the disk.
     pub(in crate::areas::errors) fn count(&self, tickets: &[Ticket]) {
+        let (mut state, mut read) =
+            self.lock_with_users(|state| state.unread_by(tickets).collect());
+        state.count_all(&mut read, tickets);
+    }
+
+    /// The same where it needs nothing from the disk. Returns whether that was so.
+    pub(in crate::areas::errors) fn count_in_memory(&self, tickets: &[Ticket]) -> bool {
         let mut state = self.state.write();
-        for ticket in tickets {
-            let Ticket { place, sender, face, latest, user, .. } = ticket;
-            let origin = Origin { group: place.group, hash: place.hash, sender: *sender };
-            state.count(&self.store, origin, *latest, face, user.as_deref());
-            state.groups.settle(*place);
-            state.numbers.count(ticket.event.number());
-            state.seen.settle(ticket.seen, true);
+        let is_there = state.unread_by(tickets).next().is_none();
+        if is_there {
+            state.count_all(&mut ReadUsers::new(), tickets);
         }
+        is_there
     }
 
     /// The batch was not stored: it is as if nothing of it had come.
@@ -143,6 +148,24 @@ impl Ledger {
 }
 
 impl State {
+    /// The groups whose users must be read from disk before these count.
+    fn unread_by<'s>(&'s self, tickets: &'s [Ticket]) -> impl Iterator<Item = GroupId> + 's {
+        tickets
+            .iter()
+            .filter_map(|ticket| self.unread_users(ticket.place.group, ticket.user.as_deref()))
+    }
+
+    fn count_all(&mut self, read: &mut ReadUsers, tickets: &[Ticket]) {
+        for ticket in tickets {
+            let Ticket { place, sender, face, latest, user, .. } = ticket;
+            let origin = Origin { group: place.group, hash: place.hash, sender: *sender };
+            self.count(read, origin, *latest, face, user.as_deref());
+            self.groups.settle(*place);
+            self.numbers.count(ticket.event.number());
+            self.seen.settle(ticket.seen, true);
+        }
+    }
+
     /// An occurrence for which there was this place will not come. A group that it would have begun costs its sender nothing.
     fn abandon(&mut self, place: Place, sender: Sender) {
         let is_gone = self.groups.settle(place);
@@ -154,7 +177,7 @@ impl State {
     /// Counts a durable occurrence that was stored under this id of a group. Those of deleted groups do not count.
     pub(super) fn count(
         &mut self,
-        store: &Store,
+        read: &mut ReadUsers,
         origin: Origin,
         latest: Latest,
         face: &Face,
@@ -169,13 +192,9 @@ impl State {
             return;
         }
         let is_new = self.groups.get(id).is_none();
-        let users = user.and_then(|user| self.users.add(store, id, is_new, user));
-        if let Some(group) =
-            self.groups.touch(id, || Group::new(origin.hash, origin.sender, latest, face))
-        {
-            group.count(latest, face);
-            group.users = users.unwrap_or(group.users);
-        }
+        let users = user.and_then(|user| self.users.add(read, id, is_new, user));
+        let make = || Group::new(origin.hash, origin.sender, latest, face);
+        self.groups.count(id, make, (latest, face), users);
     }
 }
 
@@ -191,6 +210,7 @@ fn push(
         ("level", prepared.level.as_str()),
     ];
     tags.extend(prepared.environment.as_deref().map(|environment| ("environment", environment)));
+    tags.extend(prepared.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
     tags.extend(prepared.release.as_deref().map(|release| ("release", release)));
     batch.push(&NewEvent {
         name: EVENT_NAME,

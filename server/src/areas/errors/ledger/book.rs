@@ -14,7 +14,7 @@ use super::super::scrub::Scrubber;
 use super::super::store::Store;
 use super::budget::Budgets;
 use super::group::GroupView;
-use super::groups::{GroupFilter, Groups, SortBy};
+use super::groups::{GroupFilter, Groups, SeenWithin, SortBy};
 use super::held_back::HeldBack;
 use super::numbers::{Mark, Numbers};
 use super::seen::Seen;
@@ -27,6 +27,8 @@ use crate::platform::ids::Ids;
 pub const EVENT_NAME: &str = "telltale.error";
 /// The tag that holds the id of the group that an event was counted in.
 pub(in crate::areas::errors) const GROUP_TAG: &str = "error_id";
+/// What the tags of an occurrence have before their keys as tags of its event.
+pub(in crate::areas::errors) const OWN_TAG_PREFIX: &str = "tag.";
 /// The tag that holds the hash of that group.
 pub(in crate::areas::errors) const HASH_TAG: &str = "hash";
 
@@ -65,7 +67,7 @@ pub(super) struct State {
 impl State {
     fn new(settings: &ErrorSettings) -> Self {
         Self {
-            groups: Groups::default(),
+            groups: Groups::new(settings.groups_max),
             numbers: Numbers::default(),
             stored: None,
             seen: Seen::default(),
@@ -107,10 +109,17 @@ impl Ledger {
         &self.scrubber
     }
 
-    /// A group.
+    /// A group, or the one that it was merged into.
     pub(in crate::areas::errors) fn get(&self, id: GroupId) -> Option<GroupView> {
         let now = self.clock.now();
-        self.state.read().groups.get(id).map(|group| group.view(id, now))
+        let state = self.state.read();
+        let id = state.groups.owner(id);
+        state.groups.get(id).map(|group| group.view(id, now))
+    }
+
+    /// The group that this one was merged into; itself where it was not.
+    pub(in crate::areas::errors) fn owner(&self, id: GroupId) -> GroupId {
+        self.state.read().groups.owner(id)
     }
 
     /// How many groups there are.
@@ -121,7 +130,8 @@ impl Ledger {
     /// Bytes of memory that groups and the sets of their users take, about.
     pub fn memory_bytes(&self) -> u64 {
         let state = self.state.read();
-        state.groups.len() as u64 * ERROR_GROUP_BYTES + state.users.bytes() as u64
+        let more = state.groups.long_bytes() + state.users.bytes();
+        state.groups.len() as u64 * ERROR_GROUP_BYTES + more as u64
     }
 
     /// A page of the groups that match, and how many match in all.
@@ -133,6 +143,16 @@ impl Ledger {
     ) -> (Vec<GroupView>, usize) {
         let now = self.clock.now();
         self.state.read().groups.list(filter, sort, (offset, limit), now)
+    }
+
+    /// Of the groups that match, those that may have an occurrence in the range; `by_time` where nothing else is asked of it.
+    pub(in crate::areas::errors) fn seen_within(
+        &self,
+        filter: &GroupFilter,
+        range: TimeRange,
+        by_time: bool,
+    ) -> SeenWithin {
+        self.state.read().groups.seen_within(filter, range, by_time, self.clock.now())
     }
 
     /// The ids of all groups that match.

@@ -40,7 +40,7 @@ impl Ledger {
             gone.retain(|id| state.groups.remove(*id).is_some());
             gone.iter().for_each(|id| state.users.remove(*id));
         }
-        state.let_go(&self.store);
+        self.let_go(state);
         outcome.map(|()| gone)
     }
 

@@ -4,7 +4,9 @@ use smallvec::{SmallVec, smallvec};
 use telltale_engine::{EventId, TimestampMs};
 
 use super::super::model::{Course, GroupHash, GroupId, Level, Sender, Status};
+use super::super::occurrence::cut;
 use super::super::prepare::Face;
+use crate::limits;
 
 /// The title of a group of everything that comes beyond a limit of groups.
 const OVERFLOW_TITLE: &str = "Errors beyond the limit of groups";
@@ -54,7 +56,7 @@ pub(in crate::areas::errors) struct GroupView {
 impl Group {
     /// The group of a first occurrence, which is still to be counted.
     pub(super) fn new(hash: GroupHash, sender: Sender, latest: Latest, face: &Face) -> Self {
-        let mut group = Self {
+        Self {
             title: Box::default(),
             searched: Box::default(),
             level: face.level,
@@ -66,23 +68,21 @@ impl Group {
             hashes: smallvec![hash],
             sender,
             course: None,
-        };
-        group.show(face);
-        group
+        }
     }
 
-    /// Counts an occurrence.
-    pub(super) fn count(&mut self, occurrence: Latest, face: &Face) {
+    /// Counts an occurrence. So many characters of its message are searched.
+    pub(super) fn count(&mut self, occurrence: Latest, face: &Face, searched_chars: usize) {
         self.occurrences += 1;
         self.first_seen = self.first_seen.min(occurrence.time);
         self.last_seen = self.last_seen.max(occurrence.time);
         if occurrence >= self.latest {
             self.latest = occurrence;
             self.level = face.level;
-            self.show(face);
+            self.show(face, searched_chars);
         }
         if let Some(course) = &mut self.course {
-            course.meet(occurrence.event, occurrence.time);
+            course.meet(occurrence.event);
         }
     }
 
@@ -100,9 +100,14 @@ impl Group {
         }
     }
 
-    fn show(&mut self, face: &Face) {
+    /// Bytes of the text that is searched beyond those that every group may have.
+    pub(super) fn long_bytes(&self) -> usize {
+        self.searched.len().saturating_sub(limits::ERROR_SHORT_TEXT_BYTES)
+    }
+
+    fn show(&mut self, face: &Face, searched_chars: usize) {
         let title = if self.is_overflow() { OVERFLOW_TITLE } else { &face.title };
-        let searched = match face.message.as_str() {
+        let searched = match cut(&face.message, searched_chars) {
             "" => title.to_lowercase(),
             message => [title, "\n", message].concat().to_lowercase(),
         };

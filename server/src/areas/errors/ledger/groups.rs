@@ -4,10 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use memchr::memmem::Finder;
-use telltale_engine::TimestampMs;
+use telltale_engine::{TimeRange, TimestampMs};
 
 use super::super::model::{Course, GroupHash, GroupId, Level, Status};
-use super::group::{Group, GroupView};
+use super::super::prepare::Face;
+use super::group::{Group, GroupView, Latest};
+use crate::limits;
 
 /// All groups.
 #[derive(Debug, Default)]
@@ -22,6 +24,10 @@ pub(super) struct Groups {
     expected: HashMap<GroupId, Course>,
     /// Groups that the disk does not have as they are.
     changed: HashSet<GroupId>,
+    /// Of texts that are longer than those that every group may have.
+    long_bytes: usize,
+    /// Past it, less of messages is searched.
+    long_bytes_max: usize,
 }
 
 /// Where an occurrence goes.
@@ -45,6 +51,17 @@ pub(in crate::areas::errors) struct GroupFilter {
     pub(in crate::areas::errors) search: Option<String>,
     /// Whose it is; an empty one is nobody's.
     pub(in crate::areas::errors) assignee: Option<String>,
+    /// Only these.
+    pub(in crate::areas::errors) only: Option<HashSet<GroupId>>,
+}
+
+/// Groups that may have an occurrence in a range of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::areas::errors) struct SeenWithin {
+    /// Whose first or last occurrence is in it.
+    pub(in crate::areas::errors) certain: HashSet<GroupId>,
+    /// The rest: the ids that their events have, with the group each.
+    pub(in crate::areas::errors) possible: Vec<(GroupId, GroupId)>,
 }
 
 /// What a list goes by, the greatest first.
@@ -58,6 +75,17 @@ pub(in crate::areas::errors) enum SortBy {
 }
 
 impl Groups {
+    /// None, of which there will be so many at most.
+    pub(super) fn new(groups_max: usize) -> Self {
+        let long_bytes_max = groups_max.saturating_mul(limits::ERROR_LONG_TEXT_BYTES);
+        Self { long_bytes_max, ..Self::default() }
+    }
+
+    /// Bytes of memory of texts that are longer than those that every group may have.
+    pub(super) fn long_bytes(&self) -> usize {
+        self.long_bytes
+    }
+
     pub(super) fn len(&self) -> usize {
         self.by_id.len()
     }
@@ -124,12 +152,29 @@ impl Groups {
         self.expected = courses;
     }
 
-    /// The group, made by `make` if it is not there, marked as changed.
-    pub(super) fn touch(
+    /// Counts an occurrence in a group, made by `make` if it is not there, which has so many users then, where that is known.
+    pub(super) fn count(
         &mut self,
         id: GroupId,
         make: impl FnOnce() -> Group,
-    ) -> Option<&mut Group> {
+        (occurrence, face): (Latest, &Face),
+        users: Option<u64>,
+    ) {
+        let searched_chars = if self.long_bytes < self.long_bytes_max {
+            limits::ERROR_SEARCH_CHARS_MAX
+        } else {
+            limits::ERROR_SEARCH_CHARS_CROWDED
+        };
+        let Some(group) = self.touch(id, make) else { return };
+        let before = group.long_bytes();
+        group.count(occurrence, face, searched_chars);
+        group.users = users.unwrap_or(group.users);
+        let after = group.long_bytes();
+        self.long_bytes = self.long_bytes.saturating_sub(before) + after;
+    }
+
+    /// The group, made by `make` if it is not there, marked as changed.
+    fn touch(&mut self, id: GroupId, make: impl FnOnce() -> Group) -> Option<&mut Group> {
         self.changed.insert(id);
         if !self.by_id.contains_key(&id) {
             let mut made = make();
@@ -144,12 +189,16 @@ impl Groups {
         self.by_hash.extend(group.hashes.iter().map(|hash| (*hash, id)));
         let members = group.course.iter().flat_map(|course| &course.members);
         self.merged.extend(members.map(|member| (*member, id)));
-        self.by_id.insert(id, group);
+        self.long_bytes += group.long_bytes();
+        if let Some(before) = self.by_id.insert(id, group) {
+            self.long_bytes = self.long_bytes.saturating_sub(before.long_bytes());
+        }
     }
 
     /// Takes a group out: nothing leads to it any more.
     pub(super) fn remove(&mut self, id: GroupId) -> Option<Group> {
         let group = self.by_id.remove(&id)?;
+        self.long_bytes = self.long_bytes.saturating_sub(group.long_bytes());
         for hash in &group.hashes {
             self.by_hash.remove(hash);
             self.announced.remove(hash);
@@ -175,6 +224,30 @@ impl Groups {
     pub(super) fn last_seen_before(&self, oldest: TimestampMs) -> Vec<GroupId> {
         let old = self.by_id.iter().filter(|(_, group)| group.last_seen < oldest);
         old.map(|(id, _)| *id).collect()
+    }
+
+    /// Of the groups that match, those that may have an occurrence in the range; `by_time` where nothing else is asked of it.
+    pub(super) fn seen_within(
+        &self,
+        filter: &GroupFilter,
+        range: TimeRange,
+        by_time: bool,
+        now: TimestampMs,
+    ) -> SeenWithin {
+        let mut seen = SeenWithin::default();
+        let contains = |time: TimestampMs| range.start <= time && time < range.end;
+        for (id, group) in self.select(filter, now) {
+            if group.first_seen >= range.end || group.last_seen < range.start {
+                continue;
+            }
+            if by_time && (contains(group.first_seen) || contains(group.last_seen)) {
+                seen.certain.insert(*id);
+                continue;
+            }
+            let members = group.course.iter().flat_map(|course| &course.members);
+            seen.possible.extend(std::iter::once(id).chain(members).map(|of| (*of, *id)));
+        }
+        seen
     }
 
     /// The ids of all groups that match.
@@ -214,16 +287,18 @@ impl Groups {
 
     fn select<'g>(
         &'g self,
-        filter: &GroupFilter,
+        filter: &'g GroupFilter,
         now: TimestampMs,
     ) -> impl Iterator<Item = (&'g GroupId, &'g Group)> {
         let search =
             filter.search.as_ref().map(|text| Finder::new(&text.to_lowercase()).into_owned());
         let (status, level, since) = (filter.status, filter.level, filter.since);
         let assignee = filter.assignee.clone();
-        self.by_id.iter().filter(move |(_, group)| {
+        let only = filter.only.as_ref();
+        self.by_id.iter().filter(move |(id, group)| {
             let whose = || group.course.as_ref().and_then(|course| course.assignee.as_deref());
-            status.is_none_or(|status| group.status(now) == status)
+            only.is_none_or(|only| only.contains(id))
+                && status.is_none_or(|status| group.status(now) == status)
                 && level.is_none_or(|level| group.level == level)
                 && since.is_none_or(|since| group.last_seen >= since)
                 && assignee.as_deref().is_none_or(|wanted| whose().unwrap_or_default() == wanted)

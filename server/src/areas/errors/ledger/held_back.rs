@@ -6,10 +6,10 @@ use std::collections::HashSet;
 
 use super::super::model::GroupId;
 use super::super::prepare::Face;
-use super::super::store::Store;
 use super::admit::Origin;
 use super::book::State;
 use super::group::Latest;
+use super::read_users::ReadUsers;
 
 /// The groups that are being changed, and what came for them.
 #[derive(Debug, Default)]
@@ -33,6 +33,11 @@ impl HeldBack {
         self.groups.contains(&group)
     }
 
+    /// The groups and users of what came.
+    pub(super) fn told(&self) -> impl Iterator<Item = (GroupId, Option<&str>)> {
+        self.occurrences.iter().map(|one| (one.origin.group, one.user.as_deref()))
+    }
+
     /// What came for a group that is being changed.
     pub(super) fn add(&mut self, origin: Origin, latest: Latest, face: &Face, user: Option<&str>) {
         let (face, user) = (face.clone(), user.map(str::to_owned));
@@ -46,11 +51,11 @@ impl State {
         self.held_back.groups.extend(groups);
     }
 
-    /// Nothing is being changed any more, and what was held back counts in what there is now.
-    pub(super) fn let_go(&mut self, store: &Store) {
+    /// Nothing is being changed any more, and what was held back counts in what there is now, with the users that were read.
+    pub(super) fn let_go(&mut self, read: &mut ReadUsers) {
         let HeldBack { occurrences, .. } = std::mem::take(&mut self.held_back);
         for Occurred { origin, latest, face, user } in occurrences {
-            self.count(store, origin, latest, &face, user.as_deref());
+            self.count(read, origin, latest, &face, user.as_deref());
         }
     }
 }

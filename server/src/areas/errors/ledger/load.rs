@@ -94,9 +94,11 @@ impl Ledger {
         let level = tag("level").and_then(SentLevel::parse).unwrap_or_default().level();
         let face = Face { message: beyond_title(&message, &title), title, level };
         let latest = Latest { time: event.time, event: event.id };
-        let mut state = self.state.write();
+        let user = event.user.as_deref();
+        let (mut state, mut read) =
+            self.lock_with_users(|state| state.unread_users(group, user).into_iter().collect());
         let origin = Origin { group, hash, sender: Sender::UNKNOWN };
-        state.count(&self.store, origin, latest, &face, event.user.as_deref());
+        state.count(&mut read, origin, latest, &face, user);
         state.numbers.count(event.id.number());
         if let Some(event_id) = parse_event_id(&event_id) {
             state.seen.settle(SeenKey::new(project, event_id), true);

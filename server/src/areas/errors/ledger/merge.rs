@@ -7,6 +7,7 @@ use super::super::model::GroupId;
 use super::super::store::Changes;
 use super::book::{Ledger, State};
 use super::group::{Group, GroupView};
+use super::read_users::ReadUsers;
 use crate::limits;
 
 impl Ledger {
@@ -20,9 +21,14 @@ impl Ledger {
         let (now, believed) = (self.clock.now(), self.engine.trusted_time().believed);
         let mut changes = Changes::default();
         let (merged, others, users, written) = {
-            let mut state = self.state.write();
+            let (mut state, mut read) = self.lock_with_users(|state| {
+                let named = others.iter().chain([&into]).copied();
+                let unread =
+                    |id: &GroupId| state.groups.get(*id).is_some() && !state.users.has_whole(*id);
+                named.filter(unread).collect()
+            });
             let (mut merged, others) = state.groups_of(into, others)?;
-            let users = self.unite(&state, &mut merged, into, &others)?;
+            let users = state.unite(&mut read, &mut merged, into, &others)?;
             state.hold_back(others.iter().map(|(id, _)| *id).chain([into]));
             // Counts go down with the mark that they are of, so all that was counted goes with them.
             (merged, others, users, state.stage(&mut changes, believed, 0))
@@ -45,22 +51,24 @@ impl Ledger {
             state.groups.insert(into, merged);
             state.users.put(into, users);
         }
-        state.let_go(&self.store);
+        self.let_go(state);
         outcome.map(|()| view).map_err(ErrorsError::from)
     }
+}
 
+impl State {
     /// Adds what the others have counted to a group, and answers the users of all.
     fn unite(
         &self,
-        state: &State,
+        read: &mut ReadUsers,
         merged: &mut Group,
         into: GroupId,
         others: &[(GroupId, Group)],
     ) -> Result<Distinct> {
-        let mut users = state.users.get(&self.store, into)?;
+        let mut users = self.users.whole(read, into)?;
         for (id, group) in others {
             merged.absorb(group);
-            users.merge(&state.users.get(&self.store, *id)?);
+            users.merge(&self.users.whole(read, *id)?);
             merged.users = users.count();
             let theirs = group.course.iter().flat_map(|course| course.members.iter().copied());
             let course = merged.course.get_or_insert_default();
@@ -69,9 +77,7 @@ impl Ledger {
         }
         Ok(users)
     }
-}
 
-impl State {
     /// The group, and the others, each once.
     fn groups_of(
         &self,

@@ -14,7 +14,7 @@
 //! they are answered, each with the number that the next event will have, so that it is the same whether an event is met before
 //! the crash or after.
 //!
-//! One lock holds all of it, for microseconds, and never through a write; another one is held by those who write to disk, one
+//! One lock holds all of it, for microseconds, and never through a look at the disk or a write; another one is held by those who write to disk, one
 //! after the other.
 
 mod admit;
@@ -29,19 +29,24 @@ mod load;
 mod make_room;
 mod merge;
 mod numbers;
+mod read_users;
 mod seen;
 mod store_down;
 mod users;
 
 pub(super) use admit::{Admission, Ticket};
-pub(super) use book::events_of;
 pub use book::{EVENT_NAME, Ledger};
+pub(super) use book::{GROUP_TAG, OWN_TAG_PREFIX, events_of};
 pub(super) use group::{Group, GroupView, Latest};
-pub(super) use groups::{GroupFilter, SortBy};
+pub(super) use groups::{GroupFilter, SeenWithin, SortBy};
 pub(super) use numbers::Mark;
 pub(super) use seen::SeenKey;
 
 #[cfg(test)]
+mod earlier_rules_tests;
+#[cfg(test)]
 mod room_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod users_tests;

@@ -1,12 +1,12 @@
 //! The users of groups, as sets that can only be counted. Those of groups that are in use are in memory, as many as may be; the
-//! rest is on disk.
+//! rest is on disk, where this does not look: what is needed of it was read before.
 
 use std::collections::HashMap;
 
-use telltale_engine::{Distinct, Result};
+use telltale_engine::{Distinct, Error, Result};
 
 use super::super::model::GroupId;
-use super::super::store::Store;
+use super::read_users::ReadUsers;
 
 /// Sets of users in memory.
 #[derive(Debug)]
@@ -42,17 +42,29 @@ impl Users {
         self.sets.get(&group).map_or(0, |cached| cached.set.bytes())
     }
 
-    /// Adds a user to those of a group, and answers how many these are; nothing where those on disk cannot be read.
+    /// Whether the set of a group is in memory.
+    pub(super) fn has(&self, group: GroupId) -> bool {
+        self.sets.contains_key(&group)
+    }
+
+    /// Whether the set of a group is in memory, and not a part of it alone.
+    pub(super) fn has_whole(&self, group: GroupId) -> bool {
+        self.sets.get(&group).is_some_and(|cached| !cached.is_partial)
+    }
+
+    /// Adds a user to those of a group, and answers how many these are; nothing where those on disk cannot be read. Takes the set
+    /// from `read` where it is not in memory and the group is not new.
     pub(super) fn add(
         &mut self,
-        store: &Store,
+        read: &mut ReadUsers,
         group: GroupId,
         is_new: bool,
         user: &str,
     ) -> Option<u64> {
         let bytes_before = self.bytes_of(group);
         let cached = self.sets.entry(group).or_insert_with(|| {
-            let read = if is_new { Ok(None) } else { store.users(group) };
+            let unread = || Err(Error::Corrupt("it was not read".to_owned()));
+            let read = if is_new { Ok(None) } else { read.remove(&group).unwrap_or_else(unread) };
             let is_partial = read.is_err();
             let set = read.unwrap_or_else(|error| {
                 let group = group.text();
@@ -69,18 +81,17 @@ impl Users {
         (!cached.is_partial).then_some(count)
     }
 
-    /// The users of a group.
-    pub(super) fn get(&self, store: &Store, group: GroupId) -> Result<Distinct> {
-        let on_disk = || Ok(store.users(group)?.unwrap_or_default());
-        match self.sets.get(&group) {
-            None => on_disk(),
-            Some(cached) if !cached.is_partial => Ok(cached.set.clone()),
-            Some(cached) => {
-                let mut all: Distinct = on_disk()?;
-                all.merge(&cached.set);
-                Ok(all)
-            }
+    /// The users of a group, with those that were read where the set is not in memory as a whole.
+    pub(super) fn whole(&self, read: &mut ReadUsers, group: GroupId) -> Result<Distinct> {
+        let in_memory = self.sets.get(&group);
+        if let Some(cached) = in_memory.filter(|cached| !cached.is_partial) {
+            return Ok(cached.set.clone());
         }
+        let mut all = read.remove(&group).transpose()?.flatten().unwrap_or_default();
+        if let Some(cached) = in_memory {
+            all.merge(&cached.set);
+        }
+        Ok(all)
     }
 
     /// Sets the users of a group, which are on disk.

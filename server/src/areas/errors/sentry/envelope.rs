@@ -134,7 +134,7 @@ impl<'b> Items<'b> {
 }
 
 /// The kind of an item, and the length of its payload where it is given.
-fn item_headers(headers: Value<'_>) -> Option<(String, Option<usize>)> {
+pub(super) fn item_headers(headers: Value<'_>) -> Option<(String, Option<usize>)> {
     let Json::Object(members) = headers.json() else { return None };
     let (mut kind, mut length) = (None, None);
     for (name, value) in members {

@@ -183,6 +183,7 @@ fn frame(value: Value<'_>) -> Option<Frame<'_>> {
             "abs_path" => read.abs_path = short(value),
             "function" => read.function = short(value),
             "module" => read.module = short(value),
+            "package" => read.package = short(value),
             "lineno" => read.line = whole(value),
             "colno" => read.column = whole(value),
             "context_line" => read.context = short(value),

@@ -15,7 +15,7 @@ use crate::limits;
 use crate::platform::json::reserve_document;
 
 /// The kind of items that are errors.
-const EVENT: &str = "event";
+pub(super) const EVENT: &str = "event";
 
 /// What is needed to read what SDKs send.
 pub(in crate::areas::errors) struct Intake<'a> {
@@ -79,11 +79,18 @@ impl<'a> Intake<'a> {
     }
 }
 
-/// How many events an envelope has; none where it is none.
-pub(super) fn events_in(body: &[u8]) -> u32 {
-    let Ok(envelope) = Envelope::open(body) else { return 0 };
-    let events = envelope.filter(|item| item.as_ref().is_ok_and(|item| item.kind == EVENT));
-    u32::try_from(events.count()).unwrap_or(u32::MAX)
+/// How many calls an envelope counts as: one for each event, none for items of other kinds. One that is damaged counts as one at
+/// least, since it costs as much to read.
+pub(super) fn calls_of(body: &[u8]) -> u32 {
+    let Ok(envelope) = Envelope::open(body) else { return 1 };
+    let (mut events, mut is_damaged) = (0_u32, false);
+    for item in envelope {
+        match item {
+            Ok(item) => events = events.saturating_add(u32::from(item.kind == EVENT)),
+            Err(_) => is_damaged = true,
+        }
+    }
+    if is_damaged { events.max(1) } else { events }
 }
 
 /// Whether an SDK can have told this time. Where its clock must be wrong, that of receipt is as good as any.
@@ -100,7 +107,7 @@ pub fn examine(body: &[u8], scrub_keys: &[String]) -> Result<Vec<GroupHash>, Err
     let (memory, origin) = (Memory::unlimited(), (Sender::UNKNOWN, 0));
     let mut intake = Intake::new(&scrubber, &memory, origin, TimestampMs(0), &|| 0);
     let (events, _) = intake.envelope(body)?;
-    Ok(events.iter().map(|event| event.hash).collect())
+    Ok(events.iter().map(|event| event.hashes.current).collect())
 }
 
 impl fmt::Debug for Intake<'_> {

@@ -5,6 +5,8 @@ mod event;
 mod intake;
 mod repair;
 mod routes;
+mod skim;
+mod untaken;
 
 pub use envelope::EnvelopeError;
 pub(super) use event::parse_event_id;

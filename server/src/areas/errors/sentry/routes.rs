@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::envelope::Envelope;
-use super::intake::{Intake, events_in};
+use super::intake::{Intake, calls_of};
+use super::{skim, untaken};
 use crate::app::App;
 use crate::areas::errors::error::ErrorsError;
 use crate::areas::errors::model::Sender;
@@ -15,15 +16,16 @@ use crate::http::{
     ApiResult, BodyKind, Doc, DsnIn, ErrorCode, Handle, LimitClass, Packing, Param, Request,
     Response, Route, Scope,
 };
-use crate::limits::JSON_SCRATCH_BYTES_MAX;
 
 /// The routes of the protocol. SDKs send the slash at the end; proxies and people leave it out.
 pub static ROUTES: &[Route] = &[
     route("/api/{project}/envelope/", &envelope, Some(dsn_in_envelope))
-        .charges(events_in)
+        .charges(calls_of)
+        .sifting(skim::SIFTING)
         .doc(ENVELOPE),
     route("/api/{project}/envelope", &envelope, Some(dsn_in_envelope))
-        .charges(events_in)
+        .charges(calls_of)
+        .sifting(skim::SIFTING)
         .doc(ENVELOPE),
     route("/api/{project}/store/", &store, None).doc(STORE),
     route("/api/{project}/store", &store, None).doc(STORE),
@@ -68,7 +70,6 @@ async fn take(
     + Send
     + 'static,
 ) -> ApiResult<Response> {
-    let is_small = body.len() <= JSON_SCRATCH_BYTES_MAX;
     let admit = move |app: &App| {
         let new_id = || app.new_number();
         let (scrubber, memory) = (app.errors().scrubber(), app.engine().memory());
@@ -76,9 +77,9 @@ async fn take(
         let (events, id) = read(&mut intake, &body)?;
         Ok::<_, ErrorsError>((ops::admit(app, &events)?, id))
     };
-    let (admitted, id) = if is_small { admit(&app)? } else { app.blocking(admit).await? };
+    let (admitted, id) = app.blocking(admit).await?;
     ops::store(&app, admitted, None).await?;
-    Response::ok(&SentryAnswer { id: id.map(event_id_text) })
+    Ok(untaken::named_in(Response::ok(&SentryAnswer { id: id.map(event_id_text) })?))
 }
 
 /// Who sends, and the project of the path: any number.
@@ -99,7 +100,11 @@ const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
          `public_ingest`. The key may stand in `X-Sentry-Auth`, as `sentry_key` in the query string, or in the `dsn` of the \
          envelope; several must agree. Bodies may be packed by gzip, deflate, br or zstd. Events are stored, items of other \
          kinds are taken and dropped. Answered when the events are durable. An event whose id was stored before is answered \
-         alike and not stored again. Each event counts against the quota of the key. Past the quota: 429 with `Retry-After` and `X-Sentry-Rate-Limits`.",
+         alike and not stored again. Each event counts against the quota of the key, items of other kinds do not. Past the quota: 429 with \
+         `Retry-After` and `X-Sentry-Rate-Limits`. That header also comes with every answer: it names the categories of items that are \
+         not taken, so that SDKs stop sending them. An envelope has at most 200 MiB after decompression, and 32 MiB (`bodies.bulk`) without \
+         the items that are dropped; one packed by deflate or br has at most as many before it is unpacked, and one whose key is in its first line \
+         alone has at most 1 MiB (`bodies.json`).",
     )
     .parameters(&PROJECT)
     .request::<String>()

@@ -8,7 +8,7 @@ use serde_json::Value;
 use telltale_engine::{Event, EventAnswer};
 
 use super::super::ledger::{GroupView, Ticket};
-use super::super::model::EVENT_ID_PREFIX;
+use super::super::model::{EVENT_ID_PREFIX, GroupId};
 use crate::platform::buckets::Width;
 use crate::platform::ids;
 use crate::platform::time::IsoTime;
@@ -61,6 +61,8 @@ pub(in crate::areas::errors) struct Detail {
     latest_event: Option<EventView>,
     /// Errors that were merged into this one.
     merged: Vec<String>,
+    /// This error, where another id was asked for: that one was merged into this one. Null otherwise.
+    merged_into: Option<String>,
 }
 
 /// What was raised.
@@ -199,7 +201,14 @@ impl From<GroupView> for MovedView {
 }
 
 impl Detail {
-    pub(in crate::areas::errors) fn new(group: GroupView, latest: Option<Event>) -> Self {
+    /// The detail of the group that `asked_for` is, or was merged into.
+    pub(in crate::areas::errors) fn new(
+        asked_for: &str,
+        group: GroupView,
+        latest: Option<Event>,
+    ) -> Self {
+        let id = group.id.text();
+        let merged_into = GroupId::parse(asked_for).filter(|asked| *asked != group.id).map(|_| id);
         let merged = group.course.members.iter().map(|id| id.text()).collect();
         let mut detail = Self {
             group: group.into(),
@@ -208,6 +217,7 @@ impl Detail {
             exception: None,
             latest_event: None,
             merged,
+            merged_into,
         };
         if let Some(event) = latest {
             let kept = Kept::of(&event);

@@ -1,6 +1,6 @@
 //! Bodies of requests, and the way from them to what they ask for.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -9,7 +9,7 @@ use telltale_engine::TimestampMs;
 use super::super::error::ErrorsError;
 use super::super::model::{GroupId, Move};
 use super::super::ops::{Action, Chosen};
-use super::super::query::{self, Written, WrongFilter};
+use super::super::query::{self, InvalidFilter, Written};
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::span;
@@ -30,8 +30,9 @@ pub(in crate::areas::errors) struct ReportInput {
     timestamp: Option<String>,
     user: Option<ReportUser>,
     /// Texts by their names.
-    tags: Option<std::collections::BTreeMap<String, String>>,
-    /// What makes the group, instead of the exception; `{{ default }}` stands for what the exception says.
+    tags: Option<BTreeMap<String, String>>,
+    /// What makes the group, instead of the exception; `{{ default }}` stands for what the exception says,
+    /// `{{ transaction }}`, `{{ error.type }}`, `{{ tags.x }}` and the other variables of Sentry for their values.
     fingerprint: Option<Vec<String>>,
     environment: Option<String>,
     release: Option<String>,
@@ -123,6 +124,11 @@ pub(in crate::areas::errors) struct FilterInput {
     status: Option<String>,
     level: Option<String>,
     since: Option<String>,
+    from: Option<String>,
+    to: Option<String>,
+    environment: Option<String>,
+    release: Option<String>,
+    tags: Option<BTreeMap<String, String>>,
     search: Option<String>,
     assignee: Option<String>,
 }
@@ -184,7 +190,7 @@ impl BulkInput {
         };
         let chosen = match (self.ids, self.filter) {
             (Some(ids), None) => Chosen::Named(named(ids)?),
-            (None, Some(filter)) => Chosen::Matching(filter.written().read(now).map_err(wrong)?),
+            (None, Some(filter)) => Chosen::Matching(filter.written().read(now).map_err(invalid)?),
             (Some(_), Some(_)) => {
                 return Err(ErrorsError::field("filter", "must not stand beside ids"));
             }
@@ -196,18 +202,29 @@ impl BulkInput {
 
 impl FilterInput {
     fn written(&self) -> Written<'_> {
+        let tags = self.tags.iter().flatten();
         Written {
             status: self.status.as_deref(),
             level: self.level.as_deref(),
             since: self.since.as_deref(),
+            from: self.from.as_deref(),
+            to: self.to.as_deref(),
+            environment: self.environment.as_deref(),
+            release: self.release.as_deref(),
+            tags: tags.map(|(key, value)| (key.as_str(), value.as_str())).collect(),
             search: self.search.as_deref(),
             assignee: self.assignee.as_deref(),
         }
     }
 }
 
-fn wrong(WrongFilter { field, expected }: WrongFilter) -> ErrorsError {
-    ErrorsError::field(format!("filter.{field}"), expected)
+fn invalid(filter: InvalidFilter) -> ErrorsError {
+    match filter {
+        InvalidFilter::Wrong(field, expected) => {
+            ErrorsError::field(format!("filter.{field}"), expected)
+        }
+        InvalidFilter::Question(invalid) => ErrorsError::Question(invalid),
+    }
 }
 
 fn assign(user_id: Option<Option<String>>) -> Result<Move, ErrorsError> {

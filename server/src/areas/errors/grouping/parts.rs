@@ -1,0 +1,34 @@
+//! Parts of an occurrence being hashed, each with its length, so that no two lists of parts are the same bytes.
+
+use sha2::{Digest, Sha256};
+
+use super::super::model::GroupHash;
+
+/// Parts being hashed.
+pub(super) struct Parts(Sha256);
+
+impl Parts {
+    /// Begins the hash of a rule of one version of the rules: no two versions share a hash.
+    pub(super) fn new(version: &str, rule: &str) -> Self {
+        let mut parts = Self(Sha256::new());
+        parts.add(version);
+        parts.add(rule);
+        parts
+    }
+
+    pub(super) fn number(&mut self, number: usize) {
+        self.0.update((number as u64).to_le_bytes());
+    }
+
+    pub(super) fn add(&mut self, part: &str) {
+        self.number(part.len());
+        self.0.update(part.as_bytes());
+    }
+
+    /// The first half of the SHA-256: collisions by chance do not occur.
+    pub(super) fn finish(self) -> GroupHash {
+        let digest: [u8; 32] = self.0.finalize().into();
+        let (first, _) = digest.split_first_chunk::<16>().unwrap_or((&[0; 16], &[]));
+        GroupHash(u128::from_be_bytes(*first))
+    }
+}

@@ -1,0 +1,245 @@
+//! Envelopes as they come in, without the payloads of items that nobody here reads: an attachment takes bandwidth and no memory.
+//!
+//! In the place of such an item stays one without a kind and a payload, so that the reader counts it. What is no envelope is kept as
+//! it is, for the reader to refuse; only what it could not see any more is refused here.
+
+use memchr::memchr;
+
+use super::envelope::{EnvelopeError, item_headers};
+use super::intake::EVENT;
+use crate::areas::errors::error::ErrorsError;
+use crate::http::{ApiResult, Sieve, Sifting};
+use crate::limits;
+use crate::platform::json::with_document;
+
+/// How envelopes are sifted.
+pub(super) const SIFTING: Sifting =
+    Sifting { make: || Box::new(Skimmer::default()), bytes_max: limits::ENVELOPE_BYTES_MAX };
+
+/// What stays of an item that is dropped; no item has fewer bytes.
+const DROPPED: &[u8] = b"{\"type\":\"\"}\n\n";
+
+/// Where in an envelope the next byte is.
+#[derive(Clone, Copy, Debug, Default)]
+enum Position {
+    /// In the first line.
+    #[default]
+    Headers,
+    /// Before or in the headers of an item.
+    ItemHeaders,
+    /// In a payload with so many bytes left; without a number it goes to the next line feed.
+    Payload { is_kept: bool, left: Option<usize> },
+    /// Behind a payload of a known length, where a line feed must come.
+    Behind { is_kept: bool },
+    /// Behind something that cannot be read.
+    Beyond,
+}
+
+/// Keeps events and the headers of the envelope.
+#[derive(Debug, Default)]
+struct Skimmer {
+    position: Position,
+    /// Headers of an item whose end has not come yet.
+    line: Vec<u8>,
+}
+
+impl Sieve for Skimmer {
+    fn push(&mut self, data: &[u8], kept: &mut Vec<u8>) -> ApiResult<()> {
+        let mut rest = data;
+        while !rest.is_empty() {
+            let used = match self.position {
+                Position::Headers => self.headers(rest, kept),
+                Position::ItemHeaders => self.item_headers(rest, kept),
+                Position::Payload { is_kept, left } => self.payload(rest, is_kept, left, kept),
+                Position::Behind { is_kept } => self.behind(rest, is_kept, kept)?,
+                Position::Beyond => {
+                    kept.extend_from_slice(rest);
+                    rest.len()
+                }
+            };
+            rest = rest.get(used..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, kept: &mut Vec<u8>) -> ApiResult<()> {
+        kept.append(&mut self.line);
+        match self.position {
+            Position::Payload { is_kept: false, left: Some(_) } => {
+                Err(ErrorsError::from(EnvelopeError::Short).into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Each step returns how many bytes it has used.
+impl Skimmer {
+    fn headers(&mut self, data: &[u8], kept: &mut Vec<u8>) -> usize {
+        let (line, has_end) = line(data);
+        kept.extend_from_slice(line);
+        if has_end {
+            self.position = Position::ItemHeaders;
+        }
+        line.len()
+    }
+
+    fn item_headers(&mut self, data: &[u8], kept: &mut Vec<u8>) -> usize {
+        let (line, has_end) = line(data);
+        // Empty lines between items are passed over.
+        if self.line.is_empty() && line == b"\n" {
+            return line.len();
+        }
+        self.line.extend_from_slice(line);
+        let is_too_long = self.line.len() > limits::ENVELOPE_HEADER_BYTES_MAX + 1;
+        if is_too_long || has_end {
+            let read = with_document(&self.line, item_headers).ok().flatten();
+            match read.filter(|_| !is_too_long) {
+                None => self.position = Position::Beyond,
+                Some((kind, length)) => self.enter(kind == EVENT, length),
+            }
+            match self.position {
+                Position::Payload { is_kept: false, .. } | Position::Behind { is_kept: false } => {
+                    self.line.clear();
+                    kept.extend_from_slice(DROPPED);
+                }
+                _ => kept.append(&mut self.line),
+            }
+        }
+        line.len()
+    }
+
+    /// The payload of an item begins.
+    fn enter(&mut self, is_kept: bool, length: Option<usize>) {
+        self.position = match length {
+            Some(0) => Position::Behind { is_kept },
+            left => Position::Payload { is_kept, left },
+        };
+    }
+
+    fn payload(
+        &mut self,
+        data: &[u8],
+        is_kept: bool,
+        left: Option<usize>,
+        kept: &mut Vec<u8>,
+    ) -> usize {
+        let part = match left {
+            Some(left) => {
+                let part = data.get(..left).unwrap_or(data);
+                self.enter(is_kept, Some(left - part.len()));
+                part
+            }
+            None => {
+                let (line, has_end) = line(data);
+                if has_end {
+                    self.position = Position::ItemHeaders;
+                }
+                line
+            }
+        };
+        if is_kept {
+            kept.extend_from_slice(part);
+        }
+        part.len()
+    }
+
+    fn behind(&mut self, data: &[u8], is_kept: bool, kept: &mut Vec<u8>) -> ApiResult<usize> {
+        match (data.first(), is_kept) {
+            (Some(b'\n'), _) => self.position = Position::ItemHeaders,
+            (_, true) => {
+                self.position = Position::Beyond;
+                return Ok(0);
+            }
+            (_, false) => return Err(ErrorsError::from(EnvelopeError::Long).into()),
+        }
+        if is_kept {
+            kept.push(b'\n');
+        }
+        Ok(1)
+    }
+}
+
+/// The bytes to the end of the line with its line feed, and whether that is there.
+fn line(data: &[u8]) -> (&[u8], bool) {
+    match memchr(b'\n', data) {
+        Some(at) => (data.get(..=at).unwrap_or(data), true),
+        None => (data, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::envelope::Envelope;
+    use super::*;
+
+    /// What is kept of an envelope that comes in pieces of so many bytes; nothing where it is refused.
+    fn skimmed(envelope: &[u8], piece_bytes: usize) -> Option<Vec<u8>> {
+        let (mut skimmer, mut kept) = (Skimmer::default(), Vec::new());
+        for piece in envelope.chunks(piece_bytes) {
+            skimmer.push(piece, &mut kept).ok()?;
+        }
+        skimmer.end(&mut kept).ok()?;
+        Some(kept)
+    }
+
+    /// The events of an envelope and how many items it has; nothing where it is damaged.
+    fn read(envelope: &[u8]) -> Option<(Vec<Vec<u8>>, usize)> {
+        let items: Vec<_> = Envelope::open(envelope).ok()?.collect::<Result<_, _>>().ok()?;
+        let events = items.iter().filter(|item| item.kind == EVENT);
+        Some((events.map(|event| event.payload.to_vec()).collect(), items.len()))
+    }
+
+    #[test]
+    fn what_nobody_reads_is_dropped() {
+        let attachment = "x".repeat(10_000);
+        let envelope = format!(
+            "{{\"event_id\":\"7\"}}\n{{\"type\":\"attachment\",\"length\":10000}}\n{attachment}\n\
+             {{\"type\":\"session\"}}\n{{}}\n{{\"type\":\"event\",\"length\":2}}\n{{}}\n"
+        );
+        for piece_bytes in [1, 7, 100_000] {
+            let kept = skimmed(envelope.as_bytes(), piece_bytes).unwrap();
+            assert!(kept.len() < 100, "{}", String::from_utf8_lossy(&kept));
+            assert_eq!(read(&kept), Some((vec![b"{}".to_vec()], 3)));
+        }
+    }
+
+    fn item() -> impl Strategy<Value = String> {
+        let kind = prop::sample::select(vec!["event", "attachment", "session", ""]);
+        let payload = "[a-z{}]{0,9}";
+        (kind, payload, prop::option::of(-1_i64..2)).prop_map(|(kind, payload, off)| match off {
+            // Mostly right, sometimes too short or too long.
+            Some(off) => {
+                let length = payload.len() as i64 + if off == 1 { 1 } else { 0.max(off) };
+                format!("{{\"type\":\"{kind}\",\"length\":{length}}}\n{payload}\n")
+            }
+            None => format!("{{\"type\":\"{kind}\"}}\n{payload}\n"),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_events_are_those_of_the_whole_envelope(
+            items in prop::collection::vec(item(), 0..6),
+            cut in 0_usize..200,
+            piece_bytes in 1_usize..20,
+        ) {
+            let whole = ["{}\n".to_owned(), items.concat()].concat();
+            let envelope = whole.as_bytes().get(..cut).unwrap_or(whole.as_bytes());
+            let expected = read(envelope);
+            let kept = skimmed(envelope, piece_bytes);
+            prop_assert_eq!(kept.as_deref().and_then(read), expected);
+            prop_assert!(kept.is_none_or(|kept| kept.len() <= envelope.len() + 1));
+        }
+
+        #[test]
+        fn any_bytes_are_kept_or_refused_alike(bytes in prop::collection::vec(any::<u8>(), 0..200), piece_bytes in 1_usize..50) {
+            let whole = [b"{}\n{\"type\":\"event\"}\n".as_slice(), &bytes].concat();
+            for bytes in [bytes.as_slice(), &whole] {
+                prop_assert_eq!(skimmed(bytes, piece_bytes).as_deref().and_then(read), read(bytes));
+            }
+        }
+    }
+}
