@@ -131,12 +131,12 @@ fn occurring(
         let answer = app.engine().query_events(&EventQuery {
             filter,
             interval: None,
-            group_by: Some(EventGroupBy::Tag(GROUP_TAG.to_owned())),
+            group_by: vec![EventGroupBy::Tag(GROUP_TAG.to_owned())],
             field: EventField::Value,
             distinct: None,
             aggregations: vec![EventAggregation::Count],
         })?;
-        for id in answer.groups.iter().filter_map(|(name, _)| GroupId::parse(name)) {
+        for id in answer.groups.iter().filter_map(|(names, _)| GroupId::parse(names.first()?)) {
             let owner = asked.binary_search_by_key(&id, |(of, _)| *of);
             found.extend(owner.ok().and_then(|at| asked.get(at)).map(|(_, group)| *group));
         }
