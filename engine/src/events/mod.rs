@@ -2,6 +2,7 @@
 
 mod block;
 mod chunk;
+mod closed_block;
 mod head;
 mod keys;
 mod load;

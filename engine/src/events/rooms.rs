@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
-use rayon::prelude::*;
 
+use super::Chunk;
 use super::block::{EventBlock, EventBlockInfo, EventBlockKey, PartsCache};
+use super::closed_block::ClosedBlock;
 use super::keys;
 use super::query::{self, QueryContext, QueryLimits};
+use super::source::Unopened;
 use super::view::{EventSizes, View};
-use super::{Chunk, Source};
 use crate::asking::Asking;
 use crate::error::{Error, Result};
 use crate::maintenance::MergeMemory;
@@ -161,45 +162,33 @@ impl Events {
         )
     }
 
-    /// Gathers the sources of a range and asks them. Damaged blocks are set aside and left out: `finish` puts into the answer how many,
+    /// Gathers the sources of a range and asks them. Blocks that were set aside are left out: `finish` puts into the answer how many,
     /// and the memory that it takes.
     fn ask<A>(
         &self,
         range: TimeRange,
-        answer: impl FnOnce(&[Box<dyn Source + '_>], &QueryContext<'_>) -> Result<A>,
+        answer: impl FnOnce(&[Box<dyn Unopened + '_>], &QueryContext<'_>) -> Result<A>,
         finish: impl FnOnce(&mut A, u64, AnswerMemory),
     ) -> Result<A> {
         let asking = Asking::begin(&self.options.memory, self.options.query_bytes);
         let snapshot = self.view.snapshot(range);
         let (wanted, set_aside): (Vec<_>, Vec<_>) =
             snapshot.blocks.iter().partition(|info| !self.is_quarantined(&info.key));
-        let mut left_out = set_aside.len() as u64;
-        let opened: Vec<Result<EventBlock<'_>>> =
-            self.pool.install(|| wanted.par_iter().map(|info| self.open_block(info)).collect());
-        let mut sources: Vec<Box<dyn Source + '_>> = Vec::with_capacity(opened.len());
-        let mut keys = Vec::with_capacity(opened.len());
-        for (block, info) in opened.into_iter().zip(&wanted) {
-            match block {
-                Ok(block) => {
-                    sources.push(Box::new(block));
-                    keys.push(info.key);
-                }
-                Err(error @ Error::Corrupt(_)) => {
-                    self.quarantine(&info.key, &error.to_string());
-                    left_out += 1;
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let left_out = set_aside.len() as u64;
+        let mut sources: Vec<Box<dyn Unopened + '_>> = Vec::with_capacity(wanted.len());
+        sources.extend(wanted.iter().map(|info| {
+            let block: Box<dyn Unopened> = Box::new(ClosedBlock { events: self, info: *info });
+            block
+        }));
         for head in &snapshot.heads {
-            sources.extend(head.chunks.iter().map(|c| Box::new(c.clone()) as Box<dyn Source>));
+            sources.extend(head.chunks.iter().map(|c| Box::new(c.clone()) as Box<dyn Unopened>));
             if head.tail.len() > 0 {
                 sources.push(Box::new(Chunk::new(Arc::clone(&head.tail))));
             }
         }
         let damaged = |index: usize, error: &Error| {
-            if let Some(key) = keys.get(index) {
-                self.quarantine(key, &error.to_string());
+            if let Some(info) = wanted.get(index) {
+                self.quarantine(&info.key, &error.to_string());
             }
         };
         let limits = QueryLimits {

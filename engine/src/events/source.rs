@@ -1,5 +1,6 @@
 //! What a question reads: rows of events in the order of time and id, whether they lie in a block or in a chunk of the head.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
@@ -76,6 +77,52 @@ pub(crate) struct Numbers {
     pub(crate) positions: Vec<u32>,
     /// Their numbers.
     pub(crate) values: Vec<f64>,
+}
+
+/// A source that has not been looked into: all that is known of it costs no memory.
+pub(crate) trait Unopened: std::fmt::Debug + Sync {
+    /// How many rows there are.
+    fn rows(&self) -> u32;
+
+    /// The times of the first and the last row, milliseconds.
+    fn time_bounds(&self) -> (i64, i64);
+
+    /// The source, for as long as it is read. What it reads from disk is kept for as long, so it is closed soon: a question may meet
+    /// more blocks than memory holds.
+    fn open(&self) -> Result<Opened<'_>>;
+}
+
+/// A source that is read.
+pub(crate) enum Opened<'a> {
+    /// One that is in memory anyway.
+    Kept(&'a dyn Source),
+    /// One that was opened.
+    Read(Box<dyn Source + 'a>),
+}
+
+impl<'a> Deref for Opened<'a> {
+    type Target = dyn Source + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Kept(source) => *source,
+            Self::Read(source) => source.as_ref(),
+        }
+    }
+}
+
+impl<S: Source> Unopened for S {
+    fn rows(&self) -> u32 {
+        Source::rows(self)
+    }
+
+    fn time_bounds(&self) -> (i64, i64) {
+        Source::time_bounds(self)
+    }
+
+    fn open(&self) -> Result<Opened<'_>> {
+        Ok(Opened::Kept(self))
+    }
 }
 
 /// Rows of events, sorted by time, then id. Row 0 is the oldest. All methods may read from disk.

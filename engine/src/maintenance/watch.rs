@@ -77,8 +77,10 @@ impl Holdings {
         let heads = head.bytes as u64 + head.metrics as u64 * HEAD_METRIC_BYTES + events.head_bytes;
         let heads = heads.max(2 * options.head_bytes as u64);
         memory.hold(MemoryOwner::Heads, heads + committer.queued_bytes() as u64);
+        // What is read at the moment is in the cache of the database also where there is no room for it.
+        let of_store = telemetry.store().cache_bytes().max(options.cache_bytes);
         // Pages of times have an eighth of the cache for themselves.
-        let caches = options.cache_bytes + options.cache_bytes / 8 + options.event_cache_bytes;
+        let caches = of_store + options.cache_bytes / 8 + options.event_cache_bytes;
         memory.hold(MemoryOwner::Caches, caches as u64);
         let blocks = telemetry.metrics.view().catalog().blocks() + events.blocks;
         memory.hold(MemoryOwner::Catalog, blocks * BLOCK_BYTES);

@@ -127,6 +127,11 @@ impl Store {
         })
     }
 
+    /// Bytes that the shared cache holds, memtables and what is being read included.
+    pub(crate) fn cache_bytes(&self) -> usize {
+        self.shared.cache.get_usage()
+    }
+
     /// What the database holds.
     pub(crate) fn figures(&self) -> Result<Figures> {
         let mut table_bytes = 0;
@@ -135,7 +140,7 @@ impl Store {
         }
         Ok(Figures {
             memtable_bytes: self.shared.memtables.get_usage() as u64,
-            cache_bytes: self.shared.cache.get_usage() as u64,
+            cache_bytes: self.cache_bytes() as u64,
             table_bytes,
             background_errors: self.background_errors()?,
         })

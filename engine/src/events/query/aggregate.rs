@@ -1,6 +1,6 @@
 //! Counts and statistics: checked, read source by source, and added up.
 
-use super::super::Source;
+use super::super::source::Unopened;
 use super::answer::assemble;
 use super::ask::{Asked, QueryContext, check_range, each};
 use super::cell::Wanted;
@@ -20,7 +20,7 @@ const COLUMN_ANSWER_BYTES: usize = 64;
 
 /// Answers a question about the events of all sources, blocks and chunks in any order.
 pub(crate) fn aggregate(
-    sources: &[Box<dyn Source + '_>],
+    sources: &[Box<dyn Unopened + '_>],
     query: &EventQuery,
     context: &QueryContext<'_>,
 ) -> Result<EventAnswer> {
@@ -31,8 +31,8 @@ pub(crate) fn aggregate(
     let budget = Budget::new(context);
     let new = || Gathered::new(&budget, wanted);
     let workers = each(context.pool, &touched, new, |index, gathered| {
-        let source = asked.source(*index)?;
-        match asked.settle(*index, read(source, query, wanted, context))?.flatten() {
+        let read = asked.open(*index).and_then(|source| read(&*source, query, wanted, context));
+        match asked.settle(*index, read)?.flatten() {
             Some(read) => {
                 gathered.add(&read)?;
                 context.asking.give_back(read.codes_bytes);

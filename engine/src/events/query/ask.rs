@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::super::Source;
+use super::super::source::{Opened, Unopened};
 use crate::asking::Asking;
 use crate::error::{Error, Refusal, Result};
 use crate::model::TimeRange;
@@ -40,20 +40,23 @@ impl fmt::Debug for QueryContext<'_> {
 
 /// A question that is being answered.
 pub(super) struct Asked<'a, 's> {
-    pub(super) sources: &'a [Box<dyn Source + 's>],
+    pub(super) sources: &'a [Box<dyn Unopened + 's>],
     pub(super) context: &'a QueryContext<'a>,
     /// Sources that were left out.
     pub(super) quarantined: AtomicU64,
 }
 
 impl<'a, 's> Asked<'a, 's> {
-    pub(super) fn new(sources: &'a [Box<dyn Source + 's>], context: &'a QueryContext<'a>) -> Self {
+    pub(super) fn new(
+        sources: &'a [Box<dyn Unopened + 's>],
+        context: &'a QueryContext<'a>,
+    ) -> Self {
         Self { sources, context, quarantined: AtomicU64::new(0) }
     }
 
     /// The indices of the sources that have rows between the first and the last of a range.
     pub(super) fn touched(&self, range: TimeRange) -> Vec<usize> {
-        let touches = |source: &dyn Source| {
+        let touches = |source: &dyn Unopened| {
             let (first, last) = source.time_bounds();
             source.rows() > 0 && first < range.end.0 && last >= range.start.0
         };
@@ -61,11 +64,13 @@ impl<'a, 's> Asked<'a, 's> {
         sources.filter(|(_, source)| touches(source.as_ref())).map(|(index, _)| index).collect()
     }
 
-    /// The source of this index, as long as anybody waits for the answer.
-    pub(super) fn source(&self, index: usize) -> Result<&'a (dyn Source + 's)> {
+    /// Opens the source of this index, as long as anybody waits for the answer. To be dropped before another one is opened.
+    pub(super) fn open(&self, index: usize) -> Result<Opened<'a>> {
         self.context.asking.check()?;
-        let source = self.sources.get(index).map(AsRef::as_ref);
-        source.ok_or_else(|| Error::Corrupt(format!("there is no source {index}")))
+        let Some(source) = self.sources.get(index) else {
+            return Err(Error::Corrupt(format!("there is no source {index}")));
+        };
+        source.open()
     }
 
     /// What came of reading a source: nothing when it is damaged. Any other failure is the answer.

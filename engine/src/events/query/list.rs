@@ -1,6 +1,6 @@
 //! A page of events: how many match is counted in every source, rows are read only where the page lies.
 
-use super::super::Source;
+use super::super::source::Unopened;
 use super::ask::{Asked, QueryContext, check_range, each};
 use super::page::{self, Counted};
 use super::select::select;
@@ -10,7 +10,7 @@ use crate::model::{Event, EventListQuery, EventPage, EventQueryStats};
 
 /// Lists the events of all sources, blocks and chunks in any order.
 pub(crate) fn list(
-    sources: &[Box<dyn Source + '_>],
+    sources: &[Box<dyn Unopened + '_>],
     query: &EventListQuery,
     context: &QueryContext<'_>,
 ) -> Result<EventPage> {
@@ -38,12 +38,14 @@ pub(crate) fn list(
 fn count(asked: &Asked<'_, '_>, query: &EventListQuery, touched: &[usize]) -> Result<Vec<Counted>> {
     let range = query.filter.range;
     let counts = each(asked.context.pool, touched, Vec::new, |index, counts| {
-        let source = asked.source(*index)?;
-        let selected = asked.settle(*index, select(source, &query.filter))?;
-        let Some(matched) = selected.map(|selected| selected.len()).filter(|n| *n > 0) else {
+        let counted = asked.open(*index).and_then(|source| {
+            let matched = select(&*source, &query.filter)?.len();
+            Ok((matched, source.time_bounds()))
+        });
+        let counted = asked.settle(*index, counted)?;
+        let Some((matched, (first, last))) = counted.filter(|(matched, _)| *matched > 0) else {
             return Ok(());
         };
-        let (first, last) = source.time_bounds();
         let (first, last) = (first.max(range.start.0), last.min(range.end.0 - 1));
         counts.push(Counted { index: *index, matched, first, last });
         Ok::<(), crate::error::Error>(())
@@ -70,7 +72,7 @@ fn read(
     let parts = each(asked.context.pool, &by_source, Vec::new, |(index, rows), events| {
         // From the newest to the oldest they were found; what is read is laid out the other way.
         let positions: Vec<u32> = rows.iter().rev().map(|(position, _)| *position).collect();
-        let outcome = asked.source(*index).and_then(|source| {
+        let outcome = asked.open(*index).and_then(|source| {
             let read = source.events(&positions)?;
             page::check_len(read.len(), positions.len())?;
             asked.context.asking.take_for_answer(read.iter().map(Event::bytes).sum())?;

@@ -47,10 +47,9 @@ pub(super) struct Failure {
     pub(super) error: Error,
 }
 
-/// A source that is looked into.
-struct Opened<'a> {
+/// What is known of a source that was looked into.
+struct Looked {
     index: usize,
-    source: &'a dyn Source,
     selected: Selected,
     times: Arc<Vec<i64>>,
     /// Rows from here on are not asked for: newer than the page, or not after the cursor.
@@ -65,14 +64,14 @@ pub(super) fn rows(
 ) -> Result<Vec<(usize, u32)>, Failure> {
     let available = after_cursor(asked, query, counted)?;
     let Some((above, needed)) = needed(&available, query) else { return Ok(Vec::new()) };
-    let mut opened = open(asked, query, &needed)?;
+    let mut looked = look(asked, query, &needed)?;
     let mut skip = query.offset - above;
     if skip > 0 {
         let first = needed.iter().map(|source| source.first).min().unwrap_or_default();
         let last = needed.iter().map(|source| source.last).max().unwrap_or_default();
-        skip -= cut_newer(&mut opened, skip, first, last);
+        skip -= cut_newer(&mut looked, skip, first, last);
     }
-    merge(opened, skip, query.limit)
+    merge(asked, looked, skip, query.limit)
 }
 
 /// What the sources hold after the cursor.
@@ -85,7 +84,7 @@ fn after_cursor(
     let (cut, rest): (Vec<Counted>, Vec<Counted>) =
         counted.iter().filter(|s| s.first <= time).partition(|s| s.last >= time);
     let mut available = rest;
-    for source in open(asked, query, &cut)? {
+    for source in look(asked, query, &cut)? {
         let Some(whole) = cut.iter().find(|cut| cut.index == source.index) else { continue };
         let matched = source.selected.count(source.rest());
         if matched > 0 {
@@ -123,26 +122,27 @@ fn at_rank(sources: &[Counted], rank: u64) -> Option<&Counted> {
     })
 }
 
-fn open<'a>(
-    asked: &Asked<'a, '_>,
+fn look(
+    asked: &Asked<'_, '_>,
     query: &EventListQuery,
     needed: &[Counted],
-) -> Result<Vec<Opened<'a>>, Failure> {
-    let opened = each(asked.context.pool, needed, Vec::new, |counted, opened| {
+) -> Result<Vec<Looked>, Failure> {
+    let looked = each(asked.context.pool, needed, Vec::new, |counted, looked| {
         let index = counted.index;
-        let outcome = asked.source(index).and_then(|source| {
-            let selected = select(source, &query.filter)?;
+        let outcome = asked.open(index).and_then(|source| {
+            let selected = select(&*source, &query.filter)?;
             let times = source.times()?;
             let end = match query.after {
-                Some(cursor) => end_at(source, &times, cursor)?.min(selected.span.end),
+                Some(cursor) => end_at(&*source, &times, cursor)?.min(selected.span.end),
                 None => selected.span.end,
             };
-            Ok(Opened { index, source, selected, times, end })
+            asked.context.asking.take(selected.bytes() + size_of_val(times.as_slice()))?;
+            Ok(Looked { index, selected, times, end })
         });
-        opened.push(outcome.map_err(|error| Failure { source: index, error })?);
+        looked.push(outcome.map_err(|error| Failure { source: index, error })?);
         Ok(())
     })?;
-    Ok(opened.into_iter().flatten().collect())
+    Ok(looked.into_iter().flatten().collect())
 }
 
 /// How many rows of a source come after the cursor in the order of the list.
@@ -158,49 +158,54 @@ fn end_at(source: &dyn Source, times: &[i64], cursor: (TimestampMs, EventId)) ->
 }
 
 /// Cuts off all rows newer than the row of rank `skip`, whose time lies between `first` and `last`. Answers how many matched.
-fn cut_newer(opened: &mut [Opened<'_>], skip: u64, first: i64, last: i64) -> u64 {
-    let newer = |opened: &[Opened<'_>], time: i64| -> u64 {
-        opened.iter().map(|source| source.selected.count(source.newer(time))).sum()
+fn cut_newer(looked: &mut [Looked], skip: u64, first: i64, last: i64) -> u64 {
+    let newer = |looked: &[Looked], time: i64| -> u64 {
+        looked.iter().map(|source| source.selected.count(source.newer(time))).sum()
     };
     // The oldest time after which there are at most `skip` rows.
     let (mut low, mut high) = (first, last);
     while low < high {
         let middle = low + (high - low) / 2;
-        if newer(opened, middle) <= skip {
+        if newer(looked, middle) <= skip {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
-    let cut = newer(opened, low);
-    for source in opened {
+    let cut = newer(looked, low);
+    for source in looked {
         source.end = source.newer(low).start;
     }
     cut
 }
 
 /// A source in the merge: the rows of a step that are left, the newest last.
-struct Cursor<'a> {
-    opened: Opened<'a>,
+struct Cursor {
+    looked: Looked,
     step: Vec<(u32, EventId)>,
 }
 
 /// Merges the sources from their ends, newest first: passes over `skip` rows and takes `limit`.
-fn merge(opened: Vec<Opened<'_>>, skip: u64, limit: usize) -> Result<Vec<(usize, u32)>, Failure> {
+fn merge(
+    asked: &Asked<'_, '_>,
+    looked: Vec<Looked>,
+    skip: u64,
+    limit: usize,
+) -> Result<Vec<(usize, u32)>, Failure> {
     let step = usize::try_from(skip).unwrap_or(usize::MAX).saturating_add(limit).min(STEP_ROWS_MAX);
     // Oldest first. A source's ids are read only when its newest row may be the next one.
-    let mut waiting: Vec<(i64, Opened<'_>)> =
-        opened.into_iter().filter_map(|source| Some((source.newest()?, source))).collect();
+    let mut waiting: Vec<(i64, Looked)> =
+        looked.into_iter().filter_map(|source| Some((source.newest()?, source))).collect();
     waiting.sort_unstable_by_key(|(newest, _)| *newest);
-    let mut cursors: Vec<Cursor<'_>> = Vec::new();
+    let mut cursors: Vec<Cursor> = Vec::new();
     let mut heap: BinaryHeap<(i64, EventId, usize)> = BinaryHeap::new();
     let mut skip = skip;
     let mut page = Vec::new();
     while page.len() < limit {
         let next = heap.peek().map_or(i64::MIN, |(time, _, _)| *time);
-        if let Some((_, opened)) = waiting.pop_if(|(newest, _)| *newest >= next) {
-            let mut cursor = Cursor { opened, step: Vec::new() };
-            cursor.refill(step)?;
+        if let Some((_, looked)) = waiting.pop_if(|(newest, _)| *newest >= next) {
+            let mut cursor = Cursor { looked, step: Vec::new() };
+            cursor.refill(asked, step)?;
             heap.extend(cursor.key(cursors.len()));
             cursors.push(cursor);
             continue;
@@ -211,29 +216,27 @@ fn merge(opened: Vec<Opened<'_>>, skip: u64, limit: usize) -> Result<Vec<(usize,
         if skip > 0 {
             skip -= 1;
         } else {
-            page.push((cursor.opened.index, position));
+            page.push((cursor.looked.index, position));
         }
         if cursor.step.is_empty() {
-            cursor.refill(step)?;
+            cursor.refill(asked, step)?;
         }
         heap.extend(cursor.key(at));
     }
     Ok(page)
 }
 
-impl Cursor<'_> {
+impl Cursor {
     /// Reads the ids of the next `rows` rows.
-    fn refill(&mut self, rows: usize) -> Result<(), Failure> {
-        let source = &mut self.opened;
+    fn refill(&mut self, asked: &Asked<'_, '_>, rows: usize) -> Result<(), Failure> {
+        let source = &mut self.looked;
         let positions = source.selected.last(source.rest(), rows);
         source.end = positions.first().copied().unwrap_or(source.selected.span.start);
         if positions.is_empty() {
             return Ok(());
         }
-        let ids = source
-            .source
-            .ids(&positions)
-            .and_then(|ids| check_len(ids.len(), positions.len()).map(|()| ids));
+        let ids = asked.open(source.index).and_then(|source| source.ids(&positions));
+        let ids = ids.and_then(|ids| check_len(ids.len(), positions.len()).map(|()| ids));
         let ids = ids.map_err(|error| Failure { source: source.index, error })?;
         self.step = positions.into_iter().zip(ids).collect();
         Ok(())
@@ -242,11 +245,11 @@ impl Cursor<'_> {
     /// The place of the next row in the order of the list, and whose it is.
     fn key(&self, at: usize) -> Option<(i64, EventId, usize)> {
         let (position, id) = self.step.last()?;
-        Some((*self.opened.times.get(*position as usize)?, *id, at))
+        Some((*self.looked.times.get(*position as usize)?, *id, at))
     }
 }
 
-impl Opened<'_> {
+impl Looked {
     /// The rows that may be asked for.
     fn rest(&self) -> Range<u32> {
         self.selected.span.start..self.end

@@ -68,6 +68,14 @@ impl Selected {
         self.count(self.span.clone())
     }
 
+    /// Bytes of memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.rows {
+            Rows::All => 0,
+            Rows::Some(rows) => rows.serialized_size(),
+        }
+    }
+
     /// How many of the rows of `part` match, which lies in the span.
     pub(super) fn count(&self, part: Range<u32>) -> u64 {
         match &self.rows {

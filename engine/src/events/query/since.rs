@@ -1,6 +1,7 @@
 //! Events by the order in which they were received: those that came after one that is known.
 
 use super::super::Source;
+use super::super::source::Unopened;
 use super::ask::{Asked, QueryContext, check_range};
 use super::select::select;
 use crate::error::Result;
@@ -12,7 +13,7 @@ const READ_AT_ONCE: usize = 1_024;
 /// Hands every event that matches `filter` and has this number or a greater one to `visit`, source by source. Answers how many
 /// sources were left out because they are damaged; of one that turns out so on the way, a part may have been visited.
 pub(crate) fn since(
-    sources: &[Box<dyn Source + '_>],
+    sources: &[Box<dyn Unopened + '_>],
     (filter, number): (&EventFilter, u64),
     context: &QueryContext<'_>,
     visit: &mut dyn FnMut(Event),
@@ -20,8 +21,8 @@ pub(crate) fn since(
     check_range(filter.range)?;
     let asked = Asked::new(sources, context);
     for index in asked.touched(filter.range) {
-        let source = asked.source(index)?;
-        let Some(rows) = asked.settle(index, newer(source, filter, number))? else { continue };
+        let Some(source) = asked.settle(index, asked.open(index))? else { continue };
+        let Some(rows) = asked.settle(index, newer(&*source, filter, number))? else { continue };
         for part in rows.chunks(READ_AT_ONCE) {
             let Some(events) = asked.settle(index, source.events(part))? else { break };
             events.into_iter().for_each(&mut *visit);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::{QueryLimits, aggregate, list};
 use super::setup::*;
 use crate::error::{Error, Refusal};
-use crate::events::Source;
+use crate::events::source::Unopened;
 use crate::limits::EVENT_VALUES_EXACT_MAX;
 use crate::model::{
     Event, EventAggregation, EventField, EventGroupBy, EventListQuery, EventQuery, Interval,
@@ -37,7 +37,7 @@ fn refusal(sources: &Sources, query: &EventQuery, limits: Limits) -> String {
 fn of_users(users: u64) -> Sources {
     let event = |i| Event { user: Some(format!("user-{i}")), ..plain(i, i as i64 % 50) };
     let events: Vec<Event> = (0..users).map(event).collect();
-    events.chunks(200).map(|part| Box::new(chunk(part)) as Box<dyn Source>).collect()
+    events.chunks(200).map(|part| Box::new(chunk(part)) as Box<dyn Unopened>).collect()
 }
 
 /// Ten sources of a hundred events each, of hours behind each other. Those that `broken` names cannot be read.
@@ -49,7 +49,7 @@ fn hours(
     let events = |hour: u64| -> Vec<Event> {
         (0..100).map(|i| plain(hour * 100 + i, (hour * 3_600_000 + i * 1_000) as i64)).collect()
     };
-    let source = |hour: u64| -> Box<dyn Source> {
+    let source = |hour: u64| -> Box<dyn Unopened> {
         let inner = chunk(&events(hour));
         let columns: &[&str] = if broken(hour as usize) { columns } else { &[] };
         Box::new(Broken { inner, columns, error })
@@ -119,7 +119,7 @@ fn percentiles_are_exact_up_to_the_limit_and_near_beyond() {
             Event { value: Some(value), ..plain(i, i as i64) }
         };
         let events: Vec<Event> = (0..n as u64).map(event).collect();
-        events.chunks(8_192).map(|part| Box::new(chunk(part)) as Box<dyn Source>).collect()
+        events.chunks(8_192).map(|part| Box::new(chunk(part)) as Box<dyn Unopened>).collect()
     };
     use EventAggregation::{Count, Max, Min, Numbers, P50, P99, Sum};
     let query =
@@ -253,7 +253,7 @@ fn many_events_of_one_time_are_walked_by_id() {
     let parts = (0..3).map(|part| -> Vec<Event> {
         events.iter().filter(|event| event.id.number() % 3 == part).cloned().collect()
     });
-    let sources: Sources = parts.map(|part| Box::new(chunk(&part)) as Box<dyn Source>).collect();
+    let sources: Sources = parts.map(|part| Box::new(chunk(&part)) as Box<dyn Unopened>).collect();
     let mut query = newest(3);
     for (offset, first) in [(0, 4_999), (1_000, 3_999), (4_998, 1)] {
         query.offset = offset;

@@ -5,7 +5,7 @@ use proptest::sample::select;
 
 use super::oracle;
 use super::setup::{Indexed, Sources, answer, chunk, page};
-use crate::events::Source;
+use crate::events::source::Unopened;
 use crate::model::{
     Event, EventAggregation, EventField, EventFilter, EventGroupBy, EventId, EventListQuery,
     EventQuery, Interval, NameFilter, TagCondition, TagFilter, TimeRange, TimestampMs,
@@ -68,7 +68,7 @@ enum Kind {
 
 impl World {
     fn sources(&self) -> Sources {
-        let source = |(kind, events): &(Kind, Vec<Event>)| -> Box<dyn Source> {
+        let source = |(kind, events): &(Kind, Vec<Event>)| -> Box<dyn Unopened> {
             match kind {
                 Kind::Plain => Box::new(chunk(events)),
                 Kind::Indexed => Box::new(Indexed(chunk(events))),

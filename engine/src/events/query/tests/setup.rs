@@ -11,6 +11,7 @@ use super::super::super::{Chunk, Codes, Counts, NO_CODE, Numbers, Rows, Source, 
 use super::super::{QueryContext, QueryLimits, aggregate, list};
 use crate::asking::Asking;
 use crate::error::{Error, Result};
+use crate::events::source::Unopened;
 use crate::memory::Memory;
 use crate::model::{
     Event, EventAnswer, EventField, EventFilter, EventGroupBy, EventId, EventListQuery, EventPage,
@@ -27,7 +28,7 @@ pub(super) struct Limits {
     pub(super) bytes_max: usize,
 }
 
-pub(super) type Sources = Vec<Box<dyn Source>>;
+pub(super) type Sources = Vec<Box<dyn Unopened>>;
 
 static POOLS: LazyLock<Vec<ThreadPool>> = LazyLock::new(|| {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -135,11 +136,11 @@ impl Broken {
 
 impl Source for Broken {
     fn rows(&self) -> u32 {
-        self.inner.rows()
+        Source::rows(&self.inner)
     }
 
     fn time_bounds(&self) -> (i64, i64) {
-        self.inner.time_bounds()
+        Source::time_bounds(&self.inner)
     }
 
     fn times(&self) -> Result<Arc<Vec<i64>>> {
@@ -189,11 +190,11 @@ impl Source for Broken {
 
 impl Source for Indexed {
     fn rows(&self) -> u32 {
-        self.0.rows()
+        Source::rows(&self.0)
     }
 
     fn time_bounds(&self) -> (i64, i64) {
-        self.0.time_bounds()
+        Source::time_bounds(&self.0)
     }
 
     fn times(&self) -> Result<Arc<Vec<i64>>> {
