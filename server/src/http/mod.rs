@@ -27,6 +27,7 @@ mod gunzip;
 mod idempotency;
 mod identify;
 mod inflate;
+mod known_parameters;
 mod leftover;
 mod listener;
 mod parts;
@@ -61,7 +62,7 @@ pub use request::Request;
 pub use response::{Data, Deleted, Meta, Page, Response};
 pub use route::{
     Access, BodyKind, DsnIn, Handle, Handler, HandlerFuture, HangUp, LimitClass, Method, Packing,
-    Route, Scope,
+    QueryRule, Route, Scope,
 };
 pub use router::InvalidRoute;
 pub use serve::serve;

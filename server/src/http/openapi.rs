@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::batch::BulkOutcome;
 use super::doc::{Form, Param, Place};
 use super::error::ErrorCode;
-use super::route::{Access, BodyKind, LimitClass, Method, Route};
+use super::route::{Access, BodyKind, LimitClass, Method, QueryRule, Route};
 use super::settings::Settings;
 use crate::platform::quota::Quota;
 
@@ -274,6 +274,10 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
             &[InvalidJson, InvalidParameter, RequestTimeout, PayloadTooLarge, UnsupportedMediaType]
         }
     };
+    let asked: &[ErrorCode] = match route.query {
+        QueryRule::Declared => &[InvalidParameter],
+        QueryRule::Any => &[],
+    };
     let conditional: &[ErrorCode] = match route.method {
         Method::Post => &[Conflict],
         Method::Put | Method::Patch | Method::Delete if route.doc.versioned => {
@@ -281,5 +285,5 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
         }
         _ => &[],
     };
-    [keyed, limited, bodied, conditional].into_iter().flatten().copied()
+    [keyed, limited, asked, bodied, conditional].into_iter().flatten().copied()
 }

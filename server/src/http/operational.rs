@@ -36,7 +36,7 @@ pub(super) static ROUTES: &[Route] = &[
             .errors(&[ErrorCode::Unavailable])
             .ext(),
     ),
-    Route::early("/metrics", metrics).doc(
+    Route::early("/metrics", metrics).any_query().doc(
         Doc::new(TAG, "What the process counts, as Prometheus text")
             .media("application/openmetrics-text")
             .ext(),

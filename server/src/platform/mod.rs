@@ -13,6 +13,7 @@ pub mod jobs;
 pub mod json;
 pub mod keys;
 pub mod logging;
+pub mod nearest;
 pub mod panics;
 pub(crate) mod process;
 pub mod question;

@@ -369,3 +369,21 @@ fn times_of_answers_are_the_starts_of_their_buckets() {
         assert_eq!(start, odd - odd.rem_euclid(width), "{interval}");
     }
 }
+
+#[test]
+fn a_parameter_that_is_misspelled_is_refused_with_the_one_that_was_meant() {
+    let server = Server::start();
+    let client = server.client();
+    send(&client, &[gauge("cpu", T0, 1.0)]);
+    for (path, field, meant) in [
+        ("metrics/cpu/query?tag[host]=a", "tag[host]", "did you mean tags[host]?"),
+        ("metrics/cpu/query?Interval=1m", "Interval", "did you mean interval?"),
+        ("metrics/cpu/query?form=2026-01-01", "form", "did you mean from?"),
+        ("query?metric=cpu&aggregations=avg", "aggregations", "did you mean aggregation?"),
+        ("events?user=ann", "user", "did you mean user_id?"),
+    ] {
+        let answer = client.get(&format!("/api/v1/{path}"));
+        answer.refused_for(400, "invalid_parameter", field);
+        assert!(answer.text().contains(meant), "{path}: {}", answer.summary());
+    }
+}

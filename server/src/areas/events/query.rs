@@ -1,7 +1,6 @@
 //! Query parameters to questions: defaults, forms and bounds of section "Events" of the contract.
 //!
-//! Parameters that nobody knows are passed over; a known one that stands twice is refused. A `to` that is a date
-//! is the end of that day.
+//! A parameter that is given twice is refused. A `to` that is a date is the end of that day.
 
 use telltale_engine::{
     EventAggregation, EventField, EventFilter, EventGroupBy, EventListQuery, EventQuery,

@@ -1,6 +1,6 @@
 //! Query parameters to a question: defaults, forms and bounds of section "Metrics" of the contract.
 //!
-//! Parameters that nobody knows are passed over; a known one that stands twice is refused.
+//! A parameter that is given twice is refused. A `to` that is a date is the end of that day.
 
 use telltale_engine::{Aggregation, MetricName, MetricQuery, MetricType, TimestampMs};
 

@@ -12,6 +12,7 @@ use super::settings::{
     self, ADMIN_KEY_VARIABLE, CONFIG_VARIABLE, OTHER_VARIABLES, Setting, TEST_VARIABLE_PREFIX,
 };
 use super::value::Raw;
+use crate::platform::nearest;
 
 /// What the names of our variables begin with.
 const PREFIX: &str = "TELLTALE_";
@@ -236,12 +237,21 @@ fn unknown_variable(variable: &str) -> ConfigError {
     }
 }
 
-/// The candidate that looks most like `text`, if one does. What all variables begin with says nothing.
+/// What all variables begin with says nothing about how alike they are.
 fn nearest(text: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
     let bare = |name: &str| name.strip_prefix(PREFIX).unwrap_or(name).to_owned();
-    candidates
-        .map(|candidate| (strsim::jaro_winkler(&bare(text), &bare(&candidate)), candidate))
-        .filter(|(likeness, _)| *likeness > 0.85)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
+    let candidates = candidates.map(|whole| Candidate { bare: bare(&whole), whole });
+    nearest::nearest(&bare(text), candidates).map(|found| found.whole)
+}
+
+/// A name, compared without the prefix of variables.
+struct Candidate {
+    bare: String,
+    whole: String,
+}
+
+impl AsRef<str> for Candidate {
+    fn as_ref(&self) -> &str {
+        &self.bare
+    }
 }
