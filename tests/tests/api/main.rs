@@ -56,6 +56,7 @@ mod otlp_clients;
 mod points;
 mod prometheus;
 mod query;
+mod questions;
 mod readme;
 mod remote_write;
 mod settings;

@@ -299,7 +299,7 @@ fn a_question_that_cannot_be_answered_is_refused() {
     for interval in ["2m", "1s", "0", "1w", "1M", "", "60", "-1m"] {
         refused(&format!("interval={interval}"), 422, "invalid_interval");
     }
-    for time in ["yesterday", "", "2024-02-30", "2024-03-05T25:00", "1709596800"] {
+    for time in ["yesterday", "", "2024-02-30", "2024-03-05T25:00", "170959680", "now-1y"] {
         refused(&format!("from={time}"), 422, "invalid_timestamp");
         refused(&format!("to={time}"), 422, "invalid_timestamp");
     }

@@ -86,8 +86,8 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
 
 /// Reads the range and the width of a series.
 pub(super) fn series(query: &Query, now: TimestampMs) -> ApiResult<(TimeRange, Width)> {
-    let from = query.moment("from")?.map(|moment| moment.start());
-    let to = query.moment("to")?.map(|moment| moment.end());
+    let from = query.moment("from", now)?.map(|moment| moment.start());
+    let to = query.moment("to", now)?.map(|moment| moment.end());
     let range = question::range(from, to, limits::EVENT_RANGE_DEFAULT_MS, now)?;
     Ok((range, question::width(query.one("interval")?, range)?))
 }
