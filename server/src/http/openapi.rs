@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::batch::BulkOutcome;
 use super::doc::{Form, Param, Place};
 use super::error::ErrorCode;
-use super::route::{Access, BodyKind, LimitClass, Method, QueryRule, Route};
+use super::route::{Access, BodyKind, HangUp, LimitClass, Method, QueryRule, Route};
 use super::settings::Settings;
 use crate::platform::quota::Quota;
 
@@ -188,7 +188,7 @@ fn parameters(route: &Route) -> Vec<Value> {
                 "The ETag that the caller has already: 304 when it still holds.",
             ));
         }
-        Method::Post => {
+        Method::Post if route.hang_up == HangUp::GoesOn => {
             all.push(header(
                 "Idempotency-Key",
                 "Repeating the request with the same value does nothing twice.",
@@ -293,7 +293,7 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
         QueryRule::Any => &[],
     };
     let conditional: &[ErrorCode] = match route.method {
-        Method::Post => &[Conflict],
+        Method::Post if route.hang_up == HangUp::GoesOn => &[Conflict],
         Method::Put | Method::Patch | Method::Delete if route.doc.versioned => {
             &[PreconditionFailed]
         }

@@ -114,6 +114,7 @@ impl From<KeyError> for ApiError {
         match error {
             KeyError::Invalid(invalid) => invalid.into(),
             KeyError::NotFound(id) => Self::missing(Resource::Key, &id),
+            KeyError::Changed => Self::new(ErrorCode::PreconditionFailed, error.to_string()),
             KeyError::TooMany => Self::new(ErrorCode::Conflict, error.to_string()),
             KeyError::Engine(error) => error.into(),
             KeyError::Randomness(_) => Self::internal(error),

@@ -95,6 +95,8 @@ pub struct ApiKey {
     pub last_used_at: Option<TimestampMs>,
     /// Since when the key is refused.
     pub revoked_at: Option<TimestampMs>,
+    /// The revision of its document, which a use of the key leaves as it is; 0 before it is stored.
+    pub revision: u64,
 }
 
 /// What a new key shall be.
