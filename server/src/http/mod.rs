@@ -30,6 +30,7 @@ mod inflate;
 mod known_parameters;
 mod leftover;
 mod listener;
+mod malformed;
 mod parts;
 mod pipeline;
 mod router;

@@ -48,6 +48,7 @@ mod large_documents;
 mod limits;
 mod log_stream;
 mod machine;
+mod malformed;
 mod memory;
 mod nab;
 mod operations;
