@@ -46,9 +46,9 @@ impl From<Refusal> for ApiError {
             Refusal::TypeConflict { .. } => (ErrorCode::TypeConflict, "type"),
             Refusal::CardinalityLimit(_) => (ErrorCode::CardinalityLimit, "tags"),
             Refusal::Name(InvalidName::Empty) => (ErrorCode::MissingName, "name"),
-            Refusal::Name(InvalidName::TooLong | InvalidName::ControlCharacter) => {
-                (ErrorCode::InvalidName, "name")
-            }
+            Refusal::Name(
+                InvalidName::TooLong | InvalidName::ControlCharacter | InvalidName::Blank,
+            ) => (ErrorCode::InvalidName, "name"),
             Refusal::Tags(_) => (ErrorCode::InvalidTags, "tags"),
             Refusal::Aggregation { .. } => (ErrorCode::InvalidAggregation, "aggregation"),
             Refusal::Range(_) => (ErrorCode::InvalidRange, "from"),

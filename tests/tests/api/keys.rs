@@ -103,6 +103,7 @@ fn a_key_that_cannot_be_is_refused() {
         (json!({"name": ""}), "missing_name"),
         (json!({"name": "x".repeat(201)}), "invalid_name"),
         (json!({"name": 1}), "invalid_parameter"),
+        (json!({"name": "   "}), "invalid_name"),
         (json!({"user": null}), "missing_field"),
         (json!({"user": "nobody"}), "invalid_field"),
         (json!({"scopes": null}), "missing_field"),

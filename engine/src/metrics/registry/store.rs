@@ -295,6 +295,7 @@ impl Registry {
         let id = match metric {
             Some((id, ..)) => id,
             None => {
+                MetricName::check_given(name)?;
                 let name = MetricName::new(name)?;
                 let defined = MetricDefined { id: index.next_metric(), kind, name };
                 index.define_metric(&defined);

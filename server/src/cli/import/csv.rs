@@ -209,7 +209,8 @@ impl<R: Read> CsvReader<R> {
                 time: self.time(now)?,
                 tags,
             };
-            MetricName::check(point.name).map_err(|error| InputError::Refused(error.into()))?;
+            MetricName::check_given(point.name)
+                .map_err(|error| InputError::Refused(error.into()))?;
             Tags::new(point.tags).map_err(|error| InputError::Refused(error.into()))?;
             Ok(point)
         });

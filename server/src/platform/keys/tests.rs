@@ -196,6 +196,7 @@ fn a_new_key_must_make_sense() {
     assert_eq!(check(|key| key.public_ingest = true), None);
     assert_eq!(check(|key| key.name.clear()), Some(InvalidKey::NameMissing));
     assert_eq!(check(|key| key.name = "a\nb".to_owned()), Some(InvalidKey::Name));
+    assert_eq!(check(|key| key.name = "  ".to_owned()), Some(InvalidKey::Name));
     assert_eq!(check(|key| key.name = "x".repeat(201)), Some(InvalidKey::Name));
     assert_eq!(check(|key| key.user = "ops".to_owned()), Some(InvalidKey::User));
     assert_eq!(check(|key| key.user = "a b@c".to_owned()), Some(InvalidKey::User));
