@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigError, Origin};
+use super::kubernetes;
 use super::settings::{
     self, ADMIN_KEY_VARIABLE, CONFIG_VARIABLE, OTHER_VARIABLES, Setting, TEST_VARIABLE_PREFIX,
 };
@@ -144,6 +145,9 @@ pub(super) fn environment_layer(environment: &Environment) -> Result<Layer, Conf
         let Some(setting) = settings::all().find(|setting| {
             setting.short_variable == Some(variable.as_str()) || setting.variable() == *variable
         }) else {
+            if kubernetes::is_of_a_service(variable, value) {
+                continue;
+            }
             return Err(unknown_variable(variable));
         };
         if value.is_empty() {
