@@ -94,6 +94,9 @@ pub(super) enum KeysAction {
     Revoke {
         /// The id of the key: the part between `tt_` and the second `_`
         id: String,
+        /// Revoke it also when it is the last admin key, without asking
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -172,7 +175,7 @@ pub(super) struct CsvArgs {
     /// The column of times: its header, or its number from 1 with --no-header
     #[arg(long, value_name = "COLUMN", default_value = "timestamp")]
     pub(super) time_column: String,
-    /// How times are written: ISO 8601 (UTC when without zone), or a number since 1970 in this unit
+    /// How times are written: ISO 8601 (UTC when without zone; a date is its midnight), or a number since 1970 in this unit
     #[arg(long, value_name = "FORM", default_value = "iso")]
     pub(super) time_format: TimeFormat,
     /// The column of values
@@ -204,7 +207,7 @@ pub(super) enum NameFrom {
 /// How times are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TimeFormat {
-    /// 2014-02-14 14:30:00, 2014-02-14T14:30:00.5+01:00
+    /// 2014-02-14 14:30:00, 2014-02-14T14:30:00.5+01:00, 2014-02-14
     Iso,
     /// Seconds, with or without a fraction
     S,
@@ -220,10 +223,10 @@ pub(super) enum TimeFormat {
 pub(super) struct QueryArgs {
     /// The metric
     pub(super) metric: String,
-    /// The first instant, ISO 8601 [default: one hour before --to]
+    /// The first instant: ISO 8601, a date, epoch seconds or milliseconds, or now-2h [default: one hour before --to]
     #[arg(long, value_name = "TIME")]
     pub(super) from: Option<String>,
-    /// The instant after the last, ISO 8601 [default: now]
+    /// The instant after the last, in the same forms; a date is the end of that day [default: now]
     #[arg(long, value_name = "TIME")]
     pub(super) to: Option<String>,
     /// The time up to now, e.g. 24h, instead of --from and --to
@@ -235,7 +238,7 @@ pub(super) struct QueryArgs {
     /// last, avg, min, max, sum, rate, p50, p90, p95, p99, count; several with commas [default: by the type]
     #[arg(long, value_name = "NAME")]
     pub(super) aggregation: Option<String>,
-    /// A tag that must match: k=v, k=a,b (one of), k=!v (not), k=v* (begins with)
+    /// A tag that must match: k=v, k=a,b (one of), k=!v (not), k=v* (begins with), k= (no such tag)
     #[arg(long = "tags", alias = "tag", value_name = "KEY=VALUE")]
     pub(super) tags: Vec<String>,
     /// Tag keys whose values make groups

@@ -16,6 +16,8 @@ use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 
+use super::socket_path::SocketPath;
+
 /// The name of the socket inside the data directory.
 pub const SOCKET_NAME: &str = "control.sock";
 
@@ -60,7 +62,11 @@ impl Control {
     /// Connects to the server that runs on the data directory; `None` when none does.
     pub async fn connect(data: &Path) -> Result<Option<Self>, ControlError> {
         let path = data.join(SOCKET_NAME);
-        let stream = match UnixStream::connect(&path).await {
+        let connected = match SocketPath::new(&path) {
+            Ok(short) => UnixStream::connect(short.as_path()).await,
+            Err(error) => Err(error),
+        };
+        let stream = match connected {
             Ok(stream) => stream,
             // A socket that a killed server left behind refuses.
             Err(error)

@@ -20,6 +20,7 @@ pub mod question;
 pub mod quota;
 mod random;
 pub mod self_metrics;
+pub(crate) mod socket_path;
 pub mod span;
 pub mod sweeps;
 pub mod throttle;

@@ -11,7 +11,7 @@ use super::rows::{Place, Reject, RowReader, Take, Until};
 use crate::areas::metrics::{InputError, Measured, MetricsError, Point};
 use crate::cli::args::TimeFormat;
 use crate::limits;
-use crate::platform::time::{self, InvalidTime};
+use crate::platform::time::{self, InvalidTime, Moment};
 
 /// How rows become points.
 #[derive(Clone, Debug)]
@@ -259,10 +259,18 @@ impl<R: Read> CsvReader<R> {
     }
 }
 
+/// Reads a date with a time, or a date alone, which is its midnight in UTC.
+fn iso_time(text: &str, now: TimestampMs) -> Result<TimestampMs, InvalidTime> {
+    match time::parse_date_or_time(text) {
+        Some(Moment::Day(midnight)) => time::parse_recorded(&time::format(midnight), now),
+        _ => time::parse_recorded(text, now),
+    }
+}
+
 /// Reads a time as the user says times are written. Parts of a millisecond are cut off.
 fn time_of(text: &str, format: TimeFormat, now: TimestampMs) -> Result<TimestampMs, InvalidTime> {
     let units_per_second: u32 = match format {
-        TimeFormat::Iso => return time::parse_recorded(text, now),
+        TimeFormat::Iso => return iso_time(text, now),
         TimeFormat::S => 1,
         TimeFormat::Ms => 1_000,
         TimeFormat::Us => 1_000_000,
@@ -454,6 +462,11 @@ mod tests {
     #[test]
     fn numbers_are_times_in_the_unit_that_was_named() {
         for (text, format, expected) in [
+            ("2014-02-14", TimeFormat::Iso, Ok(1_392_336_000_000)),
+            ("2014-02-14 14:30", TimeFormat::Iso, Ok(1_392_388_200_000)),
+            ("1969-12-31", TimeFormat::Iso, Err(InvalidTime::OutOfRange)),
+            ("2014-02-30", TimeFormat::Iso, Err(InvalidTime::Unreadable)),
+            ("1392388200", TimeFormat::Iso, Err(InvalidTime::Unreadable)),
             ("1392388200", TimeFormat::S, Ok(1_392_388_200_000)),
             ("1392388200.25", TimeFormat::S, Ok(1_392_388_200_250)),
             ("1392388200000", TimeFormat::Ms, Ok(1_392_388_200_000)),
