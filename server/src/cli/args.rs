@@ -133,7 +133,7 @@ pub(super) enum ImportFormat {
 /// What both formats take.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// Files, and directories that are searched for files of the format
+    /// Files, also packed (.gz), directories that are searched for files of the format, and - for standard input
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Fail when any row is rejected (all good rows are stored all the same)

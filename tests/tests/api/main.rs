@@ -33,6 +33,7 @@ mod half_closed;
 mod hostile;
 mod idempotency;
 mod import;
+mod import_inputs;
 mod import_lines;
 mod influx;
 mod influx_clients;
