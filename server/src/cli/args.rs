@@ -26,6 +26,19 @@ pub(super) struct Common {
     /// Any setting, e.g. --set limits.batch=unlimited (see `telltale config --reference`)
     #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Settings")]
     pub(super) set: Vec<String>,
+    #[command(flatten)]
+    pub(super) remote: RemoteArgs,
+}
+
+/// A server elsewhere, for keys, query, backup, verify, seal and merge.
+#[derive(Debug, Args)]
+pub(super) struct RemoteArgs {
+    /// A server elsewhere, as http://HOST:PORT, instead of the one on the data directory [env: TELLTALE_URL]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Remote server")]
+    pub(super) url: Option<String>,
+    /// The key for it; others on the machine see it here [env: TELLTALE_KEY]
+    #[arg(long, global = true, value_name = "KEY", help_heading = "Remote server")]
+    pub(super) key: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,7 +61,7 @@ pub(super) enum Command {
     Query(QueryArgs),
     /// Copy the data into a new directory, while the server runs or not
     Backup {
-        /// The directory to make; must not exist
+        /// The directory to make; must not exist. On the server's machine, with --url
         dir: PathBuf,
     },
     /// Put a copy made by `backup` into an absent or empty data directory

@@ -10,18 +10,17 @@ use super::args::{KeysAction, NewKeyArgs};
 use super::error::CliError;
 use super::output::{note, out};
 use super::table::{Align, Table};
-use super::target::Target;
+use super::target::{Destination, Target};
 use crate::limits::PAGE_LIMIT_MAX;
-use crate::platform::config::Config;
 
 /// Does what was asked.
-pub(super) async fn run(config: &Config, action: &KeysAction) -> Result<(), CliError> {
+pub(super) async fn run(destination: &Destination, action: &KeysAction) -> Result<(), CliError> {
     // What was typed wrongly is told before anything is opened.
     let new = match action {
         KeysAction::Create(args) => Some(new_key(args)?),
         _ => None,
     };
-    let mut target = Target::open(config).await?;
+    let mut target = Target::open(destination).await?;
     let done = match action {
         KeysAction::Create(_) => target.send(Method::POST, "/api/v1/keys", new.as_ref()).await,
         KeysAction::List { .. } => list(&mut target).await,

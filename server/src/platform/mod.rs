@@ -19,6 +19,7 @@ pub(crate) mod process;
 pub mod question;
 pub mod quota;
 mod random;
+pub mod remote;
 pub mod self_metrics;
 pub(crate) mod socket_path;
 pub mod span;

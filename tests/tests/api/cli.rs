@@ -215,3 +215,38 @@ fn commands_reach_a_server_whose_data_lies_deep() {
     server.restart();
     said(&server.cli(["keys", "list"]));
 }
+
+#[test]
+fn commands_reach_a_server_elsewhere_with_a_key() {
+    let server = Server::start();
+    send(&server.client(), &[gauge("a", T0, 1.5)]);
+    let url = format!("http://{}", server.address());
+    // No data lies there: what is answered comes from the server.
+    let nowhere = server.home().join("nowhere");
+    let on = |arguments: &[&str]| server.cli_on(&nowhere, arguments);
+    let remote = ["--url", &url, "--key", ADMIN_KEY];
+    let query = ["query", "a", "--from", "2024-03-05", "--to", "2024-03-05", "--json"];
+    let answer = said(&on(&[&query[..], &remote].concat()));
+    assert!(answer.contains("1.5"), "{answer}");
+    let listed = said(&on(&[&["keys", "list"][..], &remote].concat()));
+    assert!(listed.contains("testadmin"), "{listed}");
+    said(&on(&[&["seal"][..], &remote].concat()));
+    said(&on(&[&["verify"][..], &remote].concat()));
+    let copy = server.home().join("copy");
+    let copy = copy.to_str().unwrap_or_default();
+    said(&on(&[&["backup", copy][..], &remote].concat()));
+    assert!(!nowhere.exists());
+
+    let wrong = ADMIN_KEY.replacen("tt_", "tt_x", 1);
+    let refused = failed(&on(&["keys", "list", "--url", &url, "--key", &wrong]));
+    assert!(refused.contains("unauthorized"), "{refused}");
+    for arguments in [
+        &["keys", "list", "--url", &url][..],
+        &["keys", "list", "--url", "https://example.com", "--key", ADMIN_KEY],
+        &["backup", "copy", "--url", &url, "--key", ADMIN_KEY],
+        &["restore", copy, "--url", &url, "--key", ADMIN_KEY],
+        &["serve", "--url", &url, "--key", ADMIN_KEY],
+    ] {
+        assert_eq!(on(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}

@@ -10,7 +10,8 @@ use toml::de::{DeTable, DeValue};
 use super::error::{ConfigError, Origin};
 use super::kubernetes;
 use super::settings::{
-    self, ADMIN_KEY_VARIABLE, CONFIG_VARIABLE, OTHER_VARIABLES, Setting, TEST_VARIABLE_PREFIX,
+    self, ADMIN_KEY_VARIABLE, CONFIG_VARIABLE, KEY_VARIABLE, OTHER_VARIABLES, Setting,
+    TEST_VARIABLE_PREFIX, URL_VARIABLE,
 };
 use super::value::Raw;
 use crate::platform::nearest;
@@ -82,6 +83,16 @@ impl Environment {
     /// The key that `TELLTALE_ADMIN_KEY` holds. Secret: it is neither printed nor logged.
     pub fn admin_key(&self) -> Option<&str> {
         self.get(ADMIN_KEY_VARIABLE)
+    }
+
+    /// The server that `TELLTALE_URL` names.
+    pub fn url(&self) -> Option<&str> {
+        self.get(URL_VARIABLE)
+    }
+
+    /// The key that `TELLTALE_KEY` holds. Secret, too.
+    pub fn key(&self) -> Option<&str> {
+        self.get(KEY_VARIABLE)
     }
 
     /// An empty variable counts as absent, as shells and unit files leave them.
