@@ -212,7 +212,7 @@ fn render(c: &mut Criterion) {
     let house = House::open(engine);
     let agent = ureq::Agent::new_with_defaults();
     let url = format!(
-        "http://{}/api/v1/metrics/cpu/query?from=2024-10-04&to=2024-10-05&interval=1m&group_by=tags.zone",
+        "http://{}/api/v1/metrics/cpu/query?from=2024-10-04&to=2024-10-04&interval=1m&group_by=tags.zone",
         house.address
     );
     group.bench_function("JSON over HTTP", |b| {

@@ -3,6 +3,8 @@
 
 /// Parameters of one query string: far more than any route has, few enough to search linearly.
 pub const QUERY_PAIRS_MAX: usize = 256;
+/// Characters of the name of a query parameter that a refusal repeats: more than any name of ours has.
+pub const PARAMETER_NAME_SHOWN_CHARS_MAX: usize = 100;
 /// Characters of an `X-Request-Id` that is echoed: enough for every scheme in use, short enough for a log line.
 pub const REQUEST_ID_CHARS_MAX: usize = 128;
 /// Characters of an `Idempotency-Key`. Part of the HTTP contract.

@@ -176,6 +176,69 @@ fn every_route_with_a_body_refuses_what_is_no_json() {
     }
 }
 
+/// The doors of protocols whose clients send what they are made to send.
+const FOREIGN_DOORS: [&str; 6] = [
+    "/metrics",
+    "/v1/metrics",
+    "/api/v1/write",
+    "/api/v1/influx/",
+    "/api/v1/import",
+    "/api/{project}/",
+];
+
+fn is_foreign_door(operation: &Operation) -> bool {
+    FOREIGN_DOORS.iter().any(|door| match door.strip_suffix('/') {
+        Some(_) => operation.path.starts_with(door),
+        None => operation.path == *door,
+    })
+}
+
+#[test]
+fn every_route_of_ours_refuses_query_parameters_that_it_does_not_document() {
+    let server = Server::start();
+    let client = server.client();
+    let mut refusing = 0;
+    for operation in operations(&client) {
+        let path = format!("{}?unheard_of=1", operation.example());
+        let answer = operation.call(&client, &path);
+        if is_foreign_door(&operation) {
+            assert!(!is_unknown_parameter(&answer), "{}: {}", operation.told(), answer.summary());
+        } else {
+            answer.refused_for(400, "invalid_parameter", "unheard_of");
+            assert!(is_unknown_parameter(&answer), "{}: {}", operation.told(), answer.summary());
+            refusing += 1;
+        }
+    }
+    assert!(refusing >= 10, "only {refusing} routes refuse");
+}
+
+#[test]
+fn every_route_takes_the_query_parameters_that_it_documents() {
+    let server = Server::start();
+    let client = server.client();
+    let document = client.get("/api/v1/openapi.json").json();
+    let mut taken = 0;
+    for operation in operations(&client) {
+        let method = operation.method.to_lowercase();
+        let described = &document["paths"][operation.path.as_str()][method.as_str()]["parameters"];
+        for parameter in described.as_array().into_iter().flatten() {
+            if parameter["in"] != "query" {
+                continue;
+            }
+            let name = parameter["name"].as_str().unwrap_or_default();
+            let path = format!("{}?{name}=1", operation.example());
+            let answer = operation.call(&client, &path);
+            assert!(!is_unknown_parameter(&answer), "{}: {}", operation.told(), answer.summary());
+            taken += 1;
+        }
+    }
+    assert!(taken >= 10, "only {taken} parameters are documented");
+}
+
+fn is_unknown_parameter(answer: &Answer) -> bool {
+    answer.status == 400 && answer.text().contains("is not a query parameter of this route")
+}
+
 /// Whether pages of other sites may call.
 fn is_shared(operation: &Operation) -> bool {
     areas::routes().any(|route| route.cors && route.path == operation.path)

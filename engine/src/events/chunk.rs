@@ -184,8 +184,9 @@ impl Source for Chunk {
 
     fn with_tag(&self, filter: &TagFilter) -> Result<Rows> {
         let none_of = matches!(filter.condition, TagCondition::NoneOf(_));
+        let absent_matches = filter.condition.matches_absent();
         let Some(key) = self.rows.texts().get(&filter.key) else {
-            return Ok(if none_of { Rows::All } else { Rows::none() });
+            return Ok(if absent_matches { Rows::All } else { Rows::none() });
         };
         let wanted = |value: &str| match &filter.condition {
             TagCondition::AnyOf(values) | TagCondition::NoneOf(values) => {
@@ -194,8 +195,10 @@ impl Source for Chunk {
             TagCondition::Prefix(prefix) => value.starts_with(prefix.as_str()),
         };
         let mut texts = Texts::new(&self.rows, &wanted);
-        let mut has = |row| self.rows.tag(row, key).is_some_and(|value| texts.has(value));
-        Ok(self.rows_where(|row| has(row) != none_of))
+        Ok(self.rows_where(|row| match self.rows.tag(row, key) {
+            Some(value) => texts.has(value) != none_of,
+            None => absent_matches,
+        }))
     }
 
     fn counts(&self, _: &EventGroupBy) -> Result<Option<Counts>> {

@@ -34,6 +34,23 @@ impl Rows {
         }
     }
 
+    /// The rows in either.
+    pub(crate) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::Some(a), Self::Some(b)) => Self::Some(a | b),
+        }
+    }
+
+    /// The other ones of so many rows.
+    pub(crate) fn complement(self, rows: u32) -> Self {
+        match self {
+            Self::All => Self::none(),
+            Self::Some(some) if some.is_empty() => Self::All,
+            Self::Some(some) => Self::Some(Self::All.to_bitmap(rows) - some),
+        }
+    }
+
     /// The rows as a bitmap.
     pub(crate) fn to_bitmap(&self, rows: u32) -> RoaringBitmap {
         match self {
@@ -150,7 +167,7 @@ pub(crate) trait Source: std::fmt::Debug + Sync {
     /// The rows of a user.
     fn with_user(&self, user: &str) -> Result<Rows>;
 
-    /// The rows whose tag matches. A row without the tag matches [`crate::TagCondition::NoneOf`] and nothing else.
+    /// The rows whose tag matches. A row without the tag matches as [`crate::TagCondition::matches_absent`] says.
     fn with_tag(&self, filter: &TagFilter) -> Result<Rows>;
 
     /// How many rows have each text of the column that makes the groups, where that is known without reading rows.

@@ -73,7 +73,7 @@ impl Stage {
         if directory::is_unfinished(&partial) {
             fs::remove_dir_all(&partial).map_err(|e| io("removing", &partial, e))?;
         }
-        fs::create_dir(&partial).map_err(|e| io("creating", &partial, e))?;
+        fs::create_dir(&partial).map_err(|e| unusable(target, &e))?;
         let done = || {
             directory::mark_unfinished(&partial).map_err(|e| io("marking", &partial, e))?;
             copy_tree(&self.dir.join(DB_DIR), &partial.join(DB_DIR), Tables::Link)?;
@@ -93,9 +93,13 @@ impl Stage {
             Ok(report)
         };
         // Half a backup is worse than none.
-        done().inspect_err(|_| {
+        done().map_err(|error| {
             if remove_content(&partial).is_ok() {
                 let _removed = fs::remove_dir(&partial);
+            }
+            match error {
+                Error::Io { source, .. } if is_of_the_place(&source) => unusable(target, &source),
+                other => other,
             }
         })
     }
@@ -113,8 +117,7 @@ pub(crate) fn check_target(data: &Path, target: &Path) -> Result<()> {
     if target.symlink_metadata().is_ok() {
         return Err(refused(target, "it exists: a backup is made in a new directory"));
     }
-    let parent = parent(target);
-    let parent = parent.canonicalize().map_err(|e| io("finding", parent, e))?;
+    let parent = parent(target).canonicalize().map_err(|e| unusable(target, &e))?;
     let data = data.canonicalize().map_err(|e| io("finding", data, e))?;
     if target.file_name().is_none() || parent.starts_with(&data) {
         return Err(refused(target, "it is in the data directory: keep backups elsewhere"));
@@ -212,6 +215,20 @@ fn count_files(dir: &Path) -> Result<u64> {
 
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// Whether the place that is written to is why a copy fails, and not what is copied.
+fn is_of_the_place(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+    };
+    let kinds = [FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull];
+    kinds.contains(&error.kind())
+}
+
+/// The refusal of a target in a place that cannot be written to.
+fn unusable(target: &Path, error: &io::Error) -> Error {
+    refused(target, format!("nothing can be written there: {error}"))
 }
 
 fn io(doing: &str, path: &Path, source: io::Error) -> Error {

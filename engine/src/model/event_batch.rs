@@ -42,7 +42,7 @@ impl EventBatch {
 
     /// Adds an event. A refusal concerns this one; the batch goes on.
     pub fn push(&mut self, event: &NewEvent<'_>) -> Result<EventId, InvalidEvent> {
-        MetricName::check(event.name)?;
+        MetricName::check_given(event.name)?;
         Tags::check(event.tags)?;
         if event.user.is_some_and(|user| {
             user.is_empty()

@@ -28,6 +28,9 @@ pub enum InvalidName {
     /// The text holds a control character.
     #[error("a name must not contain control characters")]
     ControlCharacter,
+    /// The text is nothing but spaces.
+    #[error("a name must not consist of spaces only")]
+    Blank,
 }
 
 impl MetricName {
@@ -50,6 +53,12 @@ impl MetricName {
             return Err(InvalidName::ControlCharacter);
         }
         Ok(())
+    }
+
+    /// Checks a name that is given to something new. Names of spaces only are refused there, and nowhere else: data may have them.
+    pub fn check_given(text: &str) -> Result<(), InvalidName> {
+        Self::check(text)?;
+        if text.chars().all(char::is_whitespace) { Err(InvalidName::Blank) } else { Ok(()) }
     }
 
     /// The name as text.

@@ -1,14 +1,18 @@
 //! The properties of an event: a JSON object kept as text in one canonical form.
 //!
-//! Without white space; keys in the order they were sent; strings escaped only where JSON must; integers of 64 bits as
+//! Without white space; keys in the order they were sent, of those that are equal only the last with its value; strings escaped only where JSON must; integers of 64 bits as
 //! they are, every other number as the shortest text of the nearest double. So equal content of equal order is
 //! equal bytes, and what takes a column apart and puts it together again can promise to give back the same bytes.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::limits;
+
+/// Up to so many keys of an object are compared with each other; more are hashed.
+const KEYS_COMPARED_MAX: usize = 16;
 
 /// A JSON object in canonical form, of at most [`limits::PROPERTIES_BYTES_MAX`] bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,9 +55,13 @@ impl Properties {
 pub struct PropertiesWriter {
     /// What is written so far; an object once it ends.
     properties: Properties,
-    /// What stands open: `}` or `]` each.
-    open: Vec<u8>,
+    /// The objects and arrays that have not ended.
+    open: Vec<Open>,
+    /// The keys of all objects that have not ended.
+    keys: Vec<KeyPlace>,
     deepest: usize,
+    /// The most bytes that the text had, those of repeated keys included.
+    longest: usize,
     /// Whether a value here would follow another one.
     after_value: bool,
     /// Whether a key stands here without its value.
@@ -62,12 +70,30 @@ pub struct PropertiesWriter {
     broken: bool,
 }
 
+/// An object or an array that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// `}` or `]`.
+    end: u8,
+    /// The place in [`PropertiesWriter::keys`] of its first key.
+    first_key: usize,
+}
+
+/// Where a key lies in the text: from its first quote to behind its last.
+#[derive(Clone, Copy, Debug)]
+struct KeyPlace {
+    start: usize,
+    end: usize,
+}
+
 impl Default for PropertiesWriter {
     fn default() -> Self {
         Self {
             properties: Properties(String::new()),
             open: Vec::new(),
+            keys: Vec::new(),
             deepest: 0,
+            longest: 0,
             after_value: false,
             after_key: false,
             broken: false,
@@ -77,7 +103,7 @@ impl Default for PropertiesWriter {
 
 impl PropertiesWriter {
     fn value(&mut self) {
-        match self.open.last() {
+        match self.open.last().map(|open| open.end) {
             // Only one object may stand at the top.
             None => self.broken |= !self.properties.0.is_empty(),
             Some(b'}') => self.broken |= !self.after_key,
@@ -92,13 +118,17 @@ impl PropertiesWriter {
         self.broken |= self.open.is_empty() && begin != '{';
         self.value();
         self.properties.0.push(begin);
-        self.open.push(end);
+        self.open.push(Open { end, first_key: self.keys.len() });
         self.deepest = self.deepest.max(self.open.len());
         self.after_value = false;
     }
 
     fn end(&mut self, end: u8) {
-        self.broken |= self.open.pop() != Some(end) || self.after_key;
+        let ended = self.open.pop();
+        self.broken |= ended.is_none_or(|open| open.end != end) || self.after_key;
+        if let Some(Open { end: b'}', first_key }) = ended {
+            self.keep_last_of_each(first_key);
+        }
         self.properties.0.push(char::from(end));
         self.after_value = true;
     }
@@ -106,6 +136,34 @@ impl PropertiesWriter {
     fn scalar(&mut self) {
         self.broken |= self.open.is_empty();
         self.value();
+    }
+
+    /// Ends the list of keys from `first_key` on, those of the object that ends, and removes the members whose key comes again.
+    fn keep_last_of_each(&mut self, first_key: usize) {
+        self.longest = self.longest.max(self.properties.0.len());
+        // What is too large is refused, so that nobody looks for equal keys in it.
+        let is_too_large = self.longest > limits::PROPERTIES_BYTES_MAX;
+        let keys = self.keys.get(first_key..).filter(|_| !is_too_large).unwrap_or_default();
+        if let Some(kept) = members_to_keep(&self.properties.0, keys) {
+            let start = keys.first().map_or(0, |key| key.start);
+            let mut text = std::mem::take(&mut self.properties.0).into_bytes();
+            let mut at = start;
+            for (from, to) in kept {
+                if at > start {
+                    // The comma between members.
+                    text[at] = b',';
+                    at += 1;
+                }
+                text.copy_within(from..to, at);
+                at += to - from;
+            }
+            text.truncate(at);
+            // Whole members of valid text make valid text.
+            let text = String::from_utf8(text);
+            self.broken |= text.is_err();
+            self.properties.0 = text.unwrap_or_default();
+        }
+        self.keys.truncate(first_key);
     }
 
     /// Begins an object.
@@ -130,11 +188,15 @@ impl PropertiesWriter {
 
     /// The key of the value that comes next.
     pub fn key(&mut self, key: &str) {
-        self.broken |= self.open.last() != Some(&b'}') || self.after_key;
+        self.broken |= self.open.last().is_none_or(|open| open.end != b'}') || self.after_key;
         if self.after_value {
             self.properties.0.push(',');
         }
+        let start = self.properties.0.len();
         self.quoted(key);
+        if start <= limits::PROPERTIES_BYTES_MAX {
+            self.keys.push(KeyPlace { start, end: self.properties.0.len() });
+        }
         self.properties.0.push(':');
         self.after_key = true;
     }
@@ -182,7 +244,9 @@ impl PropertiesWriter {
     pub fn clear(&mut self) {
         self.properties.0.clear();
         self.open.clear();
+        self.keys.clear();
         self.deepest = 0;
+        self.longest = 0;
         self.after_value = false;
         self.after_key = false;
         self.broken = false;
@@ -194,7 +258,7 @@ impl PropertiesWriter {
             return Err(InvalidProperties::TooDeep);
         }
         let text = &self.properties.0;
-        if text.len() > limits::PROPERTIES_BYTES_MAX {
+        if text.len().max(self.longest) > limits::PROPERTIES_BYTES_MAX {
             return Err(InvalidProperties::TooLarge);
         }
         if self.broken || !self.open.is_empty() || text.is_empty() {
@@ -225,6 +289,27 @@ impl PropertiesWriter {
         out.push_str(rest);
         out.push('"');
     }
+}
+
+/// The members that stay of an object that ends where the text does, as ranges of the text, if any has to go.
+fn members_to_keep(text: &str, keys: &[KeyPlace]) -> Option<Vec<(usize, usize)>> {
+    let bytes_of = |key: &KeyPlace| text.as_bytes().get(key.start..key.end);
+    let has_equal = if keys.len() <= KEYS_COMPARED_MAX {
+        (1..keys.len()).any(|i| keys[..i].iter().any(|key| bytes_of(key) == bytes_of(&keys[i])))
+    } else {
+        let mut seen = HashSet::with_capacity(keys.len());
+        !keys.iter().all(|key| seen.insert(bytes_of(key)))
+    };
+    if !has_equal {
+        return None;
+    }
+    let ends = keys.iter().skip(1).map(|next| next.start - 1).chain([text.len()]);
+    let members: Vec<(&KeyPlace, usize)> = keys.iter().zip(ends).collect();
+    let mut seen = HashSet::with_capacity(keys.len());
+    let last_of_each = members.iter().rev().filter(|(key, _)| seen.insert(bytes_of(key)));
+    let mut kept: Vec<(usize, usize)> = last_of_each.map(|(key, end)| (key.start, *end)).collect();
+    kept.reverse();
+    Some(kept)
 }
 
 /// Appends a character that cannot stand in JSON as it is.
@@ -353,6 +438,53 @@ mod tests {
         assert_eq!(Properties::parse(&deep), Err(InvalidProperties::TooDeep));
         let large = format!("{{\"a\":\"{}\"}}", "x".repeat(limits::PROPERTIES_BYTES_MAX));
         assert_eq!(Properties::parse(&large), Err(InvalidProperties::TooLarge));
+    }
+
+    #[test]
+    fn of_equal_keys_the_last_stays_with_its_value() {
+        for (text, expected) in [
+            (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
+            (r#"{"a":1,"b":2,"a":3}"#, r#"{"b":2,"a":3}"#),
+            (r#"{"a":1,"\u0061":2,"b":0}"#, r#"{"a":2,"b":0}"#),
+            (r#"{"":1,"":{"x":1,"x":[{"y":1,"y":2}]}}"#, r#"{"":{"x":[{"y":2}]}}"#),
+            (r#"{"a":{"b":1,"b":2},"a":{"c":"é,\"","c":"é"},"d":1}"#, r#"{"a":{"c":"é"},"d":1}"#),
+            (r#"[0]"#, ""),
+            (r#"{"a":{"a":1},"b":{"a":1}}"#, r#"{"a":{"a":1},"b":{"a":1}}"#),
+            (r#"{"a":1,"aa":2,"\"a":3}"#, r#"{"a":1,"aa":2,"\"a":3}"#),
+        ] {
+            let parsed = Properties::parse(text);
+            assert_eq!(parsed.as_ref().map_or("", Properties::as_str), expected, "{text}");
+        }
+        let members = |keys: std::ops::Range<u32>| {
+            keys.map(|key| format!("\"{key}\":{key}")).collect::<Vec<_>>().join(",")
+        };
+        let twice = format!("{{{},{}}}", members(0..100), members(50..150));
+        let once = format!("{{{}}}", [members(0..50), members(50..150)].join(","));
+        assert_eq!(Properties::parse(&twice).unwrap().as_str(), once);
+        assert_eq!(Properties::parse(&once).unwrap().as_str(), once);
+        // What was sent is what may be too large.
+        let half = "x".repeat(limits::PROPERTIES_BYTES_MAX / 2);
+        let large = format!(r#"{{"a":"{half}","a":"{half}"}}"#);
+        assert_eq!(Properties::parse(&large), Err(InvalidProperties::TooLarge));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn an_object_is_as_a_tree_of_it(
+            pairs in proptest::collection::vec(("[abé\"]{0,1}", "(1|\"x\"|\\{\"a\":1,\"a\":2\\}|\\[\\])"), 0..40),
+        ) {
+            let member = |(key, value): &(String, String)| {
+                format!("{}:{value}", serde_json::to_string(key).unwrap())
+            };
+            let text = format!("{{{}}}", pairs.iter().map(member).collect::<Vec<_>>().join(","));
+            let ours = Properties::parse(&text).unwrap();
+            let tree: serde_json::Value = serde_json::from_str(&text).unwrap();
+            proptest::prop_assert_eq!(
+                serde_json::from_str::<serde_json::Value>(ours.as_str()).unwrap(), tree.clone()
+            );
+            proptest::prop_assert_eq!(&Properties::parse(ours.as_str()).unwrap(), &ours);
+            proptest::prop_assert_eq!(ours.as_str().len(), tree.to_string().len());
+        }
     }
 
     #[test]

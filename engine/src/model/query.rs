@@ -91,15 +91,26 @@ impl Aggregation {
     }
 }
 
-/// A condition on the value of one tag.
+/// A condition on the value of one tag. What lacks the tag has the empty value, as in groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagCondition {
     /// The value is one of these.
     AnyOf(Vec<String>),
-    /// The series lacks the tag, or its value is none of these.
+    /// The value is none of these.
     NoneOf(Vec<String>),
-    /// The value begins with this text.
+    /// There is a value, and it begins with this text.
     Prefix(String),
+}
+
+impl TagCondition {
+    /// Whether a series or an event without the tag matches.
+    pub fn matches_absent(&self) -> bool {
+        match self {
+            Self::AnyOf(values) => values.iter().any(String::is_empty),
+            Self::NoneOf(values) => !values.iter().any(String::is_empty),
+            Self::Prefix(_) => false,
+        }
+    }
 }
 
 /// One tag that a series must match. Several filters must all match.

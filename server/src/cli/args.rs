@@ -26,6 +26,19 @@ pub(super) struct Common {
     /// Any setting, e.g. --set limits.batch=unlimited (see `telltale config --reference`)
     #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Settings")]
     pub(super) set: Vec<String>,
+    #[command(flatten)]
+    pub(super) remote: RemoteArgs,
+}
+
+/// A server elsewhere, for keys, query, backup, verify, seal and merge.
+#[derive(Debug, Args)]
+pub(super) struct RemoteArgs {
+    /// A server elsewhere, as http://HOST:PORT, instead of the one on the data directory [env: TELLTALE_URL]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Remote server")]
+    pub(super) url: Option<String>,
+    /// The key for it; others on the machine see it here [env: TELLTALE_KEY]
+    #[arg(long, global = true, value_name = "KEY", help_heading = "Remote server")]
+    pub(super) key: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,7 +61,7 @@ pub(super) enum Command {
     Query(QueryArgs),
     /// Copy the data into a new directory, while the server runs or not
     Backup {
-        /// The directory to make; must not exist
+        /// The directory to make; must not exist. On the server's machine, with --url
         dir: PathBuf,
     },
     /// Put a copy made by `backup` into an absent or empty data directory
@@ -94,6 +107,9 @@ pub(super) enum KeysAction {
     Revoke {
         /// The id of the key: the part between `tt_` and the second `_`
         id: String,
+        /// Revoke it also when it is the last admin key, without asking
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -130,7 +146,7 @@ pub(super) enum ImportFormat {
 /// What both formats take.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// Files, and directories that are searched for files of the format
+    /// Files, also packed (.gz), directories that are searched for files of the format, and - for standard input
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Fail when any row is rejected (all good rows are stored all the same)
@@ -172,7 +188,7 @@ pub(super) struct CsvArgs {
     /// The column of times: its header, or its number from 1 with --no-header
     #[arg(long, value_name = "COLUMN", default_value = "timestamp")]
     pub(super) time_column: String,
-    /// How times are written: ISO 8601 (UTC when without zone), or a number since 1970 in this unit
+    /// How times are written: ISO 8601 (UTC when without zone; a date is its midnight), or a number since 1970 in this unit
     #[arg(long, value_name = "FORM", default_value = "iso")]
     pub(super) time_format: TimeFormat,
     /// The column of values
@@ -204,7 +220,7 @@ pub(super) enum NameFrom {
 /// How times are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TimeFormat {
-    /// 2014-02-14 14:30:00, 2014-02-14T14:30:00.5+01:00
+    /// 2014-02-14 14:30:00, 2014-02-14T14:30:00.5+01:00, 2014-02-14
     Iso,
     /// Seconds, with or without a fraction
     S,
@@ -220,10 +236,10 @@ pub(super) enum TimeFormat {
 pub(super) struct QueryArgs {
     /// The metric
     pub(super) metric: String,
-    /// The first instant, ISO 8601 [default: one hour before --to]
+    /// The first instant: ISO 8601, a date, epoch seconds or milliseconds, or now-2h [default: one hour before --to]
     #[arg(long, value_name = "TIME")]
     pub(super) from: Option<String>,
-    /// The instant after the last, ISO 8601 [default: now]
+    /// The instant after the last, in the same forms; a date is the end of that day [default: now]
     #[arg(long, value_name = "TIME")]
     pub(super) to: Option<String>,
     /// The time up to now, e.g. 24h, instead of --from and --to
@@ -235,7 +251,7 @@ pub(super) struct QueryArgs {
     /// last, avg, min, max, sum, rate, p50, p90, p95, p99, count; several with commas [default: by the type]
     #[arg(long, value_name = "NAME")]
     pub(super) aggregation: Option<String>,
-    /// A tag that must match: k=v, k=a,b (one of), k=!v (not), k=v* (begins with)
+    /// A tag that must match: k=v, k=a,b (one of), k=!v (not), k=v* (begins with), k= (no such tag)
     #[arg(long = "tags", alias = "tag", value_name = "KEY=VALUE")]
     pub(super) tags: Vec<String>,
     /// Tag keys whose values make groups

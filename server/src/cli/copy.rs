@@ -8,19 +8,22 @@ use telltale_engine::{Engine, VerifyReport};
 
 use super::error::CliError;
 use super::output::out;
-use super::target::Target;
+use super::target::{Destination, Target};
 use crate::platform::config::Config;
-use crate::platform::control::Control;
 
 const VERIFY_PATH: &str = "/api/v1/admin/verify";
 
 /// Copies everything into a new directory.
-pub(super) async fn backup(config: &Config, dir: &Path) -> Result<(), CliError> {
+pub(super) async fn backup(destination: &Destination, dir: &Path) -> Result<(), CliError> {
+    if destination.remote.is_some() && !dir.is_absolute() {
+        let message = "with --url the directory is on the server's machine: name it from / on";
+        return Err(CliError::Usage(message.to_owned()));
+    }
     // The server may run in another directory than this command.
     let target = std::path::absolute(dir)
         .map_err(|error| CliError::failed(format!("cannot find {}", dir.display()), error))?;
     let body = json!({ "target": target });
-    let done = ask(config, "/api/v1/admin/backup", Some(&body)).await?;
+    let done = ask(destination, "/api/v1/admin/backup", Some(&body)).await?;
     let (files, bytes) = (number(&done, "files"), size(&done, "bytes"));
     out(&format!("copied {files} files ({bytes}) to {}\n", target.display()))?;
     found_damaged(&texts(&done, "damaged"))
@@ -35,10 +38,10 @@ pub(super) fn restore(config: &Config, dir: &Path) -> Result<(), CliError> {
 }
 
 /// Reads and checks everything, in the server that runs or, without writing anything, here. Damage is a failure of the command.
-pub(super) async fn verify(config: &Config) -> Result<(), CliError> {
-    let checked = match Control::connect(&config.server.data).await? {
+pub(super) async fn verify(destination: &Destination) -> Result<(), CliError> {
+    let checked = match destination.running().await? {
         Some(control) => Checked::told(&post(Target::Running(control), VERIFY_PATH, None).await?),
-        None => Checked::from(Engine::verify_directory(&config.server.data)?),
+        None => Checked::from(Engine::verify_directory(&destination.config.server.data)?),
     };
     let Checked { blocks, log_records, documents, records, bytes, damaged } = checked;
     let bytes = scaled(bytes);
@@ -90,15 +93,15 @@ fn found_damaged(damaged: &[String]) -> Result<(), CliError> {
 }
 
 /// Moves the points in memory into blocks.
-pub(super) async fn seal(config: &Config) -> Result<(), CliError> {
-    let done = ask(config, "/api/v1/admin/seal", None).await?;
+pub(super) async fn seal(destination: &Destination) -> Result<(), CliError> {
+    let done = ask(destination, "/api/v1/admin/seal", None).await?;
     let (points, blocks) = (number(&done, "points"), number(&done, "blocks"));
     out(&format!("sealed {points} points into {blocks} blocks ({})\n", size(&done, "bytes")))
 }
 
 /// Brings blocks to their final form.
-pub(super) async fn merge(config: &Config) -> Result<(), CliError> {
-    let done = ask(config, "/api/v1/admin/merge", None).await?;
+pub(super) async fn merge(destination: &Destination) -> Result<(), CliError> {
+    let done = ask(destination, "/api/v1/admin/merge", None).await?;
     out(&format!(
         "merged {} blocks ({}) into {} ({})\n",
         number(&done, "blocks_read"),
@@ -109,8 +112,12 @@ pub(super) async fn merge(config: &Config) -> Result<(), CliError> {
 }
 
 /// Posts to a route of the administration and answers what stands under `data`.
-async fn ask(config: &Config, path: &str, body: Option<&Value>) -> Result<Value, CliError> {
-    post(Target::open(config).await?, path, body).await
+async fn ask(
+    destination: &Destination,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Value, CliError> {
+    post(Target::open(destination).await?, path, body).await
 }
 
 async fn post(mut target: Target, path: &str, body: Option<&Value>) -> Result<Value, CliError> {

@@ -1,5 +1,7 @@
 //! `telltale keys`: makes, lists and revokes API keys through the routes of the server.
 
+use std::io::{self, IsTerminal};
+
 use http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -8,33 +10,66 @@ use super::args::{KeysAction, NewKeyArgs};
 use super::error::CliError;
 use super::output::{note, out};
 use super::table::{Align, Table};
-use super::target::Target;
+use super::target::{Destination, Target};
 use crate::limits::PAGE_LIMIT_MAX;
-use crate::platform::config::Config;
 
 /// Does what was asked.
-pub(super) async fn run(config: &Config, action: &KeysAction) -> Result<(), CliError> {
+pub(super) async fn run(destination: &Destination, action: &KeysAction) -> Result<(), CliError> {
     // What was typed wrongly is told before anything is opened.
     let new = match action {
         KeysAction::Create(args) => Some(new_key(args)?),
         _ => None,
     };
-    let mut target = Target::open(config).await?;
+    let mut target = Target::open(destination).await?;
     let done = match action {
         KeysAction::Create(_) => target.send(Method::POST, "/api/v1/keys", new.as_ref()).await,
         KeysAction::List { .. } => list(&mut target).await,
-        KeysAction::Revoke { id } => {
-            let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
-            target.send(Method::DELETE, &format!("/api/v1/keys/{id}"), None).await
-        }
+        KeysAction::Revoke { id, yes } => revoke(&mut target, id, *yes).await,
     };
     target.close().await?;
     let answer = done?;
     match action {
         KeysAction::Create(args) if !args.json => show_new(&answer),
         KeysAction::List { json: false } => out(&table(&answer)),
-        KeysAction::Revoke { id } => out(&format!("the key {id} is refused from now on\n")),
+        KeysAction::Revoke { id, .. } => out(&format!("the key {id} is refused from now on\n")),
         KeysAction::Create(_) | KeysAction::List { .. } => out(&format!("{answer}\n")),
+    }
+}
+
+/// Revokes a key; the last admin key only when the user means it.
+async fn revoke(target: &mut Target, id: &str, yes: bool) -> Result<String, CliError> {
+    if !yes && is_last_admin(&list(target).await?, id) {
+        confirm(&format!("{id} is the last admin key: no key can manage keys then"))?;
+    }
+    let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
+    target.send(Method::DELETE, &format!("/api/v1/keys/{id}"), None).await
+}
+
+/// Whether no other key of the list is an admin key that works.
+fn is_last_admin(keys: &str, id: &str) -> bool {
+    let keys: Value = serde_json::from_str(keys).unwrap_or(Value::Null);
+    let is_admin = |key: &&Value| {
+        let scopes = key.get("scopes").and_then(Value::as_array);
+        key.get("revoked_at").is_none_or(Value::is_null)
+            && scopes.is_some_and(|scopes| scopes.iter().any(|scope| scope == "admin"))
+    };
+    let mut admins = keys.as_array().into_iter().flatten().filter(is_admin);
+    let ids = [admins.next(), admins.next()].map(|key| key.and_then(|key| key.get("id")));
+    matches!(ids, [Some(only), None] if only == id)
+}
+
+/// Asks on the terminal; where there is none, the flag is the answer.
+fn confirm(what: &str) -> Result<(), CliError> {
+    if !io::stdin().is_terminal() {
+        return Err(CliError::Usage(format!("{what}; say --yes to revoke it all the same")));
+    }
+    note(&format!("{what}. Revoke it? [y/N]"));
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer);
+    read.map_err(|error| CliError::failed("cannot read the answer", error))?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(CliError::Found("nothing was revoked".to_owned())),
     }
 }
 
@@ -129,6 +164,24 @@ fn parse(text: &str) -> Result<Value, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_admin_key_is_the_only_one_that_works() {
+        let key = |id: &str, scope: &str, revoked: Value| json!({"id": id, "scopes": [scope], "revoked_at": revoked});
+        let gone = json!("2026-01-02T03:04:05.678Z");
+        let (a, b) = (key("a", "admin", Value::Null), key("b", "read", Value::Null));
+        for (keys, expected) in [
+            (vec![a.clone()], true),
+            (vec![a.clone(), b.clone(), key("c", "admin", gone.clone())], true),
+            (vec![a, key("c", "admin", Value::Null)], false),
+            (vec![b, key("c", "admin", Value::Null)], false),
+            (vec![key("a", "admin", gone), key("c", "admin", Value::Null)], false),
+            (Vec::new(), false),
+        ] {
+            let told = json!(keys).to_string();
+            assert_eq!(is_last_admin(&told, "a"), expected, "{told}");
+        }
+    }
 
     #[test]
     fn keys_are_listed_one_per_line() {

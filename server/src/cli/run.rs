@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::args::{Cli, Command};
 use super::error::CliError;
 use super::output::note;
+use super::target::Destination;
 use super::{copy, import, keys, query, serve, settings, wiring};
 use crate::platform::config::{Config, Directives, Environment, Loaded, Origin};
 use crate::platform::logging;
@@ -39,6 +40,7 @@ pub fn run() -> ExitCode {
 fn dispatch(cli: Cli) -> Result<(), CliError> {
     let environment = Environment::of_process()?;
     let common = cli.common;
+    let remote = wiring::remote(&common.remote, &environment, &cli.command)?;
     match cli.command {
         Command::Serve(args) => {
             let loaded = wiring::load(&common, args.listen.as_deref(), &environment)?;
@@ -47,25 +49,26 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
         Command::Config(args) => settings::print(&common, &args, &environment),
         other => {
             let config = quiet(wiring::load(&common, None, &environment)?);
-            command(&config, other)
+            command(&Destination { config, remote }, other)
         }
     }
 }
 
 /// Runs a command about data.
-fn command(config: &Config, command: Command) -> Result<(), CliError> {
+fn command(destination: &Destination, command: Command) -> Result<(), CliError> {
+    let config = &destination.config;
     let _logging =
         logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
     let runtime = small_runtime()?;
     match command {
-        Command::Keys { action } => runtime.block_on(keys::run(config, &action)),
+        Command::Keys { action } => runtime.block_on(keys::run(destination, &action)),
         Command::Import { format } => runtime.block_on(import::run(config, &format)),
-        Command::Query(args) => runtime.block_on(query::run(config, &args)),
-        Command::Backup { dir } => runtime.block_on(copy::backup(config, &dir)),
+        Command::Query(args) => runtime.block_on(query::run(destination, &args)),
+        Command::Backup { dir } => runtime.block_on(copy::backup(destination, &dir)),
         Command::Restore { dir } => copy::restore(config, &dir),
-        Command::Verify => runtime.block_on(copy::verify(config)),
-        Command::Seal => runtime.block_on(copy::seal(config)),
-        Command::Merge => runtime.block_on(copy::merge(config)),
+        Command::Verify => runtime.block_on(copy::verify(destination)),
+        Command::Seal => runtime.block_on(copy::seal(destination)),
+        Command::Merge => runtime.block_on(copy::merge(destination)),
         Command::Serve(_) | Command::Config(_) => Ok(()),
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! The listener opens first, so that `/readyz` says 503 while the log is replayed; then the engine, the keys and the
 //! control socket, in this order, because the socket belongs to whoever holds the lock of the data directory. The
-//! first SIGTERM or SIGINT stops taking connections, lets the requests in flight end, seals and closes; a second one
-//! ends the process at once, which loses nothing that was acknowledged.
+//! first SIGTERM, SIGINT or SIGHUP stops taking connections, lets the requests in flight end, seals and closes; a second SIGTERM or SIGINT
+//! ends the process at once, which loses nothing that was acknowledged. The log goes to standard error, so there is no file that a
+//! SIGHUP could open anew. Where it is ignored when the process starts, as under `nohup`, it stays ignored.
 
+use std::future::pending;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,7 +121,7 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
             Some(why) => return Err(CliError::failed("the engine failed", why.as_str())),
             None => ended?,
         },
-        _ = signals.next() => return Err(CliError::Found("ended at once by a second signal".to_owned())),
+        () = signals.insists() => return Err(CliError::Found("ended at once by a second signal".to_owned())),
     }
     tracing::info!("stopped");
     Ok(())
@@ -129,7 +131,7 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
 async fn end(signals: &mut Signals, engine: Engine) -> Option<String> {
     tokio::select! {
         name = signals.next() => {
-            tracing::info!(signal = name, "stopping; a second signal ends the process at once");
+            tracing::info!(signal = name, "stopping; SIGTERM or SIGINT ends the process at once");
             None
         }
         failure = failed(engine) => {
@@ -252,6 +254,8 @@ fn boxed(lines: &[&str]) -> String {
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// `None` where it is ignored.
+    hang_up: Option<Signal>,
 }
 
 impl Signals {
@@ -261,14 +265,34 @@ impl Signals {
         Ok(Self {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,
+            hang_up: if process::ignores_hang_ups() {
+                None
+            } else {
+                Some(listen(SignalKind::hangup())?)
+            },
         })
     }
 
     /// The name of the next signal.
     async fn next(&mut self) -> &'static str {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(signal) => signal.recv().await,
+                None => pending().await,
+            }
+        };
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
+            _ = hang_up => "SIGHUP",
+        }
+    }
+
+    /// Waits for one that means at once. A terminal that goes away may say so more than once, and does not mean that.
+    async fn insists(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
         }
     }
 }

@@ -17,7 +17,26 @@ use crate::areas;
 use crate::http::{Origin, Server};
 use crate::platform::config::Config;
 use crate::platform::control::{Answer, Control};
+use crate::platform::remote::Remote;
 use crate::platform::ticks::Ticks;
+
+/// Where a command is to be answered.
+#[derive(Debug)]
+pub(super) struct Destination {
+    pub(super) config: Config,
+    /// A server elsewhere, instead of what is on the data directory.
+    pub(super) remote: Option<Remote>,
+}
+
+impl Destination {
+    /// The server that runs, if any does or must.
+    pub(super) async fn running(&self) -> Result<Option<Control>, CliError> {
+        Ok(match &self.remote {
+            Some(remote) => Some(Control::reach(remote.clone()).await?),
+            None => Control::connect(&self.config.server.data).await?,
+        })
+    }
+}
 
 /// The service that answers a command.
 #[derive(Debug)]
@@ -36,13 +55,13 @@ pub(super) struct Local {
 }
 
 impl Target {
-    /// Finds the server that runs on the data directory of the configuration, or opens the directory.
-    pub(super) async fn open(config: &Config) -> Result<Self, CliError> {
-        match Control::connect(&config.server.data).await? {
+    /// Finds the server that runs elsewhere, or on the data directory of the configuration, or opens the directory.
+    pub(super) async fn open(destination: &Destination) -> Result<Self, CliError> {
+        match destination.running().await? {
             Some(control) => Ok(Self::Running(control)),
             None => {
-                must_hold_data(&config.server.data)?;
-                Self::open_stopped(config).await
+                must_hold_data(&destination.config.server.data)?;
+                Self::open_stopped(&destination.config).await
             }
         }
     }

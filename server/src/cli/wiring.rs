@@ -4,7 +4,7 @@ use std::path::Path;
 
 use telltale_engine::Memory;
 
-use super::args::Common;
+use super::args::{Command, Common, RemoteArgs};
 use super::error::CliError;
 use crate::http::{ErrorSettings, OtlpAttributes, Settings};
 use crate::limits;
@@ -12,6 +12,7 @@ use crate::platform::config::{
     Config, ConfigError, Environment, Flag, Loaded, Period, Sources, ThreadCount,
 };
 use crate::platform::jobs::JobsSettings;
+use crate::platform::remote::Remote;
 
 /// Reads the configuration as the flags and the environment say.
 pub(super) fn load(
@@ -29,6 +30,41 @@ pub(super) fn load(
     };
     let sources = Sources { file, environment: environment.clone(), flags: flags(common, listen)? };
     Ok(Loaded::from_sources(&sources)?)
+}
+
+/// The server elsewhere that the flags or the environment name, for a command that can reach one. A flag for one that cannot is refused;
+/// the environment is of no concern to it.
+pub(super) fn remote(
+    args: &RemoteArgs,
+    environment: &Environment,
+    command: &Command,
+) -> Result<Option<Remote>, CliError> {
+    if let Some(name) = local_only(command) {
+        return match args.url {
+            Some(_) => Err(CliError::Usage(format!("{name} works on this machine: without --url"))),
+            None => Ok(None),
+        };
+    }
+    let Some(url) = args.url.as_deref().or_else(|| environment.url()) else { return Ok(None) };
+    let key = args.key.as_deref().or_else(|| environment.key());
+    let remote = Remote::new(url, key).map_err(|error| CliError::Usage(error.to_string()))?;
+    Ok(Some(remote))
+}
+
+/// The name of a command that works on this machine alone.
+fn local_only(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Serve(_) => Some("serve"),
+        Command::Config(_) => Some("config"),
+        Command::Restore { .. } => Some("restore"),
+        Command::Import { .. } => Some("import"),
+        Command::Keys { .. }
+        | Command::Query(_)
+        | Command::Backup { .. }
+        | Command::Verify
+        | Command::Seal
+        | Command::Merge => None,
+    }
 }
 
 fn read_file(path: &Path) -> Result<String, ConfigError> {

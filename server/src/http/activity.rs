@@ -17,7 +17,9 @@ use super::buffers::Buffer;
 use super::client_end::{ClientEnd, Departed};
 use super::connection_slots::SlotHandle;
 use super::frame_budget::{FrameBudget, Sender, TooManyFrames};
+use super::malformed::{self, Malformed};
 use super::pace::{Pace, TooSlow};
+use super::server::Server;
 use super::settings::Settings;
 use crate::limits;
 use crate::platform::ticks::Ticks;
@@ -254,6 +256,8 @@ pub(super) struct Tapped<S> {
     lingering: Option<Pin<Box<Sleep>>>,
     buffer: Buffer,
     frames: FrameBudget,
+    /// Who makes the refusals that are sent in place of hyper's own; `None` where those may stay.
+    refuser: Option<Arc<Server>>,
 }
 
 impl<S> Tapped<S> {
@@ -268,7 +272,14 @@ impl<S> Tapped<S> {
             shut: false,
             lingering: None,
             frames: FrameBudget::default(),
+            refuser: None,
         }
+    }
+
+    /// What is not HTTP is refused as everything else is, in the name of this server.
+    pub(super) fn refusing(mut self, server: Arc<Server>) -> Self {
+        self.refuser = Some(server);
+        self
     }
 
     /// Counts the buffer, which has so much room, before it is read into.
@@ -322,6 +333,24 @@ impl<S> Tapped<S> {
     }
 }
 
+impl<S: AsyncWrite + Unpin> Tapped<S> {
+    /// Sends a refusal of our own in place of these bytes, where they are the one that hyper writes for what is not HTTP. Returns
+    /// whether they were. While a request is being answered, hyper refuses nothing.
+    fn refuse_instead(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> bool {
+        let Some(server) = &self.refuser else { return false };
+        if self.activity.is_busy() || self.activity.http2.load(Ordering::Relaxed) {
+            return false;
+        }
+        let Some(malformed) = Malformed::refused_by(bytes) else { return false };
+        let refusal = malformed::refusal(server, malformed);
+        // A short answer always fits an idle socket; where it does not, the client learns nothing.
+        drop(Pin::new(&mut self.socket).poll_write(cx, &refusal));
+        self.activity.linger();
+        self.told = true;
+        true
+    }
+}
+
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Tapped<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -362,7 +391,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         // The last words were spoken; hyper has a word of its own for what it could not read.
-        if self.told {
+        if self.told || self.refuse_instead(cx, buf) {
             return Poll::Ready(Ok(buf.len()));
         }
         self.unflushed = true;
@@ -377,7 +406,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.told {
+        if self.told || matches!(bufs, [alone] if self.refuse_instead(cx, alone)) {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
         self.unflushed = true;

@@ -25,13 +25,11 @@ use tokio::time::{sleep, timeout};
 use super::activity::{Activity, Busy, Overdue, Tapped};
 use super::client_end::{Arriving, Lookout};
 use super::connection_slots::ConnectionSlot;
-use super::error::{ApiError, ErrorCode};
-use super::leftover;
 use super::pace::Paced;
 use super::pipeline::Origin;
-use super::response::Response;
 use super::server::Server;
 use super::settings::Settings;
+use super::{leftover, malformed};
 use crate::limits;
 
 /// The least that hyper takes as the size of its buffer.
@@ -56,7 +54,8 @@ pub(super) async fn serve<S, L>(
     let handle = slot.as_ref().map(ConnectionSlot::handle);
     let activity = Activity::new(&server.settings, server.ticks.clone(), handle);
     let buffer = server.telemetry.buffers().begin(buffer_bytes_max(&server.settings));
-    let io = TokioIo::new(Tapped::new(socket, Arc::clone(&activity), buffer));
+    let tapped = Tapped::new(socket, Arc::clone(&activity), buffer).refusing(Arc::clone(&server));
+    let io = TokioIo::new(tapped);
     let builder = builder(&server.settings);
     let (answering, shared) = (Arc::clone(&activity), Arc::clone(&server));
     let service = service_fn(move |request: http::Request<Incoming>| {
@@ -78,7 +77,7 @@ pub(super) async fn serve<S, L>(
             () = evicted.as_mut() => return,
             overdue = overdue.as_mut() => {
                 match overdue {
-                    Overdue::Headers => activity.expire(too_slow(&server)),
+                    Overdue::Headers => activity.expire(malformed::too_slow(&server)),
                     Overdue::Idle => connection.as_mut().graceful_shutdown(),
                     Overdue::Reading => {
                         server.telemetry.cut_slow();
@@ -134,20 +133,6 @@ async fn answer(
     let response = response.map(|body| Paced::new(body, activity.pace()));
     drop(busy);
     response
-}
-
-/// The answer to a client that does not finish its headers. There is no request whose id it could echo.
-fn too_slow(server: &Server) -> Vec<u8> {
-    let error = ApiError::new(ErrorCode::RequestTimeout, "the headers did not arrive in time");
-    let response = Response::from(&error);
-    let (id, length) = (server.ids.next(""), response.body().len());
-    let mut bytes = format!(
-        "HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
-         x-request-id: {id}\r\nconnection: close\r\n\r\n"
-    )
-    .into_bytes();
-    bytes.extend_from_slice(response.body());
-    bytes
 }
 
 /// Ends when the server was told to stop.

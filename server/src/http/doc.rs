@@ -182,7 +182,7 @@ pub enum Place {
 pub enum Form {
     /// Any text.
     Text,
-    /// A time: RFC 3339, or a date.
+    /// A time: RFC 3339, a date, seconds or milliseconds since 1970, or relative to now.
     Time,
     /// `true` or `false`.
     Flag,

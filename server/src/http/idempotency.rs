@@ -6,7 +6,8 @@
 //! still being answered, the second is a `conflict` too, so the work never runs twice. Only successes are
 //! stored, and what a handler stores itself, such as the refusal of a part of a body whose other part was taken: after
 //! any other failure the request may be repeated in earnest. Of a body that is stored in several writes each has a receipt
-//! of its own ([`super::parts`]).
+//! of its own ([`super::parts`]). Routes that wait for something that only their caller can use, as a fetch of jobs does, ignore
+//! the header ([`super::route::HangUp::Drops`]) and do not document it.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -76,6 +76,12 @@ fn misfit(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError {
         )
         .field(field);
     }
+    if quoted_after(reason, "unknown variant `").is_some() {
+        // The form is right and the word is none of those that there are, as where words are looked up by an area.
+        let words = reason.rsplit_once("expected ").map_or(reason, |(_, words)| words);
+        let message = format!("{path} must be {}", words.replace('`', ""));
+        return ApiError::new(ErrorCode::InvalidField, message).field(path);
+    }
     if path == "." {
         return ApiError::new(
             ErrorCode::InvalidParameter,
@@ -243,6 +249,16 @@ mod tests {
     #[serde(deny_unknown_fields)]
     struct Part {
         width: f64,
+        #[serde(default)]
+        side: Option<Side>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Side {
+        Left,
+        Right,
+        Middle,
     }
 
     fn object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> ApiResult<T> {
@@ -332,6 +348,16 @@ mod tests {
             ),
             (r#"{"name":"a","colour":1}"#, "invalid_parameter", "colour"),
             (
+                r#"{"name":"a","parts":[{"width":1,"side":"top"}]}"#,
+                "invalid_field",
+                "parts[0].side",
+            ),
+            (
+                r#"{"name":"a","parts":[{"width":1,"side":7}]}"#,
+                "invalid_parameter",
+                "parts[0].side",
+            ),
+            (
                 r#"{"name":"a","parts":[{"width":1,"colour":1}]}"#,
                 "invalid_parameter",
                 "parts[0].colour",
@@ -345,6 +371,9 @@ mod tests {
     fn the_message_says_what_was_expected_and_nothing_of_lines() {
         let error = object::<Widget>(br#"{"name":"a","count":"x"}"#).unwrap_err();
         assert_eq!(error.message(), "count: invalid type: string \"x\", expected u32");
+        let error = object::<Widget>(br#"{"name":"a","parts":[{"width":1,"side":"a`b"}]}"#);
+        let error = error.unwrap_err();
+        assert_eq!(error.message(), "parts[0].side must be one of left, right, middle");
     }
 
     #[test]

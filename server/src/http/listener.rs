@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 
 use crate::limits;
+use crate::platform::socket_path::SocketPath;
 
 /// A place that connections come from.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl Listener {
     /// Listens on a Unix socket at `path`. Only for the process that holds the lock of the data directory.
     pub fn control(path: &Path) -> io::Result<Self> {
         remove_stale(path)?;
-        let listener = UnixListener::bind(path)?;
+        let listener = UnixListener::bind(SocketPath::new(path)?.as_path())?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
         let owner = std::fs::metadata(path)?.uid();
         Ok(Self::Control(ControlListener { listener, path: path.to_owned(), owner }))
@@ -99,7 +100,7 @@ impl Drop for ControlListener {
 }
 
 fn remove_stale(path: &Path) -> io::Result<()> {
-    match std::os::unix::net::UnixStream::connect(path) {
+    match std::os::unix::net::UnixStream::connect(SocketPath::new(path)?.as_path()) {
         Ok(_) => Err(io::Error::new(
             io::ErrorKind::AddrInUse,
             "another server answers on the control socket",

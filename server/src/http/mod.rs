@@ -27,8 +27,10 @@ mod gunzip;
 mod idempotency;
 mod identify;
 mod inflate;
+mod known_parameters;
 mod leftover;
 mod listener;
+mod malformed;
 mod parts;
 mod pipeline;
 mod router;
@@ -62,7 +64,7 @@ pub use request::Request;
 pub use response::{Data, Deleted, Meta, Page, Response};
 pub use route::{
     Access, BodyKind, DsnIn, Handle, Handler, HandlerFuture, HangUp, LimitClass, Method, Packing,
-    Route, Scope, Sieve, Sifting,
+    QueryRule, Route, Scope, Sieve, Sifting,
 };
 pub use router::InvalidRoute;
 pub use serve::serve;

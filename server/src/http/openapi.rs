@@ -12,9 +12,19 @@ use serde_json::{Map, Value, json};
 use super::batch::BulkOutcome;
 use super::doc::{Form, Param, Place};
 use super::error::ErrorCode;
-use super::route::{Access, BodyKind, LimitClass, Method, Route};
+use super::route::{Access, BodyKind, HangUp, LimitClass, Method, QueryRule, Route};
 use super::settings::Settings;
 use crate::platform::quota::Quota;
+
+/// What holds for all routes.
+const CONVENTIONS: &str = "Times in query parameters are date-times of ISO 8601 (`2026-01-02T03:04:05Z`, UTC without an offset), dates \
+(`2026-01-02`: as a start its beginning, as an end its end, in UTC), seconds (10 digits) or milliseconds (13 digits) since 1970, `now`, or \
+`now-1h` with one of the units s, m, h, d and w. A query parameter that a route does not list is refused with `invalid_parameter`; \
+routes with `x-any-query` take any.";
+
+/// One of each form that times in query parameters have.
+const TIME_EXAMPLES: [&str; 5] =
+    ["2026-01-02T03:04:05Z", "2026-01-02", "1767323045", "1767323045678", "now-1h"];
 
 /// The body of every answer that is not a success.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -69,6 +79,7 @@ pub(super) fn document(routes: &[&'static Route], settings: &Settings) -> Bytes 
             "title": "Telltale",
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "One program that watches and operates your systems.",
+            "description": CONVENTIONS,
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": [{ "url": "/" }],
@@ -118,6 +129,9 @@ fn operation(
         "x-extension": doc.extension,
         "x-limit": limit(route.limit, settings),
     });
+    if route.query == QueryRule::Any {
+        operation["x-any-query"] = true.into();
+    }
     if !doc.description.is_empty() {
         operation["description"] = doc.description.into();
     }
@@ -174,7 +188,7 @@ fn parameters(route: &Route) -> Vec<Value> {
                 "The ETag that the caller has already: 304 when it still holds.",
             ));
         }
-        Method::Post => {
+        Method::Post if route.hang_up == HangUp::GoesOn => {
             all.push(header(
                 "Idempotency-Key",
                 "Repeating the request with the same value does nothing twice.",
@@ -219,7 +233,7 @@ fn header(name: &str, about: &str) -> Value {
 fn form(form: Form) -> Value {
     match form {
         Form::Text => json!({ "type": "string" }),
-        Form::Time => json!({ "type": "string", "format": "date-time" }),
+        Form::Time => json!({ "type": "string", "examples": TIME_EXAMPLES }),
         Form::Flag => json!({ "type": "boolean" }),
         Form::Integer(min, u64::MAX) => json!({ "type": "integer", "minimum": min }),
         Form::Integer(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
@@ -274,12 +288,16 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
             &[InvalidJson, InvalidParameter, RequestTimeout, PayloadTooLarge, UnsupportedMediaType]
         }
     };
+    let asked: &[ErrorCode] = match route.query {
+        QueryRule::Declared => &[InvalidParameter],
+        QueryRule::Any => &[],
+    };
     let conditional: &[ErrorCode] = match route.method {
-        Method::Post => &[Conflict],
+        Method::Post if route.hang_up == HangUp::GoesOn => &[Conflict],
         Method::Put | Method::Patch | Method::Delete if route.doc.versioned => {
             &[PreconditionFailed]
         }
         _ => &[],
     };
-    [keyed, limited, bodied, conditional].into_iter().flatten().copied()
+    [keyed, limited, asked, bodied, conditional].into_iter().flatten().copied()
 }

@@ -27,6 +27,9 @@ const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
 const DAMAGE_LINES_MAX: usize = 20;
 
 pub(super) static ROUTES: &[Route] = &[
+    Route::early("/", index)
+        .public()
+        .doc(Doc::new(TAG, "What this server is, and where to go on").ok::<Index>().ext()),
     Route::early("/healthz", healthz)
         .public()
         .doc(Doc::new(TAG, "Whether the process lives").ok::<Status>().ext()),
@@ -36,7 +39,7 @@ pub(super) static ROUTES: &[Route] = &[
             .errors(&[ErrorCode::Unavailable])
             .ext(),
     ),
-    Route::early("/metrics", metrics).doc(
+    Route::early("/metrics", metrics).any_query().doc(
         Doc::new(TAG, "What the process counts, as Prometheus text")
             .media("application/openmetrics-text")
             .ext(),
@@ -54,6 +57,22 @@ pub(super) static ROUTES: &[Route] = &[
         .public()
         .doc(Doc::new(TAG, "The page's script").media("text/javascript").ext()),
 ];
+
+/// What the server is, and the paths of what tells more.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Index {
+    /// `telltale`
+    name: &'static str,
+    version: &'static str,
+    /// The page that documents all routes.
+    docs: &'static str,
+    /// The OpenAPI document of all routes.
+    openapi: &'static str,
+    health: &'static str,
+    readiness: &'static str,
+    /// What the process counts, in Prometheus exposition format; needs a key.
+    metrics: &'static str,
+}
 
 /// How the process is.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -80,6 +99,18 @@ struct Ready {
 
 fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+fn index(_: Arc<Server>) -> HandlerFuture {
+    now(Response::ok(&Index {
+        name: "telltale",
+        version: env!("CARGO_PKG_VERSION"),
+        docs: "/docs",
+        openapi: "/api/v1/openapi.json",
+        health: "/healthz",
+        readiness: "/readyz",
+        metrics: "/metrics",
+    }))
 }
 
 fn healthz(_: Arc<Server>) -> HandlerFuture {

@@ -1,4 +1,4 @@
-//! The way of a request, in order: id → route → key → quota → admission → body → idempotency → handler → answer. Where only the
+//! The way of a request, in order: id → route → key → quota → query → admission → body → idempotency → handler → answer. Where only the
 //! body names the key, key and quota come after it.
 //!
 //! Every answer passes [`Trail::finish`], so every one has its request id, is counted and is logged; every failure
@@ -30,7 +30,7 @@ use super::router::Found;
 use super::server::Server;
 use super::strangers::StrangersPlace;
 use super::trail::Trail;
-use super::{cors, identify};
+use super::{cors, identify, known_parameters};
 use crate::app::App;
 use crate::platform::keys::Identity;
 
@@ -86,12 +86,13 @@ where
     } else {
         refuse_known(server, route, trail)?;
     }
+    let query = Query::parse(parts.uri.query().unwrap_or(""))?;
+    known_parameters::check(route, &query)?;
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
         Handler::App(handler) => handler,
     };
     let app = server.ready()?;
-    let query = Query::parse(parts.uri.query().unwrap_or(""))?;
     let place = Place::take(server, origin, route, &trail.identity)?;
     let body = match route.body {
         BodyKind::None => Vec::new(),

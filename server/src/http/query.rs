@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use percent_encoding::percent_decode;
+use telltale_engine::TimestampMs;
 
 use super::error::{ApiError, ApiResult};
 use super::response::Meta;
@@ -95,9 +96,9 @@ impl Query {
         }
     }
 
-    /// A date with a time, or a date alone.
-    pub fn moment(&self, key: &'static str) -> ApiResult<Option<Moment>> {
-        Ok(self.one(key)?.map(|text| question::moment(key, text)).transpose()?)
+    /// A time, in any of the forms that queries take.
+    pub fn moment(&self, key: &'static str, now: TimestampMs) -> ApiResult<Option<Moment>> {
+        Ok(self.one(key)?.map(|text| question::moment(key, text, now)).transpose()?)
     }
 
     /// `limit` and `offset`. A limit over `max` is taken as `max`; one below 1 is refused.

@@ -47,9 +47,9 @@ impl From<Refusal> for ApiError {
             Refusal::CardinalityLimit(_) => (ErrorCode::CardinalityLimit, "tags"),
             Refusal::NameReserved(_) => (ErrorCode::ReservedName, "name"),
             Refusal::Name(InvalidName::Empty) => (ErrorCode::MissingName, "name"),
-            Refusal::Name(InvalidName::TooLong | InvalidName::ControlCharacter) => {
-                (ErrorCode::InvalidName, "name")
-            }
+            Refusal::Name(
+                InvalidName::TooLong | InvalidName::ControlCharacter | InvalidName::Blank,
+            ) => (ErrorCode::InvalidName, "name"),
             Refusal::Tags(_) => (ErrorCode::InvalidTags, "tags"),
             Refusal::Aggregation { .. } => (ErrorCode::InvalidAggregation, "aggregation"),
             Refusal::Range(_) => (ErrorCode::InvalidRange, "from"),
@@ -115,6 +115,7 @@ impl From<KeyError> for ApiError {
         match error {
             KeyError::Invalid(invalid) => invalid.into(),
             KeyError::NotFound(id) => Self::missing(Resource::Key, &id),
+            KeyError::Changed => Self::new(ErrorCode::PreconditionFailed, error.to_string()),
             KeyError::TooMany => Self::new(ErrorCode::Conflict, error.to_string()),
             KeyError::Engine(error) => error.into(),
             KeyError::Randomness(_) => Self::internal(error),

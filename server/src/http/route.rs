@@ -36,6 +36,8 @@ pub struct Route {
     pub limit: LimitClass,
     /// How many calls a request counts as against its quota, where the body tells; one without.
     pub charges: Option<Charges>,
+    /// Which parameters the query string may have.
+    pub query: QueryRule,
     /// What is read of the body before the handler runs.
     pub body: BodyKind,
     /// How bodies may be packed, besides the encodings that every route reads.
@@ -110,6 +112,7 @@ impl Route {
             access: Access::Scope(scope),
             limit: LimitClass::Other,
             charges: None,
+            query: QueryRule::Declared,
             body,
             packing: None,
             sifting: None,
@@ -169,6 +172,13 @@ impl Route {
     #[must_use]
     pub const fn charges(mut self, charges: Charges) -> Self {
         self.charges = Some(charges);
+        self
+    }
+
+    /// Query parameters that the route does not know are passed over: programs of others send what they are made to send.
+    #[must_use]
+    pub const fn any_query(mut self) -> Self {
+        self.query = QueryRule::Any;
         self
     }
 
@@ -294,6 +304,15 @@ pub enum Access {
     /// The same, where a key may also come as the one of a DSN: in `X-Sentry-Auth`, in the query string, or, where there is a
     /// function that finds it there, in the body.
     Dsn(Scope, Option<DsnIn>),
+}
+
+/// Which parameters the query string of a route may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryRule {
+    /// Those that the documentation of the route declares; others are refused.
+    Declared,
+    /// Any; those that are not known are passed over.
+    Any,
 }
 
 /// What is read of the body before the handler runs, and the limit of its bytes after decompression.

@@ -1,29 +1,40 @@
-//! The control socket, seen from the command line: HTTP over a Unix socket in the data directory.
+//! A running server, seen from the command line: HTTP over the control socket in the data directory, or over the network.
 //!
 //! A running server answers there as the operator of the machine, without a key: who may open the socket (mode
 //! 0600) could as well read the files. No answer means that no server runs on this directory; whether that is
 //! true is up to the directory lock of the engine, which a second process does not get.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use tokio::net::UnixStream;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::remote::Remote;
+use super::socket_path::SocketPath;
 
 /// The name of the socket inside the data directory.
 pub const SOCKET_NAME: &str = "control.sock";
+
+/// How long a server elsewhere may take to accept a connection.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection to the running server.
 #[derive(Debug)]
 pub struct Control {
     sender: SendRequest<Full<Bytes>>,
     connection: JoinHandle<()>,
+    /// `None` of the control socket.
+    remote: Option<Remote>,
 }
 
 /// What the server answered.
@@ -41,10 +52,10 @@ pub struct Answer {
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
     /// The socket is there and cannot be opened.
-    #[error("cannot reach the running server at {}", path.display())]
+    #[error("cannot reach the running server at {place}")]
     Connect {
-        /// The socket.
-        path: PathBuf,
+        /// The socket, or the address.
+        place: String,
         /// The system's answer.
         source: std::io::Error,
     },
@@ -60,7 +71,11 @@ impl Control {
     /// Connects to the server that runs on the data directory; `None` when none does.
     pub async fn connect(data: &Path) -> Result<Option<Self>, ControlError> {
         let path = data.join(SOCKET_NAME);
-        let stream = match UnixStream::connect(&path).await {
+        let connected = match SocketPath::new(&path) {
+            Ok(short) => UnixStream::connect(short.as_path()).await,
+            Err(error) => Err(error),
+        };
+        let stream = match connected {
             Ok(stream) => stream,
             // A socket that a killed server left behind refuses.
             Err(error)
@@ -68,15 +83,37 @@ impl Control {
             {
                 return Ok(None);
             }
-            Err(source) => return Err(ControlError::Connect { path, source }),
+            Err(source) => {
+                return Err(ControlError::Connect { place: path.display().to_string(), source });
+            }
         };
+        Ok(Some(Self::on(stream, None).await?))
+    }
+
+    /// Connects to a server elsewhere.
+    pub async fn reach(remote: Remote) -> Result<Self, ControlError> {
+        let connecting = TcpStream::connect((remote.host.as_str(), remote.port));
+        let connected = match timeout(CONNECT_PATIENCE, connecting).await {
+            Ok(connected) => connected,
+            Err(late) => Err(late.into()),
+        };
+        match connected {
+            Ok(stream) => Self::on(stream, Some(remote)).await,
+            Err(source) => Err(ControlError::Connect { place: remote.authority, source }),
+        }
+    }
+
+    async fn on<S>(stream: S, remote: Option<Remote>) -> Result<Self, ControlError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
         let connection = tokio::spawn(async move {
             if let Err(error) = connection.await {
-                tracing::debug!(%error, "the control connection ended");
+                tracing::debug!(%error, "the connection to the server ended");
             }
         });
-        Ok(Some(Self { sender, connection }))
+        Ok(Self { sender, connection, remote })
     }
 
     /// Sends one request and reads the whole answer. `headers` come on top of those that HTTP needs.
@@ -87,11 +124,18 @@ impl Control {
         headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<Answer, ControlError> {
+        let (prefix, host) = match &self.remote {
+            Some(remote) => (remote.prefix.as_str(), remote.authority.as_str()),
+            None => ("", "localhost"),
+        };
         let mut request = http::Request::builder()
             .method(method)
-            .uri(path_and_query)
-            .header(HOST, "localhost")
+            .uri(format!("{prefix}{path_and_query}"))
+            .header(HOST, host)
             .header(CONTENT_TYPE, "application/json");
+        if let Some(remote) = &self.remote {
+            request = request.header(AUTHORIZATION, remote.authorization.clone());
+        }
         if let Some(own) = request.headers_mut() {
             own.extend(headers);
         }

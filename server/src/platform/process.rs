@@ -44,6 +44,16 @@ pub(crate) fn memory() -> Option<ProcessMemory> {
     Some(ProcessMemory { resident: bytes("VmRSS:")?, anonymous: bytes("RssAnon:")? })
 }
 
+/// Whether this process was started to ignore SIGHUP, as `nohup` does; no, where the system does not tell.
+pub(crate) fn ignores_hang_ups() -> bool {
+    /// The bit of SIGHUP, whose number is 1.
+    const HANG_UP: u128 = 1;
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u128::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & HANG_UP != 0)
+}
+
 /// Bytes of the process in the memory of the machine, where the system tells.
 pub(crate) fn resident_bytes() -> Option<u64> {
     memory().map(|memory| memory.resident)

@@ -16,7 +16,10 @@ use crate::limits;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidQuestion {
     /// `from` or `to` is unreadable.
-    #[error("{0} must be an ISO 8601 date-time or date such as 2026-01-02T03:04:05Z or 2026-01-02")]
+    #[error(
+        "{0} must be an ISO 8601 date-time or date such as 2026-01-02T03:04:05Z or 2026-01-02, seconds or milliseconds \
+         since 1970, now, or a time before now such as now-1h"
+    )]
     Time(&'static str),
     /// The range is empty.
     #[error("from must be before to")]
@@ -51,8 +54,12 @@ pub fn label(key: &[String]) -> String {
 }
 
 /// Reads `from` or `to`, whichever `field` is.
-pub fn moment(field: &'static str, text: &str) -> Result<Moment, InvalidQuestion> {
-    time::parse_date_or_time(text).ok_or(InvalidQuestion::Time(field))
+pub fn moment(
+    field: &'static str,
+    text: &str,
+    now: TimestampMs,
+) -> Result<Moment, InvalidQuestion> {
+    time::parse_moment(text, now).ok_or(InvalidQuestion::Time(field))
 }
 
 /// The half-open range from `start`, or `default_ms` before the end, to `end`, or now.
@@ -100,27 +107,105 @@ pub fn tag_filters<'q>(
     Ok(filters)
 }
 
-/// `v`, `a,b` (any of them), `!v` and `!a,b` (none of them), `v*` (begins so). A star among several values or
-/// after a `!` says something that no condition can.
+/// `v`, `a,b` (any of them), `!v` and `!a,b` (none of them), `v*` (begins so); an empty value stands for no tag. A `\` before
+/// `,`, `!`, `*` and `\` takes the character as it is. A star among several values or after a `!` says something that no
+/// condition can.
 pub fn tag_condition(text: &str) -> Option<TagCondition> {
     let (negated, list) = match text.strip_prefix('!') {
         Some(list) => (true, list),
         None => (false, text),
     };
-    let values: Vec<&str> = list.split(',').collect();
-    if let ([prefix], false) = (values.as_slice(), negated)
-        && let Some(prefix) = prefix.strip_suffix('*')
+    let mut values = values_of(list);
+    if let ([prefix], false) = (values.as_mut_slice(), negated)
+        && prefix.has_star
     {
-        return Some(TagCondition::Prefix(prefix.to_owned()));
+        return Some(TagCondition::Prefix(std::mem::take(&mut prefix.text)));
     }
-    if values.iter().any(|value| value.ends_with('*')) {
+    if values.iter().any(|value| value.has_star) {
         return None;
     }
-    let values = values.into_iter().map(str::to_owned).collect();
+    let values = values.into_iter().map(|value| value.text).collect();
     Some(if negated { TagCondition::NoneOf(values) } else { TagCondition::AnyOf(values) })
+}
+
+/// One of the values of a condition, without its escapes and its star.
+#[derive(Debug, Default)]
+struct ListedValue {
+    text: String,
+    /// Whether a `*` follows.
+    has_star: bool,
+}
+
+/// The values between commas.
+fn values_of(list: &str) -> Vec<ListedValue> {
+    let mut values = Vec::new();
+    let mut value = ListedValue::default();
+    let mut characters = list.chars().peekable();
+    while let Some(character) = characters.next() {
+        // A star that something of the value follows is a character like another.
+        if value.has_star && character != ',' {
+            value.has_star = false;
+            value.text.push('*');
+        }
+        match character {
+            '\\' => {
+                let escaped = characters.next_if(|next| matches!(next, ',' | '!' | '*' | '\\'));
+                value.text.push(escaped.unwrap_or('\\'));
+            }
+            '*' => value.has_star = true,
+            ',' => values.push(std::mem::take(&mut value)),
+            other => value.text.push(other),
+        }
+    }
+    values.push(value);
+    values
 }
 
 /// A parameter of the wrong form, and what was expected of it.
 pub fn parameter(field: impl fmt::Display, expected: &'static str) -> InvalidQuestion {
     InvalidQuestion::Parameter { field: field.to_string(), expected }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_lists_negations_and_prefixes_with_escapes() {
+        let list = |values: &[&str]| values.iter().map(|&v| v.to_owned()).collect::<Vec<_>>();
+        let any = |values: &[&str]| Some(TagCondition::AnyOf(list(values)));
+        let none = |values: &[&str]| Some(TagCondition::NoneOf(list(values)));
+        let prefix = |text: &str| Some(TagCondition::Prefix(text.to_owned()));
+        for (text, expected) in [
+            ("v", any(&["v"])),
+            ("", any(&[""])),
+            ("!", none(&[""])),
+            ("a,b", any(&["a", "b"])),
+            ("a,", any(&["a", ""])),
+            ("!a,b", none(&["a", "b"])),
+            ("v*", prefix("v")),
+            ("*", prefix("")),
+            ("**", prefix("*")),
+            ("a*b", any(&["a*b"])),
+            ("a!", any(&["a!"])),
+            ("a,!b", any(&["a", "!b"])),
+            (r"\!a", any(&["!a"])),
+            (r"!\!a", none(&["!a"])),
+            (r"a\,b", any(&["a,b"])),
+            (r"a\,b,c", any(&["a,b", "c"])),
+            (r"a\*", any(&["a*"])),
+            (r"a\**", prefix("a*")),
+            (r"a\*,b", any(&["a*", "b"])),
+            (r"!a\*", none(&["a*"])),
+            (r"C:\dir", any(&[r"C:\dir"])),
+            (r"a\\", any(&[r"a\"])),
+            (r"a\\,b", any(&[r"a\", "b"])),
+            (r"a\", any(&[r"a\"])),
+            ("a*,b", None),
+            ("a,b*", None),
+            ("!a*", None),
+        ] {
+            assert_eq!(tag_condition(text), expected, "{text}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! Reads `YYYY-MM-DD`, `T` (or `t`, or a space), `HH:MM`, optional `:SS`, an optional fraction after `.` or
 //! `,`, and an optional zone `Z`, `±HH`, `±HHMM` or `±HH:MM`; without a zone the time is UTC. Everything RFC 3339
 //! allows is among these. Digits beyond the millisecond are cut off. Writes UTC with milliseconds and `Z`.
+//! Queries may also have dates alone, seconds and milliseconds since 1970, and times before now ([`parse_moment`]).
 //! Knows nothing of who asks, nor which fields hold times.
 
 use chrono::{Datelike, NaiveDate};
@@ -18,20 +19,26 @@ const EPOCH_DAYS_FROM_CE: i64 = 719_163;
 /// The first and last instants that have a four-digit year; what lies beyond is written as the nearer one.
 const WRITABLE_MS: (i64, i64) = (-62_167_219_200_000, 253_402_300_799_999);
 
+/// Milliseconds of the units in `now-90s`.
+const UNITS_MS: [(char, i64); 5] =
+    [('s', 1_000), ('m', MINUTE_MS), ('h', 3_600_000), ('d', DAY_MS), ('w', 7 * DAY_MS)];
+
 /// What a query's `from` or `to` may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// A date with a time.
+    /// A date with a time, seconds or milliseconds since 1970, or a time before now.
     Instant(TimestampMs),
     /// A date alone, given as its first instant in UTC.
     Day(TimestampMs),
+    /// Now; as an end, with this millisecond.
+    Now(TimestampMs),
 }
 
 impl Moment {
     /// The instant, or the first one of the day.
     pub fn start(self) -> TimestampMs {
         match self {
-            Self::Instant(t) | Self::Day(t) => t,
+            Self::Instant(t) | Self::Day(t) | Self::Now(t) => t,
         }
     }
 
@@ -40,6 +47,7 @@ impl Moment {
         match self {
             Self::Instant(t) => t,
             Self::Day(t) => TimestampMs(t.0 + DAY_MS),
+            Self::Now(t) => TimestampMs(t.0 + 1),
         }
     }
 }
@@ -80,7 +88,40 @@ pub fn parse_recorded(text: &str, now: TimestampMs) -> Result<TimestampMs, Inval
     }
 }
 
-/// Reads what stands in a query: a date with a time, or a date alone. A `+` of an offset that was not
+/// Reads a time in a query: a date with a time, a date alone, seconds (10 digits) or milliseconds (13 digits) since 1970,
+/// `now`, or a time before now such as `now-1h`, with the units s, m, h, d and w.
+pub fn parse_moment(text: &str, now: TimestampMs) -> Option<Moment> {
+    if text == "now" {
+        return Some(Moment::Now(now));
+    }
+    if let Some(before) = text.strip_prefix("now-") {
+        let time = now.0.checked_sub(span_ms(before)?)?;
+        return (time >= WRITABLE_MS.0).then_some(Moment::Instant(TimestampMs(time)));
+    }
+    if text.bytes().all(|b| b.is_ascii_digit()) {
+        let units_ms = match text.len() {
+            10 => 1_000,
+            13 => 1,
+            _ => return None,
+        };
+        let units: i64 = text.parse().ok()?;
+        return Some(Moment::Instant(TimestampMs(units * units_ms)));
+    }
+    parse_date_or_time(text)
+}
+
+/// The milliseconds of a whole number and a unit, as in `90s`.
+fn span_ms(text: &str) -> Option<i64> {
+    let mut characters = text.chars();
+    let unit = characters.next_back()?;
+    let (_, unit_ms) = UNITS_MS.iter().find(|(known, _)| *known == unit)?;
+    let digits = characters.as_str();
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let count: i64 = if is_number { digits.parse().ok()? } else { return None };
+    count.checked_mul(*unit_ms)
+}
+
+/// Reads a date with a time, or a date alone. A `+` of an offset that was not
 /// percent-encoded has become a space on its way here, and is read as the `+` it was.
 pub fn parse_date_or_time(text: &str) -> Option<Moment> {
     if let Some(instant) = parse(text) {
@@ -340,6 +381,56 @@ mod tests {
     }
 
     #[test]
+    fn a_query_also_takes_seconds_milliseconds_and_times_before_now() {
+        let now = parse("2026-01-02T03:04:05.678Z").unwrap();
+        let instant = |text: &str| Some(Moment::Instant(parse(text).unwrap()));
+        for (text, expected) in [
+            ("now", Some(Moment::Now(now))),
+            ("now-0s", Some(Moment::Instant(now))),
+            ("now-90s", instant("2026-01-02T03:02:35.678Z")),
+            ("now-5m", instant("2026-01-02T02:59:05.678Z")),
+            ("now-1h", instant("2026-01-02T02:04:05.678Z")),
+            ("now-2d", instant("2025-12-31T03:04:05.678Z")),
+            ("now-1w", instant("2025-12-26T03:04:05.678Z")),
+            ("1767323045", instant("2026-01-02T03:04:05Z")),
+            ("1767323045678", instant("2026-01-02T03:04:05.678Z")),
+            ("0000000000", instant("1970-01-01T00:00:00Z")),
+            ("9999999999999", instant("2286-11-20T17:46:39.999Z")),
+            ("2026-01-02", Some(Moment::Day(parse("2026-01-02T00:00Z").unwrap()))),
+            ("2026-01-02T03:04Z", instant("2026-01-02T03:04:00Z")),
+        ] {
+            assert_eq!(parse_moment(text, now), expected, "{text}");
+        }
+        for text in [
+            "",
+            "Now",
+            "now-",
+            "now-h",
+            "now-1",
+            "now-1y",
+            "now-1M",
+            "now-1.5h",
+            "now--1h",
+            "now+1h",
+            "now 1h",
+            "now-1h30m",
+            "now-9999999999w",
+            "now-9223372036854775807w",
+            "now-99999999999999999999s",
+            "now-1\u{e9}",
+            "176732304",
+            "17673230450",
+            "176732304567",
+            "17673230456789",
+            "-1767323045",
+            "1767323045.5",
+        ] {
+            assert_eq!(parse_moment(text, now), None, "{text}");
+        }
+        assert_eq!(Moment::Now(now).end().0, now.0 + 1);
+    }
+
+    #[test]
     fn times_without_a_four_digit_year_are_written_as_the_nearest_that_has_one() {
         assert_eq!(format(TimestampMs(i64::MAX)), "9999-12-31T23:59:59.999Z");
         assert_eq!(format(TimestampMs(i64::MIN)), "0000-01-01T00:00:00.000Z");
@@ -366,6 +457,7 @@ mod tests {
         fn no_text_is_a_panic(text in "\\PC{0,40}") {
             parse(&text);
             parse_date_or_time(&text);
+            parse_moment(&text, TimestampMs(0));
         }
     }
 }

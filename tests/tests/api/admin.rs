@@ -1,7 +1,7 @@
 //! What operators start by hand: `POST /api/v1/admin/seal` and `/merge`.
 
 use serde_json::json;
-use telltale_tests::{HOUR_MS, Server, covers};
+use telltale_tests::{HOUR_MS, Server, SmallDisk, covers};
 
 use crate::keys::client_with;
 use crate::points::{T0, gauge, send, total};
@@ -71,6 +71,23 @@ fn a_copy_goes_nowhere_else() {
     refused(json!({"target": "copy"}), 422, "invalid_field");
     refused(json!({"target": "../copy"}), 422, "invalid_field");
     refused(json!({"target": server.home()}), 409, "conflict");
+    refused(json!({"target": server.data().join("copy")}), 422, "invalid_field");
+    refused(json!({"target": server.data().join("db").join("copy")}), 422, "invalid_field");
+    let told = |target: &std::path::Path| {
+        let answer = client.post("/api/v1/admin/backup", &json!({ "target": target }));
+        answer.refused_for(422, "invalid_field", "target");
+        answer.text().to_owned()
+    };
+    assert!(told(&server.home().join("absent/copy")).contains("No such file"));
+    let file = server.home().join("file");
+    assert!(std::fs::write(&file, "x").is_ok());
+    assert!(told(&file.join("copy")).contains("Not a directory"));
+    if let Some(disk) = SmallDisk::mount(1) {
+        // Room for the folder, and for nothing in it.
+        disk.fill(0);
+        assert!(told(&disk.path().join("copy")).contains("No space left"));
+        assert!(!disk.path().join("copy").exists());
+    }
     refused(json!({"target": server.home().join("copy"), "force": true}), 400, "invalid_parameter");
 }
 

@@ -183,3 +183,70 @@ fn help_is_there_and_nonsense_is_refused() {
     assert_eq!(server.cli(["dance"]).status.code(), Some(2));
     assert_eq!(server.cli(["keys"]).status.code(), Some(2));
 }
+
+#[test]
+fn the_last_admin_key_is_revoked_only_on_purpose() {
+    let mut server = Server::start();
+    let id = ADMIN_KEY.split('_').nth(1).unwrap_or("?");
+    let refused = failed(&server.cli(["keys", "revoke", id]));
+    assert!(refused.contains("last admin key") && refused.contains("--yes"), "{refused}");
+    server.client().get("/api/v1/keys").data(200);
+    let create = ["keys", "create", "--name", "o", "--user", "o@example.com", "--scope", "admin"];
+    let other = printed_key(&said(&server.cli(create)));
+    said(&server.cli(["keys", "revoke", id]));
+    server.client().get("/api/v1/keys").refused(401, "unauthorized");
+    let id = other.split('_').nth(1).unwrap_or("?");
+    failed(&server.cli(["keys", "revoke", id]));
+    said(&server.cli(["keys", "revoke", id, "--yes"]));
+    let client = server.client().with_key(&other);
+    client.get("/api/v1/keys").refused(401, "unauthorized");
+    assert!(server.terminate().success());
+}
+
+#[test]
+fn commands_reach_a_server_whose_data_lies_deep() {
+    let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+    let data = home.path().join("a-folder-with-a-long-name/".repeat(8));
+    assert!(std::fs::create_dir_all(&data).is_ok());
+    let mut server = Setup::new().data(&data).start();
+    let key = printed_key(&said(&server.cli(CREATE)));
+    server.client().with_key(&key).get("/api/v1/metrics").data(200);
+    assert!(server.terminate().success());
+    server.restart();
+    said(&server.cli(["keys", "list"]));
+}
+
+#[test]
+fn commands_reach_a_server_elsewhere_with_a_key() {
+    let server = Server::start();
+    send(&server.client(), &[gauge("a", T0, 1.5)]);
+    let url = format!("http://{}", server.address());
+    // No data lies there: what is answered comes from the server.
+    let nowhere = server.home().join("nowhere");
+    let on = |arguments: &[&str]| server.cli_on(&nowhere, arguments);
+    let remote = ["--url", &url, "--key", ADMIN_KEY];
+    let query = ["query", "a", "--from", "2024-03-05", "--to", "2024-03-05", "--json"];
+    let answer = said(&on(&[&query[..], &remote].concat()));
+    assert!(answer.contains("1.5"), "{answer}");
+    let listed = said(&on(&[&["keys", "list"][..], &remote].concat()));
+    assert!(listed.contains("testadmin"), "{listed}");
+    said(&on(&[&["seal"][..], &remote].concat()));
+    said(&on(&[&["verify"][..], &remote].concat()));
+    let copy = server.home().join("copy");
+    let copy = copy.to_str().unwrap_or_default();
+    said(&on(&[&["backup", copy][..], &remote].concat()));
+    assert!(!nowhere.exists());
+
+    let wrong = ADMIN_KEY.replacen("tt_", "tt_x", 1);
+    let refused = failed(&on(&["keys", "list", "--url", &url, "--key", &wrong]));
+    assert!(refused.contains("unauthorized"), "{refused}");
+    for arguments in [
+        &["keys", "list", "--url", &url][..],
+        &["keys", "list", "--url", "https://example.com", "--key", ADMIN_KEY],
+        &["backup", "copy", "--url", &url, "--key", ADMIN_KEY],
+        &["restore", copy, "--url", &url, "--key", ADMIN_KEY],
+        &["serve", "--url", &url, "--key", ADMIN_KEY],
+    ] {
+        assert_eq!(on(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}

@@ -160,7 +160,7 @@ fn what_is_not_http_does_no_harm() {
         b"GET / HTTP/1.1\r\nHost\r\n\r\n".to_vec(),
         b"GET / HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n".to_vec(),
         b"GET / HTTP/1.1\r\nHost: a\r\nX : y\r\n\r\n".to_vec(),
-        b"GET / HTTP/1.1\r\nHost: a\nX: y\n\n".to_vec(),
+        b"GET /nowhere HTTP/1.1\r\nHost: a\nX: y\n\n".to_vec(),
         b"GET \xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n".to_vec(),
         format!("GET /{long} HTTP/1.1\r\nHost: a\r\n\r\n").into_bytes(),
         format!("GET / HTTP/1.1\r\nHost: a\r\nX: {long}\r\n\r\n").into_bytes(),

@@ -166,6 +166,7 @@ fn what_cannot_be_is_refused() {
         (json!({"name": ""}), 422, "missing_name", "name"),
         (json!({"name": "x".repeat(201)}), 422, "invalid_name", "name"),
         (json!({"name": "a\nb"}), 422, "invalid_name", "name"),
+        (json!({"name": "  "}), 422, "invalid_name", "name"),
         (json!({"name": 1}), 400, "invalid_parameter", "name"),
         (json!({"name": "a", "widgets": []}), 400, "invalid_parameter", "widgets"),
         (
@@ -418,4 +419,25 @@ fn the_first_dashboard_is_there_once_and_is_like_any_other() {
     client.delete(&path).data(200);
     server.restart();
     assert_eq!(server.client().get(PATH).expect(200)["meta"]["total"], 0, "it does not come back");
+}
+
+#[test]
+fn a_position_may_be_written_with_a_point() {
+    let server = Server::start();
+    let client = server.client();
+    let path = make(&client, "d");
+    let mut placed = number("a");
+    placed["position"] = json!({"x": 4.0, "y": 2.0, "width": 8.0, "height": 5.0});
+    let made = add(&client, &path, &placed);
+    assert_eq!(made["position"], json!({"x": 4, "y": 2, "width": 8, "height": 5}));
+    let moved =
+        json!({"widgets": [{"id": made["id"], "x": 0.0, "y": 0, "width": 2.0, "height": 1}]});
+    let widgets = patch(&client, &format!("{path}/layout"), &moved).data(200);
+    assert_eq!(widgets[0]["position"], json!({"x": 0, "y": 0, "width": 2, "height": 1}));
+    placed["position"]["x"] = json!(0.5);
+    let answer = client.post(&format!("{path}/widgets"), &placed);
+    answer.refused_for(400, "invalid_parameter", "position.x");
+    let graph = json!({"type": "graph", "title": "g", "query": {"metric": "m"}, "options": {"style": "dots"}});
+    let answer = client.post(&format!("{path}/widgets"), &graph);
+    answer.refused_for(422, "invalid_field", "options.style");
 }

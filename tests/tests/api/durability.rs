@@ -249,6 +249,31 @@ fn an_interrupt_stops_as_a_termination_does() {
     assert_eq!(server.terminate_already_asked().code(), Some(0));
 }
 
+/// Whether this process, and so the server that it starts, was started to ignore hang-ups, as under `nohup`.
+fn ignores_hang_ups() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u128::from_str_radix(mask.trim(), 16).ok()).is_some_and(|m| m & 1 != 0)
+}
+
+#[test]
+fn a_hang_up_stops_as_a_termination_does_and_seals() {
+    let mut server = Server::start();
+    send(&server.client(), &[gauge("a", T0, 1.0)]);
+    if ignores_hang_ups() {
+        server.signal("HUP");
+        server.client().get("/healthz").expect(200);
+        return;
+    }
+    // A terminal that goes away may say so twice.
+    server.signal("HUP");
+    server.signal("HUP");
+    assert_eq!(server.terminate_already_asked().code(), Some(0));
+    server.restart();
+    let data = ask(&server.client(), "a", T0, T0 + 1, "&interval=1m").data(200);
+    assert_eq!(pairs(&data["series"]), [(0, 1.0)]);
+}
+
 #[test]
 fn increments_are_all_there_after_many_restarts() {
     let mut server = Server::start();

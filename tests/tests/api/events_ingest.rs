@@ -84,6 +84,22 @@ fn properties_come_back_as_they_were_sent() {
 }
 
 #[test]
+fn of_properties_with_the_same_key_the_last_is_stored() {
+    let server = Server::start();
+    let client = server.client();
+    let sent = r#"{"n":1,"o":{"x":1,"x":"last"},"n":7}"#;
+    client.post_text(ONE, format!("{{\"name\":\"a\",\"properties\":{sent}}}")).data(201);
+    let stored = r#""properties":{"o":{"x":"last"},"n":7}"#;
+    for _ in ["in memory", "in a block"] {
+        let answer = list(&client, "");
+        assert!(answer.text().contains(stored), "{}", answer.summary());
+        let stats = client.get("/api/v1/events/stats?field=n").data(200);
+        assert_eq!((stats["count"].as_u64(), stats["sum"].as_f64()), (Some(1), Some(7.0)));
+        client.post("/api/v1/admin/seal", &json!({})).data(200);
+    }
+}
+
+#[test]
 fn a_bad_event_is_refused_and_the_field_named() {
     covers!("POST /api/v1/events", Refusal);
     let server = Server::start();
@@ -97,6 +113,7 @@ fn a_bad_event_is_refused_and_the_field_named() {
         (json!({"name": null}), "missing_name", "name"),
         (json!({"name": ""}), "missing_name", "name"),
         (json!({"name": 7}), "invalid_name", "name"),
+        (json!({"name": "  "}), "invalid_name", "name"),
         (json!({"name": "a\u{7}"}), "invalid_name", "name"),
         (json!({"name": "a".repeat(201)}), "invalid_name", "name"),
         (json!({"timestamp": "yesterday"}), "invalid_timestamp", "timestamp"),

@@ -15,7 +15,7 @@ const UGLY: [&str; 22] = [
     ".",
     "../../etc/passwd",
     "a b",
-    " ",
+    " a ",
     "\"quoted\"",
     "'; DROP TABLE metrics; --",
     "<script>alert(1)</script>",

@@ -100,6 +100,9 @@ fn names_and_tags_go_up_to_their_limits_and_no_further() {
     };
     let many = |n: usize| (0..n).map(|i| (format!("k{i}"), Value::from("v"))).collect::<Value>();
 
+    for blank in [" ", "   ", "\u{a0}\u{3000}"] {
+        with(blank.to_owned(), json!({})).refused_for(422, "invalid_name", "name");
+    }
     // A character is a character, however many bytes it takes.
     for character in ["a", "é", "漢", "🦀"] {
         with(character.repeat(200), json!({})).data(201);

@@ -306,3 +306,28 @@ fn the_history_of_workers_is_told() {
         "period",
     );
 }
+
+#[test]
+fn a_repeated_fetch_is_another_fetch() {
+    let server = Server::start();
+    let client = server.client();
+    let worker = register(&client, &["default"]);
+    let ids = [
+        enqueue(&client, &json!({"class_name": "A"})),
+        enqueue(&client, &json!({"class_name": "A"})),
+    ];
+    for id in ids {
+        let path = format!("{worker}/fetch");
+        let request = client.request("POST", &path).header("idempotency-key", "same");
+        let fetched = request.json(&json!({"limit": 1})).send();
+        assert_eq!(fetched.header("idempotency-replayed"), None);
+        assert_eq!(fetched.expect(200)["jobs"][0]["job_id"], json!(id));
+    }
+    // The document says which routes read the header.
+    let document = client.get("/api/v1/openapi.json").json();
+    let reads = |path: &str| {
+        let parameters = document["paths"][path]["post"]["parameters"].as_array().cloned();
+        parameters.unwrap_or_default().iter().any(|one| one["name"] == "Idempotency-Key")
+    };
+    assert!(reads("/api/v1/jobs") && !reads("/api/v1/workers/{id}/fetch"));
+}

@@ -103,6 +103,7 @@ fn a_key_that_cannot_be_is_refused() {
         (json!({"name": ""}), "missing_name"),
         (json!({"name": "x".repeat(201)}), "invalid_name"),
         (json!({"name": 1}), "invalid_parameter"),
+        (json!({"name": "   "}), "invalid_name"),
         (json!({"user": null}), "missing_field"),
         (json!({"user": "nobody"}), "invalid_field"),
         (json!({"scopes": null}), "missing_field"),
@@ -202,4 +203,54 @@ fn only_keys_with_the_scope_to_work_take_part_in_the_worker_protocol() {
     worker.post(&format!("{its}/ack"), &with_token).expect(200);
     worker.delete(&path).expect(200);
     worker.get(&its).refused(403, "forbidden");
+}
+
+#[test]
+fn a_key_changes_only_as_its_if_match_allows_and_its_use_is_no_change() {
+    covers!("GET /api/v1/keys/{id}", Happy);
+    covers!("GET /api/v1/keys/{id}", Refusal);
+    let server = Server::start();
+    let client = server.client();
+    client.get("/api/v1/keys/nobody12").refused(404, "key_not_found");
+    let body = json!({"name": "n", "user": "a@example.com", "scopes": ["read"]});
+    let created = client.post("/api/v1/keys", &body);
+    let made = created.data(201);
+    let path = format!("/api/v1/keys/{}", text(&made["id"]));
+    let etag = created.must_header("etag").to_owned();
+
+    client.with_key(text(&made["key"])).get("/api/v1/metrics").data(200);
+    let read = telltale_tests::eventually("the use of the key to be told", || {
+        let read = client.get(&path);
+        read.data(200)["last_used_at"].is_string().then_some(read)
+    });
+    assert!(read.data(200).get("key").is_none(), "{}", read.summary());
+    let revoke = |etag: &str| client.request("DELETE", &path).header("if-match", etag).send();
+    for lie in ["\"0\"", "\"999999\"", "1"] {
+        revoke(lie).refused(412, "precondition_failed");
+    }
+    assert_eq!(client.get(&path).data(200)["revoked_at"], Value::Null);
+    revoke(&etag).data(200);
+    assert!(client.get(&path).data(200)["revoked_at"].is_string());
+    // What was read before the change no longer names the key as it is.
+    revoke(read.must_header("etag")).refused(412, "precondition_failed");
+    client.get("/api/v1/keys").must_header("etag");
+}
+
+#[test]
+fn a_repeated_request_makes_no_second_key_after_a_kill() {
+    let mut server = Server::start();
+    let body = json!({"name": "n", "user": "a@example.com", "scopes": ["read"]});
+    let send = |server: &Server| {
+        let client = server.client();
+        let request = client.request("POST", "/api/v1/keys").header("idempotency-key", "once");
+        request.json(&body).send()
+    };
+    let first = send(&server).data(201);
+    server.kill9();
+    server.restart();
+    let again = send(&server);
+    assert_eq!(again.must_header("idempotency-replayed"), "true");
+    assert_eq!(again.data(201)["id"], first["id"]);
+    server.client().with_key(text(&first["key"])).get("/api/v1/metrics").data(200);
+    assert_eq!(server.client().get("/api/v1/keys").data(200).as_array().map(Vec::len), Some(2));
 }

@@ -20,6 +20,21 @@ fn health_and_readiness_are_told_to_everybody() {
 }
 
 #[test]
+fn the_root_says_what_it_is_and_where_to_go_on() {
+    covers!("GET /", Happy);
+    let server = Server::start();
+    let client = server.client();
+    let index = client.without_key().get("/").expect(200);
+    assert_eq!(index["name"], "telltale");
+    let document = client.get("/api/v1/openapi.json").json();
+    assert_eq!(index["version"], document["info"]["version"]);
+    for path in ["docs", "openapi", "health", "readiness", "metrics"] {
+        let answer = client.get(index[path].as_str().unwrap_or_default());
+        assert_eq!(answer.status, 200, "{path}: {}", answer.summary());
+    }
+}
+
+#[test]
 fn prometheus_reads_our_metrics() {
     covers!("GET /metrics", Happy);
     let server = Server::start();

@@ -299,7 +299,7 @@ fn a_question_that_cannot_be_answered_is_refused() {
     for interval in ["2m", "1s", "0", "1w", "1M", "", "60", "-1m"] {
         refused(&format!("interval={interval}"), 422, "invalid_interval");
     }
-    for time in ["yesterday", "", "2024-02-30", "2024-03-05T25:00", "1709596800"] {
+    for time in ["yesterday", "", "2024-02-30", "2024-03-05T25:00", "170959680", "now-1y"] {
         refused(&format!("from={time}"), 422, "invalid_timestamp");
         refused(&format!("to={time}"), 422, "invalid_timestamp");
     }
@@ -367,5 +367,23 @@ fn times_of_answers_are_the_starts_of_their_buckets() {
         let data = ask(&client, "a", odd, odd + 1, &format!("&interval={interval}")).data(200);
         let start = parse_iso(data["series"][0]["timestamp"].as_str().unwrap_or_default());
         assert_eq!(start, odd - odd.rem_euclid(width), "{interval}");
+    }
+}
+
+#[test]
+fn a_parameter_that_is_misspelled_is_refused_with_the_one_that_was_meant() {
+    let server = Server::start();
+    let client = server.client();
+    send(&client, &[gauge("cpu", T0, 1.0)]);
+    for (path, field, meant) in [
+        ("metrics/cpu/query?tag[host]=a", "tag[host]", "did you mean tags[host]?"),
+        ("metrics/cpu/query?Interval=1m", "Interval", "did you mean interval?"),
+        ("metrics/cpu/query?form=2026-01-01", "form", "did you mean from?"),
+        ("query?metric=cpu&aggregations=avg", "aggregations", "did you mean aggregation?"),
+        ("events?user=ann", "user", "did you mean user_id?"),
+    ] {
+        let answer = client.get(&format!("/api/v1/{path}"));
+        answer.refused_for(400, "invalid_parameter", field);
+        assert!(answer.text().contains(meant), "{path}: {}", answer.summary());
     }
 }

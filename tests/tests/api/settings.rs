@@ -119,3 +119,21 @@ fn the_reference_explains_every_setting() {
         assert!(reference.contains(key), "{key} in\n{reference}");
     }
 }
+
+#[test]
+fn variables_of_a_service_of_kubernetes_are_no_settings() {
+    let service = [
+        ("TELLTALE_SERVICE_HOST", "10.0.0.1"),
+        ("TELLTALE_SERVICE_PORT", "80"),
+        ("TELLTALE_SERVICE_PORT_HTTP", "80"),
+        ("TELLTALE_PORT", "tcp://10.0.0.1:80"),
+        ("TELLTALE_PORT_8080_TCP", "tcp://10.0.0.1:8080"),
+        ("TELLTALE_PORT_8080_TCP_PROTO", "tcp"),
+        ("TELLTALE_PORT_8080_TCP_PORT", "8080"),
+        ("TELLTALE_PORT_8080_TCP_ADDR", "10.0.0.1"),
+    ];
+    assert_eq!(effective("", &service, &[]), effective("", &[], &[]));
+    let typo = run("", &[("TELLTALE_PORT", "8080")], &["config"]);
+    let told = String::from_utf8_lossy(&typo.stderr).into_owned();
+    assert!(!typo.status.success() && told.contains("TELLTALE_PORT"), "{told}");
+}

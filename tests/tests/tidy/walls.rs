@@ -19,7 +19,7 @@ const ONLY: &[Only] = &[
     Only {
         crates: &["hyper", "hyper_util", "h2", "tower", "tower_http", "matchit"],
         places: &["server/src/http/", "server/src/platform/control.rs"],
-        reason: "the HTTP machinery is the http folder's; control.rs is the client of the local socket",
+        reason: "the HTTP machinery is the http folder's; control.rs is the client of the command line",
     },
     Only {
         crates: &["tokio", "hyper", "http", "tracing_subscriber", "clap"],

@@ -79,19 +79,16 @@ impl Source for EventBlock<'_> {
     }
 
     fn with_tag(&self, filter: &TagFilter) -> Result<Rows> {
-        let column = self.parts.header().tag(&filter.key);
-        match (&filter.condition, column) {
-            (TagCondition::AnyOf(_) | TagCondition::Prefix(_), None) => Ok(Rows::none()),
-            (TagCondition::NoneOf(_), None) => Ok(Rows::All),
-            (TagCondition::AnyOf(values), Some(column)) => self.with_texts(column, values),
-            (TagCondition::Prefix(prefix), Some(column)) => self.with_prefix(column, prefix),
-            (TagCondition::NoneOf(values), Some(column)) => {
-                Ok(match self.with_texts(column, values)? {
-                    Rows::All => Rows::none(),
-                    Rows::Some(rows) if rows.is_empty() => Rows::All,
-                    Rows::Some(rows) => Rows::Some(Rows::All.to_bitmap(self.rows()) - rows),
-                })
+        let Some(column) = self.parts.header().tag(&filter.key) else {
+            let absent_matches = filter.condition.matches_absent();
+            return Ok(if absent_matches { Rows::All } else { Rows::none() });
+        };
+        match &filter.condition {
+            TagCondition::AnyOf(values) => self.with_values(column, values),
+            TagCondition::NoneOf(values) => {
+                Ok(self.with_values(column, values)?.complement(self.rows()))
             }
+            TagCondition::Prefix(prefix) => self.with_prefix(column, prefix),
         }
     }
 
@@ -163,6 +160,16 @@ impl EventBlock<'_> {
     /// The rows with one of these texts.
     fn with_texts<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Rows> {
         self.with_codes(column, self.codes_of(column, wanted)?)
+    }
+
+    /// The rows with one of these values of a tag. Those without the tag have the empty value.
+    fn with_values(&self, column: u32, values: &[String]) -> Result<Rows> {
+        let rows = self.with_texts(column, values)?;
+        if !values.iter().any(String::is_empty) {
+            return Ok(rows);
+        }
+        let absent = self.with_prefix(column, "")?.complement(self.rows());
+        Ok(rows.or(absent))
     }
 
     /// The rows with a text that begins like this.

@@ -264,9 +264,14 @@ fn check_filters(events: &[Event], block: &EventBlock<'_>) {
     }
     for key in ["zone", "page", "rare0", "none"] {
         let filter = |condition| TagFilter { key: key.into(), condition };
-        for values in
-            [vec![], vec!["z0", "z1", "z2"], vec!["/p/0", "/p/11", "/p/11"], vec!["x", "z1"]]
-        {
+        for values in [
+            vec![],
+            vec!["z0", "z1", "z2"],
+            vec!["/p/0", "/p/11", "/p/11"],
+            vec!["x", "z1"],
+            vec!["", "z1"],
+            vec![""],
+        ] {
             check_values(events, block, key, &values);
         }
         for prefix in ["", "z", "/p/1", "/p/55", "{"] {
@@ -277,13 +282,13 @@ fn check_filters(events: &[Event], block: &EventBlock<'_>) {
     }
 }
 
-/// The rows with one of these values under a tag key, and those with another or none.
+/// The rows with one of these values under a tag key, and those with another. No tag is the empty value.
 fn check_values(events: &[Event], block: &EventBlock<'_>, key: &str, values: &[&str]) {
     let all = events.len();
     let owned: Vec<String> = values.iter().map(|v| (*v).to_owned()).collect();
     let filter = |condition| TagFilter { key: key.into(), condition };
     let any = block.with_tag(&filter(TagCondition::AnyOf(owned.clone()))).unwrap();
-    let is = |e: &Event| tag(e, key).is_some_and(|value| values.contains(&value));
+    let is = |e: &Event| values.contains(&tag(e, key).unwrap_or(""));
     assert_eq!(positions(any, all), matching(events, is));
     let none = block.with_tag(&filter(TagCondition::NoneOf(owned))).unwrap();
     assert_eq!(positions(none, all), matching(events, |e| !is(e)));

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use hashbrown::{HashMap, HashTable};
 use roaring::RoaringBitmap;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -315,7 +315,7 @@ impl Index {
             return Selection { series, group_of: Vec::new(), groups: vec![Vec::new()] };
         }
         let keys: Vec<Option<TextId>> = keys.iter().map(|key| self.strings.get(key)).collect();
-        let mut groups: hashbrown::HashMap<Vec<Option<TextId>>, u32> = hashbrown::HashMap::new();
+        let mut groups: HashMap<Vec<Option<TextId>>, u32> = HashMap::new();
         let mut names = Vec::new();
         let mut group_of = Vec::with_capacity(series.len() as usize);
         for id in &series {
@@ -348,6 +348,9 @@ impl Index {
         match &filter.condition {
             TagCondition::AnyOf(texts) | TagCondition::NoneOf(texts) => {
                 texts.iter().for_each(|text| add(posting_of(text)));
+                if texts.iter().any(String::is_empty) {
+                    matching |= without_tag(values, series);
+                }
             }
             TagCondition::Prefix(prefix) => {
                 let all = values.into_iter().flatten();
@@ -402,6 +405,13 @@ impl Index {
             + self.by_tags.allocation_size()
             + self.retiring.bytes()
     }
+}
+
+/// Those of the series that lack the tag with these values.
+fn without_tag(values: Option<&HashMap<TextId, Posting>>, series: &RoaringBitmap) -> RoaringBitmap {
+    let mut with_tag = RoaringBitmap::new();
+    values.into_iter().flatten().for_each(|(_, posting)| posting.add_to(&mut with_tag));
+    series - with_tag
 }
 
 #[cfg(test)]

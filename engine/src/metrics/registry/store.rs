@@ -326,6 +326,7 @@ impl Registry {
         index: &mut Index,
         news: &mut News,
     ) -> Result<MetricId, Refusal> {
+        MetricName::check_given(name)?;
         let name = MetricName::new(name)?;
         let defined = MetricDefined { id: index.next_metric(), kind, name };
         index.define_metric(&defined);
@@ -579,6 +580,11 @@ mod tests {
         assert_eq!(select(&registry, "h", TagCondition::NoneOf(texts(&["web1"]))), [1, 2, 3]);
         assert_eq!(select(&registry, "h", TagCondition::Prefix("web".into())), [0, 1]);
         assert_eq!(select(&registry, "x", TagCondition::AnyOf(texts(&["web1"]))), [0u32; 0]);
+        assert_eq!(select(&registry, "h", TagCondition::AnyOf(texts(&[""]))), [3]);
+        assert_eq!(select(&registry, "h", TagCondition::AnyOf(texts(&["", "db1"]))), [2, 3]);
+        assert_eq!(select(&registry, "h", TagCondition::NoneOf(texts(&[""]))), [0, 1, 2]);
+        assert_eq!(select(&registry, "x", TagCondition::AnyOf(texts(&[""]))), [0, 1, 2, 3]);
+        assert_eq!(select(&registry, "x", TagCondition::NoneOf(texts(&[""]))), [0u32; 0]);
         let (_, _, grouped) = registry.select("cpu", &[], &["h".to_owned()]).unwrap();
         assert_eq!(grouped.group_of, [0, 1, 2, 3]);
         assert_eq!(grouped.groups[3], [""]);

@@ -14,6 +14,7 @@ use super::options::WidgetOptions;
 use super::plan::Plan;
 use crate::limits;
 use crate::platform::bounded::FirstMembers;
+use crate::platform::json::whole_u32;
 
 /// What a widget is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,14 +46,18 @@ pub(super) enum WidgetType {
 pub(super) struct Position {
     /// Columns to the left of it.
     #[schemars(range(max = 11))]
+    #[serde(deserialize_with = "whole_u32")]
     pub(super) x: u32,
     /// Rows above it.
+    #[serde(deserialize_with = "whole_u32")]
     pub(super) y: u32,
     /// Columns.
     #[schemars(range(min = 1, max = 12))]
+    #[serde(deserialize_with = "whole_u32")]
     pub(super) width: u32,
     /// Rows.
     #[schemars(range(min = 1))]
+    #[serde(deserialize_with = "whole_u32")]
     pub(super) height: u32,
 }
 

@@ -165,6 +165,9 @@ fn next_position<'a>(others: impl Iterator<Item = &'a Widget>) -> Position {
     Position { x: 0, y, width, height }
 }
 
+/// What is wrong with a name or a title of spaces only.
+pub(super) const BLANK: &str = "must not consist of spaces only";
+
 /// Checks the name of a dashboard; an absent one is an empty one.
 pub(super) fn name(text: Option<String>) -> Result<String, Invalid> {
     let text = text.unwrap_or_default();
@@ -176,6 +179,9 @@ pub(super) fn name(text: Option<String>) -> Result<String, Invalid> {
         let expected =
             format!("must have at most {max} characters, none of them a control character");
         return Err(Invalid { rule: Rule::Name, field, expected });
+    }
+    if text.chars().all(char::is_whitespace) {
+        return Err(Invalid { rule: Rule::Name, field, expected: BLANK.to_owned() });
     }
     Ok(text)
 }

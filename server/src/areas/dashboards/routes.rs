@@ -180,7 +180,7 @@ const NO_WIDGET: ErrorCode = ErrorCode::Missing(Resource::Widget);
 const RANGE: [Param; 2] = [
     Param::query("from", "Inclusive. As far before `to` as the widget's `time_range` says when absent. A date is its midnight in UTC.")
         .form(Form::Time),
-    Param::query("to", "Exclusive; now when absent.").form(Form::Time),
+    Param::query("to", "Exclusive; now when absent. A date is the end of that day.").form(Form::Time),
 ];
 
 const LIST: Doc = Doc::new(TAG, "List dashboards, the newest first")

@@ -61,6 +61,13 @@ fn a_widget_that_cannot_be_is_refused() {
         (json!({"title": null}), "missing_field", "title"),
         (json!({"title": ""}), "missing_field", "title"),
         (json!({"title": "x".repeat(201)}), "invalid_field", "title"),
+        (json!({"title": "  "}), "invalid_field", "title"),
+        (json!({"type": "graph", "options": {"style": "dots"}}), "invalid_field", "options.style"),
+        (
+            json!({"type": "heatmap", "options": {"x_axis": "month"}}),
+            "invalid_field",
+            "options.x_axis",
+        ),
         (json!({"query": null}), "missing_field", "query"),
         (json!({"query": []}), "invalid_query", "query"),
         (json!({"query": {}}), "invalid_query", "query"),
@@ -147,7 +154,7 @@ fn options_that_cannot_be_are_refused() {
     for (change, field) in [
         (json!({"colour": 1}), "colour"),
         (json!({"options": {"colour": 1}}), "options.colour"),
-        (json!({"type": "graph", "options": {"style": "dots"}}), "options.style"),
+        (json!({"position": {"x": 1.5, "y": 0, "width": 1, "height": 1}}), "position.x"),
         (json!({"position": {"x": -1, "y": 0, "width": 1, "height": 1}}), "position.x"),
     ] {
         widget(&house, &path, &change).refused(400, "invalid_parameter", field);

@@ -103,8 +103,8 @@ impl Written<'_> {
         if tags.is_empty() && self.from.is_none() && self.to.is_none() {
             return Ok(None);
         }
-        let from = self.from.map(|text| question::moment("from", text)).transpose()?;
-        let to = self.to.map(|text| question::moment("to", text)).transpose()?;
+        let from = self.from.map(|text| question::moment("from", text, now)).transpose()?;
+        let to = self.to.map(|text| question::moment("to", text, now)).transpose()?;
         let start = from.map_or(TimestampMs(0), Moment::start);
         let end = to.map_or(TimestampMs(i64::MAX), Moment::end);
         let range = question::range(Some(start), Some(end), 0, now)?;
@@ -116,7 +116,7 @@ impl Written<'_> {
 fn since(text: &str, now: TimestampMs) -> Option<TimestampMs> {
     match span::parse(text, i64::MAX) {
         Some(ms) => Some(TimestampMs(now.0.saturating_sub(ms))),
-        None => time::parse_date_or_time(text).map(Moment::start),
+        None => time::parse_moment(text, now).map(Moment::start),
     }
 }
 
@@ -153,8 +153,8 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
 
 /// Reads the range and the width of a series.
 pub(super) fn series(query: &Query, now: TimestampMs) -> ApiResult<(TimeRange, Width)> {
-    let from = query.moment("from")?.map(|moment| moment.start());
-    let to = query.moment("to")?.map(|moment| moment.end());
+    let from = query.moment("from", now)?.map(|moment| moment.start());
+    let to = query.moment("to", now)?.map(|moment| moment.end());
     let range = question::range(from, to, limits::EVENT_RANGE_DEFAULT_MS, now)?;
     Ok((range, question::width(query.one("interval")?, range)?))
 }

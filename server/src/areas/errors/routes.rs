@@ -266,7 +266,8 @@ const SERIES: Doc = Doc::new(TAG, "Count the occurrences of an error by time")
     )
     .parameters(&[
         Param::query("from", "Inclusive; 24 hours before `to` when absent.").form(Form::Time),
-        Param::query("to", "Exclusive; now when absent.").form(Form::Time),
+        Param::query("to", "Exclusive; now when absent. A date is the end of that day.")
+            .form(Form::Time),
         Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
             .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
     ])

@@ -1,7 +1,6 @@
 //! Query parameters to questions: defaults, forms and bounds of section "Events" of the contract.
 //!
-//! Parameters that nobody knows are passed over; a known one that stands twice is refused. A `to` that is a date
-//! is the end of that day.
+//! A parameter that is given twice is refused. A `to` that is a date is the end of that day.
 
 use telltale_engine::limits::RESERVED_PREFIX;
 use telltale_engine::{
@@ -84,16 +83,16 @@ pub(super) fn stats(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
 
 /// The range of a list: everything there is, unless the caller says.
 fn everything(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
-    let start = query.moment("from")?.map_or(TimestampMs(0), Moment::start);
+    let start = query.moment("from", now)?.map_or(TimestampMs(0), Moment::start);
     let newest = TimestampMs(now.0 + limits::FUTURE_MS_MAX + 1);
-    let end = query.moment("to")?.map_or(newest, Moment::end);
+    let end = query.moment("to", now)?.map_or(newest, Moment::end);
     Ok(question::range(Some(start), Some(end), 0, now)?)
 }
 
 /// The range of a count: the last day, unless the caller says.
 fn last_day(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
-    let start = query.moment("from")?.map(Moment::start);
-    let end = query.moment("to")?.map(Moment::end);
+    let start = query.moment("from", now)?.map(Moment::start);
+    let end = query.moment("to", now)?.map(Moment::end);
     Ok(question::range(start, end, limits::EVENT_RANGE_DEFAULT_MS, now)?)
 }
 
@@ -230,6 +229,8 @@ mod tests {
                 ("from=2026-01-01", "2026-01-01T00:00:00.000Z 2026-01-03T03:04:05.679Z"),
                 ("to=2026-01-01", "1970-01-01T00:00:00.000Z 2026-01-02T00:00:00.000Z"),
                 ("to=2026-01-01T12:00Z", "1970-01-01T00:00:00.000Z 2026-01-01T12:00:00.000Z"),
+                ("from=now-1w&to=now", "2025-12-26T03:04:05.678Z 2026-01-02T03:04:05.679Z"),
+                ("to=1767323045", "1970-01-01T00:00:00.000Z 2026-01-02T03:04:05.000Z"),
                 (
                     "from=2026-01-01&to=2026-01-01",
                     "2026-01-01T00:00:00.000Z 2026-01-02T00:00:00.000Z",
@@ -238,7 +239,7 @@ mod tests {
             .map(|(text, expected)| (text, expected.to_owned())),
         );
         refused(list, &["from=soon", "from="], ErrorCode::InvalidTimestamp, "from");
-        refused(list, &["to=2026-02-30", "to=now"], ErrorCode::InvalidTimestamp, "to");
+        refused(list, &["to=2026-02-30", "to=now-"], ErrorCode::InvalidTimestamp, "to");
         refused(
             list,
             &[

@@ -105,7 +105,8 @@ const NAME: Param = Param::query(
 const USER: Param = Param::query("user_id", "Only events of this user.").example("u-1");
 const TAGS: Param = Param::query(
     "tags[key]",
-    "Only events whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so). May repeat.",
+    "Only events whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), empty (without the tag). A `\\` \
+     before `,`, `!`, `*` or `\\` takes the character as it is. May repeat.",
 )
 .example("eu*");
 const FROM: Param = Param::query(

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use telltale_engine::Receipt;
+use http::header::ETAG;
 
 use super::wire::{Key, KeyInput, NewKeyAnswer};
 use crate::app::App;
 use crate::http::{
-    ApiResult, Data, Deleted, Doc, ErrorCode, PAGING, Page, Request, Resource, Response, Route,
-    Scope,
+    ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, PAGING, Page, Request, Resource, Response,
+    Route, Scope, etag_of, etag_of_answer,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -16,6 +16,7 @@ use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 pub static ROUTES: &[Route] = &[
     Route::get("/api/v1/keys", &list).scope(Scope::Admin).doc(LIST),
     Route::post("/api/v1/keys", &create).scope(Scope::Admin).doc(CREATE),
+    Route::get("/api/v1/keys/{id}", &get).scope(Scope::Admin).doc(GET),
     Route::delete("/api/v1/keys/{id}", &revoke).scope(Scope::Admin).doc(REVOKE),
 ];
 
@@ -24,42 +25,57 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let keys = app.keys().list();
     let meta = paging.meta(keys.len());
     let data = keys.into_iter().skip(paging.offset).take(paging.limit).map(Key::from).collect();
-    Response::ok(&Page { data, meta })
+    // No revision is 0: the list has none, only its bytes.
+    Ok(tagged(Response::ok(&Page { data, meta })?, 0))
 }
 
+async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id = req.param("id");
+    let key = app.keys().get(id).ok_or_else(|| ApiError::missing(Resource::Key, id))?;
+    let revision = key.revision;
+    Ok(tagged(Response::ok(&Data { data: Key::from(key) })?, revision))
+}
+
+/// The receipt has what a repeated request is answered with: the key's description and not its secret, which is nowhere to be
+/// found on disk. It is stored with the key, so that no crash lets a repetition make a second one.
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let new = req.json::<KeyInput>()?.into_model()?;
-    let issued = app.blocking(move |app| app.keys().create(new)).await?;
-    let answer = Data { data: NewKeyAnswer::from(issued) };
-    let response = Response::created(&answer)?;
-    let remembered = Response::created(&Data { data: answer.data.without_secret() })?;
-    if let Some(receipt) = req.receipt(&remembered) {
-        app.blocking(move |app| remember(app, receipt)).await?;
-    }
-    Ok(response)
-}
-
-/// Stores what a repeated request is answered with: the key's description and not its secret, which is
-/// nowhere to be found on disk.
-fn remember(app: &App, receipt: Receipt) -> telltale_engine::Result<()> {
-    let mut transaction = app.engine().documents().begin();
-    transaction.receipt(receipt)?;
-    transaction.commit()?;
-    Ok(())
+    let unstored = app.keys().issue(req.json::<KeyInput>()?.into_model()?)?;
+    let described = NewKeyAnswer::described(unstored.key());
+    let receipt = req.receipt(&Response::created(&Data { data: described })?);
+    let issued = app.blocking(move |app| app.keys().store(unstored, receipt)).await?;
+    let etag = etag_of(issued.key.revision);
+    Ok(Response::created(&Data { data: NewKeyAnswer::from(issued) })?.header(ETAG, etag))
 }
 
 async fn revoke(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let key = app.blocking(move |app| app.keys().revoke(req.param("id"))).await?;
+    let work = move |app: &App| {
+        app.keys().revoke(req.param("id"), |revision| req.check_if_match(revision).is_ok())
+    };
+    let key = app.blocking(work).await?;
     Response::ok(&Data { data: Deleted::new(key.id) })
+}
+
+fn tagged(response: Response, revision: u64) -> Response {
+    let etag = etag_of_answer(revision, response.body());
+    response.header(ETAG, etag)
 }
 
 const TAG: &str = "Keys";
 
-const LIST: Doc =
-    Doc::new(TAG, "List keys, the newest first").parameters(&PAGING).ok::<Page<Key>>().ext();
+const LIST: Doc = Doc::new(TAG, "List keys, the newest first")
+    .parameters(&PAGING)
+    .ok::<Page<Key>>()
+    .versioned()
+    .ext();
+
+const GET: Doc = Doc::new(TAG, "Get a key, without its secret")
+    .ok::<Data<Key>>()
+    .errors(&[ErrorCode::Missing(Resource::Key)])
+    .versioned()
+    .ext();
 
 const CREATE: Doc = Doc::new(TAG, "Make a key")
-    .about("The answer holds the whole key, this once.")
+    .about("The answer has the whole key, this once. A repetition with the same `Idempotency-Key` has the rest of it.")
     .request::<KeyInput>()
     .created::<Data<NewKeyAnswer>>()
     .errors(&[
@@ -76,4 +92,5 @@ const REVOKE: Doc = Doc::new(TAG, "Revoke a key")
     .about("From now on the key is refused. It stays in the list, with `revoked_at`.")
     .ok::<Data<Deleted>>()
     .errors(&[ErrorCode::Missing(Resource::Key)])
+    .versioned()
     .ext();

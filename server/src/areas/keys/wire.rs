@@ -124,9 +124,9 @@ impl From<IssuedKey> for NewKeyAnswer {
 }
 
 impl NewKeyAnswer {
-    /// The same answer without the secret.
-    pub(super) fn without_secret(self) -> Self {
-        Self { key: None, ..self }
+    /// The same without the secret.
+    pub(super) fn described(key: &ApiKey) -> Self {
+        Self { summary: key.clone().into(), key: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Query parameters to a question: defaults, forms and bounds of section "Metrics" of the contract.
 //!
-//! Parameters that nobody knows are passed over; a known one that stands twice is refused.
+//! A parameter that is given twice is refused. A `to` that is a date is the end of that day.
 
 use telltale_engine::{Aggregation, MetricName, MetricQuery, MetricType, TimestampMs};
 
@@ -18,8 +18,8 @@ pub(super) fn read(
     query: &Query,
     now: TimestampMs,
 ) -> ApiResult<Question> {
-    let (from, to) =
-        (query.moment("from")?.map(Moment::start), query.moment("to")?.map(Moment::start));
+    let from = query.moment("from", now)?.map(Moment::start);
+    let to = query.moment("to", now)?.map(Moment::end);
     let range = question::range(from, to, limits::QUERY_RANGE_DEFAULT_MS, now)?;
     let width = question::width(query.one("interval")?, range)?;
     let aggregations = aggregations(query.one("aggregation")?, kind)?;
@@ -130,8 +130,14 @@ mod tests {
                 ("from=2026-01-01", "2026-01-01T00:00:00.000Z 2026-01-02T03:04:05.679Z"),
                 ("to=2026-01-01T12:00Z", "2026-01-01T11:00:00.000Z 2026-01-01T12:00:00.000Z"),
                 (
-                    "from=2026-01-01&to=2026-01-02",
+                    "from=2026-01-01&to=2026-01-01",
                     "2026-01-01T00:00:00.000Z 2026-01-02T00:00:00.000Z",
+                ),
+                ("from=now-2h&to=now-1h", "2026-01-02T01:04:05.678Z 2026-01-02T02:04:05.678Z"),
+                ("from=now-1m&to=now", "2026-01-02T03:03:05.678Z 2026-01-02T03:04:05.679Z"),
+                (
+                    "from=1767315845&to=1767319445678",
+                    "2026-01-02T01:04:05.000Z 2026-01-02T02:04:05.678Z",
                 ),
                 (
                     "from=2026-01-01T00:00:00%2B02:00&to=2026-01-01T00:00:00+01:00",
@@ -139,7 +145,7 @@ mod tests {
                 ),
                 (
                     "from=1960-01-01&to=2030-01-01&interval=1d",
-                    "1960-01-01T00:00:00.000Z 2030-01-01T00:00:00.000Z",
+                    "1960-01-01T00:00:00.000Z 2030-01-02T00:00:00.000Z",
                 ),
             ]
             .map(|(text, expected)| (text, expected.to_owned())),
@@ -147,19 +153,20 @@ mod tests {
             shown,
         );
         refused(
-            &["from=&to=2026-01-01", "from=yesterday", "from=1767323045"],
+            &["from=&to=2026-01-01", "from=yesterday", "from=176732304", "from=now-1y"],
             ErrorCode::InvalidTimestamp,
             "from",
         );
         refused(
-            &["to=2026-02-30", "to=now", "from=2026-01-01&to="],
+            &["to=2026-02-30", "to=now-", "from=2026-01-01&to="],
             ErrorCode::InvalidTimestamp,
             "to",
         );
         refused(
             &[
-                "from=2026-01-02&to=2026-01-02",
+                "from=2026-01-02&to=2026-01-01",
                 "from=2026-01-03&to=2026-01-02",
+                "from=now-1h&to=now-2h",
                 "from=2026-01-02T03:04:06Z",
                 "from=2026-01-01&to=2026-02-10&interval=1m",
                 "from=0001-01-01&to=9999-01-01",
@@ -272,6 +279,7 @@ mod tests {
                 ("tags[k]=*", prefix("")),
                 ("tags[k]=a*b", any(&["a*b"])),
                 ("tags[k]=a!", any(&["a!"])),
+                ("tags[k]=a%5C,b", any(&["a,b"])),
             ],
             MetricType::Gauge,
             |mut q| {

@@ -171,7 +171,8 @@ const DELETE: Doc = Doc::new(TAG, "Delete a metric with all its points")
 const ASKED: [Param; 7] = [
     Param::query("from", "Inclusive; one hour before `to` when absent. A date is its midnight in UTC.")
         .form(Form::Time),
-    Param::query("to", "Exclusive; now when absent.").form(Form::Time),
+    Param::query("to", "Exclusive; now when absent. A date is the end of that day.")
+        .form(Form::Time),
     Param::query(
         "aggregation",
         "One, or several joined with `,`. gauge: last, avg, min, max; counter: sum, rate; distribution: avg, \
@@ -182,7 +183,8 @@ const ASKED: [Param; 7] = [
         .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
     Param::query(
         "tags[key]",
-        "Only series whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so). May repeat.",
+        "Only series whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), empty (without the tag). A `\\` \
+         before `,`, `!`, `*` or `\\` takes the character as it is. May repeat.",
     )
     .example("web-*"),
     Param::query("group_by", "`tags.<key>`, or up to 4 joined with `,`.").example("tags.host"),

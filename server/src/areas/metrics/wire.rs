@@ -45,6 +45,7 @@ pub(super) struct Metric {
 pub(super) struct MetricDetail {
     #[serde(flatten)]
     metric: Metric,
+    /// Points that were stored, also those that later ones of the same series and time replaced.
     data_points: u64,
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::input::Input;
 use super::plan::Source;
 use super::rows::Place;
 
@@ -21,7 +22,8 @@ const HEAD_BYTES_MAX: u64 = 4_096;
 /// How far the import of a file came.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
-    path: PathBuf,
+    /// `None` of standard input, which nobody can go on with.
+    path: Option<PathBuf>,
     state: State,
 }
 
@@ -76,6 +78,9 @@ impl Checkpoint {
         now: TimestampMs,
         restart: bool,
     ) -> io::Result<Self> {
+        if source.input == Input::Stdin {
+            return Ok(Self::unsaved(source, now));
+        }
         let file = fs::canonicalize(&source.path)?;
         let meaning = source.meaning();
         let identity = format!("{}\n{meaning}", file.display());
@@ -88,15 +93,33 @@ impl Checkpoint {
         };
         if let Some(state) = earlier
             && Head::of(&file, state.head.bytes)? == state.head
-            && state
-                .done
-                .is_none_or(|done| fs::metadata(&file).is_ok_and(|there| there.len() >= done.byte))
+            && (source.input == Input::Gzip || reaches(&file, state.done))
         {
-            return Ok(Self { path, state });
+            return Ok(Self { path: Some(path), state });
         }
         let head = Head::of(&file, HEAD_BYTES_MAX)?;
         let state = State { file, meaning, head, began_ms: now.0, done: None, in_doubt: None };
-        Ok(Self { path, state })
+        Ok(Self { path: Some(path), state })
+    }
+
+    fn unsaved(source: &Source, now: TimestampMs) -> Self {
+        let head = Head { bytes: 0, hash: String::new() };
+        let (file, meaning) = (source.path.clone(), source.meaning());
+        let state = State { file, meaning, head, began_ms: now.0, done: None, in_doubt: None };
+        Self { path: None, state }
+    }
+
+    /// Whether nothing is remembered of the file.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.state.done.is_none() && self.state.in_doubt.is_none()
+    }
+
+    /// Remembers nothing of the file any more.
+    pub(super) fn forget(self) -> io::Result<()> {
+        match self.path.map(fs::remove_file) {
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Everything before this place is stored.
@@ -111,7 +134,10 @@ impl Checkpoint {
 
     /// The name of a chunk, the same whenever it is read again.
     pub(super) fn key(&self, chunk: &Chunk) -> String {
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = self.path.as_deref().and_then(Path::file_stem).map_or_else(
+            || format!("stdin-{}", std::process::id()),
+            |stem| stem.to_string_lossy().into_owned(),
+        );
         format!("import-{stem}-{}-{}", self.state.began_ms, chunk.start.byte)
     }
 
@@ -129,15 +155,21 @@ impl Checkpoint {
     }
 
     fn save(&self) -> io::Result<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let Some(path) = &self.path else { return Ok(()) };
+        let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let fresh = self.path.with_extension("tmp");
+        let fresh = path.with_extension("tmp");
         let mut file = File::create(&fresh)?;
         file.write_all(&serde_json::to_vec_pretty(&self.state)?)?;
         file.sync_all()?;
-        fs::rename(&fresh, &self.path)?;
+        fs::rename(&fresh, path)?;
         File::open(folder)?.sync_all()
     }
+}
+
+/// Whether the file is as long as an earlier import has come.
+fn reaches(file: &Path, done: Option<Place>) -> bool {
+    done.is_none_or(|done| fs::metadata(file).is_ok_and(|there| there.len() >= done.byte))
 }
 
 impl Head {
@@ -162,7 +194,7 @@ mod tests {
     #[test]
     fn a_checkpoint_is_found_again_until_the_file_is_another() {
         let dir = tempfile::tempdir().unwrap();
-        let source = Source { path: dir.path().join("x.ndjson"), form: Form::Ndjson };
+        let source = Source::new(dir.path().join("x.ndjson"), Form::Ndjson);
         fs::write(&source.path, "0123456789\n0123456789\n").unwrap();
         let open = |restart| Checkpoint::open(dir.path(), &source, NOW, restart).unwrap();
         let chunk = Chunk { start: place(0), end: place(11), now_ms: 7, way: Way::Server };
@@ -186,5 +218,12 @@ mod tests {
         assert_eq!(open(false).done(), None, "the file was cut");
         fs::write(&source.path, "X123456789\n0123456789\n").unwrap();
         assert_eq!(open(false).done(), None, "the file was replaced");
+
+        let mut last = open(false);
+        assert!(last.is_fresh());
+        last.complete(place(11)).unwrap();
+        assert!(!open(false).is_fresh());
+        last.forget().unwrap();
+        assert!(open(false).is_fresh());
     }
 }

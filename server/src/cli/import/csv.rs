@@ -1,17 +1,19 @@
 //! Comma-separated values: one point per row, its parts in columns that flags name.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, Read};
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 use telltale_engine::{MetricName, MetricType, Tags, TimestampMs};
 
+use super::input::Opened;
 use super::rows::{Place, Reject, RowReader, Take, Until};
 use crate::areas::metrics::{InputError, Measured, MetricsError, Point};
 use crate::cli::args::TimeFormat;
 use crate::limits;
-use crate::platform::time::{self, InvalidTime};
+use crate::platform::time::{self, InvalidTime, Moment};
+
+/// Bytes of one row: far more than any row of points has, few enough to be kept in memory.
+const ROW_BYTES_MAX: usize = 1 << 20;
 
 /// How rows become points.
 #[derive(Clone, Debug)]
@@ -44,71 +46,77 @@ pub(super) struct CsvReader<R> {
     /// Where `rows` began.
     base: Place,
     columns: Columns,
-    /// Cells of the first row, which every other has as many of.
-    cells: usize,
+    /// Cells of the first row, once it is known: every other has as many.
+    cells: Option<usize>,
     metric: String,
     form: CsvForm,
     record: ByteRecord,
 }
 
-/// Passes bytes on and notices the end of them.
+/// Passes bytes on, as many as a row may have, and notices the end of them.
 #[derive(Debug)]
 struct Noticing<R> {
     input: R,
     ended: bool,
+    /// The last byte that was read.
+    last: Option<u8>,
+    /// Bytes that the current row may still have beyond those that are in the buffer of the reader.
+    left: usize,
 }
 
 impl<R: Read> Read for Noticing<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a row is too long"));
+        }
+        let room = buffer.len().min(self.left);
+        let Some(buffer) = buffer.get_mut(..room) else { return Ok(0) };
         let bytes = self.input.read(buffer)?;
         self.ended = bytes == 0;
+        self.left -= bytes;
+        self.last = buffer.get(..bytes).and_then(|read| read.last().copied()).or(self.last);
         Ok(bytes)
     }
 }
 
 /// Where the parts of a point stand in a row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Columns {
     time: usize,
     value: usize,
     tags: Vec<(String, usize)>,
 }
 
-impl CsvReader<File> {
-    /// Opens a file at a place between two rows, or after its header.
-    pub(super) fn open(
-        path: &Path,
+impl<R: Read> CsvReader<R> {
+    /// Reads on at a place between two rows, or after the header. `open` opens the input at a byte; a second time only where there is
+    /// a place.
+    pub(super) fn new(
+        mut open: impl FnMut(u64) -> io::Result<Opened<R>>,
         metric: &str,
         form: &CsvForm,
         from: Option<Place>,
     ) -> io::Result<Self> {
-        Self::new(File::open(path)?, metric, form, from)
-    }
-}
-
-impl<R: Read + Seek> CsvReader<R> {
-    fn new(mut input: R, metric: &str, form: &CsvForm, from: Option<Place>) -> io::Result<Self> {
-        let mut first = reader(form, &mut input);
-        let mut header = ByteRecord::new();
-        first.read_byte_record(&mut header)?;
-        let columns = Columns::find(form, &header)?;
-        let beginning = Place { byte: 0, line: 1 };
-        let base = match from {
-            Some(place) => place,
-            None if form.header => place_of(&first, beginning),
-            None => beginning,
-        };
-        drop(first);
-        input.seek(SeekFrom::Start(base.byte))?;
-        Ok(Self {
-            rows: reader(form, input),
-            base,
-            columns,
-            cells: header.len(),
+        let beginning = open(0)?;
+        let mut this = Self {
+            rows: reader(form, beginning.bytes),
+            base: Place { byte: beginning.at, line: 1 },
+            columns: Columns::default(),
+            cells: None,
             metric: metric.to_owned(),
             form: form.clone(),
             record: ByteRecord::new(),
-        })
+        };
+        // Without a header columns are numbers, and the first row is one like another.
+        if form.header || from.is_some() {
+            this.next_record()?;
+            this.cells = Some(this.record.len());
+        }
+        this.columns = Columns::find(form, &this.record)?;
+        if let Some(place) = from {
+            this.rows = reader(form, open(place.byte)?.bytes);
+            this.base = place;
+        }
+        Ok(this)
     }
 }
 
@@ -121,7 +129,7 @@ fn reader<R: Read>(form: &CsvForm, input: R) -> Reader<Noticing<R>> {
         .delimiter(form.delimiter)
         .terminator(Terminator::Any(b'\n'))
         .buffer_capacity(256 << 10)
-        .from_reader(Noticing { input, ended: false })
+        .from_reader(Noticing { input, ended: false, last: None, left: ROW_BYTES_MAX })
 }
 
 fn place_of<R: Read>(rows: &Reader<R>, base: Place) -> Place {
@@ -162,17 +170,20 @@ impl<R: Read> RowReader for CsvReader<R> {
     fn read(&mut self, until: Until, now: TimestampMs, take: &mut Take<'_>) -> io::Result<()> {
         let mut rows = 0;
         while !until.reached(rows, self.place()) {
-            if !self.rows.read_byte_record(&mut self.record)? {
+            if !self.next_record()? {
                 return Ok(());
             }
             if self.record.len() == 1 && self.record.as_slice().trim_ascii().is_empty() {
                 continue;
             }
             let line = self.line();
-            if self.record.len() == self.cells {
+            let cells = *self.cells.get_or_insert(self.record.len());
+            if self.is_unclosed() {
+                take(line, Err(unclosed()));
+            } else if self.record.len() == cells {
                 self.point(now, |row| take(line, row.map_err(Reject::from)));
             } else {
-                take(line, Err(self.ragged()));
+                take(line, Err(ragged(self.record.len(), cells)));
             }
             rows += 1;
         }
@@ -190,12 +201,25 @@ impl<R: Read> CsvReader<R> {
         place_of(&self.rows, self.base).line - breaks - line_feed
     }
 
-    fn ragged(&self) -> Reject {
-        let (here, first) = (self.record.len(), self.cells);
-        Reject {
-            code: "invalid_row".to_owned(),
-            message: format!("cells in the row: {here}, in the first row: {first}"),
+    /// Reads the next row. Fails when it has more than [`ROW_BYTES_MAX`] bytes: nothing behind it can be told from it.
+    fn next_record(&mut self) -> io::Result<bool> {
+        let line = self.place().line;
+        self.rows.get_mut().left = ROW_BYTES_MAX;
+        let read = self.rows.read_byte_record(&mut self.record);
+        if self.rows.get_ref().left == 0 && read.is_err() {
+            let message = format!(
+                "the row that begins on line {line} has more than {ROW_BYTES_MAX} bytes: a quote may be opened there and not closed"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
+        Ok(read?)
+    }
+
+    /// Whether the end of the file has come within quotes. A line feed ends a row unless it is within quotes.
+    fn is_unclosed(&self) -> bool {
+        let noticed = self.rows.get_ref();
+        let has_breaks = self.record.as_slice().contains(&b'\n');
+        noticed.ended && has_breaks && noticed.last != Some(b'"')
     }
 
     /// Hands over the point of the current row.
@@ -209,7 +233,8 @@ impl<R: Read> CsvReader<R> {
                 time: self.time(now)?,
                 tags,
             };
-            MetricName::check(point.name).map_err(|error| InputError::Refused(error.into()))?;
+            MetricName::check_given(point.name)
+                .map_err(|error| InputError::Refused(error.into()))?;
             Tags::new(point.tags).map_err(|error| InputError::Refused(error.into()))?;
             Ok(point)
         });
@@ -258,10 +283,28 @@ impl<R: Read> CsvReader<R> {
     }
 }
 
+fn ragged(here: usize, first: usize) -> Reject {
+    let message = format!("cells in the row: {here}, in the first row: {first}");
+    Reject { code: "invalid_row".to_owned(), message }
+}
+
+fn unclosed() -> Reject {
+    let message = "a quote is opened in this row and not closed: the rest of the file is in it";
+    Reject { code: "invalid_row".to_owned(), message: message.to_owned() }
+}
+
+/// Reads a date with a time, or a date alone, which is its midnight in UTC.
+fn iso_time(text: &str, now: TimestampMs) -> Result<TimestampMs, InvalidTime> {
+    match time::parse_date_or_time(text) {
+        Some(Moment::Day(midnight)) => time::parse_recorded(&time::format(midnight), now),
+        _ => time::parse_recorded(text, now),
+    }
+}
+
 /// Reads a time as the user says times are written. Parts of a millisecond are cut off.
 fn time_of(text: &str, format: TimeFormat, now: TimestampMs) -> Result<TimestampMs, InvalidTime> {
     let units_per_second: u32 = match format {
-        TimeFormat::Iso => return time::parse_recorded(text, now),
+        TimeFormat::Iso => return iso_time(text, now),
         TimeFormat::S => 1,
         TimeFormat::Ms => 1_000,
         TimeFormat::Us => 1_000_000,
@@ -287,8 +330,6 @@ fn time_of(text: &str, format: TimeFormat, now: TimestampMs) -> Result<Timestamp
 
 #[cfg(test)]
 mod tests {
-    use std::io::Cursor;
-
     use super::*;
 
     const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
@@ -306,9 +347,20 @@ mod tests {
         }
     }
 
+    fn open<'t>(
+        text: &'t str,
+        form: &CsvForm,
+        from: Option<Place>,
+    ) -> io::Result<CsvReader<&'t [u8]>> {
+        let open = |byte: u64| {
+            Ok(Opened { bytes: text.as_bytes().get(byte as usize..).unwrap_or_default(), at: byte })
+        };
+        CsvReader::new(open, "m", form, from)
+    }
+
     /// All rows of `text` with what became of them, and the place after them.
     fn rows(text: &str, form: &CsvForm, from: Option<Place>) -> (Vec<String>, Place) {
-        let mut reader = CsvReader::new(Cursor::new(text), "m", form, from).unwrap();
+        let mut reader = open(text, form, from).unwrap();
         let mut seen = Vec::new();
         let mut take = |line: u64, row: Result<&Point<'_>, Reject>| {
             seen.push(match row {
@@ -380,8 +432,7 @@ mod tests {
 
     #[test]
     fn cells_too_few_or_too_many_are_counted_in_the_reason() {
-        let mut reader =
-            CsvReader::new(Cursor::new("timestamp,value\na\na,b,c\n"), "m", &form(), None).unwrap();
+        let mut reader = open("timestamp,value\na\na,b,c\n", &form(), None).unwrap();
         let mut messages = Vec::new();
         let mut take = |_, row: Result<&Point<'_>, Reject>| messages.push(row.unwrap_err().message);
         reader.read(Until::Rows(usize::MAX), NOW, &mut take).unwrap();
@@ -395,17 +446,42 @@ mod tests {
     }
 
     #[test]
+    fn a_quote_that_nobody_closes_is_told_by_the_line_it_is_on() {
+        let good = "2014-02-14 14:30:00,1";
+        let messages = |text: &str| {
+            let mut reader = open(text, &form(), None).unwrap();
+            let mut messages = Vec::new();
+            let mut take = |line: u64, row: Result<&Point<'_>, Reject>| {
+                messages.extend(row.err().map(|reject| format!("{line}: {}", reject.message)));
+            };
+            let read = reader.read(Until::Rows(usize::MAX), NOW, &mut take);
+            messages.extend(read.err().map(|error| error.to_string()));
+            messages
+        };
+        let told = unclosed().message;
+        for rest in [format!("\"2014,1\n{good}\n{good}\n"), format!("2014,\"1\n{good}")] {
+            let found = messages(&format!("timestamp,value\n{good}\n{rest}"));
+            assert_eq!(found, [format!("3: {told}")], "{rest}");
+        }
+        let closed = format!("timestamp,value\n{good}\n\"2014-02-14\n\",\"2\"");
+        assert_eq!(messages(&closed), [""; 0]);
+        let long = format!("timestamp,value\n{good}\n\"x,{}", format!("{good}\n").repeat(100_000));
+        let found = messages(&long);
+        assert!(
+            matches!(found.as_slice(), [only] if only.starts_with("the row that begins on line 3 has")),
+            "{found:?}"
+        );
+    }
+
+    #[test]
     fn reading_goes_on_where_it_stopped() {
         let text = "timestamp,value\n2014-02-14 14:30:00,1\n\"2014-02-14 14:35:00\",\"2\"\n2014-02-14 14:40:00,3";
-        let mut reader = CsvReader::new(Cursor::new(text), "m", &form(), None).unwrap();
+        let mut reader = open(text, &form(), None).unwrap();
         reader.read(Until::Rows(1), NOW, &mut |_, _| {}).unwrap();
         let between = reader.place();
         let mut again = 0;
         reader.read(Until::Rows(1), NOW, &mut |_, _| again += 1).unwrap();
-        let (end, mut same) = (
-            reader.place(),
-            CsvReader::new(Cursor::new(text), "m", &form(), Some(between)).unwrap(),
-        );
+        let (end, mut same) = (reader.place(), open(text, &form(), Some(between)).unwrap());
         same.read(Until::Byte(end.byte), NOW, &mut |_, _| again += 10).unwrap();
         assert_eq!((same.place(), again), (end, 11));
         assert_eq!(
@@ -446,13 +522,18 @@ mod tests {
 
     #[test]
     fn a_missing_column_names_those_there_are() {
-        let error = CsvReader::new(Cursor::new("time, value\n"), "m", &form(), None).unwrap_err();
+        let error = open("time, value\n", &form(), None).unwrap_err();
         assert_eq!(error.to_string(), "there is no column \"timestamp\", only time, value");
     }
 
     #[test]
     fn numbers_are_times_in_the_unit_that_was_named() {
         for (text, format, expected) in [
+            ("2014-02-14", TimeFormat::Iso, Ok(1_392_336_000_000)),
+            ("2014-02-14 14:30", TimeFormat::Iso, Ok(1_392_388_200_000)),
+            ("1969-12-31", TimeFormat::Iso, Err(InvalidTime::OutOfRange)),
+            ("2014-02-30", TimeFormat::Iso, Err(InvalidTime::Unreadable)),
+            ("1392388200", TimeFormat::Iso, Err(InvalidTime::Unreadable)),
             ("1392388200", TimeFormat::S, Ok(1_392_388_200_000)),
             ("1392388200.25", TimeFormat::S, Ok(1_392_388_200_250)),
             ("1392388200000", TimeFormat::Ms, Ok(1_392_388_200_000)),

@@ -6,6 +6,7 @@
 
 mod checkpoint;
 mod csv;
+mod input;
 mod ndjson;
 mod plan;
 mod report;

@@ -1,8 +1,6 @@
 //! Newline-delimited JSON: one metric input per line, in the form of `POST /api/v1/metrics`. Empty lines are skipped.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read};
 
 use telltale_engine::{MetricName, Refusal, Tags, TimestampMs};
 
@@ -20,18 +18,9 @@ pub(super) struct NdjsonReader<R> {
     line: Vec<u8>,
 }
 
-impl NdjsonReader<File> {
-    /// Opens a file at a place between two lines, or at its beginning.
-    pub(super) fn open(path: &Path, from: Option<Place>) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        let place = from.unwrap_or(Place { byte: 0, line: 1 });
-        file.seek(SeekFrom::Start(place.byte))?;
-        Ok(Self::new(file, place))
-    }
-}
-
 impl<R: Read> NdjsonReader<R> {
-    fn new(input: R, place: Place) -> Self {
+    /// Reads the lines of an input that stands at this place.
+    pub(super) fn new(input: R, place: Place) -> Self {
         Self { input: BufReader::with_capacity(256 << 10, input), place, line: Vec::new() }
     }
 
@@ -92,7 +81,7 @@ fn one(text: &[u8], now: TimestampMs, line: u64, take: &mut Take<'_>) {
 
 /// What the engine would refuse whatever it holds, so that a running server and a stopped one count alike.
 fn check(point: &Point<'_>) -> Result<(), Refusal> {
-    MetricName::check(point.name)?;
+    MetricName::check_given(point.name)?;
     Tags::new(point.tags)?;
     Ok(())
 }

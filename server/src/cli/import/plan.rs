@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use telltale_engine::MetricType;
 
 use super::csv::{Column, CsvForm, CsvReader};
+use super::input::{Input, unpacked_path};
 use super::ndjson::NdjsonReader;
 use super::rows::{Place, RowReader};
 use crate::cli::args::{CsvArgs, ImportArgs, ImportFormat, NameFrom};
@@ -35,6 +36,7 @@ pub(super) struct Options {
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
+    pub(super) input: Input,
     pub(super) form: Form,
 }
 
@@ -54,7 +56,7 @@ impl Plan {
             ImportFormat::Csv(args) => (&args.import, csv_sources(args)?),
             ImportFormat::Ndjson(args) => {
                 let files = find(&args.paths, &["ndjson", "jsonl"])?;
-                let source = |file: Found| Source { path: file.path, form: Form::Ndjson };
+                let source = |file: Found| Source::new(file.path, Form::Ndjson);
                 (args, files.into_iter().map(source).collect())
             }
         };
@@ -64,11 +66,21 @@ impl Plan {
 }
 
 impl Source {
-    /// Opens the file at a place between two rows, or at its first row.
+    /// A source of this form, at this path.
+    pub(super) fn new(path: PathBuf, form: Form) -> Self {
+        Self { input: Input::of(&path), path, form }
+    }
+
+    /// Opens the source at a place between two rows, or at its first row.
     pub(super) fn open(&self, from: Option<Place>) -> io::Result<Box<dyn RowReader>> {
+        let open = |byte| self.input.open(&self.path, byte);
         Ok(match &self.form {
-            Form::Csv(metric, form) => Box::new(CsvReader::open(&self.path, metric, form, from)?),
-            Form::Ndjson => Box::new(NdjsonReader::open(&self.path, from)?),
+            Form::Csv(metric, form) => Box::new(CsvReader::new(open, metric, form, from)?),
+            Form::Ndjson => {
+                let opened = open(from.map_or(0, |place| place.byte))?;
+                let place = from.unwrap_or(Place { byte: opened.at, line: 1 });
+                Box::new(NdjsonReader::new(opened.bytes, place))
+            }
         })
     }
 
@@ -111,7 +123,7 @@ fn csv_sources(args: &CsvArgs) -> Result<Vec<Source>, CliError> {
                 name
             }
         };
-        sources.push(Source { path: file.path, form: Form::Csv(metric, form.clone()) });
+        sources.push(Source::new(file.path, Form::Csv(metric, form.clone())));
     }
     Ok(sources)
 }
@@ -182,6 +194,10 @@ fn delimiter(text: &str) -> Result<u8, CliError> {
 fn find(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<Found>, CliError> {
     let mut found = Vec::new();
     for path in paths {
+        if Input::of(path) == Input::Stdin {
+            found.push(Found { path: path.clone(), root: None });
+            continue;
+        }
         let failed = |error| CliError::failed(format!("cannot read {}", path.display()), error);
         if fs::metadata(path).map_err(failed)?.is_dir() {
             search(path, path, endings, DEPTH_MAX, &mut found).map_err(failed)?;
@@ -208,7 +224,8 @@ fn search(
     let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+        let plain = unpacked_path(&path);
+        let ending = plain.extension().and_then(|ending| ending.to_str()).unwrap_or("");
         if fs::metadata(&path)?.is_dir() {
             search(root, &path, endings, depth, found)?;
         } else if endings.iter().any(|wanted| wanted.eq_ignore_ascii_case(ending)) {
@@ -223,13 +240,17 @@ fn search(
 fn name_of(file: &Found, from: NameFrom) -> Result<String, CliError> {
     let unnamed =
         || CliError::Usage(format!("{} gives no name: use --metric", file.path.display()));
-    let stem = file.path.file_stem().and_then(|stem| stem.to_str()).ok_or_else(unnamed)?;
+    if Input::of(&file.path) == Input::Stdin {
+        return Err(CliError::Usage("standard input gives no name: use --metric".to_owned()));
+    }
+    let plain = unpacked_path(&file.path);
+    let stem = plain.file_stem().and_then(|stem| stem.to_str()).ok_or_else(unnamed)?;
     if from == NameFrom::Stem {
         return Ok(stem.to_owned());
     }
     let above = file.root.as_deref().and_then(Path::parent);
-    let below = above.map_or(Ok(file.path.as_path()), |above| file.path.strip_prefix(above));
-    let path = below.unwrap_or(&file.path).with_extension("");
+    let below = above.map_or(Ok(plain.as_path()), |above| plain.strip_prefix(above));
+    let path = below.unwrap_or(&plain).with_extension("");
     let parts = path.components().filter_map(|component| match component {
         Component::Normal(part) => Some(part.to_str().ok_or_else(unnamed)),
         _ => None,
@@ -272,6 +293,8 @@ mod tests {
             ("nab/c.csv", Some("nab"), NameFrom::Path, "nab.c"),
             ("../nab/c.csv", None, NameFrom::Path, "nab.c"),
             ("c.csv", None, NameFrom::Path, "c"),
+            ("nab/c.csv.gz", Some("nab"), NameFrom::Path, "nab.c"),
+            ("nab/c.csv.gz", None, NameFrom::Stem, "c"),
         ] {
             let file = Found { path: path.into(), root: root.map(PathBuf::from) };
             assert_eq!(name_of(&file, from).unwrap(), expected, "{path}");
@@ -319,7 +342,7 @@ mod tests {
     #[test]
     fn directories_are_searched_and_names_that_meet_are_refused() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["b/x.csv", "a/x.csv", "a/y.CSV", "a/LICENSE.txt"] {
+        for name in ["b/x.csv", "a/x.csv", "a/y.CSV", "a/z.csv.gz", "a/LICENSE.txt", "a/b.gz"] {
             let path = dir.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "timestamp,value\n").unwrap();
@@ -342,6 +365,6 @@ mod tests {
                 Form::Ndjson => String::new(),
             })
             .collect();
-        assert_eq!(names, ["a.x", "a.y", "b.x"].map(|name| format!("p.{base}.{name}")));
+        assert_eq!(names, ["a.x", "a.y", "a.z", "b.x"].map(|name| format!("p.{base}.{name}")));
     }
 }

@@ -67,9 +67,9 @@ impl Report {
         self.failures.push(format!("{}: {cause}", file.display()));
     }
 
-    /// Rows refused.
-    pub(super) fn rejected(&self) -> u64 {
-        self.rejected
+    /// Rows stored, and rows refused.
+    pub(super) fn sums(&self) -> (u64, u64) {
+        (self.accepted, self.rejected)
     }
 
     /// Files that could not be read.

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use telltale_engine::{Clock, Retention, TimestampMs};
 
 use super::checkpoint::{Checkpoint, Chunk, Way};
+use super::input::Input;
 use super::plan::{Options, Plan, Source};
 use super::report::Report;
 use super::rows::{Place, Reject, RowReader, Until};
@@ -47,8 +48,12 @@ pub(in crate::cli) async fn run(config: &Config, format: &ImportFormat) -> Resul
     import.sink.close().await?;
     out(&import.report.render())?;
     outcome?;
-    match (import.report.failed_files(), import.report.rejected()) {
-        (0, rejected) if rejected > 0 && plan.options.strict => Err(CliError::Found(format!(
+    let (accepted, rejected) = import.report.sums();
+    match (import.report.failed_files(), rejected) {
+        (0, 1..) if accepted == 0 => {
+            Err(CliError::Found(format!("nothing was imported: {rejected} rows were rejected")))
+        }
+        (0, 1..) if plan.options.strict => Err(CliError::Found(format!(
             "{rejected} rows were rejected, and --strict does not allow any"
         ))),
         (0, _) => Ok(()),
@@ -111,6 +116,7 @@ impl Import {
     async fn file(&mut self, source: &Source) -> Result<(), Trouble> {
         let mut checkpoint =
             Checkpoint::open(&self.data, source, self.clock.now(), self.options.restart)?;
+        let (fresh, before) = (checkpoint.is_fresh(), self.report.sums());
         let mut news = false;
         if let Some(chunk) = checkpoint.in_doubt() {
             self.settle(source, &mut checkpoint, chunk).await?;
@@ -129,6 +135,11 @@ impl Import {
             news = true;
         }
         self.report.finish_file(news);
+        let (accepted, rejected) = self.report.sums();
+        if fresh && accepted == before.0 && rejected > before.1 {
+            // What was read wrongly as a whole is not done: a repetition finds it as it was.
+            checkpoint.forget().map_err(unsaved)?;
+        }
         Ok(())
     }
 
@@ -196,7 +207,9 @@ impl Import {
         for (line, reject) in &stored.rejected {
             self.report.reject(&source.path, *line, reject);
         }
-        self.progress.set_position(self.bytes_before + chunk.end.byte);
+        if source.input == Input::Plain {
+            self.progress.set_position(self.bytes_before + chunk.end.byte);
+        }
         Ok(())
     }
 }

@@ -9,14 +9,17 @@ use super::show;
 use crate::cli::args::{QueryArgs, Show};
 use crate::cli::error::CliError;
 use crate::cli::output::out;
-use crate::cli::target::Target;
-use crate::platform::config::{Config, Period};
+use crate::cli::target::{Destination, Target};
+use crate::platform::config::Period;
 use crate::platform::time;
 
 /// Asks and shows.
-pub(in crate::cli) async fn run(config: &Config, args: &QueryArgs) -> Result<(), CliError> {
+pub(in crate::cli) async fn run(
+    destination: &Destination,
+    args: &QueryArgs,
+) -> Result<(), CliError> {
     let path = request_path(args, Clock::system().now())?;
-    let mut target = Target::open(config).await?;
+    let mut target = Target::open(destination).await?;
     let asked = target.send(Method::GET, &path, None).await;
     target.close().await?;
     let body = asked?;

@@ -19,7 +19,7 @@ use crate::platform::ticks::Ticks;
 const COLLECTION: Collection = Collection("tests");
 
 static ROUTES: &[Route] = &[
-    Route::get("/t/echo/{name}", &echo),
+    Route::get("/t/echo/{name}", &echo).any_query(),
     Route::get("/t/open", &open).public(),
     Route::get("/t/large", &large),
     Route::get("/t/tagged", &tagged),
@@ -28,7 +28,7 @@ static ROUTES: &[Route] = &[
     Route::post("/t/panic", &panics),
     Route::post("/t/body", &body),
     Route::post("/t/drain", &body).drains(),
-    Route::post("/t/count", &count),
+    Route::post("/t/count", &count).any_query(),
     Route::get("/t/later", &later),
     Route::get("/t/never", &never),
     Route::post("/t/wait", &wait).waits(),

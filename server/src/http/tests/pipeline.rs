@@ -61,7 +61,7 @@ async fn whatever_is_wrong_with_a_key_the_refusal_is_one() {
     let bench = Bench::new();
     let revoked = bench.new_key(&[Scope::Read], KeyLimits::default());
     let id = revoked.split('_').nth(1).unwrap();
-    bench.app.keys().revoke(id).unwrap();
+    bench.app.keys().revoke(id, |_| true).unwrap();
     let missing = send(&bench.server, "GET /t/large", &[], "").await;
     let bodies: Vec<_> = [missing.refused(401, "unauthorized")].into_iter().collect();
     for wrong in ["", "Bearer", "Basic abc", "Bearer tt_a_b", &format!("Bearer {revoked}"), "é"] {

@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigError, Origin};
+use super::kubernetes;
 use super::settings::{
-    self, ADMIN_KEY_VARIABLE, CONFIG_VARIABLE, OTHER_VARIABLES, Setting, TEST_VARIABLE_PREFIX,
+    self, ADMIN_KEY_VARIABLE, CONFIG_VARIABLE, KEY_VARIABLE, OTHER_VARIABLES, Setting,
+    TEST_VARIABLE_PREFIX, URL_VARIABLE,
 };
 use super::value::Raw;
+use crate::platform::nearest;
 
 /// What the names of our variables begin with.
 const PREFIX: &str = "TELLTALE_";
@@ -82,6 +85,16 @@ impl Environment {
         self.get(ADMIN_KEY_VARIABLE)
     }
 
+    /// The server that `TELLTALE_URL` names.
+    pub fn url(&self) -> Option<&str> {
+        self.get(URL_VARIABLE)
+    }
+
+    /// The key that `TELLTALE_KEY` holds. Secret, too.
+    pub fn key(&self) -> Option<&str> {
+        self.get(KEY_VARIABLE)
+    }
+
     /// An empty variable counts as absent, as shells and unit files leave them.
     fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
@@ -143,6 +156,9 @@ pub(super) fn environment_layer(environment: &Environment) -> Result<Layer, Conf
         let Some(setting) = settings::all().find(|setting| {
             setting.short_variable == Some(variable.as_str()) || setting.variable() == *variable
         }) else {
+            if kubernetes::is_of_a_service(variable, value) {
+                continue;
+            }
             return Err(unknown_variable(variable));
         };
         if value.is_empty() {
@@ -236,12 +252,21 @@ fn unknown_variable(variable: &str) -> ConfigError {
     }
 }
 
-/// The candidate that looks most like `text`, if one does. What all variables begin with says nothing.
+/// What all variables begin with says nothing about how alike they are.
 fn nearest(text: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
     let bare = |name: &str| name.strip_prefix(PREFIX).unwrap_or(name).to_owned();
-    candidates
-        .map(|candidate| (strsim::jaro_winkler(&bare(text), &bare(&candidate)), candidate))
-        .filter(|(likeness, _)| *likeness > 0.85)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
+    let candidates = candidates.map(|whole| Candidate { bare: bare(&whole), whole });
+    nearest::nearest(&bare(text), candidates).map(|found| found.whole)
+}
+
+/// A name, compared without the prefix of variables.
+struct Candidate {
+    bare: String,
+    whole: String,
+}
+
+impl AsRef<str> for Candidate {
+    fn as_ref(&self) -> &str {
+        &self.bare
+    }
 }

@@ -1,11 +1,13 @@
 //! The settings of the server: one declaration each, four layers, an origin for every value.
 //!
 //! Flags win over the environment (`TELLTALE_*`), which wins over the TOML file, which wins over the defaults. A key
-//! that nobody declared is an error wherever it stands, so that a typo never passes for a setting. Nothing
+//! that nobody declared is an error wherever it stands, so that a typo never passes for a setting. Variables that Kubernetes
+//! sets for services are passed over. Nothing
 //! outside this folder reads the environment or knows how settings are written.
 
 mod auto;
 mod error;
+mod kubernetes;
 mod layers;
 mod load;
 mod memory;

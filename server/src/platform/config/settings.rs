@@ -355,13 +355,23 @@ settings! {
 }
 
 /// Variables that are no settings, with their meaning.
-pub(super) const OTHER_VARIABLES: [(&str, &str); 2] = [
+pub(super) const OTHER_VARIABLES: [(&str, &str); 4] = [
     (CONFIG_VARIABLE, "The configuration file, as `--config`."),
     (
         ADMIN_KEY_VARIABLE,
         "The admin key of a server that starts on an empty data directory: `tt_<id>_<secret>`. Without it one is made and printed once.",
     ),
+    (URL_VARIABLE, "The server that commands reach, as `--url`."),
+    (
+        KEY_VARIABLE,
+        "The key with which commands reach it, as `--key`, which others on the machine can see.",
+    ),
 ];
+
+/// The variable that names a server elsewhere.
+pub(super) const URL_VARIABLE: &str = "TELLTALE_URL";
+/// The variable that holds the key for it.
+pub(super) const KEY_VARIABLE: &str = "TELLTALE_KEY";
 
 /// The variable that names the configuration file.
 pub(super) const CONFIG_VARIABLE: &str = "TELLTALE_CONFIG";

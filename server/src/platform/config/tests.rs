@@ -274,6 +274,12 @@ const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
     ),
     (
         "",
+        &["TELLTALE_PORT=8080"],
+        &[],
+        "environment TELLTALE_PORT: there is no setting TELLTALE_PORT",
+    ),
+    (
+        "",
         &["TELLTALE_LISTEN=8080"],
         &[],
         "environment TELLTALE_LISTEN: server.listen: expected an address and port such as \"127.0.0.1:8080\", found \"8080\"",
@@ -337,8 +343,15 @@ fn what_is_wrong_is_said_with_the_key_and_the_place() {
 
 #[test]
 fn variables_that_are_no_settings_are_left_alone() {
-    let variables =
-        ["TELLTALE_CONFIG=x.toml", "TELLTALE_ADMIN_KEY=tt_a_b", "TELLTALE_TEST_ANY=1", "PATH=/bin"];
+    let variables = [
+        "TELLTALE_CONFIG=x.toml",
+        "TELLTALE_ADMIN_KEY=tt_a_b",
+        "TELLTALE_TEST_ANY=1",
+        "PATH=/bin",
+        "TELLTALE_PORT=tcp://10.0.0.1:80",
+        "TELLTALE_SERVICE_HOST=10.0.0.1",
+        "TELLTALE_SERVICE_PORT=80",
+    ];
     assert!(load("", &variables, &[]).is_ok());
 }
 

@@ -60,7 +60,7 @@ pub(super) fn is_own(name: &str) -> bool {
 impl ClassName {
     /// Checks the name of a class of jobs.
     pub fn new(text: &str) -> Result<Self, InvalidJob> {
-        let fits = !text.is_empty()
+        let fits = !text.chars().all(char::is_whitespace)
             && text.chars().count() <= limits::JOB_CLASS_CHARS_MAX
             && !text.chars().any(char::is_control);
         if fits { Ok(Self(text.into())) } else { Err(InvalidJob::Class) }

@@ -6,6 +6,7 @@ mod document_memory;
 mod number;
 mod plain;
 mod read;
+mod whole;
 mod write;
 
 pub use counted::CountedText;
@@ -14,4 +15,5 @@ pub use document_memory::{
 };
 pub use plain::{Cursor, Scalar};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
+pub use whole::whole_u32;
 pub use write::{Plain, number, string, unsigned};

@@ -95,6 +95,8 @@ pub struct ApiKey {
     pub last_used_at: Option<TimestampMs>,
     /// Since when the key is refused.
     pub revoked_at: Option<TimestampMs>,
+    /// The revision of its document, which a use of the key leaves as it is; 0 before it is stored.
+    pub revision: u64,
 }
 
 /// What a new key shall be.
@@ -117,7 +119,7 @@ pub struct NewKey {
 pub enum InvalidKey {
     /// The name is empty.
     NameMissing,
-    /// The name is too long or holds a control character.
+    /// The name is too long, holds a control character or is nothing but spaces.
     Name,
     /// The user is not an email.
     User,
@@ -144,7 +146,7 @@ impl fmt::Display for InvalidKey {
             Self::NameMissing => f.write_str("name must not be empty"),
             Self::Name => write!(
                 f,
-                "name must have at most {} characters, none of them a control character",
+                "name must have at most {} characters, none of them a control character, and not only spaces",
                 limits::KEY_NAME_CHARS_MAX
             ),
             Self::User => write!(
@@ -170,7 +172,8 @@ impl NewKey {
         if self.name.is_empty() {
             return Err(InvalidKey::NameMissing);
         }
-        if !is_line(&self.name, limits::KEY_NAME_CHARS_MAX) {
+        let is_blank = self.name.chars().all(char::is_whitespace);
+        if is_blank || !is_line(&self.name, limits::KEY_NAME_CHARS_MAX) {
             return Err(InvalidKey::Name);
         }
         if !is_line(&self.user, limits::KEY_USER_CHARS_MAX) || !looks_like_email(&self.user) {

@@ -14,7 +14,7 @@ mod text;
 pub use dsn::{Disagreement, DsnKey};
 pub use identity::Identity;
 pub use key::{ApiKey, InvalidKey, NewKey, Scope, Scopes};
-pub use service::{FirstStart, IssuedKey, KeyError, Keys, LiveKey};
+pub use service::{FirstStart, IssuedKey, KeyError, Keys, LiveKey, UnstoredKey};
 pub use text::{KeyText, MalformedKey};
 
 #[cfg(test)]

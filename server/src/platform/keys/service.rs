@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use subtle::ConstantTimeEq;
-use telltale_engine::{Clock, Engine, Expect, TimestampMs};
+use telltale_engine::{Clock, Engine, Expect, Receipt, TimestampMs};
 use tokio::sync::Notify;
 
 use super::authorization::presented_key;
 use super::dsn::DsnKey;
 use super::key::{ApiKey, InvalidKey, NewKey, Scope};
-use super::stored::{COLLECTION, StoredKey};
+use super::stored::{COLLECTION, StoredKey, StoredUse, USES};
 use super::text::{KeyText, SecretHash};
 use crate::limits;
 use crate::platform::quota::{KeyLimits, Quotas};
@@ -34,8 +34,9 @@ pub struct Keys {
 /// A key in memory.
 #[derive(Debug)]
 pub struct LiveKey {
-    /// The key as it was read or made; when it was used and revoked stands in the fields below.
+    /// The key as it was read or made; its revision, and when it was used and revoked, are in the fields below.
     pub(super) key: ApiKey,
+    revision: AtomicU64,
     pub(super) throttle: Throttle,
     secret: SecretHash,
     revoked: Instant,
@@ -58,6 +59,17 @@ pub struct IssuedKey {
     pub text: KeyText,
 }
 
+/// A new key that is not stored: it does not work.
+#[derive(Clone, Debug)]
+pub struct UnstoredKey(IssuedKey);
+
+impl UnstoredKey {
+    /// The key, as it will be.
+    pub fn key(&self) -> &ApiKey {
+        &self.0.key
+    }
+}
+
 /// What the first start found and did.
 #[derive(Clone, Debug)]
 pub enum FirstStart {
@@ -78,6 +90,9 @@ pub enum KeyError {
     /// No key has this id.
     #[error("there is no key {0:?}")]
     NotFound(String),
+    /// The key has another revision than the caller expects.
+    #[error("the resource has changed: If-Match does not name its current ETag")]
+    Changed,
     /// There are [`limits::KEYS_MAX`] keys.
     #[error("there are {} keys, which is the most there can be", limits::KEYS_MAX)]
     TooMany,
@@ -98,10 +113,14 @@ impl Keys {
         quotas: Quotas,
     ) -> Result<Self, KeyError> {
         let stored = engine.documents().list::<StoredKey>(COLLECTION, "")?;
+        let uses = engine.documents().list::<StoredUse>(USES, "")?;
+        let uses: HashMap<String, TimestampMs> =
+            uses.into_iter().map(|(id, document)| (id, document.value.time())).collect();
         let live = stored
             .into_iter()
             .map(|(id, document)| {
-                let (key, secret) = document.value.into_key(id.clone());
+                let (mut key, secret) = document.value.into_key(id.clone(), document.revision);
+                key.last_used_at = key.last_used_at.max(uses.get(&id).copied());
                 (id, Arc::new(LiveKey::new(key, secret, &quotas, &ticks)))
             })
             .collect();
@@ -121,18 +140,40 @@ impl Keys {
             public_ingest: false,
         };
         match given {
-            Some(text) => Ok(FirstStart::Given(self.store_new(admin, &text)?)),
+            Some(text) => Ok(FirstStart::Given(self.store(self.draft(admin, text), None)?.key)),
             None => Ok(FirstStart::Generated(self.create(admin)?)),
         }
     }
 
-    /// Makes a key, and answers when it is on disk. Fails when a part of it is not allowed, when there are too many
-    /// keys, and when the storage or the randomness of the system does.
+    /// Makes a key, and returns when it is on disk. Fails as [`Self::issue`] and [`Self::store`] do.
     pub fn create(&self, new: NewKey) -> Result<IssuedKey, KeyError> {
+        self.store(self.issue(new)?, None)
+    }
+
+    /// Makes a key that does not work yet, because it is not stored. Fails when a part of it is not allowed, and when the
+    /// randomness of the system does.
+    pub fn issue(&self, new: NewKey) -> Result<UnstoredKey, KeyError> {
         new.check()?;
-        let text = KeyText::generate()?;
-        let key = self.store_new(new, &text)?;
-        Ok(IssuedKey { key, text })
+        Ok(self.draft(new, KeyText::generate()?))
+    }
+
+    /// Stores a key, together with the receipt of the request that asked for it, and returns when both are on disk. Fails when
+    /// there are too many keys, and when the storage does.
+    pub fn store(
+        &self,
+        unstored: UnstoredKey,
+        receipt: Option<Receipt>,
+    ) -> Result<IssuedKey, KeyError> {
+        let UnstoredKey(mut issued) = unstored;
+        let secret = issued.text.secret_hash();
+        let _changing = self.changing.lock();
+        if self.live.read().len() >= limits::KEYS_MAX {
+            return Err(KeyError::TooMany);
+        }
+        issued.key.revision = self.put(&issued.key, secret, Expect::Absent, receipt)?;
+        let live = LiveKey::new(issued.key.clone(), secret, &self.quotas, &self.ticks);
+        self.live.write().insert(issued.key.id.clone(), Arc::new(live));
+        Ok(issued)
     }
 
     /// All keys, the newest first.
@@ -148,15 +189,19 @@ impl Keys {
     }
 
     /// Refuses the key from now on. A key revoked before stays as it is. Fails with [`KeyError::NotFound`] when
-    /// there is none, and when the storage does.
-    pub fn revoke(&self, id: &str) -> Result<ApiKey, KeyError> {
+    /// there is none, with [`KeyError::Changed`] when its revision does not fit, and when the storage does.
+    pub fn revoke(&self, id: &str, fits: impl FnOnce(u64) -> bool) -> Result<ApiKey, KeyError> {
         let _changing = self.changing.lock();
         let found = self.live.read().get(id).map(Arc::clone);
         let live = found.ok_or_else(|| KeyError::NotFound(id.to_owned()))?;
         let mut key = live.current();
+        if !fits(key.revision) {
+            return Err(KeyError::Changed);
+        }
         if key.revoked_at.is_none() {
             key.revoked_at = Some(self.clock.now());
-            self.put(&key, live.secret, Expect::Any)?;
+            key.revision = self.put(&key, live.secret, Expect::Any, None)?;
+            live.revision.store(key.revision, Ordering::Relaxed);
             live.revoked.set(key.revoked_at);
             live.revocation.notify_waiters();
         }
@@ -198,8 +243,9 @@ impl Keys {
         live.key.id == dsn.id && secret_fits
     }
 
-    /// Stores when each key was last used, where that is news. A sweep calls it now and then, and before the end; what
-    /// could not be stored is tried again by the next call.
+    /// Stores when each key was last used, where that is news: in documents of their own, so that a use does not change the
+    /// revision of a key. A sweep calls it now and then, and before the end; what could not be stored is tried again by the
+    /// next call.
     pub fn store_last_used(&self) -> telltale_engine::Result<()> {
         let _changing = self.changing.lock();
         let used: Vec<Arc<LiveKey>> =
@@ -207,23 +253,21 @@ impl Keys {
         if used.is_empty() {
             return Ok(());
         }
-        let now_stored: Vec<ApiKey> = used.iter().map(|live| live.current()).collect();
+        let times: Vec<Option<TimestampMs>> =
+            used.iter().map(|live| live.last_used.get()).collect();
         let mut transaction = self.engine.documents().begin();
-        for (live, key) in used.iter().zip(&now_stored) {
-            transaction.put(COLLECTION, &key.id, &StoredKey::new(key, live.secret), Expect::Any)?;
+        for (live, time) in used.iter().zip(&times) {
+            let Some(time) = time else { continue };
+            transaction.put(USES, &live.key.id, &StoredUse::new(*time), Expect::Any)?;
         }
         transaction.commit()?;
-        for (live, key) in used.iter().zip(&now_stored) {
-            live.last_used_stored.set(key.last_used_at);
+        for (live, time) in used.iter().zip(times) {
+            live.last_used_stored.set(time);
         }
         Ok(())
     }
 
-    fn store_new(&self, new: NewKey, text: &KeyText) -> Result<ApiKey, KeyError> {
-        let _changing = self.changing.lock();
-        if self.live.read().len() >= limits::KEYS_MAX {
-            return Err(KeyError::TooMany);
-        }
+    fn draft(&self, new: NewKey, text: KeyText) -> UnstoredKey {
         let key = ApiKey {
             id: text.id().to_owned(),
             name: new.name,
@@ -234,18 +278,25 @@ impl Keys {
             created_at: self.clock.now(),
             last_used_at: None,
             revoked_at: None,
+            revision: 0,
         };
-        self.put(&key, text.secret_hash(), Expect::Absent)?;
-        let live = LiveKey::new(key.clone(), text.secret_hash(), &self.quotas, &self.ticks);
-        self.live.write().insert(key.id.clone(), Arc::new(live));
-        Ok(key)
+        UnstoredKey(IssuedKey { key, text })
     }
 
-    fn put(&self, key: &ApiKey, secret: SecretHash, expect: Expect) -> Result<(), KeyError> {
+    /// Stores the document of a key, and the receipt with it. Returns the revision.
+    fn put(
+        &self,
+        key: &ApiKey,
+        secret: SecretHash,
+        expect: Expect,
+        receipt: Option<Receipt>,
+    ) -> Result<u64, KeyError> {
         let mut transaction = self.engine.documents().begin();
         transaction.put(COLLECTION, &key.id, &StoredKey::new(key, secret), expect)?;
-        transaction.commit()?;
-        Ok(())
+        if let Some(receipt) = receipt {
+            transaction.receipt(receipt)?;
+        }
+        Ok(transaction.commit()?)
     }
 }
 
@@ -254,6 +305,7 @@ impl LiveKey {
         Self {
             throttle: Throttle::new(&key.limits.over(quotas), ticks.clone()),
             secret,
+            revision: AtomicU64::new(key.revision),
             revoked: Instant::new(key.revoked_at),
             revocation: Notify::new(),
             last_used: Instant::new(key.last_used_at),
@@ -266,6 +318,7 @@ impl LiveKey {
         ApiKey {
             last_used_at: self.last_used.get(),
             revoked_at: self.revoked.get(),
+            revision: self.revision.load(Ordering::Relaxed),
             ..self.key.clone()
         }
     }

@@ -1,6 +1,7 @@
-//! The document of a key: its JSON, and the way to the model and back.
+//! The documents of a key: their JSON, and the way to the model and back.
 //!
-//! Collection `api_keys`, id = the key's id.
+//! Collection `api_keys`, id = the key's id: what the key is. Collection `api_key_uses`, the same id: when it was last used,
+//! which changes all the time and is no change of the key.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,24 @@ use crate::platform::quota::{KeyLimits, LimitClass};
 
 pub(super) const COLLECTION: Collection = Collection("api_keys");
 
+pub(super) const USES: Collection = Collection("api_key_uses");
+
+/// When a key was last used, as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredUse {
+    last_used_at_ms: i64,
+}
+
+impl StoredUse {
+    pub(super) fn new(time: TimestampMs) -> Self {
+        Self { last_used_at_ms: time.0 }
+    }
+
+    pub(super) fn time(&self) -> TimestampMs {
+        TimestampMs(self.last_used_at_ms)
+    }
+}
+
 /// A key as it is stored.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredKey {
@@ -24,6 +43,7 @@ pub(super) struct StoredKey {
     #[serde(default)]
     public_ingest: bool,
     created_at_ms: i64,
+    /// As of the last change of the key.
     last_used_at_ms: Option<i64>,
     revoked_at_ms: Option<i64>,
     secret_sha256: SecretHash,
@@ -47,7 +67,7 @@ impl StoredKey {
     }
 
     /// The key with this id. A scope or class that this version does not know is left out: it grants nothing.
-    pub(super) fn into_key(self, id: String) -> (ApiKey, SecretHash) {
+    pub(super) fn into_key(self, id: String, revision: u64) -> (ApiKey, SecretHash) {
         let mut limits = KeyLimits::default();
         for (class, quota) in &self.limits {
             if let (Some(class), Ok(quota)) = (LimitClass::parse(class), quota.parse()) {
@@ -64,6 +84,7 @@ impl StoredKey {
             created_at: TimestampMs(self.created_at_ms),
             last_used_at: self.last_used_at_ms.map(TimestampMs),
             revoked_at: self.revoked_at_ms.map(TimestampMs),
+            revision,
         };
         (key, self.secret_sha256)
     }

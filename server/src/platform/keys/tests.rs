@@ -46,13 +46,60 @@ fn a_key_works_until_it_is_revoked_and_over_restarts() {
         let again = load();
         assert!(again.authenticate(&authorization).is_some());
         clock.set(TimestampMs(2_000_000));
-        let revoked = again.revoke(&issued.key.id).unwrap();
+        let revoked = again.revoke(&issued.key.id, |_| true).unwrap();
         assert_eq!(revoked.revoked_at, Some(TimestampMs(2_000_000)));
         assert!(again.authenticate(&authorization).is_none());
         clock.set(TimestampMs(3_000_000));
-        assert_eq!(again.revoke(&issued.key.id).unwrap(), revoked);
+        assert_eq!(again.revoke(&issued.key.id, |_| true).unwrap(), revoked);
         assert!(load().authenticate(&authorization).is_none());
-        assert!(matches!(again.revoke("nosuchkey"), Err(KeyError::NotFound(_))));
+        assert!(matches!(again.revoke("nosuchkey", |_| true), Err(KeyError::NotFound(_))));
+    });
+}
+
+#[test]
+fn a_key_has_a_revision_that_changes_with_it_and_not_with_its_use() {
+    on_engine(|load, clock| {
+        let keys = load();
+        let issued = keys.create(new_key(&[Scope::Read])).unwrap();
+        let id = issued.key.id.as_str();
+        assert_ne!(issued.key.revision, 0);
+        clock.set(TimestampMs(5_000_000));
+        keys.authenticate(&bearer(&issued.text)).unwrap();
+        keys.store_last_used().unwrap();
+        for keys in [&keys, &load()] {
+            let key = keys.get(id).unwrap();
+            assert_eq!(key.revision, issued.key.revision);
+            assert_eq!(key.last_used_at, Some(TimestampMs(5_000_000)));
+        }
+        assert!(matches!(keys.revoke(id, |now| now == 0), Err(KeyError::Changed)));
+        assert_eq!(keys.get(id).unwrap().revoked_at, None);
+        let revoked = keys.revoke(id, |now| now == issued.key.revision).unwrap();
+        assert!(revoked.revision > issued.key.revision);
+        assert_eq!(keys.get(id).unwrap().revision, revoked.revision);
+        assert_eq!(load().get(id).unwrap(), revoked);
+    });
+}
+
+#[test]
+fn a_key_and_the_receipt_of_its_request_are_stored_together_or_not_at_all() {
+    use telltale_engine::Receipt;
+    on_engine(|load, clock| {
+        let keys = load();
+        let receipt = |answer: &[u8]| Receipt {
+            id: 7,
+            fingerprint: 1,
+            answer: answer.to_vec(),
+            expires_at: TimestampMs(clock.now().0 + 86_400_000),
+        };
+        let first = keys.issue(new_key(&[Scope::Read])).unwrap();
+        assert!(keys.get(&first.key().id).is_none(), "it is not stored yet");
+        let first = keys.store(first, Some(receipt(b"first"))).unwrap();
+        // The same request once more, as if the first had not been known: the receipt keeps it from making a second key.
+        let second = keys.issue(new_key(&[Scope::Read])).unwrap();
+        let id = second.key().id.clone();
+        assert!(keys.store(second, Some(receipt(b"second"))).is_err());
+        assert!(keys.get(&id).is_none());
+        assert_eq!(load().list(), [first.key]);
     });
 }
 
@@ -149,6 +196,7 @@ fn a_new_key_must_make_sense() {
     assert_eq!(check(|key| key.public_ingest = true), None);
     assert_eq!(check(|key| key.name.clear()), Some(InvalidKey::NameMissing));
     assert_eq!(check(|key| key.name = "a\nb".to_owned()), Some(InvalidKey::Name));
+    assert_eq!(check(|key| key.name = "  ".to_owned()), Some(InvalidKey::Name));
     assert_eq!(check(|key| key.name = "x".repeat(201)), Some(InvalidKey::Name));
     assert_eq!(check(|key| key.user = "ops".to_owned()), Some(InvalidKey::User));
     assert_eq!(check(|key| key.user = "a b@c".to_owned()), Some(InvalidKey::User));

@@ -31,8 +31,8 @@ pub(super) fn matches(event: &Event, filter: &EventFilter) -> bool {
     let tags = filter.tags.iter().all(|filter| {
         let value = tag(event, &filter.key);
         match &filter.condition {
-            TagCondition::AnyOf(any) => value.is_some_and(|v| any.iter().any(|a| a == v)),
-            TagCondition::NoneOf(none) => !value.is_some_and(|v| none.iter().any(|n| n == v)),
+            TagCondition::AnyOf(any) => any.iter().any(|a| a == value.unwrap_or("")),
+            TagCondition::NoneOf(none) => none.iter().all(|n| n != value.unwrap_or("")),
             TagCondition::Prefix(prefix) => value.is_some_and(|v| v.starts_with(prefix.as_str())),
         }
     });

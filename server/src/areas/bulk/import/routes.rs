@@ -15,6 +15,7 @@ pub static ROUTES: &[Route] = &[Route::post("/api/v1/import", &import)
     .scope(Scope::Ingest)
     .limit(LimitClass::Unlimited)
     .body(BodyKind::Bulk)
+    .any_query()
     .doc(IMPORT)];
 
 async fn import(app: Arc<App>, mut req: Request) -> ApiResult<Response> {

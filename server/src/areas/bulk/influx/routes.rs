@@ -22,14 +22,24 @@ pub static ROUTES: &[Route] = &[
         .scope(Scope::Ingest)
         .limit(LimitClass::Unlimited)
         .body(BodyKind::Bulk)
+        .any_query()
         .doc(WRITE),
     Route::post("/api/v1/influx/api/v2/write", &write_v2)
         .scope(Scope::Ingest)
         .limit(LimitClass::Unlimited)
         .body(BodyKind::Bulk)
+        .any_query()
         .doc(WRITE_V2),
-    Route::get("/api/v1/influx/ping", &ping).public().limit(LimitClass::Unlimited).doc(PING),
-    Route::get("/api/v1/influx/health", &health).public().limit(LimitClass::Unlimited).doc(HEALTH),
+    Route::get("/api/v1/influx/ping", &ping)
+        .public()
+        .limit(LimitClass::Unlimited)
+        .any_query()
+        .doc(PING),
+    Route::get("/api/v1/influx/health", &health)
+        .public()
+        .limit(LimitClass::Unlimited)
+        .any_query()
+        .doc(HEALTH),
 ];
 
 async fn write(app: Arc<App>, req: Request) -> ApiResult<Response> {

@@ -19,6 +19,7 @@ pub static ROUTES: &[Route] = &[Route::post("/v1/metrics", &export)
     .scope(Scope::Ingest)
     .limit(LimitClass::Unlimited)
     .body(BodyKind::Bulk)
+    .any_query()
     .doc(EXPORT)];
 
 async fn export(app: Arc<App>, mut req: Request) -> ApiResult<Response> {

@@ -19,6 +19,7 @@ pub static ROUTES: &[Route] = &[Route::post("/api/v1/write", &write)
     .scope(Scope::Ingest)
     .limit(LimitClass::Unlimited)
     .body(BodyKind::Bulk)
+    .any_query()
     .packing(Packing::Snappy)
     .doc(WRITE)];
 

@@ -37,10 +37,11 @@ impl Span {
         Self { from: None, to: None, now }
     }
 
-    /// Reads `from` and `to`. A date is its midnight in UTC, as in queries of metrics.
+    /// Reads `from` and `to`. A date is the whole day, as everywhere.
     pub(in crate::areas::dashboards) fn read(query: &Query, now: TimestampMs) -> ApiResult<Self> {
-        let moment = |field| query.moment(field).map(|read| read.map(Moment::start));
-        let span = Self { from: moment("from")?, to: moment("to")?, now };
+        let from = query.moment("from", now)?.map(Moment::start);
+        let to = query.moment("to", now)?.map(Moment::end);
+        let span = Self { from, to, now };
         if span.from.is_some_and(|from| from >= span.end()) {
             return Err(InvalidQuestion::RangeEmpty.into());
         }

@@ -14,6 +14,7 @@ use crate::areas::dashboards::options::WidgetOptions;
 use crate::http::without_place;
 use crate::limits;
 use crate::platform::bounded::AtMost;
+use crate::platform::json::whole_u32;
 
 /// The version of exports that is written and read.
 pub(super) const EXPORT_VERSION: u32 = 1;
@@ -84,9 +85,13 @@ pub(in crate::areas::dashboards) struct LayoutInput {
 #[serde(deny_unknown_fields)]
 struct MoveInput {
     id: String,
+    #[serde(deserialize_with = "whole_u32")]
     x: u32,
+    #[serde(deserialize_with = "whole_u32")]
     y: u32,
+    #[serde(deserialize_with = "whole_u32")]
     width: u32,
+    #[serde(deserialize_with = "whole_u32")]
     height: u32,
 }
 
@@ -223,7 +228,11 @@ impl ImportInput {
 }
 
 fn required_title(title: Option<String>) -> Result<String, Invalid> {
-    title.filter(|title| !title.is_empty()).ok_or_else(|| Invalid::missing("title"))
+    let title = title.filter(|title| !title.is_empty()).ok_or_else(|| Invalid::missing("title"))?;
+    if title.chars().all(char::is_whitespace) {
+        return Err(Invalid::field("title", model::BLANK));
+    }
+    Ok(title)
 }
 
 fn too_many_widgets() -> Invalid {

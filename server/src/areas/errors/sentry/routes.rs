@@ -36,6 +36,7 @@ const fn route(path: &'static str, handler: &'static dyn Handle, dsn_in: Option<
         .dsn(Scope::Ingest, dsn_in)
         .limit(LimitClass::Single)
         .body(BodyKind::Bulk)
+        .any_query()
         .packing(Packing::Brotli)
         .cors()
 }

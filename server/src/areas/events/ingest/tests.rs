@@ -21,7 +21,7 @@ const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 /// An event as text, so that tables stay readable: `a{k=v} u=ann 1.5 {"p":1} @2026-01-02T03:04:05.678Z`.
 fn shown(event: &NewEvent<'_>) -> Result<String, InvalidEvent> {
     // What the engine would refuse.
-    MetricName::check(event.name)?;
+    MetricName::check_given(event.name)?;
     let tags = Tags::new(event.tags)?;
     if event
         .user
@@ -120,6 +120,7 @@ fn inputs_that_are_refused() {
         (r#"{"name":"","value":"x"}"#, MissingName, "name"),
         (r#"{"name":7}"#, InvalidName, "name"),
         (r#"{"name":"a\nb"}"#, InvalidName, "name"),
+        (r#"{"name":" "}"#, InvalidName, "name"),
         (r#"{"name":"a","name":"a"}"#, InvalidName, "name"),
         (r#"{"name":"a","timestamp":1767323045}"#, InvalidTimestamp, "timestamp"),
         (r#"{"name":"a","timestamp":""}"#, InvalidTimestamp, "timestamp"),

@@ -27,7 +27,7 @@ pub static ROUTES: &[Route] = &[
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let pagination = Pagination::read(req.query())?;
-    let filter = filter(req.query())?;
+    let filter = filter(req.query(), app.now())?;
     let page = app.jobs().dead_jobs(filter, pagination.offset(), pagination.limit()).await?;
     Response::ok(&DeadList::new(page, pagination))
 }

@@ -176,13 +176,13 @@ impl Pagination {
 }
 
 /// Reads which dead jobs a list shall show.
-pub(super) fn filter(query: &Query) -> ApiResult<DeadFilter> {
+pub(super) fn filter(query: &Query, now: TimestampMs) -> ApiResult<DeadFilter> {
     let text = |key| Ok::<_, ApiError>(query.one(key)?.map(str::to_owned));
     Ok(DeadFilter {
         class: text("class_name")?,
         error_class: text("error_class")?,
         queue: text("queue")?,
-        since: query.moment("since")?.map(time::Moment::start),
+        since: query.moment("since", now)?.map(time::Moment::start),
         older_than: None,
         whose: whose(query)?,
     })

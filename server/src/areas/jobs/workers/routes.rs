@@ -147,7 +147,8 @@ const FETCH: Doc = Doc::new(TAG, "Fetch jobs")
     .about(
         "Hands out jobs of the worker's queues, those of the first queue first. With `wait_seconds` it waits for one. Whoever \
          hangs up meanwhile gets none, and none is lost. Where as many fetches wait as may, of the key or in all, it is answered at \
-         once. A worker that is not active gets none.",
+         once. A worker that is not active gets none. An `Idempotency-Key` is ignored: a repetition is another fetch, and jobs of an \
+         answer that reaches nobody go back to the front of their queues.",
     )
     .request::<FetchInput>()
     .ok::<Fetched>()

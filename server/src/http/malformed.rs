@@ -1,0 +1,130 @@
+//! Refusals outside the pipeline, as bytes of HTTP/1: to a client that was too slow, and in place of hyper's own.
+//!
+//! What is not HTTP never becomes a request. hyper answers it with a bare head (400, 414 or 431) and closes. Those bytes are
+//! recognised on their way to the socket, by [`super::activity::Tapped`], and the client is sent an error body with a request
+//! id in their place. Responses of our own cannot be taken for them: each has a request id.
+
+use std::time::Duration;
+
+use super::error::{ApiError, ErrorCode};
+use super::response::Response;
+use super::server::Server;
+
+/// How the heads begin that hyper writes by itself.
+const BARE_HEADS: [&[u8]; 6] = [
+    b"HTTP/1.1 400 ",
+    b"HTTP/1.1 414 ",
+    b"HTTP/1.1 431 ",
+    b"HTTP/1.0 400 ",
+    b"HTTP/1.0 414 ",
+    b"HTTP/1.0 431 ",
+];
+/// More bytes than such a head has: a status line, a date, and that there is no body.
+const BARE_HEAD_BYTES_MAX: usize = 256;
+
+/// What hyper refuses by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Malformed {
+    /// It is not HTTP/1.
+    Request,
+    /// The request line is longer than any that is read.
+    Target,
+    /// There are more bytes of headers than are read, or more headers.
+    Headers,
+}
+
+impl Malformed {
+    /// What these bytes refuse, if they are a refusal that hyper writes by itself.
+    pub(super) fn refused_by(bytes: &[u8]) -> Option<Self> {
+        let head = BARE_HEADS.iter().find(|head| bytes.starts_with(head))?;
+        let is_bare = bytes.len() <= BARE_HEAD_BYTES_MAX
+            && bytes.ends_with(b"\r\n\r\n")
+            && contains(bytes, b"\r\ncontent-length: 0\r\n")
+            && !contains(bytes, b"\r\nx-request-id: ");
+        let malformed = match head.get(9..12) {
+            Some(b"414") => Self::Target,
+            Some(b"431") => Self::Headers,
+            _ => Self::Request,
+        };
+        is_bare.then_some(malformed)
+    }
+
+    fn error(self, server: &Server) -> ApiError {
+        let max = server.settings.header_bytes_max;
+        match self {
+            Self::Request => ApiError::new(
+                ErrorCode::InvalidParameter,
+                "the request is not valid HTTP/1.1: look at its request line (no spaces in the path), its headers and its \
+                 Content-Length",
+            ),
+            Self::Target => ApiError::parameter("path", "and query string are too long"),
+            Self::Headers => ApiError::parameter(
+                "headers",
+                format_args!(
+                    "must be at most {} of {max} bytes together",
+                    server.settings.headers_max
+                ),
+            ),
+        }
+    }
+}
+
+/// The refusal of what hyper cannot read, counted and logged.
+pub(super) fn refusal(server: &Server, malformed: Malformed) -> Vec<u8> {
+    last_words(server, &malformed.error(server))
+}
+
+/// The response to a client that does not finish its headers, counted and logged.
+pub(super) fn too_slow(server: &Server) -> Vec<u8> {
+    let error = ApiError::new(ErrorCode::RequestTimeout, "the headers did not arrive in time");
+    last_words(server, &error)
+}
+
+/// An error as the last response of a connection. There is no request whose id it could echo.
+fn last_words(server: &Server, error: &ApiError) -> Vec<u8> {
+    let response = Response::from(error);
+    let (status, request_id) = (response.status, server.ids.next(""));
+    server.telemetry.answered(None, status, Duration::ZERO, 0);
+    tracing::info!(status = status.as_u16(), request_id, code = error.code().as_str(), "request");
+    let reason = status.canonical_reason().unwrap_or_default();
+    let length = response.body().len();
+    let mut bytes = format!(
+        "HTTP/1.1 {} {reason}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         x-request-id: {request_id}\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n",
+        status.as_u16()
+    )
+    .into_bytes();
+    bytes.extend_from_slice(response.body());
+    bytes
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_hyper_writes_by_itself_is_taken_for_it() {
+        let date = "date: Fri, 02 Jan 2026 03:04:05 GMT";
+        let bare = format!("connection: close\r\ncontent-length: 0\r\n{date}\r\n\r\n");
+        for (status, expected) in [
+            ("1.1 400 Bad Request", Some(Malformed::Request)),
+            ("1.0 400 Bad Request", Some(Malformed::Request)),
+            ("1.1 414 URI Too Long", Some(Malformed::Target)),
+            ("1.1 431 Request Header Fields Too Large", Some(Malformed::Headers)),
+            ("1.1 404 Not Found", None),
+            ("1.1 200 OK", None),
+        ] {
+            let head = format!("HTTP/{status}\r\n{bare}");
+            assert_eq!(Malformed::refused_by(head.as_bytes()), expected, "{head}");
+            let ours = format!("HTTP/{status}\r\nx-request-id: 7\r\n{bare}");
+            assert_eq!(Malformed::refused_by(ours.as_bytes()), None, "{ours}");
+            let with_more = format!("HTTP/{status}\r\n{bare}HTTP/1.1 200 OK");
+            assert_eq!(Malformed::refused_by(with_more.as_bytes()), None, "{with_more}");
+        }
+        assert_eq!(Malformed::refused_by(b""), None);
+    }
+}
