@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test setup fmt lint bench costs compare fuzz simulate soak deny
+.PHONY: help run build test setup package fmt lint bench costs compare fuzz simulate soak deny
 
 # The build stays outside the tree, so that every clone can share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -29,16 +29,22 @@ DIMENSIONS ?=
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
-run: ## Build and serve on 127.0.0.1:8080 with the data in ./data (LISTEN=, DATA=)
+run: build ## Build and serve on 127.0.0.1:8080 with the data in ./data (LISTEN=, DATA=)
+	exec "$$CARGO_TARGET_DIR/release/telltale" serve --data "$(DATA)" --listen "$(LISTEN)"
+
+build: ## Build the release, and install what that needs
 	@tools/setup build
 	cargo build --release --locked --workspace --bin telltale
-	exec "$$CARGO_TARGET_DIR/release/telltale" serve --data "$(DATA)" --listen "$(LISTEN)"
 
 test: ## Check everything: format, lints, contract, all tests
 	@tools/check
 
 setup: ## Install what the build and the tests need and this machine lacks
 	@tools/setup test
+
+package: build ## Make a Debian package of the release
+	@tools/setup package
+	@tools/package "$$CARGO_TARGET_DIR/release/telltale" "$$CARGO_TARGET_DIR/debian"
 
 fmt: ## Format the code
 	cargo fmt --all

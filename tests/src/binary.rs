@@ -36,7 +36,7 @@ fn build() -> PathBuf {
 }
 
 /// The target directory that this very test was built into: `<target>/debug/deps/<test>`.
-pub(crate) fn target_dir() -> PathBuf {
+pub fn target_dir() -> PathBuf {
     let Ok(here) = std::env::current_exe() else { panic!("a process knows its own program") };
     match here.ancestors().nth(3) {
         Some(target) => target.to_owned(),

@@ -21,7 +21,7 @@ mod server;
 mod time;
 
 pub use answer::{Answer, masked, same};
-pub use binary::telltale;
+pub use binary::{target_dir, telltale};
 pub use client::{Client, Outgoing};
 pub use coverage::{Case, Covered, declarations};
 pub use curl::h2_status;

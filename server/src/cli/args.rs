@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 /// One program that watches and operates your systems.
 #[derive(Debug, Parser)]
@@ -75,6 +76,18 @@ pub(super) enum Command {
     Seal,
     /// Merge blocks to their final form now and remove files that nobody uses any more
     Merge,
+    /// Check that the server on the data directory is ready; exits with 1 if it is not
+    Health,
+    /// Print the script that completes commands in a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page in roff, or write the pages of all commands into a directory
+    Man {
+        /// The directory; made if it does not exist
+        dir: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -89,8 +102,11 @@ pub(super) struct ConfigArgs {
     #[command(flatten)]
     pub(super) listen: Listen,
     /// Print all settings with their defaults and meanings as Markdown instead
-    #[arg(long)]
+    #[arg(long, conflicts_with = "example")]
     pub(super) reference: bool,
+    /// Print a file to begin with: each setting with its meaning, commented out where it has its default
+    #[arg(long)]
+    pub(super) example: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,8 +6,10 @@
 mod args;
 mod background;
 mod copy;
+mod health;
 mod import;
 mod keys;
+mod manual;
 mod query;
 mod run;
 mod serve;

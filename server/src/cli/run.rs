@@ -11,7 +11,7 @@ use super::args::{Cli, Command};
 use super::error::CliError;
 use super::output::note;
 use super::target::Destination;
-use super::{copy, import, keys, query, serve, settings, wiring};
+use super::{copy, health, import, keys, manual, query, serve, settings, wiring};
 use crate::platform::config::{Config, Directives, Environment, Loaded, Origin};
 use crate::platform::logging;
 
@@ -47,6 +47,8 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
             serve::run(&loaded.config, &environment)
         }
         Command::Config(args) => settings::print(&common, &args, &environment),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { dir } => manual::pages(dir.as_deref()),
         other => {
             let config = quiet(wiring::load(&common, None, &environment)?);
             command(&Destination { config, remote }, other)
@@ -69,7 +71,11 @@ fn command(destination: &Destination, command: Command) -> Result<(), CliError> 
         Command::Verify => runtime.block_on(copy::verify(destination)),
         Command::Seal => runtime.block_on(copy::seal(destination)),
         Command::Merge => runtime.block_on(copy::merge(destination)),
-        Command::Serve(_) | Command::Config(_) => Ok(()),
+        Command::Health => runtime.block_on(health::check(config)),
+        Command::Serve(_)
+        | Command::Config(_)
+        | Command::Completions { .. }
+        | Command::Man { .. } => Ok(()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `telltale config`: the effective settings, or the reference of all there are.
+//! `telltale config`: the effective settings, a file to begin with, or the reference of all there are.
 
 use super::args::{Common, ConfigArgs};
 use super::error::CliError;
@@ -16,5 +16,5 @@ pub(super) fn print(
         return out(&reference());
     }
     let loaded = wiring::load(common, args.listen.listen.as_deref(), environment)?;
-    out(&loaded.to_toml())
+    out(&if args.example { loaded.to_example() } else { loaded.to_toml() })
 }

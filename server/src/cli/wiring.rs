@@ -58,6 +58,9 @@ fn local_only(command: &Command) -> Option<&'static str> {
         Command::Config(_) => Some("config"),
         Command::Restore { .. } => Some("restore"),
         Command::Import { .. } => Some("import"),
+        Command::Health => Some("health"),
+        Command::Completions { .. } => Some("completions"),
+        Command::Man { .. } => Some("man"),
         Command::Keys { .. }
         | Command::Query(_)
         | Command::Backup { .. }

@@ -109,6 +109,19 @@ fn the_first_start_prints_a_key_once() {
 }
 
 #[test]
+fn health_is_that_of_the_server_on_the_data_directory() {
+    let mut server = Server::start();
+    let healthy = eventually("the server to be healthy", || {
+        let output = server.cli(["health"]);
+        output.status.success().then(|| said(&output))
+    });
+    assert_eq!(healthy, "ready\n");
+    server.kill9();
+    let told = failed(&server.cli(["health"]));
+    assert!(told.contains("no server is ready"), "{told}");
+}
+
+#[test]
 fn a_malformed_first_key_is_refused() {
     for key in ["secret", "tt_short_x", "tt_testadmin_tooshort", &ADMIN_KEY.replace('0', "-")] {
         let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };

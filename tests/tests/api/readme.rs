@@ -1,5 +1,5 @@
-//! The tour of the README works as printed: every block of commands runs, in order, on a real server, and
-//! answers what stands below it.
+//! The tour of the README and the guides work as printed: every block of commands runs, in order, on a real server, and
+//! responds with what is printed below it.
 
 use std::process::Command;
 
@@ -7,22 +7,22 @@ use serde_json::Value;
 use telltale_tests::{ADMIN_KEY, Server, masked, same, telltale};
 
 const README: &str = include_str!("../../../README.md");
-/// Where the README says that the server listens.
+const GUIDES: &str = include_str!("../../../docs/guides.md");
+/// Where they say that the server listens.
 const PRINTED_ADDRESS: &str = "127.0.0.1:8080";
 
-/// A block of the README: its language and its text.
+/// A block of a page: its language and its text.
 #[derive(Debug)]
 struct Block {
     language: String,
     text: String,
 }
 
-/// The blocks of the section called "A tour".
-fn tour() -> Vec<Block> {
-    let section = README.split("\n## ").find(|section| section.starts_with("A tour"));
+/// The blocks of a page, or of a section of it.
+fn blocks(page: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open = false;
-    for line in section.unwrap_or_default().lines() {
+    for line in page.lines() {
         match line.strip_prefix("```") {
             Some(_) if open => open = false,
             Some(language) => {
@@ -41,7 +41,7 @@ fn tour() -> Vec<Block> {
     blocks
 }
 
-/// Runs a block as a shell would, with the key and the program at hand, and answers its last line.
+/// Runs a block as a shell would, with the key and the program at hand, and returns what it prints.
 #[track_caller]
 fn run(server: &Server, text: &str) -> String {
     let script = text.replace(PRINTED_ADDRESS, &server.address().to_string());
@@ -60,30 +60,63 @@ fn run(server: &Server, text: &str) -> String {
     said
 }
 
-#[test]
-fn the_tour_works_as_printed() {
-    let blocks = tour();
+/// Runs the blocks of commands in order, each with the functions that the ones before define, and compares what they respond with
+/// the block of JSON that follows, if one does. A response with an error is a failure where it is not printed.
+#[track_caller]
+fn works(page: &str, commands_min: usize) {
+    let blocks = blocks(page);
     let commands = blocks.iter().filter(|block| block.language == "sh").count();
-    assert!(commands >= 6, "the tour has {commands} blocks of commands");
+    assert!(commands >= commands_min, "the page has {commands} blocks of commands");
     let server = Server::start();
-    let mut said = String::new();
-    for block in &blocks {
+    let mut functions = String::new();
+    for (at, block) in blocks.iter().enumerate() {
         match block.language.as_str() {
-            "sh" => said = run(&server, &block.text),
-            "json" => {
-                let (answered, printed) = (parsed(&said), parsed(&block.text));
-                same(&masked(&answered), &masked(&printed));
+            "sh" => {
+                let answers = answers(&run(&server, &format!("{functions}{}", block.text)));
+                let printed = blocks.get(at + 1).filter(|next| next.language == "json");
+                let last = answers.len().saturating_sub(usize::from(printed.is_some()));
+                for answer in answers.iter().take(last) {
+                    assert!(answer.get("error").is_none(), "{}\n{answer}", block.text);
+                }
+                if let Some(printed) = printed {
+                    let Some(answer) = answers.last() else {
+                        panic!("no response: {}", block.text)
+                    };
+                    same(&masked(answer), &masked(&parsed(&printed.text)));
+                }
+                let defines = |line: &&str| line.contains("() {") && line.ends_with('}');
+                functions.extend(block.text.lines().filter(defines).map(|f| format!("{f}\n")));
             }
-            other => panic!("the tour has a block of {other:?}"),
+            "json" | "yaml" => {}
+            other => panic!("the page has a block of {other:?}"),
         }
     }
 }
 
-/// The last line that is JSON: a block of several commands shows the last answer.
+#[test]
+fn the_tour_works_as_printed() {
+    let tour = README.split("\n## ").find(|section| section.starts_with("A tour"));
+    works(tour.unwrap_or_default(), 8);
+}
+
+#[test]
+fn the_guides_work_as_printed() {
+    works(GUIDES, 20);
+}
+
+/// The responses in what a block printed: JSON values, one after the other on each line.
+fn answers(printed: &str) -> Vec<Value> {
+    printed
+        .lines()
+        .flat_map(|line| {
+            serde_json::Deserializer::from_str(line).into_iter::<Value>().map_while(Result::ok)
+        })
+        .collect()
+}
+
 #[track_caller]
 fn parsed(text: &str) -> Value {
-    let whole = serde_json::from_str(text);
-    match whole.or_else(|_| serde_json::from_str(text.trim().lines().last().unwrap_or_default())) {
+    match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) => panic!("{error}: {text}"),
     }

@@ -142,6 +142,10 @@ fn what_every_house_has_is_there() {
         "clippy.toml",
         "deny.toml",
         "docs/FORMAT.md",
+        "docs/configuration.md",
+        "docs/guides.md",
+        "docs/operations.md",
+        "packaging/Containerfile",
         "rust-toolchain.toml",
         "rustfmt.toml",
     ] {

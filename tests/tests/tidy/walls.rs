@@ -22,12 +22,20 @@ const ONLY: &[Only] = &[
         reason: "the HTTP machinery is the http folder's; control.rs is the client of the command line",
     },
     Only {
-        crates: &["tokio", "hyper", "http", "tracing_subscriber", "clap"],
+        crates: &[
+            "tokio",
+            "hyper",
+            "http",
+            "tracing_subscriber",
+            "clap",
+            "clap_complete",
+            "clap_mangen",
+        ],
         places: &["server/", "tests/", "benches/", "fuzz/"],
         reason: "the engine is a library without a runtime, HTTP or a command line",
     },
     Only {
-        crates: &["clap", "indicatif"],
+        crates: &["clap", "clap_complete", "clap_mangen", "indicatif"],
         places: &["server/src/cli/", "server/src/main.rs"],
         reason: "the command line is the cli folder's",
     },

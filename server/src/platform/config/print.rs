@@ -1,7 +1,27 @@
-//! Showing the configuration: the effective values as a file that reads back, and the reference as Markdown.
+//! Showing the configuration: the effective values as a file that reads back, a file to begin with, and the reference
+//! as Markdown.
 
+use super::error::Origin;
 use super::load::Loaded;
 use super::settings::{OTHER_VARIABLES, SECTIONS, Setting};
+
+/// Columns of the comments of the file to begin with.
+const EXAMPLE_COLUMNS: usize = 100;
+/// How the file to begin with starts.
+const EXAMPLE_HEAD: &str = "Settings of Telltale. Lines that begin with `#` and a name show defaults: remove the `#` to set \
+    another value, and restart the server. Variables of the environment (`TELLTALE_*`) and flags win over this file. \
+    `telltale config --config FILE` prints what is in effect.";
+
+/// How the reference starts.
+const REFERENCE_HEAD: &str = "\
+# Settings
+
+Printed by `telltale config --reference`. Flags win over variables of the environment, which win over the file
+(`--config FILE`), which wins over the defaults. Every setting is also a flag: `--set limits.batch=unlimited`. A key that is
+not declared here is an error, wherever it occurs. `telltale config` prints the effective values and where each comes from;
+`telltale config --example` prints a file to begin with.
+
+";
 
 impl Loaded {
     /// The effective values as TOML; a comment on each line says where the value comes from. Read as a
@@ -24,15 +44,51 @@ impl Loaded {
         }
         text
     }
+
+    /// A file to begin with: every setting below its meaning. Settings with their defaults are commented out, so that
+    /// they follow the defaults of later versions.
+    pub fn to_example(&self) -> String {
+        let mut text = commented(EXAMPLE_HEAD);
+        for section in SECTIONS {
+            text.push_str(&format!("\n{}[{}]\n", commented(section.doc), section.path));
+            for setting in section.settings {
+                let Some(one) = self.effective.iter().find(|one| one.key == setting.key) else {
+                    continue;
+                };
+                let mark = if one.origin == Origin::Default { "#" } else { "" };
+                let meaning = commented(setting.doc);
+                text.push_str(&format!("\n{meaning}{mark}{} = {}\n", name_of(one.key), one.value));
+            }
+        }
+        text
+    }
+}
+
+/// A text as comment lines.
+fn commented(text: &str) -> String {
+    let mut lines = String::new();
+    let mut column = EXAMPLE_COLUMNS;
+    for word in text.split_whitespace() {
+        let width = word.chars().count() + 1;
+        if column + width > EXAMPLE_COLUMNS {
+            lines.push_str(if lines.is_empty() { "#" } else { "\n#" });
+            column = 1;
+        }
+        lines.push(' ');
+        lines.push_str(word);
+        column += width;
+    }
+    lines.push('\n');
+    lines
 }
 
 fn name_of(key: &str) -> &str {
     key.rsplit_once('.').map_or(key, |(_, name)| name)
 }
 
-/// All settings as Markdown, for `docs/configuration.md`.
+/// All settings as Markdown: `docs/configuration.md` is this text.
 pub fn reference() -> String {
-    let mut text = String::new();
+    let mut text = REFERENCE_HEAD.to_owned();
     for section in SECTIONS {
         text.push_str(&format!("## [{}]\n\n{}\n\n", section.path, section.doc.trim()));
         text.push_str(

@@ -395,6 +395,25 @@ fn the_effective_values_read_back_as_a_file() {
 }
 
 #[test]
+fn the_example_file_reads_as_what_it_was_made_of() {
+    let loaded = load("", &[], &["server.data=/var/lib/telltale", "jobs.lease=5m"]).unwrap();
+    let example = loaded.to_example();
+    let is_set = |line: &&str| line.contains(" = ") && !line.starts_with('#');
+    let set: Vec<&str> = example.lines().filter(is_set).collect();
+    assert_eq!(set, ["data = \"/var/lib/telltale\"", "lease = \"5m\""]);
+    // As it is, and with everything set that it shows.
+    let uncommented: Vec<&str> = example
+        .lines()
+        .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line))
+        .collect();
+    for file in [example.clone(), uncommented.join("\n")] {
+        assert_eq!(load(&file, &[], &[]).unwrap().config, loaded.config, "{file}");
+    }
+    let longest = example.lines().filter(|line| line.starts_with("# ")).map(|l| l.chars().count());
+    assert!(longest.max().unwrap_or(0) <= 100, "{example}");
+}
+
+#[test]
 fn the_reference_lists_every_setting() {
     let text = reference();
     for setting in settings::all() {
