@@ -252,6 +252,8 @@ impl Course {
                 self.reason.clone_from(reason);
             }
             Move::Ignore { duration_ms, reason } => {
+                // What came before goes by the ignore that was in force then, also when it is read again after a crash.
+                self.moved_number = next_number;
                 self.ignored_until = duration_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
                 self.reason.clone_from(reason);
             }

@@ -106,7 +106,7 @@ impl Course {
         }
     }
 
-    /// Carries out a move. One to where the group is already changes nothing.
+    /// Carries out a move. One to where the group is already changes nothing, but for how long it is ignored.
     fn carry_out(&mut self, order: &Move, now: i64, number: u64) {
         let status = self.status(now);
         let assignee = self.assignee.take();
@@ -119,7 +119,10 @@ impl Course {
                 let ignored_until = ms.map(|ms| now + ms);
                 *self = Self { set: Status::Ignored, ignored_until, ..moved };
             }
-            Move::Ignore(ms) => self.ignored_until = ms.map(|ms| now + ms),
+            Move::Ignore(ms) => {
+                self.moved = number;
+                self.ignored_until = ms.map(|ms| now + ms);
+            }
             Move::Unresolve if self.set != Status::Unresolved => *self = moved,
             Move::Assign(user) => {
                 self.assignee = Some(user.clone());

@@ -8,7 +8,7 @@ use super::setup::{Indexed, Sources, answer, chunk, page};
 use crate::events::source::Unopened;
 use crate::model::{
     Event, EventAggregation, EventField, EventFilter, EventGroupBy, EventId, EventListQuery,
-    EventQuery, Interval, NameFilter, TagCondition, TagFilter, TimeRange, TimestampMs,
+    EventQuery, Interval, NameFilter, Properties, TagCondition, TagFilter, TimeRange, TimestampMs,
 };
 
 const AGGREGATIONS: [EventAggregation; 11] = [
@@ -46,6 +46,9 @@ fn event(times: i64) -> impl Strategy<Value = Event> {
         proptest::option::of(text(&PROPERTIES)),
     )
         .prop_map(|(time, name, user, value, (app, zone), properties)| {
+            // As they are stored: of equal keys the last.
+            let stored = |text: String| Properties::parse(&text).unwrap().as_str().to_owned();
+            let properties = properties.map(stored);
             let tags = [("app", app), ("zone", zone)];
             let tags = tags.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?)));
             let (id, time, tags) = (EventId(0), TimestampMs(time), tags.collect());

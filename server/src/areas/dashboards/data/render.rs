@@ -134,10 +134,10 @@ mod tests {
         let told = |text: &str| read(text).map_err(|error: ApiError| error.code().as_str());
         assert_eq!(told(""), ok((99 * day, 100 * day + 1)));
         assert_eq!(told("from=1970-02-01"), ok((31 * day, 100 * day + 1)));
-        assert_eq!(told("to=1970-02-01"), ok((30 * day, 31 * day)));
-        assert_eq!(told("from=1970-01-02&to=1970-01-03"), ok((day, 2 * day)));
+        assert_eq!(told("to=1970-02-01"), ok((31 * day, 32 * day)));
+        assert_eq!(told("from=1970-01-02&to=1970-01-03"), ok((day, 3 * day)));
         assert_eq!(told("from=1970-01-03&to=1970-01-02"), Err("invalid_range"));
-        assert_eq!(told("from=1970-01-03&to=1970-01-03"), Err("invalid_range"));
+        assert_eq!(told("from=1970-01-03&to=1970-01-03"), ok((2 * day, 3 * day)));
         assert_eq!(told("from=1971-01-01"), Err("invalid_range"));
         assert_eq!(told("from=soon"), Err("invalid_timestamp"));
         assert_eq!(told("to="), Err("invalid_timestamp"));

@@ -28,7 +28,7 @@ fn a_series_becomes_a_metric_with_tags() {
     assert_eq!(bench.kind("up"), Some(MetricType::Gauge));
     assert_eq!(bench.gauge("up", &[("host", "a")]), [(0, 1.0), (1, 0.0)]);
     assert_eq!(bench.gauge("up", &[("host", "b")]), [(0, 2.5)]);
-    assert_eq!(bench.gauge("up", &[("host", "")]).len(), 0, "a label without a value is none");
+    assert_eq!(bench.gauge("up", &[("host", "")]), [(3, f64::MAX)], "of what has no host");
     // The same series, in another order and by the other version.
     let mut request = RequestV2::new();
     let again = request.series(&[("zone", ""), ("host", "a"), ("__name__", "up")]);
