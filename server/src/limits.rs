@@ -345,20 +345,22 @@ pub const ERROR_ID_DAYS: i64 = 7;
 pub const ERROR_GROUPS_AUTO_MAX: u64 = 100_000;
 /// Bytes of sets of users that stay in memory, at most; fewer where `memory.limit` is small.
 pub const ERROR_USERS_BYTES_MAX: usize = 32 << 20;
-/// Files that connections leave to the rest of the process: those of the database, and 128 for logs, merges and copies.
-pub const FILES_RESERVED: usize = telltale_engine::limits::DATABASE_FILES_OPEN_MAX + 128;
+/// Files that connections leave to the rest of the process: those of the database, 128 for logs, merges and copies, and those of
+/// connections that end.
+pub const FILES_RESERVED: usize =
+    telltale_engine::limits::DATABASE_FILES_OPEN_MAX + 128 + CONNECTIONS_CLOSING_MAX;
 /// Connections that may wait to be accepted, where the system allows as many. A client that finds no place tries again after a second.
 pub const CONNECTIONS_UNACCEPTED_MAX: u32 = 4_096;
 /// Connections that there may be however few files the process may open.
 pub const CONNECTIONS_MIN: usize = 16;
 /// Connections that clients without a key have at least where their share is not set: so many connect at once on small machines.
 pub const STRANGER_CONNECTIONS_MIN: usize = 16;
-/// Milliseconds for which the connection of a client without a key is not closed for another: long enough to send a request that has one.
-/// Where more connect than there are places in this time, the listener waits for the rest of it.
+/// Milliseconds for which the connection of a client without a key is not closed for another of its address, once the server has looked at
+/// its socket: long enough to send a request that has one. Of more that connect in this time than there are places, the rest is refused.
 pub const STRANGER_EVICTION_AGE_MS: u64 = 50;
 /// Connections that were closed for others and have not ended yet, at most: the listener waits while there are more, so that they do
-/// not add up to files and memory that nobody counts.
-pub const CONNECTIONS_CLOSING_MAX: usize = 64;
+/// not add up to files and memory that nobody counts. Each ends at its next turn.
+pub const CONNECTIONS_CLOSING_MAX: usize = 256;
 /// Seconds between two lines of the log about connections that were closed for others.
 pub const EVICTIONS_LOG_SECONDS: u64 = 10;
 

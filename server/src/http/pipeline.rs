@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::request::Parts;
 
-use super::activity::Activity;
+use super::activity::{Activity, Handled};
 use super::admission::{Purpose, Reservation};
 use super::body::BodyLimits;
 use super::client_end::ClientEnd;
@@ -25,7 +25,7 @@ use super::identify::OverQuota;
 use super::query::Query;
 use super::request::Request;
 use super::response::Response;
-use super::route::{BodyKind, Handler, HangUp, Method, Route};
+use super::route::{Access, BodyKind, Handler, HangUp, Method, Route};
 use super::router::Found;
 use super::server::Server;
 use super::strangers::StrangersPlace;
@@ -86,6 +86,7 @@ where
     } else {
         refuse_known(server, route, trail)?;
     }
+    let _handled = handle_for_anybody(route, &parts);
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
         Handler::App(handler) => handler,
@@ -147,6 +148,12 @@ fn introduce(parts: &Parts, identity: &Identity) {
     {
         activity.show_key();
     }
+}
+
+/// Tells the connection that work begins for a client who needs no key.
+fn handle_for_anybody(route: &Route, parts: &Parts) -> Option<Handled> {
+    let activity = parts.extensions.get::<Arc<Activity>>();
+    activity.filter(|_| matches!(route.access, Access::Public)).map(Activity::handle)
 }
 
 /// The place of a request while its body is read.
