@@ -395,12 +395,26 @@ pub const HTTP2_KNOWN_FRAMES_PER_SECOND: u64 = 2_000;
 pub const HTTP2_FRAMES_PER_REQUEST: u64 = 4;
 /// Bytes sent to a client for which it may send a frame more. Clients acknowledge a few KiB at a time, on the stream and on the connection.
 pub const HTTP2_BYTES_PER_FRAME_EARNED: usize = 1 << 10;
+/// The same once a key was shown: some acknowledge every KiB, and send what else they have to say between.
+pub const HTTP2_KNOWN_BYTES_PER_FRAME_EARNED: usize = 128;
 /// Frames that a client may have earned and not sent.
 pub const HTTP2_FRAMES_EARNED_MAX: u64 = 10_000;
 /// Frames with less of a body count as frames beside it while no key was shown.
 pub const HTTP2_STRANGER_DATA_BYTES_MIN: u32 = 128;
-/// Answers, however long, that a connection on which no key was shown may leave unread.
-pub const STRANGER_UNREAD_MAX: usize = 32;
+/// Such frames that a connection may have before a key was shown: what comes with the request that has it. h2 takes some 130 of them
+/// before that request is looked at.
+pub const HTTP2_STRANGER_SMALL_DATA_MAX: u64 = 512;
+/// Frames that a reset stream and a priority count as while no key was shown: 50 of them at once.
+pub const HTTP2_STRANGER_RESET_PRICE: u64 = 4;
+/// A frame with more bytes than this counts as several, unless it is part of a request. Clients have a few settings of six bytes each.
+pub const HTTP2_FRAME_BYTES_COUNTED: u32 = 64;
+/// Requests that a client may send at once on an HTTP/2 connection on which no key was shown, refused ones included: several times as
+/// many as it may have open.
+pub const HTTP2_STRANGER_REQUESTS_BURST: u64 = 4 * HTTP2_STREAMS_MAX as u64;
+/// The same a second, in the long run.
+pub const HTTP2_STRANGER_REQUESTS_PER_SECOND: u64 = 200;
+/// Answers, however long, that a connection on which no key was shown may leave unread: as many as it may ask for at once.
+pub const STRANGER_UNREAD_MAX: usize = HTTP2_STREAMS_MAX as usize;
 
 /// Memory of an open connection, about, without the buffer that it reads into.
 pub const CONNECTION_BYTES: u64 = 16 << 10;

@@ -342,7 +342,7 @@ impl<S> Tapped<S> {
 
     /// Bytes went to the client.
     fn sent(&mut self, bytes: usize) {
-        self.frames.send(bytes);
+        self.frames.send(bytes, self.activity.sender());
         self.activity.sent(bytes);
     }
 }
