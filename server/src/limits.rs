@@ -364,6 +364,10 @@ pub const CONNECTIONS_CLOSING_MAX: usize = 256;
 /// Seconds between two lines of the log about connections that were closed for others.
 pub const EVICTIONS_LOG_SECONDS: u64 = 10;
 
+/// Requests that make stores smaller (workers that fetch and finish jobs, deletions) and are let in where others have taken all places.
+pub const DRAINING_REQUESTS: usize = 64;
+/// Bytes of bodies of such requests that are received where others have taken all room: they are small.
+pub const DRAINING_BODY_BYTES: usize = 1 << 20;
 /// Answers of fewer bytes are not counted in the account of memory: what an answer takes besides is as much.
 pub const ANSWER_BYTES_COUNTED: u64 = 1 << 10;
 /// Bytes of a body that are handed to the connection at a time: by such pieces it is seen what a client takes. Fewer where a client must
@@ -415,6 +419,13 @@ pub const HTTP2_STRANGER_REQUESTS_BURST: u64 = 4 * HTTP2_STREAMS_MAX as u64;
 pub const HTTP2_STRANGER_REQUESTS_PER_SECOND: u64 = 200;
 /// Answers, however long, that a connection on which no key was shown may leave unread: as many as it may ask for at once.
 pub const STRANGER_UNREAD_MAX: usize = HTTP2_STREAMS_MAX as usize;
+
+/// Addresses whose requests without a key are counted each; those beyond are counted together.
+pub const STRANGER_ADDRESSES_MAX: usize = 4_096;
+/// Such requests may come at once for so many seconds of their rate.
+pub const STRANGER_REQUESTS_BURST_SECONDS: u32 = 2;
+/// Lines of the log about refused requests without a key, a second. The rest are counted.
+pub const STRANGER_LINES_PER_SECOND: u64 = 10;
 
 /// Memory of an open connection, about, without the buffer that it reads into.
 pub const CONNECTION_BYTES: u64 = 16 << 10;

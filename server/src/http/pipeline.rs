@@ -19,7 +19,7 @@ use super::activity::{Activity, Handled};
 use super::admission::{Purpose, Reservation};
 use super::body::BodyLimits;
 use super::client_end::ClientEnd;
-use super::error::{ApiError, ApiResult};
+use super::error::{ApiError, ApiResult, ErrorCode};
 use super::idempotency::{Claim, Subject};
 use super::identify::OverQuota;
 use super::query::Query;
@@ -76,10 +76,16 @@ where
         trail.route = Some(shared);
         return Ok(cors::preflight());
     }
-    let Found { route, index, params } = server.router.find(&parts.method, parts.uri.path())?;
+    let found = server.router.find(&parts.method, parts.uri.path());
+    let Found { route, index, params } =
+        found.map_err(|unknown| unless_too_many(server, origin, &parts, unknown))?;
     trail.route = Some((index, route));
     check_header_size(server, &parts)?;
-    trail.identity = identify::in_head(server, origin, route, &parts)?;
+    if matches!(route.access, Access::Public) {
+        count_stranger(server, origin, &parts)?;
+    }
+    trail.identity = identify::in_head(server, origin, route, &parts)
+        .map_err(|refused| unless_too_many(server, origin, &parts, refused))?;
     introduce(&parts, &trail.identity);
     if route.charges.is_none() {
         charge(server, route, trail)?;
@@ -102,7 +108,9 @@ where
         }
     };
     trail.body_bytes = body.len();
-    if let Some(identity) = identify::in_body(app, route, &trail.identity, &body)? {
+    let told = identify::in_body(app, route, &trail.identity, &body)
+        .map_err(|refused| unless_too_many(server, origin, &parts, refused))?;
+    if let Some(identity) = told {
         trail.identity = identity;
         introduce(&parts, &trail.identity);
         if route.charges.is_none() {
@@ -148,6 +156,26 @@ fn introduce(parts: &Parts, identity: &Identity) {
     {
         activity.show_key();
     }
+}
+
+/// Counts a request without a key, unless its connection has shown one before.
+fn count_stranger(server: &Server, origin: Origin, parts: &Parts) -> ApiResult<()> {
+    let activity = parts.extensions.get::<Arc<Activity>>();
+    match origin {
+        Origin::Network(address) if !activity.is_some_and(|activity| activity.is_known()) => {
+            server.strangers.count(address, server.ticks.elapsed())
+        }
+        Origin::Network(_) | Origin::Control => Ok(()),
+    }
+}
+
+/// The refusal of a request, or where nobody's key came with it and its address has sent too many such, that.
+fn unless_too_many(server: &Server, origin: Origin, parts: &Parts, refused: ApiError) -> ApiError {
+    use ErrorCode::{MethodNotAllowed, NotFound, Unauthorized};
+    if !matches!(refused.code(), MethodNotAllowed | NotFound | Unauthorized) {
+        return refused;
+    }
+    count_stranger(server, origin, parts).err().unwrap_or(refused)
 }
 
 /// Tells the connection that work begins for a client who needs no key.
