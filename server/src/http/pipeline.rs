@@ -76,22 +76,7 @@ where
         trail.route = Some(shared);
         return Ok(cors::preflight());
     }
-    let found = server.router.find(&parts.method, parts.uri.path());
-    let Found { route, index, params } =
-        found.map_err(|unknown| unless_too_many(server, origin, &parts, unknown))?;
-    trail.route = Some((index, route));
-    check_header_size(server, &parts)?;
-    if matches!(route.access, Access::Public) {
-        count_stranger(server, origin, &parts)?;
-    }
-    trail.identity = identify::in_head(server, origin, route, &parts)
-        .map_err(|refused| unless_too_many(server, origin, &parts, refused))?;
-    introduce(&parts, &trail.identity);
-    if route.charges.is_none() {
-        charge(server, route, trail)?;
-    } else {
-        refuse_known(server, route, trail)?;
-    }
+    let Found { route, params, .. } = pass_head(server, origin, &parts, trail)?;
     let _handled = handle_for_anybody(route, &parts);
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
@@ -156,6 +141,32 @@ fn introduce(parts: &Parts, identity: &Identity) {
     {
         activity.show_key();
     }
+}
+
+/// Finds the route of a request, and who sends it as far as the head tells; counts it.
+fn pass_head(
+    server: &Server,
+    origin: Origin,
+    parts: &Parts,
+    trail: &mut Trail,
+) -> ApiResult<Found> {
+    let found = server.router.find(&parts.method, parts.uri.path());
+    let found = found.map_err(|unknown| unless_too_many(server, origin, parts, unknown))?;
+    let route = found.route;
+    trail.route = Some((found.index, route));
+    check_header_size(server, parts)?;
+    if matches!(route.access, Access::Public) {
+        count_stranger(server, origin, parts)?;
+    }
+    trail.identity = identify::in_head(server, origin, route, parts)
+        .map_err(|refused| unless_too_many(server, origin, parts, refused))?;
+    introduce(parts, &trail.identity);
+    if route.charges.is_none() {
+        charge(server, route, trail)?;
+    } else {
+        refuse_known(server, route, trail)?;
+    }
+    Ok(found)
 }
 
 /// Counts a request without a key, unless its connection has shown one before.
