@@ -347,23 +347,29 @@ pub const ERROR_ID_DAYS: i64 = 7;
 pub const ERROR_GROUPS_AUTO_MAX: u64 = 100_000;
 /// Bytes of sets of users that stay in memory, at most; fewer where `memory.limit` is small.
 pub const ERROR_USERS_BYTES_MAX: usize = 32 << 20;
-/// Files that connections leave to the rest of the process: those of the database, and 128 for logs, merges and copies.
-pub const FILES_RESERVED: usize = telltale_engine::limits::DATABASE_FILES_OPEN_MAX + 128;
+/// Files that connections leave to the rest of the process: those of the database, 128 for logs, merges and copies, and those of
+/// connections that end.
+pub const FILES_RESERVED: usize =
+    telltale_engine::limits::DATABASE_FILES_OPEN_MAX + 128 + CONNECTIONS_CLOSING_MAX;
 /// Connections that may wait to be accepted, where the system allows as many. A client that finds no place tries again after a second.
 pub const CONNECTIONS_UNACCEPTED_MAX: u32 = 4_096;
 /// Connections that there may be however few files the process may open.
 pub const CONNECTIONS_MIN: usize = 16;
 /// Connections that clients without a key have at least where their share is not set: so many connect at once on small machines.
 pub const STRANGER_CONNECTIONS_MIN: usize = 16;
-/// Milliseconds for which the connection of a client without a key is not closed for another: long enough to send a request that has one.
-/// Where more connect than there are places in this time, the listener waits for the rest of it.
+/// Milliseconds for which the connection of a client without a key is not closed for another of its address, once the server has looked at
+/// its socket: long enough to send a request that has one. Of more that connect in this time than there are places, the rest is refused.
 pub const STRANGER_EVICTION_AGE_MS: u64 = 50;
 /// Connections that were closed for others and have not ended yet, at most: the listener waits while there are more, so that they do
-/// not add up to files and memory that nobody counts.
-pub const CONNECTIONS_CLOSING_MAX: usize = 64;
+/// not add up to files and memory that nobody counts. Each ends at its next turn.
+pub const CONNECTIONS_CLOSING_MAX: usize = 256;
 /// Seconds between two lines of the log about connections that were closed for others.
 pub const EVICTIONS_LOG_SECONDS: u64 = 10;
 
+/// Requests that make stores smaller (workers that fetch and finish jobs, deletions) and are let in where others have taken all places.
+pub const DRAINING_REQUESTS: usize = 64;
+/// Bytes of bodies of such requests that are received where others have taken all room: they are small.
+pub const DRAINING_BODY_BYTES: usize = 1 << 20;
 /// Answers of fewer bytes are not counted in the account of memory: what an answer takes besides is as much.
 pub const ANSWER_BYTES_COUNTED: u64 = 1 << 10;
 /// Bytes of a body that are handed to the connection at a time: by such pieces it is seen what a client takes. Fewer where a client must
@@ -395,12 +401,33 @@ pub const HTTP2_KNOWN_FRAMES_PER_SECOND: u64 = 2_000;
 pub const HTTP2_FRAMES_PER_REQUEST: u64 = 4;
 /// Bytes sent to a client for which it may send a frame more. Clients acknowledge a few KiB at a time, on the stream and on the connection.
 pub const HTTP2_BYTES_PER_FRAME_EARNED: usize = 1 << 10;
+/// The same once a key was shown: some acknowledge every KiB, and send what else they have to say between.
+pub const HTTP2_KNOWN_BYTES_PER_FRAME_EARNED: usize = 128;
 /// Frames that a client may have earned and not sent.
 pub const HTTP2_FRAMES_EARNED_MAX: u64 = 10_000;
 /// Frames with less of a body count as frames beside it while no key was shown.
 pub const HTTP2_STRANGER_DATA_BYTES_MIN: u32 = 128;
-/// Answers, however long, that a connection on which no key was shown may leave unread.
-pub const STRANGER_UNREAD_MAX: usize = 32;
+/// Such frames that a connection may have before a key was shown: what comes with the request that has it. h2 takes some 130 of them
+/// before that request is looked at.
+pub const HTTP2_STRANGER_SMALL_DATA_MAX: u64 = 512;
+/// Frames that a reset stream and a priority count as while no key was shown: 50 of them at once.
+pub const HTTP2_STRANGER_RESET_PRICE: u64 = 4;
+/// A frame with more bytes than this counts as several, unless it is part of a request. Clients have a few settings of six bytes each.
+pub const HTTP2_FRAME_BYTES_COUNTED: u32 = 64;
+/// Requests that a client may send at once on an HTTP/2 connection on which no key was shown, refused ones included: several times as
+/// many as it may have open.
+pub const HTTP2_STRANGER_REQUESTS_BURST: u64 = 4 * HTTP2_STREAMS_MAX as u64;
+/// The same a second, in the long run.
+pub const HTTP2_STRANGER_REQUESTS_PER_SECOND: u64 = 200;
+/// Answers, however long, that a connection on which no key was shown may leave unread: as many as it may ask for at once.
+pub const STRANGER_UNREAD_MAX: usize = HTTP2_STREAMS_MAX as usize;
+
+/// Addresses whose requests without a key are counted each; those beyond are counted together.
+pub const STRANGER_ADDRESSES_MAX: usize = 4_096;
+/// Such requests may come at once for so many seconds of their rate.
+pub const STRANGER_REQUESTS_BURST_SECONDS: u32 = 2;
+/// Lines of the log about refused requests without a key, a second. The rest are counted.
+pub const STRANGER_LINES_PER_SECOND: u64 = 10;
 
 /// Memory of an open connection, about, without the buffer that it reads into.
 pub const CONNECTION_BYTES: u64 = 16 << 10;

@@ -50,6 +50,16 @@ pub fn get(stream: u32, path: &str, key: Option<&str>) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, stream, &block)
 }
 
+/// The head of a `POST` request on a stream, whose body is to follow.
+pub fn post(stream: u32, path: &str, key: &str) -> Vec<u8> {
+    // As above, with the method `POST`.
+    let mut block = vec![0x83, 0x86];
+    literal(&mut block, &[0x01], "a");
+    literal(&mut block, &[0x04], path);
+    literal(&mut block, &[0x0f, 23 - 15], &format!("Bearer {key}"));
+    frame(HEADERS, END_HEADERS, stream, &block)
+}
+
 fn literal(block: &mut Vec<u8>, name: &[u8], value: &str) {
     let length = u8::try_from(value.len()).ok().filter(|length| *length < 127);
     let Some(length) = length else { panic!("{value:?} needs a longer length") };

@@ -21,14 +21,22 @@ impl Wire {
     /// Connects.
     #[track_caller]
     pub fn open(address: SocketAddr) -> Self {
-        let connected = TcpStream::connect(address).and_then(|stream| {
-            stream.set_read_timeout(Some(READ_TIMEOUT))?;
-            stream.set_nodelay(true)?;
-            Ok(stream)
-        });
-        match connected {
-            Ok(stream) => Self { stream, pending: Vec::new() },
+        match TcpStream::connect(address) {
+            Ok(stream) => Self::over(stream),
             Err(error) => panic!("cannot connect to {address}: {error}"),
+        }
+    }
+
+    /// Takes a connection that was made otherwise.
+    #[track_caller]
+    pub fn over(stream: TcpStream) -> Self {
+        let ready = stream
+            .set_nonblocking(false)
+            .and_then(|()| stream.set_read_timeout(Some(READ_TIMEOUT)))
+            .and_then(|()| stream.set_nodelay(true));
+        match ready {
+            Ok(()) => Self { stream, pending: Vec::new() },
+            Err(error) => panic!("the connection cannot be used: {error}"),
         }
     }
 

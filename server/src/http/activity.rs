@@ -76,6 +76,10 @@ pub(super) enum Overdue {
 #[derive(Debug)]
 pub(super) struct Busy(Arc<Activity>);
 
+/// A request being handled: it is complete, and work is done for it.
+#[derive(Debug)]
+pub(super) struct Handled(Arc<Activity>);
+
 impl Activity {
     pub(super) fn new(
         settings: &Settings,
@@ -105,13 +109,18 @@ impl Activity {
     /// A request is complete enough to be answered.
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        if let Some(slot) = &self.slot {
-            slot.begin_request();
-        }
         self.end.begin();
         self.head_since_ms.store(NEVER, Ordering::Relaxed);
         self.lingers.store(false, Ordering::Relaxed);
         Busy(Arc::clone(self))
+    }
+
+    /// A request is complete and allowed, so that work begins for it.
+    pub(super) fn handle(self: &Arc<Self>) -> Handled {
+        if let Some(slot) = &self.slot {
+            slot.begin_request();
+        }
+        Handled(Arc::clone(self))
     }
 
     /// The end of what the client sends.
@@ -130,6 +139,11 @@ impl Activity {
         if let Some(slot) = &self.slot {
             slot.show_key();
         }
+    }
+
+    /// Whether somebody who is known has asked.
+    pub(super) fn is_known(&self) -> bool {
+        self.shown_key.load(Ordering::Relaxed)
     }
 
     /// Whether the client has sent more frames than it may.
@@ -201,7 +215,8 @@ impl Activity {
         self.ticks.elapsed().as_millis() as u64
     }
 
-    fn is_busy(&self) -> bool {
+    /// Whether a request is being answered.
+    pub(super) fn is_busy(&self) -> bool {
         self.requests.load(Ordering::Relaxed) > 0
     }
 
@@ -237,6 +252,14 @@ impl Drop for Busy {
         self.0.rest();
         self.0.requests.fetch_sub(1, Ordering::Relaxed);
         if let Some(slot) = &self.0.slot {
+            slot.answered();
+        }
+    }
+}
+
+impl Drop for Handled {
+    fn drop(&mut self) {
+        if let Some(slot) = &self.0.slot {
             slot.end_request();
         }
     }
@@ -250,6 +273,7 @@ pub(super) struct Tapped<S> {
     /// Bytes of [`PREFACE`] seen so far; `None` once the protocol is known.
     preface_seen: Option<usize>,
     told: bool,
+    looked: bool,
     /// Bytes were written since the last flush: hyper may have more of the same answer.
     unflushed: bool,
     shut: bool,
@@ -268,6 +292,7 @@ impl<S> Tapped<S> {
             buffer,
             preface_seen: Some(0),
             told: false,
+            looked: false,
             unflushed: false,
             shut: false,
             lingering: None,
@@ -328,7 +353,7 @@ impl<S> Tapped<S> {
 
     /// Bytes went to the client.
     fn sent(&mut self, bytes: usize) {
-        self.frames.send(bytes);
+        self.frames.send(bytes, self.activity.sender());
         self.activity.sent(bytes);
     }
 }
@@ -369,7 +394,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Tapped<S> {
         }
         let (before, room) = (buf.filled().len(), buf.remaining());
         this.count_buffer(room);
-        ready!(Pin::new(&mut this.socket).poll_read(cx, buf))?;
+        let read = Pin::new(&mut this.socket).poll_read(cx, buf);
+        if !std::mem::replace(&mut this.looked, true)
+            && let Some(slot) = &this.activity.slot
+        {
+            slot.look();
+        }
+        ready!(read)?;
         let bytes = &buf.filled()[before..];
         if !bytes.is_empty() {
             this.activity.received();

@@ -35,8 +35,26 @@ struct Counts {
 pub(super) enum Purpose {
     /// Anything that the limit of memory leaves room for.
     Any,
-    /// Making a store smaller, which may take a small reserve beyond the limit.
+    /// Making a store smaller, which may take a small reserve beyond each limit.
     Drain,
+}
+
+impl Purpose {
+    /// Requests that may be answered beyond the limit.
+    fn places_beyond(self) -> usize {
+        match self {
+            Self::Any => 0,
+            Self::Drain => limits::DRAINING_REQUESTS,
+        }
+    }
+
+    /// Bytes of bodies that may be received beyond the limit.
+    fn body_bytes_beyond(self) -> usize {
+        match self {
+            Self::Any => 0,
+            Self::Drain => limits::DRAINING_BODY_BYTES,
+        }
+    }
 }
 
 /// A request that was let in, with the bytes of its body. Clones are the same one; the last to be dropped gives everything back.
@@ -75,7 +93,8 @@ impl Admission {
     /// The same, of a request with this purpose.
     pub(super) fn enter_for(&self, purpose: Purpose) -> ApiResult<Reservation> {
         let counts = Arc::clone(&self.0);
-        if counts.requests.fetch_add(1, Ordering::Relaxed) >= counts.requests_max {
+        let places = counts.requests_max.saturating_add(purpose.places_beyond());
+        if counts.requests.fetch_add(1, Ordering::Relaxed) >= places {
             counts.requests.fetch_sub(1, Ordering::Relaxed);
             return Err(overloaded("too many requests are being answered"));
         }
@@ -104,14 +123,15 @@ impl Reservation {
     /// Takes on more bytes of the body. Sheds the request when others have taken the room; refuses it for good when its body would
     /// not fit if it were the only one.
     pub(super) fn add(&self, bytes: usize) -> ApiResult<()> {
-        let Held { counts, body_bytes, .. } = &*self.0;
+        let Held { counts, body_bytes, purpose, .. } = &*self.0;
         if bytes > self.left() {
             let message = "the body is larger than all bodies together may be (bodies.in_flight)";
             return Err(ApiError::new(ErrorCode::PayloadTooLarge, message));
         }
         let before = counts.body_bytes.fetch_add(bytes, Ordering::Relaxed);
         body_bytes.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) > counts.body_bytes_max {
+        let most = counts.body_bytes_max.saturating_add(purpose.body_bytes_beyond());
+        if before.saturating_add(bytes) > most {
             return Err(overloaded("too many bytes are being received"));
         }
         self.0.take(bytes)
@@ -266,6 +286,27 @@ mod tests {
         fetch.add(100).unwrap();
         drop(fetch);
         assert_eq!(memory.held(), 1_600);
+    }
+
+    #[test]
+    fn who_makes_stores_smaller_gets_in_where_others_have_taken_all() {
+        let admission = admission(1, 100);
+        let other = admission.enter().unwrap();
+        other.add(100).unwrap();
+        admission.enter().unwrap_err();
+        let ack = admission.enter_for(Purpose::Drain).unwrap();
+        ack.add(50).unwrap();
+        assert_eq!(other.add(1).unwrap_err().code(), ErrorCode::PayloadTooLarge);
+        drop((other, ack));
+        assert_eq!((admission.requests(), admission.body_bytes()), (0, 0));
+        // The reserve has an end.
+        let most = 1 + limits::DRAINING_REQUESTS;
+        let entered: Vec<_> =
+            (0..most).map(|_| admission.enter_for(Purpose::Drain).unwrap()).collect();
+        admission.enter_for(Purpose::Drain).unwrap_err();
+        let room = 100 + limits::DRAINING_BODY_BYTES;
+        let fits = entered.iter().take_while(|request| request.add(100).is_ok()).count();
+        assert_eq!(fits, most.min(room / 100));
     }
 
     #[test]

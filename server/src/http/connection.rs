@@ -20,6 +20,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use super::activity::{Activity, Busy, Overdue, Tapped};
@@ -68,13 +69,19 @@ pub(super) async fn serve<S, L>(
     let mut watching = pin!(activity.end().watch(&*lookout));
     let mut overdue = pin!(overdue(&activity));
     let mut evicted = pin!(ConnectionSlot::evicted(slot.as_ref()));
-    let mut is_stopping = false;
+    let (mut is_stopping, mut is_rescued) = (false, false);
     let ended = loop {
         tokio::select! {
             // What wakes the connection is set up before the connection can call for it.
             biased;
             never = watching.as_mut() => match never {},
-            () = evicted.as_mut() => return,
+            () = evicted.as_mut(), if !is_rescued => {
+                match last_look(connection.as_mut(), &activity).await {
+                    LastLook::Ended(ended) => break ended,
+                    LastLook::Stranger => return,
+                    LastLook::Known => is_rescued = true,
+                }
+            }
             overdue = overdue.as_mut() => {
                 match overdue {
                     Overdue::Headers => activity.expire(malformed::too_slow(&server)),
@@ -91,7 +98,7 @@ pub(super) async fn serve<S, L>(
                 // Whoever does not let the connection end is not waited for.
                 let patience = Duration::from_millis(limits::LINGER_MS);
                 break tokio::select! {
-                    () = evicted.as_mut() => return,
+                    () = evicted.as_mut(), if !is_rescued => return,
                     ended = timeout(patience, connection) => ended.unwrap_or(Ok(())),
                 };
             }
@@ -108,6 +115,31 @@ pub(super) async fn serve<S, L>(
     if let Err(error) = ended {
         tracing::debug!(cause = %error, "a connection broke");
     }
+}
+
+/// What an evicted connection comes to.
+enum LastLook<E> {
+    /// It has ended by itself.
+    Ended(Result<(), E>),
+    /// There is no key in what its client has sent.
+    Stranger,
+    /// There is.
+    Known,
+}
+
+/// Looks at a connection that is evicted a last time: where the server is busy, a key may have come that nobody has looked at yet.
+async fn last_look<C, E>(mut connection: Pin<&mut C>, activity: &Activity) -> LastLook<E>
+where
+    C: Future<Output = Result<(), E>>,
+{
+    if let Poll::Ready(ended) = poll_fn(|cx| Poll::Ready(connection.as_mut().poll(cx))).await {
+        return LastLook::Ended(ended);
+    }
+    if !activity.is_known() && activity.is_busy() {
+        // Requests of HTTP/2 have tasks of their own, which have their turn now.
+        yield_now().await;
+    }
+    if activity.is_known() { LastLook::Known } else { LastLook::Stranger }
 }
 
 /// Answers a request, and does for the connection what follows from the answer.

@@ -1,4 +1,4 @@
-//! The slots of network connections: who waits for one, and how an evicted connection learns that it has to end.
+//! The slots of network connections: who gets one, and how an evicted connection learns that it has to end.
 //!
 //! The rules are those of [`super::connection_table`].
 
@@ -12,9 +12,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tokio::time::sleep;
 
-use super::connection_table::{ConnectionId, ConnectionLimits, ConnectionTable, TooYoung};
+use super::connection_table::{ConnectionId, ConnectionLimits, ConnectionTable, Refused};
 use super::settings::Settings;
 use super::strangers::site_of;
 use super::telemetry::Telemetry;
@@ -75,50 +74,53 @@ impl ConnectionSlots {
         }
     }
 
-    /// Gives a slot to a connection that was accepted, for which an older one may have to end.
+    /// Gives a slot to a connection that was accepted, for which an older one may have to end. `None` where it has to end itself.
     pub(super) async fn enter(
         self: &Arc<Self>,
         address: IpAddr,
         telemetry: &Telemetry,
-    ) -> ConnectionSlot {
-        loop {
-            // All others may have become known since the listener began to wait for this connection.
-            self.room().await;
-            match self.try_enter(site_of(address), telemetry) {
-                Ok(slot) => return slot,
-                // Happens at most once for each connection: if that one leaves or shows its key meanwhile, its slot is free.
-                Err(TooYoung(left)) => sleep(left).await,
-            }
-        }
+    ) -> Option<ConnectionSlot> {
+        // All others may have become known since the listener began to wait for this connection.
+        self.room().await;
+        let (id, evicted) = self.try_enter(site_of(address), telemetry)?;
+        let (slots, is_stranger) = (Arc::clone(self), AtomicBool::new(true));
+        Some(ConnectionSlot(Arc::new(SlotHandle { slots, id, is_stranger, evicted })))
     }
 
     fn try_enter(
-        self: &Arc<Self>,
+        &self,
         address: IpAddr,
         telemetry: &Telemetry,
-    ) -> Result<ConnectionSlot, TooYoung> {
+    ) -> Option<(ConnectionId, Arc<Notify>)> {
         let now = self.ticks.elapsed();
         let mut inner = self.inner.lock();
-        let entered = inner.table.enter(address, now)?;
-        let evicted = Arc::new(Notify::new());
-        inner.evictions.insert(entered.id, Arc::clone(&evicted));
-        let mut to_log = None;
-        if let Some(id) = entered.evicted {
-            telemetry.evicted();
-            if let Some(other) = inner.evictions.remove(&id) {
+        let (id, closed) = match inner.table.enter(address, now) {
+            Ok(entered) => (Some(entered.id), entered.evicted),
+            Err(Refused) => (None, Vec::new()),
+        };
+        for other in &closed {
+            if let Some(other) = inner.evictions.remove(other) {
                 other.notify_one();
             }
-            to_log = inner.evictions_to_log(now);
+        }
+        let entered = id.map(|id| {
+            let evicted = Arc::new(Notify::new());
+            inner.evictions.insert(id, Arc::clone(&evicted));
+            (id, evicted)
+        });
+        let mut to_log = None;
+        for _ in 0..closed.len() + usize::from(id.is_none()) {
+            telemetry.evicted();
+            to_log = to_log.or(inner.evictions_to_log(now));
         }
         drop(inner);
         if let Some(connections) = to_log {
             tracing::warn!(
                 connections,
-                "connections of clients that have not shown a key were closed to make room for new ones"
+                "connections of clients that have not shown a key were closed to make room for others"
             );
         }
-        let (slots, is_stranger) = (Arc::clone(self), AtomicBool::new(true));
-        Ok(ConnectionSlot(Arc::new(SlotHandle { slots, id: entered.id, is_stranger, evicted })))
+        entered
     }
 }
 
@@ -171,17 +173,30 @@ impl SlotHandle {
         }
     }
 
+    /// The socket is looked at for the first time.
+    pub(super) fn look(&self) {
+        self.of_stranger(|table, now| table.look(self.id, now));
+    }
+
     /// A request begins to be handled.
     pub(super) fn begin_request(&self) {
-        if self.is_stranger.load(Ordering::Relaxed) {
-            self.slots.inner.lock().table.begin_request(self.id);
-        }
+        self.of_stranger(|table, _| table.begin_request(self.id));
     }
 
     /// A request has been handled.
     pub(super) fn end_request(&self) {
+        self.of_stranger(|table, _| table.end_request(self.id));
+    }
+
+    /// A request was answered.
+    pub(super) fn answered(&self) {
+        self.of_stranger(|table, now| table.answered(self.id, now));
+    }
+
+    fn of_stranger(&self, tell: impl FnOnce(&mut ConnectionTable, Duration)) {
         if self.is_stranger.load(Ordering::Relaxed) {
-            self.slots.inner.lock().table.end_request(self.id);
+            let now = self.slots.ticks.elapsed();
+            tell(&mut self.slots.inner.lock().table, now);
         }
     }
 }
@@ -252,32 +267,37 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_shows_a_key_soon_is_not_closed_for_the_next() {
+    async fn nobody_waits_for_a_stranger() {
         let (slots, _) = two_slots();
         let telemetry = Telemetry::new(&[]);
-        let first = slots.enter(HERE, &telemetry).await;
-        let mut second = pin!(slots.enter(HERE, &telemetry));
-        timeout(MINUTE, second.as_mut()).await.unwrap_err();
+        let first = slots.enter(HERE, &telemetry).await.unwrap();
+        let second = timeout(MINUTE, slots.enter(HERE, &telemetry)).await.unwrap();
+        assert!(second.is_none(), "its address has one already, which had no chance yet");
+        assert_eq!(telemetry.snapshot().evicted, 1);
         first.handle().show_key();
-        let second = second.await;
-        timeout(MINUTE, ConnectionSlot::evicted(Some(&first))).await.unwrap_err();
-        timeout(MINUTE, ConnectionSlot::evicted(Some(&second))).await.unwrap_err();
-        assert_eq!(telemetry.snapshot().evicted, 0);
+        let third = slots.enter(HERE, &telemetry).await.unwrap();
+        for slot in [&first, &third] {
+            timeout(MINUTE, ConnectionSlot::evicted(Some(slot))).await.unwrap_err();
+        }
+        assert_eq!(telemetry.snapshot().evicted, 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_shows_none_is_told_to_end_when_the_next_comes() {
         let (slots, clock) = two_slots();
         let telemetry = Telemetry::new(&[]);
-        let first = slots.enter(HERE, &telemetry).await;
+        let first = slots.enter(HERE, &telemetry).await.unwrap();
+        first.handle().look();
         clock.pass(MINUTE);
-        let second = timeout(MINUTE, slots.enter(HERE, &telemetry)).await.unwrap();
+        let second = slots.enter(HERE, &telemetry).await.unwrap();
         timeout(MINUTE, ConnectionSlot::evicted(Some(&first))).await.unwrap();
         timeout(MINUTE, ConnectionSlot::evicted(Some(&second))).await.unwrap_err();
         assert_eq!(telemetry.snapshot().evicted, 1);
-        // A key that comes too late changes nothing.
+        // Both keys count, also the one that was found when its connection was about to end.
         first.handle().show_key();
         second.handle().show_key();
+        timeout(MINUTE, slots.room()).await.unwrap_err();
+        drop(first);
         timeout(MINUTE, slots.room()).await.unwrap();
     }
 
@@ -288,7 +308,7 @@ mod tests {
         let mut known = Vec::new();
         for _ in 0..2 {
             timeout(MINUTE, slots.room()).await.unwrap();
-            let slot = slots.enter(HERE, &telemetry).await;
+            let slot = slots.enter(HERE, &telemetry).await.unwrap();
             slot.handle().show_key();
             known.push(slot);
         }

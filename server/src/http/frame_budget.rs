@@ -6,7 +6,10 @@
 //!
 //! Clients acknowledge what they receive and end what they send: every request, and every so many bytes that are sent to the client,
 //! earn frames that the budget does not have to pay for. Those that reset streams are never earned: who begins requests
-//! and resets them makes the server work for nothing.
+//! and resets them makes the server work for nothing. A long frame counts as several, unless it is part of a request.
+//!
+//! Until a key was shown, requests have a budget as well, and bodies in small frames. A client with a key may send a lot before the server
+//! has looked at its first request, so both begin with more than that can be.
 
 use std::time::Duration;
 
@@ -16,7 +19,9 @@ use crate::limits;
 const HEADER_BYTES: usize = 9;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const PRIORITY: u8 = 2;
 const RST_STREAM: u8 = 3;
+const CONTINUATION: u8 = 9;
 /// The budget is counted in thousandths of a frame, which is what a rate by the second refills in a millisecond.
 const FRAME: u64 = 1_000;
 
@@ -40,9 +45,13 @@ pub(super) struct FrameBudget {
     headers: FrameHeaders,
     /// Thousandths of frames that are not refilled yet.
     spent: u64,
+    /// Thousandths of requests without a key that are not refilled yet.
+    requested: u64,
     refilled_at: Duration,
     /// Frames that need not be paid for.
     earned: u64,
+    /// Small frames of bodies that came before a key.
+    small: u64,
     /// Bytes sent that do not suffice for a frame yet.
     sent: usize,
 }
@@ -61,6 +70,24 @@ impl Sender {
     }
 }
 
+impl Sender {
+    /// Thousandths of the budget that a frame of this kind takes where it was not earned.
+    fn price(self, kind: u8) -> u64 {
+        match (self, kind) {
+            (Self::Stranger, RST_STREAM | PRIORITY) => limits::HTTP2_STRANGER_RESET_PRICE * FRAME,
+            _ => FRAME,
+        }
+    }
+
+    /// Bytes sent for which a frame is earned.
+    fn bytes_per_frame(self) -> usize {
+        match self {
+            Self::Stranger => limits::HTTP2_BYTES_PER_FRAME_EARNED,
+            Self::Known => limits::HTTP2_KNOWN_BYTES_PER_FRAME_EARNED,
+        }
+    }
+}
+
 impl FrameBudget {
     /// Counts the frames in bytes that were received behind the preface. `now` never goes back.
     pub(super) fn receive(
@@ -72,25 +99,38 @@ impl FrameBudget {
         let (burst, per_second) = sender.allowance();
         let passed_ms = now.saturating_sub(self.refilled_at).as_millis() as u64;
         self.spent = self.spent.saturating_sub(passed_ms.saturating_mul(per_second));
+        let requests = passed_ms.saturating_mul(limits::HTTP2_STRANGER_REQUESTS_PER_SECOND);
+        self.requested = self.requested.saturating_sub(requests);
         // What is left of a millisecond counts the next time.
         self.refilled_at += Duration::from_millis(passed_ms);
-        let Self { headers, spent, earned, .. } = self;
+        let Self { headers, spent, requested, earned, small, .. } = self;
+        let small_max = limits::HTTP2_STRANGER_SMALL_DATA_MAX;
         headers.read(bytes, |frame| match frame.kind {
-            HEADERS => *earned = earned_with(*earned, limits::HTTP2_FRAMES_PER_REQUEST),
+            HEADERS => {
+                *requested = requested.saturating_add(FRAME);
+                *earned = earned_with(*earned, limits::HTTP2_FRAMES_PER_REQUEST);
+            }
             DATA if frame.is_worthwhile(sender) => {}
-            RST_STREAM => *spent = spent.saturating_add(FRAME),
-            _ if *earned > 0 => *earned -= 1,
-            _ => *spent = spent.saturating_add(FRAME),
+            DATA if sender == Sender::Stranger && *small < small_max => *small += 1,
+            RST_STREAM => *spent = spent.saturating_add(sender.price(frame.kind)),
+            kind => {
+                let frames = frame.counts_as();
+                let paid = frames.saturating_sub(*earned);
+                *earned -= frames - paid;
+                *spent = spent.saturating_add(paid.saturating_mul(sender.price(kind)));
+            }
         });
-        if self.spent > burst.saturating_mul(FRAME) { Err(TooManyFrames) } else { Ok(()) }
+        let begs = sender == Sender::Stranger
+            && self.requested > limits::HTTP2_STRANGER_REQUESTS_BURST * FRAME;
+        if begs || self.spent > burst.saturating_mul(FRAME) { Err(TooManyFrames) } else { Ok(()) }
     }
 
     /// Counts bytes that were sent to the client, which it may acknowledge.
-    pub(super) fn send(&mut self, bytes: usize) {
+    pub(super) fn send(&mut self, bytes: usize, sender: Sender) {
         let bytes = self.sent.saturating_add(bytes);
-        self.sent = bytes % limits::HTTP2_BYTES_PER_FRAME_EARNED;
-        let frames = (bytes / limits::HTTP2_BYTES_PER_FRAME_EARNED) as u64;
-        self.earned = earned_with(self.earned, frames);
+        let each = sender.bytes_per_frame();
+        self.sent = bytes % each;
+        self.earned = earned_with(self.earned, (bytes / each) as u64);
     }
 }
 
@@ -114,6 +154,14 @@ impl Frame {
             Sender::Known => 1,
         };
         self.length >= least
+    }
+
+    /// As how many frames it counts: what it carries has to be read, and of settings each one is looked at.
+    fn counts_as(self) -> u64 {
+        match self.kind {
+            DATA | CONTINUATION => 1,
+            _ => u64::from(self.length.div_ceil(limits::HTTP2_FRAME_BYTES_COUNTED).max(1)),
+        }
     }
 }
 
@@ -184,9 +232,16 @@ mod tests {
         for sender in [Sender::Stranger, Sender::Known] {
             let (burst, per_second) = sender.allowance();
             let mut budget = FrameBudget::default();
-            for kind in [SETTINGS, PING, WINDOW_UPDATE, RST_STREAM, DATA, 2, 7, 9, 99] {
+            for kind in [SETTINGS, PING, WINDOW_UPDATE, RST_STREAM, PRIORITY, DATA, 7, 9, 99] {
                 let mut budget = FrameBudget::default();
-                assert_eq!(let_through(&mut budget, sender, &frame(kind, 0)), burst, "{kind}");
+                let expected = match (sender, kind) {
+                    (Sender::Stranger, RST_STREAM | PRIORITY) => {
+                        burst / limits::HTTP2_STRANGER_RESET_PRICE
+                    }
+                    (Sender::Stranger, DATA) => burst + limits::HTTP2_STRANGER_SMALL_DATA_MAX,
+                    _ => burst,
+                };
+                assert_eq!(let_through(&mut budget, sender, &frame(kind, 0)), expected, "{kind}");
             }
             for second in 0..100 {
                 let frames = frame(PING, 8).repeat(usize::try_from(per_second).unwrap());
@@ -226,14 +281,58 @@ mod tests {
         let mut budget = FrameBudget::default();
         // Megabytes of answers, acknowledged in small steps on the stream and on the connection.
         for _ in 0..10_000 {
-            budget.send(16 << 10);
+            budget.send(16 << 10, Sender::Stranger);
             let updates = frame(WINDOW_UPDATE, 4).repeat(8);
             budget.receive(&updates, Sender::Stranger, Duration::ZERO).unwrap();
         }
         // Requests with a body that an empty frame ends.
         let request = [frame(HEADERS, 100), frame(DATA, 500), frame(DATA, 0)].concat();
-        budget.receive(&request.repeat(10_000), Sender::Stranger, Duration::ZERO).unwrap();
+        budget.receive(&request.repeat(10_000), Sender::Known, Duration::ZERO).unwrap();
         assert_eq!(budget.spent, 0);
+    }
+
+    #[test]
+    fn a_known_client_may_acknowledge_every_kilobyte_twice() {
+        let mut budget = FrameBudget::default();
+        for _ in 0..100_000 {
+            budget.send(1 << 10, Sender::Known);
+            let updates = frame(WINDOW_UPDATE, 4).repeat(2);
+            budget.receive(&updates, Sender::Known, Duration::ZERO).unwrap();
+        }
+        assert_eq!(budget.spent, 0);
+    }
+
+    #[test]
+    fn a_long_frame_counts_as_several() {
+        let each = limits::HTTP2_FRAME_BYTES_COUNTED as usize;
+        let (burst, _) = Sender::Stranger.allowance();
+        for (length, counts_as) in [(each, 1), (each + 1, 2), (100 * each, 100)] {
+            for kind in [SETTINGS, 99] {
+                let many = let_through(
+                    &mut FrameBudget::default(),
+                    Sender::Stranger,
+                    &frame(kind, length),
+                );
+                assert_eq!(many, burst / counts_as, "{length} bytes of {kind}");
+            }
+        }
+        // Headers as long as they may be are no flood.
+        let request = [frame(HEADERS, 16 << 10), frame(CONTINUATION, 16 << 10)].concat();
+        FrameBudget::default().receive(&request, Sender::Stranger, Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn requests_without_a_key_have_a_budget() {
+        let request = frame(HEADERS, 20);
+        let burst = limits::HTTP2_STRANGER_REQUESTS_BURST;
+        let mut budget = FrameBudget::default();
+        assert_eq!(let_through(&mut budget, Sender::Stranger, &request), burst);
+        budget.receive(&request, Sender::Known, Duration::ZERO).unwrap();
+        // After a second there are as many more as a second refills, the two that were too many aside.
+        let more = request.repeat(limits::HTTP2_STRANGER_REQUESTS_PER_SECOND as usize - 2);
+        budget.receive(&more, Sender::Stranger, Duration::from_secs(1)).unwrap();
+        budget.receive(&request, Sender::Stranger, Duration::from_secs(1)).unwrap_err();
+        assert_eq!(let_through(&mut FrameBudget::default(), Sender::Known, &request), MANY);
     }
 
     #[test]
@@ -241,7 +340,8 @@ mod tests {
         let mut budget = FrameBudget::default();
         let pair = [frame(HEADERS, 20), frame(RST_STREAM, 4)].concat();
         let (burst, _) = Sender::Stranger.allowance();
-        assert_eq!(let_through(&mut budget, Sender::Stranger, &pair), burst);
+        let resets = burst / limits::HTTP2_STRANGER_RESET_PRICE;
+        assert_eq!(let_through(&mut budget, Sender::Stranger, &pair), resets);
     }
 
     #[test]
@@ -250,9 +350,21 @@ mod tests {
         let tiny = frame(DATA, 1);
         assert_eq!(let_through(&mut budget, Sender::Known, &tiny), MANY);
         let (burst, _) = Sender::Stranger.allowance();
-        assert_eq!(let_through(&mut budget, Sender::Stranger, &tiny), burst);
+        let most = burst + limits::HTTP2_STRANGER_SMALL_DATA_MAX;
+        assert_eq!(let_through(&mut budget, Sender::Stranger, &tiny), most);
         let fair = frame(DATA, limits::HTTP2_STRANGER_DATA_BYTES_MIN as usize);
         assert_eq!(let_through(&mut FrameBudget::default(), Sender::Stranger, &fair), MANY);
+    }
+
+    #[test]
+    fn a_body_in_small_frames_may_come_with_the_request_that_has_the_key() {
+        let mut budget = FrameBudget::default();
+        let small = limits::HTTP2_STRANGER_SMALL_DATA_MAX as usize;
+        let first = [frame(HEADERS, 100), frame(DATA, 1).repeat(small)].concat();
+        budget.receive(&first, Sender::Stranger, Duration::ZERO).unwrap();
+        assert_eq!(budget.spent, 0);
+        budget.receive(&frame(DATA, 1).repeat(10_000), Sender::Known, Duration::ZERO).unwrap();
+        assert_eq!(budget.spent, 0);
     }
 
     proptest! {

@@ -40,6 +40,7 @@ mod settings;
 mod snappy;
 mod socket;
 mod stack;
+mod stranger_lines;
 mod strangers;
 mod trail;
 

@@ -275,13 +275,12 @@ fn responses(route: &Route, generator: &mut SchemaGenerator, error: &Value) -> M
 fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
     use ErrorCode::*;
     let keyed: &[ErrorCode] = match route.access {
-        Access::Public => &[],
+        // Whoever comes without a key is counted by address.
+        Access::Public => &[RateLimited],
         Access::Scope(_) | Access::Dsn(..) => {
-            &[Unauthorized, Forbidden, Internal, Unavailable, Overloaded]
+            &[Unauthorized, Forbidden, RateLimited, Internal, Unavailable, Overloaded]
         }
     };
-    let limited: &[ErrorCode] =
-        if route.limit == LimitClass::Unlimited { &[] } else { &[RateLimited] };
     let bodied: &[ErrorCode] = match route.body {
         BodyKind::None => &[],
         BodyKind::Json | BodyKind::Batch | BodyKind::Bulk => {
@@ -299,5 +298,5 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
         }
         _ => &[],
     };
-    [keyed, limited, asked, bodied, conditional].into_iter().flatten().copied()
+    [keyed, asked, bodied, conditional].into_iter().flatten().copied()
 }

@@ -15,17 +15,17 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::request::Parts;
 
-use super::activity::Activity;
+use super::activity::{Activity, Handled};
 use super::admission::{Purpose, Reservation};
 use super::body::BodyLimits;
 use super::client_end::ClientEnd;
-use super::error::{ApiError, ApiResult};
+use super::error::{ApiError, ApiResult, ErrorCode};
 use super::idempotency::{Claim, Subject};
 use super::identify::OverQuota;
 use super::query::Query;
 use super::request::Request;
 use super::response::Response;
-use super::route::{BodyKind, Handler, HangUp, Method, Route};
+use super::route::{Access, BodyKind, Handler, HangUp, Method, Route};
 use super::router::Found;
 use super::server::Server;
 use super::strangers::StrangersPlace;
@@ -76,18 +76,10 @@ where
         trail.route = Some(shared);
         return Ok(cors::preflight());
     }
-    let Found { route, index, params } = server.router.find(&parts.method, parts.uri.path())?;
-    trail.route = Some((index, route));
-    check_header_size(server, &parts)?;
-    trail.identity = identify::in_head(server, origin, route, &parts)?;
-    introduce(&parts, &trail.identity);
-    if route.charges.is_none() {
-        charge(server, route, trail)?;
-    } else {
-        refuse_known(server, route, trail)?;
-    }
+    let Found { route, params, .. } = pass_head(server, origin, &parts, trail)?;
     let query = Query::parse(parts.uri.query().unwrap_or(""))?;
     known_parameters::check(route, &query)?;
+    let _handled = handle_for_anybody(route, &parts);
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
         Handler::App(handler) => handler,
@@ -102,7 +94,9 @@ where
         }
     };
     trail.body_bytes = body.len();
-    if let Some(identity) = identify::in_body(app, route, &trail.identity, &body)? {
+    let told = identify::in_body(app, route, &trail.identity, &body)
+        .map_err(|refused| unless_too_many(server, origin, &parts, refused))?;
+    if let Some(identity) = told {
         trail.identity = identity;
         introduce(&parts, &trail.identity);
         if route.charges.is_none() {
@@ -148,6 +142,58 @@ fn introduce(parts: &Parts, identity: &Identity) {
     {
         activity.show_key();
     }
+}
+
+/// Finds the route of a request, and who sends it as far as the head tells; counts it.
+fn pass_head(
+    server: &Server,
+    origin: Origin,
+    parts: &Parts,
+    trail: &mut Trail,
+) -> ApiResult<Found> {
+    let found = server.router.find(&parts.method, parts.uri.path());
+    let found = found.map_err(|unknown| unless_too_many(server, origin, parts, unknown))?;
+    let route = found.route;
+    trail.route = Some((found.index, route));
+    check_header_size(server, parts)?;
+    if matches!(route.access, Access::Public) {
+        count_stranger(server, origin, parts)?;
+    }
+    trail.identity = identify::in_head(server, origin, route, parts)
+        .map_err(|refused| unless_too_many(server, origin, parts, refused))?;
+    introduce(parts, &trail.identity);
+    if route.charges.is_none() {
+        charge(server, route, trail)?;
+    } else {
+        refuse_known(server, route, trail)?;
+    }
+    Ok(found)
+}
+
+/// Counts a request without a key, unless its connection has shown one before.
+fn count_stranger(server: &Server, origin: Origin, parts: &Parts) -> ApiResult<()> {
+    let activity = parts.extensions.get::<Arc<Activity>>();
+    match origin {
+        Origin::Network(address) if !activity.is_some_and(|activity| activity.is_known()) => {
+            server.strangers.count(address, server.ticks.elapsed())
+        }
+        Origin::Network(_) | Origin::Control => Ok(()),
+    }
+}
+
+/// The refusal of a request, or where nobody's key came with it and its address has sent too many such, that.
+fn unless_too_many(server: &Server, origin: Origin, parts: &Parts, refused: ApiError) -> ApiError {
+    use ErrorCode::{MethodNotAllowed, NotFound, Unauthorized};
+    if !matches!(refused.code(), MethodNotAllowed | NotFound | Unauthorized) {
+        return refused;
+    }
+    count_stranger(server, origin, parts).err().unwrap_or(refused)
+}
+
+/// Tells the connection that work begins for a client who needs no key.
+fn handle_for_anybody(route: &Route, parts: &Parts) -> Option<Handled> {
+    let activity = parts.extensions.get::<Arc<Activity>>();
+    activity.filter(|_| matches!(route.access, Access::Public)).map(Activity::handle)
 }
 
 /// The place of a request while its body is read.

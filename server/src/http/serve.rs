@@ -65,7 +65,10 @@ async fn accept(
                         Accepted::Tcp(_, address) => tokio::select! {
                             biased;
                             () = connection::requested(&mut stopped) => break,
-                            slot = slots.enter(address, &server.telemetry) => Some(slot),
+                            slot = slots.enter(address, &server.telemetry) => match slot {
+                                None => continue,
+                                entered => entered,
+                            },
                         },
                         Accepted::Control(_) => None,
                     };

@@ -16,6 +16,7 @@ use super::packing::Packers;
 use super::route::Route;
 use super::router::{InvalidRoute, Router};
 use super::settings::Settings;
+use super::stranger_lines::StrangerLines;
 use super::strangers::Strangers;
 use super::telemetry::Telemetry;
 use super::{openapi, operational};
@@ -37,6 +38,7 @@ pub struct Server {
     /// The operator gets in also when the network has taken all places.
     pub(super) control: Admission,
     pub(super) strangers: Strangers,
+    pub(super) stranger_lines: StrangerLines,
     pub(super) in_flight: InFlight,
     pub(super) packers: Packers,
     app: OnceLock<Arc<App>>,
@@ -71,6 +73,7 @@ impl Server {
             admission: Admission::new(&settings),
             control: Admission::new(&settings),
             strangers: Strangers::new(&settings),
+            stranger_lines: StrangerLines::default(),
             in_flight: InFlight::default(),
             packers: Packers::default(),
             app: OnceLock::new(),

@@ -33,6 +33,9 @@ pub struct Settings {
     pub strangers_per_address_max: usize,
     /// How long the body of such a request may take. 10 s.
     pub stranger_body_timeout: Duration,
+    /// Requests a second of one address, or of one site of IPv6, that no key comes with, in the long run; twice as many at once. 0 is no
+    /// limit. 100: a browser that opens the page of the documentation, and monitors.
+    pub stranger_requests_per_second: u32,
     /// How long a connection that has not shown a key may wait for its next request. 20 s: longer than monitors pause.
     pub stranger_idle_timeout: Duration,
     /// How long a query may take. 60 s: who looks at it has gone by then.
@@ -164,6 +167,7 @@ impl Default for Settings {
             requests_in_flight_max: 4_096,
             strangers_in_flight_max: 64,
             strangers_per_address_max: 16,
+            stranger_requests_per_second: 100,
             stranger_body_timeout: Duration::from_secs(10),
             stranger_idle_timeout: Duration::from_secs(20),
             query_timeout: Duration::from_secs(60),

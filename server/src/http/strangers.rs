@@ -2,16 +2,21 @@
 //!
 //! Where only the body says who sends it, it has to be read first. A stranger who sends slowly, or many of them, must not keep out
 //! those who are known: they share a small pool with short timeouts, and of that no address has more than its part.
+//!
+//! Requests that nobody's key comes with, refused ones included, are counted by address too: beyond a rate they are refused unread.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
+use std::time::Duration;
+
 use parking_lot::Mutex;
 
 use super::admission::{Admission, Reservation, overloaded};
-use super::error::ApiResult;
+use super::error::{ApiError, ApiResult, ErrorCode};
 use super::settings::Settings;
+use crate::limits;
 
 /// Bits of an IPv6 address that one site has, as a rule: the rest it hands out as it likes.
 const SITE_BITS: u32 = 64;
@@ -22,6 +27,22 @@ pub(super) struct Strangers {
     admission: Admission,
     of_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
     per_address_max: usize,
+    /// `None` where there is no limit.
+    rates: Option<Mutex<Rates>>,
+}
+
+/// How often the addresses have asked.
+#[derive(Debug)]
+struct Rates {
+    /// The time after which one more request is due.
+    pause: Duration,
+    /// What the requests that may come at once are due in together.
+    burst: Duration,
+    /// When all that came is paid for, by address.
+    paid_at: HashMap<IpAddr, Duration>,
+    /// The same of all addresses that there is no room for.
+    others_paid_at: Duration,
+    swept_at: Duration,
 }
 
 /// A place that a stranger has. Given back when dropped.
@@ -44,7 +65,19 @@ impl Strangers {
             ),
             of_address: Arc::default(),
             per_address_max: settings.strangers_per_address_max,
+            rates: Rates::new(settings.stranger_requests_per_second).map(Mutex::new),
         }
+    }
+
+    /// Counts a request without a key, or refuses it where its address has sent too many.
+    pub(super) fn count(&self, address: IpAddr, now: Duration) -> ApiResult<()> {
+        let Some(rates) = &self.rates else { return Ok(()) };
+        rates.lock().count(site_of(address), now).map_err(|wait| {
+            let message = "too many requests without a key come from this address";
+            let seconds = wait.as_millis().div_ceil(1_000).max(1);
+            ApiError::new(ErrorCode::RateLimited, message)
+                .retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
+        })
     }
 
     /// Lets a stranger in, or sheds the request.
@@ -59,6 +92,44 @@ impl Strangers {
         of_address.insert(address, places + 1);
         drop(of_address);
         Ok(StrangersPlace { reservation, of_address: Arc::clone(&self.of_address), address })
+    }
+}
+
+impl Rates {
+    fn new(per_second: u32) -> Option<Self> {
+        let pause = Duration::from_secs(1).checked_div(per_second)?;
+        Some(Self {
+            pause,
+            burst: pause
+                .saturating_mul(per_second)
+                .saturating_mul(limits::STRANGER_REQUESTS_BURST_SECONDS),
+            paid_at: HashMap::new(),
+            others_paid_at: Duration::ZERO,
+            swept_at: Duration::ZERO,
+        })
+    }
+
+    /// Counts a request, or tells how long it has to wait. A refused one is not counted.
+    fn count(&mut self, address: IpAddr, now: Duration) -> Result<(), Duration> {
+        let is_full = self.paid_at.len() >= limits::STRANGER_ADDRESSES_MAX;
+        if is_full && now.saturating_sub(self.swept_at) >= Duration::from_secs(1) {
+            self.swept_at = now;
+            self.paid_at.retain(|_, paid_at| *paid_at > now);
+        }
+        let has_room = self.paid_at.len() < limits::STRANGER_ADDRESSES_MAX;
+        let paid_at = match self.paid_at.get_mut(&address) {
+            Some(paid_at) => paid_at,
+            None if has_room => self.paid_at.entry(address).or_insert(now),
+            None => &mut self.others_paid_at,
+        };
+        let next = (*paid_at).max(now) + self.pause;
+        match (next - now).checked_sub(self.burst).filter(|wait| !wait.is_zero()) {
+            Some(wait) => Err(wait),
+            None => {
+                *paid_at = next;
+                Ok(())
+            }
+        }
     }
 }
 
@@ -111,10 +182,53 @@ mod tests {
         let _fourth = strangers.enter(b).unwrap();
     }
 
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    /// How many requests of an address are counted at this time, of more than there may be.
+    fn counted(strangers: &Strangers, address: &str, now_ms: u64) -> usize {
+        let now = Duration::from_millis(now_ms);
+        (0..1_000).take_while(|_| strangers.count(ip(address), now).is_ok()).count()
+    }
+
+    fn asking(per_second: u32) -> Strangers {
+        let settings = Settings { stranger_requests_per_second: per_second, ..Settings::default() };
+        Strangers::new(&settings)
+    }
+
+    #[test]
+    fn an_address_may_ask_so_often_without_a_key() {
+        let strangers = asking(100);
+        assert_eq!(counted(&strangers, "10.0.0.1", 0), 200);
+        assert_eq!(counted(&strangers, "10.0.0.2", 0), 200);
+        assert_eq!(counted(&strangers, "10.0.0.1", 9), 0);
+        assert_eq!(counted(&strangers, "10.0.0.1", 10), 1);
+        assert_eq!(counted(&strangers, "10.0.0.1", 1_010), 100);
+        let refused = strangers.count(ip("10.0.0.1"), Duration::from_millis(1_010)).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::RateLimited);
+        assert_eq!(refused.retry_after_seconds(), Some(1));
+        assert_eq!(counted(&asking(0), "10.0.0.1", 0), 1_000, "there is no limit");
+    }
+
+    #[test]
+    fn however_many_addresses_ask_memory_is_bounded() {
+        let strangers = asking(1);
+        let address = |n: usize| IpAddr::V4(std::net::Ipv4Addr::from_bits(n as u32));
+        for n in 0..limits::STRANGER_ADDRESSES_MAX {
+            strangers.count(address(n), Duration::ZERO).unwrap();
+        }
+        // All others have one rate together.
+        assert_eq!(counted(&strangers, "200.0.0.1", 0), 2);
+        assert_eq!(counted(&strangers, "200.0.0.2", 0), 0);
+        // Those that have rested make room.
+        assert_eq!(counted(&strangers, "200.0.0.3", 1_000), 2);
+        assert_eq!(strangers.rates.as_ref().unwrap().lock().paid_at.len(), 1);
+    }
+
     #[test]
     fn the_addresses_of_a_site_are_one() {
         let strangers = strangers(10, 1);
-        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         let place = strangers.enter(ip("2001:db8::1")).unwrap();
         strangers.enter(ip("2001:db8::ffff:2")).unwrap_err();
         strangers.enter(ip("2001:db8:0:1::1")).unwrap();

@@ -96,6 +96,7 @@ fn thousands_of_idle_connections_cost_little_and_block_nobody() {
         .set("http.stranger_idle_timeout", "\"5m\"")
         .set("http.stranger_connections", "5000")
         .set("http.stranger_connections_per_address", "5000")
+        .set("http.stranger_requests_per_second", "0")
         .start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0)]);

@@ -1,9 +1,12 @@
 //! Clients without a key that connect, or send what costs nothing to send, as often as they can: others do not notice.
 
+use std::io;
+use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
-use telltale_tests::http2::{Http2, frame, get};
+use telltale_tests::http2::{Http2, frame, get, post};
 use telltale_tests::{ADMIN_KEY, Client, Server, Setup, Stopwatch, Wire, eventually};
+use tokio::net::TcpSocket;
 
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
@@ -61,21 +64,53 @@ fn half_open(server: &Server) -> Vec<Wire> {
     (0..HALF_OPEN).map(begin).collect()
 }
 
+/// A client whose connection is known, and stays open.
+fn known(server: &Server) -> Client {
+    let client = server.client();
+    client.get("/api/v1/dashboards").expect(200);
+    client
+}
+
+/// A connection from another address of this machine than all others of a test.
+#[track_caller]
+fn from_elsewhere(server: &Server) -> Wire {
+    let connect = || -> io::Result<TcpStream> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        runtime.block_on(async {
+            let socket = TcpSocket::new_v4()?;
+            socket.bind((Ipv4Addr::new(127, 0, 0, 2), 0).into())?;
+            socket.connect(server.address()).await?.into_std()
+        })
+    };
+    match connect() {
+        Ok(stream) => Wire::over(stream),
+        Err(error) => panic!("cannot connect from another address: {error}"),
+    }
+}
+
 #[test]
 fn headers_that_never_end_keep_nobody_out() {
     let watch = Stopwatch::start();
     let server = small().start();
-    let mut strangers = half_open(&server);
+    let client = known(&server);
+    let strangers = half_open(&server);
+    // Whoever comes from elsewhere gets in at once.
     for _ in 0..20 {
-        is_answered_at_once(&mut server.wire());
+        is_answered_at_once(&mut from_elsewhere(&server));
     }
+    // Of the address that has too many some are refused, and those that come later get in.
+    eventually("a later one to get in", || {
+        let mut wire = server.wire();
+        wire.send(with_key("GET", "/api/v1/dashboards") + "\r\n");
+        wire.answer().filter(|answer| answer.status == 200)
+    });
     // The share of an address is 16 connections here.
-    let count = eventually("the oldest to be closed", || {
-        let count = evicted(&server.client());
+    let count = eventually("the others to be closed", || {
+        let count = evicted(&client);
         (count >= HALF_OPEN as u64 - 16).then_some(count)
     });
-    for wire in strangers.iter_mut().take(100) {
-        assert!(wire.everything().is_empty(), "it is closed without an answer");
+    for wire in &strangers {
+        assert!(!wire.begins_with(b"H"), "it is closed without an answer");
     }
     let lines = eventually("the log to tell", || {
         let lines = server.log().iter().filter(|line| line.contains("to make room")).count();
@@ -88,6 +123,7 @@ fn headers_that_never_end_keep_nobody_out() {
 #[test]
 fn a_connection_with_a_key_is_not_closed_for_strangers() {
     let server = small().start();
+    let client = known(&server);
     let mut idle: Vec<Wire> = (0..5).map(|_| server.wire()).collect();
     for wire in &mut idle {
         is_answered_at_once(wire);
@@ -102,7 +138,7 @@ fn a_connection_with_a_key_is_not_closed_for_strangers() {
     ));
     assert_eq!(sending.answer().map(|answer| answer.status), Some(100));
     let _strangers = half_open(&server);
-    let enough = || (evicted(&server.client()) >= HALF_OPEN as u64 - 16).then_some(());
+    let enough = || (evicted(&client) >= HALF_OPEN as u64 - 16).then_some(());
     eventually("strangers to be closed", enough);
     sending.send(body);
     assert_eq!(sending.answer().map(|answer| answer.status), Some(201));
@@ -185,4 +221,70 @@ fn libraries_that_the_operator_names_are_logged() {
     let server = Setup::new().set("log.level", "\"info,h2=warn\"").start();
     send_pongs(&server);
     eventually("a line for each frame", || (lines_of_libraries(&server) >= 100).then_some(()));
+}
+
+/// A server on which an address may send few requests without a key.
+fn strict() -> Setup {
+    // The tests ask for readiness too before they begin.
+    Setup::new().set("http.stranger_requests_per_second", "50")
+}
+
+#[test]
+fn who_asks_too_often_without_a_key_is_refused_until_a_key_is_shown() {
+    let server = strict().start();
+    let mut wire = server.wire();
+    let mut ask = |head: &str| {
+        wire.send(format!("{head}\r\n"));
+        wire.answer()
+    };
+    let open = "GET /healthz HTTP/1.1\r\nHost: a\r\n";
+    let refused = eventually("a request too many", || {
+        (0..200).find_map(|_| ask(open).filter(|answer| answer.status != 200))
+    });
+    refused.refused(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let keyed = ask(&with_key("GET", "/api/v1/dashboards"));
+    assert_eq!(keyed.map(|answer| answer.status), Some(200));
+    for _ in 0..200 {
+        assert_eq!(ask(open).map(|answer| answer.status), Some(200));
+    }
+}
+
+#[test]
+fn refusals_without_a_key_write_few_lines_to_the_log() {
+    let watch = Stopwatch::start();
+    let server = Server::start();
+    let mut wire = server.wire();
+    for _ in 0..500 {
+        wire.send("GET /api/v1/metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+        assert!(wire.answer().is_some_and(|answer| [401, 429].contains(&answer.status)));
+    }
+    let client = server.client();
+    let told = |line: &String| line.contains("without a key were left out");
+    eventually("the log to tell of the others", || {
+        client.get("/api/v1/dashboards").expect(200);
+        server.log().iter().any(told).then_some(())
+    });
+    // Those with a key stay.
+    client.get("/api/v1/metrics/nothing").expect(404);
+    let stays = |line: &String| line.contains("/api/v1/metrics/nothing");
+    eventually("its line", || server.log().iter().any(stays).then_some(()));
+    let lines = server.log().iter().filter(|line| line.contains("\"unauthorized\"")).count();
+    let most = 10 * (2 + usize::try_from(watch.elapsed().as_secs()).unwrap_or(usize::MAX));
+    assert!(lines < 400 && lines <= most, "{lines} lines in {:?}", watch.elapsed());
+}
+
+#[test]
+fn a_keyed_upload_in_small_frames_is_no_flood() {
+    let server = Server::start();
+    let mut known = Http2::begin(server.wire());
+    // More small frames than a stranger may send beside requests, and not more than h2 takes of any client.
+    let body = format!("{}{{}}", " ".repeat(208 * 100 - 2));
+    let pieces = body.as_bytes().chunks(100).enumerate();
+    let data: Vec<u8> =
+        pieces.flat_map(|(at, piece)| frame(0, u8::from(at == 207), 1, piece)).collect();
+    // The request and its body come at once: the server reads them before it has looked at the key.
+    let request = [post(1, "/api/v1/metrics", ADMIN_KEY), data].concat();
+    assert!(known.send(request).is_answered(1));
+    assert_eq!(flooding(&server.client()), 0);
 }

@@ -2,9 +2,11 @@
 
 use std::future::pending;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use telltale_engine::{Clock, TimestampMs};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, Interest, Ready, duplex};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -12,8 +14,11 @@ use tokio::time::timeout;
 
 use super::bench::{Bench, HERE};
 use crate::http::client_end::Lookout;
-use crate::http::{Settings, connection};
+use crate::http::connection_slots::ConnectionSlots;
+use crate::http::{Scope, Settings, connection};
 use crate::limits;
+use crate::platform::quota::KeyLimits;
+use crate::platform::ticks::Ticks;
 
 /// What watches a connection in memory: nothing ever happens to it but what is read.
 struct Blind;
@@ -256,4 +261,34 @@ async fn a_server_that_stops_closes_idle_connections_at_once() {
         wire.stop.send_replace(true);
         assert_eq!(wire.everything().await, "");
     }
+}
+
+/// What a client is told that sends this on a connection that was evicted before anybody looked at it.
+async fn told_when_evicted(bench: &Bench, request: &str) -> String {
+    let settings =
+        Settings { connections_max: 2, stranger_connections_max: Some(1), ..Settings::default() };
+    let clock = Clock::manual(TimestampMs(0));
+    let slots = ConnectionSlots::new(&settings, Ticks::following(clock.clone()));
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let slot = slots.enter(address, &bench.server.telemetry).await.unwrap();
+    slot.handle().look();
+    clock.pass(Duration::from_secs(60));
+    let _newer = slots.enter(address, &bench.server.telemetry).await.unwrap();
+    let (mut stream, other) = duplex(1 << 20);
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let (stop, stopping) = watch::channel(false);
+    let server = Arc::clone(&bench.server);
+    let serving = connection::serve(server, HERE, other, Arc::new(Blind), Some(slot), stopping);
+    let wire = Wire { stream, serving: tokio::spawn(serving), stop };
+    wire.everything().await
+}
+
+#[tokio::test]
+async fn a_key_that_came_before_its_connection_was_evicted_counts() {
+    let bench = Bench::new();
+    let key = bench.new_key(&[Scope::Admin], KeyLimits::default());
+    let head = format!("GET /t/large HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {key}\r\n");
+    let told = told_when_evicted(&bench, &format!("{head}connection: close\r\n\r\n")).await;
+    assert!(told.starts_with("HTTP/1.1 200 "), "{told}");
+    assert_eq!(told_when_evicted(&bench, &head).await, "", "it is not waited for");
 }

@@ -62,3 +62,24 @@ async fn what_the_server_cannot_take_on_is_shed() {
     assert_eq!(full.get("/healthz").await.status, 200);
     assert_eq!(full.server.telemetry().snapshot().refused_load, 1);
 }
+
+#[tokio::test]
+async fn requests_without_a_key_have_a_rate() {
+    let settings = Settings { stranger_requests_per_second: 10, ..Settings::default() };
+    let bench = Bench::with(settings);
+    let stranger = [("authorization", "")];
+    for path in ["/t/open", "/t/large", "/nowhere", "/healthz"] {
+        for _ in 0..5 {
+            let answer = bench.send(&format!("GET {path}"), &stranger, "").await;
+            assert!([200, 401, 404].contains(&answer.status), "{path}: {answer:?}");
+        }
+    }
+    for path in ["/t/open", "/t/large", "/nowhere", "/healthz"] {
+        let answer = bench.send(&format!("GET {path}"), &stranger, "").await;
+        answer.refused(429, "rate_limited");
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    bench.get("/t/large").await.ok();
+    bench.pass_ms(100);
+    bench.send("GET /t/open", &stranger, "").await.ok();
+}

@@ -155,11 +155,11 @@ settings! {
     "http" http: Http {
         /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files, and where 80 KiB for each are more than a quarter of `memory.limit`: 6553 where that is 2 GiB, 819 where it is 256 MiB.
         connections: u64 = "16384";
-        /// Of these, connections whose client has not shown a valid key yet. Where there are as many, or no connection is left, a new one is accepted at once and the oldest of these is closed for it, of the address that has most, if possible one without a request in progress. Connections with a key are never closed for others. `auto` is half of the connections there may be, at least 16.
+        /// Of these, connections whose client has not shown a valid key yet. Where there are as many, or no connection is left, a new one is accepted at once and the oldest of these is closed for it, of the address that has most, if possible one without a request in progress. Of an address that has most itself, a new one is closed instead where all others are younger than 50 ms. Connections with a key are never closed for others. `auto` is half of the connections there may be, at least 16.
         stranger_connections: Auto<u64> = "auto";
-        /// Of these, those of one address, or of one /64 network of IPv6; a new one takes the place of the oldest of them. Behind a reverse proxy all clients have its address. `auto` is half of the connections without a key, at least 16.
+        /// Of these, those of one address, or of one /64 network of IPv6; a new one takes the place of the oldest of them, or is closed where all are younger than 50 ms. Behind a reverse proxy all clients have its address. `auto` is half of the connections without a key, at least 16.
         stranger_connections_per_address: Auto<u64> = "auto";
-        /// Requests being answered; more are shed with 503.
+        /// Requests being answered; more are shed with 503. Workers that fetch and finish jobs, and deletions, may exceed it by 64.
         requests_in_flight: u64 = "4096";
         /// Requests that only their bodies tell the sender of, while they are read; more are shed with 503.
         strangers_in_flight: u64 = "64";
@@ -167,6 +167,8 @@ settings! {
         strangers_per_address: u64 = "16";
         /// How long the body of such a request may take.
         stranger_body_timeout: Period = "10s";
+        /// Requests a second without a valid key that one address may send, or one /64 network of IPv6, on connections that have not shown a key; twice as many at once, the rest is refused with 429. Behind a reverse proxy all clients have its address. 0 is no limit.
+        stranger_requests_per_second: u64 = "100";
         /// How long a connection that has not shown a key may wait for its next request.
         stranger_idle_timeout: Period = "20s";
         /// How long a query may take, the time that it waits for its turn aside; then it ends with 503 `overloaded`. It ends too when its client is gone; see `half_closed_grace`.
@@ -209,7 +211,7 @@ settings! {
         bulk: ByteSize = "32MiB";
         /// Points of a bulk body that are stored in one write, at most 1048576 and one for each KiB of `memory.limit`; a body of more is several. Fewer take less memory.
         bulk_write_points: u64 = "1_048_576";
-        /// Of all bodies being read or answered, as they came and unpacked; past it requests are shed with 503, and one that is larger alone is refused with 413. `auto` is an eighth of `memory.limit`, 256 MiB at most.
+        /// Of all bodies being read or answered, as they came and unpacked; past it requests are shed with 503, and one that is larger alone is refused with 413. Workers that fetch and finish jobs, and deletions, may exceed it by up to 1 MiB. `auto` is an eighth of `memory.limit`, 256 MiB at most.
         in_flight: Auto<ByteSize> = "auto";
     }
 

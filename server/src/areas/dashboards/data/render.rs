@@ -84,7 +84,12 @@ async fn one(app: &Arc<App>, widget: &Widget, span: Span) -> Rendered {
     if let Err(error) = &rendered
         && let Some(cause) = error.cause()
     {
-        tracing::error!(widget = widget.id, cause, "a widget failed");
+        // Where the server is full, the answer says so: that is no fault.
+        if error.code() == ErrorCode::Overloaded {
+            tracing::debug!(widget = widget.id, cause, "a widget was refused");
+        } else {
+            tracing::error!(widget = widget.id, cause, "a widget failed");
+        }
     }
     rendered
 }
