@@ -19,7 +19,7 @@ use super::activity::Activity;
 use super::admission::{Purpose, Reservation};
 use super::body::BodyLimits;
 use super::client_end::ClientEnd;
-use super::error::{ApiError, ApiResult};
+use super::error::{ApiError, ApiResult, ErrorCode};
 use super::idempotency::{Claim, Subject};
 use super::identify::OverQuota;
 use super::query::Query;
@@ -230,16 +230,19 @@ fn check_header_size(server: &Server, parts: &Parts) -> ApiResult<()> {
     let headers = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if parts.headers.len() > settings.headers_max {
         let max = settings.headers_max;
-        return Err(ApiError::parameter("headers", format_args!("must be at most {max}")));
+        return Err(too_many_headers(format!("a request may have at most {max} headers")));
     }
     if headers.sum::<usize>() + target > settings.header_bytes_max {
         let max = settings.header_bytes_max;
-        return Err(ApiError::parameter(
-            "headers",
-            format_args!("must have at most {max} bytes together"),
-        ));
+        let message =
+            format!("the path, query string and headers may have at most {max} bytes in all");
+        return Err(too_many_headers(message));
     }
     Ok(())
+}
+
+fn too_many_headers(message: String) -> ApiError {
+    ApiError::new(ErrorCode::InvalidParameter, message).field("headers")
 }
 
 /// Runs a POST: with an idempotency key at most once.

@@ -17,7 +17,7 @@ impl From<Error> for ApiError {
             Error::Refused(refusal) => refusal.into(),
             Error::Unavailable(_) => Self::new(
                 ErrorCode::Unavailable,
-                "the storage takes no writes at the moment; try again later",
+                "the storage accepts no writes at the moment; try again later",
             )
             .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
             .caused_by(error),
@@ -68,13 +68,15 @@ impl From<InvalidJson> for ApiError {
                 return overloaded(MEMORY_FULL).caused_by(full);
             }
             InvalidJson::MemoryFull(_) => {
-                let message = "the body has more values than memory.limit has room for";
+                let message = "the body has more values than fit into memory (memory.limit)";
                 return Self::new(ErrorCode::PayloadTooLarge, message);
             }
             InvalidJson::TooManyValues => ErrorCode::PayloadTooLarge,
-            InvalidJson::Empty | InvalidJson::Malformed(_) | InvalidJson::TooDeep => {
-                ErrorCode::InvalidJson
-            }
+            InvalidJson::Empty
+            | InvalidJson::Malformed(_)
+            | InvalidJson::NotAnObject
+            | InvalidJson::KeyTwice(_)
+            | InvalidJson::TooDeep(_) => ErrorCode::InvalidJson,
         };
         Self::new(code, invalid.to_string())
     }

@@ -92,7 +92,7 @@ fn read<'b>(
     line: &'b [u8],
 ) -> Result<(), ApiError> {
     if line.len() > BULK_LINE_BYTES_MAX {
-        let message = format!("a line has at most {BULK_LINE_BYTES_MAX} bytes");
+        let message = format!("a line may have at most {BULK_LINE_BYTES_MAX} bytes");
         return Err(ApiError::new(ErrorCode::InvalidParameter, message));
     }
     Ok(metrics::resolve_into(reader, batch, line)?)
