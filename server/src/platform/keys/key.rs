@@ -143,7 +143,7 @@ impl InvalidKey {
 impl fmt::Display for InvalidKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NameMissing => f.write_str("name must not be empty"),
+            Self::NameMissing => f.write_str("name is required"),
             Self::Name => write!(
                 f,
                 "name must have at most {} characters, no control characters, and not only spaces",

@@ -95,7 +95,18 @@ fn read<'b>(
         let message = format!("a line may have at most {BULK_LINE_BYTES_MAX} bytes");
         return Err(ApiError::new(ErrorCode::InvalidParameter, message));
     }
-    Ok(metrics::resolve_into(reader, batch, line)?)
+    metrics::resolve_into(reader, batch, line).map_err(|error| of_line(error.into()))
+}
+
+/// A line is read as a body of its own, whose first line it is: what is told of that is told of the line.
+fn of_line(error: ApiError) -> ApiError {
+    match error.message().strip_prefix("the body ") {
+        Some(rest) => {
+            let rest = rest.replace(" at line 1, column ", " at column ");
+            ApiError::new(error.code(), format!("the line {rest}"))
+        }
+        None => error,
+    }
 }
 
 #[cfg(test)]
