@@ -197,8 +197,21 @@ mod tests {
 
     /// Every message that is made here, each number in it once as 1 and once as 2.
     fn messages() -> Vec<String> {
+        let all = [of_jobs(), of_bodies_and_questions(), of_the_engine()].concat();
+        assert!(all.len() > 60);
+        all
+    }
+
+    fn name() -> String {
+        "a".to_owned()
+    }
+
+    fn texts(all: &[ApiError]) -> Vec<String> {
+        all.iter().map(|error| error.message().to_owned()).collect()
+    }
+
+    fn of_jobs() -> Vec<String> {
         let mut all: Vec<ApiError> = Vec::new();
-        let name = || "a".to_owned();
         for n in [1, 2] {
             all.extend([
                 JobsError::QueueFull { queue: name(), max: n }.into(),
@@ -239,6 +252,12 @@ mod tests {
             InvalidJob::Concurrency,
             InvalidJob::Hostname,
         ];
+        all.extend(jobs.map(ApiError::from));
+        all.extend(rules.map(ApiError::from));
+        texts(&all)
+    }
+
+    fn of_bodies_and_questions() -> Vec<String> {
         let batches = [
             InvalidBatch::NotAnObject,
             InvalidBatch::Twice("metrics"),
@@ -268,6 +287,14 @@ mod tests {
             InvalidJson::TooDeep(127),
             InvalidJson::TooManyValues,
         ];
+        let mut all: Vec<ApiError> = batches.map(ApiError::from).into();
+        all.extend(questions.map(ApiError::from));
+        all.extend(keys.map(ApiError::from));
+        all.extend(documents.map(ApiError::from));
+        texts(&all)
+    }
+
+    fn of_the_engine() -> Vec<String> {
         let refusals = [
             Refusal::MetricNotFound(name()),
             Refusal::TypeConflict { name: name(), is: MetricType::Gauge, wanted: MetricType::Set },
@@ -282,18 +309,12 @@ mod tests {
             Refusal::Tags(InvalidTags::Duplicate(name())),
             Refusal::Conflict,
         ];
-        all.extend(jobs.map(ApiError::from));
-        all.extend(rules.map(ApiError::from));
-        all.extend(batches.map(ApiError::from));
-        all.extend(questions.map(ApiError::from));
-        all.extend(keys.map(ApiError::from));
-        all.extend(documents.map(ApiError::from));
-        all.extend(refusals.map(ApiError::from));
+        let mut all: Vec<ApiError> = refusals.map(ApiError::from).into();
         all.push(KeyError::Changed.into());
         all.push(KeyError::TooMany.into());
         all.push(Error::Unavailable(name()).into());
         all.push(Error::Overloaded(name()).into());
-        all.iter().map(|error| error.message().to_owned()).collect()
+        texts(&all)
     }
 
     #[test]

@@ -56,7 +56,8 @@ impl Misfit {
                 None => rest.rsplit_once("`, expected ").unwrap_or((rest, "")),
             };
             // The path of an unknown field ends in it.
-            let is_named = matches!(path.iter().last(), Some(Segment::Map { key }) if key == name);
+            let is_named =
+                matches!(path.iter().next_back(), Some(Segment::Map { key }) if key == name);
             let field = if is_named { shown(path) } else { inside(shown(path), name) };
             return Self { field, rule: BrokenRule::Unknown(quoted(known)) };
         }
