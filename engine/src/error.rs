@@ -76,7 +76,7 @@ pub enum Refusal {
     #[error(transparent)]
     Tags(#[from] crate::model::InvalidTags),
     /// The metric's type does not have the aggregation.
-    #[error("a {kind} has no aggregation {}", aggregation.as_str())]
+    #[error("aggregation {} is not available for type {kind}", aggregation.as_str())]
     Aggregation {
         /// The metric's type.
         kind: MetricType,
@@ -87,7 +87,7 @@ pub enum Refusal {
     #[error("{0}")]
     Range(String),
     /// A document is not in the state that the caller expects, or the receipt of a write exists: read it again.
-    #[error("the document was changed, or the request was answered, by somebody else")]
+    #[error("another request changed the same thing at the same time; try again")]
     Conflict,
     /// More group keys than [`crate::limits::GROUP_KEYS_MAX`], or one stands twice.
     #[error("{0}")]

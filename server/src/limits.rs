@@ -40,6 +40,8 @@ pub const KEYS_MAX: usize = 100_000;
 pub const FUTURE_MS_MAX: i64 = 24 * 60 * 60 * 1_000;
 /// Levels of nested arrays and objects in a telemetry body: ours have five, free-form properties a few more.
 pub const JSON_DEPTH_MAX: usize = 128;
+/// Levels of nested arrays and objects in any other JSON body: the most that `serde_json` reads.
+pub const JSON_OBJECT_DEPTH_MAX: usize = 127;
 /// Values of one telemetry body: a parsed value takes 24 bytes and more, so that a body of nothing but commas
 /// would take thirty times its size.
 pub const JSON_VALUES_MAX: usize = 2_000_000;

@@ -28,10 +28,10 @@ pub enum InvalidEvent {
     #[error(transparent)]
     Tags(#[from] InvalidTags),
     /// The user is empty or has more than [`limits::USER_CHARS_MAX`] characters.
-    #[error("a user has 1 to {} characters", limits::USER_CHARS_MAX)]
+    #[error("user_id must have 1 to {} characters", limits::USER_CHARS_MAX)]
     User,
     /// The value is not finite.
-    #[error("a value is a finite number")]
+    #[error("value must be a finite number")]
     Value,
 }
 

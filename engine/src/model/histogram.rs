@@ -62,30 +62,30 @@ pub struct Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHistogram {
     /// A bound is not finite, or not above the one before.
-    #[error("bounds of a histogram must be finite and ascend")]
+    #[error("the bounds of a histogram must be finite and in ascending order")]
     Bounds,
     /// There is not one count more than there are bounds.
-    #[error("a histogram has one bucket more than it has bounds")]
+    #[error("a histogram must have one bucket more than it has bounds")]
     Counts,
     /// More buckets hold values, or a span is longer, than is kept.
     #[error(
-        "a histogram has at most {HISTOGRAM_BUCKETS_MAX} buckets with values, in spans of at most {HISTOGRAM_SPAN_MAX}"
+        "a histogram may have at most {HISTOGRAM_BUCKETS_MAX} buckets with values, in spans of at most {HISTOGRAM_SPAN_MAX}"
     )]
     TooManyBuckets,
     /// The scale is beyond what doubles need.
     #[error("the scale of a histogram must be from {} to {}", SCALES.start(), SCALES.end())]
     Scale,
     /// A bucket has an index over 32 bits.
-    #[error("a bucket of a histogram lies beyond all numbers")]
+    #[error("the bounds of every bucket of a histogram must be finite numbers")]
     Offset,
     /// The threshold of zero is negative or not finite.
-    #[error("the zero threshold of a histogram must be finite and not negative")]
+    #[error("the zero threshold of a histogram must be a finite number of at least 0")]
     ZeroThreshold,
     /// The counts do not add up.
-    #[error("the count of a histogram must be the sum of those of its buckets")]
+    #[error("the count of a histogram must be the sum of the counts of its buckets")]
     Count,
     /// The smallest value is above the largest.
-    #[error("the smallest value of a histogram is above the largest")]
+    #[error("the minimum of a histogram must not be above its maximum")]
     Extremes,
 }
 

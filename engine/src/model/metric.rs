@@ -20,16 +20,16 @@ pub(super) fn has_control(text: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidName {
     /// The text is empty.
-    #[error("a name must not be empty")]
+    #[error("name must not be empty")]
     Empty,
     /// The text has more than [`limits::NAME_CHARS_MAX`] characters.
-    #[error("a name has at most {} characters", limits::NAME_CHARS_MAX)]
+    #[error("name must have at most {} characters", limits::NAME_CHARS_MAX)]
     TooLong,
     /// The text holds a control character.
-    #[error("a name must not contain control characters")]
+    #[error("name must not contain control characters")]
     ControlCharacter,
     /// The text is nothing but spaces.
-    #[error("a name must not consist of spaces only")]
+    #[error("name must not consist of spaces only")]
     Blank,
 }
 

@@ -25,10 +25,13 @@ pub enum InvalidProperties {
     #[error("properties must be a JSON object: {0}")]
     NotAnObject(String),
     /// More than [`limits::PROPERTIES_BYTES_MAX`] bytes.
-    #[error("properties have at most {} bytes", limits::PROPERTIES_BYTES_MAX)]
+    #[error("properties must have at most {} bytes", limits::PROPERTIES_BYTES_MAX)]
     TooLarge,
     /// Objects and arrays deeper in each other than [`limits::PROPERTIES_NESTING_MAX`].
-    #[error("properties are nested at most {} deep", limits::PROPERTIES_NESTING_MAX)]
+    #[error(
+        "properties must not be nested more than {} levels deep",
+        limits::PROPERTIES_NESTING_MAX
+    )]
     TooDeep,
 }
 

@@ -13,19 +13,19 @@ pub struct Tags(Box<[(Box<str>, Box<str>)]>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTags {
     /// More than [`limits::TAGS_MAX`] pairs.
-    #[error("there are at most {} tags", limits::TAGS_MAX)]
+    #[error("tags must have at most {} keys", limits::TAGS_MAX)]
     TooMany,
     /// A key is empty, longer than [`limits::TAG_KEY_CHARS_MAX`] characters or holds a control character.
     #[error(
-        "tag key {0:?} must have 1 to {max} characters, none of them a control character",
+        "tag key {0:?} must have 1 to {max} characters and no control characters",
         max = limits::TAG_KEY_CHARS_MAX
     )]
     Key(String),
     /// A value is longer than [`limits::TAG_VALUE_CHARS_MAX`] characters.
-    #[error("the value of tag {0:?} has more than {max} characters", max = limits::TAG_VALUE_CHARS_MAX)]
+    #[error("the value of tag {0:?} must have at most {max} characters", max = limits::TAG_VALUE_CHARS_MAX)]
     Value(String),
     /// A key stands twice.
-    #[error("tag key {0:?} stands twice")]
+    #[error("tag key {0:?} must be given only once")]
     Duplicate(String),
 }
 

@@ -125,7 +125,8 @@ impl Reservation {
     pub(super) fn add(&self, bytes: usize) -> ApiResult<()> {
         let Held { counts, body_bytes, purpose, .. } = &*self.0;
         if bytes > self.left() {
-            let message = "the body is larger than all bodies together may be (bodies.in_flight)";
+            let message =
+                "the body is larger than the limit for all bodies together (bodies.in_flight)";
             return Err(ApiError::new(ErrorCode::PayloadTooLarge, message));
         }
         let before = counts.body_bytes.fetch_add(bytes, Ordering::Relaxed);

@@ -26,6 +26,7 @@ use super::settings::Settings;
 use super::{inflate, snappy};
 use crate::limits;
 use crate::platform::keys::Identity;
+use crate::platform::plural::count;
 
 /// Memory that is set aside before the first byte has come: a client may promise more than it sends.
 const FIRST_CAPACITY_MAX: usize = 64 << 10;
@@ -250,7 +251,8 @@ fn make_room(bytes: &mut Vec<u8>, more: usize, promised: usize) {
 
 /// A body of more bytes than there may be.
 pub(super) fn too_large(bytes_max: usize) -> ApiError {
-    ApiError::new(ErrorCode::PayloadTooLarge, format!("the body is larger than {bytes_max} bytes"))
+    let message = format!("the body must have at most {}", count(bytes_max, "byte"));
+    ApiError::new(ErrorCode::PayloadTooLarge, message)
 }
 
 /// Bytes that the client says it sends; 0 when it does not say.

@@ -182,7 +182,7 @@ fn key_of(headers: &HeaderMap) -> ApiResult<Option<&str>> {
         _ => {
             let max = limits::IDEMPOTENCY_KEY_CHARS_MAX;
             let message =
-                format_args!("must be 1 to {max} visible ASCII characters, once").to_string();
+                format!("must be given only once and have 1 to {max} visible ASCII characters");
             Err(ApiError::parameter("Idempotency-Key", message))
         }
     }

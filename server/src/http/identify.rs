@@ -17,6 +17,7 @@ use super::route::{Access, LimitClass, Route, Scope};
 use super::server::Server;
 use crate::app::App;
 use crate::platform::keys::{DsnKey, Identity};
+use crate::platform::plural::count;
 use crate::platform::throttle::{Usage, Verdict};
 
 /// What agents of Sentry read how long to be silent from: seconds, kinds of items (all where none is named), whom it concerns.
@@ -136,8 +137,8 @@ impl From<OverQuota> for ApiError {
     fn from(over: OverQuota) -> Self {
         let OverQuota { usage, class, seconds, tells_sentry } = over;
         let class = class.as_str();
-        let message =
-            format!("more than {} requests per minute of the class {class:?}", usage.limit);
+        let requests = count(usage.limit, "request");
+        let message = format!("the key may send at most {requests} of class {class:?} per minute");
         let error = Self::new(ErrorCode::RateLimited, message).retry_after(seconds);
         match HeaderValue::from_str(&format!("{seconds}::key")) {
             Ok(limits) if tells_sentry => error.header(SENTRY_LIMITS, limits),

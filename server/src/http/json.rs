@@ -15,11 +15,12 @@ use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
 use telltale_engine::{Memory, MemoryFull, MemoryOwner, MemoryShare};
 
 use super::error::{ApiError, ApiResult, ErrorCode};
 use crate::limits;
-use crate::platform::json::InvalidJson;
+use crate::platform::json::{BrokenRule, InvalidJson, Misfit, invalid_syntax, read_fitting};
 
 /// Refuses a content type that is given and not `application/json`.
 pub(super) fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
@@ -28,81 +29,45 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
     if media.is_empty() || media.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    Err(ApiError::new(ErrorCode::UnsupportedMediaType, "the body must be application/json"))
+    Err(ApiError::new(ErrorCode::UnsupportedMediaType, "Content-Type must be application/json"))
 }
 
 /// The body as a `T`, when it is a JSON object that fits.
 pub(super) fn object<'a, T: Deserialize<'a>>(body: &'a [u8], memory: &Memory) -> ApiResult<T> {
     check_form(body, memory)?;
-    let mut reader = serde_json::Deserializer::from_slice(body);
-    serde_path_to_error::deserialize(&mut reader).map_err(|error| misfit(&error))
+    Ok(read_fitting(body)?)
 }
 
-/// Refuses what is no JSON object, has a key twice or is nested deeper than the parser goes (128).
-fn check_form(body: &[u8], memory: &Memory) -> ApiResult<()> {
+/// Refuses what is no JSON object, has a key twice or is nested deeper than the parser goes.
+fn check_form(body: &[u8], memory: &Memory) -> Result<(), InvalidJson> {
     if body.is_empty() {
-        return Err(invalid_json("the body is empty; a JSON object was expected"));
+        return Err(InvalidJson::Empty);
     }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let walk = Walk::new(memory);
     let form = Form { top: true, walk: &walk };
     let outcome = form.deserialize(&mut reader).and_then(|()| reader.end());
-    outcome.map_err(|error| match walk.full.get() {
-        Some(full) => InvalidJson::MemoryFull(full).into(),
-        None => invalid_json(format!("the body is not a JSON object: {error}")),
+    outcome.map_err(|error| match (walk.refusal.take(), error.classify()) {
+        (Some(refusal), _) => refusal,
+        // Only the whole document must have a type.
+        (None, Category::Data) => InvalidJson::NotAnObject,
+        (None, _) => invalid_syntax(&error),
     })
 }
 
-fn invalid_json(message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError {
-    ApiError::new(ErrorCode::InvalidJson, message)
-}
-
-/// The refusal for an object whose fields do not fit.
-fn misfit(error: &serde_path_to_error::Error<serde_json::Error>) -> ApiError {
-    let inner = error.inner().to_string();
-    let reason = without_place(&inner);
-    let path = error.path().to_string();
-    if let Some(field) = quoted_after(reason, "missing field `") {
-        let code = if field == "name" { ErrorCode::MissingName } else { ErrorCode::MissingField };
-        let field = joined(&path, field);
-        return ApiError::new(code, format!("{field} is required")).field(field);
+impl From<Misfit> for ApiError {
+    fn from(misfit: Misfit) -> Self {
+        let code = match &misfit.rule {
+            BrokenRule::Required if misfit.field == "name" => ErrorCode::MissingName,
+            BrokenRule::Required if misfit.field.ends_with(".name") => ErrorCode::MissingName,
+            BrokenRule::Required => ErrorCode::MissingField,
+            // The form is right and the word is none of those that there are, as where words are looked up by an area.
+            BrokenRule::Word(_) => ErrorCode::InvalidField,
+            BrokenRule::Unknown(_) | BrokenRule::Form(_) => ErrorCode::InvalidParameter,
+        };
+        let error = Self::new(code, misfit.sentence("the body"));
+        if misfit.field.is_empty() { error } else { error.field(misfit.field) }
     }
-    if let Some(field) = quoted_after(reason, "unknown field `") {
-        // The path of an unknown field already ends in it.
-        let field = if path == "." || !path.ends_with(field) { joined(&path, field) } else { path };
-        return ApiError::new(
-            ErrorCode::InvalidParameter,
-            format!("{field} is not a field: {reason}"),
-        )
-        .field(field);
-    }
-    if quoted_after(reason, "unknown variant `").is_some() {
-        // The form is right and the word is none of those that there are, as where words are looked up by an area.
-        let words = reason.rsplit_once("expected ").map_or(reason, |(_, words)| words);
-        let message = format!("{path} must be {}", words.replace('`', ""));
-        return ApiError::new(ErrorCode::InvalidField, message).field(path);
-    }
-    if path == "." {
-        return ApiError::new(
-            ErrorCode::InvalidParameter,
-            format!("the body does not fit: {reason}"),
-        );
-    }
-    ApiError::new(ErrorCode::InvalidParameter, format!("{path}: {reason}")).field(path)
-}
-
-/// Returns a parser's message without line and column, which mean little to somebody who sent one line; the field says it
-/// better.
-pub fn without_place(message: &str) -> &str {
-    message.rsplit_once(" at line ").map_or(message, |(reason, _)| reason)
-}
-
-fn quoted_after<'a>(text: &'a str, before: &str) -> Option<&'a str> {
-    text.strip_prefix(before)?.split('`').next()
-}
-
-fn joined(path: &str, field: &str) -> String {
-    if path == "." { field.to_owned() } else { format!("{path}.{field}") }
 }
 
 /// What a walk over a document has in memory.
@@ -110,8 +75,8 @@ struct Walk {
     share: RefCell<MemoryShare>,
     /// Bytes of the keys of all objects that the walk is in.
     bytes: Cell<u64>,
-    /// Why it ended early, if there was no memory.
-    full: Cell<Option<MemoryFull>>,
+    /// Why it ended early, unless the text is not JSON.
+    refusal: Cell<Option<InvalidJson>>,
 }
 
 /// The keys of one object that were met.
@@ -124,7 +89,7 @@ struct Keys<'w> {
 impl Walk {
     fn new(memory: &Memory) -> Self {
         let share = RefCell::new(memory.share(MemoryOwner::Bodies));
-        Self { share, bytes: Cell::new(0), full: Cell::new(None) }
+        Self { share, bytes: Cell::new(0), refusal: Cell::new(None) }
     }
 
     /// Takes memory for more keys, in steps, beyond what is counted with a connection.
@@ -138,7 +103,11 @@ impl Walk {
         let grown = share.grow(missing.max(limits::JSON_KEYS_STEP_BYTES));
         // All of it counts where it is asked whether it could ever fit.
         let all = self.bytes.get();
-        grown.inspect_err(|full| self.full.set(Some(MemoryFull { bytes: all, ..*full })))
+        grown.inspect_err(|full| self.refuse(MemoryFull { bytes: all, ..*full }))
+    }
+
+    fn refuse(&self, refusal: impl Into<InvalidJson>) {
+        self.refusal.set(Some(refusal.into()));
     }
 }
 
@@ -188,7 +157,9 @@ impl<'de> Visitor<'de> for Form<'_> {
         let mut keys = Keys { seen: HashSet::new(), bytes: 0, walk: self.walk };
         while let Some(key) = map.next_key::<String>()? {
             if keys.seen.contains(&key) {
-                return Err(A::Error::custom(format_args!("key {key:?} stands twice")));
+                let shown = key.chars().take(limits::PARAMETER_NAME_SHOWN_CHARS_MAX).collect();
+                self.walk.refuse(InvalidJson::KeyTwice(shown));
+                return Err(A::Error::custom("a key is given twice"));
             }
             keys.insert(key).map_err(A::Error::custom)?;
             map.next_value_seed(Self { top: false, walk: self.walk })?;
@@ -368,12 +339,29 @@ mod tests {
     }
 
     #[test]
-    fn the_message_says_what_was_expected_and_nothing_of_lines() {
-        let error = object::<Widget>(br#"{"name":"a","count":"x"}"#).unwrap_err();
-        assert_eq!(error.message(), "count: invalid type: string \"x\", expected u32");
-        let error = object::<Widget>(br#"{"name":"a","parts":[{"width":1,"side":"a`b"}]}"#);
-        let error = error.unwrap_err();
-        assert_eq!(error.message(), "parts[0].side must be one of left, right, middle");
+    fn the_message_names_the_field_and_the_rule() {
+        let deep = format!("{{\"open\":{}1{}}}", "[".repeat(200), "]".repeat(200));
+        for (body, expected) in [
+            ("", "the body is empty; it must be a JSON object"),
+            ("[]", "the body must be a JSON object"),
+            ("null", "the body must be a JSON object"),
+            ("{\n\"a\":}", "the body is not valid JSON: a value is expected at line 2, column 5"),
+            (&deep, "the body must not be nested more than 127 levels deep"),
+            (
+                "{\"name\":\"a\",\"open\":{\"k\":1,\"k\":2}}",
+                "the body has the key \"k\" twice in one object",
+            ),
+            ("{}", "name is required"),
+            ("{\"name\":\"a\",\"count\":\"x\"}", "count must be an integer from 0 to 4294967295"),
+            (
+                "{\"name\":\"a\",\"parts\":[{\"width\":1,\"side\":\"a`b\"}]}",
+                "parts[0].side must be one of left, right, middle",
+            ),
+            ("{\"name\":\"a\",\"nmae\":1}", "nmae is not a known field (did you mean name?)"),
+        ] {
+            let error = object::<Widget>(body.as_bytes()).unwrap_err();
+            assert_eq!(error.message(), expected, "{body}");
+        }
     }
 
     #[test]

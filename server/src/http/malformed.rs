@@ -54,17 +54,16 @@ impl Malformed {
         match self {
             Self::Request => ApiError::new(
                 ErrorCode::InvalidParameter,
-                "the request is not valid HTTP/1.1: look at its request line (no spaces in the path), its headers and its \
+                "the request is not valid HTTP/1.1: check its request line (no spaces in the path), its headers and its \
                  Content-Length",
             ),
             Self::Target => ApiError::parameter("path", "and query string are too long"),
-            Self::Headers => ApiError::parameter(
-                "headers",
-                format_args!(
-                    "must be at most {} of {max} bytes together",
-                    server.settings.headers_max
-                ),
-            ),
+            Self::Headers => {
+                let headers = server.settings.headers_max;
+                let message =
+                    format!("a request may have at most {headers} headers of {max} bytes in all");
+                ApiError::new(ErrorCode::InvalidParameter, message).field("headers")
+            }
         }
     }
 }

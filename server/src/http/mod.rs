@@ -56,7 +56,6 @@ pub use doc::{Answer, Doc, Form, PAGING, Param, Place, SchemaOf};
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
 pub use etag::{etag_of, etag_of_answer};
 pub use identify::SENTRY_LIMITS;
-pub use json::without_place;
 pub use listener::{ControlListener, Listener};
 pub use parts::{Parts, unreadable_part};
 pub use pipeline::Origin;

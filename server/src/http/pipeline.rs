@@ -276,16 +276,19 @@ fn check_header_size(server: &Server, parts: &Parts) -> ApiResult<()> {
     let headers = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if parts.headers.len() > settings.headers_max {
         let max = settings.headers_max;
-        return Err(ApiError::parameter("headers", format_args!("must be at most {max}")));
+        return Err(too_many_headers(format!("a request may have at most {max} headers")));
     }
     if headers.sum::<usize>() + target > settings.header_bytes_max {
         let max = settings.header_bytes_max;
-        return Err(ApiError::parameter(
-            "headers",
-            format_args!("must have at most {max} bytes together"),
-        ));
+        let message =
+            format!("the path, query string and headers may have at most {max} bytes in all");
+        return Err(too_many_headers(message));
     }
     Ok(())
+}
+
+fn too_many_headers(message: String) -> ApiError {
+    ApiError::new(ErrorCode::InvalidParameter, message).field("headers")
 }
 
 /// Runs a POST: with an idempotency key at most once.

@@ -4,13 +4,11 @@
 //! is a key that stands twice where one value is asked for: the caller cannot know which one counts.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
 
 use percent_encoding::percent_decode;
 use telltale_engine::TimestampMs;
 
-use super::error::{ApiError, ApiResult};
+use super::error::{ApiError, ApiResult, ErrorCode};
 use super::response::Meta;
 use crate::limits;
 use crate::platform::question;
@@ -45,10 +43,8 @@ impl Query {
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             if pairs.len() == limits::QUERY_PAIRS_MAX {
                 let max = limits::QUERY_PAIRS_MAX;
-                return Err(ApiError::parameter(
-                    "query",
-                    format_args!("has more than {max} parameters"),
-                ));
+                let message = format!("the query string may have at most {max} parameters");
+                return Err(ApiError::new(ErrorCode::InvalidParameter, message).field("query"));
             }
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let key = decode(key).ok_or_else(|| not_utf8("a parameter name"))?;
@@ -62,7 +58,7 @@ impl Query {
     pub fn one(&self, key: &'static str) -> ApiResult<Option<&str>> {
         let mut values = self.all(key);
         match (values.next(), values.next()) {
-            (_, Some(_)) => Err(ApiError::parameter(key, "stands twice")),
+            (_, Some(_)) => Err(ApiError::parameter(key, "must be given only once")),
             (first, None) => Ok(first),
         }
     }
@@ -70,20 +66,6 @@ impl Query {
     /// The values of `key`, in the order they were sent.
     pub fn all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs.iter().filter(move |(k, _)| k == key).map(|(_, v)| v.as_str())
-    }
-
-    /// The value of `key` read as a `T`; the message is that of the type.
-    pub fn read<T>(&self, key: &'static str) -> ApiResult<Option<T>>
-    where
-        T: FromStr,
-        T::Err: fmt::Display,
-    {
-        self.one(key)?
-            .map(|text| {
-                text.parse()
-                    .map_err(|error| ApiError::parameter(key, format_args!("is wrong: {error}")))
-            })
-            .transpose()
     }
 
     /// `true` or `false`.
@@ -104,16 +86,12 @@ impl Query {
     /// `limit` and `offset`. A limit over `max` is taken as `max`; one below 1 is refused.
     pub fn paging(&self, default: usize, max: usize) -> ApiResult<Paging> {
         let limit = self.limit("limit", max)?.unwrap_or(default);
-        Ok(Paging { limit, offset: self.whole("offset")?.unwrap_or(0) })
+        Ok(Paging { limit, offset: self.integer("offset", 0)?.unwrap_or(0) })
     }
 
     /// How many items a page has. One over `max` is taken as `max`; one below 1 is refused.
     pub fn limit(&self, key: &'static str, max: usize) -> ApiResult<Option<usize>> {
-        let limit = self.whole(key)?;
-        if limit == Some(0) {
-            return Err(ApiError::parameter(key, "must be at least 1"));
-        }
-        Ok(limit.map(|limit| limit.min(max)))
+        Ok(self.integer(key, 1)?.map(|limit| limit.min(max)))
     }
 
     /// The pairs `name[key]=value` as `(key, value)`, in the order they were sent.
@@ -129,13 +107,14 @@ impl Query {
         self.pairs.iter().map(|(k, v)| (k.as_str(), v.as_str()))
     }
 
-    /// A whole number; one too large for the machine counts as the largest.
-    fn whole(&self, key: &'static str) -> ApiResult<Option<usize>> {
+    /// An integer of at least `min`; one too large for the machine counts as the largest.
+    fn integer(&self, key: &'static str, min: usize) -> ApiResult<Option<usize>> {
         let Some(text) = self.one(key)? else { return Ok(None) };
-        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(ApiError::parameter(key, "must be a whole number"));
-        }
-        Ok(Some(text.parse().unwrap_or(usize::MAX)))
+        let is_integer = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let integer = is_integer.then(|| text.parse().unwrap_or(usize::MAX));
+        let refused =
+            || ApiError::parameter(key, format_args!("must be an integer of at least {min}"));
+        integer.filter(|integer| *integer >= min).map(Some).ok_or_else(refused)
     }
 }
 
@@ -146,13 +125,12 @@ fn decode(text: &str) -> Option<String> {
 }
 
 fn not_utf8(field: &str) -> ApiError {
-    ApiError::parameter(field.to_owned(), "is not UTF-8")
+    ApiError::parameter(field.to_owned(), "must be UTF-8")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::ErrorCode;
 
     fn pairs(text: &str) -> Vec<(String, String)> {
         let query = Query::parse(text).unwrap();

@@ -17,7 +17,7 @@ impl From<Error> for ApiError {
             Error::Refused(refusal) => refusal.into(),
             Error::Unavailable(_) => Self::new(
                 ErrorCode::Unavailable,
-                "the storage takes no writes at the moment; try again later",
+                "the storage accepts no writes at the moment; try again later",
             )
             .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
             .caused_by(error),
@@ -68,13 +68,15 @@ impl From<InvalidJson> for ApiError {
                 return overloaded(MEMORY_FULL).caused_by(full);
             }
             InvalidJson::MemoryFull(_) => {
-                let message = "the body has more values than memory.limit has room for";
+                let message = "the body has more values than fit into memory (memory.limit)";
                 return Self::new(ErrorCode::PayloadTooLarge, message);
             }
             InvalidJson::TooManyValues => ErrorCode::PayloadTooLarge,
-            InvalidJson::Empty | InvalidJson::Malformed(_) | InvalidJson::TooDeep => {
-                ErrorCode::InvalidJson
-            }
+            InvalidJson::Empty
+            | InvalidJson::Malformed(_)
+            | InvalidJson::NotAnObject
+            | InvalidJson::KeyTwice(_)
+            | InvalidJson::TooDeep(_) => ErrorCode::InvalidJson,
         };
         Self::new(code, invalid.to_string())
     }
@@ -189,9 +191,157 @@ impl From<InvalidJob> for ApiError {
 
 #[cfg(test)]
 mod tests {
-    use telltale_engine::{Memory, MemoryOwner};
+    use telltale_engine::{InvalidTags, Memory, MemoryOwner, MetricType};
 
     use super::*;
+
+    /// Every message that is made here, each number in it once as 1 and once as 2.
+    fn messages() -> Vec<String> {
+        let all = [of_jobs(), of_bodies_and_questions(), of_the_engine()].concat();
+        assert!(all.len() > 60);
+        all
+    }
+
+    fn name() -> String {
+        "a".to_owned()
+    }
+
+    fn texts(all: &[ApiError]) -> Vec<String> {
+        all.iter().map(|error| error.message().to_owned()).collect()
+    }
+
+    fn of_jobs() -> Vec<String> {
+        let mut all: Vec<ApiError> = Vec::new();
+        for n in [1, 2] {
+            all.extend([
+                JobsError::QueueFull { queue: name(), max: n }.into(),
+                JobsError::TooManyJobs { max: n }.into(),
+                JobsError::TooManyJobBytes { max: n }.into(),
+                super::super::body::too_large(n),
+            ]);
+        }
+        let jobs = [
+            JobsError::QueueNotFound(name()),
+            JobsError::JobNotFound(name()),
+            JobsError::WorkerNotFound(name()),
+            JobsError::DeadJobNotFound(name()),
+            JobsError::ReservationLost,
+            JobsError::NotPaused,
+            JobsError::QueueNotEmpty,
+            JobsError::NotRunnable("running"),
+            JobsError::NotDeletable("running"),
+            JobsError::OwnWorker,
+            JobsError::TooManyQueues,
+            JobsError::TooManyWorkers,
+            JobsError::TooManyWaiting,
+            JobsError::Overloaded,
+            JobsError::Unavailable(name()),
+            JobsError::Failed(name()),
+        ];
+        let rules = [
+            InvalidJob::Queue,
+            InvalidJob::QueueReserved,
+            InvalidJob::QueuesReserved,
+            InvalidJob::Class,
+            InvalidJob::UniqueKey,
+            InvalidJob::ArgumentsForm,
+            InvalidJob::ArgumentsSize,
+            InvalidJob::Attempts,
+            InvalidJob::Timeout,
+            InvalidJob::Queues,
+            InvalidJob::Concurrency,
+            InvalidJob::Hostname,
+        ];
+        all.extend(jobs.map(ApiError::from));
+        all.extend(rules.map(ApiError::from));
+        texts(&all)
+    }
+
+    fn of_bodies_and_questions() -> Vec<String> {
+        let batches = [
+            InvalidBatch::NotAnObject,
+            InvalidBatch::Twice("metrics"),
+            InvalidBatch::Missing("metrics"),
+            InvalidBatch::NotAnArray("metrics"),
+            InvalidBatch::TooLong { key: "metrics", items: 501 },
+        ];
+        let questions = [
+            InvalidQuestion::Time("from"),
+            InvalidQuestion::RangeEmpty,
+            InvalidQuestion::RangeTooLong(50_001),
+            InvalidQuestion::AnswerTooLong(1_000_001),
+            InvalidQuestion::Interval,
+        ];
+        let keys = [
+            InvalidKey::NameMissing,
+            InvalidKey::Name,
+            InvalidKey::User,
+            InvalidKey::Scopes,
+            InvalidKey::PublicScopes,
+        ];
+        let documents = [
+            InvalidJson::Empty,
+            InvalidJson::Malformed("a value is expected at line 1, column 2".to_owned()),
+            InvalidJson::NotAnObject,
+            InvalidJson::KeyTwice(name()),
+            InvalidJson::TooDeep(127),
+            InvalidJson::TooManyValues,
+        ];
+        let mut all: Vec<ApiError> = batches.map(ApiError::from).into();
+        all.extend(questions.map(ApiError::from));
+        all.extend(keys.map(ApiError::from));
+        all.extend(documents.map(ApiError::from));
+        texts(&all)
+    }
+
+    fn of_the_engine() -> Vec<String> {
+        let refusals = [
+            Refusal::MetricNotFound(name()),
+            Refusal::TypeConflict { name: name(), is: MetricType::Gauge, wanted: MetricType::Set },
+            Refusal::NameReserved(name()),
+            Refusal::Name(InvalidName::Empty),
+            Refusal::Name(InvalidName::TooLong),
+            Refusal::Name(InvalidName::ControlCharacter),
+            Refusal::Name(InvalidName::Blank),
+            Refusal::Tags(InvalidTags::TooMany),
+            Refusal::Tags(InvalidTags::Key(name())),
+            Refusal::Tags(InvalidTags::Value(name())),
+            Refusal::Tags(InvalidTags::Duplicate(name())),
+            Refusal::Conflict,
+        ];
+        let mut all: Vec<ApiError> = refusals.map(ApiError::from).into();
+        all.push(KeyError::Changed.into());
+        all.push(KeyError::TooMany.into());
+        all.push(Error::Unavailable(name()).into());
+        all.push(Error::Overloaded(name()).into());
+        texts(&all)
+    }
+
+    #[test]
+    fn messages_are_plain_sentences_with_the_right_plural() {
+        let all = messages();
+        for message in &all {
+            let inner =
+                ["  ", ", expected", "invalid ", "stands", "is wrong", "u32", "usize", "::"];
+            assert!(!inner.iter().any(|inner| message.contains(inner)), "{message}");
+            assert!(!message.ends_with('.') && !message.contains("{"), "{message}");
+            assert!(message.starts_with(|first: char| first.is_lowercase()), "{message}");
+            let words: Vec<&str> = message.split([' ', ';', ',']).collect();
+            for pair in words.windows(2) {
+                if let [number @ ("1" | "2"), noun @ ("byte" | "bytes" | "job" | "jobs")] = pair {
+                    assert_eq!(*number == "2", noun.ends_with('s'), "{message}");
+                }
+            }
+        }
+        for expected in [
+            "the body must have at most 1 byte",
+            "the body must have at most 2 bytes",
+            "the queue \"a\" is full: it has 1 waiting job (jobs.queue_waiting_max)",
+            "the queue \"a\" is full: it has 2 waiting jobs (jobs.queue_waiting_max)",
+        ] {
+            assert!(all.iter().any(|message| message == expected), "{expected}");
+        }
+    }
 
     #[test]
     fn full_memory_is_told_from_a_slow_storage() {

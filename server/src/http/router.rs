@@ -98,7 +98,7 @@ impl Router {
             allowed.add(matched.value);
         }
         let name = method.map_or_else(|other| other.as_str(), |known| known.as_str());
-        let message = format!("the path has no method {name}");
+        let message = format!("the path does not support the method {name}");
         Err(ApiError::new(ErrorCode::MethodNotAllowed, message).allow(allowed.names()))
     }
 }
@@ -128,7 +128,7 @@ impl Methods {
 fn decoded(name: &str, raw: &str) -> ApiResult<(String, String)> {
     match percent_decode_str(raw).decode_utf8() {
         Ok(value) => Ok((name.to_owned(), value.into_owned())),
-        Err(_) => Err(ApiError::parameter(name.to_owned(), "in the path is not UTF-8")),
+        Err(_) => Err(ApiError::parameter(name.to_owned(), "in the path must be UTF-8")),
     }
 }
 

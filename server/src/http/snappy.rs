@@ -29,6 +29,6 @@ fn decompress(packed: &[u8]) -> ApiResult<Vec<u8>> {
 }
 
 fn damaged(error: snap::Error) -> ApiError {
-    let message = "the body is not Snappy in its block format, or is damaged";
+    let message = "the body must be compressed in the block format of Snappy";
     ApiError::new(ErrorCode::InvalidParameter, message).caused_by(error)
 }

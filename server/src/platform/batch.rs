@@ -11,7 +11,7 @@ pub enum InvalidBatch {
     #[error("the body must be a JSON object")]
     NotAnObject,
     /// The body has two lists under this key.
-    #[error("the body has the key {0:?} twice")]
+    #[error("the body has the key {0:?} twice in one object")]
     Twice(&'static str),
     /// The body has no list under this key.
     #[error("{0} is required")]
@@ -20,7 +20,7 @@ pub enum InvalidBatch {
     #[error("{0} must be an array")]
     NotAnArray(&'static str),
     /// The list is too long.
-    #[error("a batch has at most {max} {key}, this one has {items}", max = limits::BATCH_ITEMS_MAX)]
+    #[error("a batch may have at most {max} {key}; this one has {items}", max = limits::BATCH_ITEMS_MAX)]
     TooLong {
         /// The key of the list.
         key: &'static str,

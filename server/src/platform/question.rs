@@ -25,10 +25,10 @@ pub enum InvalidQuestion {
     #[error("from must be before to")]
     RangeEmpty,
     /// The range gives too many buckets: this many.
-    #[error("the range has {0} buckets of this interval, more than {max}", max = limits::QUERY_BUCKETS_MAX)]
+    #[error("the range has {0} buckets of this interval; the limit is {max}", max = limits::QUERY_BUCKETS_MAX)]
     RangeTooLong(u64),
     /// The answer would have too many points: this many.
-    #[error("the answer has {0} points over all groups, more than {max}", max = limits::ANSWER_POINTS_MAX)]
+    #[error("the answer has {0} points over all groups; the limit is {max}", max = limits::ANSWER_POINTS_MAX)]
     AnswerTooLong(u64),
     /// The interval is unknown.
     #[error("interval must be one of 1m, 5m, 1h, 1d")]
@@ -42,6 +42,13 @@ pub enum InvalidQuestion {
         expected: &'static str,
     },
 }
+
+/// What is said of a condition whose `*` is where none can be.
+pub const STAR_RULE: &str =
+    "may have * only at the end of a single value that is not negated; write \\* for a literal *";
+/// What is said of more conditions than [`limits::QUERY_FILTERS_MAX`].
+const MANY_CONDITIONS: &str = "must have at most 32 conditions";
+const _: () = assert!(limits::QUERY_FILTERS_MAX == 32, "the message names the limit");
 
 /// The texts of a group as one: that alone, or joined by commas, with `\` before each comma and `\` of theirs.
 pub fn label(key: &[String]) -> String {
@@ -94,14 +101,13 @@ pub fn tag_filters<'q>(
     let mut filters = Vec::new();
     for (key, text) in pairs {
         if filters.len() == limits::QUERY_FILTERS_MAX {
-            return Err(parameter("tags", "has too many conditions"));
+            return Err(parameter("tags", MANY_CONDITIONS));
         }
         if key.is_empty() {
-            return Err(parameter("tags[]", "must name a tag"));
+            return Err(parameter("tags[]", "must name a tag between the brackets"));
         }
-        let condition = tag_condition(text).ok_or_else(|| {
-            parameter(format_args!("tags[{key}]"), "must have its * alone and at the end")
-        })?;
+        let condition =
+            tag_condition(text).ok_or_else(|| parameter(format_args!("tags[{key}]"), STAR_RULE))?;
         filters.push(TagFilter { key: key.to_owned(), condition });
     }
     Ok(filters)

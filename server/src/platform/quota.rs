@@ -53,7 +53,7 @@ pub enum Quota {
 
 /// A text is not a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a limit is a number of requests per minute from 1 to {}, or \"unlimited\"", u32::MAX)]
+#[error("must be an integer from 1 to {} (requests per minute) or \"unlimited\"", u32::MAX)]
 pub struct InvalidQuota;
 
 impl FromStr for Quota {

@@ -59,7 +59,7 @@ pub enum InvalidTime {
     #[error("must be an ISO 8601 date-time such as 2026-01-02T03:04:05.678Z")]
     Unreadable,
     /// The time is before 1970 or too far ahead of now.
-    #[error("must lie between 1970-01-01 and {} hours from now", limits::FUTURE_MS_MAX / 3_600_000)]
+    #[error("must be between 1970-01-01 and {} hours from now", limits::FUTURE_MS_MAX / 3_600_000)]
     OutOfRange,
 }
 

@@ -202,7 +202,7 @@ fn a_partial_write_says_how_much_was_lost() {
     }
     let error = write_to(&client, PATH, lines.join("\n")).refused(400, "invalid_parameter");
     let message =
-        "partial write: 3 of 500 lines rejected; line 7: the timestamp must be a whole number";
+        "partial write: 3 of 500 lines rejected; line 7: the timestamp must be an integer";
     assert!(error["message"].as_str().is_some_and(|m| m.starts_with(message)), "{error}");
     assert_eq!(points_of(&client, "a"), 497);
     // Strings alone are no error, and are told beside one.

@@ -54,6 +54,7 @@ mod log_stream;
 mod machine;
 mod malformed;
 mod memory;
+mod messages;
 mod nab;
 mod operations;
 mod otlp;

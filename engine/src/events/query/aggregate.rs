@@ -64,7 +64,7 @@ fn check(query: &EventQuery, context: &QueryContext<'_>) -> Result<()> {
     let max = context.limits.buckets_max;
     if buckets > i128::from(max) {
         return Err(Refusal::Range(format!(
-            "the range has {buckets} buckets of this interval, at most {max} can be answered"
+            "the range has {buckets} buckets of this interval; the limit is {max}"
         ))
         .into());
     }
@@ -74,10 +74,14 @@ fn check(query: &EventQuery, context: &QueryContext<'_>) -> Result<()> {
 fn check_groups(by: &[EventGroupBy]) -> Result<()> {
     if by.len() > limits::GROUP_KEYS_MAX {
         let max = limits::GROUP_KEYS_MAX;
-        return Err(Refusal::GroupBy(format!("at most {max} texts make groups")).into());
+        return Err(
+            Refusal::GroupBy(format!("group_by must name at most {max} tags or fields")).into()
+        );
     }
     if by.iter().enumerate().any(|(i, one)| by.iter().take(i).any(|other| other == one)) {
-        return Err(Refusal::GroupBy("a text of the groups stands twice".into()).into());
+        return Err(
+            Refusal::GroupBy("group_by must name each tag or field only once".into()).into()
+        );
     }
     Ok(())
 }

@@ -118,7 +118,7 @@ pub(super) fn each<T: Sync, A: Send, E: Send>(
 /// Refuses a range that holds nothing.
 pub(super) fn check_range(range: TimeRange) -> Result<()> {
     if range.is_empty() {
-        return Err(Refusal::Range("the range is empty: `from` must be before `to`".into()).into());
+        return Err(Refusal::Range("from must be before to".into()).into());
     }
     Ok(())
 }

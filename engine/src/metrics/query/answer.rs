@@ -33,7 +33,7 @@ impl Asked<'_> {
         let budget = options.query_bytes.saturating_sub(answer);
         if bytes > budget {
             return Err(Refusal::Range(format!(
-                "the answer has {buckets} buckets in {groups} groups, more than {} bytes of memory hold",
+                "the answer has {buckets} buckets in {groups} groups, which do not fit into {} bytes of memory; ask for less at once",
                 options.query_bytes
             ))
             .into());

@@ -76,7 +76,7 @@ pub(crate) fn query(
     let range =
         if kind.keeps_points() { query.range } else { query.range.widen_to(Interval::MINUTE) };
     if range.is_empty() {
-        return Err(Refusal::Range("the range is empty: `from` must be before `to`".into()).into());
+        return Err(Refusal::Range("from must be before to".into()).into());
     }
     let options = metrics.options();
     let asking = Asking::of(waiting, &options.memory, options.query_bytes);
@@ -88,7 +88,7 @@ pub(crate) fn query(
     let plan = plan::plan(&view, clusters, kind, &selection, &grains, metrics);
     if plan.rows > options.query_points {
         return Err(Refusal::Range(format!(
-            "the range holds about {} points and cells, at most {} can be read for one answer",
+            "the range has about {} points to read; the limit for one query is {}",
             plan.rows, options.query_points
         ))
         .into());
@@ -128,7 +128,7 @@ fn check_buckets(range: TimeRange, interval: Interval, options: &Options) -> Res
     let buckets = range.widen_to(interval).len_ms() / interval.ms();
     if buckets.unsigned_abs() > options.query_buckets {
         return Err(Refusal::Range(format!(
-            "the range has {buckets} buckets of this interval, at most {} can be answered",
+            "the range has {buckets} buckets of this interval; the limit is {}",
             options.query_buckets
         ))
         .into());
@@ -139,13 +139,15 @@ fn check_buckets(range: TimeRange, interval: Interval, options: &Options) -> Res
 fn check_groups(keys: &[String]) -> Result<()> {
     if keys.len() > limits::GROUP_KEYS_MAX {
         return Err(Error::Refused(Refusal::GroupBy(format!(
-            "at most {} keys make groups",
+            "group_by must name at most {} tags",
             limits::GROUP_KEYS_MAX
         ))));
     }
     let twice = keys.iter().enumerate().any(|(i, key)| keys.iter().take(i).any(|k| k == key));
     if twice {
-        return Err(Error::Refused(Refusal::GroupBy("a key of the groups stands twice".into())));
+        return Err(Error::Refused(Refusal::GroupBy(
+            "group_by must name each tag only once".into(),
+        )));
     }
     Ok(())
 }

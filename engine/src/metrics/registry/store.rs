@@ -286,7 +286,7 @@ impl Registry {
         };
         if keys > present && keys > self.limits.tag_keys {
             return Err(Refusal::CardinalityLimit(format!(
-                "metric {name:?} would have {keys} distinct tag keys, more than one metric may have"
+                "metric {name:?} would have {keys} different tag keys, which is over the limit"
             )));
         }
         // Ids are handed out and listed as news under one lock, so that a record that uses an id can only be
@@ -348,7 +348,7 @@ impl Registry {
         let series = of_metric.unwrap_or(0);
         if series >= per_metric as u64 {
             return Err(Refusal::CardinalityLimit(format!(
-                "metric {name:?} has {series} series, the most that one metric may have"
+                "metric {name:?} has {series} series, which is the limit for one metric"
             )));
         }
         // A metric without series takes memory as one with a series does: memory is bounded by this limit.
@@ -356,22 +356,21 @@ impl Registry {
         let total = index.live_series() + others;
         if self.room.load(Ordering::Relaxed) <= 0 {
             return Err(Refusal::CardinalityLimit(format!(
-                "memory has no room for more than the {total} series that there are"
+                "no memory is left for another series beside the {total} that exist"
             )));
         }
         if total >= total_max {
             let beside = match others {
                 0 => String::new(),
+                1 => ", 1 metric without series included".to_owned(),
                 others => format!(", {others} metrics without series included"),
             };
             return Err(Refusal::CardinalityLimit(format!(
-                "there are {total} series{beside}, the most that there may be"
+                "the server has {total} series{beside}, which is the limit"
             )));
         }
         if index.next_series() == SeriesId(u32::MAX) {
-            return Err(Refusal::CardinalityLimit(
-                "the ids of series are used up: each is given once".to_owned(),
-            ));
+            return Err(Refusal::CardinalityLimit("no series ids are left".to_owned()));
         }
         Ok(())
     }

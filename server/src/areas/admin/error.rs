@@ -12,7 +12,7 @@ pub(super) enum AdminError {
     #[error("target exists already")]
     TargetExists,
     /// Nothing can be copied there.
-    #[error("target cannot be taken: {0}")]
+    #[error("target cannot be used: {0}")]
     TargetRefused(String),
     /// The engine failed.
     #[error(transparent)]

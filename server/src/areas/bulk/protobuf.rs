@@ -5,7 +5,7 @@
 
 /// The bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the message is no protobuf, or not of the kind that the content type names")]
+#[error("the body is not a protobuf message of the kind that Content-Type names")]
 pub struct Damaged;
 
 /// The fields of a message, from the next one on. After damage there are none.

@@ -139,7 +139,8 @@ impl Position {
             [("x", self.x, self.width, columns), ("y", self.y, self.height, rows)]
         {
             if at > max - size {
-                let expected = format!("must be at most {}, so that the widget fits", max - size);
+                let expected =
+                    format!("must be at most {}, so that the widget fits on the grid", max - size);
                 return Err(Invalid::field(format!("position.{field}"), expected));
             }
         }

@@ -20,13 +20,13 @@ pub enum DashboardsError {
     #[error("the dashboard has changed: If-Match does not name its current ETag")]
     Changed,
     /// Other changes came between too often.
-    #[error("too many changes of the dashboard at once; try again")]
+    #[error("too many changes to the dashboard at once; try again")]
     Busy,
     /// There are as many dashboards as there can be.
-    #[error("there are {max} dashboards, which is the most there can be", max = limits::DASHBOARDS_MAX)]
+    #[error("the limit of {max} dashboards is reached", max = limits::DASHBOARDS_MAX)]
     TooMany,
     /// The dashboard has as many widgets as it can have.
-    #[error("a dashboard has at most {max} widgets", max = limits::WIDGETS_MAX)]
+    #[error("a dashboard may have at most {max} widgets", max = limits::WIDGETS_MAX)]
     TooManyWidgets,
     /// A field breaks a rule.
     #[error(transparent)]

@@ -176,8 +176,7 @@ pub(super) fn name(text: Option<String>) -> Result<String, Invalid> {
         return Err(Invalid { rule: Rule::NameMissing, field, expected: "is required".to_owned() });
     }
     if text.chars().count() > max || text.chars().any(char::is_control) {
-        let expected =
-            format!("must have at most {max} characters, none of them a control character");
+        let expected = format!("must have at most {max} characters and no control characters");
         return Err(Invalid { rule: Rule::Name, field, expected });
     }
     if text.chars().all(char::is_whitespace) {
@@ -202,7 +201,10 @@ pub(super) fn check_moves(moves: &[Move]) -> Result<(), Invalid> {
     let mut seen = HashSet::new();
     for (i, one) in moves.iter().enumerate() {
         if !seen.insert(one.id.as_str()) {
-            return Err(Invalid::field(format!("widgets[{i}].id"), "stands twice"));
+            return Err(Invalid::field(
+                format!("widgets[{i}].id"),
+                "must not be that of another item",
+            ));
         }
     }
     Ok(())

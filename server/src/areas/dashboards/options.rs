@@ -144,7 +144,7 @@ impl WidgetOptions {
         ];
         for (name, is_given, kinds) in owners {
             if is_given && !kinds.contains(&kind) {
-                let expected = format!("is no option of a widget of type {}", kind.as_str());
+                let expected = format!("is not an option of widgets of type {}", kind.as_str());
                 return Err(Invalid::field(format!("options.{name}"), expected));
             }
         }
@@ -166,12 +166,12 @@ impl WidgetOptions {
         let (x, y) = self.axes();
         if x == y {
             let axis = if self.y_axis.is_some() { "options.y_axis" } else { "options.x_axis" };
-            return Err(Invalid::field(axis, "must not be that of the other axis"));
+            return Err(Invalid::field(axis, "must differ from the other axis"));
         }
         let max = limits::WIDGET_COLUMNS_MAX;
         match &self.columns {
             Some(columns) if !(1..=max).contains(&columns.len()) => {
-                Err(Invalid::field("options.columns", format!("must name 1 to {max} columns")))
+                Err(Invalid::field("options.columns", format!("must have 1 to {max} columns")))
             }
             _ => Ok(()),
         }
@@ -182,9 +182,8 @@ impl WidgetOptions {
         let Some(text) = &self.time_range else { return Ok(limits::WIDGET_RANGE_DEFAULT_MS) };
         span::parse(text, limits::WIDGET_RANGE_MS_MAX).ok_or_else(|| {
             let days = limits::WIDGET_RANGE_MS_MAX / DAY_MS;
-            let expected = format!(
-                "must be a whole number and m, h, d or w, such as 24h, and at most {days}d"
-            );
+            let expected =
+                format!("must be a duration in m, h, d or w such as 24h, and at most {days}d");
             Invalid::field("options.time_range", expected)
         })
     }

@@ -103,7 +103,7 @@ impl Plan {
     ) -> Result<(), Invalid> {
         match kind {
             WidgetType::Number | WidgetType::Heatmap if !self.group_names.is_empty() => {
-                let expected = format!("cannot be shown by a widget of type {}", kind.as_str());
+                let expected = format!("is not supported by widgets of type {}", kind.as_str());
                 Err(Invalid::query("group_by", expected))
             }
             WidgetType::Graph => {
@@ -149,7 +149,7 @@ impl Plan {
         for (i, name) in columns.iter().enumerate() {
             let field = format!("options.columns[{i}]");
             if named.iter().any(|(known, _)| known == name) {
-                return Err(Invalid::field(field, "stands twice"));
+                return Err(Invalid::field(field, "must not be the same as another column"));
             }
             let column = self.column(name).ok_or_else(|| self.no_column(field))?;
             named.push((name.clone(), column));
@@ -240,12 +240,15 @@ fn of_metric(query: &WidgetQuery, name: &str, kind: Option<MetricType>) -> Resul
     let name = MetricName::new(name)
         .map_err(|_| Invalid::query("metric", "must be the name of a metric"))?;
     if query.field.is_some() {
-        return Err(Invalid::query("field", "is for events"));
+        return Err(Invalid::query("field", "is only for queries of events"));
     }
     let group_by = match query.group_by.as_deref() {
         None => Vec::new(),
         Some(list) => metrics::group_keys(list).map_err(|_| {
-            Invalid::query("group_by", "must be tags.<key>, or up to 4 of them joined with ,")
+            Invalid::query(
+                "group_by",
+                "must be tags.<key>, or up to 4 of these separated by commas",
+            )
         })?,
     };
     Ok(Source::Metric { name, kind, group_by })
@@ -253,7 +256,9 @@ fn of_metric(query: &WidgetQuery, name: &str, kind: Option<MetricType>) -> Resul
 
 fn of_events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
     let max = telltale_engine::limits::NAME_CHARS_MAX;
-    let expected = || format!("must be a name of 1 to {max} characters, or how it begins and *");
+    let expected = || {
+        format!("must be an event name of 1 to {max} characters, or a prefix of one followed by *")
+    };
     let name = events::name(name).map_err(|_| Invalid::query("event", expected()))?;
     let fits = match &name {
         NameFilter::Any => true,
@@ -267,21 +272,22 @@ fn of_events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
     }
     let group_by = query.group_by.as_deref().map_or_else(|| Ok(Vec::new()), events::group_by);
     let group_by = group_by.map_err(|_| {
-        let expected = "must be tags.<key>, user_id or name, or up to 4 of them joined with ,";
+        let expected =
+            "must be tags.<key>, user_id or name, or up to 4 of these separated by commas";
         Invalid::query("group_by", expected)
     })?;
     let field = query.field.as_deref().map(events::field).transpose();
-    let field =
-        field.map_err(|_| Invalid::query("field", "must be value or a path such as cart.total"))?;
+    let field = field.map_err(|_| {
+        Invalid::query("field", "must be value, or a path in the properties such as cart.total")
+    })?;
     Ok(Source::Event { name, field: field.unwrap_or_default(), group_by })
 }
 
 fn filters(query: &WidgetQuery) -> Result<Vec<TagFilter>, Invalid> {
     let tags = query.tags.iter().flatten();
     tags.map(|(key, text)| {
-        let condition = question::tag_condition(text).ok_or_else(|| {
-            Invalid::query(&format!("tags.{key}"), "must have its * alone and at the end")
-        })?;
+        let condition = question::tag_condition(text)
+            .ok_or_else(|| Invalid::query(&format!("tags.{key}"), question::STAR_RULE))?;
         Ok(TagFilter { key: key.clone(), condition })
     })
     .collect()

@@ -18,7 +18,7 @@ pub enum ErrorsError {
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
     /// An event of an SDK is too large.
-    #[error("an event has at most {max} bytes", max = limits::ERROR_EVENT_BYTES_MAX)]
+    #[error("an event may have at most {max} bytes", max = limits::ERROR_EVENT_BYTES_MAX)]
     EventTooLarge,
     /// The body cannot be read.
     #[error(transparent)]
@@ -29,6 +29,9 @@ pub enum ErrorsError {
     /// A required field is absent.
     #[error("{0} is required")]
     Missing(&'static str),
+    /// One of several fields is required: the one to name first, and what is expected of them.
+    #[error("{1}")]
+    MissingOneOf(&'static str, &'static str),
     /// A field breaks a rule: which one, and what was expected.
     #[error("{field} {expected}")]
     Field {
@@ -77,7 +80,9 @@ impl From<ErrorsError> for ApiError {
             ErrorsError::Envelope(_) => Self::new(ErrorCode::InvalidJson, message),
             ErrorsError::Body(error) => error.into(),
             ErrorsError::Project => Self::new(ErrorCode::NotFound, message),
-            ErrorsError::Missing(field) => Self::new(ErrorCode::MissingField, message).field(field),
+            ErrorsError::Missing(field) | ErrorsError::MissingOneOf(field, _) => {
+                Self::new(ErrorCode::MissingField, message).field(field)
+            }
             ErrorsError::Field { field, .. } => {
                 Self::new(ErrorCode::InvalidField, message).field(field)
             }

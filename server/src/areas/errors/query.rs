@@ -1,5 +1,7 @@
 //! What callers ask for: parameters of queries and filters of bodies, read into what the ledger and the engine understand.
 
+use std::borrow::Cow;
+
 use telltale_engine::{TagFilter, TimeRange, TimestampMs};
 
 use super::error::ErrorsError;
@@ -53,7 +55,7 @@ pub(super) struct Written<'t> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum InvalidFilter {
     /// It has the wrong form: which, and what was expected.
-    Wrong(&'static str, &'static str),
+    Wrong(&'static str, Cow<'static, str>),
     /// It is one that all questions have in common.
     Question(InvalidQuestion),
 }
@@ -66,15 +68,17 @@ impl From<InvalidQuestion> for InvalidFilter {
 
 impl Written<'_> {
     pub(super) fn read(self, now: TimestampMs) -> Result<Wanted, InvalidFilter> {
-        let wrong = InvalidFilter::Wrong;
-        let one_of = "must be unresolved, resolved or ignored";
+        let wrong = |field, expected: &'static str| InvalidFilter::Wrong(field, expected.into());
+        let one_of = "must be one of unresolved, resolved, ignored";
         let status = self.status.map(|text| Status::parse(text).ok_or(wrong("status", one_of)));
-        let one_of = "must be warning, error or fatal";
+        let one_of = "must be one of warning, error, fatal";
         let level = self.level.map(|text| Level::parse(text).ok_or(wrong("level", one_of)));
-        let expected = "must be a range such as 30m, 24h or 7d, a date or a date with a time";
+        let expected = "must be a duration such as 30m, 24h or 7d, or a time such as 2026-01-02 or 2026-01-02T03:04:05Z";
         let since = self.since.map(|text| since(text, now).ok_or(wrong("since", expected)));
         if self.search.is_some_and(|text| text.chars().count() > limits::ERROR_SEARCH_CHARS_MAX) {
-            return Err(wrong("search", "is longer than anything that is searched"));
+            let max = limits::ERROR_SEARCH_CHARS_MAX;
+            let expected = format!("must have at most {max} characters");
+            return Err(InvalidFilter::Wrong("search", expected.into()));
         }
         let groups = GroupFilter {
             status: status.transpose()?,
@@ -90,8 +94,8 @@ impl Written<'_> {
     fn occurrences(&self, now: TimestampMs) -> Result<Option<Occurrences>, InvalidFilter> {
         let own = |name: &'static str, text: Option<&str>| {
             let condition = text.map(|text| {
-                let expected = "must have its * alone and at the end";
-                question::tag_condition(text).ok_or(InvalidFilter::Wrong(name, expected))
+                let wrong = || InvalidFilter::Wrong(name, question::STAR_RULE.into());
+                question::tag_condition(text).ok_or_else(wrong)
             });
             let filter = |condition| TagFilter { key: name.to_owned(), condition };
             condition.transpose().map(|condition| condition.map(filter))
@@ -144,7 +148,7 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
         Some("occurrences") => SortBy::Occurrences,
         Some("users_affected") => SortBy::Users,
         Some(_) => {
-            let expected = "must be last_seen, first_seen, occurrences or users_affected";
+            let expected = "must be one of last_seen, first_seen, occurrences, users_affected";
             return Err(ApiError::parameter("sort", expected));
         }
     };

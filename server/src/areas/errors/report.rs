@@ -8,7 +8,7 @@ use super::error::ErrorsError;
 use super::model::SentLevel;
 use super::occurrence::{Exception, Frame, Occurrence, Tag, User, cut, text};
 use crate::limits;
-use crate::platform::json::{Json, Members, Value, with_document};
+use crate::platform::json::{InvalidJson, Json, Members, Value, with_document};
 use crate::platform::time;
 
 /// Reads a body and hands its occurrence to `use_occurrence`.
@@ -22,9 +22,7 @@ pub(super) fn read<R>(
 
 fn report(document: Value<'_>, now: TimestampMs) -> Result<Occurrence<'_>, ErrorsError> {
     let Json::Object(members) = document.json() else {
-        return Err(ErrorsError::Body(crate::platform::json::InvalidJson::Malformed(
-            "an object was expected".to_owned(),
-        )));
+        return Err(ErrorsError::Body(InvalidJson::NotAnObject));
     };
     let mut read = Occurrence::default();
     for (name, value) in members.filter(|(_, value)| !matches!(value.json(), Json::Null)) {
@@ -47,7 +45,7 @@ fn report(document: Value<'_>, now: TimestampMs) -> Result<Occurrence<'_>, Error
         }
     }
     if read.exceptions.is_empty() && read.message.is_none() {
-        return Err(ErrorsError::Missing("exception"));
+        return Err(ErrorsError::MissingOneOf("exception", "exception or message is required"));
     }
     Ok(read)
 }
@@ -68,21 +66,25 @@ fn exception(value: Value<'_>) -> Result<Exception<'_>, ErrorsError> {
         }
     }
     let says = [&read.kind, &read.value].into_iter().flatten().any(|text| !text.is_empty());
-    if says { Ok(read) } else { Err(ErrorsError::Missing("exception.type")) }
+    let missing = ErrorsError::MissingOneOf(
+        "exception.type",
+        "exception.type or exception.message is required",
+    );
+    if says { Ok(read) } else { Err(missing) }
 }
 
 /// Lines as the detail shows them, the newest first; frames stand the other way round.
 fn backtrace(value: Value<'_>) -> Result<Vec<Frame<'_>>, ErrorsError> {
     const FIELD: &str = "exception.backtrace";
     let Json::Array(lines) = value.json() else {
-        return Err(ErrorsError::field(FIELD, "must be a list of strings"));
+        return Err(ErrorsError::field(FIELD, "must be an array of strings"));
     };
     let (max, half) = (limits::ERROR_FRAMES_MAX, limits::ERROR_FRAMES_MAX / 2);
     let all = lines.len();
     let mut frames = Vec::with_capacity(all.min(max));
     for (at, value) in lines.enumerate() {
         let Json::Text(text) = value.json() else {
-            return Err(ErrorsError::field(FIELD, "must be a list of strings"));
+            return Err(ErrorsError::field(FIELD, "must be an array of strings"));
         };
         if all <= max || at < half || at >= all - (max - half) {
             frames.push(frame(cut(text.trim(), limits::ERROR_FIELD_CHARS_MAX)));
@@ -169,7 +171,7 @@ fn tags(value: Value<'_>) -> Result<Vec<Tag<'_>>, ErrorsError> {
 }
 
 fn fingerprint(value: Value<'_>) -> Result<Vec<Cow<'_, str>>, ErrorsError> {
-    let wrong = || ErrorsError::field("fingerprint", "must be a list of strings");
+    let wrong = || ErrorsError::field("fingerprint", "must be an array of strings");
     let Json::Array(elements) = value.json() else { return Err(wrong()) };
     let parts = elements.take(limits::ERROR_FINGERPRINTS_MAX).map(|part| match part.json() {
         Json::Text(text) => Ok(Cow::Borrowed(cut(text, limits::ERROR_FIELD_CHARS_MAX))),

@@ -39,7 +39,7 @@ pub enum InputError {
     #[error("an event must be an object")]
     NotAnObject,
     /// A field stands twice: nobody can say which one counts.
-    #[error("{0} stands twice")]
+    #[error("{0} must be given only once")]
     Twice(Field),
     /// The name is absent or empty.
     #[error("name is required")]
@@ -66,7 +66,7 @@ pub enum InputError {
     #[error("properties must be an object")]
     PropertiesForm,
     /// The properties hold a number that no 64-bit float comes near.
-    #[error("properties must hold finite numbers only")]
+    #[error("numbers in properties must be finite")]
     PropertyNumber,
     /// The properties are too large or too deep.
     #[error(transparent)]

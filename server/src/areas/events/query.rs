@@ -33,7 +33,7 @@ pub(super) fn list(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
         .one("cursor")?
         .map(|text| {
             Cursor::parse(text)
-                .ok_or_else(|| parameter("cursor", "must be one that a list answered"))
+                .ok_or_else(|| parameter("cursor", "must be a cursor from the answer of a list"))
         })
         .transpose()?;
     let filter = filter(query, everything(query, now)?)?;
@@ -112,7 +112,7 @@ pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
     match text.strip_suffix('*') {
         Some(prefix) => Ok(names_from(prefix)),
         None if text.is_empty() => {
-            Err(parameter("name", "must be a name, or the beginning of one and *"))
+            Err(parameter("name", "must be an event name, or a prefix of one followed by *"))
         }
         None => Ok(NameFilter::Exactly(text.to_owned())),
     }
@@ -136,7 +136,7 @@ pub fn group_by(list: &str) -> Result<Vec<EventGroupBy>, InvalidQuestion> {
         // A space may follow the comma; those at the end of a key are part of it.
         let one = texts("group_by", item.trim_start())?;
         if all.contains(&one) {
-            return Err(parameter("group_by", "must name each tag or field once"));
+            return Err(parameter("group_by", "must name each tag or field only once"));
         }
         if all.len() == telltale_engine::limits::GROUP_KEYS_MAX {
             return Err(parameter("group_by", "must name at most 4 tags or fields"));
@@ -168,7 +168,7 @@ pub fn field(text: &str) -> Result<EventField, InvalidQuestion> {
     if path.iter().any(String::is_empty) {
         return Err(parameter(
             "field",
-            "must be value or a path in the properties such as cart.total",
+            "must be value, or a path in the properties such as cart.total",
         ));
     }
     Ok(EventField::Property(path))

@@ -54,7 +54,10 @@ pub(super) struct NewKeyAnswer {
 
 /// A number of requests per minute, or `"unlimited"`.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected a number of requests per minute or \"unlimited\"")]
+#[serde(
+    untagged,
+    expecting = "must be an integer from 1 to 4294967295 (requests per minute) or \"unlimited\""
+)]
 enum QuotaText {
     PerMinute(u32),
     Word(String),
@@ -136,7 +139,7 @@ fn missing(field: &'static str) -> ApiError {
 
 fn scope(text: &str) -> ApiResult<Scope> {
     Scope::parse(text).ok_or_else(|| {
-        let message = "scopes must be of ingest, work, read, write, admin";
+        let message = "scopes must be taken from ingest, work, read, write, admin";
         ApiError::new(ErrorCode::InvalidField, message).field("scopes")
     })
 }
@@ -146,7 +149,9 @@ fn limits(texts: &BTreeMap<String, QuotaText>) -> ApiResult<KeyLimits> {
     for (name, text) in texts {
         let field = format!("limits.{name}");
         let class = LimitClass::parse(name).ok_or_else(|| {
-            let message = format!("{field} is no class; there are batch, query, single, other");
+            let message = format!(
+                "{field} is not a class of requests; the classes are batch, query, single, other"
+            );
             ApiError::new(ErrorCode::InvalidField, message).field(field.clone())
         })?;
         let quota = match text {
@@ -154,7 +159,7 @@ fn limits(texts: &BTreeMap<String, QuotaText>) -> ApiResult<KeyLimits> {
             QuotaText::Word(word) => word.parse(),
         };
         let quota: Quota = quota.map_err(|error| {
-            let message = format!("{field}: {error}");
+            let message = format!("{field} {error}");
             ApiError::new(ErrorCode::InvalidField, message).field(field.clone())
         })?;
         limits.set(class, quota);

@@ -42,7 +42,7 @@ pub enum InputError {
     #[error("a metric must be an object")]
     NotAnObject,
     /// A field stands twice: nobody can say which one counts.
-    #[error("{0} stands twice")]
+    #[error("{0} must be given only once")]
     Twice(Field),
     /// The name is absent or empty.
     #[error("name is required")]
@@ -94,17 +94,9 @@ pub enum QuestionError {
     /// The range, the interval, a condition or another parameter is wrong.
     #[error(transparent)]
     Asked(#[from] InvalidQuestion),
-    /// The aggregation is unknown.
-    #[error("there is no aggregation {0:?}")]
-    Aggregation(String),
-    /// The type does not have the aggregation.
-    #[error("a {kind} has no aggregation {aggregation:?}, only {all}", all = aggregations_of(*kind))]
-    AggregationOfType {
-        /// The type of the metric.
-        kind: MetricType,
-        /// What was asked for.
-        aggregation: &'static str,
-    },
+    /// The aggregation is none that metrics of this type have.
+    #[error("aggregation must be one of {all} for type {0}", all = aggregations_of(*.0))]
+    Aggregation(MetricType),
     /// `type` is unknown.
     #[error("type must be one of gauge, counter, distribution, set")]
     Type,
@@ -179,9 +171,7 @@ impl From<QuestionError> for ApiError {
         let message = error.to_string();
         let (code, field) = match error {
             QuestionError::Asked(invalid) => return invalid.into(),
-            QuestionError::Aggregation(_) | QuestionError::AggregationOfType { .. } => {
-                (ErrorCode::InvalidAggregation, "aggregation")
-            }
+            QuestionError::Aggregation(_) => (ErrorCode::InvalidAggregation, "aggregation"),
             QuestionError::Type => (ErrorCode::InvalidType, "type"),
         };
         Self::new(code, message).field(field)

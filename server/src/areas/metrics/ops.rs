@@ -187,7 +187,7 @@ pub(super) fn answer_several(app: &App, parameters: &Query) -> ApiResult<Counted
     let names: Vec<&str> = parameters.all("metric").collect();
     if names.is_empty() || names.len() > limits::QUERY_METRICS_MAX {
         let max = limits::QUERY_METRICS_MAX;
-        return Err(ApiError::parameter("metric", format_args!("must be there 1 to {max} times")));
+        return Err(ApiError::parameter("metric", format_args!("must be given 1 to {max} times")));
     }
     let questions: Vec<Question> =
         names.into_iter().map(|name| question(app, name, parameters)).collect::<ApiResult<_>>()?;

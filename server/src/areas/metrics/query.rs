@@ -46,12 +46,8 @@ fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>
     };
     let mut aggregations = Vec::new();
     for name in list.split(',').map(str::trim) {
-        let aggregation =
-            Aggregation::parse(name).ok_or_else(|| QuestionError::Aggregation(name.to_owned()))?;
-        if !of_kind.contains(&aggregation) {
-            let aggregation = aggregation.as_str();
-            return Err(QuestionError::AggregationOfType { kind, aggregation });
-        }
+        let aggregation = Aggregation::parse(name).filter(|asked| of_kind.contains(asked));
+        let aggregation = aggregation.ok_or(QuestionError::Aggregation(kind))?;
         if !aggregations.contains(&aggregation) {
             aggregations.push(aggregation);
         }
@@ -65,10 +61,11 @@ pub fn group_keys(list: &str) -> Result<Vec<String>, InvalidQuestion> {
     for item in list.split(',') {
         // A space may follow the comma; those at the end of a key are part of it.
         let key = item.trim_start().strip_prefix("tags.").filter(|key| !key.is_empty());
-        let key =
-            key.ok_or_else(|| parameter("group_by", "must be tags.<key>, or up to 4 of them"))?;
+        let key = key.ok_or_else(|| {
+            parameter("group_by", "must be tags.<key>, or up to 4 of these separated by commas")
+        })?;
         if keys.iter().any(|known| known == key) {
-            return Err(parameter("group_by", "must name each tag once"));
+            return Err(parameter("group_by", "must name each tag only once"));
         }
         if keys.len() == telltale_engine::limits::GROUP_KEYS_MAX {
             return Err(parameter("group_by", "must name at most 4 tags"));

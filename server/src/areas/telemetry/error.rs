@@ -15,7 +15,7 @@ pub enum TelemetryError {
     #[error(transparent)]
     Batch(#[from] InvalidBatch),
     /// Both lists together are too long: this many items.
-    #[error("a batch has at most {max} events and metrics in all, this one has {0}", max = limits::BATCH_ITEMS_MAX)]
+    #[error("a batch may have at most {max} events and metrics together; this one has {0}", max = limits::BATCH_ITEMS_MAX)]
     TooLong(usize),
 }
 

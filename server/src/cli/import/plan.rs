@@ -175,7 +175,7 @@ fn column(text: &str, no_header: bool) -> Result<Column, CliError> {
     match text.parse::<usize>() {
         Ok(number) if number > 0 => Ok(Column::At(number - 1)),
         _ => Err(CliError::Usage(format!(
-            "with --no-header a column is a number from 1, not {text:?}"
+            "with --no-header a column must be an integer of at least 1, not {text:?}"
         ))),
     }
 }
@@ -331,7 +331,7 @@ mod tests {
             ("--tag x=1 --tag-column x=col", "the tag x is given twice"),
             (
                 "--no-header --time-column when",
-                "with --no-header a column is a number from 1, not \"when\"",
+                "with --no-header a column must be an integer of at least 1, not \"when\"",
             ),
         ] {
             let error = csv_form(&csv_args(&format!("telltale import csv x {flags}"))).unwrap_err();

@@ -48,11 +48,11 @@ impl MayBeAuto for ByteSize {
 }
 
 impl MayBeAuto for u64 {
-    const EXPECTS_OR_AUTO: &'static str = "a number from 1, or \"auto\"";
+    const EXPECTS_OR_AUTO: &'static str = "an integer of at least 1, or \"auto\"";
 }
 
 impl MayBeAuto for ThreadCount {
-    const EXPECTS_OR_AUTO: &'static str = "a number from 1 to 1024 or \"auto\"";
+    const EXPECTS_OR_AUTO: &'static str = "an integer from 1 to 1024, or \"auto\"";
 }
 
 impl<T: MayBeAuto> SettingValue for Auto<T> {
@@ -85,7 +85,7 @@ fn set_or_mismatch<T: MayBeAuto>(read: Result<T, String>, found: &str) -> Result
 }
 
 impl SettingValue for ThreadCount {
-    const EXPECTS: &'static str = "a number from 1 to 1024";
+    const EXPECTS: &'static str = "an integer from 1 to 1024";
 
     fn from_text(text: &str) -> Result<Self, String> {
         match text.parse() {

@@ -213,13 +213,13 @@ const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
         "[errors]\ngroups_max = 0\n",
         &[],
         &[],
-        "telltale.toml:2: errors.groups_max: expected a number from 1, or \"auto\", found 0",
+        "telltale.toml:2: errors.groups_max: expected an integer of at least 1, or \"auto\", found 0",
     ),
     (
         "[storage]\nthreads = 1025\n",
         &[],
         &[],
-        "telltale.toml:2: storage.threads: expected a number from 1 to 1024 or \"auto\", found 1025",
+        "telltale.toml:2: storage.threads: expected an integer from 1 to 1024, or \"auto\", found 1025",
     ),
     (
         "[limits]\nbach = 1\n",
@@ -239,13 +239,13 @@ const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
         "[limits]\n\nbatch = \"ten\"\n",
         &[],
         &[],
-        "telltale.toml:3: limits.batch: expected a number of requests per minute or \"unlimited\", found \"ten\"",
+        "telltale.toml:3: limits.batch: expected an integer of at least 1 (requests per minute) or \"unlimited\", found \"ten\"",
     ),
     (
         "[limits]\nbatch = 0\n",
         &[],
         &[],
-        "telltale.toml:2: limits.batch: expected a number of requests per minute or \"unlimited\", found 0",
+        "telltale.toml:2: limits.batch: expected an integer of at least 1 (requests per minute) or \"unlimited\", found 0",
     ),
     (
         "[storage]\ndisk_free_bytes = \"256XB\"\n",
@@ -313,7 +313,7 @@ const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
         "[limits]\nbatch = \"ten\"\n",
         &["TELLTALE_LIMITS_BATCH=5"],
         &[],
-        "telltale.toml:2: limits.batch: expected a number of requests per minute or \"unlimited\", found \"ten\"",
+        "telltale.toml:2: limits.batch: expected an integer of at least 1 (requests per minute) or \"unlimited\", found \"ten\"",
     ),
     (
         "[[storage.retention_override]]\nraw = \"7d\"\n",

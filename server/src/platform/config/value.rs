@@ -131,7 +131,7 @@ impl SettingValue for Period {
 pub struct FromZero(pub u64);
 
 impl SettingValue for FromZero {
-    const EXPECTS: &'static str = "a number from 0";
+    const EXPECTS: &'static str = "an integer of at least 0";
 
     fn from_text(text: &str) -> Result<Self, String> {
         let digits: String = text.chars().filter(|c| *c != '_').collect();
@@ -148,7 +148,7 @@ impl SettingValue for FromZero {
 }
 
 impl SettingValue for u64 {
-    const EXPECTS: &'static str = "a number from 1";
+    const EXPECTS: &'static str = "an integer of at least 1";
 
     fn from_text(text: &str) -> Result<Self, String> {
         let digits: String = text.chars().filter(|c| *c != '_').collect();
@@ -168,7 +168,7 @@ impl SettingValue for u64 {
 }
 
 impl SettingValue for Quota {
-    const EXPECTS: &'static str = "a number of requests per minute or \"unlimited\"";
+    const EXPECTS: &'static str = "an integer of at least 1 (requests per minute) or \"unlimited\"";
 
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse().map_err(|_| Self::mismatch(&format!("{text:?}")))
@@ -429,7 +429,7 @@ impl SettingValue for Vec<RetentionOverride> {
             };
             let one = RetentionOverride::from_table(fields)?;
             if all.iter().any(|earlier| earlier.prefix == one.prefix) {
-                return Err(format!("the prefix {:?} stands twice", one.prefix));
+                return Err(format!("the prefix {:?} is given twice", one.prefix));
             }
             all.push(one);
         }

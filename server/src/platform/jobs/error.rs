@@ -4,6 +4,7 @@ use telltale_engine::Error;
 
 use super::model::JobId;
 use crate::limits;
+use crate::platform::plural::count;
 
 /// Why something about jobs was not done.
 #[derive(Debug, thiserror::Error)]
@@ -21,37 +22,39 @@ pub enum JobsError {
     #[error("there is no dead job {0:?}")]
     DeadJobNotFound(String),
     /// Somebody else holds the job, or nobody: the token is not the holder's.
-    #[error("the reservation is lost: its token is not the one that holds the job now")]
+    #[error(
+        "the reservation is lost: reservation_token is not that of the current holder of the job"
+    )]
     ReservationLost,
     /// Another job that is not finished has the unique key.
-    #[error("another job that is not finished has this unique_key: {0}")]
+    #[error("unique_key is in use by the unfinished job {0}")]
     NotUnique(JobId),
     /// The queue is not paused.
     #[error("the queue is not paused")]
     NotPaused,
     /// Jobs of the queue wait or run.
-    #[error("the queue has jobs that wait or run: delete or finish them first")]
+    #[error("the queue has waiting or running jobs; delete or finish them first")]
     QueueNotEmpty,
     /// The job runs or is over.
-    #[error("the job is {0}: only one that waits for its time can be made ready")]
+    #[error("the job is {0}; only a scheduled or retrying job can be made ready")]
     NotRunnable(&'static str),
     /// The job has begun or is over.
-    #[error("the job is {0}: only one that has not started can be deleted")]
+    #[error("the job is {0}; only a job that has not started can be deleted")]
     NotDeletable(&'static str),
     /// The worker is the server's own.
-    #[error("the worker is the server's own: nobody else can use, quiet or stop it")]
+    #[error("the worker belongs to the server; it cannot be used, quieted or stopped")]
     OwnWorker,
     /// There are as many queues as there can be.
-    #[error("there are {max} queues, which is the most there can be", max = limits::QUEUES_MAX)]
+    #[error("the limit of {max} queues is reached", max = limits::QUEUES_MAX)]
     TooManyQueues,
     /// There are as many workers as there can be.
-    #[error("there are {max} workers, which is the most there can be", max = limits::WORKERS_MAX)]
+    #[error("the limit of {max} workers is reached", max = limits::WORKERS_MAX)]
     TooManyWorkers,
     /// Too many requests of workers wait for jobs.
-    #[error("too many requests wait for jobs (jobs.waiting_fetches_max)")]
+    #[error("too many requests are waiting for jobs (jobs.waiting_fetches_max)")]
     TooManyWaiting,
     /// As many jobs of the queue wait as may.
-    #[error("the queue {queue:?} is full: {max} of its jobs wait (jobs.queue_waiting_max)")]
+    #[error("the queue {queue:?} is full: it has {} (jobs.queue_waiting_max)", count(*max, "waiting job"))]
     QueueFull {
         /// The queue.
         queue: String,
@@ -59,15 +62,13 @@ pub enum JobsError {
         max: usize,
     },
     /// As many jobs wait as may.
-    #[error("the queues are full: {max} jobs wait (jobs.waiting_max)")]
+    #[error("the queues are full: they have {} (jobs.waiting_max)", count(*max, "waiting job"))]
     TooManyJobs {
         /// The limit.
         max: usize,
     },
     /// The jobs that wait take as much memory as they may.
-    #[error(
-        "the queues are full: the jobs that wait take {max} bytes of memory (jobs.waiting_bytes_max)"
-    )]
+    #[error("the queues are full: waiting jobs take {} of memory (jobs.waiting_bytes_max)", count(*max, "byte"))]
     TooManyJobBytes {
         /// The limit.
         max: usize,
@@ -76,7 +77,7 @@ pub enum JobsError {
     #[error(transparent)]
     Invalid(#[from] InvalidJob),
     /// More was asked at once than can be done.
-    #[error("the ledger of jobs has more to do than it can")]
+    #[error("too many changes to jobs at once; try again soon")]
     Overloaded,
     /// The ledger has ended, or takes no writes.
     #[error("the ledger of jobs takes no writes: {0}")]
@@ -111,16 +112,16 @@ impl JobsError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidJob {
     /// A name of a queue has a form.
-    #[error("must be 1 to {max} of A-Z, a-z, 0-9, _, ., : and -", max = limits::QUEUE_NAME_CHARS_MAX)]
+    #[error("must have 1 to {max} characters from A-Z, a-z, 0-9, _, ., : and -", max = limits::QUEUE_NAME_CHARS_MAX)]
     Queue,
     /// Some names of queues are the server's.
     #[error("is reserved: names that begin with {prefix} belong to the server", prefix = limits::OWN_QUEUES_PREFIX)]
     QueueReserved,
     /// The same of one of the queues of a worker.
-    #[error("are reserved where their names begin with {prefix}: these belong to the server", prefix = limits::OWN_QUEUES_PREFIX)]
+    #[error("must not name queues of the server, whose names begin with {prefix}", prefix = limits::OWN_QUEUES_PREFIX)]
     QueuesReserved,
     /// A name of a class has a form.
-    #[error("must have 1 to {max} characters, none of them a control character", max = limits::JOB_CLASS_CHARS_MAX)]
+    #[error("must have 1 to {max} characters and no control characters", max = limits::JOB_CLASS_CHARS_MAX)]
     Class,
     /// A unique key has a length.
     #[error("must have 1 to {max} characters", max = limits::UNIQUE_KEY_CHARS_MAX)]
@@ -132,16 +133,16 @@ pub enum InvalidJob {
     #[error("must have at most {max} bytes", max = limits::JOB_ARGUMENTS_BYTES_MAX)]
     ArgumentsSize,
     /// Attempts have a range.
-    #[error("must be a whole number from 1 to {max}", max = limits::JOB_ATTEMPTS_MAX)]
+    #[error("must be an integer from 1 to {max}", max = limits::JOB_ATTEMPTS_MAX)]
     Attempts,
     /// Timeouts have a range.
-    #[error("must be a whole number of seconds from 1 to {max}", max = limits::JOB_TIMEOUT_SECONDS_MAX)]
+    #[error("must be an integer from 1 to {max}", max = limits::JOB_TIMEOUT_SECONDS_MAX)]
     Timeout,
     /// A worker works some queues.
-    #[error("must name 1 to {max} queues, each of them once", max = limits::WORKER_QUEUES_MAX)]
+    #[error("must have 1 to {max} names of queues, each only once", max = limits::WORKER_QUEUES_MAX)]
     Queues,
     /// A worker does some things at once.
-    #[error("must be a whole number from 1 to {max}", max = limits::WORKER_CONCURRENCY_MAX)]
+    #[error("must be an integer from 1 to {max}", max = limits::WORKER_CONCURRENCY_MAX)]
     Concurrency,
     /// A worker runs somewhere.
     #[error("must have 1 to {max} characters", max = limits::HOSTNAME_CHARS_MAX)]

@@ -1,11 +1,14 @@
 //! JSON at speed, for the routes that move telemetry: bodies are read in place and borrowed, answers are
-//! written straight into bytes. Configuration routes use `serde_json` and need nothing of this.
+//! written straight into bytes. Configuration routes use `serde_json`, and of this only the words for what is wrong
+//! with a body ([`read_fitting`], [`invalid_syntax`]).
 
 mod counted;
 mod document_memory;
+mod misfit;
 mod number;
 mod plain;
 mod read;
+mod syntax;
 mod whole;
 mod write;
 
@@ -13,7 +16,9 @@ pub use counted::CountedText;
 pub use document_memory::{
     has_too_many_values, reserve_document, reserve_document_unconditionally,
 };
+pub use misfit::{BrokenRule, Misfit, read_fitting};
 pub use plain::{Cursor, Scalar};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
+pub use syntax::invalid_syntax;
 pub use whole::whole_u32;
 pub use write::{Plain, number, string, unsigned};

@@ -17,6 +17,7 @@ use telltale_engine::MemoryFull;
 
 use super::document_memory::has_too_many_values;
 use super::number::{any_number, number_len};
+use super::syntax::invalid_syntax;
 use super::write;
 use crate::limits;
 
@@ -24,16 +25,22 @@ use crate::limits;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidJson {
     /// There is no body.
-    #[error("the body is empty; a JSON object was expected")]
+    #[error("the body is empty; it must be a JSON object")]
     Empty,
     /// The body breaks the rules of JSON.
-    #[error("the body is not JSON: {0}")]
+    #[error("the body is not valid JSON: {0}")]
     Malformed(String),
-    /// The body is nested too deeply.
-    #[error("the body is nested deeper than {} levels", limits::JSON_DEPTH_MAX)]
-    TooDeep,
+    /// The body is JSON and no object.
+    #[error("the body must be a JSON object")]
+    NotAnObject,
+    /// An object of the body has this key twice.
+    #[error("the body has the key {0:?} twice in one object")]
+    KeyTwice(String),
+    /// The body is nested more than so many levels deep.
+    #[error("the body must not be nested more than {0} levels deep")]
+    TooDeep(usize),
     /// The body holds too many values.
-    #[error("the body has more than {} values", limits::JSON_VALUES_MAX)]
+    #[error("the body must not have more than {} values", limits::JSON_VALUES_MAX)]
     TooManyValues,
     /// There is no memory for its document.
     #[error(transparent)]
@@ -169,14 +176,16 @@ impl Scratch {
 /// A line and column for people, from a parser that keeps count of them.
 fn explain(body: &[u8], error: &simd_json::Error) -> InvalidJson {
     if matches!(error.error(), ErrorType::DepthLimitExceeded) {
-        return InvalidJson::TooDeep;
+        return InvalidJson::TooDeep(limits::JSON_DEPTH_MAX);
     }
     match serde_json::from_slice::<IgnoredAny>(body) {
-        Err(error) => InvalidJson::Malformed(error.to_string()),
+        Err(error) => invalid_syntax(&error),
         Ok(_) if std::str::from_utf8(body).is_err() => {
             InvalidJson::Malformed("a string is not UTF-8".to_owned())
         }
-        Ok(_) => InvalidJson::Malformed(format!("error near byte {}", error.index())),
+        Ok(_) => {
+            InvalidJson::Malformed(format!("it breaks the grammar near byte {}", error.index()))
+        }
     }
 }
 
@@ -393,14 +402,14 @@ mod tests {
     fn documents_that_are_refused() {
         for (body, expected) in [
             ("", InvalidJson::Empty),
-            (" ", malformed("EOF while parsing a value at line 1 column 1")),
-            ("{\n\"a\":}", malformed("expected value at line 2 column 5")),
-            (r#"{"a":1"#, malformed("EOF while parsing an object at line 1 column 6")),
-            ("[1e400", malformed("EOF while parsing a list at line 1 column 6")),
-            ("[1e400,01]", malformed("invalid number at line 1 column 9")),
-            ("[NaN]", malformed("expected value at line 1 column 2")),
-            ("{} {}", malformed("trailing characters at line 1 column 4")),
-            ("\u{feff}{}", malformed("expected value at line 1 column 1")),
+            (" ", malformed("it ends where a value is expected at line 1, column 1")),
+            ("{\n\"a\":}", malformed("a value is expected at line 2, column 5")),
+            (r#"{"a":1"#, malformed("it ends inside an object at line 1, column 6")),
+            ("[1e400", malformed("it ends inside an array at line 1, column 6")),
+            ("[1e400,01]", malformed("there is an invalid number at line 1, column 9")),
+            ("[NaN]", malformed("a value is expected at line 1, column 2")),
+            ("{} {}", malformed("there is more text after the value at line 1, column 4")),
+            ("\u{feff}{}", malformed("a value is expected at line 1, column 1")),
         ] {
             check(body, Err(expected));
         }
@@ -413,9 +422,10 @@ mod tests {
         let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
         let depth = with_document(nested(limits::JSON_DEPTH_MAX).as_bytes(), |_| ());
         assert_eq!(depth, Ok(()));
-        check(&nested(limits::JSON_DEPTH_MAX + 1), Err(InvalidJson::TooDeep));
-        check(&"[".repeat(200_000), Err(InvalidJson::TooDeep));
-        check(&r#"{"a":"#.repeat(200_000), Err(InvalidJson::TooDeep));
+        let too_deep = InvalidJson::TooDeep(limits::JSON_DEPTH_MAX);
+        check(&nested(limits::JSON_DEPTH_MAX + 1), Err(too_deep.clone()));
+        check(&"[".repeat(200_000), Err(too_deep.clone()));
+        check(&r#"{"a":"#.repeat(200_000), Err(too_deep));
     }
 
     #[test]

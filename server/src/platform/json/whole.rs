@@ -15,7 +15,7 @@ impl Visitor<'_> for WholeU32 {
     type Value = u32;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number from 0")
+        f.write_str("an integer from 0 to 4294967295")
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<u32, E> {

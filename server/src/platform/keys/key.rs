@@ -143,10 +143,10 @@ impl InvalidKey {
 impl fmt::Display for InvalidKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NameMissing => f.write_str("name must not be empty"),
+            Self::NameMissing => f.write_str("name is required"),
             Self::Name => write!(
                 f,
-                "name must have at most {} characters, none of them a control character, and not only spaces",
+                "name must have at most {} characters, no control characters, and not only spaces",
                 limits::KEY_NAME_CHARS_MAX
             ),
             Self::User => write!(
@@ -155,7 +155,7 @@ impl fmt::Display for InvalidKey {
                 limits::KEY_USER_CHARS_MAX
             ),
             Self::Scopes => {
-                f.write_str("scopes must name at least one of ingest, work, read, write, admin")
+                f.write_str("scopes must have at least one of ingest, work, read, write, admin")
             }
             Self::PublicScopes => {
                 f.write_str("scopes of a key with public_ingest must be [\"ingest\"]")

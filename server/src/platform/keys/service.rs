@@ -94,7 +94,7 @@ pub enum KeyError {
     #[error("the resource has changed: If-Match does not name its current ETag")]
     Changed,
     /// There are [`limits::KEYS_MAX`] keys.
-    #[error("there are {} keys, which is the most there can be", limits::KEYS_MAX)]
+    #[error("the limit of {} keys is reached", limits::KEYS_MAX)]
     TooMany,
     /// The engine could not store or read.
     #[error(transparent)]

@@ -27,7 +27,7 @@ pub struct KeyText {
 /// A text is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a key is tt_<id>_<secret>: an id of {} to {} and a secret of exactly {SECRET_CHARS} characters from 0-9, A-Z, a-z",
+    "a key must be tt_<id>_<secret>, with an id of {} to {} and a secret of {SECRET_CHARS} characters from 0-9, A-Z and a-z",
     limits::KEY_ID_CHARS_MIN,
     limits::KEY_ID_CHARS_MAX
 )]

@@ -68,7 +68,7 @@ fn limits_are_told_by_their_numbers() {
     let mut by_ms = EventQuery { interval: Interval::from_ms(1), ..count_all() };
     by_ms.filter.range = TimeRange::new(0, 50);
     let limits = Limits { query: QueryLimits { buckets_max: 49, ..LIMITS.query }, ..LIMITS };
-    let text = "the range has 50 buckets of this interval, at most 49 can be answered";
+    let text = "the range has 50 buckets of this interval; the limit is 49";
     assert_eq!(refusal(&sources, &by_ms, limits), text);
     assert_eq!(answer(&sources, &by_ms).all.starts.len(), 50);
     by_ms.filter.range = TimeRange::new(i64::MIN, i64::MAX);

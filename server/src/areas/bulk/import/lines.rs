@@ -92,10 +92,21 @@ fn read<'b>(
     line: &'b [u8],
 ) -> Result<(), ApiError> {
     if line.len() > BULK_LINE_BYTES_MAX {
-        let message = format!("a line has at most {BULK_LINE_BYTES_MAX} bytes");
+        let message = format!("a line may have at most {BULK_LINE_BYTES_MAX} bytes");
         return Err(ApiError::new(ErrorCode::InvalidParameter, message));
     }
-    Ok(metrics::resolve_into(reader, batch, line)?)
+    metrics::resolve_into(reader, batch, line).map_err(|error| of_line(error.into()))
+}
+
+/// A line is read as a body of its own, whose first line it is: what is told of that is told of the line.
+fn of_line(error: ApiError) -> ApiError {
+    match error.message().strip_prefix("the body ") {
+        Some(rest) => {
+            let rest = rest.replace(" at line 1, column ", " at column ");
+            ApiError::new(error.code(), format!("the line {rest}"))
+        }
+        None => error,
+    }
 }
 
 #[cfg(test)]

@@ -10,25 +10,25 @@ use crate::platform::time::InvalidTime;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LineError {
     /// The line is longer than [`BULK_LINE_BYTES_MAX`].
-    #[error("a line has at most {BULK_LINE_BYTES_MAX} bytes")]
+    #[error("a line may have at most {BULK_LINE_BYTES_MAX} bytes")]
     TooLong,
     /// A name, a tag or a text is not UTF-8.
-    #[error("the line is not UTF-8")]
+    #[error("the line must be UTF-8")]
     NotUtf8,
     /// The line begins with a comma.
-    #[error("the measurement is missing")]
+    #[error("a measurement is required")]
     MeasurementMissing,
     /// What stands between two commas is no tag.
     #[error(
-        "a tag must be key=value, neither of them empty, with `,`, `=` and spaces in them escaped"
+        "a tag must be key=value with neither of them empty, and with `,`, `=` and spaces in them escaped"
     )]
     TagForm,
     /// Nothing follows the measurement and its tags.
-    #[error("the fields are missing")]
+    #[error("a field is required")]
     FieldsMissing,
     /// What stands between two commas is no field.
     #[error(
-        "a field must be key=value, neither of them empty, with `,`, `=` and spaces in its key escaped"
+        "a field must be key=value with neither of them empty, and with `,`, `=` and spaces in its key escaped"
     )]
     FieldForm,
     /// The value of the field with this key is nothing that the protocol knows.
@@ -40,7 +40,7 @@ pub enum LineError {
     #[error("the string of field {0:?} has no closing quote")]
     Unterminated(String),
     /// What follows the fields is no timestamp.
-    #[error("the timestamp must be a whole number and the last of its line")]
+    #[error("the timestamp must be an integer at the end of the line")]
     TimeForm,
     /// The timestamp is out of range.
     #[error("the timestamp {0}")]

@@ -14,7 +14,7 @@ pub enum OtlpError {
     #[error(transparent)]
     Damaged(#[from] Damaged),
     /// The body is no JSON, or a field of it does not fit.
-    #[error("the body is not an ExportMetricsServiceRequest in JSON: {0}")]
+    #[error("{0}")]
     Json(String),
     /// The content type is neither of the two.
     #[error("Content-Type must be application/x-protobuf or application/json")]
@@ -23,13 +23,15 @@ pub enum OtlpError {
     #[error("names and attributes must be UTF-8")]
     NotUtf8,
     /// An attribute holds lists or maps inside each other without end.
-    #[error("the value of an attribute has at most {OTLP_VALUE_DEPTH_MAX} levels")]
+    #[error(
+        "the value of an attribute must not be nested more than {OTLP_VALUE_DEPTH_MAX} levels deep"
+    )]
     TooDeep,
     /// A sum or histogram is neither delta nor cumulative.
     #[error("the aggregation temporality must be delta or cumulative")]
     Temporality,
     /// The data point has no value.
-    #[error("the data point must have a value")]
+    #[error("a data point must have a value")]
     ValueMissing,
     /// The value is infinite or no number.
     #[error("the value must be a finite number")]

@@ -10,9 +10,11 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
 
 use super::error::OtlpError;
 use super::schema::{Field, Kind, REQUEST};
+use crate::platform::json::{InvalidJson, invalid_syntax};
 
 /// Bytes that the length of a message is written with; they reach to 32 GiB.
 const LENGTH_BYTES: usize = 5;
@@ -25,7 +27,21 @@ pub(super) fn to_wire(body: &[u8]) -> Result<Vec<u8>, OtlpError> {
     let mut reader = serde_json::Deserializer::from_slice(body);
     let message = Message { fields: &REQUEST, out: &mut out };
     let read = message.deserialize(&mut reader).and_then(|()| reader.end());
-    read.map(|()| out).map_err(|error| OtlpError::Json(error.to_string()))
+    read.map(|()| out).map_err(|error| OtlpError::Json(told(&error)))
+}
+
+/// What is wrong with a body, for its sender.
+fn told(error: &serde_json::Error) -> String {
+    if error.classify() != Category::Data {
+        return invalid_syntax(error).to_string();
+    }
+    let text = error.to_string();
+    let (reason, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
+    // Only the message itself is not a slot, whose errors are its own.
+    if reason.starts_with("invalid type") {
+        return InvalidJson::NotAnObject.to_string();
+    }
+    reason.to_owned()
 }
 
 /// Writes an object as the fields of a message.
@@ -164,9 +180,31 @@ impl<'de> Visitor<'de> for Slot<'_> {
     }
 }
 
+impl Kind {
+    /// What a value of this kind is in JSON.
+    fn told(self) -> String {
+        let told = match self {
+            Self::Message(_) => "an object",
+            Self::Text => "a string",
+            Self::Bytes => "a string in base64",
+            Self::Bool => "true or false",
+            Self::Int | Self::Zigzag | Self::SignedFixed => "an integer",
+            Self::Uint | Self::Fixed => "an integer of at least 0",
+            Self::Double => "a number",
+            Self::Enum(names) => return format!("one of {}, or its number", names.join(", ")),
+        };
+        told.to_owned()
+    }
+}
+
 impl Slot<'_> {
     fn misfit<E: Error>(&self) -> E {
-        E::custom(format_args!("{} does not fit", self.field.name))
+        let Field { name, kind, is_list, .. } = self.field;
+        E::custom(if *is_list {
+            format!("{name} must be an array, and each item {}", kind.told())
+        } else {
+            format!("{name} must be {}", kind.told())
+        })
     }
 
     fn key(&mut self, wire: u32) {

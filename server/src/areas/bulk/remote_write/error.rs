@@ -17,22 +17,24 @@ pub enum WriteError {
     #[error(transparent)]
     Damaged(#[from] Damaged),
     /// The table of symbols is too long.
-    #[error("a request has at most {REMOTE_WRITE_SYMBOLS_MAX} symbols")]
+    #[error("a request may have at most {REMOTE_WRITE_SYMBOLS_MAX} symbols")]
     TooManySymbols,
     /// The series of the request name more bytes of symbols than are read.
-    #[error("the labels of a request have at most {REMOTE_WRITE_RESOLVED_BYTES_MAX} bytes in all")]
+    #[error(
+        "the labels of a request may have at most {REMOTE_WRITE_RESOLVED_BYTES_MAX} bytes in all"
+    )]
     TooManyBytes,
     /// A reference points beyond the table of symbols.
     #[error("a label refers to symbol {0}, which the request does not have")]
     NoSymbol(u64),
     /// A reference to a name has none to a value beside it.
-    #[error("labels_refs must come in pairs of name and value")]
+    #[error("labels_refs must be pairs of a name and a value")]
     Unpaired,
     /// More labels than are looked at, with those that are empty.
-    #[error("a series has at most {REMOTE_WRITE_LABELS_MAX} labels")]
+    #[error("a series may have at most {REMOTE_WRITE_LABELS_MAX} labels")]
     TooManyLabels,
     /// The labels of a series are longer than any that could be kept.
-    #[error("the labels of a series have at most {REMOTE_WRITE_LABEL_BYTES_MAX} bytes")]
+    #[error("the labels of a series may have at most {REMOTE_WRITE_LABEL_BYTES_MAX} bytes")]
     LabelsTooLong,
     /// A label is not UTF-8.
     #[error("labels must be UTF-8")]
@@ -41,7 +43,7 @@ pub enum WriteError {
     #[error("the label __name__ is required")]
     NameMissing,
     /// The series has two `__name__`.
-    #[error("the label __name__ stands twice")]
+    #[error("the label __name__ must be given only once")]
     NameTwice,
     /// A sample is infinite, or no number and no marker either.
     #[error("a sample must be a finite number")]
@@ -50,7 +52,7 @@ pub enum WriteError {
     #[error("the timestamp {0}")]
     Time(#[from] InvalidTime),
     /// A series has values of both forms.
-    #[error("a series has samples or histograms, not both")]
+    #[error("a series must have samples or histograms, not both")]
     Mixed,
     /// The buckets of a histogram are none that the protocol describes.
     #[error("{0}")]

@@ -143,7 +143,7 @@ impl Sent {
     fn explicit(&self) -> Result<Buckets, WriteError> {
         let zero = self.zero.map_or(Ok(0), Count::whole)?;
         if zero > 0 || !self.negative.spans.is_empty() {
-            let message = "a histogram with bounds of its own has positive buckets alone";
+            let message = "a histogram with custom bounds must have only positive buckets";
             return Err(WriteError::Buckets(message));
         }
         if self.custom_values.len() >= HISTOGRAM_BUCKETS_MAX {
@@ -152,7 +152,8 @@ impl Sent {
         let mut counts = vec![0; self.custom_values.len() + 1];
         self.positive.each(|at, count| {
             let bucket = usize::try_from(at).ok().and_then(|at| counts.get_mut(at));
-            let beyond = WriteError::Buckets("a histogram has more buckets than bounds");
+            let beyond =
+                WriteError::Buckets("a histogram must not have more buckets than its bounds allow");
             *bucket.ok_or(beyond)? = count;
             Ok(())
         })?;
@@ -284,7 +285,7 @@ fn push<T>(list: &mut Vec<T>, max: usize, item: T) {
 }
 
 fn negative_count() -> WriteError {
-    WriteError::Buckets("the counts of a histogram must be finite and not negative")
+    WriteError::Buckets("the counts of a histogram must be finite numbers of at least 0")
 }
 
 fn spans_and_counts() -> WriteError {

@@ -11,10 +11,9 @@ use crate::areas::dashboards::definition::{Definition, Position, WidgetQuery, Wi
 use crate::areas::dashboards::error::Invalid;
 use crate::areas::dashboards::model::{self, Change, Draft, Move, Sketch, WidgetChange};
 use crate::areas::dashboards::options::WidgetOptions;
-use crate::http::without_place;
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::whole_u32;
+use crate::platform::json::{read_fitting, whole_u32};
 
 /// The version of exports that is written and read.
 pub(super) const EXPORT_VERSION: u32 = 1;
@@ -205,10 +204,10 @@ impl ImportInput {
         let Self { version, name, description, widgets, data } = self;
         if let Some(inner) = data {
             if name.is_some() || version.is_some() || description.is_some() || widgets.is_some() {
-                return Err(Invalid::field("data", "must stand alone"));
+                return Err(Invalid::field("data", "must not be given together with other fields"));
             }
             if inner.data.is_some() {
-                return Err(Invalid::field("data.data", "must not be"));
+                return Err(Invalid::field("data.data", "is not allowed"));
             }
             return inner.into_draft().map_err(|invalid| invalid.within("data"));
         }
@@ -246,11 +245,6 @@ fn required_query(sent: Option<Box<RawValue>>) -> Result<WidgetQuery, Invalid> {
     if !sent.get().starts_with('{') {
         return Err(Invalid::query("", "must be an object"));
     }
-    let mut reader = serde_json::Deserializer::from_str(sent.get());
-    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let path = error.path().to_string();
-        let field = if path == "." { "" } else { &path };
-        let reason = error.inner().to_string();
-        Invalid::query(field, format!("is wrong: {}", without_place(&reason)))
-    })
+    read_fitting(sent.get().as_bytes())
+        .map_err(|misfit| Invalid::query(&misfit.field, misfit.rule_of_field()))
 }

@@ -42,7 +42,7 @@ pub enum EnvelopeError {
     Headers,
     /// A line of headers is too long.
     #[error(
-        "the headers of an envelope and of its items have at most {} bytes",
+        "the headers of an envelope and of its items may have at most {} bytes each",
         limits::ENVELOPE_HEADER_BYTES_MAX
     )]
     HeadersTooLong,
@@ -56,7 +56,7 @@ pub enum EnvelopeError {
     #[error("an item of an envelope is longer than its length says")]
     Long,
     /// There are too many items.
-    #[error("an envelope has at most {} items", limits::ENVELOPE_ITEMS_MAX)]
+    #[error("an envelope may have at most {} items", limits::ENVELOPE_ITEMS_MAX)]
     TooManyItems,
 }
 

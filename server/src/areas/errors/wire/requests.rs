@@ -182,9 +182,12 @@ impl BulkInput {
             Some("unresolve") => Action::Move(Move::Unresolve),
             Some("assign") => Action::Move(assign(self.user_id)?),
             Some("delete") if self.confirm == Some(true) => Action::Delete,
-            Some("delete") => return Err(ErrorsError::Missing("confirm")),
+            Some("delete") => {
+                let expected = "confirm must be true: the errors are deleted for good";
+                return Err(ErrorsError::MissingOneOf("confirm", expected));
+            }
             Some(_) => {
-                let expected = "must be resolve, ignore, unresolve, assign or delete";
+                let expected = "must be one of resolve, ignore, unresolve, assign, delete";
                 return Err(ErrorsError::field("action", expected));
             }
         };
@@ -192,9 +195,11 @@ impl BulkInput {
             (Some(ids), None) => Chosen::Named(named(ids)?),
             (None, Some(filter)) => Chosen::Matching(filter.written().read(now).map_err(invalid)?),
             (Some(_), Some(_)) => {
-                return Err(ErrorsError::field("filter", "must not stand beside ids"));
+                return Err(ErrorsError::field("filter", "must not be given together with ids"));
             }
-            (None, None) => return Err(ErrorsError::Missing("ids")),
+            (None, None) => {
+                return Err(ErrorsError::MissingOneOf("ids", "ids or filter is required"));
+            }
         };
         Ok((chosen, action))
     }
@@ -230,7 +235,7 @@ fn invalid(filter: InvalidFilter) -> ErrorsError {
 fn assign(user_id: Option<Option<String>>) -> Result<Move, ErrorsError> {
     let user = user_id.ok_or(ErrorsError::Missing("user_id"))?;
     if user.as_deref() == Some("") {
-        return Err(ErrorsError::field("user_id", "must not be empty; null unassigns"));
+        return Err(ErrorsError::field("user_id", "must not be empty; null removes the assignee"));
     }
     Ok(Move::Assign { user: short("user_id", user)? })
 }
@@ -252,7 +257,7 @@ fn duration_ms(text: Option<&str>) -> Result<Option<i64>, ErrorsError> {
             Some(ms) => Ok(Some(ms)),
             None => Err(ErrorsError::field(
                 "duration",
-                "must be forever or a span such as 30m, 24h, 7d or 2w",
+                "must be forever, or a duration such as 30m, 24h, 7d or 2w",
             )),
         },
     }
@@ -263,7 +268,7 @@ fn named(ids: Ids) -> Result<Vec<GroupId>, ErrorsError> {
     let ids = ids.all().ok().filter(|ids| !ids.is_empty());
     let ids = ids.ok_or_else(|| {
         let max = limits::ERRORS_NAMED_MAX;
-        ErrorsError::field("ids", format!("must name 1 to {max} errors"))
+        ErrorsError::field("ids", format!("must have 1 to {max} ids of errors"))
     })?;
     let mut named = HashSet::new();
     let mut groups = ids.iter().map(|id| query::group(id)).collect::<Result<Vec<_>, _>>()?;

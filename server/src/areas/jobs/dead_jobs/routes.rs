@@ -43,7 +43,7 @@ async fn retry(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn retry_all(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let selection = req.json::<SelectionInput>()?.into_selection(req.query())?;
+    let selection = req.json::<SelectionInput>()?.into_selection(req.query(), app.now())?;
     let (retried, failed) = app.jobs().retry_all(selection).await?;
     Response::ok(&RetriedAll::new(retried, failed))
 }
@@ -56,7 +56,7 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn delete_all(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json_or_default::<SelectionInput>()?;
     input.check_confirmed(req.query())?;
-    let deleted = app.jobs().forget_all(input.into_selection(req.query())?).await?;
+    let deleted = app.jobs().forget_all(input.into_selection(req.query(), app.now())?).await?;
     Response::ok(&DeletedAll::new(deleted))
 }
 

@@ -13,6 +13,8 @@ use crate::platform::jobs::{
     DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
     Selection, Whose,
 };
+use crate::platform::plural::count;
+use crate::platform::question;
 use crate::platform::time::{self, IsoTime};
 
 /// A page of dead jobs, the last to die first.
@@ -112,7 +114,7 @@ struct FilterInput {
     class_name: Option<String>,
     error_class: Option<String>,
     queue: Option<String>,
-    /// That died before this time.
+    /// That died before this time, in any form that query parameters take.
     older_than: Option<String>,
 }
 
@@ -156,13 +158,13 @@ impl Pagination {
         let per_page = query.limit("per_page", limits::DEAD_PAGE_MAX)?;
         let limit = query.limit("limit", limits::DEAD_PAGE_MAX)?;
         if per_page.zip(limit).is_some_and(|(per_page, limit)| per_page != limit) {
-            return Err(ApiError::parameter("per_page", "must be limit where both are there"));
+            return Err(ApiError::parameter(
+                "per_page",
+                "must be equal to limit where both are given",
+            ));
         }
         let per_page = per_page.or(limit).unwrap_or(limits::DEAD_PAGE_DEFAULT);
-        let page = query.read::<usize>("page")?.unwrap_or(1);
-        if page == 0 {
-            return Err(ApiError::parameter("page", "must be at least 1"));
-        }
+        let page = query.limit("page", usize::MAX)?.unwrap_or(1);
         Ok(Self { page, per_page })
     }
 
@@ -190,12 +192,12 @@ pub(super) fn filter(query: &Query, now: TimestampMs) -> ApiResult<DeadFilter> {
 
 impl SelectionInput {
     /// Which dead jobs are meant.
-    pub(super) fn into_selection(self, query: &Query) -> ApiResult<Selection> {
+    pub(super) fn into_selection(self, query: &Query, now: TimestampMs) -> ApiResult<Selection> {
         let whose = whose(query)?;
         match (self.job_ids, self.filter) {
             (Some(_), Some(_)) => Err(refused(
                 ErrorCode::InvalidField,
-                "filter cannot stand beside job_ids",
+                "filter must not be given together with job_ids",
                 "filter",
             )),
             (None, None) => {
@@ -205,11 +207,11 @@ impl SelectionInput {
                 let ids = ids.all().ok().filter(|ids| !ids.is_empty());
                 ids.map(|ids| Selection::Ids(ids, whose)).ok_or_else(|| {
                     let max = limits::DEAD_IDS_MAX;
-                    let message = format!("job_ids must have 1 to {max} ids");
+                    let message = format!("job_ids must have 1 to {max} ids of dead jobs");
                     refused(ErrorCode::InvalidField, message, "job_ids")
                 })
             }
-            (None, Some(filter)) => filter.into_selection(whose),
+            (None, Some(filter)) => filter.into_selection(whose, now),
         }
     }
 
@@ -224,23 +226,20 @@ impl SelectionInput {
 }
 
 impl FilterInput {
-    fn into_selection(self, whose: Whose) -> ApiResult<Selection> {
-        let older_than = self.older_than.as_deref().map(|text| {
-            time::parse_date_or_time(text).map(time::Moment::start).ok_or_else(|| {
-                let message = "filter.older_than must be an ISO 8601 date-time or date";
-                refused(ErrorCode::InvalidTimestamp, message, "filter.older_than")
-            })
-        });
+    fn into_selection(self, whose: Whose, now: TimestampMs) -> ApiResult<Selection> {
+        let older_than = self.older_than.as_deref();
+        let older_than = older_than.map(|text| question::moment("filter.older_than", text, now));
         let filter = DeadFilter {
             class: self.class_name,
             error_class: self.error_class,
             queue: self.queue,
             since: None,
-            older_than: older_than.transpose()?,
+            older_than: older_than.transpose()?.map(time::Moment::start),
             whose: Whose::Users,
         };
         if filter.is_empty() {
-            let message = "filter must name at least one thing: it would mean all dead jobs";
+            let message =
+                "filter must have at least one field: without one it would mean all dead jobs";
             return Err(refused(ErrorCode::InvalidField, message, "filter"));
         }
         Ok(Selection::Filter(DeadFilter { whose, ..filter }))
@@ -317,19 +316,21 @@ impl Retried {
 
 impl RetriedAll {
     pub(super) fn new(retried: usize, failed: usize) -> Self {
-        let message = match failed {
-            0 => format!("{retried} jobs were enqueued again"),
-            _ => format!(
-                "{retried} jobs were enqueued again; {failed} are no dead jobs, cannot be read, or have the unique key of another job"
-            ),
-        };
+        let were = if retried == 1 { "was" } else { "were" };
+        let mut message = format!("{} {were} enqueued again", count(retried, "job"));
+        if failed > 0 {
+            message.push_str(&format!(
+                "; {failed} could not be: not a dead job, not readable, or its unique_key is in use"
+            ));
+        }
         Self { retried, failed, message }
     }
 }
 
 impl DeletedAll {
     pub(super) fn new(deleted: usize) -> Self {
-        Self { deleted, message: format!("{deleted} dead jobs were deleted") }
+        let were = if deleted == 1 { "was" } else { "were" };
+        Self { deleted, message: format!("{} {were} deleted", count(deleted, "dead job")) }
     }
 }
 

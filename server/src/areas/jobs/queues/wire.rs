@@ -9,6 +9,7 @@ use crate::platform::jobs::{
     Period, QueueMoment, QueueThroughput, QueueToday, QueueView, Resolution,
 };
 use crate::platform::json::Plain;
+use crate::platform::plural::count;
 use crate::platform::time::IsoTime;
 
 /// A page of queues.
@@ -226,7 +227,9 @@ impl PurgeInput {
 
 impl Purged {
     pub(super) fn new(queue: String, jobs_deleted: usize) -> Self {
-        let message = format!("{jobs_deleted} waiting jobs were deleted; jobs under way were not");
+        let were = if jobs_deleted == 1 { "was" } else { "were" };
+        let jobs = count(jobs_deleted, "waiting job");
+        let message = format!("{jobs} {were} deleted; running jobs were not");
         Self { queue, jobs_deleted, message }
     }
 }

@@ -15,6 +15,7 @@ use crate::platform::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
     JobStanding, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
 };
+use crate::platform::json::read_fitting;
 use crate::platform::time::{self, IsoTime};
 
 /// A job to be enqueued. Fields that are not named here are ignored.
@@ -24,7 +25,7 @@ pub(super) struct JobInput {
     class_name: Option<String>,
     /// Where it waits; `default` when absent.
     queue: Option<String>,
-    /// What it is to be done with: an object of at most 64 KiB.
+    /// What it is to be done with: an object of at most 64 KiB; an empty one when absent.
     #[schemars(with = "Option<Map<String, Value>>")]
     arguments: Option<Box<RawValue>>,
     /// When it may begin; at once when absent or past.
@@ -205,13 +206,13 @@ impl BatchInput {
     pub(super) fn sort(self) -> Result<(Vec<NewJob>, Vec<Option<ApiError>>), ApiError> {
         let jobs = self.jobs.all().map_err(|sent| {
             let max = limits::JOB_BATCH_MAX;
-            let message = format!("a batch has at most {max} jobs, this one has {sent}");
+            let message = format!("a batch may have at most {max} jobs; this one has {sent}");
             ApiError::new(ErrorCode::BatchTooLarge, message).field("jobs")
         })?;
         let read = |raw: Box<RawValue>| {
-            let input = serde_json::from_str::<JobInput>(raw.get());
-            let input = input.map_err(|error| {
-                ApiError::new(ErrorCode::InvalidParameter, format!("no job: {error}"))
+            let input = read_fitting::<JobInput>(raw.get().as_bytes());
+            let input = input.map_err(|misfit| {
+                ApiError::new(ErrorCode::InvalidParameter, misfit.sentence("a job"))
             })?;
             input.into_job()
         };
@@ -401,7 +402,8 @@ pub(super) fn filter(query: &Query) -> Result<JobFilter, ApiError> {
 /// Reads where a list goes on.
 pub(super) fn cursor(query: &Query) -> Result<Option<JobId>, ApiError> {
     let read = |text| {
-        let refused = || ApiError::parameter("cursor", "must be one that a list answered");
+        let refused =
+            || ApiError::parameter("cursor", "must be a cursor from the answer of a list");
         JobId::parse(text).ok_or_else(refused)
     };
     query.one("cursor")?.map(read).transpose()

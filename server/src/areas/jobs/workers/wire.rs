@@ -255,12 +255,15 @@ impl FetchInput {
     pub(super) fn read(self) -> ApiResult<(u32, std::time::Duration)> {
         let max = limits::JOB_FETCH_MAX;
         let limit = u32::try_from(self.limit.unwrap_or(1)).ok();
-        let limit = limit.filter(|n| (1..=max).contains(n)).ok_or_else(|| {
-            invalid("limit", format!("limit must be a whole number from 1 to {max}"))
-        })?;
+        let limit = limit
+            .filter(|n| (1..=max).contains(n))
+            .ok_or_else(|| invalid("limit", format!("limit must be an integer from 1 to {max}")))?;
         let (seconds, max) = (self.wait_seconds.unwrap_or(0.0), limits::JOB_WAIT_SECONDS_MAX);
         if !(0.0..=f64::from(max)).contains(&seconds) {
-            return Err(invalid("wait_seconds", format!("wait_seconds must be from 0 to {max}")));
+            return Err(invalid(
+                "wait_seconds",
+                format!("wait_seconds must be a number from 0 to {max}"),
+            ));
         }
         Ok((limit, std::time::Duration::from_secs_f64(seconds)))
     }
@@ -340,8 +343,10 @@ impl Told {
 
 impl QuietedAll {
     pub(super) fn new(workers_quieted: usize) -> Self {
-        let message =
-            format!("{workers_quieted} workers finish their current jobs and accept no new ones");
+        let message = match workers_quieted {
+            1 => "1 worker finishes its current jobs and accepts no new ones".to_owned(),
+            n => format!("{n} workers finish their current jobs and accept no new ones"),
+        };
         Self { workers_quieted, message }
     }
 }
@@ -375,7 +380,7 @@ impl WorkerHistory {
 fn vital(field: &'static str, value: Option<f64>) -> ApiResult<Option<f64>> {
     let max = limits::WORKER_VITAL_MAX;
     if value.is_some_and(|value| !(0.0..=max).contains(&value)) {
-        return Err(invalid(field, format!("{field} must be from 0 to {max}")));
+        return Err(invalid(field, format!("{field} must be a number from 0 to {max}")));
     }
     Ok(value)
 }
