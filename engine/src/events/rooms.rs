@@ -177,7 +177,7 @@ impl Events {
         let left_out = set_aside.len() as u64;
         let mut sources: Vec<Box<dyn Unopened + '_>> = Vec::with_capacity(wanted.len());
         sources.extend(wanted.iter().map(|info| {
-            let block: Box<dyn Unopened> = Box::new(ClosedBlock { events: self, info: *info });
+            let block: Box<dyn Unopened> = Box::new(ClosedBlock { events: self, info });
             block
         }));
         for head in &snapshot.heads {
