@@ -112,7 +112,7 @@ pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
         requests_in_flight_max: count(http.requests_in_flight),
         strangers_in_flight_max: count(http.strangers_in_flight),
         strangers_per_address_max: count(http.strangers_per_address),
-        stranger_requests_per_second: u32::try_from(http.stranger_requests_per_second)
+        stranger_requests_per_second: u32::try_from(http.stranger_requests_per_second.0)
             .unwrap_or(u32::MAX),
         stranger_body_timeout: http.stranger_body_timeout.duration(),
         stranger_idle_timeout: http.stranger_idle_timeout.duration(),

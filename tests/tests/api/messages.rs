@@ -83,10 +83,10 @@ impl Made {
         let dashboard = make_dashboard(&client, "Web");
         let number = widget("number", json!({"metric": "load"}), json!({}));
         let shown = add(&client, &dashboard, &number);
-        enqueue(&client, &json!({"class_name": "A", "queue": "work"}));
-        let worker = register(&client, &["work"]);
+        enqueue(&client, &json!({"class_name": "A", "queue": "mail"}));
+        let worker = register(&client, &["mail"]);
         let running = fetch_one(&client, &worker);
-        let unique = json!({"class_name": "A", "queue": "work", "unique_key": "u"});
+        let unique = json!({"class_name": "A", "queue": "mail", "unique_key": "u"});
         let unique = enqueue(&client, &unique);
         let reader = make_key(&client, json!(["read"]), json!({}));
         let limited = make_key(&client, json!(["read"]), json!({"other": 1}));

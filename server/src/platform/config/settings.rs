@@ -168,7 +168,7 @@ settings! {
         /// How long the body of such a request may take.
         stranger_body_timeout: Period = "10s";
         /// Requests a second without a valid key that one address may send, or one /64 network of IPv6, on connections that have not shown a key; twice as many at once, the rest is refused with 429. Behind a reverse proxy all clients have its address. 0 is no limit.
-        stranger_requests_per_second: u64 = "100";
+        stranger_requests_per_second: FromZero = "100";
         /// How long a connection that has not shown a key may wait for its next request.
         stranger_idle_timeout: Period = "20s";
         /// How long a query may take, the time that it waits for its turn aside; then it ends with 503 `overloaded`. It ends too when its client is gone; see `half_closed_grace`.
