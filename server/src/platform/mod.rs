@@ -16,6 +16,7 @@ pub mod logging;
 pub mod nearest;
 pub mod own_metrics;
 pub mod panics;
+pub mod patterns;
 pub(crate) mod process;
 pub mod question;
 pub mod quota;

@@ -69,7 +69,9 @@ const TAG: &str = "Events";
 
 const TRACK: Doc = Doc::new(TAG, "Track one event")
     .about("Answers when the event is durable as the server is configured.")
-    .request::<EventInput>()
+    .request::<EventInput>(
+        r#"{"name": "order.paid", "user_id": "u-1", "value": 49.9, "tags": {"region": "eu"}}"#,
+    )
     .created::<Data<Tracked>>()
     .errors(&[
         ErrorCode::InvalidJson,
@@ -87,7 +89,7 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 events")
         "Good items are stored, bad ones counted and the first 50 listed. A body that is not JSON or has more than \
          500 items stores nothing.",
     )
-    .request::<BatchInput>()
+    .request::<BatchInput>(r#"{"events": [{"name": "order.paid", "value": 49.9}]}"#)
     .ok::<Data<BatchAnswer>>()
     .errors(&[
         ErrorCode::InvalidJson,
@@ -108,6 +110,7 @@ const TAGS: Param = Param::query(
     "Only events whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), empty (without the tag). A `\\` \
      before `,`, `!`, `*` or `\\` takes the character as it is. May repeat.",
 )
+.form(Form::Tags)
 .example("eu*");
 const FROM: Param = Param::query(
     "from",
@@ -147,12 +150,15 @@ const COUNT: Doc = Doc::new(TAG, "Count events")
         TO,
         Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
             .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
-        Param::query("group_by", "`tags.<key>`, `user_id` or `name`, or up to 4 of them joined with `,`.").example("tags.region"),
+        Param::query("group_by", "`tags.<key>`, `user_id` or `name`, or up to 4 of them joined with `,`.")
+            .form(Form::Pattern("^(tags\\.[^,]+|user_id|name)(,(tags\\.[^,]+|user_id|name)){0,3}$"))
+            .example("tags.region"),
         Param::query(
             "distinct",
             "`tags.<key>`, `user_id` or `name`: how many different ones the events have is told beside each count, \
              exactly; events without one are passed over.",
         )
+        .form(Form::Pattern("^(tags\\..+|user_id|name)$"))
         .example("user_id"),
         USER,
         TAGS,

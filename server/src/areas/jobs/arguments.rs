@@ -37,6 +37,23 @@ impl Serialize for Arguments {
     }
 }
 
+/// Arguments in a request, as they are described.
+pub(super) enum ArgumentsSent {}
+
+impl JsonSchema for ArgumentsSent {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ArgumentsSent".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["object", "array"] })
+    }
+}
+
 impl JsonSchema for Arguments {
     fn inline_schema() -> bool {
         true

@@ -10,7 +10,7 @@ use super::request::Encoding;
 use crate::app::App;
 use crate::areas::bulk::intake;
 use crate::http::{
-    ApiResult, BodyKind, Doc, ErrorCode, LimitClass, Request, Response, Route, Scope,
+    ApiResult, BodyDoc, BodyKind, Doc, ErrorCode, LimitClass, Request, Response, Route, Scope,
 };
 use crate::limits::BULK_INLINE_BYTES_MAX;
 
@@ -39,9 +39,7 @@ async fn open(app: &Arc<App>, encoding: Encoding, body: Vec<u8>) -> ApiResult<Ve
     app.blocking(move |_| encoding.open(body)).await
 }
 
-const EXPORT: Doc = Doc {
-    request: Some(message),
-    ..Doc::new("Bulk protocols", "Export metrics by OTLP/HTTP")
+const EXPORT: Doc = Doc::new("Bulk protocols", "Export metrics by OTLP/HTTP")
         .about(
             "`ExportMetricsServiceRequest` of OpenTelemetry, as protobuf (`application/x-protobuf`) or in the JSON mapping \
              (`application/json`); the answer is in the same encoding. For SDKs: \
@@ -57,11 +55,10 @@ const EXPORT: Doc = Doc {
              bad: `partialSuccess` tells how many were rejected, and the first reasons. A request that cannot be read \
              stores nothing.",
         )
-        .request_media("application/x-protobuf")
+        .body(BodyDoc { media: "application/x-protobuf", schema: message, required: true, example: "" })
         .ok::<ExportResponse>()
         .errors(&[ErrorCode::UnsupportedMediaType])
-        .ext()
-};
+        .ext();
 
 fn message(_: &mut SchemaGenerator) -> Schema {
     json_schema!({

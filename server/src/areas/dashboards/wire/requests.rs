@@ -15,6 +15,7 @@ use crate::http::without_place;
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::json::whole_u32;
+use crate::platform::patterns;
 
 /// The version of exports that is written and read.
 pub(super) const EXPORT_VERSION: u32 = 1;
@@ -23,8 +24,9 @@ pub(super) const EXPORT_VERSION: u32 = 1;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct DashboardInput {
-    /// Required.
+    #[schemars(required, length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
+    #[schemars(length(max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX))]
     description: Option<String>,
 }
 
@@ -33,9 +35,11 @@ pub(in crate::areas::dashboards) struct DashboardInput {
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct DashboardPatch {
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "String", length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<Option<String>>,
     /// `null` clears it.
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<String>", length(max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX))]
     description: Option<Option<String>>,
 }
 
@@ -43,15 +47,13 @@ pub(in crate::areas::dashboards) struct DashboardPatch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct WidgetInput {
-    /// Required.
-    #[schemars(with = "Option<WidgetType>")]
+    #[schemars(with = "WidgetType")]
     r#type: Option<Box<RawValue>>,
-    /// Required.
+    #[schemars(required, length(min = 1, max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::NOT_BLANK))]
     title: Option<String>,
     /// The start of the next free row, 4 columns and 3 rows, when absent.
     position: Option<Position>,
-    /// Required.
-    #[schemars(with = "Option<WidgetQuery>")]
+    #[schemars(with = "WidgetQuery")]
     query: Option<Box<RawValue>>,
     options: Option<WidgetOptions>,
 }
@@ -61,15 +63,18 @@ pub(in crate::areas::dashboards) struct WidgetInput {
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct WidgetPatch {
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "String", length(min = 1, max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::NOT_BLANK))]
     title: Option<Option<String>>,
     /// `null` puts the widget into the next free row.
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<Position>")]
     position: Option<Option<Position>>,
     #[serde(default, deserialize_with = "given")]
-    #[schemars(with = "Option<WidgetQuery>")]
+    #[schemars(with = "WidgetQuery")]
     query: Option<Option<Box<RawValue>>>,
     /// `null` clears all of them.
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<WidgetOptions>")]
     options: Option<Option<WidgetOptions>>,
 }
 
@@ -77,6 +82,7 @@ pub(in crate::areas::dashboards) struct WidgetPatch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct LayoutInput {
+    #[schemars(length(max = limits::WIDGETS_MAX))]
     widgets: AtMost<MoveInput, { limits::WIDGETS_MAX }>,
 }
 
@@ -86,12 +92,16 @@ pub(in crate::areas::dashboards) struct LayoutInput {
 struct MoveInput {
     id: String,
     #[serde(deserialize_with = "whole_u32")]
+    #[schemars(range(max = limits::GRID_COLUMNS - 1))]
     x: u32,
     #[serde(deserialize_with = "whole_u32")]
+    #[schemars(range(max = limits::GRID_ROWS_MAX - 1))]
     y: u32,
     #[serde(deserialize_with = "whole_u32")]
+    #[schemars(range(min = 1, max = limits::GRID_COLUMNS))]
     width: u32,
     #[serde(deserialize_with = "whole_u32")]
+    #[schemars(range(min = 1, max = limits::GRID_ROWS_MAX))]
     height: u32,
 }
 
@@ -100,6 +110,7 @@ struct MoveInput {
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct CopyInput {
     /// The name of the original and `(copy)` when absent.
+    #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
 }
 
@@ -108,10 +119,14 @@ pub(in crate::areas::dashboards) struct CopyInput {
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct ImportInput {
     /// 1, which is also meant when absent.
+    #[schemars(range(min = EXPORT_VERSION, max = EXPORT_VERSION))]
     version: Option<u32>,
-    /// Required.
+    /// Required, unless there is `data`.
+    #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
+    #[schemars(length(max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX))]
     description: Option<String>,
+    #[schemars(length(max = limits::WIDGETS_MAX))]
     widgets: Option<AtMost<WidgetInput, { limits::WIDGETS_MAX }>>,
     /// All of the above, instead of them.
     data: Option<Box<Self>>,

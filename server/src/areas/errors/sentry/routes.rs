@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use schemars::SchemaGenerator;
+
 use super::envelope::Envelope;
 use super::intake::{Intake, calls_of};
 use super::{skim, untaken};
@@ -13,8 +15,8 @@ use crate::areas::errors::ops;
 use crate::areas::errors::prepare::{Prepared, event_id_text};
 use crate::areas::errors::wire::SentryAnswer;
 use crate::http::{
-    ApiResult, BodyKind, Doc, DsnIn, ErrorCode, Handle, LimitClass, Packing, Param, Request,
-    Response, Route, Scope,
+    ApiResult, BodyDoc, BodyKind, Doc, DsnIn, ErrorCode, Handle, LimitClass, Packing, Param,
+    Request, Response, Route, Scope,
 };
 
 /// The routes of the protocol. SDKs send the slash at the end; proxies and people leave it out.
@@ -95,6 +97,13 @@ const TAG: &str = "Errors";
 const PROJECT: [Param; 1] =
     [Param::path("project", "Any number: the end of the DSN.").example("1")];
 
+const ENVELOPE_BODY: BodyDoc = BodyDoc {
+    media: "application/octet-stream",
+    schema: SchemaGenerator::subschema_for::<String>,
+    required: true,
+    example: "",
+};
+
 const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
     .about(
         "The DSN is `https://<key id>:<secret>@<host>/<any number>`, or without the secret for a key made with \
@@ -108,8 +117,7 @@ const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
          alone has at most 1 MiB (`bodies.json`).",
     )
     .parameters(&PROJECT)
-    .request::<String>()
-    .request_media("application/x-sentry-envelope")
+    .body(BodyDoc { media: "application/x-sentry-envelope", ..ENVELOPE_BODY })
     .ok::<SentryAnswer>()
     .errors(&[ErrorCode::InvalidJson, ErrorCode::PayloadTooLarge])
     .ext();
@@ -117,8 +125,7 @@ const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
 const STORE: Doc = Doc::new(TAG, "Take one event of an old SDK of Sentry")
     .about("The event alone is the body; all else is as for envelopes.")
     .parameters(&PROJECT)
-    .request::<String>()
-    .request_media("application/octet-stream")
+    .body(ENVELOPE_BODY)
     .ok::<SentryAnswer>()
     .errors(&[ErrorCode::InvalidJson, ErrorCode::PayloadTooLarge])
     .ext();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use telltale_engine::TimestampMs;
 
@@ -12,6 +12,7 @@ use super::super::ops::{Action, Chosen};
 use super::super::query::{self, InvalidFilter, Written};
 use crate::limits;
 use crate::platform::bounded::AtMost;
+use crate::platform::patterns;
 use crate::platform::span;
 
 /// Ids of errors.
@@ -25,8 +26,10 @@ pub(in crate::areas::errors) struct ReportInput {
     exception: Option<ReportException>,
     message: Option<String>,
     /// fatal, error, warning, info or debug; error when absent.
+    #[schemars(schema_with = "sent_level")]
     level: Option<String>,
     /// When it happened; now when absent.
+    #[schemars(extend("format" = "date-time"))]
     timestamp: Option<String>,
     user: Option<ReportUser>,
     /// Texts by their names.
@@ -71,6 +74,7 @@ pub(in crate::areas::errors) struct Nothing {}
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::errors) struct ResolveInput {
+    #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     note: Option<String>,
 }
 
@@ -79,7 +83,9 @@ pub(in crate::areas::errors) struct ResolveInput {
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::errors) struct IgnoreInput {
     /// `forever`, or a span such as 30m, 24h, 7d or 2w; for ever when absent.
+    #[schemars(regex(pattern = patterns::SPAN_OR_FOREVER))]
     duration: Option<String>,
+    #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     reason: Option<String>,
 }
 
@@ -87,8 +93,9 @@ pub(in crate::areas::errors) struct IgnoreInput {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::errors) struct AssignInput {
-    /// Required; null for nobody's.
+    /// Null for nobody's.
     #[serde(default, deserialize_with = "given")]
+    #[schemars(schema_with = "assignee")]
     user_id: Option<Option<String>>,
 }
 
@@ -96,7 +103,7 @@ pub(in crate::areas::errors) struct AssignInput {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::errors) struct MergeInput {
-    /// Required.
+    #[schemars(required, length(min = 1, max = limits::ERRORS_NAMED_MAX))]
     ids: Option<Ids>,
 }
 
@@ -104,14 +111,19 @@ pub(in crate::areas::errors) struct MergeInput {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::errors) struct BulkInput {
-    /// Required: resolve, ignore, unresolve, assign or delete.
+    #[schemars(schema_with = "actions", required)]
     action: Option<String>,
+    #[schemars(length(min = 1, max = limits::ERRORS_NAMED_MAX))]
     ids: Option<Ids>,
     filter: Option<FilterInput>,
+    #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     note: Option<String>,
+    #[schemars(regex(pattern = patterns::SPAN_OR_FOREVER))]
     duration: Option<String>,
+    #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     reason: Option<String>,
     #[serde(default, deserialize_with = "given")]
+    #[schemars(schema_with = "assignee")]
     user_id: Option<Option<String>>,
     /// Must be true to delete.
     confirm: Option<bool>,
@@ -121,7 +133,9 @@ pub(in crate::areas::errors) struct BulkInput {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::errors) struct FilterInput {
+    #[schemars(schema_with = "status")]
     status: Option<String>,
+    #[schemars(schema_with = "level")]
     level: Option<String>,
     since: Option<String>,
     from: Option<String>,
@@ -129,8 +143,37 @@ pub(in crate::areas::errors) struct FilterInput {
     environment: Option<String>,
     release: Option<String>,
     tags: Option<BTreeMap<String, String>>,
+    #[schemars(length(max = limits::ERROR_SEARCH_CHARS_MAX))]
     search: Option<String>,
     assignee: Option<String>,
+}
+
+/// One of these words, or null where a field may be left out.
+fn words(words: &[&str]) -> Schema {
+    let words: Vec<Option<&str>> = words.iter().map(|word| Some(*word)).chain([None]).collect();
+    json_schema!({ "type": ["string", "null"], "enum": words })
+}
+
+fn sent_level(_: &mut SchemaGenerator) -> Schema {
+    words(&["fatal", "error", "warning", "info", "debug"])
+}
+
+fn level(_: &mut SchemaGenerator) -> Schema {
+    words(&["warning", "error", "fatal"])
+}
+
+fn status(_: &mut SchemaGenerator) -> Schema {
+    words(&["unresolved", "resolved", "ignored"])
+}
+
+fn actions(_: &mut SchemaGenerator) -> Schema {
+    let actions = ["resolve", "ignore", "unresolve", "assign", "delete"];
+    json_schema!({ "type": "string", "enum": actions })
+}
+
+fn assignee(_: &mut SchemaGenerator) -> Schema {
+    let max = limits::ERROR_NOTE_CHARS_MAX;
+    json_schema!({ "type": ["string", "null"], "minLength": 1, "maxLength": max })
 }
 
 /// Tells `null` from an absent field.

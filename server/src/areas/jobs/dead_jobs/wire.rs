@@ -1,6 +1,6 @@
 //! Dead jobs as JSON.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
@@ -98,6 +98,7 @@ pub(super) struct DeletedAll {
 #[serde(deny_unknown_fields)]
 pub(super) struct SelectionInput {
     /// Ids of dead jobs, or of the jobs they were.
+    #[schemars(length(min = 1, max = limits::DEAD_IDS_MAX))]
     job_ids: Option<AtMost<String, { limits::DEAD_IDS_MAX }>>,
     /// Instead of ids.
     filter: Option<FilterInput>,
@@ -108,11 +109,13 @@ pub(super) struct SelectionInput {
 /// What dead jobs have in common: all that is given.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DeadJobFilter")]
 struct FilterInput {
     class_name: Option<String>,
     error_class: Option<String>,
     queue: Option<String>,
     /// That died before this time.
+    #[schemars(schema_with = "time_or_date")]
     older_than: Option<String>,
 }
 
@@ -150,6 +153,16 @@ struct DayDeaths {
     count: u64,
 }
 
+fn time_or_date(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            { "type": "string", "format": "date-time" },
+            { "type": "string", "format": "date" },
+            { "type": "null" },
+        ],
+    })
+}
+
 impl Pagination {
     /// Reads `page`, from 1, and `per_page`, which may be called `limit`.
     pub(super) fn read(query: &Query) -> ApiResult<Self> {
@@ -159,10 +172,8 @@ impl Pagination {
             return Err(ApiError::parameter("per_page", "must be limit where both are there"));
         }
         let per_page = per_page.or(limit).unwrap_or(limits::DEAD_PAGE_DEFAULT);
-        let page = query.read::<usize>("page")?.unwrap_or(1);
-        if page == 0 {
-            return Err(ApiError::parameter("page", "must be at least 1"));
-        }
+        // However far, a page beyond the last one is empty.
+        let page = query.limit("page", usize::MAX)?.unwrap_or(1);
         Ok(Self { page, per_page })
     }
 

@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use telltale_engine::TimestampMs;
 
-use crate::areas::jobs::arguments::Arguments;
+use crate::areas::jobs::arguments::{Arguments, ArgumentsSent};
 use crate::areas::jobs::fields::{invalid, missing, whose};
 use crate::http::{ApiError, ErrorCode, Query};
 use crate::limits;
@@ -15,33 +14,41 @@ use crate::platform::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
     JobStanding, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
 };
+use crate::platform::patterns;
 use crate::platform::time::{self, IsoTime};
 
 /// A job to be enqueued. Fields that are not named here are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct JobInput {
-    /// Required: what kind of job it is.
+    /// What kind of job it is.
+    #[schemars(required, length(max = limits::JOB_CLASS_CHARS_MAX), regex(pattern = patterns::LINE))]
     class_name: Option<String>,
     /// Where it waits; `default` when absent.
+    #[schemars(length(max = limits::QUEUE_NAME_CHARS_MAX), regex(pattern = patterns::QUEUE))]
     queue: Option<String>,
-    /// What it is to be done with: an object of at most 64 KiB.
-    #[schemars(with = "Option<Map<String, Value>>")]
+    /// What it is to be done with: an object of at most 64 KiB. A list is kept as the object `{"args": […]}`.
+    #[schemars(with = "Option<ArgumentsSent>")]
     arguments: Option<Box<RawValue>>,
     /// When it may begin; at once when absent or past.
+    #[schemars(extend("format" = "date-time"))]
     run_at: Option<String>,
     /// How often it is tried, from 1 to 1000; 25 when absent.
+    #[schemars(range(min = 1, max = limits::JOB_ATTEMPTS_MAX))]
     max_attempts: Option<i64>,
     /// Of all jobs that are not finished only one has this key.
+    #[schemars(length(min = 1, max = limits::UNIQUE_KEY_CHARS_MAX))]
     unique_key: Option<String>,
     /// Seconds that a worker may hold it, from 1 to 86400; as the server is configured when absent.
+    #[schemars(range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
     timeout_seconds: Option<i64>,
 }
 
 /// Jobs to be enqueued together.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "JobBatchInput")]
 pub(super) struct BatchInput {
     /// At most 1000.
-    #[schemars(with = "Vec<JobInput>")]
+    #[schemars(with = "Vec<JobInput>", length(max = limits::JOB_BATCH_MAX))]
     jobs: AtMost<Box<RawValue>, { limits::JOB_BATCH_MAX }>,
 }
 
@@ -56,6 +63,7 @@ pub(super) struct EnqueuedView {
 
 /// What became of a batch.
 #[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "JobBatchAnswer")]
 pub(super) struct BatchView {
     accepted: usize,
     rejected: usize,
@@ -130,14 +138,16 @@ struct FailureView {
 /// What proves that a worker holds a job.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct TokenInput {
-    /// Required: as the fetch answered it.
+    /// As the fetch answered it.
+    #[schemars(required)]
     reservation_token: Option<String>,
 }
 
 /// How an attempt failed.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct FailInput {
-    /// Required: as the fetch answered it.
+    /// As the fetch answered it.
+    #[schemars(required)]
     reservation_token: Option<String>,
     /// At most 100 characters; what is longer is cut, here and below.
     error_class: Option<String>,
@@ -150,9 +160,11 @@ pub(super) struct FailInput {
 /// How much longer a job is held.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ExtendInput {
-    /// Required: as the fetch answered it.
+    /// As the fetch answered it.
+    #[schemars(required)]
     reservation_token: Option<String>,
-    /// Required: seconds from now, from 1 to 86400.
+    /// Seconds from now, from 1 to 86400.
+    #[schemars(required, range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
     seconds: Option<i64>,
 }
 

@@ -1,6 +1,6 @@
 //! Workers as JSON.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
@@ -14,17 +14,22 @@ use crate::platform::jobs::{
     WorkerId, WorkerMoment, WorkerPage, WorkerStatus, WorkerView, WorkersPast,
 };
 use crate::platform::json::Plain;
+use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
 /// A worker that wants to be known.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct WorkerInput {
-    /// Required: where it runs.
+    /// Where it runs.
+    #[schemars(required, length(min = 1, max = limits::HOSTNAME_CHARS_MAX))]
     hostname: Option<String>,
+    #[schemars(range(max = u32::MAX))]
     pid: Option<u32>,
-    /// Required: what it works, the most urgent first.
+    /// What it works, the most urgent first.
+    #[schemars(schema_with = "queues_schema", required)]
     queues: Option<AtMost<String, { limits::WORKER_QUEUES_MAX }>>,
     /// Jobs that it does at once; 1 when absent.
+    #[schemars(range(min = 1, max = limits::WORKER_CONCURRENCY_MAX))]
     concurrency: Option<i64>,
 }
 
@@ -41,10 +46,13 @@ pub(super) struct RegisteredView {
 /// How a worker is doing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct VitalsInput {
+    #[schemars(range(max = u32::MAX))]
     busy_threads: Option<u32>,
     /// From 0 to 1000000000.
+    #[schemars(range(min = 0, max = limits::WORKER_VITAL_MAX))]
     memory_mb: Option<f64>,
     /// From 0 to 1000000000.
+    #[schemars(range(min = 0, max = limits::WORKER_VITAL_MAX))]
     cpu_percent: Option<f64>,
 }
 
@@ -61,8 +69,10 @@ pub(super) struct HeardView {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct FetchInput {
     /// Jobs at most, from 1 to 100; 1 when absent.
+    #[schemars(range(min = 1, max = limits::JOB_FETCH_MAX))]
     limit: Option<i64>,
     /// How long to wait for the first, up to 30; not at all when absent.
+    #[schemars(range(min = 0, max = limits::JOB_WAIT_SECONDS_MAX))]
     wait_seconds: Option<f64>,
 }
 
@@ -189,6 +199,16 @@ struct WorkerPoint {
     utilization: Option<Plain>,
     /// Attempts that ended.
     throughput: u64,
+}
+
+fn queues_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "minItems": 1,
+        "maxItems": limits::WORKER_QUEUES_MAX,
+        "uniqueItems": true,
+        "items": { "type": "string", "pattern": patterns::QUEUE, "maxLength": limits::QUEUE_NAME_CHARS_MAX },
+    })
 }
 
 impl WorkerInput {
