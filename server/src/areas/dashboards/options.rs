@@ -7,6 +7,7 @@ use super::definition::WidgetType;
 use super::error::Invalid;
 use crate::limits;
 use crate::platform::bounded::AtMost;
+use crate::platform::json::whole_or_null;
 use crate::platform::patterns;
 use crate::platform::span;
 
@@ -34,7 +35,7 @@ pub(super) struct WidgetOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) show_legend: Option<bool>,
     /// bar, pie, table: how many items or rows, 1 to 1000; 10 when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_or_null")]
     #[schemars(range(min = 1, max = limits::WIDGET_ITEMS_MAX))]
     pub(super) limit: Option<u32>,
     /// table: what each row holds: keys of `group_by` (with or without `tags.`), `label`, `value`, or any
@@ -67,7 +68,7 @@ pub(super) struct Format {
     #[schemars(length(max = limits::WIDGET_FORMAT_CHARS_MAX))]
     suffix: Option<String>,
     /// Digits behind the point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_or_null")]
     #[schemars(range(max = limits::WIDGET_DECIMALS_MAX))]
     decimals: Option<u8>,
 }

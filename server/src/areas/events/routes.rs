@@ -134,7 +134,8 @@ const LIST: Doc = Doc::new(TAG, "List events, newest first")
         TAGS,
         PAGING[0],
         PAGING[1],
-        Param::query("cursor", "Only what follows the page that answered this as its `next_cursor`."),
+        Param::query("cursor", "Only what follows the page that answered this as its `next_cursor`.")
+            .form(Form::Pattern("^[0-7][0-9A-HJKMNP-TV-Z]{25}(0|[1-9a-f][0-9a-f]{0,11})$")),
     ])
     .ok::<ListAnswer>()
     .errors(&[ErrorCode::InvalidTimestamp, ErrorCode::InvalidRange, ErrorCode::InvalidParameter]);

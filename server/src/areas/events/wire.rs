@@ -97,8 +97,7 @@ impl JsonSchema for EventInput {
             "properties": {
                 "name": { "type": "string", "maxLength": limits::NAME_CHARS_MAX, "pattern": patterns::LINE, "examples": ["order.paid"] },
                 "timestamp": {
-                    "type": ["string", "null"],
-                    "format": "date-time",
+                    "anyOf": [{ "type": "string", "format": "date-time" }, { "type": "null" }],
                     "description": "The time of receipt when absent. From 1970 to 24 hours from now."
                 },
                 "user_id": {
@@ -117,7 +116,7 @@ impl JsonSchema for EventInput {
                 "tags": {
                     "type": ["object", "null"],
                     "maxProperties": limits::TAGS_MAX,
-                    "propertyNames": { "minLength": 1, "maxLength": limits::TAG_KEY_CHARS_MAX },
+                    "propertyNames": { "minLength": 1, "maxLength": limits::TAG_KEY_CHARS_MAX, "pattern": patterns::NO_CONTROL },
                     "additionalProperties": { "type": "string", "maxLength": limits::TAG_VALUE_CHARS_MAX },
                     "examples": [{ "region": "eu" }]
                 }

@@ -27,6 +27,7 @@ pub(super) struct KeyInput {
     #[schemars(schema_with = "scopes_schema", required)]
     scopes: Option<Vec<String>>,
     /// Quotas of its own, by class.
+    #[serde(default)]
     #[schemars(schema_with = "limits_schema")]
     limits: Option<BTreeMap<String, QuotaText>>,
     /// The key may stand in a public web page: it can send telemetry and errors, and nothing else.

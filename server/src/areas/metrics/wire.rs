@@ -202,14 +202,13 @@ fn input(types: &[&str], value: &Value) -> Schema {
             "type": { "type": "string", "enum": types },
             "value": value,
             "timestamp": {
-                "type": ["string", "null"],
-                "format": "date-time",
+                "anyOf": [{ "type": "string", "format": "date-time" }, { "type": "null" }],
                 "description": "The time of receipt when absent. From 1970 to 24 hours from now."
             },
             "tags": {
                 "type": ["object", "null"],
                 "maxProperties": limits::TAGS_MAX,
-                "propertyNames": { "minLength": 1, "maxLength": limits::TAG_KEY_CHARS_MAX },
+                "propertyNames": { "minLength": 1, "maxLength": limits::TAG_KEY_CHARS_MAX, "pattern": patterns::NO_CONTROL },
                 "additionalProperties": { "anyOf": [
                     { "type": "string", "maxLength": limits::TAG_VALUE_CHARS_MAX },
                     { "type": "number" },

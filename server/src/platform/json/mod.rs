@@ -15,5 +15,5 @@ pub use document_memory::{
 };
 pub use plain::{Cursor, Scalar};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
-pub use whole::whole_u32;
+pub use whole::{whole_or_null, whole_u32};
 pub use write::{Plain, number, string, unsigned};

@@ -48,7 +48,7 @@ const IMPORT: Doc = Doc::new("Bulk protocols", "Import metrics as NDJSON")
     .body(BodyDoc {
         media: "application/x-ndjson",
         schema: lines,
-        required: true,
+        required: false,
         example: "{\"name\":\"cpu.usage\",\"type\":\"gauge\",\"value\":42.5}\n{\"name\":\"logins\",\"type\":\"counter\",\"value\":3}\n",
     })
     .ok::<Data<BulkOutcome>>()

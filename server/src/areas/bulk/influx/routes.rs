@@ -89,6 +89,7 @@ const VERSION: &str = concat!("telltale-", env!("CARGO_PKG_VERSION"));
 
 /// How the server is.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "InfluxHealth")]
 struct Health {
     name: &'static str,
     message: &'static str,
@@ -102,7 +103,7 @@ const TAG: &str = "Bulk protocols";
 const LINES: BodyDoc = BodyDoc {
     media: "text/plain",
     schema: SchemaGenerator::subschema_for::<String>,
-    required: true,
+    required: false,
     example: "cpu,host=web-1 usage=42.5,steal=0\nlogins value=3i\n",
 };
 

@@ -55,7 +55,7 @@ const EXPORT: Doc = Doc::new("Bulk protocols", "Export metrics by OTLP/HTTP")
              bad: `partialSuccess` tells how many were rejected, and the first reasons. A request that cannot be read \
              stores nothing.",
         )
-        .body(BodyDoc { media: "application/x-protobuf", schema: message, required: true, example: "" })
+        .body(BodyDoc { media: "application/x-protobuf", schema: message, required: false, example: "" })
         .ok::<ExportResponse>()
         .errors(&[ErrorCode::UnsupportedMediaType])
         .ext();

@@ -80,7 +80,7 @@ const WRITE: Doc = Doc::new("Bulk protocols", "Write by Prometheus remote-write"
              in `X-Prometheus-Remote-Write-Samples-Written`, `-Histograms-Written` and `-Exemplars-Written` how many were \
              stored.",
         )
-        .body(BodyDoc { media: "application/x-protobuf", schema: message, required: true, example: "" })
+        .body(BodyDoc { media: "application/x-protobuf", schema: message, required: false, example: "" })
         .no_content()
         .ext();
 

@@ -53,7 +53,7 @@ pub(in crate::areas::dashboards) struct WidgetView {
 
 /// What a widget shows.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "WidgetData")]
+#[schemars(rename = "WidgetShown")]
 pub(in crate::areas::dashboards) struct WidgetDataView {
     id: String,
     r#type: WidgetType,

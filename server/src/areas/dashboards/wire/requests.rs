@@ -14,7 +14,7 @@ use crate::areas::dashboards::options::WidgetOptions;
 use crate::http::without_place;
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::whole_u32;
+use crate::platform::json::{whole_or_null, whole_u32};
 use crate::platform::patterns;
 
 /// The version of exports that is written and read.
@@ -81,6 +81,7 @@ pub(in crate::areas::dashboards) struct WidgetPatch {
 /// Where widgets shall lie; those that are not named stay.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DashboardLayoutInput")]
 pub(in crate::areas::dashboards) struct LayoutInput {
     #[schemars(length(max = limits::WIDGETS_MAX))]
     widgets: AtMost<MoveInput, { limits::WIDGETS_MAX }>,
@@ -89,6 +90,7 @@ pub(in crate::areas::dashboards) struct LayoutInput {
 /// Where one widget shall lie.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "WidgetMoveInput")]
 struct MoveInput {
     id: String,
     #[serde(deserialize_with = "whole_u32")]
@@ -108,6 +110,7 @@ struct MoveInput {
 /// What a copy shall be called.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DashboardCopyInput")]
 pub(in crate::areas::dashboards) struct CopyInput {
     /// The name of the original and `(copy)` when absent.
     #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
@@ -117,9 +120,11 @@ pub(in crate::areas::dashboards) struct CopyInput {
 /// A dashboard as it was exported; the answer of the export with its `data` will do as well.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DashboardImportInput")]
 pub(in crate::areas::dashboards) struct ImportInput {
     /// 1, which is also meant when absent.
     #[schemars(range(min = EXPORT_VERSION, max = EXPORT_VERSION))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     version: Option<u32>,
     /// Required, unless there is `data`.
     #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]

@@ -15,7 +15,7 @@ use crate::areas::errors::ops;
 use crate::areas::errors::prepare::{Prepared, event_id_text};
 use crate::areas::errors::wire::SentryAnswer;
 use crate::http::{
-    ApiResult, BodyDoc, BodyKind, Doc, DsnIn, ErrorCode, Handle, LimitClass, Packing, Param,
+    ApiResult, BodyDoc, BodyKind, Doc, DsnIn, ErrorCode, Form, Handle, LimitClass, Packing, Param,
     Request, Response, Route, Scope,
 };
 
@@ -94,8 +94,9 @@ fn origin(req: &Request) -> Result<(Sender, u64), ErrorsError> {
 }
 
 const TAG: &str = "Errors";
-const PROJECT: [Param; 1] =
-    [Param::path("project", "Any number: the end of the DSN.").example("1")];
+const PROJECT: [Param; 1] = [Param::path("project", "Any number: the end of the DSN.")
+    .form(Form::Pattern("^[0-9]{1,19}$"))
+    .example("1")];
 
 const ENVELOPE_BODY: BodyDoc = BodyDoc {
     media: "application/octet-stream",
@@ -119,7 +120,7 @@ const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
     .parameters(&PROJECT)
     .body(BodyDoc { media: "application/x-sentry-envelope", ..ENVELOPE_BODY })
     .ok::<SentryAnswer>()
-    .errors(&[ErrorCode::InvalidJson, ErrorCode::PayloadTooLarge])
+    .errors(&[ErrorCode::InvalidJson, ErrorCode::NotFound, ErrorCode::PayloadTooLarge])
     .ext();
 
 const STORE: Doc = Doc::new(TAG, "Take one event of an old SDK of Sentry")
@@ -127,5 +128,5 @@ const STORE: Doc = Doc::new(TAG, "Take one event of an old SDK of Sentry")
     .parameters(&PROJECT)
     .body(ENVELOPE_BODY)
     .ok::<SentryAnswer>()
-    .errors(&[ErrorCode::InvalidJson, ErrorCode::PayloadTooLarge])
+    .errors(&[ErrorCode::InvalidJson, ErrorCode::NotFound, ErrorCode::PayloadTooLarge])
     .ext();

@@ -21,15 +21,18 @@ type Ids = AtMost<String, { limits::ERRORS_NAMED_MAX }>;
 /// An error told by a program; read by hand, described here. Fields that nobody knows are passed over.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "the schema of a body that is read without it")]
+#[schemars(rename = "ErrorReportInput")]
 pub(in crate::areas::errors) struct ReportInput {
     /// Required, unless there is a message.
     exception: Option<ReportException>,
     message: Option<String>,
     /// fatal, error, warning, info or debug; error when absent.
+    #[serde(default)]
     #[schemars(schema_with = "sent_level")]
     level: Option<String>,
     /// When it happened; now when absent.
-    #[schemars(extend("format" = "date-time"))]
+    #[serde(default)]
+    #[schemars(schema_with = "patterns::optional_time")]
     timestamp: Option<String>,
     user: Option<ReportUser>,
     /// Texts by their names.
@@ -46,6 +49,7 @@ pub(in crate::areas::errors) struct ReportInput {
 /// What was raised.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "the schema of a body that is read without it")]
+#[schemars(rename = "ErrorReportException")]
 pub(in crate::areas::errors) struct ReportException {
     /// Required, unless there is a message.
     r#type: Option<String>,
@@ -58,6 +62,7 @@ pub(in crate::areas::errors) struct ReportException {
 /// To whom it happened.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "the schema of a body that is read without it")]
+#[schemars(rename = "ErrorReportUser")]
 pub(in crate::areas::errors) struct ReportUser {
     id: Option<String>,
     email: Option<String>,
@@ -68,11 +73,13 @@ pub(in crate::areas::errors) struct ReportUser {
 /// A body that says nothing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "EmptyInput")]
 pub(in crate::areas::errors) struct Nothing {}
 
 /// Why an error is resolved.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorResolveInput")]
 pub(in crate::areas::errors) struct ResolveInput {
     #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     note: Option<String>,
@@ -81,6 +88,7 @@ pub(in crate::areas::errors) struct ResolveInput {
 /// For how long and why an error is ignored.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorIgnoreInput")]
 pub(in crate::areas::errors) struct IgnoreInput {
     /// `forever`, or a span such as 30m, 24h, 7d or 2w; for ever when absent.
     #[schemars(regex(pattern = patterns::SPAN_OR_FOREVER))]
@@ -92,16 +100,18 @@ pub(in crate::areas::errors) struct IgnoreInput {
 /// Whose an error is.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorAssignInput")]
 pub(in crate::areas::errors) struct AssignInput {
     /// Null for nobody's.
     #[serde(default, deserialize_with = "given")]
-    #[schemars(schema_with = "assignee")]
+    #[schemars(schema_with = "assignee", required)]
     user_id: Option<Option<String>>,
 }
 
 /// Which errors become part of another.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorMergeInput")]
 pub(in crate::areas::errors) struct MergeInput {
     #[schemars(required, length(min = 1, max = limits::ERRORS_NAMED_MAX))]
     ids: Option<Ids>,
@@ -110,6 +120,7 @@ pub(in crate::areas::errors) struct MergeInput {
 /// What is done to many errors: to those in `ids`, or to all that the filter finds.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorBulkInput")]
 pub(in crate::areas::errors) struct BulkInput {
     #[schemars(schema_with = "actions", required)]
     action: Option<String>,
@@ -132,9 +143,12 @@ pub(in crate::areas::errors) struct BulkInput {
 /// Which errors are meant; all of them where nothing is said.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorFilter")]
 pub(in crate::areas::errors) struct FilterInput {
+    #[serde(default)]
     #[schemars(schema_with = "status")]
     status: Option<String>,
+    #[serde(default)]
     #[schemars(schema_with = "level")]
     level: Option<String>,
     since: Option<String>,

@@ -103,7 +103,11 @@ const RETRY_ALL: Doc = Doc::new(TAG, "Try dead jobs again")
     .parameters(&[INTERNAL])
     .request::<SelectionInput>(r#"{"filter": {"queue": "mails"}}"#)
     .ok::<RetriedAll>()
-    .errors(&[ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::InvalidTimestamp]);
+    .errors(&[
+        ErrorCode::MissingField,
+        ErrorCode::InvalidField,
+        ErrorCode::InvalidTimestamp,
+    ]);
 
 const DELETE: Doc = Doc::new(TAG, "Delete a dead job").ok::<Deleted>().errors(&[NO_DEAD_JOB]);
 
@@ -115,7 +119,11 @@ const DELETE_ALL: Doc = Doc::new(TAG, "Delete dead jobs")
     ])
     .optional_request::<SelectionInput>(r#"{"filter": {"queue": "mails"}, "confirm": true}"#)
     .ok::<DeletedAll>()
-    .errors(&[ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::InvalidTimestamp]);
+    .errors(&[
+        ErrorCode::MissingField,
+        ErrorCode::InvalidField,
+        ErrorCode::InvalidTimestamp,
+    ]);
 
 const ANALYTICS: Doc = Doc::new(TAG, "Count the jobs that died")
     .about("Of whole days in UTC, of which today is the last: 1, 7 or 30. Jobs that were retried or deleted since count too.")

@@ -17,6 +17,7 @@ use crate::platform::time::{self, IsoTime};
 
 /// A page of dead jobs, the last to die first.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobList")]
 pub(super) struct DeadList {
     dead_jobs: Vec<DeadSummary>,
     /// How many fit in all.
@@ -26,6 +27,7 @@ pub(super) struct DeadList {
 
 /// Which page it is.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobPagination")]
 pub(super) struct Pagination {
     /// From 1.
     page: usize,
@@ -34,6 +36,7 @@ pub(super) struct Pagination {
 
 /// A dead job.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobSummary")]
 pub(super) struct DeadSummary {
     id: String,
     /// The job that it was.
@@ -50,6 +53,7 @@ pub(super) struct DeadSummary {
 
 /// A dead job with its story.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJob")]
 pub(super) struct DeadView {
     #[serde(flatten)]
     summary: DeadSummary,
@@ -62,6 +66,7 @@ pub(super) struct DeadView {
 
 /// A failed attempt.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobFailure")]
 struct RetryView {
     attempt: u16,
     failed_at: IsoTime,
@@ -71,6 +76,7 @@ struct RetryView {
 
 /// A dead job that is tried again.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RetriedDeadJob")]
 pub(super) struct Retried {
     dead_job_id: String,
     new_job_id: String,
@@ -80,6 +86,7 @@ pub(super) struct Retried {
 
 /// Dead jobs that are tried again.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RetriedDeadJobs")]
 pub(super) struct RetriedAll {
     retried: usize,
     failed: usize,
@@ -88,6 +95,7 @@ pub(super) struct RetriedAll {
 
 /// Dead jobs that are forgotten.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeletedDeadJobs")]
 pub(super) struct DeletedAll {
     deleted: usize,
     message: String,
@@ -96,6 +104,7 @@ pub(super) struct DeletedAll {
 /// Which dead jobs shall be changed: by id, or by what they have in common.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DeadJobSelectionInput")]
 pub(super) struct SelectionInput {
     /// Ids of dead jobs, or of the jobs they were.
     #[schemars(length(min = 1, max = limits::DEAD_IDS_MAX))]
@@ -115,12 +124,14 @@ struct FilterInput {
     error_class: Option<String>,
     queue: Option<String>,
     /// That died before this time.
+    #[serde(default)]
     #[schemars(schema_with = "time_or_date")]
     older_than: Option<String>,
 }
 
 /// Deaths of a period.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobAnalytics")]
 pub(super) struct Analytics {
     period: &'static str,
     /// Jobs that died, those included that were retried or deleted since.

@@ -43,6 +43,7 @@ pub(super) struct QueueSummary {
 
 /// Attempts that ended lately.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "QueueThroughput")]
 struct Throughput {
     per_minute: u64,
     per_hour: u64,
@@ -72,6 +73,7 @@ struct QueueStats {
 
 /// How many attempts of a class ended.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "QueueClassCount")]
 struct ClassCount {
     class: String,
     count: u64,
@@ -102,6 +104,7 @@ struct QueuePoint {
 
 /// A queue that was paused.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PausedQueue")]
 pub(super) struct Paused {
     queue: String,
     /// `paused`.
@@ -111,6 +114,7 @@ pub(super) struct Paused {
 
 /// A queue that was resumed.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ResumedQueue")]
 pub(super) struct Resumed {
     queue: String,
     /// `active`.
@@ -121,6 +125,7 @@ pub(super) struct Resumed {
 /// That jobs shall really be deleted.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "QueuePurgeInput")]
 pub(super) struct PurgeInput {
     /// Must be true, here or in the query string.
     confirm: Option<bool>,
@@ -128,6 +133,7 @@ pub(super) struct PurgeInput {
 
 /// A queue whose waiting jobs were deleted.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PurgedQueue")]
 pub(super) struct Purged {
     queue: String,
     jobs_deleted: usize,

@@ -13,6 +13,7 @@ use crate::http::{
     Response, Route,
 };
 use crate::limits::{JOB_SEARCH_CHARS_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::platform::patterns;
 
 /// The routes of jobs.
 pub static ROUTES: &[Route] = &[
@@ -134,7 +135,7 @@ const LIST: Doc = Doc::new(TAG, "List the jobs that wait or run, the last to be 
         Param::query("class_name", "Only of this class."),
         Param::query("search", "Only with this text in their class or their arguments, in any case; at most 200 characters.")
             .form(Form::TextTo(JOB_SEARCH_CHARS_MAX)),
-        Param::query("cursor", "`next_cursor` of the page before."),
+        Param::query("cursor", "`next_cursor` of the page before.").form(Form::Pattern(patterns::JOB_ID)),
         PAGING[0],
         INTERNAL,
     ])

@@ -14,6 +14,7 @@ use crate::platform::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
     JobStanding, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
 };
+use crate::platform::json::whole_or_null;
 use crate::platform::patterns;
 use crate::platform::time::{self, IsoTime};
 
@@ -30,16 +31,19 @@ pub(super) struct JobInput {
     #[schemars(with = "Option<ArgumentsSent>")]
     arguments: Option<Box<RawValue>>,
     /// When it may begin; at once when absent or past.
-    #[schemars(extend("format" = "date-time"))]
+    #[serde(default)]
+    #[schemars(schema_with = "patterns::optional_time")]
     run_at: Option<String>,
     /// How often it is tried, from 1 to 1000; 25 when absent.
     #[schemars(range(min = 1, max = limits::JOB_ATTEMPTS_MAX))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     max_attempts: Option<i64>,
     /// Of all jobs that are not finished only one has this key.
     #[schemars(length(min = 1, max = limits::UNIQUE_KEY_CHARS_MAX))]
     unique_key: Option<String>,
     /// Seconds that a worker may hold it, from 1 to 86400; as the server is configured when absent.
     #[schemars(range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     timeout_seconds: Option<i64>,
 }
 
@@ -54,6 +58,7 @@ pub(super) struct BatchInput {
 
 /// A job that was enqueued.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EnqueuedJob")]
 pub(super) struct EnqueuedView {
     job_id: String,
     queue: String,
@@ -84,6 +89,7 @@ struct RejectedJob {
 
 /// A page of jobs that wait or run, the last to be enqueued first.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JobList")]
 pub(super) struct JobListView {
     jobs: Vec<JobSummary>,
     /// Where the next page begins; absent after the last.
@@ -128,6 +134,7 @@ pub(super) struct JobSummary {
 
 /// A failed attempt.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JobFailure")]
 struct FailureView {
     attempt: u16,
     failed_at: IsoTime,
@@ -137,6 +144,7 @@ struct FailureView {
 
 /// What proves that a worker holds a job.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "JobTokenInput")]
 pub(super) struct TokenInput {
     /// As the fetch answered it.
     #[schemars(required)]
@@ -145,6 +153,7 @@ pub(super) struct TokenInput {
 
 /// How an attempt failed.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "JobFailInput")]
 pub(super) struct FailInput {
     /// As the fetch answered it.
     #[schemars(required)]
@@ -159,17 +168,20 @@ pub(super) struct FailInput {
 
 /// How much longer a job is held.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "JobExtendInput")]
 pub(super) struct ExtendInput {
     /// As the fetch answered it.
     #[schemars(required)]
     reservation_token: Option<String>,
     /// Seconds from now, from 1 to 86400.
     #[schemars(required, range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     seconds: Option<i64>,
 }
 
 /// A job that was finished.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AckedJob")]
 pub(super) struct AckedView {
     job_id: String,
     /// `completed`.
@@ -178,6 +190,7 @@ pub(super) struct AckedView {
 
 /// What becomes of a job that failed.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FailedJob")]
 pub(super) struct FailedView {
     job_id: String,
     /// `retrying` or `dead`.
@@ -188,6 +201,7 @@ pub(super) struct FailedView {
 
 /// Until when a job is held.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ExtendedJob")]
 pub(super) struct ExtendedView {
     job_id: String,
     expires_at: IsoTime,
@@ -221,6 +235,10 @@ impl BatchInput {
             ApiError::new(ErrorCode::BatchTooLarge, message).field("jobs")
         })?;
         let read = |raw: Box<RawValue>| {
+            // A list would be read as the fields in their order.
+            if !raw.get().starts_with('{') {
+                return Err(ApiError::new(ErrorCode::InvalidParameter, "a job must be an object"));
+            }
             let input = serde_json::from_str::<JobInput>(raw.get());
             let input = input.map_err(|error| {
                 ApiError::new(ErrorCode::InvalidParameter, format!("no job: {error}"))
