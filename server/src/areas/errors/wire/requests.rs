@@ -36,6 +36,8 @@ pub(in crate::areas::errors) struct ReportInput {
     timestamp: Option<String>,
     user: Option<ReportUser>,
     /// Texts by their names.
+    #[serde(default)]
+    #[schemars(schema_with = "named_texts")]
     tags: Option<BTreeMap<String, String>>,
     /// What makes the group, instead of the exception; `{{ default }}` stands for what the exception says,
     /// `{{ transaction }}`, `{{ error.type }}`, `{{ tags.x }}` and the other variables of Sentry for their values.
@@ -64,9 +66,17 @@ pub(in crate::areas::errors) struct ReportException {
 #[expect(dead_code, reason = "the schema of a body that is read without it")]
 #[schemars(rename = "ErrorReportUser")]
 pub(in crate::areas::errors) struct ReportUser {
+    #[serde(default)]
+    #[schemars(schema_with = "text_or_number")]
     id: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "text_or_number")]
     email: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "text_or_number")]
     username: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "text_or_number")]
     ip_address: Option<String>,
 }
 
@@ -101,10 +111,11 @@ pub(in crate::areas::errors) struct IgnoreInput {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ErrorAssignInput")]
+#[schemars(extend("required" = ["user_id"]))]
 pub(in crate::areas::errors) struct AssignInput {
     /// Null for nobody's.
     #[serde(default, deserialize_with = "given")]
-    #[schemars(schema_with = "assignee", required)]
+    #[schemars(schema_with = "assignee")]
     user_id: Option<Option<String>>,
 }
 
@@ -166,6 +177,19 @@ pub(in crate::areas::errors) struct FilterInput {
 fn words(words: &[&str]) -> Schema {
     let words: Vec<Option<&str>> = words.iter().map(|word| Some(*word)).chain([None]).collect();
     json_schema!({ "type": ["string", "null"], "enum": words })
+}
+
+fn named_texts(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": ["object", "null"],
+        "propertyNames": { "minLength": 1 },
+        "additionalProperties": { "type": "string" },
+    })
+}
+
+/// A number is kept as its decimal text.
+fn text_or_number(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "number", "null"] })
 }
 
 fn sent_level(_: &mut SchemaGenerator) -> Schema {

@@ -237,7 +237,8 @@ impl SelectionInput {
 
     /// Refuses unless the caller says that they mean it.
     pub(super) fn check_confirmed(&self, query: &Query) -> ApiResult<()> {
-        if self.confirm == Some(true) || query.flag("confirm")? == Some(true) {
+        let asked = query.flag("confirm")?;
+        if self.confirm == Some(true) || asked == Some(true) {
             return Ok(());
         }
         let message = "confirm must be true: the jobs are deleted for good";

@@ -222,7 +222,8 @@ impl Resumed {
 impl PurgeInput {
     /// Refuses unless the caller says that they mean it.
     pub(super) fn check(self, query: &Query) -> ApiResult<()> {
-        if self.confirm == Some(true) || query.flag("confirm")? == Some(true) {
+        let asked = query.flag("confirm")?;
+        if self.confirm == Some(true) || asked == Some(true) {
             return Ok(());
         }
         let message = "confirm must be true: the jobs are deleted for good";
