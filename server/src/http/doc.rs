@@ -23,6 +23,8 @@ pub struct Doc {
     pub request: Option<BodyDoc>,
     /// The successful answer.
     pub answer: Answer,
+    /// The same in another encoding, where the route has two.
+    pub twin: Option<Twin>,
     /// The codes of the area that the route refuses with; the codes every route has are added.
     pub errors: &'static [ErrorCode],
     /// What can be done with what the route answers.
@@ -44,6 +46,17 @@ pub struct BodyDoc {
     pub required: bool,
     /// A body to try, which succeeds; empty where there is none.
     pub example: &'static str,
+}
+
+/// Another encoding of bodies: an answer is in that of its request.
+#[derive(Clone, Copy, Debug)]
+pub struct Twin {
+    /// The media type.
+    pub media: &'static str,
+    /// The schema of the request body.
+    pub request: SchemaOf,
+    /// The schema of the answer.
+    pub answer: SchemaOf,
 }
 
 /// A way from an answer to what can be done with it.
@@ -82,7 +95,7 @@ pub struct Answer {
     pub status: u16,
     /// The media type; empty where there is no body.
     pub media: &'static str,
-    /// The schema of the body, where it is JSON.
+    /// The schema of the body, where there is one.
     pub schema: Option<SchemaOf>,
 }
 
@@ -99,6 +112,7 @@ impl Doc {
             parameters: &[],
             request: None,
             answer: Answer { status: 200, media: "application/json", schema: None },
+            twin: None,
             errors: &[],
             links: &[],
             versioned: false,
@@ -174,6 +188,13 @@ impl Doc {
         self
     }
 
+    /// Answers 200 with this, which is not JSON.
+    #[must_use]
+    pub const fn encoded(mut self, media: &'static str, schema: SchemaOf) -> Self {
+        self.answer = Answer { status: 200, media, schema: Some(schema) };
+        self
+    }
+
     /// Answers 200 with something that is not JSON.
     #[must_use]
     pub const fn media(mut self, media: &'static str) -> Self {
@@ -185,6 +206,13 @@ impl Doc {
     #[must_use]
     pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
         self.errors = errors;
+        self
+    }
+
+    /// The route reads another encoding too, and answers in it.
+    #[must_use]
+    pub const fn twin(mut self, twin: Twin) -> Self {
+        self.twin = Some(twin);
         self
     }
 
@@ -257,6 +285,8 @@ pub enum Form {
     Integer(u64),
     /// A text that this regular expression matches.
     Pattern(&'static str),
+    /// A text that is not empty.
+    Filled,
     /// A text of so many characters at most.
     TextTo(usize),
     /// Texts that are not empty, up to so many, each under the name once more.

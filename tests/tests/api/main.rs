@@ -54,6 +54,8 @@ mod machine;
 mod malformed;
 mod memory;
 mod nab;
+mod openapi;
+mod openapi_clients;
 mod operations;
 mod otlp;
 mod otlp_clients;

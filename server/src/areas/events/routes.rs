@@ -104,7 +104,8 @@ const NAME: Param = Param::query(
      are found only by names that begin with `telltale`.",
 )
 .example("order.*");
-const USER: Param = Param::query("user_id", "Only events of this user.").example("u-1");
+const USER: Param =
+    Param::query("user_id", "Only events of this user.").form(Form::Filled).example("u-1");
 const TAGS: Param = Param::query(
     "tags[key]",
     "Only events whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), empty (without the tag). A `\\` \

@@ -50,7 +50,7 @@ impl JsonSchema for ArgumentsSent {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["object", "array"] })
+        json_schema!({ "type": ["object", "array"], "items": {} })
     }
 }
 

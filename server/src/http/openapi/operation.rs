@@ -35,6 +35,10 @@ pub(super) fn operation(route: &Route, settings: &Settings, schemas: &mut Schema
     }
     if let Some(body) = &doc.request {
         operation["requestBody"] = request_body(body, schemas);
+        if let Some(twin) = &doc.twin {
+            let schema = schemas.request(twin.request);
+            operation["requestBody"]["content"][twin.media] = json!({ "schema": schema });
+        }
     }
     operation
 }

@@ -103,6 +103,7 @@ fn times(pattern: &str) -> Value {
 fn schema(form: Form) -> Value {
     match form {
         Form::Text => json!({ "type": "string" }),
+        Form::Filled => json!({ "type": "string", "minLength": 1 }),
         Form::Pattern(pattern) => json!({ "type": "string", "pattern": pattern }),
         Form::TextTo(chars_max) => json!({ "type": "string", "maxLength": chars_max }),
         Form::Texts(items_max) => json!({

@@ -87,6 +87,9 @@ fn success(route: &Route, schemas: &mut Schemas) -> Value {
         let content = schema.map_or_else(|| json!({}), |schema| json!({ "schema": schema }));
         success["content"] = json!({ answer.media: content });
     }
+    if let Some(twin) = &route.doc.twin {
+        success["content"][twin.media] = json!({ "schema": schemas.answer(twin.answer) });
+    }
     if route.doc.versioned && route.method == Method::Get {
         success["headers"] = json!({
             "ETag": { "description": "For `If-None-Match` and `If-Match`.", "schema": { "type": "string" } },

@@ -78,10 +78,14 @@ fn name_of(name: &str, two_formed: &BTreeSet<String>) -> String {
     if two_formed.contains(name) { format!("{name}Input") } else { name.to_owned() }
 }
 
-/// Leads references to schemas of requests to where these end up.
+/// Leads references to schemas of requests to where these end up, and drops defaults that say nothing.
 fn refer(value: &mut Value, two_formed: &BTreeSet<String>) {
     match value {
         Value::Object(members) => {
+            // Generated clients would send it, and a change with `null` clears what was not meant.
+            if members.get("default").is_some_and(Value::is_null) {
+                members.remove("default");
+            }
             if let Some(Value::String(target)) = members.get_mut("$ref")
                 && let Some(name) = target.strip_prefix(&format!("#{REQUESTS}/"))
             {
@@ -111,6 +115,8 @@ mod tests {
     struct Inner {
         #[serde(default)]
         count: u32,
+        #[serde(default)]
+        note: Option<String>,
     }
 
     #[derive(Serialize, Deserialize, JsonSchema)]
@@ -131,7 +137,8 @@ mod tests {
         assert_eq!(paths["answer"]["$ref"], "#/components/schemas/Outer");
         let inner = &all["OuterInput"]["properties"]["inner"]["$ref"];
         assert_eq!(inner, "#/components/schemas/InnerInput");
-        assert_eq!(all["Inner"]["required"], json!(["count"]));
+        assert_eq!(all["Inner"]["required"], json!(["count", "note"]));
+        assert_eq!(all["InnerInput"]["properties"]["note"], json!({ "type": ["string", "null"] }));
         assert_eq!(all["InnerInput"]["required"], Value::Null);
     }
 }

@@ -175,7 +175,7 @@ pub(super) struct ExtendInput {
     reservation_token: Option<String>,
     /// Seconds from now, from 1 to 86400.
     #[schemars(required, range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
-    #[serde(default, deserialize_with = "whole_or_null")]
+    #[serde(deserialize_with = "whole_or_null")]
     seconds: Option<i64>,
 }
 
