@@ -5,16 +5,16 @@ use std::process::Command;
 
 use crate::binary::target_dir;
 
-/// Runs a script with a package of npm, `name@version`, and answers what it printed. Fails when the script does.
+/// Runs a script with packages of npm, `name@version`, and answers what it printed. Fails when the script does.
 #[track_caller]
 pub fn node<'a>(
-    package: &str,
+    packages: &[&str],
     script: &str,
     arguments: impl IntoIterator<Item = &'a str>,
 ) -> String {
-    let folder = target_dir().join("node").join(package.replace(['/', '@'], "-"));
+    let folder = target_dir().join("node").join(packages.join("+").replace(['/', '@'], "-"));
     if !folder.join("node_modules").is_dir() {
-        install(package, &folder);
+        install(packages, &folder);
     }
     run(Command::new("node")
         .args(["-e", script, "--"])
@@ -25,13 +25,13 @@ pub fn node<'a>(
 
 /// Made under a name of its own and moved into place whole: other tests may be making the same one.
 #[track_caller]
-fn install(package: &str, folder: &std::path::Path) {
+fn install(packages: &[&str], folder: &std::path::Path) {
     let parent = target_dir().join("node");
     let made = std::fs::create_dir_all(&parent)
         .and_then(|()| tempfile::Builder::new().prefix(".new-").tempdir_in(&parent));
     let Ok(made) = made else { panic!("cannot make a folder in {}", parent.display()) };
     let npm = ["install", "--no-audit", "--no-fund", "--silent", "--prefix"];
-    run(Command::new("npm").args(npm).arg(made.path()).arg(package));
+    run(Command::new("npm").args(npm).arg(made.path()).args(packages));
     if let Err(error) = std::fs::rename(made.path(), folder) {
         let is_there = folder.join("node_modules").is_dir();
         assert!(is_there, "cannot make {}: {error}", folder.display());

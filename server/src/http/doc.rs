@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::error::ErrorCode;
+use super::route::Method;
 
 /// Makes the schema of one type; the generator collects what it refers to.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -18,18 +19,73 @@ pub struct Doc {
     pub description: &'static str,
     /// Query parameters, and path parameters that need explaining.
     pub parameters: &'static [Param],
-    /// The schema of the request body.
-    pub request: Option<SchemaOf>,
-    /// The media type of the request body.
-    pub request_media: &'static str,
+    /// The body of a request.
+    pub request: Option<BodyDoc>,
     /// The successful answer.
     pub answer: Answer,
+    /// The same in another encoding, where the route has two.
+    pub twin: Option<Twin>,
     /// The codes of the area that the route refuses with; the codes every route has are added.
     pub errors: &'static [ErrorCode],
+    /// What can be done with what the route answers.
+    pub links: &'static [Link],
     /// Whether the resource has an `ETag`: reading answers it, changing honours `If-Match`.
     pub versioned: bool,
     /// Whether the route is an extension of the service's contract.
     pub extension: bool,
+}
+
+/// What is sent to a route.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyDoc {
+    /// The media type.
+    pub media: &'static str,
+    /// The schema.
+    pub schema: SchemaOf,
+    /// Whether the call fails without a body.
+    pub required: bool,
+    /// A body to try, which succeeds; empty where there is none.
+    pub example: &'static str,
+}
+
+/// Another encoding of bodies: an answer is in that of its request.
+#[derive(Clone, Copy, Debug)]
+pub struct Twin {
+    /// The media type.
+    pub media: &'static str,
+    /// The schema of the request body.
+    pub request: SchemaOf,
+    /// The schema of the answer.
+    pub answer: SchemaOf,
+}
+
+/// A way from an answer to what can be done with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// The method of the route that it leads to.
+    pub method: Method,
+    /// The path of that route.
+    pub path: &'static str,
+    /// The part of that path that the answer names.
+    pub parameter: &'static str,
+    /// Where in the answer it stands, as a JSON pointer.
+    pub pointer: &'static str,
+    /// The part of that path which is the same one as in the request; empty where there is none.
+    pub outer: &'static str,
+}
+
+impl Link {
+    /// A way to the `GET` of this path, whose `parameter` the answer has at `pointer`.
+    pub const fn get(path: &'static str, parameter: &'static str, pointer: &'static str) -> Self {
+        Self { method: Method::Get, path, parameter, pointer, outer: "" }
+    }
+
+    /// The path that it leads to has this part in common with that of the request.
+    #[must_use]
+    pub const fn within(mut self, outer: &'static str) -> Self {
+        self.outer = outer;
+        self
+    }
 }
 
 /// What a successful call answers.
@@ -39,7 +95,7 @@ pub struct Answer {
     pub status: u16,
     /// The media type; empty where there is no body.
     pub media: &'static str,
-    /// The schema of the body, where it is JSON.
+    /// The schema of the body, where there is one.
     pub schema: Option<SchemaOf>,
 }
 
@@ -55,9 +111,10 @@ impl Doc {
             description: "",
             parameters: &[],
             request: None,
-            request_media: "application/json",
             answer: Answer { status: 200, media: "application/json", schema: None },
+            twin: None,
             errors: &[],
+            links: &[],
             versioned: false,
             extension: false,
         }
@@ -77,17 +134,32 @@ impl Doc {
         self
     }
 
-    /// The type of the request body.
+    /// The type of the request body, in JSON; `example` is one that succeeds.
     #[must_use]
-    pub const fn request<T: JsonSchema>(mut self) -> Self {
-        self.request = Some(SchemaGenerator::subschema_for::<T>);
-        self
+    pub const fn request<T: JsonSchema>(self, example: &'static str) -> Self {
+        self.body(BodyDoc {
+            media: "application/json",
+            schema: SchemaGenerator::subschema_for::<T>,
+            required: true,
+            example,
+        })
     }
 
-    /// The media type of the request body, where it is not JSON.
+    /// The same where a request may have no body.
     #[must_use]
-    pub const fn request_media(mut self, media: &'static str) -> Self {
-        self.request_media = media;
+    pub const fn optional_request<T: JsonSchema>(self, example: &'static str) -> Self {
+        self.body(BodyDoc {
+            media: "application/json",
+            schema: SchemaGenerator::subschema_for::<T>,
+            required: false,
+            example,
+        })
+    }
+
+    /// The request body, where it is not JSON.
+    #[must_use]
+    pub const fn body(mut self, body: BodyDoc) -> Self {
+        self.request = Some(body);
         self
     }
 
@@ -116,6 +188,13 @@ impl Doc {
         self
     }
 
+    /// Answers 200 with this, which is not JSON.
+    #[must_use]
+    pub const fn encoded(mut self, media: &'static str, schema: SchemaOf) -> Self {
+        self.answer = Answer { status: 200, media, schema: Some(schema) };
+        self
+    }
+
     /// Answers 200 with something that is not JSON.
     #[must_use]
     pub const fn media(mut self, media: &'static str) -> Self {
@@ -127,6 +206,20 @@ impl Doc {
     #[must_use]
     pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
         self.errors = errors;
+        self
+    }
+
+    /// The route reads another encoding too, and answers in it.
+    #[must_use]
+    pub const fn twin(mut self, twin: Twin) -> Self {
+        self.twin = Some(twin);
+        self
+    }
+
+    /// What can be done with what is answered.
+    #[must_use]
+    pub const fn links(mut self, links: &'static [Link]) -> Self {
+        self.links = links;
         self
     }
 
@@ -184,10 +277,22 @@ pub enum Form {
     Text,
     /// A time: RFC 3339, a date, seconds or milliseconds since 1970, or relative to now.
     Time,
+    /// A time, or how long before now: `30m`, `24h`, `7d`, `2w`.
+    Since,
     /// `true` or `false`.
     Flag,
-    /// A whole number of this range, both ends included.
-    Integer(u64, u64),
+    /// A whole number, this or larger. What is too large to be served is taken as what can be, which the description tells.
+    Integer(u64),
+    /// A text that this regular expression matches.
+    Pattern(&'static str),
+    /// A text that is not empty.
+    Filled,
+    /// A text of so many characters at most.
+    TextTo(usize),
+    /// Texts that are not empty, up to so many, each under the name once more.
+    Texts(usize),
+    /// Conditions on tags, each under `name[key]`.
+    Tags,
     /// One of these words.
     OneOf(&'static [&'static str]),
 }
@@ -231,6 +336,6 @@ pub const PAGING: [Param; 2] = [
         "limit",
         "Items in the answer; 100 when absent, a larger number is taken as 1000.",
     )
-    .form(Form::Integer(1, 1_000)),
-    Param::query("offset", "Items to pass over; 0 when absent.").form(Form::Integer(0, u64::MAX)),
+    .form(Form::Integer(1)),
+    Param::query("offset", "Items to pass over; 0 when absent.").form(Form::Integer(0)),
 ];

@@ -32,7 +32,7 @@ fn declared(route: &Route) -> impl Iterator<Item = &'static Param> + use<> {
 }
 
 /// `tags` of `tags[key]`.
-fn family(declared: &'static str) -> Option<&'static str> {
+pub(super) fn family(declared: &'static str) -> Option<&'static str> {
     key_in(declared).map(|(family, _)| family)
 }
 

@@ -52,7 +52,7 @@ mod packing;
 mod telemetry;
 
 pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};
-pub use doc::{Answer, Doc, Form, PAGING, Param, Place, SchemaOf};
+pub use doc::{Answer, BodyDoc, Doc, Form, Link, PAGING, Param, Place, SchemaOf, Twin};
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
 pub use etag::{etag_of, etag_of_answer};
 pub use identify::SENTRY_LIMITS;

@@ -44,9 +44,9 @@ pub(super) static ROUTES: &[Route] = &[
             .media("application/openmetrics-text")
             .ext(),
     ),
-    Route::early("/api/v1/openapi.json", openapi)
-        .public()
-        .doc(Doc::new(TAG, "This document").ok::<serde_json::Value>().ext()),
+    Route::early("/api/v1/openapi.json", openapi).public().doc(
+        Doc::new(TAG, "This document").ok::<serde_json::Map<String, serde_json::Value>>().ext(),
+    ),
     Route::early("/docs", page)
         .public()
         .doc(Doc::new(TAG, "This document as a page").media("text/html").ext()),
@@ -60,6 +60,7 @@ pub(super) static ROUTES: &[Route] = &[
 
 /// What the server is, and the paths of what tells more.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ServerIndex")]
 struct Index {
     /// `telltale`
     name: &'static str,
@@ -76,6 +77,7 @@ struct Index {
 
 /// How the process is.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ServerHealth")]
 struct Status {
     /// `ok`
     status: &'static str,
@@ -83,6 +85,7 @@ struct Status {
 
 /// How the process serves.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ServerReadiness")]
 struct Ready {
     /// `ok`
     status: &'static str,

@@ -1,9 +1,11 @@
 //! Answers of handlers: a status, headers and bytes; and the envelopes that areas wrap their JSON in.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use telltale_engine::{Memory, MemoryOwner, MemoryShare};
 
@@ -37,7 +39,7 @@ pub(super) enum Account {
 }
 
 /// `{"data": …}`
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Data<T> {
     /// The payload.
     pub data: T,
@@ -45,6 +47,7 @@ pub struct Data<T> {
 
 /// `{"data": […], "meta": {…}}`
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "{T}Page")]
 pub struct Page<T> {
     /// The items of the page.
     pub data: Vec<T>,
@@ -54,6 +57,7 @@ pub struct Page<T> {
 
 /// Which part of a list a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "PageMeta")]
 pub struct Meta {
     /// Items of the whole list.
     pub total: usize,
@@ -70,6 +74,22 @@ pub struct Deleted {
     pub id: String,
     /// Always true.
     pub deleted: bool,
+}
+
+/// `MetricData`, and `MetricListData` where the payload is a list of them.
+impl<T: JsonSchema> JsonSchema for Data<T> {
+    fn schema_name() -> Cow<'static, str> {
+        let payload = T::schema_name();
+        match payload.strip_prefix("Array_of_") {
+            Some(item) => format!("{item}ListData").into(),
+            None => format!("{payload}Data").into(),
+        }
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let payload = generator.subschema_for::<T>();
+        json_schema!({ "type": "object", "required": ["data"], "properties": { "data": payload } })
+    }
 }
 
 impl Deleted {

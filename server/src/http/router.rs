@@ -2,7 +2,8 @@
 //!
 //! Paths match as they were sent, still percent-encoded, so that `%2F` is part of a parameter and never a
 //! separator. A trailing slash is another path, which only routes have whose protocol asks for it. Where a literal path lacks the method, a path
-//! with parameters may have it: `GET /api/v1/metrics/batch` asks for the metric called `batch`.
+//! with names may have it: `GET /api/v1/metrics/batch` asks for the metric called `batch`. A path with an `{id}` has not: nothing
+//! has the id `batch`.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use super::route::{Method, Route};
 #[derive(Debug)]
 pub(super) struct Router {
     paths: matchit::Router<Methods>,
-    /// Those of the paths that have parameters.
+    /// Those of the paths that have names in them, which callers choose.
     patterns: matchit::Router<Methods>,
     routes: Vec<&'static Route>,
 }
@@ -63,7 +64,8 @@ impl Router {
             let invalid =
                 |error: matchit::InsertError| InvalidRoute { path, reason: error.to_string() };
             paths.insert(path, methods).map_err(invalid)?;
-            if path.contains('{') {
+            // What is made here has ids of its own form, which no literal path has.
+            if path.contains('{') && !path.contains("{id}") {
                 patterns.insert(path, methods).map_err(invalid)?;
             }
         }
@@ -151,6 +153,8 @@ mod tests {
         Route::delete("/m/{name}", &nothing),
         Route::post("/m/batch", &nothing),
         Route::get("/m/{name}/tags/{key}", &nothing),
+        Route::get("/j/{id}", &nothing),
+        Route::post("/j/batch", &nothing),
     ];
 
     /// What the router makes of a request line: the path of the route and the parameters, or the code.
@@ -196,6 +200,13 @@ mod tests {
         assert_eq!(found("POST /m/batch"), "POST /m/batch");
         assert_eq!(found("GET /m/batch"), "GET /m/{name} name=batch");
         assert_eq!(found("PUT /m/batch"), "method_not_allowed GET, HEAD, POST, DELETE");
+    }
+
+    #[test]
+    fn a_literal_path_is_no_id() {
+        assert_eq!(found("GET /j/j_1"), "GET /j/{id} id=j_1");
+        assert_eq!(found("POST /j/batch"), "POST /j/batch");
+        assert_eq!(found("GET /j/batch"), "method_not_allowed POST");
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub mod logging;
 pub mod nearest;
 pub mod own_metrics;
 pub mod panics;
+pub mod patterns;
 pub mod plural;
 pub(crate) mod process;
 pub mod question;

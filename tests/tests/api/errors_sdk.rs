@@ -169,7 +169,7 @@ fn the_sdk_for_node_reports_to_us() {
         Sentry.flush(10000).then((sent) => { console.log(sent); process.exit(sent ? 0 : 1); });
     "#;
     let (_server, client, dsn) = house(Setup::new());
-    assert_eq!(node(NODE_SDK, SCRIPT, [dsn.as_str()]).trim(), "true");
+    assert_eq!(node(&[NODE_SDK], SCRIPT, [dsn.as_str()]).trim(), "true");
     let errors = all(&client);
     let titles = titles(&errors);
     assert_eq!(titles.len(), 2, "{titles:?}");

@@ -56,6 +56,8 @@ mod malformed;
 mod memory;
 mod messages;
 mod nab;
+mod openapi;
+mod openapi_clients;
 mod operations;
 mod otlp;
 mod otlp_clients;

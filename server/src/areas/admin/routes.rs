@@ -51,7 +51,7 @@ const MERGE: Doc = Doc::new(TAG, "Bring blocks into their final form")
 
 const BACKUP: Doc = Doc::new(TAG, "Copy everything into a new directory")
     .about("The directory is on the server's machine. The server goes on working meanwhile.")
-    .request::<BackupInput>()
+    .request::<BackupInput>("")
     .ok::<Data<BackedUp>>()
     .errors(&[
         ErrorCode::InvalidJson,

@@ -11,6 +11,7 @@ use telltale_engine::{BackupReport, MergeReport, SealReport, VerifyReport};
 #[serde(deny_unknown_fields)]
 pub(super) struct BackupInput {
     /// An absolute path on the server's machine where nothing is yet.
+    #[schemars(regex(pattern = "^/"))]
     pub(super) target: PathBuf,
 }
 

@@ -45,18 +45,19 @@ pub(super) enum WidgetType {
 #[schemars(rename = "WidgetPosition")]
 pub(super) struct Position {
     /// Columns to the left of it.
-    #[schemars(range(max = 11))]
+    #[schemars(range(max = limits::GRID_COLUMNS - 1))]
     #[serde(deserialize_with = "whole_u32")]
     pub(super) x: u32,
     /// Rows above it.
+    #[schemars(range(max = limits::GRID_ROWS_MAX - 1))]
     #[serde(deserialize_with = "whole_u32")]
     pub(super) y: u32,
     /// Columns.
-    #[schemars(range(min = 1, max = 12))]
+    #[schemars(range(min = 1, max = limits::GRID_COLUMNS))]
     #[serde(deserialize_with = "whole_u32")]
     pub(super) width: u32,
     /// Rows.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = limits::GRID_ROWS_MAX))]
     #[serde(deserialize_with = "whole_u32")]
     pub(super) height: u32,
 }

@@ -7,6 +7,8 @@ use super::definition::WidgetType;
 use super::error::Invalid;
 use crate::limits;
 use crate::platform::bounded::AtMost;
+use crate::platform::json::whole_or_null;
+use crate::platform::patterns;
 use crate::platform::span;
 
 /// Options of a widget. All are optional; each belongs to some types only.
@@ -15,7 +17,7 @@ use crate::platform::span;
 pub(super) struct WidgetOptions {
     /// How far back the widget looks: `<n>m`, `h`, `d` or `w`; 24h when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = "24h")]
+    #[schemars(example = "24h", regex(pattern = patterns::SPAN))]
     pub(super) time_range: Option<String>,
     /// How numbers are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,11 +35,13 @@ pub(super) struct WidgetOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) show_legend: Option<bool>,
     /// bar, pie, table: how many items or rows, 1 to 1000; 10 when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_or_null")]
+    #[schemars(range(min = 1, max = limits::WIDGET_ITEMS_MAX))]
     pub(super) limit: Option<u32>,
     /// table: what each row holds: keys of `group_by` (with or without `tags.`), `label`, `value`, or any
     /// aggregation. Those of `group_by` and `value` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "columns")]
+    #[schemars(length(min = 1, max = limits::WIDGET_COLUMNS_MAX))]
     pub(super) columns: Option<Vec<String>>,
     /// table: the order of the rows; by `value`, descending, when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,12 +61,15 @@ pub(super) struct WidgetOptions {
 pub(super) struct Format {
     /// Text before the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::WIDGET_FORMAT_CHARS_MAX))]
     prefix: Option<String>,
     /// Text behind the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::WIDGET_FORMAT_CHARS_MAX))]
     suffix: Option<String>,
     /// Digits behind the point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_or_null")]
+    #[schemars(range(max = limits::WIDGET_DECIMALS_MAX))]
     decimals: Option<u8>,
 }
 
@@ -72,6 +79,7 @@ pub(super) struct Format {
 #[schemars(rename = "WidgetComparison")]
 pub(super) struct Comparison {
     /// `previous_period`: the same number over the range as long that ends where this one begins.
+    #[schemars(regex(pattern = "^previous_period$"))]
     r#type: String,
 }
 

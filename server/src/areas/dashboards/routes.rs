@@ -20,7 +20,7 @@ use super::wire::{
 };
 use crate::app::App;
 use crate::http::{
-    ApiResult, Data, Deleted, Doc, ErrorCode, Form, PAGING, Page, Param, Request, Resource,
+    ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
     Response, Route, etag_of_answer,
 };
 use crate::limits::{self, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -39,7 +39,7 @@ pub static ROUTES: &[Route] = &[
     Route::post("/api/v1/dashboards/{id}/widgets", &add_widget).doc(ADD_WIDGET),
     Route::patch("/api/v1/dashboards/{id}/widgets/{widget_id}", &update_widget).doc(UPDATE_WIDGET),
     Route::delete("/api/v1/dashboards/{id}/widgets/{widget_id}", &delete_widget).doc(DELETE_WIDGET),
-    Route::get("/api/v1/dashboards/{id}/widgets/{widget_id}/data", &widget_data).doc(WIDGET_DATA),
+    Route::get(WIDGET_PATH, &widget_data).doc(WIDGET_DATA),
 ];
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -176,6 +176,9 @@ fn tagged(response: Response, revision: u64) -> Response {
 
 const TAG: &str = "Dashboards";
 const NO_DASHBOARD: ErrorCode = ErrorCode::Missing(Resource::Dashboard);
+/// From what was made to the dashboard.
+const MADE: [Link; 1] = [Link::get("/api/v1/dashboards/{id}", "id", "/data/id")];
+const WIDGET_PATH: &str = "/api/v1/dashboards/{id}/widgets/{widget_id}/data";
 const NO_WIDGET: ErrorCode = ErrorCode::Missing(Resource::Widget);
 const RANGE: [Param; 2] = [
     Param::query("from", "Inclusive. As far before `to` as the widget's `time_range` says when absent. A date is its midnight in UTC.")
@@ -190,8 +193,9 @@ const LIST: Doc = Doc::new(TAG, "List dashboards, the newest first")
     .versioned();
 
 const CREATE: Doc = Doc::new(TAG, "Make a dashboard")
-    .request::<DashboardInput>()
+    .request::<DashboardInput>(r#"{"name": "Shop", "description": "Orders and machines"}"#)
     .created::<Data<DashboardView>>()
+    .links(&MADE)
     .errors(&[ErrorCode::MissingName, ErrorCode::InvalidName, ErrorCode::InvalidField]);
 
 const GET: Doc = Doc::new(TAG, "Get a dashboard with what its widgets show")
@@ -205,7 +209,7 @@ const GET: Doc = Doc::new(TAG, "Get a dashboard with what its widgets show")
     .versioned();
 
 const UPDATE: Doc = Doc::new(TAG, "Rename or describe a dashboard")
-    .request::<DashboardPatch>()
+    .request::<DashboardPatch>(r#"{"description": null}"#)
     .ok::<Data<DashboardView>>()
     .errors(&[
         NO_DASHBOARD,
@@ -222,8 +226,9 @@ const DELETE: Doc = Doc::new(TAG, "Delete a dashboard with its widgets")
     .versioned();
 
 const DUPLICATE: Doc = Doc::new(TAG, "Copy a dashboard with its widgets")
-    .request::<CopyInput>()
+    .optional_request::<CopyInput>(r#"{"name": "Shop, again"}"#)
     .created::<Data<DashboardView>>()
+    .links(&MADE)
     .errors(&[NO_DASHBOARD, ErrorCode::MissingName, ErrorCode::InvalidName])
     .ext();
 
@@ -238,8 +243,11 @@ const IMPORT: Doc = Doc::new(TAG, "Import a dashboard")
     .about(
         "Makes a new dashboard with new widgets. All of it, or nothing when a widget is refused.",
     )
-    .request::<ImportInput>()
+    .request::<ImportInput>(
+        r#"{"version": 1, "name": "Shop", "widgets": [{"type": "number", "title": "Orders", "query": {"event": "order.paid"}}]}"#,
+    )
     .created::<Data<DashboardView>>()
+    .links(&MADE)
     .errors(&[
         ErrorCode::MissingName,
         ErrorCode::InvalidName,
@@ -252,7 +260,7 @@ const IMPORT: Doc = Doc::new(TAG, "Import a dashboard")
 
 const LAYOUT: Doc = Doc::new(TAG, "Move the widgets of a dashboard")
     .about("All or nothing. Widgets that are not named stay. Answers all widgets, without values.")
-    .request::<LayoutInput>()
+    .request::<LayoutInput>(r#"{"widgets": []}"#)
     .ok::<Data<Vec<WidgetView>>>()
     .errors(&[
         NO_DASHBOARD,
@@ -265,8 +273,11 @@ const LAYOUT: Doc = Doc::new(TAG, "Move the widgets of a dashboard")
 
 const ADD_WIDGET: Doc = Doc::new(TAG, "Add a widget")
     .about("A metric that does not exist yet is accepted and shows nothing.")
-    .request::<WidgetInput>()
+    .request::<WidgetInput>(
+        r#"{"type": "graph", "title": "Load", "query": {"metric": "cpu.usage", "aggregation": "avg"}, "options": {"style": "line"}}"#,
+    )
     .created::<Data<WidgetView>>()
+    .links(&[Link::get(WIDGET_PATH, "widget_id", "/data/id").within("id")])
     .errors(&[
         NO_DASHBOARD,
         ErrorCode::InvalidWidgetType,
@@ -278,7 +289,7 @@ const ADD_WIDGET: Doc = Doc::new(TAG, "Add a widget")
 
 const UPDATE_WIDGET: Doc = Doc::new(TAG, "Change a widget")
     .about("Absent fields stay; `query` and `options` are replaced whole.")
-    .request::<WidgetPatch>()
+    .request::<WidgetPatch>(r#"{"title": "Load of all machines"}"#)
     .ok::<Data<WidgetView>>()
     .errors(&[
         NO_DASHBOARD,

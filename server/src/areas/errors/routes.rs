@@ -14,10 +14,12 @@ use super::wire::{
 use super::{ErrorsError, query, report};
 use crate::app::App;
 use crate::http::{
-    ApiResult, Data, Deleted, Doc, ErrorCode, Form, LimitClass, Page, Param, Request, Resource,
-    Response, Route, Scope,
+    ApiResult, Data, Deleted, Doc, ErrorCode, Form, LimitClass, Link, Page, Param, Request,
+    Resource, Response, Route, Scope,
 };
-use crate::limits::{ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::limits::{
+    ERROR_SEARCH_CHARS_MAX, ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
+};
 use crate::platform::json::reserve_document;
 
 /// The routes of the area.
@@ -146,6 +148,7 @@ const LIST: Doc = Doc::new(TAG, "List errors, the last seen first")
             "since",
             "Only errors last seen within this range (`30m`, `24h`, `7d`, `2w`), or since this date or time.",
         )
+        .form(Form::Since)
         .example("24h"),
         Param::query(
             "from",
@@ -162,12 +165,14 @@ const LIST: Doc = Doc::new(TAG, "List errors, the last seen first")
         Param::query(
             "tags[key]",
             "The same for a tag. The first 24 tags of an occurrence with keys of at most 96 characters are looked at.",
-        ),
+        )
+        .form(Form::Tags),
         Param::query(
             "search",
             "Only errors with this text in their title or in the first 2000 characters of the message of their newest occurrence, in \
              any case; in the first 300 while long messages take all the memory that is theirs.",
-        ),
+        )
+        .form(Form::TextTo(ERROR_SEARCH_CHARS_MAX)),
         Param::query("assignee", "Only errors of this user; empty for those that are nobody's."),
         Param::query("sort", "What the list goes by, the greatest first; last_seen when absent.")
             .form(Form::OneOf(&["last_seen", "first_seen", "occurrences", "users_affected"])),
@@ -175,9 +180,9 @@ const LIST: Doc = Doc::new(TAG, "List errors, the last seen first")
             "limit",
             "Items in the answer; 50 when absent, a larger number is taken as 1000.",
         )
-        .form(Form::Integer(1, 1_000)),
+        .form(Form::Integer(1)),
         Param::query("offset", "Items to pass over; 0 when absent.")
-            .form(Form::Integer(0, u64::MAX)),
+            .form(Form::Integer(0)),
     ])
     .ok::<Page<GroupItem>>()
     .errors(&[
@@ -191,8 +196,11 @@ const TRACK: Doc = Doc::new(TAG, "Tell of an error")
         "For programs without an SDK of Sentry. Answered when the occurrence is durable as the server is configured, with the \
          error that it is one of.",
     )
-    .request::<ReportInput>()
+    .request::<ReportInput>(
+        r#"{"exception": {"type": "TypeError", "message": "no total", "backtrace": ["cart.py:12 in total"]}, "release": "shop@1.2.3"}"#,
+    )
     .created::<Data<Reported>>()
+    .links(&[Link::get("/api/v1/errors/{id}", "id", "/data/id")])
     .errors(&[
         ErrorCode::MissingField,
         ErrorCode::InvalidField,
@@ -203,7 +211,7 @@ const TRACK: Doc = Doc::new(TAG, "Tell of an error")
 
 const BULK: Doc = Doc::new(TAG, "Do something to many errors")
     .about("All of it, or nothing. Errors are named by `ids` or found by `filter`, not both. Deleting asks for `confirm`.")
-    .request::<BulkInput>()
+    .request::<BulkInput>(r#"{"action": "resolve", "filter": {"level": "warning"}}"#)
     .ok::<Data<BulkView>>()
     .errors(&[
         NO_ERROR,
@@ -228,28 +236,29 @@ const DELETE: Doc = Doc::new(TAG, "Delete an error and all its events")
 
 const RESOLVE: Doc = Doc::new(TAG, "Resolve an error")
     .about("An occurrence that arrives later makes it unresolved again and sets `regressed_at`, whatever time the client gives it.")
-    .request::<ResolveInput>()
+    .optional_request::<ResolveInput>(r#"{"note": "fixed in 1.2.4"}"#)
     .ok::<Data<MovedView>>()
     .errors(&[NO_ERROR, ErrorCode::InvalidField]);
 
 const IGNORE: Doc = Doc::new(TAG, "Ignore an error, for a time or for ever")
     .about("One that is ignored already takes the new duration and reason.")
-    .request::<IgnoreInput>()
+    .optional_request::<IgnoreInput>(r#"{"duration": "24h", "reason": "a holiday"}"#)
     .ok::<Data<MovedView>>()
     .errors(&[NO_ERROR, ErrorCode::InvalidField]);
 
 const UNRESOLVE: Doc = Doc::new(TAG, "Take back that an error is resolved or ignored")
+    .optional_request::<Nothing>("{}")
     .ok::<Data<MovedView>>()
     .errors(&[NO_ERROR]);
 
 const ASSIGN: Doc = Doc::new(TAG, "Say whose an error is")
-    .request::<AssignInput>()
+    .request::<AssignInput>(r#"{"user_id": "ann@example.com"}"#)
     .ok::<Data<MovedView>>()
     .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField]);
 
 const MERGE: Doc = Doc::new(TAG, "Make other errors part of one")
     .about("What was counted adds up, what comes later goes to the one as well, and the others are gone. The state stays.")
-    .request::<MergeInput>()
+    .request::<MergeInput>("")
     .ok::<Data<MovedView>>()
     .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField])
     .ext();

@@ -69,7 +69,9 @@ const TAG: &str = "Events";
 
 const TRACK: Doc = Doc::new(TAG, "Track one event")
     .about("Answers when the event is durable as the server is configured.")
-    .request::<EventInput>()
+    .request::<EventInput>(
+        r#"{"name": "order.paid", "user_id": "u-1", "value": 49.9, "tags": {"region": "eu"}}"#,
+    )
     .created::<Data<Tracked>>()
     .errors(&[
         ErrorCode::InvalidJson,
@@ -87,7 +89,7 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 events")
         "Good items are stored, bad ones counted and the first 50 listed. A body that is not JSON or has more than \
          500 items stores nothing.",
     )
-    .request::<BatchInput>()
+    .request::<BatchInput>(r#"{"events": [{"name": "order.paid", "value": 49.9}]}"#)
     .ok::<Data<BatchAnswer>>()
     .errors(&[
         ErrorCode::InvalidJson,
@@ -102,12 +104,14 @@ const NAME: Param = Param::query(
      are found only by names that begin with `telltale`.",
 )
 .example("order.*");
-const USER: Param = Param::query("user_id", "Only events of this user.").example("u-1");
+const USER: Param =
+    Param::query("user_id", "Only events of this user.").form(Form::Filled).example("u-1");
 const TAGS: Param = Param::query(
     "tags[key]",
     "Only events whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), empty (without the tag). A `\\` \
      before `,`, `!`, `*` or `\\` takes the character as it is. May repeat.",
 )
+.form(Form::Tags)
 .example("eu*");
 const FROM: Param = Param::query(
     "from",
@@ -131,7 +135,8 @@ const LIST: Doc = Doc::new(TAG, "List events, newest first")
         TAGS,
         PAGING[0],
         PAGING[1],
-        Param::query("cursor", "Only what follows the page that answered this as its `next_cursor`."),
+        Param::query("cursor", "Only what follows the page that answered this as its `next_cursor`.")
+            .form(Form::Pattern("^[0-7][0-9A-HJKMNP-TV-Z]{25}(0|[1-9a-f][0-9a-f]{0,11})$")),
     ])
     .ok::<ListAnswer>()
     .errors(&[ErrorCode::InvalidTimestamp, ErrorCode::InvalidRange, ErrorCode::InvalidParameter]);
@@ -147,12 +152,15 @@ const COUNT: Doc = Doc::new(TAG, "Count events")
         TO,
         Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
             .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
-        Param::query("group_by", "`tags.<key>`, `user_id` or `name`, or up to 4 of them joined with `,`.").example("tags.region"),
+        Param::query("group_by", "`tags.<key>`, `user_id` or `name`, or up to 4 of them joined with `,`.")
+            .form(Form::Pattern("^(tags\\.[^,]+|user_id|name)(,(tags\\.[^,]+|user_id|name)){0,3}$"))
+            .example("tags.region"),
         Param::query(
             "distinct",
             "`tags.<key>`, `user_id` or `name`: how many different ones the events have is told beside each count, \
              exactly; events without one are passed over.",
         )
+        .form(Form::Pattern("^(tags\\..+|user_id|name)$"))
         .example("user_id"),
         USER,
         TAGS,

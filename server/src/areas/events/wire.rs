@@ -5,15 +5,18 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use telltale_engine::{EventId, NewEvent};
+use telltale_engine::{EventId, NewEvent, limits};
 
 use super::model::ID_PREFIX;
+use crate::limits::BATCH_ITEMS_MAX;
 use crate::platform::ids;
 use crate::platform::json::Plain;
+use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
 /// An event that was stored.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TrackedEvent")]
 pub(super) struct Tracked {
     id: String,
     name: String,
@@ -24,6 +27,7 @@ pub(super) struct Tracked {
 
 /// Statistics of one number of many events.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EventStats")]
 pub(super) struct Stats {
     /// How many events have the number; 0 with everything else null when none has.
     count: u64,
@@ -91,16 +95,15 @@ impl JsonSchema for EventInput {
             "type": "object",
             "required": ["name"],
             "properties": {
-                "name": { "type": "string", "minLength": 1, "maxLength": 200, "examples": ["order.paid"] },
+                "name": { "type": "string", "maxLength": limits::NAME_CHARS_MAX, "pattern": patterns::LINE, "examples": ["order.paid"] },
                 "timestamp": {
-                    "type": ["string", "null"],
-                    "format": "date-time",
-                    "description": "The time of receipt when absent."
+                    "anyOf": [{ "type": "string", "format": "date-time" }, { "type": "null" }],
+                    "description": "The time of receipt when absent. From 1970 to 24 hours from now."
                 },
                 "user_id": {
                     "type": ["string", "number", "null"],
                     "minLength": 1,
-                    "maxLength": 200,
+                    "maxLength": limits::USER_CHARS_MAX,
                     "description": "A number is kept as its decimal text.",
                     "examples": ["u-1"]
                 },
@@ -112,8 +115,9 @@ impl JsonSchema for EventInput {
                 },
                 "tags": {
                     "type": ["object", "null"],
-                    "maxProperties": 32,
-                    "additionalProperties": { "type": "string" },
+                    "maxProperties": limits::TAGS_MAX,
+                    "propertyNames": { "minLength": 1, "maxLength": limits::TAG_KEY_CHARS_MAX, "pattern": patterns::NO_CONTROL },
+                    "additionalProperties": { "type": "string", "maxLength": limits::TAG_VALUE_CHARS_MAX },
                     "examples": [{ "region": "eu" }]
                 }
             }
@@ -131,7 +135,7 @@ impl JsonSchema for BatchInput {
         json_schema!({
             "type": "object",
             "required": ["events"],
-            "properties": { "events": { "type": "array", "maxItems": 500, "items": item } }
+            "properties": { "events": { "type": "array", "maxItems": BATCH_ITEMS_MAX, "items": item } }
         })
     }
 }

@@ -7,8 +7,8 @@ use http::header::ETAG;
 use super::wire::{Key, KeyInput, NewKeyAnswer};
 use crate::app::App;
 use crate::http::{
-    ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, PAGING, Page, Request, Resource, Response,
-    Route, Scope, etag_of, etag_of_answer,
+    ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, Link, PAGING, Page, Request, Resource,
+    Response, Route, Scope, etag_of, etag_of_answer,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -76,8 +76,9 @@ const GET: Doc = Doc::new(TAG, "Get a key, without its secret")
 
 const CREATE: Doc = Doc::new(TAG, "Make a key")
     .about("The answer has the whole key, this once. A repetition with the same `Idempotency-Key` has the rest of it.")
-    .request::<KeyInput>()
+    .request::<KeyInput>(r#"{"name": "agents", "user": "ann@example.com", "scopes": ["ingest"], "limits": {"batch": 600}}"#)
     .created::<Data<NewKeyAnswer>>()
+    .links(&[Link::get("/api/v1/keys/{id}", "id", "/data/id")])
     .errors(&[
         ErrorCode::InvalidJson,
         ErrorCode::InvalidParameter,

@@ -7,7 +7,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::http::{ApiError, ApiResult, ErrorCode};
+use crate::limits;
 use crate::platform::keys::{ApiKey, IssuedKey, NewKey, Scope, Scopes};
+use crate::platform::patterns;
 use crate::platform::quota::{KeyLimits, LimitClass, Quota};
 use crate::platform::time::IsoTime;
 
@@ -15,13 +17,18 @@ use crate::platform::time::IsoTime;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KeyInput {
-    /// What the key is for. Required.
+    /// What the key is for.
+    #[schemars(required, length(max = limits::KEY_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
-    /// The email of the person or program that acts through the key. Required.
+    /// The email of the person or program that acts through the key.
+    #[schemars(required, length(max = limits::KEY_USER_CHARS_MAX), regex(pattern = patterns::EMAIL))]
     user: Option<String>,
-    /// What the key may do: ingest, work, read, write, admin. Required.
+    /// What the key may do.
+    #[schemars(schema_with = "scopes_schema", required)]
     scopes: Option<Vec<String>>,
-    /// Quotas of its own, by class: batch, query, single, other.
+    /// Quotas of its own, by class.
+    #[serde(default)]
+    #[schemars(schema_with = "limits_schema")]
     limits: Option<BTreeMap<String, QuotaText>>,
     /// The key may stand in a public web page: it can send telemetry and errors, and nothing else.
     public_ingest: Option<bool>,
@@ -61,6 +68,20 @@ pub(super) struct NewKeyAnswer {
 enum QuotaText {
     PerMinute(u32),
     Word(String),
+}
+
+fn scopes_schema(_: &mut SchemaGenerator) -> Schema {
+    let scopes = Scope::ALL.map(Scope::as_str);
+    json_schema!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": scopes } })
+}
+
+fn limits_schema(generator: &mut SchemaGenerator) -> Schema {
+    let classes = LimitClass::LIMITED.map(LimitClass::as_str);
+    json_schema!({
+        "type": ["object", "null"],
+        "propertyNames": { "enum": classes },
+        "additionalProperties": generator.subschema_for::<QuotaText>(),
+    })
 }
 
 impl JsonSchema for QuotaText {

@@ -12,10 +12,12 @@ use super::wire::{
 };
 use crate::app::App;
 use crate::http::{
-    ApiResult, BatchAnswer, BodyKind, Data, Doc, ErrorCode, Form, LimitClass, PAGING, Page, Param,
-    Request, Resource, Response, Route, Scope,
+    ApiResult, BatchAnswer, BodyKind, Data, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Page,
+    Param, Request, Resource, Response, Route, Scope,
 };
-use crate::limits::{JSON_SCRATCH_BYTES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::limits::{
+    JSON_SCRATCH_BYTES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QUERY_METRICS_MAX,
+};
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
@@ -126,8 +128,11 @@ const INPUT_ERRORS: &[ErrorCode] = &[
 
 const TRACK: Doc = Doc::new(TAG, "Track one metric")
     .about("Answers when the point is durable as the server is configured.")
-    .request::<MetricInput>()
+    .request::<MetricInput>(
+        r#"{"name": "cpu.usage", "type": "gauge", "value": 42.5, "tags": {"host": "web-1"}}"#,
+    )
     .created::<Data<Tracked>>()
+    .links(&[Link::get("/api/v1/metrics/{name}", "name", "/data/name")])
     .errors(INPUT_ERRORS);
 
 const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 metrics")
@@ -135,7 +140,7 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 metrics")
         "Good items are stored, bad ones counted and the first 50 listed. A body that is not JSON or has more than \
          500 items stores nothing.",
     )
-    .request::<BatchInput>()
+    .request::<BatchInput>(r#"{"metrics": [{"name": "cpu.usage", "type": "gauge", "value": 42.5}]}"#)
     .ok::<Data<BatchAnswer>>()
     .errors(&[ErrorCode::InvalidJson, ErrorCode::InvalidParameter, ErrorCode::MissingField, ErrorCode::BatchTooLarge]);
 
@@ -167,6 +172,9 @@ const DELETE: Doc = Doc::new(TAG, "Delete a metric with all its points")
     .errors(&[NOT_FOUND])
     .ext();
 
+/// Names of aggregations, joined.
+const AGGREGATIONS: &str = "^(last|avg|min|max|sum|rate|p50|p90|p95|p99|count)(,(last|avg|min|max|sum|rate|p50|p90|p95|p99|count))*$";
+
 /// What may be asked, whatever the metric.
 const ASKED: [Param; 7] = [
     Param::query("from", "Inclusive; one hour before `to` when absent. A date is its midnight in UTC.")
@@ -178,6 +186,7 @@ const ASKED: [Param; 7] = [
         "One, or several joined with `,`. gauge: last, avg, min, max; counter: sum, rate; distribution: avg, \
          sum, min, max, p50, p90, p95, p99, count; set: count. Absent: avg, sum, avg, count.",
     )
+    .form(Form::Pattern(AGGREGATIONS))
     .example("avg,max"),
     Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
         .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
@@ -186,8 +195,11 @@ const ASKED: [Param; 7] = [
         "Only series whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), empty (without the tag). A `\\` \
          before `,`, `!`, `*` or `\\` takes the character as it is. May repeat.",
     )
+    .form(Form::Tags)
     .example("web-*"),
-    Param::query("group_by", "`tags.<key>`, or up to 4 joined with `,`.").example("tags.host"),
+    Param::query("group_by", "`tags.<key>`, or up to 4 joined with `,`.")
+        .form(Form::Pattern("^tags\\.[^,]+(,tags\\.[^,]+){0,3}$"))
+        .example("tags.host"),
     Param::query("fill", "What stands for an empty bucket; `none` leaves it out.")
         .form(Form::OneOf(&["none", "null", "zero", "previous"])),
 ];
@@ -217,7 +229,10 @@ const QUERY_SEVERAL: Doc = Doc::new(TAG, "Query time series of several metrics")
          would answer it. One that there is not refuses the request.",
     )
     .parameters(&[
-        Param::query("metric", "A metric; stands once for each.").required().example("cpu.load"),
+        Param::query("metric", "A metric; stands once for each.")
+            .form(Form::Texts(QUERY_METRICS_MAX))
+            .required()
+            .example("cpu.usage"),
         ASKED[0],
         ASKED[1],
         ASKED[2],

@@ -5,15 +5,19 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use telltale_engine::{MetricDefinition, MetricType};
+use serde_json::{Value, json};
+use telltale_engine::{MetricDefinition, MetricType, limits};
 
 use super::model::{Measured, Point};
 use crate::http::Paging;
+use crate::limits::{BATCH_ITEMS_MAX, MEMBER_CHARS_MAX};
 use crate::platform::json::Plain;
+use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
 /// A point that was stored.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TrackedMetric")]
 pub(super) struct Tracked {
     name: String,
     r#type: &'static str,
@@ -76,6 +80,12 @@ pub(super) struct DeletedMetric {
 /// What a request to track one metric sends.
 #[derive(Debug)]
 pub enum MetricInput {}
+
+/// One of a metric that is a number.
+enum NumberInput {}
+
+/// One of a set.
+enum MemberInput {}
 
 /// What a request to track a batch sends.
 pub(super) enum BatchInput {}
@@ -148,33 +158,66 @@ impl JsonSchema for MetricInput {
         "MetricInput".into()
     }
 
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let number = generator.subschema_for::<NumberInput>();
+        json_schema!({ "anyOf": [number, generator.subschema_for::<MemberInput>()] })
+    }
+}
+
+impl JsonSchema for NumberInput {
+    fn schema_name() -> Cow<'static, str> {
+        "NumberMetricInput".into()
+    }
+
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let types = MetricType::ALL.map(MetricType::as_str);
-        json_schema!({
-            "type": "object",
-            "required": ["name", "type", "value"],
-            "properties": {
-                "name": { "type": "string", "minLength": 1, "maxLength": 200, "examples": ["cpu.usage"] },
-                "type": { "type": "string", "enum": types },
-                "value": {
-                    "type": ["number", "string"],
-                    "description": "A finite number; for sets a string of 1 to 500 characters.",
-                    "examples": [42.5]
-                },
-                "timestamp": {
-                    "type": ["string", "null"],
-                    "format": "date-time",
-                    "description": "The time of receipt when absent."
-                },
-                "tags": {
-                    "type": ["object", "null"],
-                    "maxProperties": 32,
-                    "additionalProperties": { "type": ["string", "number", "boolean"] },
-                    "examples": [{ "host": "web-1" }]
-                }
-            }
-        })
+        let types: Vec<&str> = types.into_iter().filter(|name| *name != "set").collect();
+        let value = json!({ "type": "number", "description": "Finite.", "examples": [42.5] });
+        input(&types, &value)
     }
+}
+
+impl JsonSchema for MemberInput {
+    fn schema_name() -> Cow<'static, str> {
+        "SetMetricInput".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let value = json!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": MEMBER_CHARS_MAX,
+            "description": "The member, of which the set counts how many different ones there are.",
+        });
+        input(&["set"], &value)
+    }
+}
+
+fn input(types: &[&str], value: &Value) -> Schema {
+    json_schema!({
+        "type": "object",
+        "required": ["name", "type", "value"],
+        "properties": {
+            "name": { "type": "string", "maxLength": limits::NAME_CHARS_MAX, "pattern": patterns::LINE, "examples": ["cpu.usage"] },
+            "type": { "type": "string", "enum": types },
+            "value": value,
+            "timestamp": {
+                "anyOf": [{ "type": "string", "format": "date-time" }, { "type": "null" }],
+                "description": "The time of receipt when absent. From 1970 to 24 hours from now."
+            },
+            "tags": {
+                "type": ["object", "null"],
+                "maxProperties": limits::TAGS_MAX,
+                "propertyNames": { "minLength": 1, "maxLength": limits::TAG_KEY_CHARS_MAX, "pattern": patterns::NO_CONTROL },
+                "additionalProperties": { "anyOf": [
+                    { "type": "string", "maxLength": limits::TAG_VALUE_CHARS_MAX },
+                    { "type": "number" },
+                    { "type": "boolean" },
+                ] },
+                "examples": [{ "host": "web-1" }]
+            }
+        }
+    })
 }
 
 impl JsonSchema for BatchInput {
@@ -187,7 +230,7 @@ impl JsonSchema for BatchInput {
         json_schema!({
             "type": "object",
             "required": ["metrics"],
-            "properties": { "metrics": { "type": "array", "maxItems": 500, "items": item } }
+            "properties": { "metrics": { "type": "array", "maxItems": BATCH_ITEMS_MAX, "items": item } }
         })
     }
 }

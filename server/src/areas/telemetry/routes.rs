@@ -38,6 +38,8 @@ const TRACK: Doc = Doc::new("Events", "Track up to 500 events and metrics togeth
         "Both lists are stored in one write: after a crash both are there, or neither. Each half tells its own bad \
          items, by their index in its list. A body that is not JSON or has more than 500 items in all stores nothing.",
     )
-    .request::<CombinedInput>()
+    .request::<CombinedInput>(
+        r#"{"events": [{"name": "order.paid"}], "metrics": [{"name": "cpu.usage", "type": "gauge", "value": 42.5}]}"#,
+    )
     .ok::<Data<CombinedAnswer>>()
     .errors(&[ErrorCode::InvalidJson, ErrorCode::InvalidParameter, ErrorCode::BatchTooLarge]);

@@ -12,6 +12,7 @@ use crate::http::BatchAnswer;
 
 /// What became of a combined batch.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TelemetryBatchAnswer")]
 pub(super) struct CombinedAnswer {
     events: BatchAnswer,
     metrics: BatchAnswer,

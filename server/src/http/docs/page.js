@@ -120,7 +120,7 @@ function parameterTable(spec, parameters) {
     const where = { path: "in the path", header: "header" }[parameter.in];
     const kind = [spec.kind(parameter.schema), where].filter(Boolean).join(", ");
     return el("tr", {},
-      el("td", {}, el("code", { class: parameter.required ? "must" : undefined }, parameter.name), el("span", { class: "kind" }, kind)),
+      el("td", {}, el("code", { class: parameter.required ? "must" : undefined }, parameter.style === "deepObject" ? `${parameter.name}[key]` : parameter.name), el("span", { class: "kind" }, kind)),
       el("td", {}, prose(parameter.description),
         parameter.example ? [" For example ", el("code", {}, parameter.example), "."] : ""));
   });

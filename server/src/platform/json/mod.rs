@@ -20,5 +20,5 @@ pub use misfit::{BrokenRule, Misfit, read_fitting};
 pub use plain::{Cursor, Scalar};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
 pub use syntax::invalid_syntax;
-pub use whole::whole_u32;
+pub use whole::{whole_or_null, whole_u32};
 pub use write::{Plain, number, string, unsigned};

@@ -1,39 +1,75 @@
 //! Whole numbers in bodies, however they are written: JSON has one kind of number, and many clients send `1.0` for 1.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
 /// Reads a whole number from 0: `4`, `4.0` or `4e0`. For fields, as `deserialize_with`.
 pub fn whole_u32<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
-    deserializer.deserialize_any(WholeU32)
+    deserializer.deserialize_any(Whole(PhantomData))
 }
 
-struct WholeU32;
+/// Reads a whole number that an `N` can be, written in any of these ways, or `null`. For fields that may be left out, beside
+/// `default`.
+pub fn whole_or_null<'de, D, N>(deserializer: D) -> Result<Option<N>, D::Error>
+where
+    D: Deserializer<'de>,
+    N: TryFrom<i64>,
+{
+    deserializer.deserialize_option(WholeOrNull(PhantomData))
+}
 
-impl Visitor<'_> for WholeU32 {
-    type Value = u32;
+struct Whole<N>(PhantomData<N>);
+
+struct WholeOrNull<N>(PhantomData<N>);
+
+impl<N: TryFrom<i64>> Visitor<'_> for Whole<N> {
+    type Value = N;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an integer from 0 to 4294967295")
+        // Of the smaller types that fields have, those that end at 0 have no negative numbers.
+        f.write_str(match (N::try_from(-1), N::try_from(1 << 32)) {
+            (Ok(_), _) => "an integer",
+            (_, Ok(_)) => "an integer from 0",
+            _ => "an integer from 0 to 4294967295",
+        })
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<u32, E> {
-        u32::try_from(value).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
+    fn visit_u64<E: Error>(self, value: u64) -> Result<N, E> {
+        let whole = i64::try_from(value).ok().and_then(|value| N::try_from(value).ok());
+        whole.ok_or_else(|| E::invalid_value(Unexpected::Unsigned(value), &self))
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<u32, E> {
-        u32::try_from(value).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    fn visit_i64<E: Error>(self, value: i64) -> Result<N, E> {
+        N::try_from(value).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<u32, E> {
-        let is_whole = value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value);
-        if is_whole {
-            // In range, so nothing is cut off.
-            Ok(value as u32)
-        } else {
-            Err(E::invalid_value(Unexpected::Float(value), &self))
-        }
+    fn visit_f64<E: Error>(self, value: f64) -> Result<N, E> {
+        // Below 2⁵³ every whole number is exactly that.
+        let is_whole = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
+        let whole = if is_whole { N::try_from(value as i64).ok() } else { None };
+        whole.ok_or_else(|| E::invalid_value(Unexpected::Float(value), &self))
+    }
+}
+
+impl<'de, N: TryFrom<i64>> Visitor<'de> for WholeOrNull<N> {
+    type Value = Option<N>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Whole::<N>(PhantomData).expecting(f)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Option<N>, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Option<N>, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<N>, D::Error> {
+        deserializer.deserialize_any(Whole(PhantomData)).map(Some)
     }
 }
 

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use schemars::{Schema, SchemaGenerator, json_schema};
+
 use super::lines::Lines;
 use crate::app::App;
 use crate::areas::bulk::intake;
 use crate::areas::metrics::MetricInput;
 use crate::http::{
-    ApiResult, BodyKind, BulkOutcome, Data, Doc, LimitClass, Request, Response, Route, Scope,
+    ApiResult, BodyDoc, BodyKind, BulkOutcome, Data, Doc, LimitClass, Request, Response, Route,
+    Scope,
 };
 
 /// The routes of the protocol.
@@ -25,6 +28,16 @@ async fn import(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     intake::store(&app, &req, bytes, lines, |outcome| Response::ok(&Data { data: outcome })).await
 }
 
+fn lines(generator: &mut SchemaGenerator) -> Schema {
+    let line = generator.subschema_for::<MetricInput>();
+    json_schema!({
+        "type": "string",
+        "contentMediaType": "application/x-ndjson",
+        "description": "A metric input on each line.",
+        "x-line": line,
+    })
+}
+
 const IMPORT: Doc = Doc::new("Bulk protocols", "Import metrics as NDJSON")
     .about(
         "One metric input on each line, any number of lines, whatever the content type. Good lines are stored; bad \
@@ -32,7 +45,11 @@ const IMPORT: Doc = Doc::new("Bulk protocols", "Import metrics as NDJSON")
          index among those that are not empty. A body of more than a million points is stored in several writes; \
          sent again with its `Idempotency-Key` after a failure, it continues after those that are stored.",
     )
-    .request::<MetricInput>()
-    .request_media("application/x-ndjson")
+    .body(BodyDoc {
+        media: "application/x-ndjson",
+        schema: lines,
+        required: false,
+        example: "{\"name\":\"cpu.usage\",\"type\":\"gauge\",\"value\":42.5}\n{\"name\":\"logins\",\"type\":\"counter\",\"value\":3}\n",
+    })
     .ok::<Data<BulkOutcome>>()
     .ext();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
 use super::lines::Lines;
@@ -12,8 +12,8 @@ use super::timestamp::Precision;
 use crate::app::App;
 use crate::areas::bulk::intake;
 use crate::http::{
-    ApiError, ApiResult, BodyKind, BulkOutcome, Doc, Form, LimitClass, Param, Request, Response,
-    Route, Scope,
+    ApiError, ApiResult, BodyDoc, BodyKind, BulkOutcome, Doc, Form, LimitClass, Param, Request,
+    Response, Route, Scope,
 };
 
 /// The routes of the protocol.
@@ -89,6 +89,7 @@ const VERSION: &str = concat!("telltale-", env!("CARGO_PKG_VERSION"));
 
 /// How the server is.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "InfluxHealth")]
 struct Health {
     name: &'static str,
     message: &'static str,
@@ -98,6 +99,13 @@ struct Health {
 }
 
 const TAG: &str = "Bulk protocols";
+
+const LINES: BodyDoc = BodyDoc {
+    media: "text/plain",
+    schema: SchemaGenerator::subschema_for::<String>,
+    required: false,
+    example: "cpu,host=web-1 usage=42.5,steal=0\nlogins value=3i\n",
+};
 
 const WRITE: Doc = Doc::new(TAG, "Write Influx line protocol")
     .about(
@@ -110,8 +118,7 @@ const WRITE: Doc = Doc::new(TAG, "Write Influx line protocol")
     )
     .parameters(&[Param::query("precision", "The unit of timestamps; nanoseconds when absent.")
         .form(Form::OneOf(&["n", "ns", "u", "us", "ms", "s", "m", "h"]))])
-    .request::<String>()
-    .request_media("text/plain")
+    .body(LINES)
     .no_content()
     .ext();
 
@@ -119,8 +126,7 @@ const WRITE_V2: Doc = Doc::new(TAG, "Write Influx line protocol, as clients of v
     .about("The same as `POST /api/v1/influx/write`, for clients whose URL is `/api/v1/influx`.")
     .parameters(&[Param::query("precision", "The unit of timestamps; nanoseconds when absent.")
         .form(Form::OneOf(&["ns", "us", "ms", "s"]))])
-    .request::<String>()
-    .request_media("text/plain")
+    .body(LINES)
     .no_content()
     .ext();
 

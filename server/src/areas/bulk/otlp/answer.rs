@@ -13,6 +13,7 @@ use crate::limits::OTLP_REASONS_TOLD_MAX;
 /// What became of a request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "OtlpExportAnswer")]
 pub(super) struct ExportResponse {
     /// Absent when all of it was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,6 +23,7 @@ pub(super) struct ExportResponse {
 /// What was not stored.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "OtlpPartialSuccess")]
 struct PartialSuccess {
     /// How many data points were refused, as text; 0 when the message is only a warning.
     rejected_data_points: String,

@@ -10,7 +10,7 @@ use super::request::Encoding;
 use crate::app::App;
 use crate::areas::bulk::intake;
 use crate::http::{
-    ApiResult, BodyKind, Doc, ErrorCode, LimitClass, Request, Response, Route, Scope,
+    ApiResult, BodyDoc, BodyKind, Doc, ErrorCode, LimitClass, Request, Response, Route, Scope, Twin,
 };
 use crate::limits::BULK_INLINE_BYTES_MAX;
 
@@ -39,9 +39,9 @@ async fn open(app: &Arc<App>, encoding: Encoding, body: Vec<u8>) -> ApiResult<Ve
     app.blocking(move |_| encoding.open(body)).await
 }
 
-const EXPORT: Doc = Doc {
-    request: Some(message),
-    ..Doc::new("Bulk protocols", "Export metrics by OTLP/HTTP")
+const PROTOBUF: &str = "application/x-protobuf";
+
+const EXPORT: Doc = Doc::new("Bulk protocols", "Export metrics by OTLP/HTTP")
         .about(
             "`ExportMetricsServiceRequest` of OpenTelemetry, as protobuf (`application/x-protobuf`) or in the JSON mapping \
              (`application/json`); the answer is in the same encoding. For SDKs: \
@@ -57,11 +57,26 @@ const EXPORT: Doc = Doc {
              bad: `partialSuccess` tells how many were rejected, and the first reasons. A request that cannot be read \
              stores nothing.",
         )
-        .request_media("application/x-protobuf")
-        .ok::<ExportResponse>()
-        .errors(&[ErrorCode::UnsupportedMediaType])
-        .ext()
-};
+        .body(BodyDoc { media: PROTOBUF, schema: message, required: false, example: "" })
+    .encoded(PROTOBUF, answer_message)
+    .twin(Twin { media: "application/json", request: json_message, answer: SchemaGenerator::subschema_for::<ExportResponse> })
+        .errors(&[ErrorCode::InvalidJson, ErrorCode::UnsupportedMediaType])
+        .ext();
+
+fn answer_message(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "string",
+        "format": "binary",
+        "description": "`opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceResponse`.",
+    })
+}
+
+fn json_message(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "description": "`opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest` in the JSON mapping of OTLP.",
+    })
+}
 
 fn message(_: &mut SchemaGenerator) -> Schema {
     json_schema!({

@@ -10,8 +10,8 @@ use super::request::{WriteRequest, Written};
 use crate::app::App;
 use crate::areas::bulk::intake;
 use crate::http::{
-    ApiError, ApiResult, BodyKind, BulkOutcome, Doc, LimitClass, Packing, Request, Response, Route,
-    Scope,
+    ApiError, ApiResult, BodyDoc, BodyKind, BulkOutcome, Doc, LimitClass, Packing, Request,
+    Response, Route, Scope,
 };
 
 /// The routes of the protocol.
@@ -63,9 +63,7 @@ const HISTOGRAMS: HeaderName =
 const EXEMPLARS: HeaderName =
     HeaderName::from_static("x-prometheus-remote-write-exemplars-written");
 
-const WRITE: Doc = Doc {
-    request: Some(message),
-    ..Doc::new("Bulk protocols", "Write by Prometheus remote-write")
+const WRITE: Doc = Doc::new("Bulk protocols", "Write by Prometheus remote-write")
         .about(
             "Remote-write 1.0 (`application/x-protobuf`) and 2.0 \
              (`application/x-protobuf;proto=io.prometheus.write.v2.Request`), packed by Snappy in its block format, which \
@@ -82,10 +80,9 @@ const WRITE: Doc = Doc {
              in `X-Prometheus-Remote-Write-Samples-Written`, `-Histograms-Written` and `-Exemplars-Written` how many were \
              stored.",
         )
-        .request_media("application/x-protobuf")
+        .body(BodyDoc { media: "application/x-protobuf", schema: message, required: false, example: "" })
         .no_content()
-        .ext()
-};
+        .ext();
 
 fn message(_: &mut SchemaGenerator) -> Schema {
     json_schema!({

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+use serde_json::json;
 use telltale_engine::TimeRange;
 
 use super::requests::EXPORT_VERSION;
@@ -53,7 +54,7 @@ pub(in crate::areas::dashboards) struct WidgetView {
 
 /// What a widget shows.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "WidgetData")]
+#[schemars(rename = "WidgetShown")]
 pub(in crate::areas::dashboards) struct WidgetDataView {
     id: String,
     r#type: WidgetType,
@@ -66,9 +67,8 @@ pub(in crate::areas::dashboards) struct WidgetDataView {
 }
 
 /// The values of a widget, by its type; `error` in place of them when it cannot be computed.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(untagged)]
-#[schemars(rename = "WidgetValues")]
 enum DataView {
     /// number, with `comparison`. The change is null when there is nothing to compare with, or 0.
     Compared { value: Option<Plain>, previous_value: Option<Plain>, change_percent: Option<Plain> },
@@ -300,6 +300,32 @@ impl Serialize for Text {
             Self::Word(word) => serializer.serialize_str(word),
             Self::Number(number) => number.map(Plain).serialize(serializer),
         }
+    }
+}
+
+/// One object with all that there may be: clients in typed languages have a type of each alternative otherwise.
+impl JsonSchema for DataView {
+    fn schema_name() -> Cow<'static, str> {
+        "WidgetValues".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let number = json!({ "type": ["number", "null"] });
+        let points = json!(generator.subschema_for::<Vec<PointView>>());
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "value": number,
+                "previous_value": number,
+                "change_percent": number,
+                "series": points,
+                "groups": { "type": "object", "additionalProperties": points },
+                "items": generator.subschema_for::<Vec<ItemView>>(),
+                "rows": generator.subschema_for::<Vec<Row>>(),
+                "cells": generator.subschema_for::<Vec<CellView>>(),
+                "error": generator.subschema_for::<Failure>(),
+            },
+        })
     }
 }
 

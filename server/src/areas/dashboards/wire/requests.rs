@@ -13,7 +13,8 @@ use crate::areas::dashboards::model::{self, Change, Draft, Move, Sketch, WidgetC
 use crate::areas::dashboards::options::WidgetOptions;
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::{read_fitting, whole_u32};
+use crate::platform::json::{read_fitting, whole_or_null, whole_u32};
+use crate::platform::patterns;
 
 /// The version of exports that is written and read.
 pub(super) const EXPORT_VERSION: u32 = 1;
@@ -22,8 +23,9 @@ pub(super) const EXPORT_VERSION: u32 = 1;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct DashboardInput {
-    /// Required.
+    #[schemars(required, length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
+    #[schemars(length(max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX))]
     description: Option<String>,
 }
 
@@ -32,9 +34,11 @@ pub(in crate::areas::dashboards) struct DashboardInput {
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct DashboardPatch {
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "String", length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<Option<String>>,
     /// `null` clears it.
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<String>", length(max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX))]
     description: Option<Option<String>>,
 }
 
@@ -42,15 +46,13 @@ pub(in crate::areas::dashboards) struct DashboardPatch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct WidgetInput {
-    /// Required.
-    #[schemars(with = "Option<WidgetType>")]
+    #[schemars(with = "WidgetType")]
     r#type: Option<Box<RawValue>>,
-    /// Required.
+    #[schemars(required, length(min = 1, max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::NOT_BLANK))]
     title: Option<String>,
     /// The start of the next free row, 4 columns and 3 rows, when absent.
     position: Option<Position>,
-    /// Required.
-    #[schemars(with = "Option<WidgetQuery>")]
+    #[schemars(with = "WidgetQuery")]
     query: Option<Box<RawValue>>,
     options: Option<WidgetOptions>,
 }
@@ -60,57 +62,75 @@ pub(in crate::areas::dashboards) struct WidgetInput {
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct WidgetPatch {
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "String", length(min = 1, max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::NOT_BLANK))]
     title: Option<Option<String>>,
     /// `null` puts the widget into the next free row.
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<Position>")]
     position: Option<Option<Position>>,
     #[serde(default, deserialize_with = "given")]
-    #[schemars(with = "Option<WidgetQuery>")]
+    #[schemars(with = "WidgetQuery")]
     query: Option<Option<Box<RawValue>>>,
     /// `null` clears all of them.
     #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<WidgetOptions>")]
     options: Option<Option<WidgetOptions>>,
 }
 
 /// Where widgets shall lie; those that are not named stay.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DashboardLayoutInput")]
 pub(in crate::areas::dashboards) struct LayoutInput {
+    #[schemars(length(max = limits::WIDGETS_MAX))]
     widgets: AtMost<MoveInput, { limits::WIDGETS_MAX }>,
 }
 
 /// Where one widget shall lie.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "WidgetMoveInput")]
 struct MoveInput {
     id: String,
     #[serde(deserialize_with = "whole_u32")]
+    #[schemars(range(max = limits::GRID_COLUMNS - 1))]
     x: u32,
     #[serde(deserialize_with = "whole_u32")]
+    #[schemars(range(max = limits::GRID_ROWS_MAX - 1))]
     y: u32,
     #[serde(deserialize_with = "whole_u32")]
+    #[schemars(range(min = 1, max = limits::GRID_COLUMNS))]
     width: u32,
     #[serde(deserialize_with = "whole_u32")]
+    #[schemars(range(min = 1, max = limits::GRID_ROWS_MAX))]
     height: u32,
 }
 
 /// What a copy shall be called.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DashboardCopyInput")]
 pub(in crate::areas::dashboards) struct CopyInput {
     /// The name of the original and `(copy)` when absent.
+    #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
 }
 
 /// A dashboard as it was exported; the answer of the export with its `data` will do as well.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DashboardImportInput")]
 pub(in crate::areas::dashboards) struct ImportInput {
     /// 1, which is also meant when absent.
+    #[schemars(range(min = EXPORT_VERSION, max = EXPORT_VERSION))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     version: Option<u32>,
-    /// Required.
+    /// Required, unless there is `data`.
+    #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
+    #[schemars(length(max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX))]
     description: Option<String>,
+    #[schemars(length(max = limits::WIDGETS_MAX))]
     widgets: Option<AtMost<WidgetInput, { limits::WIDGETS_MAX }>>,
     /// All of the above, instead of them.
     data: Option<Box<Self>>,

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use schemars::SchemaGenerator;
+
 use super::envelope::Envelope;
 use super::intake::{Intake, calls_of};
 use super::{skim, untaken};
@@ -13,8 +15,8 @@ use crate::areas::errors::ops;
 use crate::areas::errors::prepare::{Prepared, event_id_text};
 use crate::areas::errors::wire::SentryAnswer;
 use crate::http::{
-    ApiResult, BodyKind, Doc, DsnIn, ErrorCode, Handle, LimitClass, Packing, Param, Request,
-    Response, Route, Scope,
+    ApiResult, BodyDoc, BodyKind, Doc, DsnIn, ErrorCode, Form, Handle, LimitClass, Packing, Param,
+    Request, Response, Route, Scope,
 };
 
 /// The routes of the protocol. SDKs send the slash at the end; proxies and people leave it out.
@@ -92,8 +94,16 @@ fn origin(req: &Request) -> Result<(Sender, u64), ErrorsError> {
 }
 
 const TAG: &str = "Errors";
-const PROJECT: [Param; 1] =
-    [Param::path("project", "Any number: the end of the DSN.").example("1")];
+const PROJECT: [Param; 1] = [Param::path("project", "Any number: the end of the DSN.")
+    .form(Form::Pattern("^[0-9]{1,19}$"))
+    .example("1")];
+
+const ENVELOPE_BODY: BodyDoc = BodyDoc {
+    media: "application/octet-stream",
+    schema: SchemaGenerator::subschema_for::<String>,
+    required: true,
+    example: "",
+};
 
 const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
     .about(
@@ -108,17 +118,15 @@ const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
          alone has at most 1 MiB (`bodies.json`).",
     )
     .parameters(&PROJECT)
-    .request::<String>()
-    .request_media("application/x-sentry-envelope")
+    .body(BodyDoc { media: "application/x-sentry-envelope", ..ENVELOPE_BODY })
     .ok::<SentryAnswer>()
-    .errors(&[ErrorCode::InvalidJson, ErrorCode::PayloadTooLarge])
+    .errors(&[ErrorCode::InvalidJson, ErrorCode::NotFound, ErrorCode::PayloadTooLarge])
     .ext();
 
 const STORE: Doc = Doc::new(TAG, "Take one event of an old SDK of Sentry")
     .about("The event alone is the body; all else is as for envelopes.")
     .parameters(&PROJECT)
-    .request::<String>()
-    .request_media("application/octet-stream")
+    .body(ENVELOPE_BODY)
     .ok::<SentryAnswer>()
-    .errors(&[ErrorCode::InvalidJson, ErrorCode::PayloadTooLarge])
+    .errors(&[ErrorCode::InvalidJson, ErrorCode::NotFound, ErrorCode::PayloadTooLarge])
     .ext();

@@ -15,6 +15,7 @@ use crate::platform::time::IsoTime;
 
 /// A group as it stands in lists.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorGroup")]
 pub(in crate::areas::errors) struct GroupItem {
     id: String,
     /// The type and the first line of the message of its newest occurrence.
@@ -34,6 +35,7 @@ pub(in crate::areas::errors) struct GroupItem {
 
 /// A group with what became of it.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorGroupState")]
 pub(in crate::areas::errors) struct MovedView {
     #[serde(flatten)]
     item: GroupItem,
@@ -49,6 +51,7 @@ pub(in crate::areas::errors) struct MovedView {
 
 /// A group with its newest occurrence.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorGroupDetail")]
 pub(in crate::areas::errors) struct Detail {
     #[serde(flatten)]
     group: MovedView,
@@ -67,6 +70,7 @@ pub(in crate::areas::errors) struct Detail {
 
 /// What was raised.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorException")]
 pub(in crate::areas::errors) struct ExceptionView {
     /// Null where there was only a message.
     r#type: Option<String>,
@@ -77,6 +81,7 @@ pub(in crate::areas::errors) struct ExceptionView {
 
 /// One occurrence.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorOccurrence")]
 pub(in crate::areas::errors) struct EventView {
     id: String,
     /// The id that the sender gave it.
@@ -97,6 +102,7 @@ pub(in crate::areas::errors) struct EventView {
 
 /// How often a group occurred.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorSeries")]
 pub(in crate::areas::errors) struct SeriesView {
     id: String,
     interval: &'static str,
@@ -106,6 +112,7 @@ pub(in crate::areas::errors) struct SeriesView {
 
 /// Occurrences of one bucket.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorCount")]
 pub(in crate::areas::errors) struct Point {
     timestamp: IsoTime,
     count: u64,
@@ -113,6 +120,7 @@ pub(in crate::areas::errors) struct Point {
 
 /// What became of many errors.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorBulkAnswer")]
 pub(in crate::areas::errors) struct BulkView {
     /// Errors that were meant and are there.
     pub(in crate::areas::errors) matched: usize,
@@ -122,6 +130,7 @@ pub(in crate::areas::errors) struct BulkView {
 
 /// What became of an error that was told.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ReportedError")]
 pub(in crate::areas::errors) struct Reported {
     /// The error that it is an occurrence of.
     id: String,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use telltale_engine::TimestampMs;
 
@@ -12,6 +12,7 @@ use super::super::ops::{Action, Chosen};
 use super::super::query::{self, InvalidFilter, Written};
 use crate::limits;
 use crate::platform::bounded::AtMost;
+use crate::platform::patterns;
 use crate::platform::span;
 
 /// Ids of errors.
@@ -20,16 +21,23 @@ type Ids = AtMost<String, { limits::ERRORS_NAMED_MAX }>;
 /// An error told by a program; read by hand, described here. Fields that nobody knows are passed over.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "the schema of a body that is read without it")]
+#[schemars(rename = "ErrorReportInput")]
 pub(in crate::areas::errors) struct ReportInput {
     /// Required, unless there is a message.
     exception: Option<ReportException>,
     message: Option<String>,
     /// fatal, error, warning, info or debug; error when absent.
+    #[serde(default)]
+    #[schemars(schema_with = "sent_level")]
     level: Option<String>,
     /// When it happened; now when absent.
+    #[serde(default)]
+    #[schemars(schema_with = "patterns::optional_time")]
     timestamp: Option<String>,
     user: Option<ReportUser>,
     /// Texts by their names.
+    #[serde(default)]
+    #[schemars(schema_with = "named_texts")]
     tags: Option<BTreeMap<String, String>>,
     /// What makes the group, instead of the exception; `{{ default }}` stands for what the exception says,
     /// `{{ transaction }}`, `{{ error.type }}`, `{{ tags.x }}` and the other variables of Sentry for their values.
@@ -43,6 +51,7 @@ pub(in crate::areas::errors) struct ReportInput {
 /// What was raised.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "the schema of a body that is read without it")]
+#[schemars(rename = "ErrorReportException")]
 pub(in crate::areas::errors) struct ReportException {
     /// Required, unless there is a message.
     r#type: Option<String>,
@@ -55,63 +64,88 @@ pub(in crate::areas::errors) struct ReportException {
 /// To whom it happened.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "the schema of a body that is read without it")]
+#[schemars(rename = "ErrorReportUser")]
 pub(in crate::areas::errors) struct ReportUser {
+    #[serde(default)]
+    #[schemars(schema_with = "text_or_number")]
     id: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "text_or_number")]
     email: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "text_or_number")]
     username: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "text_or_number")]
     ip_address: Option<String>,
 }
 
 /// A body that says nothing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "EmptyInput")]
 pub(in crate::areas::errors) struct Nothing {}
 
 /// Why an error is resolved.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorResolveInput")]
 pub(in crate::areas::errors) struct ResolveInput {
+    #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     note: Option<String>,
 }
 
 /// For how long and why an error is ignored.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorIgnoreInput")]
 pub(in crate::areas::errors) struct IgnoreInput {
     /// `forever`, or a span such as 30m, 24h, 7d or 2w; for ever when absent.
+    #[schemars(regex(pattern = patterns::SPAN_OR_FOREVER))]
     duration: Option<String>,
+    #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     reason: Option<String>,
 }
 
 /// Whose an error is.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorAssignInput")]
+#[schemars(extend("required" = ["user_id"]))]
 pub(in crate::areas::errors) struct AssignInput {
-    /// Required; null for nobody's.
+    /// Null for nobody's.
     #[serde(default, deserialize_with = "given")]
+    #[schemars(schema_with = "assignee")]
     user_id: Option<Option<String>>,
 }
 
 /// Which errors become part of another.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorMergeInput")]
 pub(in crate::areas::errors) struct MergeInput {
-    /// Required.
+    #[schemars(required, length(min = 1, max = limits::ERRORS_NAMED_MAX))]
     ids: Option<Ids>,
 }
 
 /// What is done to many errors: to those in `ids`, or to all that the filter finds.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorBulkInput")]
 pub(in crate::areas::errors) struct BulkInput {
-    /// Required: resolve, ignore, unresolve, assign or delete.
+    #[schemars(schema_with = "actions", required)]
     action: Option<String>,
+    #[schemars(length(min = 1, max = limits::ERRORS_NAMED_MAX))]
     ids: Option<Ids>,
     filter: Option<FilterInput>,
+    #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     note: Option<String>,
+    #[schemars(regex(pattern = patterns::SPAN_OR_FOREVER))]
     duration: Option<String>,
+    #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     reason: Option<String>,
     #[serde(default, deserialize_with = "given")]
+    #[schemars(schema_with = "assignee")]
     user_id: Option<Option<String>>,
     /// Must be true to delete.
     confirm: Option<bool>,
@@ -120,8 +154,13 @@ pub(in crate::areas::errors) struct BulkInput {
 /// Which errors are meant; all of them where nothing is said.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ErrorFilter")]
 pub(in crate::areas::errors) struct FilterInput {
+    #[serde(default)]
+    #[schemars(schema_with = "status")]
     status: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "level")]
     level: Option<String>,
     since: Option<String>,
     from: Option<String>,
@@ -129,8 +168,50 @@ pub(in crate::areas::errors) struct FilterInput {
     environment: Option<String>,
     release: Option<String>,
     tags: Option<BTreeMap<String, String>>,
+    #[schemars(length(max = limits::ERROR_SEARCH_CHARS_MAX))]
     search: Option<String>,
     assignee: Option<String>,
+}
+
+/// One of these words, or null where a field may be left out.
+fn words(words: &[&str]) -> Schema {
+    let words: Vec<Option<&str>> = words.iter().map(|word| Some(*word)).chain([None]).collect();
+    json_schema!({ "type": ["string", "null"], "enum": words })
+}
+
+fn named_texts(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": ["object", "null"],
+        "propertyNames": { "minLength": 1 },
+        "additionalProperties": { "type": "string" },
+    })
+}
+
+/// A number is kept as its decimal text.
+fn text_or_number(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "number", "null"] })
+}
+
+fn sent_level(_: &mut SchemaGenerator) -> Schema {
+    words(&["fatal", "error", "warning", "info", "debug"])
+}
+
+fn level(_: &mut SchemaGenerator) -> Schema {
+    words(&["warning", "error", "fatal"])
+}
+
+fn status(_: &mut SchemaGenerator) -> Schema {
+    words(&["unresolved", "resolved", "ignored"])
+}
+
+fn actions(_: &mut SchemaGenerator) -> Schema {
+    let actions = ["resolve", "ignore", "unresolve", "assign", "delete"];
+    json_schema!({ "type": "string", "enum": actions })
+}
+
+fn assignee(_: &mut SchemaGenerator) -> Schema {
+    let max = limits::ERROR_NOTE_CHARS_MAX;
+    json_schema!({ "type": ["string", "null"], "minLength": 1, "maxLength": max })
 }
 
 /// Tells `null` from an absent field.

@@ -81,9 +81,9 @@ const LIST: Doc = Doc::new(TAG, "List dead jobs, the last to die first")
             "per_page",
             "Jobs of a page; 50 when absent, a larger number is taken as 500.",
         )
-        .form(Form::Integer(1, 500)),
-        Param::query("limit", "The same as `per_page`.").form(Form::Integer(1, 500)),
-        Param::query("page", "Which page, from 1; 1 when absent.").form(Form::Integer(1, u64::MAX)),
+        .form(Form::Integer(1)),
+        Param::query("limit", "The same as `per_page`.").form(Form::Integer(1)),
+        Param::query("page", "Which page, from 1; 1 when absent.").form(Form::Integer(1)),
         INTERNAL,
     ])
     .ok::<DeadList>()
@@ -101,9 +101,13 @@ const RETRY: Doc = Doc::new(TAG, "Try a dead job again")
 const RETRY_ALL: Doc = Doc::new(TAG, "Try dead jobs again")
     .about("By ids or by filter, never both. Ids of no dead job are counted as `failed`, and so are jobs whose unique key another one has. Jobs that die meanwhile are not touched.")
     .parameters(&[INTERNAL])
-    .request::<SelectionInput>()
+    .request::<SelectionInput>(r#"{"filter": {"queue": "mails"}}"#)
     .ok::<RetriedAll>()
-    .errors(&[ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::InvalidTimestamp]);
+    .errors(&[
+        ErrorCode::MissingField,
+        ErrorCode::InvalidField,
+        ErrorCode::InvalidTimestamp,
+    ]);
 
 const DELETE: Doc = Doc::new(TAG, "Delete a dead job").ok::<Deleted>().errors(&[NO_DEAD_JOB]);
 
@@ -113,9 +117,13 @@ const DELETE_ALL: Doc = Doc::new(TAG, "Delete dead jobs")
         Param::query("confirm", "In place of the field of the body.").form(Form::Flag),
         INTERNAL,
     ])
-    .request::<SelectionInput>()
+    .optional_request::<SelectionInput>(r#"{"filter": {"queue": "mails"}, "confirm": true}"#)
     .ok::<DeletedAll>()
-    .errors(&[ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::InvalidTimestamp]);
+    .errors(&[
+        ErrorCode::MissingField,
+        ErrorCode::InvalidField,
+        ErrorCode::InvalidTimestamp,
+    ]);
 
 const ANALYTICS: Doc = Doc::new(TAG, "Count the jobs that died")
     .about("Of whole days in UTC, of which today is the last: 1, 7 or 30. Jobs that were retried or deleted since count too.")

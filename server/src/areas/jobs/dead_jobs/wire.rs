@@ -1,6 +1,6 @@
 //! Dead jobs as JSON.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
@@ -19,6 +19,7 @@ use crate::platform::time::{self, IsoTime};
 
 /// A page of dead jobs, the last to die first.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobList")]
 pub(super) struct DeadList {
     dead_jobs: Vec<DeadSummary>,
     /// How many fit in all.
@@ -28,6 +29,7 @@ pub(super) struct DeadList {
 
 /// Which page it is.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobPagination")]
 pub(super) struct Pagination {
     /// From 1.
     page: usize,
@@ -36,6 +38,7 @@ pub(super) struct Pagination {
 
 /// A dead job.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobSummary")]
 pub(super) struct DeadSummary {
     id: String,
     /// The job that it was.
@@ -52,6 +55,7 @@ pub(super) struct DeadSummary {
 
 /// A dead job with its story.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJob")]
 pub(super) struct DeadView {
     #[serde(flatten)]
     summary: DeadSummary,
@@ -64,6 +68,7 @@ pub(super) struct DeadView {
 
 /// A failed attempt.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobFailure")]
 struct RetryView {
     attempt: u16,
     failed_at: IsoTime,
@@ -73,6 +78,7 @@ struct RetryView {
 
 /// A dead job that is tried again.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RetriedDeadJob")]
 pub(super) struct Retried {
     dead_job_id: String,
     new_job_id: String,
@@ -82,6 +88,7 @@ pub(super) struct Retried {
 
 /// Dead jobs that are tried again.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RetriedDeadJobs")]
 pub(super) struct RetriedAll {
     retried: usize,
     failed: usize,
@@ -90,6 +97,7 @@ pub(super) struct RetriedAll {
 
 /// Dead jobs that are forgotten.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeletedDeadJobs")]
 pub(super) struct DeletedAll {
     deleted: usize,
     message: String,
@@ -98,8 +106,10 @@ pub(super) struct DeletedAll {
 /// Which dead jobs shall be changed: by id, or by what they have in common.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DeadJobSelectionInput")]
 pub(super) struct SelectionInput {
     /// Ids of dead jobs, or of the jobs they were.
+    #[schemars(length(min = 1, max = limits::DEAD_IDS_MAX))]
     job_ids: Option<AtMost<String, { limits::DEAD_IDS_MAX }>>,
     /// Instead of ids.
     filter: Option<FilterInput>,
@@ -110,16 +120,20 @@ pub(super) struct SelectionInput {
 /// What dead jobs have in common: all that is given.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "DeadJobFilter")]
 struct FilterInput {
     class_name: Option<String>,
     error_class: Option<String>,
     queue: Option<String>,
     /// That died before this time, in any form that query parameters take.
+    #[serde(default)]
+    #[schemars(schema_with = "time_or_date")]
     older_than: Option<String>,
 }
 
 /// Deaths of a period.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DeadJobAnalytics")]
 pub(super) struct Analytics {
     period: &'static str,
     /// Jobs that died, those included that were retried or deleted since.
@@ -152,6 +166,16 @@ struct DayDeaths {
     count: u64,
 }
 
+fn time_or_date(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            { "type": "string", "format": "date-time" },
+            { "type": "string", "format": "date" },
+            { "type": "null" },
+        ],
+    })
+}
+
 impl Pagination {
     /// Reads `page`, from 1, and `per_page`, which may be called `limit`.
     pub(super) fn read(query: &Query) -> ApiResult<Self> {
@@ -164,6 +188,7 @@ impl Pagination {
             ));
         }
         let per_page = per_page.or(limit).unwrap_or(limits::DEAD_PAGE_DEFAULT);
+        // However far, a page beyond the last one is empty.
         let page = query.limit("page", usize::MAX)?.unwrap_or(1);
         Ok(Self { page, per_page })
     }
@@ -217,7 +242,8 @@ impl SelectionInput {
 
     /// Refuses unless the caller says that they mean it.
     pub(super) fn check_confirmed(&self, query: &Query) -> ApiResult<()> {
-        if self.confirm == Some(true) || query.flag("confirm")? == Some(true) {
+        let asked = query.flag("confirm")?;
+        if self.confirm == Some(true) || asked == Some(true) {
             return Ok(());
         }
         let message = "confirm must be true: the jobs are deleted for good";

@@ -138,6 +138,6 @@ const DELETE: Doc = Doc::new(TAG, "Delete an empty queue")
 const PURGE: Doc = Doc::new(TAG, "Delete the jobs of a queue that wait")
     .about("Those that are ready, scheduled or waiting to be tried again; jobs under way are not touched.")
     .parameters(&[Param::query("confirm", "In place of the body, which some proxies drop.").form(Form::Flag)])
-    .request::<PurgeInput>()
+    .optional_request::<PurgeInput>(r#"{"confirm": true}"#)
     .ok::<Purged>()
     .errors(&[NO_QUEUE, ErrorCode::ReservedName, ErrorCode::MissingField]);

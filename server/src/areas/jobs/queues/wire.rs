@@ -44,6 +44,7 @@ pub(super) struct QueueSummary {
 
 /// Attempts that ended lately.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "QueueThroughput")]
 struct Throughput {
     per_minute: u64,
     per_hour: u64,
@@ -73,6 +74,7 @@ struct QueueStats {
 
 /// How many attempts of a class ended.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "QueueClassCount")]
 struct ClassCount {
     class: String,
     count: u64,
@@ -103,6 +105,7 @@ struct QueuePoint {
 
 /// A queue that was paused.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PausedQueue")]
 pub(super) struct Paused {
     queue: String,
     /// `paused`.
@@ -112,6 +115,7 @@ pub(super) struct Paused {
 
 /// A queue that was resumed.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ResumedQueue")]
 pub(super) struct Resumed {
     queue: String,
     /// `active`.
@@ -122,6 +126,7 @@ pub(super) struct Resumed {
 /// That jobs shall really be deleted.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "QueuePurgeInput")]
 pub(super) struct PurgeInput {
     /// Must be true, here or in the query string.
     confirm: Option<bool>,
@@ -129,6 +134,7 @@ pub(super) struct PurgeInput {
 
 /// A queue whose waiting jobs were deleted.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PurgedQueue")]
 pub(super) struct Purged {
     queue: String,
     jobs_deleted: usize,
@@ -217,7 +223,8 @@ impl Resumed {
 impl PurgeInput {
     /// Refuses unless the caller says that they mean it.
     pub(super) fn check(self, query: &Query) -> ApiResult<()> {
-        if self.confirm == Some(true) || query.flag("confirm")? == Some(true) {
+        let asked = query.flag("confirm")?;
+        if self.confirm == Some(true) || asked == Some(true) {
             return Ok(());
         }
         let message = "confirm must be true: the jobs are deleted for good";

@@ -9,10 +9,11 @@ use super::wire::{
 use crate::app::App;
 use crate::areas::jobs::fields::{INTERNAL, enqueueing, working};
 use crate::http::{
-    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response,
-    Route,
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Link, PAGING, Param, Request, Resource,
+    Response, Route,
 };
-use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::limits::{JOB_SEARCH_CHARS_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::platform::patterns;
 
 /// The routes of jobs.
 pub static ROUTES: &[Route] = &[
@@ -100,8 +101,12 @@ const ENQUEUE: Doc = Doc::new(TAG, "Enqueue a job")
         "The job is on disk when this is answered, and is worked at least once. While a job with its `unique_key` is not \
          finished, another one is refused with `conflict`, and `details.id` names the job there is. Public keys cannot enqueue.",
     )
-    .request::<JobInput>()
+    .request::<JobInput>(r#"{"class_name": "SendMail", "queue": "mails", "arguments": {"to": "ann@example.com"}}"#)
     .created::<EnqueuedView>()
+    .links(&[
+        Link::get("/api/v1/jobs/{id}", "id", "/job_id"),
+        Link::get("/api/v1/queues/{name}", "name", "/queue"),
+    ])
     .errors(&[
         ErrorCode::MissingField,
         ErrorCode::InvalidField,
@@ -113,7 +118,7 @@ const ENQUEUE: Doc = Doc::new(TAG, "Enqueue a job")
 
 const ENQUEUE_BATCH: Doc = Doc::new(TAG, "Enqueue up to 1000 jobs")
     .about("Jobs that are good are enqueued together, all of them or, should the server fail, none; the others are told. Public keys cannot enqueue.")
-    .request::<BatchInput>()
+    .request::<BatchInput>(r#"{"jobs": [{"class_name": "SendMail"}, {"class_name": "SendMail", "run_at": "2026-01-02T03:04:05Z"}]}"#)
     .created::<BatchView>()
     .errors(&[ErrorCode::MissingField, ErrorCode::BatchTooLarge])
     .ext();
@@ -128,8 +133,9 @@ const LIST: Doc = Doc::new(TAG, "List the jobs that wait or run, the last to be 
         Param::query("status", "Only with this status. `waiting` jobs are ready to be fetched, and their status says `ready`.")
             .form(Form::OneOf(&["waiting", "scheduled", "retrying", "running"])),
         Param::query("class_name", "Only of this class."),
-        Param::query("search", "Only with this text in their class or their arguments, in any case; at most 200 characters."),
-        Param::query("cursor", "`next_cursor` of the page before."),
+        Param::query("search", "Only with this text in their class or their arguments, in any case; at most 200 characters.")
+            .form(Form::TextTo(JOB_SEARCH_CHARS_MAX)),
+        Param::query("cursor", "`next_cursor` of the page before.").form(Form::Pattern(patterns::JOB_ID)),
         PAGING[0],
         INTERNAL,
     ])
@@ -156,20 +162,20 @@ const DELETE: Doc = Doc::new(TAG, "Delete a job that has not started")
 
 const ACK: Doc = Doc::new(TAG, "Finish a job")
     .about("The same again is answered alike. A token that is no longer the holder's is `reservation_lost`.")
-    .request::<TokenInput>()
+    .request::<TokenInput>(r#"{"reservation_token": "1"}"#)
     .ok::<AckedView>()
     .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::ReservationLost])
     .ext();
 
 const FAIL: Doc = Doc::new(TAG, "Tell that an attempt failed")
     .about("The job is tried again, each time later, until it has had all its attempts; then it is dead.")
-    .request::<FailInput>()
+    .request::<FailInput>(r#"{"reservation_token": "1", "error_class": "Timeout", "error_message": "no answer"}"#)
     .ok::<FailedView>()
     .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::ReservationLost])
     .ext();
 
 const EXTEND: Doc = Doc::new(TAG, "Keep a job for longer")
-    .request::<ExtendInput>()
+    .request::<ExtendInput>(r#"{"reservation_token": "1", "seconds": 60}"#)
     .ok::<ExtendedView>()
     .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::ReservationLost])
     .ext();

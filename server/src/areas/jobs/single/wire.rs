@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
@@ -15,39 +14,51 @@ use crate::platform::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
     JobStanding, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
 };
-use crate::platform::json::read_fitting;
+use crate::platform::json::{read_fitting, whole_or_null};
+use crate::platform::patterns;
 use crate::platform::time::{self, IsoTime};
 
 /// A job to be enqueued. Fields that are not named here are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct JobInput {
-    /// Required: what kind of job it is.
+    /// What kind of job it is.
+    #[schemars(required, length(max = limits::JOB_CLASS_CHARS_MAX), regex(pattern = patterns::LINE))]
     class_name: Option<String>,
     /// Where it waits; `default` when absent.
+    #[schemars(length(max = limits::QUEUE_NAME_CHARS_MAX), regex(pattern = patterns::QUEUE))]
     queue: Option<String>,
     /// What it is to be done with: an object of at most 64 KiB; an empty one when absent.
-    #[schemars(with = "Option<Map<String, Value>>")]
+    #[schemars(with = "Option<Arguments>")]
     arguments: Option<Box<RawValue>>,
     /// When it may begin; at once when absent or past.
+    #[serde(default)]
+    #[schemars(schema_with = "patterns::optional_time")]
     run_at: Option<String>,
     /// How often it is tried, from 1 to 1000; 25 when absent.
+    #[schemars(range(min = 1, max = limits::JOB_ATTEMPTS_MAX))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     max_attempts: Option<i64>,
     /// Of all jobs that are not finished only one has this key.
+    #[schemars(length(min = 1, max = limits::UNIQUE_KEY_CHARS_MAX))]
     unique_key: Option<String>,
     /// Seconds that a worker may hold it, from 1 to 86400; as the server is configured when absent.
+    #[schemars(range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     timeout_seconds: Option<i64>,
 }
 
 /// Jobs to be enqueued together.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "JobBatchInput")]
 pub(super) struct BatchInput {
     /// At most 1000.
-    #[schemars(with = "Vec<JobInput>")]
+    #[schemars(with = "Vec<JobInput>", length(max = limits::JOB_BATCH_MAX))]
     jobs: AtMost<Box<RawValue>, { limits::JOB_BATCH_MAX }>,
 }
 
 /// A job that was enqueued.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EnqueuedJob")]
 pub(super) struct EnqueuedView {
     job_id: String,
     queue: String,
@@ -57,6 +68,7 @@ pub(super) struct EnqueuedView {
 
 /// What became of a batch.
 #[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "JobBatchAnswer")]
 pub(super) struct BatchView {
     accepted: usize,
     rejected: usize,
@@ -77,6 +89,7 @@ struct RejectedJob {
 
 /// A page of jobs that wait or run, the last to be enqueued first.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JobList")]
 pub(super) struct JobListView {
     jobs: Vec<JobSummary>,
     /// Where the next page begins; absent after the last.
@@ -121,6 +134,7 @@ pub(super) struct JobSummary {
 
 /// A failed attempt.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JobFailure")]
 struct FailureView {
     attempt: u16,
     failed_at: IsoTime,
@@ -130,15 +144,19 @@ struct FailureView {
 
 /// What proves that a worker holds a job.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "JobTokenInput")]
 pub(super) struct TokenInput {
-    /// Required: as the fetch answered it.
+    /// As the fetch answered it.
+    #[schemars(required)]
     reservation_token: Option<String>,
 }
 
 /// How an attempt failed.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "JobFailInput")]
 pub(super) struct FailInput {
-    /// Required: as the fetch answered it.
+    /// As the fetch answered it.
+    #[schemars(required)]
     reservation_token: Option<String>,
     /// At most 100 characters; what is longer is cut, here and below.
     error_class: Option<String>,
@@ -150,15 +168,20 @@ pub(super) struct FailInput {
 
 /// How much longer a job is held.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "JobExtendInput")]
 pub(super) struct ExtendInput {
-    /// Required: as the fetch answered it.
+    /// As the fetch answered it.
+    #[schemars(required)]
     reservation_token: Option<String>,
-    /// Required: seconds from now, from 1 to 86400.
+    /// Seconds from now, from 1 to 86400.
+    #[schemars(required, range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
+    #[serde(deserialize_with = "whole_or_null")]
     seconds: Option<i64>,
 }
 
 /// A job that was finished.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AckedJob")]
 pub(super) struct AckedView {
     job_id: String,
     /// `completed`.
@@ -167,6 +190,7 @@ pub(super) struct AckedView {
 
 /// What becomes of a job that failed.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FailedJob")]
 pub(super) struct FailedView {
     job_id: String,
     /// `retrying` or `dead`.
@@ -177,6 +201,7 @@ pub(super) struct FailedView {
 
 /// Until when a job is held.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ExtendedJob")]
 pub(super) struct ExtendedView {
     job_id: String,
     expires_at: IsoTime,
@@ -210,6 +235,10 @@ impl BatchInput {
             ApiError::new(ErrorCode::BatchTooLarge, message).field("jobs")
         })?;
         let read = |raw: Box<RawValue>| {
+            // A list would be read as the fields in their order.
+            if !raw.get().starts_with('{') {
+                return Err(ApiError::new(ErrorCode::InvalidParameter, "a job must be an object"));
+            }
             let input = read_fitting::<JobInput>(raw.get().as_bytes());
             let input = input.map_err(|misfit| {
                 ApiError::new(ErrorCode::InvalidParameter, misfit.sentence("a job"))

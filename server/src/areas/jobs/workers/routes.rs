@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::areas::jobs::fields::{INTERNAL, whose, working};
 use crate::areas::jobs::period::period;
 use crate::http::{
-    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Resource,
+    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request, Resource,
     Response, Route, Scope,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -126,8 +126,11 @@ const STATS: Doc = Doc::new(TAG, "Get the history of all workers")
 
 const REGISTER: Doc = Doc::new(TAG, "Register a worker")
     .about("Queues that it names are made. It is gone when it is not heard of for four heartbeats.")
-    .request::<WorkerInput>()
+    .request::<WorkerInput>(
+        r#"{"hostname": "web-1", "pid": 4711, "queues": ["mails"], "concurrency": 4}"#,
+    )
     .created::<RegisteredView>()
+    .links(&[Link::get("/api/v1/workers/{id}", "id", "/id")])
     .errors(&[
         ErrorCode::MissingField,
         ErrorCode::InvalidField,
@@ -138,7 +141,7 @@ const REGISTER: Doc = Doc::new(TAG, "Register a worker")
 
 const HEARTBEAT: Doc = Doc::new(TAG, "Tell that a worker is alive")
     .about("The answer says what the worker may do; that never goes back. `worker_not_found`: register again.")
-    .request::<VitalsInput>()
+    .optional_request::<VitalsInput>(r#"{"busy_threads": 2, "memory_mb": 180.5}"#)
     .ok::<HeardView>()
     .errors(&[NO_WORKER, ErrorCode::InvalidState, ErrorCode::InvalidField])
     .ext();
@@ -150,7 +153,7 @@ const FETCH: Doc = Doc::new(TAG, "Fetch jobs")
          once. A worker that is not active gets none. An `Idempotency-Key` is ignored: a repetition is another fetch, and jobs of an \
          answer that reaches nobody go back to the front of their queues.",
     )
-    .request::<FetchInput>()
+    .optional_request::<FetchInput>(r#"{"limit": 1}"#)
     .ok::<Fetched>()
     .errors(&[NO_WORKER, ErrorCode::InvalidState, ErrorCode::InvalidField])
     .ext();

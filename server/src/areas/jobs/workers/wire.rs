@@ -1,6 +1,6 @@
 //! Workers as JSON.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
@@ -13,23 +13,31 @@ use crate::platform::jobs::{
     Heard, Holding, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered, Vitals,
     WorkerId, WorkerMoment, WorkerPage, WorkerStatus, WorkerView, WorkersPast,
 };
-use crate::platform::json::Plain;
+use crate::platform::json::{Plain, whole_or_null};
+use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
 /// A worker that wants to be known.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct WorkerInput {
-    /// Required: where it runs.
+    /// Where it runs.
+    #[schemars(required, length(min = 1, max = limits::HOSTNAME_CHARS_MAX))]
     hostname: Option<String>,
+    #[schemars(range(max = u32::MAX))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     pid: Option<u32>,
-    /// Required: what it works, the most urgent first.
+    /// What it works, the most urgent first.
+    #[schemars(schema_with = "queues_schema", required)]
     queues: Option<AtMost<String, { limits::WORKER_QUEUES_MAX }>>,
     /// Jobs that it does at once; 1 when absent.
+    #[schemars(range(min = 1, max = limits::WORKER_CONCURRENCY_MAX))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     concurrency: Option<i64>,
 }
 
 /// A worker that is known now.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RegisteredWorker")]
 pub(super) struct RegisteredView {
     id: String,
     /// How often it should be heard of.
@@ -40,16 +48,22 @@ pub(super) struct RegisteredView {
 
 /// How a worker is doing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "WorkerVitalsInput")]
 pub(super) struct VitalsInput {
+    #[schemars(range(max = u32::MAX))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     busy_threads: Option<u32>,
     /// From 0 to 1000000000.
+    #[schemars(range(min = 0, max = limits::WORKER_VITAL_MAX))]
     memory_mb: Option<f64>,
     /// From 0 to 1000000000.
+    #[schemars(range(min = 0, max = limits::WORKER_VITAL_MAX))]
     cpu_percent: Option<f64>,
 }
 
 /// What a worker hears back.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "HeardWorker")]
 pub(super) struct HeardView {
     /// `active`, `quiet` or `stopping`: what the worker is to obey.
     status: &'static str,
@@ -59,21 +73,27 @@ pub(super) struct HeardView {
 
 /// How many jobs a worker wants.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "JobFetchInput")]
 pub(super) struct FetchInput {
     /// Jobs at most, from 1 to 100; 1 when absent.
+    #[schemars(range(min = 1, max = limits::JOB_FETCH_MAX))]
+    #[serde(default, deserialize_with = "whole_or_null")]
     limit: Option<i64>,
     /// How long to wait for the first, up to 30; not at all when absent.
+    #[schemars(range(min = 0, max = limits::JOB_WAIT_SECONDS_MAX))]
     wait_seconds: Option<f64>,
 }
 
 /// Jobs that a worker holds now.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FetchedJobs")]
 pub(super) struct Fetched {
     jobs: Vec<HoldingView>,
 }
 
 /// A job that a worker holds now.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FetchedJob")]
 struct HoldingView {
     job_id: String,
     class_name: String,
@@ -96,6 +116,7 @@ pub(super) struct WorkerList {
 
 /// The threads of all workers.
 #[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "WorkerThreads")]
 struct Threads {
     total_workers: usize,
     total_threads: u64,
@@ -135,6 +156,7 @@ pub(super) struct WorkerDetail {
 
 /// A job that a worker holds.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "WorkerJob")]
 struct CurrentJob {
     job_id: String,
     class_name: String,
@@ -144,6 +166,7 @@ struct CurrentJob {
 
 /// A worker that was told something.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ToldWorker")]
 pub(super) struct Told {
     id: String,
     status: &'static str,
@@ -152,6 +175,7 @@ pub(super) struct Told {
 
 /// Workers that were told something.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "QuietedWorkers")]
 pub(super) struct QuietedAll {
     workers_quieted: usize,
     message: String,
@@ -189,6 +213,16 @@ struct WorkerPoint {
     utilization: Option<Plain>,
     /// Attempts that ended.
     throughput: u64,
+}
+
+fn queues_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "minItems": 1,
+        "maxItems": limits::WORKER_QUEUES_MAX,
+        "uniqueItems": true,
+        "items": { "type": "string", "pattern": patterns::QUEUE, "maxLength": limits::QUEUE_NAME_CHARS_MAX },
+    })
 }
 
 impl WorkerInput {

@@ -1,0 +1,300 @@
+//! The OpenAPI document tells the truth: its examples succeed, its links lead to what was made, its schemas have names.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use telltale_tests::{Answer, Client, Server};
+
+/// An operation of the document.
+struct Operation<'d> {
+    method: String,
+    path: &'d str,
+    described: &'d Value,
+}
+
+impl Operation<'_> {
+    fn told(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// The media type of the body and an example of it.
+    fn example(&self) -> Option<(&str, &Value)> {
+        let content = self.described["requestBody"]["content"].as_object()?;
+        content.iter().find_map(|(media, body)| Some((media.as_str(), body.get("example")?)))
+    }
+}
+
+#[track_caller]
+fn operations(document: &Value) -> Vec<Operation<'_>> {
+    let paths = document["paths"].as_object().into_iter().flatten();
+    let operations = paths.flat_map(|(path, methods)| {
+        methods.as_object().into_iter().flatten().map(move |(method, described)| Operation {
+            method: method.to_uppercase(),
+            path,
+            described,
+        })
+    });
+    operations.collect()
+}
+
+fn document(client: &Client) -> Value {
+    client.get("/api/v1/openapi.json").json()
+}
+
+/// Ids of what was made, by the path that has them: `/api/v1/dashboards/{id}` is the dashboard.
+type Made = BTreeMap<String, String>;
+
+/// The path with the ids of what was made; `None` where something in it was not.
+fn filled(path: &str, made: &Made) -> Option<String> {
+    let (mut so_far, mut filled) = (String::new(), String::new());
+    for part in path.split('/').skip(1) {
+        so_far.push('/');
+        so_far.push_str(part);
+        filled.push('/');
+        filled.push_str(if part.starts_with('{') { made.get(&so_far)? } else { part });
+    }
+    Some(filled)
+}
+
+#[track_caller]
+fn send(client: &Client, operation: &Operation<'_>, path: &str) -> Answer {
+    let request = client.request(&operation.method, path);
+    match operation.example() {
+        Some((_, example)) if example.is_object() => request.json(example).send(),
+        Some((media, example)) => {
+            let text = example.as_str().unwrap_or_default();
+            request.header("content-type", media).body(text).send()
+        }
+        None => request.send(),
+    }
+}
+
+/// Remembers what an answer links to, and goes there.
+#[track_caller]
+fn follow(client: &Client, document: &Value, described: &Value, answer: &Answer, made: &mut Made) {
+    let status = answer.status.to_string();
+    let links = described["responses"][status.as_str()]["links"].as_object();
+    for link in links.into_iter().flatten().map(|(_, link)| link) {
+        let all = operations(document);
+        let to = all.iter().find(|one| one.described["operationId"] == link["operationId"]);
+        let Some(to) = to else { panic!("{link} leads nowhere") };
+        for (name, place) in link["parameters"].as_object().into_iter().flatten() {
+            let Some(pointer) = place.as_str().and_then(|p| p.strip_prefix("$response.body#"))
+            else {
+                continue;
+            };
+            let body = answer.json();
+            let value = body.pointer(pointer).and_then(Value::as_str);
+            let Some(value) = value else { panic!("{link}: {body} has no {pointer}") };
+            let end = to.path.find(&format!("{{{name}}}")).unwrap_or_default() + name.len() + 2;
+            made.insert(to.path.get(..end).unwrap_or_default().to_owned(), value.to_owned());
+        }
+        let Some(path) = filled(to.path, made) else { panic!("{link}: something is not named") };
+        let found = client.get(&path);
+        assert_eq!(found.status, 200, "{link}: {}", found.summary());
+    }
+}
+
+#[test]
+fn examples_succeed_and_links_lead_to_what_was_made() {
+    let server = Server::start();
+    let client = server.client();
+    let document = document(&client);
+    let (mut made, mut followed) = (Made::new(), 0);
+    let mut operations = operations(&document);
+    // What makes something comes before what needs it, and what deletes it comes last.
+    let depth = |one: &Operation<'_>| one.path.matches('{').count();
+    operations.sort_by_key(|one| (one.method == "DELETE", depth(one), one.path != "/api/v1/jobs"));
+    let mut tried = 0;
+    for operation in &operations {
+        if operation.example().is_none() || operation.method == "GET" {
+            continue;
+        }
+        let Some(path) = filled(operation.path, &made) else {
+            // Nothing dies here, and nothing is fetched.
+            assert!(operation.path.contains("{id}"), "{} is out of reach", operation.told());
+            continue;
+        };
+        // Nobody holds the job whose token the example has.
+        let needs_holder = ["/ack", "/fail", "/extend"].iter().any(|end| path.ends_with(end));
+        let answer = send(&client, operation, &path);
+        if needs_holder {
+            answer.refused(409, "reservation_lost");
+        } else {
+            let is_success = (200..300).contains(&answer.status);
+            assert!(is_success, "{}: {}", operation.told(), answer.summary());
+            let before = made.len();
+            follow(&client, &document, operation.described, &answer, &mut made);
+            followed += made.len() - before;
+        }
+        tried += 1;
+    }
+    assert!(tried >= 30, "only {tried} examples were tried");
+    assert!(followed >= 7, "links led to {followed} things: {made:?}");
+}
+
+#[test]
+fn examples_of_parameters_are_taken() {
+    let server = Server::start();
+    let client = server.client();
+    client.post("/api/v1/metrics", &json!({"name": "cpu.usage", "type": "gauge", "value": 1}));
+    let document = document(&client);
+    let mut tried = 0;
+    for operation in operations(&document) {
+        let parameters = operation.described["parameters"].as_array();
+        for parameter in parameters.into_iter().flatten() {
+            let name = parameter["name"].as_str().unwrap_or_default();
+            let examples = match (&parameter["example"], &parameter["schema"]["examples"]) {
+                (Value::String(example), _) => vec![(name.to_owned(), example.clone())],
+                (Value::Object(tags), _) => tags
+                    .iter()
+                    .map(|(k, v)| {
+                        (format!("{name}[{k}]"), v.as_str().unwrap_or_default().to_owned())
+                    })
+                    .collect(),
+                (_, Value::Array(examples)) => {
+                    let texts = examples.iter().filter_map(Value::as_str);
+                    texts.map(|text| (name.to_owned(), text.to_owned())).collect()
+                }
+                _ => continue,
+            };
+            // Of what is in the path there is nothing here.
+            if parameter["in"] != "query" || operation.path.contains("{id}") {
+                continue;
+            }
+            for (name, example) in examples {
+                let mut path = operation.path.replace("{name}", "cpu.usage");
+                path.push_str(&format!("?{name}={}", example.replace(' ', "+")));
+                if operation.path == "/api/v1/query" && name != "metric" {
+                    path.push_str("&metric=cpu.usage");
+                }
+                let answer = client.get(&path);
+                assert_eq!(answer.status, 200, "{path}: {}", answer.summary());
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried >= 30, "only {tried} examples were tried");
+}
+
+#[test]
+fn every_schema_has_a_name_that_does_not_depend_on_the_others() {
+    let server = Server::start();
+    let document = document(&server.client());
+    let names: Vec<&String> = document["components"]["schemas"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(n, _)| n)
+        .collect();
+    assert!(names.len() >= 100, "{names:?}");
+    for name in &names {
+        // The generator numbers what is called alike.
+        assert!(name.chars().all(|c| c.is_ascii_alphabetic()), "{name}");
+    }
+    for expected in ["MetricPage", "MetricDetailData", "DashboardInput", "JobInput", "Error"] {
+        assert!(names.iter().any(|name| *name == expected), "there is no {expected}");
+    }
+}
+
+#[test]
+fn answers_and_bodies_require_what_is_always_there() {
+    let server = Server::start();
+    let document = document(&server.client());
+    let required = |name: &str| document["components"]["schemas"][name]["required"].clone();
+    assert_eq!(required("BatchAnswer"), json!(["accepted", "rejected"]));
+    assert_eq!(required("BulkOutcome"), json!(["accepted", "rejected"]));
+    assert_eq!(required("KeyInput"), json!(["name", "user", "scopes"]));
+    assert_eq!(required("DashboardInput"), json!(["name"]));
+    assert_eq!(required("JobInput"), json!(["class_name"]));
+    assert_eq!(required("JobExtendInput"), json!(["reservation_token", "seconds"]));
+    assert_eq!(required("ErrorAssignInput"), json!(["user_id"]));
+    assert_eq!(required("DashboardPatch"), Value::Null);
+    let body = |path: &str| document["paths"][path]["post"]["requestBody"]["required"].clone();
+    assert_eq!(body("/api/v1/jobs"), json!(true));
+    assert_eq!(body("/api/v1/errors/{id}/resolve"), json!(false));
+}
+
+#[test]
+fn limits_that_clamp_declare_no_maximum() {
+    let server = Server::start();
+    let client = server.client();
+    let document = document(&client);
+    let mut clamped = 0;
+    for operation in operations(&document) {
+        let parameters = operation.described["parameters"].as_array();
+        for parameter in parameters.into_iter().flatten() {
+            if !["limit", "per_page"].iter().any(|name| parameter["name"] == *name) {
+                continue;
+            }
+            assert_eq!(parameter["schema"]["maximum"], Value::Null, "{}", operation.told());
+            if !operation.path.contains('{') {
+                let name = parameter["name"].as_str().unwrap_or_default();
+                client.get(&format!("{}?{name}=99999999999999999999", operation.path)).expect(200);
+                clamped += 1;
+            }
+        }
+    }
+    assert!(clamped >= 8, "only {clamped} limits were found");
+    client.get("/api/v1/dead-jobs?page=99999999999999999999").expect(200);
+}
+
+#[test]
+fn a_literal_path_beside_ids_is_no_id() {
+    let server = Server::start();
+    let client = server.client();
+    client.get("/api/v1/jobs/nothing").refused(404, "job_not_found");
+    for (path, methods) in [
+        ("/api/v1/jobs/batch", "POST"),
+        ("/api/v1/errors/bulk", "POST"),
+        ("/api/v1/dashboards/import", "POST"),
+        ("/api/v1/dead-jobs/analytics", "GET, HEAD"),
+        ("/api/v1/workers/stats", "GET, HEAD"),
+        ("/api/v1/workers/quiet-all", "POST"),
+        // A metric may be called so.
+        ("/api/v1/metrics/batch", "GET, HEAD, POST, DELETE"),
+    ] {
+        let answer = client.request("OPTIONS", path).send();
+        answer.refused(405, "method_not_allowed");
+        assert_eq!(answer.must_header("allow"), methods, "{path}");
+    }
+}
+
+#[test]
+fn whole_numbers_may_have_a_fraction_of_nothing() {
+    let server = Server::start();
+    let client = server.client();
+    let job = json!({"class_name": "A", "max_attempts": 3.0, "timeout_seconds": 6e1});
+    let id = client.post("/api/v1/jobs", &job).expect(201)["job_id"].clone();
+    let path = format!("/api/v1/jobs/{}", id.as_str().unwrap_or_default());
+    assert_eq!(client.get(&path).expect(200)["max_attempts"], 3);
+    for wrong in [json!(1.5), json!("3"), json!(-1.0), json!(true)] {
+        let answer =
+            client.post("/api/v1/jobs", &json!({"class_name": "A", "max_attempts": wrong}));
+        assert!(matches!(answer.status, 400 | 422), "{wrong}: {}", answer.summary());
+    }
+}
+
+#[test]
+fn a_job_of_a_batch_that_is_a_list_is_refused() {
+    let server = Server::start();
+    let listed = json!({"jobs": [["A", null, null, null, null, null, null], {"class_name": "B"}]});
+    let answer = server.client().post("/api/v1/jobs/batch", &listed).expect(201);
+    assert_eq!((&answer["accepted"], &answer["rejected"]), (&json!(1), &json!(1)));
+    assert_eq!(answer["errors"][0]["code"], "invalid_parameter");
+}
+
+#[test]
+fn a_confirmation_in_the_query_string_is_read_whatever_the_body_says() {
+    let server = Server::start();
+    let client = server.client();
+    client.post("/api/v1/jobs", &json!({"class_name": "A", "queue": "q"})).expect(201);
+    for path in ["/api/v1/dead-jobs?confirm=nul", "/api/v1/queues/q/jobs?confirm=nul"] {
+        let body = match path.contains("dead") {
+            true => json!({"confirm": true, "filter": {"queue": "q"}}),
+            false => json!({"confirm": true}),
+        };
+        let answer = client.request("DELETE", path).json(&body).send();
+        answer.refused_for(400, "invalid_parameter", "confirm");
+    }
+}
