@@ -64,7 +64,7 @@ fn a_batch_tells_its_bad_items() {
     assert_eq!((&data["accepted"], &data["rejected"]), (&json!(1), &json!(2)));
     let errors = json!([
         {"index": 1, "code": "invalid_field", "message": "properties must be an object"},
-        {"index": 2, "code": "invalid_field", "message": "a user has 1 to 200 characters"},
+        {"index": 2, "code": "invalid_field", "message": "user_id must have 1 to 200 characters"},
     ]);
     assert_eq!(data["errors"], errors);
     let long = json!({"events": vec![Value::Null; 501]});
