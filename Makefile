@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test setup package fmt lint bench costs compare fuzz simulate soak deny
+.PHONY: help run build test setup package fmt lint bench costs compare fuzz simulate soak contract deny
 
 # The build stays outside the tree, so that every clone can share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -79,6 +79,10 @@ simulate: ## Live through simulated histories with crashes and failing disks for
 soak: ## Put the release build under a steady load for SECONDS=60 and write its curve (CURVE= names the file)
 	@tools/setup build
 	@tools/soak "$(SECONDS)" $(CURVE)
+
+contract: ## Ask the server for SECONDS=60 everything that its OpenAPI document promises, with Schemathesis
+	@tools/setup test
+	@tools/contract "$(SECONDS)"
 
 deny: ## Check licences and sources of the dependencies (needs cargo-deny)
 	cargo deny --workspace check bans licenses sources

@@ -119,10 +119,12 @@ function parameterTable(spec, parameters) {
   const rows = parameters.map((parameter) => {
     const where = { path: "in the path", header: "header" }[parameter.in];
     const kind = [spec.kind(parameter.schema), where].filter(Boolean).join(", ");
+    const isFamily = parameter.style === "deepObject";
+    const example = isFamily ? Object.values(parameter.example || {})[0] : parameter.example;
     return el("tr", {},
-      el("td", {}, el("code", { class: parameter.required ? "must" : undefined }, parameter.style === "deepObject" ? `${parameter.name}[key]` : parameter.name), el("span", { class: "kind" }, kind)),
+      el("td", {}, el("code", { class: parameter.required ? "must" : undefined }, isFamily ? `${parameter.name}[key]` : parameter.name), el("span", { class: "kind" }, kind)),
       el("td", {}, prose(parameter.description),
-        parameter.example ? [" For example ", el("code", {}, parameter.example), "."] : ""));
+        example ? [" For example ", el("code", {}, example), "."] : ""));
   });
   return el("table", {}, el("tbody", {}, rows));
 }

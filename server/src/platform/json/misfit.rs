@@ -115,7 +115,7 @@ fn form(reason: &str) -> Cow<'static, str> {
         let form = if reason == "expected value" { "must be a string" } else { WRONG_FORM };
         return form.into();
     };
-    if expected.starts_with("an integer ") {
+    if expected == "an integer" || expected.starts_with("an integer ") {
         return format!("must be {expected}").into();
     }
     let form = match expected {

@@ -104,7 +104,7 @@ const LINES: BodyDoc = BodyDoc {
     media: "text/plain",
     schema: SchemaGenerator::subschema_for::<String>,
     required: false,
-    example: "cpu,host=web-1 usage=42.5,steal=0\nlogins value=3i\n",
+    example: "cpu,host=web-1 usage=42.5,steal=0\nsessions value=3i\n",
 };
 
 const WRITE: Doc = Doc::new(TAG, "Write Influx line protocol")
