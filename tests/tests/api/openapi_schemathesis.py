@@ -4,6 +4,7 @@ accepted, what does not is refused, and every answer is one that the document ha
 Arguments: the URL, the key, the cases per operation, the seed, seconds (0: one round), and a folder for files of its own.
 """
 
+import os
 import re
 import sys
 from datetime import datetime
@@ -138,6 +139,8 @@ CONFIG = """
 negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 428, 429, "5xx"]
 """
 
+# What it keeps from run to run it keeps where it runs.
+os.chdir(FOLDER)
 config = Path(FOLDER) / "schemathesis.toml"
 config.write_text(CONFIG)
 replaced = "positive_data_acceptance,negative_data_rejection,allow_header_conformance"
