@@ -155,23 +155,11 @@ impl Driver {
                 if answer.id != id || answer.status != expected {
                     return fail("a new job is answered otherwise than it was drafted", new.name);
                 }
-                let key = new.unique;
-                let holder = key.and_then(|key| {
-                    let mut holders = self.jobs.holders_of(key);
-                    holders.find(|job| job.must(Stand::is_unfinished)).cloned()
-                });
-                if let Some(holder) = holder {
-                    return fail("two jobs have one unique key", format!("{new:?}; {holder:?}"));
-                }
+                self.holds_alone(new)?;
                 self.jobs.enqueued(Some(id), new, &[Stand::Waiting], now);
             }
             Heard::No(JobsError::NotUnique(holder)) => {
-                let key = new.unique;
-                let known = key
-                    .is_some_and(|key| self.jobs.holders_of(key).any(|job| job.id == Some(holder)));
-                if !known {
-                    return fail("a unique key is held by nobody", format!("{new:?}: {holder:?}"));
-                }
+                self.may_be_held(new, holder)?;
             }
             Heard::No(error) => return fail("a new job is refused", error),
             Heard::Nothing => {
@@ -179,6 +167,24 @@ impl Driver {
             }
         }
         Ok(())
+    }
+
+    /// Nobody else certainly holds the unique key of a job that was taken.
+    pub(super) fn holds_alone(&self, new: &NewJob) -> Outcome {
+        let mut holders = new.unique.into_iter().flat_map(|key| self.jobs.holders_of(key));
+        match holders.find(|job| job.must(Stand::is_unfinished)) {
+            Some(holder) => fail("two jobs have one unique key", format!("{new:?}; {holder:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// A job that was refused for its unique key names another that may hold it.
+    pub(super) fn may_be_held(&self, new: &NewJob, holder: JobId) -> Outcome {
+        let mut holders = new.unique.into_iter().flat_map(|key| self.jobs.holders_of(key));
+        match holders.any(|job| job.id == Some(holder)) {
+            true => Ok(()),
+            false => fail("a unique key is held by nobody", format!("{new:?}: {holder:?}")),
+        }
     }
 
     fn enqueue_all(&mut self, new: &[NewJob], receipt: Option<u128>) -> Outcome {

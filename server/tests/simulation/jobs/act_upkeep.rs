@@ -88,7 +88,13 @@ impl Driver {
         let revived = self.house().jobs().retry(self.id_of(at).to_string());
         let outcome = self.runtime.block_on(revived);
         match self.hear("a dead job cannot be tried again", outcome)? {
-            Heard::Yes((_, new)) => self.jobs.revived(at, Some(new), self.now()),
+            Heard::Yes((_, new)) => {
+                self.holds_alone(&self.jobs.jobs[at].new)?;
+                self.jobs.revived(at, Some(new), self.now());
+            }
+            Heard::No(JobsError::NotUnique(holder)) => {
+                self.may_be_held(&self.jobs.jobs[at].new, holder)?;
+            }
             Heard::No(error) => return fail("a dead job is lost", error),
             Heard::Nothing => self.jobs.revived(at, None, self.now()),
         }

@@ -475,9 +475,9 @@ impl Model {
         });
     }
 
-    /// A dead job became a new one, or may have.
+    /// A dead job became a new one, or may have. It keeps its unique key.
     pub(crate) fn revived(&mut self, at: usize, id: Option<JobId>, now: Now) {
-        let new = NewJob { in_ms: 0, unique: None, ..self.jobs[at].new.clone() };
+        let new = NewJob { in_ms: 0, ..self.jobs[at].new.clone() };
         let stands: &[Stand] = match id {
             Some(_) => &[Stand::Waiting],
             None => &[Stand::Absent, Stand::Waiting],
