@@ -8,12 +8,15 @@
 //! A store may be larger than planned, after a start with a lower limit for example. Requests that make stores smaller (workers that
 //! fetch and finish jobs, deletions) may therefore exceed the limit by a small reserve: otherwise it could never become smaller.
 //!
-//! What owners say is what they know of: buffers and tables. Whatever the process takes beyond that, of the allocator or of what
-//! estimates leave out, is measured and counts as an owner of its own.
+//! What owners say is what they know of: buffers and tables. Whatever the process takes beyond that, of the allocator, of its own
+//! program or of what estimates leave out, is measured and counts as an owner of its own: now and then, and by borrowers
+//! themselves each time that they have taken much, so that what they take beyond what they say is seen before the next of them.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
 
 use crate::limits::MEMORY_KEPT_FROM_DATA;
 
@@ -30,6 +33,8 @@ const RESERVE_SHARE: u64 = 16;
 const PROCESS_BYTES: u64 = 8 << 20;
 /// Owners may be wrong by one part of this many of the limit before something is [`MemoryOwner::Uncounted`].
 const ESTIMATE_ERROR_SHARE: u64 = 32;
+/// The process is looked at when another part of this many of the limit was borrowed.
+const LOOK_SHARE: u64 = 32;
 /// What is uncounted is one part of this many of the limit at most.
 const UNCOUNTED_SHARE: u64 = 2;
 /// Stores and what is uncounted leave one part of this many of the limit to requests, unless stores alone have more.
@@ -123,7 +128,15 @@ struct Account {
     planned: [AtomicU64; MemoryOwner::ALL.len()],
     /// What of the reserve is taken.
     reserve_taken: AtomicU64,
+    /// What was borrowed since the last look at the process.
+    since_look: AtomicU64,
+    look: OnceLock<Look>,
+    /// One borrower looks at a time; the others do not wait.
+    looking: Mutex<()>,
 }
+
+/// Looks at what the process has, and tells the account.
+type Look = Box<dyn Fn(&Memory) + Send + Sync>;
 
 /// There is no room for what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -143,8 +156,18 @@ impl Memory {
     /// An account of so many bytes.
     pub fn new(limit: u64) -> Self {
         let [owners, planned] = [(), ()].map(|()| MemoryOwner::ALL.map(|_| AtomicU64::new(0)));
-        let [total, reserve_taken] = [(), ()].map(|()| AtomicU64::new(0));
-        Self(Arc::new(Account { limit, total, owners, planned, reserve_taken }))
+        let [total, reserve_taken, since_look] = [(), (), ()].map(|()| AtomicU64::new(0));
+        let (look, looking) = (OnceLock::new(), Mutex::new(()));
+        Self(Arc::new(Account {
+            limit,
+            total,
+            owners,
+            planned,
+            reserve_taken,
+            since_look,
+            look,
+            looking,
+        }))
     }
 
     /// An account that refuses nothing.
@@ -190,7 +213,13 @@ impl Memory {
         self.0.total.fetch_add(bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// Says how many bytes the whole process has, but for those of files. What nobody has counted of them counts as
+    /// Sets what looks at the process and calls [`Self::hold_process`]; the first one stays. Borrowers call it before they are given
+    /// what they ask for, once for each 32nd part of the limit that was borrowed: it must be quick, and must not borrow.
+    pub fn look_with(&self, look: impl Fn(&Self) + Send + Sync + 'static) {
+        let _ = self.0.look.set(Box::new(look));
+    }
+
+    /// Says how many bytes the whole process has, the program itself included. What nobody has counted of them counts as
     /// [`MemoryOwner::Uncounted`], less what a process takes that does nothing. It is half of the limit at most, and leaves an eighth of the
     /// limit to requests beside what stores hold: waiting makes neither smaller, so together they would refuse everything for ever.
     pub fn hold_process(&self, bytes: u64) {
@@ -326,6 +355,7 @@ impl MemoryShare {
 
     /// Borrows more, or fails and stays what it was.
     pub fn grow(&mut self, bytes: u64) -> Result<(), MemoryFull> {
+        self.look_before(bytes);
         self.account.add(self.owner, bytes, self.account.limit_of(self.owner, bytes))?;
         self.bytes += bytes;
         Ok(())
@@ -334,6 +364,7 @@ impl MemoryShare {
     /// Borrows more for a request that makes a store smaller: of all that the limit leaves, and where that is too little, of the
     /// reserve beyond it. Fails, and stays what it was, where the reserve is too small too.
     pub fn grow_to_drain(&mut self, bytes: u64) -> Result<(), MemoryFull> {
+        self.look_before(bytes);
         if let Err(full) = self.account.add(self.owner, bytes, self.account.limit) {
             if !self.account.add_of_reserve(self.owner, bytes) {
                 return Err(full);
@@ -342,6 +373,20 @@ impl MemoryShare {
         }
         self.bytes += bytes;
         Ok(())
+    }
+
+    /// Looks at what the process has, where enough was borrowed since the last look.
+    fn look_before(&self, bytes: u64) {
+        let account = &self.account;
+        let Some(look) = account.look.get() else { return };
+        let before = account.since_look.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) < account.limit / LOOK_SHARE {
+            return;
+        }
+        if let Some(_one) = account.looking.try_lock() {
+            account.since_look.store(0, Ordering::Relaxed);
+            look(&Memory(Arc::clone(account)));
+        }
     }
 
     /// Takes more, whether there is room or not.
@@ -447,6 +492,29 @@ mod tests {
         memory.hold(MemoryOwner::Heads, 96 * MIB);
         memory.hold_process(u64::MAX);
         assert_eq!(memory.held_by(MemoryOwner::Uncounted), 128 * MIB, "never all of it");
+    }
+
+    #[test]
+    fn who_borrows_much_looks_at_the_process_first() {
+        let memory = Memory::new(3_200);
+        let process = Arc::new(AtomicU64::new(PROCESS_BYTES));
+        let looks = Arc::new(AtomicU64::new(0));
+        let (seen, counted) = (Arc::clone(&process), Arc::clone(&looks));
+        memory.look_with(move |memory| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            memory.hold_process(seen.load(Ordering::Relaxed));
+        });
+        let mut body = memory.take(MemoryOwner::Bodies, 99).unwrap();
+        assert_eq!(looks.load(Ordering::Relaxed), 0, "it is little");
+        body.grow(1).unwrap();
+        drop(body);
+        assert_eq!(looks.load(Ordering::Relaxed), 1, "what was given back was borrowed, too");
+        process.store(PROCESS_BYTES + 3_000, Ordering::Relaxed);
+        let body = memory.take(MemoryOwner::Bodies, 99).unwrap();
+        assert_eq!((looks.load(Ordering::Relaxed), memory.held()), (1, 99));
+        let refused = memory.take_to_drain(MemoryOwner::Bodies, 2_000).unwrap_err();
+        assert_eq!((looks.load(Ordering::Relaxed), refused.held), (2, 99 + 1_600));
+        drop(body);
     }
 
     #[test]

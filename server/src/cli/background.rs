@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use telltale_engine::{Clock, MemoryOwner};
+use telltale_engine::{Clock, Memory, MemoryOwner};
 use tokio::sync::watch;
 
 use crate::app::App;
@@ -11,7 +11,6 @@ use crate::areas::jobs::{TRIM_DEAD, TrimDead, trim_dead};
 use crate::http::{LATENCY_BOUNDS_US, RouteCounts, Server, Telemetry};
 use crate::limits;
 use crate::platform::jobs::JobsError;
-use crate::platform::process::ProcessMemory;
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 use crate::platform::sweeps::{self, Sweep};
 use crate::platform::work::Workshop;
@@ -27,6 +26,7 @@ pub(super) async fn run_sweeps(
     clock: Clock,
     ending: watch::Receiver<bool>,
 ) {
+    app.engine().memory().look_with(look_at_process);
     let memory_pause = Duration::from_millis(limits::MEMORY_LOOK_MS);
     let most = sweeps::run(sweeps(&server, &app), PAUSE, clock.clone(), ending.clone());
     let memory = sweeps::run(vec![memory_sweep(server, app)], memory_pause, clock, ending);
@@ -37,7 +37,8 @@ pub(super) async fn run_sweeps(
 /// process could grow beyond its limit unseen.
 fn memory_sweep(server: Arc<Server>, app: Arc<App>) -> Sweep {
     Sweep::new("memory", Duration::ZERO, move |_| {
-        hold_memory(&server, &app, process::memory());
+        hold_memory(&server, &app);
+        look_at_process(app.engine().memory());
         Ok(())
     })
 }
@@ -83,16 +84,20 @@ pub(super) fn workshop(app: &Arc<App>) -> Workshop {
     })
 }
 
-/// Tells the account of memory what the areas hold, and what the process has, where the system tells.
-fn hold_memory(server: &Server, app: &App, process: Option<ProcessMemory>) {
+/// Tells the account of memory what the areas hold.
+fn hold_memory(server: &Server, app: &App) {
     let memory = app.engine().memory();
     memory.hold(MemoryOwner::Connections, server.telemetry().connection_bytes());
     memory.hold(MemoryOwner::Jobs, app.jobs().figures().waiting_bytes());
     memory.hold(MemoryOwner::Errors, app.errors().memory_bytes());
-    if let Some(process) = process {
-        allocator::look(process.resident, memory.limit());
-        memory.hold_process(process.anonymous);
-    }
+}
+
+/// Tells the account of memory what the process has, where the system tells, less what can be given back at once.
+fn look_at_process(memory: &Memory) {
+    let limit = memory.limit();
+    let Some(bytes) = process::resident_bytes() else { return };
+    let left = allocator::give_back(bytes, limit).then(process::resident_bytes).flatten();
+    memory.hold_process(left.unwrap_or(bytes));
 }
 
 fn requests(telemetry: &Telemetry) -> RequestCounts {
@@ -125,33 +130,13 @@ fn route(counts: &RouteCounts) -> RouteCount {
 
 #[cfg(test)]
 mod tests {
-    use telltale_engine::{Engine, Maintenance, Memory, Options, TimestampMs};
-
     use super::*;
-    use crate::areas;
-    use crate::http::Settings;
-    use crate::platform::ticks::Ticks;
 
     #[test]
     fn the_account_learns_what_the_process_has() {
-        const LIMIT: u64 = 64 << 30;
-        let dir = tempfile::tempdir().unwrap();
-        let clock = Clock::manual(TimestampMs(1_767_323_045_678));
-        let (ticks, memory) = (Ticks::following(clock.clone()), Memory::new(LIMIT));
-        let options = Options {
-            clock: clock.clone(),
-            maintenance: Maintenance::Manual,
-            memory: memory.clone(),
-            ..Options::default()
-        };
-        let engine = Engine::open(&dir.path().join("data"), options).unwrap();
-        let settings = Settings::default();
-        let app = App::new(engine, clock.clone(), ticks.clone(), &settings).unwrap();
-        let server = Server::new(settings, clock, ticks, areas::routes()).unwrap();
-        hold_memory(&server, &app, None);
-        assert_eq!(memory.held_by(MemoryOwner::Uncounted), 0);
-        let process = ProcessMemory { resident: 0, anonymous: LIMIT };
-        hold_memory(&server, &app, Some(process));
-        assert_eq!(memory.held_by(MemoryOwner::Uncounted), LIMIT / 2);
+        let memory = Memory::new(4 << 20);
+        look_at_process(&memory);
+        let uncounted = memory.held_by(MemoryOwner::Uncounted);
+        assert_eq!(uncounted, 2 << 20, "this program has more than half of such a limit");
     }
 }

@@ -8,11 +8,13 @@ use std::ptr::null_mut;
 /// The name of what gives back the unused pages of all arenas: `MALLCTL_ARENAS_ALL` of jemalloc is 4096.
 const PURGE_ALL: &CStr = c"arena.4096.purge";
 
-/// Looks at how much memory the process takes of what it may.
-pub(crate) fn look(resident_bytes: u64, limit_bytes: u64) {
-    if resident_bytes > limit_bytes / 8 * 5 {
+/// Gives back what is not used, where the process takes much of what it may. Returns whether it did.
+pub(crate) fn give_back(resident_bytes: u64, limit_bytes: u64) -> bool {
+    let is_much = resident_bytes > limit_bytes / 8 * 5;
+    if is_much {
         purge();
     }
+    is_much
 }
 
 /// Gives back what is not used. It can fail only where jemalloc does not know the name, and changes nothing then.

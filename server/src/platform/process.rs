@@ -24,24 +24,11 @@ impl CpuMeter {
     }
 }
 
-/// Memory of the whole process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ProcessMemory {
-    /// Bytes that are in the memory of the machine.
-    pub(crate) resident: u64,
-    /// Of these, what is not of files, as the program itself is.
-    pub(crate) anonymous: u64,
-}
-
-/// Memory of the whole process, where the system tells.
-pub(crate) fn memory() -> Option<ProcessMemory> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let bytes = |label: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(label))?;
-        let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-        kib.checked_mul(1024)
-    };
-    Some(ProcessMemory { resident: bytes("VmRSS:")?, anonymous: bytes("RssAnon:")? })
+/// Bytes of the process in the memory of the machine, those of the program itself included, where the system tells.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    let sizes = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = sizes.split_whitespace().nth(1)?.parse().ok()?;
+    pages.checked_mul(rustix::param::page_size() as u64)
 }
 
 /// Whether this process was started to ignore SIGHUP, as `nohup` does; no, where the system does not tell.
@@ -52,11 +39,6 @@ pub(crate) fn ignores_hang_ups() -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u128::from_str_radix(mask.trim(), 16).ok());
     ignored.is_some_and(|mask| mask & HANG_UP != 0)
-}
-
-/// Bytes of the process in the memory of the machine, where the system tells.
-pub(crate) fn resident_bytes() -> Option<u64> {
-    memory().map(|memory| memory.resident)
 }
 
 /// Memory that this process may take at most: that of the machine, or of the control group it is in, if that is less. Where the system

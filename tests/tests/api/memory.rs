@@ -152,7 +152,7 @@ fn a_query_ends_when_it_took_too_long() {
 #[test]
 fn a_limit_that_leaves_nothing_is_refused_by_name() {
     let server = Setup::new().start();
-    let told = server.cli(["config", "--set", "memory.limit=32MiB"]);
+    let told = server.cli(["config", "--set", "memory.limit=64MiB"]);
     let text = String::from_utf8_lossy(&told.stderr).into_owned();
     assert!(!told.status.success() && text.contains("memory.limit"), "{text}");
     assert!(text.contains("storage.head_bytes"), "{text}");
@@ -164,14 +164,17 @@ fn a_limit_that_leaves_nothing_is_refused_by_name() {
     }
 }
 
+/// Batches of a thousand jobs, which together take more than half of 128 MiB.
+const JOB_BATCHES: u64 = 320;
+
 /// Jobs that came under a higher limit than there is now, and take all of this one.
 #[test]
 fn jobs_that_fill_the_memory_can_be_worked_and_deleted() {
     let Ok(data) = tempfile::tempdir() else { panic!("no temporary directory") };
     let setup = Setup::new().data(data.path());
-    let mut roomy = setup.clone().set("memory.limit", "\"512MiB\"").start();
+    let mut roomy = setup.clone().set("memory.limit", "\"1GiB\"").start();
     let client = roomy.client();
-    for batch in 0..150 {
+    for batch in 0..JOB_BATCHES {
         let job = |n: usize| json!({"class_name": "A", "unique_key": format!("{batch}-{n}")});
         let jobs: Vec<Value> = (0..1_000).map(job).collect();
         client.post("/api/v1/jobs/batch", &json!({ "jobs": jobs })).expect(201);
@@ -181,11 +184,11 @@ fn jobs_that_fill_the_memory_can_be_worked_and_deleted() {
     let large = format!("/api/v1/dashboards/{}", text(&dashboards[0]["id"]));
     client.get(&large).data(200);
     roomy.terminate();
-    let server = setup.set("memory.limit", "\"64MiB\"").start();
+    let server = setup.set("memory.limit", "\"128MiB\"").start();
     let client = server.client();
     eventually("memory to be full", || {
         let jobs = held_by(&client, "jobs");
-        (jobs > 32 << 20 && client.get(&large).status == 503).then_some(())
+        (jobs > 64 << 20 && client.get(&large).status == 503).then_some(())
     });
     client.post("/api/v1/metrics", &gauge("a", T0, 1.0)).refused(503, "overloaded");
     let worker = register(&client, &["default"]);
@@ -196,7 +199,7 @@ fn jobs_that_fill_the_memory_can_be_worked_and_deleted() {
     }
     let purged = client.request("DELETE", "/api/v1/queues/default/jobs");
     let purged = purged.json(&json!({"confirm": true})).send().expect(200);
-    assert_eq!(purged["jobs_deleted"], 150_000 - 50);
+    assert_eq!(purged["jobs_deleted"], JOB_BATCHES * 1_000 - 50);
     eventually("memory to be free", || (client.get(&large).status == 200).then_some(()));
     eventually("room for a metric", || {
         (client.post("/api/v1/metrics", &gauge("a", T0, 1.0)).status == 201).then_some(())

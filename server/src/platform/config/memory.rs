@@ -2,7 +2,8 @@
 //!
 //! Stores (new data, caches, jobs, errors, metrics with their series) take three quarters of the limit at most: each has a maximum, and
 //! metrics and series take what the others leave at their maximum. So a quarter is left for bodies, queries, answers, connections and a
-//! merge whatever was stored, and nothing that was stored can keep them out for good. In MiB, where nothing is set:
+//! merge whatever was stored, and nothing that was stored can keep them out for good. Of a small limit the program itself is so much that
+//! stores take less: an eighth is left for requests. In MiB, where nothing is set:
 //!
 //! | | 256 MiB | 1 GiB | 2 GiB |
 //! |---|---|---|---|
@@ -46,6 +47,10 @@ const ERROR_GROUPS: (u64, u64) = (20, limits::ERROR_GROUPS_AUTO_MAX * limits::ER
 const ERROR_USERS: (u64, u64) = (64, limits::ERROR_USERS_BYTES_MAX as u64);
 /// What is left at least for metrics, series, and what is known of blocks.
 const REGISTRY_SHARE_MIN: u64 = 16;
+/// What the program takes with nothing stored: its code, its threads, and what libraries hold.
+const PROGRAM_BYTES: u64 = 30 << 20;
+/// Stores and the program leave one of so many of the whole.
+const REQUESTS_SHARE: u64 = 8;
 /// The head is there twice while one of the two is sealed.
 const HEADS: u64 = 2;
 /// Pages of times are cached in one of so many of the cache of blocks, beside it.
@@ -125,10 +130,11 @@ impl MemoryPlan {
         parts.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Refuses a plan whose stores may come to take more than three quarters.
+    /// Refuses a plan whose stores may come to take more than three quarters, or than the program leaves.
     pub(super) fn check(&self, origin: Origin) -> Result<(), ConfigError> {
         let (limit, stores) = (self.limit, self.stores());
-        let most = limit - limit / MEMORY_KEPT_FROM_DATA;
+        let beside_program = (limit - limit / REQUESTS_SHARE).saturating_sub(PROGRAM_BYTES);
+        let most = beside_program.min(limit - limit / MEMORY_KEPT_FROM_DATA);
         if stores <= most {
             return Ok(());
         }
@@ -140,7 +146,7 @@ impl MemoryPlan {
             reason: format!(
                 "of {limit} bytes, stores may take {most} and would take {stores}: twice storage.head_bytes {heads}; \
                  storage.cache_bytes with an eighth of it, and storage.event_cache_bytes {caches}; jobs.waiting_bytes_max {jobs}; \
-                 errors.groups_max at 1 KiB each with their users {errors}; metrics and series at least {registry}: raise it or lower them"
+                 errors.groups_max at 1 KiB each with their users {errors}; metrics and series at least {registry}; the program and requests take the rest: raise it or lower them"
             ),
         })
     }
