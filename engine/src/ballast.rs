@@ -36,9 +36,10 @@ impl Ballast {
         let _removed = fs::remove_file(self.path());
     }
 
-    /// Bytes free on the disk, those of the ballast included: they can be had.
-    pub(crate) fn disk_free(&self) -> Result<u64> {
-        Ok(disk_free(&self.dir)?.saturating_add(self.bytes()))
+    /// Bytes free on the disk. Where they are fewer than `enough`, those of the ballast are included: they can be had.
+    pub(crate) fn disk_free(&self, enough: u64) -> Result<u64> {
+        let free = disk_free(&self.dir)?;
+        Ok(if free >= enough { free } else { free.saturating_add(self.bytes()) })
     }
 
     /// Takes room when it runs short, and gives it back when there is enough.

@@ -7,8 +7,8 @@
 //! Frames tell it only of the records before them. A segment whose end was cut or zeroed after a crash ends like one that was
 //! being written, and without the mark the records that were answered last would be gone without a word.
 //!
-//! It is written after each group and never synced: a killed process leaves the newest, a power loss one that is older, and what
-//! is marked was on the disk before. Where [`crate::Durability`] asks for no sync, what a power loss takes is told as lost, as it
+//! It is written after each group, to one slot and then the other, and never synced: a killed process leaves the newest, a power loss
+//! one that is older, and what is marked was on the disk before. Whoever loses the newest slot has the one before it. Where [`crate::Durability`] asks for no sync, what a power loss takes is told as lost, as it
 //! should be: it was answered.
 
 use std::fs::{self, File, OpenOptions};
@@ -32,6 +32,8 @@ const SLOTS: [u64; 2] = [0, 4096];
 pub(super) struct AnsweredMark {
     /// None after a failure: without the mark the log is what it is by itself.
     file: Option<File>,
+    /// How often it was set: the slots take turns.
+    sets: usize,
 }
 
 impl AnsweredMark {
@@ -42,13 +44,17 @@ impl AnsweredMark {
         if let Err(error) = &file {
             tracing::warn!(%error, "{} cannot be written: an end of the log that is lost may not be noticed", path.display());
         }
-        Self { file: file.ok() }
+        Self { file: file.ok(), sets: 0 }
     }
 
     /// Writes down that the records through `answered` are answered, or are about to be.
     pub(super) fn set(&mut self, answered: Lsn) {
         let slot = slot(answered);
-        let write = |file: &File| SLOTS.iter().try_for_each(|at| file.write_all_at(&slot, *at));
+        // A process that begins writes both: what others left may be damaged.
+        let (both, turn) = (self.sets == 0, self.sets % SLOTS.len());
+        self.sets += 1;
+        let mut slots = SLOTS.iter().enumerate().filter(|(n, _)| both || *n == turn);
+        let write = |file: &File| slots.try_for_each(|(_, at)| file.write_all_at(&slot, *at));
         let Some(Err(error)) = self.file.as_ref().map(write) else { return };
         // What is there is older, and true.
         tracing::warn!(%error, "the mark of answered records cannot be written: an end of the log that is lost may not be noticed");
@@ -108,5 +114,29 @@ mod tests {
         }
         fs::write(&path, vec![0; whole.len()]).unwrap();
         assert_eq!(read(dir.path()), Lsn(0));
+    }
+
+    #[test]
+    fn the_slots_take_turns_and_hold_the_last_two_marks() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut mark = AnsweredMark::open(dir.path());
+        let path = dir.path().join(NAME);
+        let without = |at: u64| {
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[at as usize] ^= 1;
+            fs::write(&path, bytes).unwrap();
+            let left = read(dir.path());
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[at as usize] ^= 1;
+            fs::write(&path, bytes).unwrap();
+            left
+        };
+        for lsn in 1..=9 {
+            mark.set(Lsn(lsn));
+            assert_eq!(read(dir.path()), Lsn(lsn));
+            let mut left = SLOTS.map(without);
+            left.sort();
+            assert_eq!(left, [Lsn(lsn.saturating_sub(1).max(1)), Lsn(lsn)]);
+        }
     }
 }

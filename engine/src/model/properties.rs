@@ -297,7 +297,9 @@ impl PropertiesWriter {
 /// The members that stay of an object that ends where the text does, as ranges of the text, if any has to go.
 fn members_to_keep(text: &str, keys: &[KeyPlace]) -> Option<Vec<(usize, usize)>> {
     let bytes_of = |key: &KeyPlace| text.as_bytes().get(key.start..key.end);
-    let has_equal = if keys.len() <= KEYS_COMPARED_MAX {
+    let has_equal = if surely_differ(text, keys) {
+        false
+    } else if keys.len() <= KEYS_COMPARED_MAX {
         (1..keys.len()).any(|i| keys[..i].iter().any(|key| bytes_of(key) == bytes_of(&keys[i])))
     } else {
         let mut seen = HashSet::with_capacity(keys.len());
@@ -313,6 +315,21 @@ fn members_to_keep(text: &str, keys: &[KeyPlace]) -> Option<Vec<(usize, usize)>>
     let mut kept: Vec<(usize, usize)> = last_of_each.map(|(key, end)| (key.start, *end)).collect();
     kept.reverse();
     Some(kept)
+}
+
+/// Whether the keys differ in their length, first or last character, as few keys mostly do: what each event pays for.
+fn surely_differ(text: &str, keys: &[KeyPlace]) -> bool {
+    let mut seen = 0u64;
+    keys.iter().all(|key| {
+        // Without the quotes.
+        let key = text.as_bytes().get(key.start + 1..key.end - 1).unwrap_or_default();
+        let [first, last] = [key.first(), key.last()].map(|byte| byte.copied().unwrap_or(0));
+        let mixed = usize::from(first) * 7 + usize::from(last) * 3 + key.len();
+        let bit = 1 << (mixed % 64);
+        let differs = seen & bit == 0;
+        seen |= bit;
+        differs
+    })
 }
 
 /// Appends a character that cannot stand in JSON as it is.

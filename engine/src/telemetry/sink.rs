@@ -24,8 +24,8 @@ pub(crate) struct HeadSink {
 
 impl HeadSink {
     fn check_disk(&self) -> Result<()> {
-        let free = self.ballast.disk_free()?;
         let least = self.telemetry.options().disk_free_bytes;
+        let free = self.ballast.disk_free(least)?;
         if free < least {
             return Err(Error::Unavailable(format!(
                 "the disk has {free} bytes free, {least} are kept; free some space"
