@@ -1,5 +1,6 @@
 //! A sweep of costs: the CPU time of each operation over powers of ten of what an installation may have much of. The exponent of
-//! its growth is printed; one above 1.2 fails the program, since then something grows with a square.
+//! its growth is printed; one above 1.2 fails the program, since then something grows with a square,
+//! unless a map of as many entries grows as fast: that is where the caches of the processor end.
 //!
 //! `cargo run --release -p telltale-benches --example costs [largest size] [dimension]...`
 //!
@@ -16,6 +17,7 @@ mod jobs;
 mod metrics;
 mod open_engine;
 mod queues;
+mod reference;
 mod sweep;
 
 use std::process::ExitCode;
