@@ -256,13 +256,19 @@ pub const DEAD_IDS_MAX: usize = 10_000;
 pub const DEAD_PAGE_DEFAULT: usize = 50;
 /// Dead jobs of a page at most: their arguments and messages are read from disk.
 pub const DEAD_PAGE_MAX: usize = 500;
+/// Bytes of a failed attempt on disk, at most, apart from the class of its error: characters have up to four.
+pub const JOB_FAILURE_BYTES_MAX: usize =
+    4 * (JOB_ERROR_MESSAGE_CHARS_MAX + BACKTRACE_LINES_MAX * BACKTRACE_LINE_CHARS_MAX);
+/// Bytes that are read from disk at once for a page of jobs or dead jobs, taking each to be as large as it may be. They are borrowed from
+/// the account of memory before.
+pub const JOB_PAGE_READ_BYTES: usize = 2 << 20;
 /// Jobs that a request for a page of the jobs that wait or run looks at: some of a second's work. Where more would have to be looked at, its
 /// page ends early.
 pub const JOB_LIST_LOOKS_MAX: usize = 200_000;
 /// Jobs that such a request reads from disk, where a page does not have more places.
 pub const JOB_LIST_READS_MAX: usize = 2_000;
-/// Jobs that such a request reads at once: with the largest arguments some 6 MB.
-pub const JOB_LIST_READ_AT_ONCE: usize = 100;
+/// Jobs that one step of such a request finds and reads.
+pub const JOB_LIST_STEP_JOBS: usize = 100;
 /// Bytes of arguments after which a page of jobs ends.
 pub const JOB_LIST_BYTES_MAX: usize = 8 << 20;
 /// Characters of a text that jobs are searched for: the longest name of a class.

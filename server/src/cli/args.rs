@@ -31,13 +31,13 @@ pub(super) struct Common {
     pub(super) remote: RemoteArgs,
 }
 
-/// A server elsewhere, for keys, query, backup, verify, seal and merge.
+/// A remote server, for keys, query, backup, verify, seal and merge.
 #[derive(Debug, Args)]
 pub(super) struct RemoteArgs {
-    /// A server elsewhere, as http://HOST:PORT, instead of the one on the data directory [env: TELLTALE_URL]
+    /// A remote server, as http://HOST:PORT, instead of the one on the data directory [env: TELLTALE_URL]
     #[arg(long, global = true, value_name = "URL", help_heading = "Remote server")]
     pub(super) url: Option<String>,
-    /// The key for it; others on the machine see it here [env: TELLTALE_KEY]
+    /// The API key for --url; other users of this machine can see flags, but not the variable [env: TELLTALE_KEY]
     #[arg(long, global = true, value_name = "KEY", help_heading = "Remote server")]
     pub(super) key: Option<String>,
 }
@@ -74,7 +74,7 @@ pub(super) enum Command {
     Verify,
     /// Move the points in memory into blocks now
     Seal,
-    /// Merge blocks to their final form now and remove files that nobody uses any more
+    /// Merge blocks to their final form now and remove unused files
     Merge,
     /// Check that the server on the data directory is ready; exits with 1 if it is not
     Health,
@@ -111,7 +111,7 @@ pub(super) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysAction {
-    /// Make a key and print it; it is shown this once
+    /// Create a key and print it; it is shown only once
     Create(NewKeyArgs),
     /// List all keys, the newest first
     List {
@@ -123,7 +123,7 @@ pub(super) enum KeysAction {
     Revoke {
         /// The id of the key: the part between `tt_` and the second `_`
         id: String,
-        /// Revoke it also when it is the last admin key, without asking
+        /// Revoke it without asking, even if it is the last admin key
         #[arg(long)]
         yes: bool,
     },
@@ -165,7 +165,7 @@ pub(super) struct ImportArgs {
     /// Files, also packed (.gz), directories that are searched for files of the format, and - for standard input
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Fail when any row is rejected (all good rows are stored all the same)
+    /// Fail when any row is rejected (valid rows are stored anyway)
     #[arg(long)]
     pub(super) strict: bool,
     /// Forget how far an earlier import of these files came and begin anew

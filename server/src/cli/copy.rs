@@ -16,7 +16,8 @@ const VERIFY_PATH: &str = "/api/v1/admin/verify";
 /// Copies everything into a new directory.
 pub(super) async fn backup(destination: &Destination, dir: &Path) -> Result<(), CliError> {
     if destination.remote.is_some() && !dir.is_absolute() {
-        let message = "with --url the directory is on the server's machine: name it from / on";
+        let message =
+            "with --url, DIR must be an absolute path: the directory is on the server's machine";
         return Err(CliError::Usage(message.to_owned()));
     }
     // The server may run in another directory than this command.
@@ -124,7 +125,7 @@ async fn post(mut target: Target, path: &str, body: Option<&Value>) -> Result<Va
     let asked = target.send(Method::POST, path, body).await;
     target.close().await?;
     let answer: Value = serde_json::from_str(&asked?)
-        .map_err(|error| CliError::failed("the answer of the server cannot be read", error))?;
+        .map_err(|error| CliError::failed("cannot parse the response of the server", error))?;
     Ok(answer.get("data").cloned().unwrap_or(Value::Null))
 }
 

@@ -31,7 +31,7 @@ pub(super) async fn run(destination: &Destination, action: &KeysAction) -> Resul
     match action {
         KeysAction::Create(args) if !args.json => show_new(&answer),
         KeysAction::List { json: false } => out(&table(&answer)),
-        KeysAction::Revoke { id, .. } => out(&format!("the key {id} is refused from now on\n")),
+        KeysAction::Revoke { id, .. } => out(&format!("revoked key {id}\n")),
         KeysAction::Create(_) | KeysAction::List { .. } => out(&format!("{answer}\n")),
     }
 }
@@ -39,7 +39,7 @@ pub(super) async fn run(destination: &Destination, action: &KeysAction) -> Resul
 /// Revokes a key; the last admin key only when the user means it.
 async fn revoke(target: &mut Target, id: &str, yes: bool) -> Result<String, CliError> {
     if !yes && is_last_admin(&list(target).await?, id) {
-        confirm(&format!("{id} is the last admin key: no key can manage keys then"))?;
+        confirm(&format!("{id} is the last admin key; without it no key can manage keys"))?;
     }
     let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
     target.send(Method::DELETE, &format!("/api/v1/keys/{id}"), None).await
@@ -61,7 +61,7 @@ fn is_last_admin(keys: &str, id: &str) -> bool {
 /// Asks on the terminal; where there is none, the flag is the answer.
 fn confirm(what: &str) -> Result<(), CliError> {
     if !io::stdin().is_terminal() {
-        return Err(CliError::Usage(format!("{what}; say --yes to revoke it all the same")));
+        return Err(CliError::Usage(format!("{what}; add --yes to revoke it anyway")));
     }
     note(&format!("{what}. Revoke it? [y/N]"));
     let mut answer = String::new();
@@ -112,9 +112,12 @@ fn new_key(args: &NewKeyArgs) -> Result<Value, CliError> {
 fn show_new(answer: &str) -> Result<(), CliError> {
     let body = parse(answer)?;
     let key = body.pointer("/data/key").and_then(Value::as_str);
-    let key = key
-        .ok_or_else(|| CliError::Found("the server made the key and did not show it".to_owned()))?;
-    note("The key is shown this once; only its hash is kept.");
+    let key = key.ok_or_else(|| {
+        CliError::Found(
+            "the server created the key, but its response does not contain it".to_owned(),
+        )
+    })?;
+    note("This key is shown only once; the server stores its hash, not the key.");
     out(&format!("{key}\n"))
 }
 
@@ -158,7 +161,7 @@ fn list_of(value: Option<&Value>) -> String {
 
 fn parse(text: &str) -> Result<Value, CliError> {
     serde_json::from_str(text)
-        .map_err(|error| CliError::failed("the answer of the server cannot be read", error))
+        .map_err(|error| CliError::failed("cannot parse the response of the server", error))
 }
 
 #[cfg(test)]

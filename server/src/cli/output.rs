@@ -9,7 +9,7 @@ pub(super) fn out(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(CliError::failed("cannot write the answer", error))
+            Err(CliError::failed("cannot write to standard output", error))
         }
         _ => Ok(()),
     }

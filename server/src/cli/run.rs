@@ -59,8 +59,8 @@ fn dispatch(cli: Cli) -> Result<(), CliError> {
 /// Runs a command about data.
 fn command(destination: &Destination, command: Command) -> Result<(), CliError> {
     let config = &destination.config;
-    let _logging =
-        logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
+    let _logging = logging::start(&config.log)
+        .map_err(|error| CliError::failed("cannot start logging", error))?;
     let runtime = small_runtime()?;
     match command {
         Command::Keys { action } => runtime.block_on(keys::run(destination, &action)),

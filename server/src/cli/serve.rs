@@ -40,8 +40,8 @@ pub(super) fn run(config: &Config, environment: &Environment) -> Result<(), CliE
     let admin_key = environment.admin_key().map(str::parse::<KeyText>).transpose();
     let admin_key = admin_key
         .map_err(|rule| CliError::Usage(format!("TELLTALE_ADMIN_KEY is malformed: {rule}")))?;
-    let _logging =
-        logging::start(&config.log).map_err(|error| CliError::failed("cannot log", error))?;
+    let _logging = logging::start(&config.log)
+        .map_err(|error| CliError::failed("cannot start logging", error))?;
     panics::watch();
     let runtime = Builder::new_multi_thread()
         .enable_all()
@@ -121,7 +121,7 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
             Some(why) => return Err(CliError::failed("the engine failed", why.as_str())),
             None => ended?,
         },
-        () = signals.insists() => return Err(CliError::Found("ended at once by a second signal".to_owned())),
+        () = signals.insists() => return Err(CliError::Found("terminated immediately by a second signal".to_owned())),
     }
     tracing::info!("stopped");
     Ok(())
@@ -170,7 +170,7 @@ fn open(
         .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;
     if let Err(error) = make_own_metrics(app.engine()) {
         // A full disk keeps nobody from reading; the next start tries again.
-        tracing::error!(%error, "the metrics of the server itself were not made");
+        tracing::error!(%error, "the server's own metrics were not created");
     }
     // Before the first key: should the start end between the two, the next one is the first once more.
     if app.keys().list().is_empty() {
@@ -232,7 +232,7 @@ fn spawn(
 async fn joined(task: Option<JoinHandle<()>>) -> Result<(), CliError> {
     match task {
         Some(task) => {
-            task.await.map_err(|died| CliError::failed("a part of the server died", died))
+            task.await.map_err(|died| CliError::failed("a task of the server failed", died))
         }
         None => Ok(()),
     }
@@ -260,8 +260,9 @@ struct Signals {
 
 impl Signals {
     fn listen() -> Result<Self, CliError> {
-        let listen =
-            |kind| signal(kind).map_err(|error| CliError::failed("cannot hear signals", error));
+        let listen = |kind| {
+            signal(kind).map_err(|error| CliError::failed("cannot register signal handlers", error))
+        };
         Ok(Self {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,

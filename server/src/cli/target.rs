@@ -167,7 +167,7 @@ impl Local {
         let body = body
             .collect()
             .await
-            .map_err(|error| CliError::failed("the answer broke off", error))?;
+            .map_err(|error| CliError::failed("the response was cut off", error))?;
         Ok(Answer { status: head.status, headers: head.headers, body: body.to_bytes() })
     }
 }
@@ -195,7 +195,7 @@ fn must_hold_data(data: &Path) -> Result<(), CliError> {
     if !data.is_dir() {
         let data = data.display();
         return Err(CliError::Usage(format!(
-            "there is no data directory {data}: name it with --data"
+            "there is no data directory {data}; set it with --data"
         )));
     }
     Ok(Engine::check_directory(data)?)

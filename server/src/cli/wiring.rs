@@ -32,20 +32,28 @@ pub(super) fn load(
     Ok(Loaded::from_sources(&sources)?)
 }
 
-/// The server elsewhere that the flags or the environment name, for a command that can reach one. A flag for one that cannot is refused;
-/// the environment is of no concern to it.
+/// The remote server that the flags or the environment name, for a command that can reach one. Other commands refuse the flags, and
+/// ignore the environment.
 pub(super) fn remote(
     args: &RemoteArgs,
     environment: &Environment,
     command: &Command,
 ) -> Result<Option<Remote>, CliError> {
     if let Some(name) = local_only(command) {
-        return match args.url {
-            Some(_) => Err(CliError::Usage(format!("{name} works on this machine: without --url"))),
+        let flags = [args.url.as_ref().map(|_| "--url"), args.key.as_ref().map(|_| "--key")];
+        return match flags.into_iter().flatten().next() {
+            Some(flag) => Err(CliError::Usage(format!(
+                "{name} does not take {flag}: it works on this machine only"
+            ))),
             None => Ok(None),
         };
     }
-    let Some(url) = args.url.as_deref().or_else(|| environment.url()) else { return Ok(None) };
+    let Some(url) = args.url.as_deref().or_else(|| environment.url()) else {
+        return match args.key {
+            Some(_) => Err(CliError::Usage("--key needs --url or TELLTALE_URL".to_owned())),
+            None => Ok(None),
+        };
+    };
     let key = args.key.as_deref().or_else(|| environment.key());
     let remote = Remote::new(url, key).map_err(|error| CliError::Usage(error.to_string()))?;
     Ok(Some(remote))

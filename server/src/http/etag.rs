@@ -37,8 +37,13 @@ pub(super) fn check_if_match(headers: &HeaderMap, revision: u64) -> ApiResult<()
     if tags(headers, IF_MATCH).any(|tag| tag == "*" || revision_in(tag) == Some(&wanted)) {
         return Ok(());
     }
+    Err(precondition_failed())
+}
+
+/// The refusal where `If-Match` names another revision.
+pub(super) fn precondition_failed() -> ApiError {
     let message = "the resource has changed: If-Match does not name its current ETag";
-    Err(ApiError::new(ErrorCode::PreconditionFailed, message))
+    ApiError::new(ErrorCode::PreconditionFailed, message)
 }
 
 /// The tags that the caller of a `GET` or `HEAD` has already.

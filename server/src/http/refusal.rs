@@ -4,6 +4,7 @@ use telltale_engine::{Error, InvalidName, Refusal};
 
 use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ErrorCode, Resource};
+use super::etag::precondition_failed;
 use crate::limits;
 use crate::platform::batch::InvalidBatch;
 use crate::platform::jobs::{InvalidJob, JobsError};
@@ -117,7 +118,7 @@ impl From<KeyError> for ApiError {
         match error {
             KeyError::Invalid(invalid) => invalid.into(),
             KeyError::NotFound(id) => Self::missing(Resource::Key, &id),
-            KeyError::Changed => Self::new(ErrorCode::PreconditionFailed, error.to_string()),
+            KeyError::Changed => precondition_failed(),
             KeyError::TooMany => Self::new(ErrorCode::Conflict, error.to_string()),
             KeyError::Engine(error) => error.into(),
             KeyError::Randomness(_) => Self::internal(error),

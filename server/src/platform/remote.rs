@@ -25,13 +25,15 @@ pub struct Remote {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRemote {
     /// Not an address.
-    #[error("--url must be an address such as http://telltale.example.com:8080")]
+    #[error("--url (or TELLTALE_URL) must be an address such as http://telltale.example.com:8080")]
     Address,
     /// TLS is for a proxy or a tunnel.
-    #[error("--url must begin with http://: for TLS go through a tunnel such as `ssh -L`")]
+    #[error(
+        "--url (or TELLTALE_URL) must begin with http://; https is not supported, use a tunnel such as `ssh -L`"
+    )]
     Tls,
     /// There is no key, or it has the wrong form.
-    #[error("a remote server asks for a key: --key, or better TELLTALE_KEY, with tt_<id>_<secret>")]
+    #[error("a remote server needs an API key, tt_<id>_<secret>, in TELLTALE_KEY or as --key")]
     Key,
 }
 

@@ -259,6 +259,8 @@ fn commands_reach_a_server_elsewhere_with_a_key() {
         &["backup", "copy", "--url", &url, "--key", ADMIN_KEY],
         &["restore", copy, "--url", &url, "--key", ADMIN_KEY],
         &["serve", "--url", &url, "--key", ADMIN_KEY],
+        &["import", "csv", copy, "--url", &url, "--key", ADMIN_KEY],
+        &["verify", "--key", ADMIN_KEY],
     ] {
         assert_eq!(on(arguments).status.code(), Some(2), "{arguments:?}");
     }

@@ -87,6 +87,8 @@ fn nobody_uses_the_servers_queues() {
         }
         let purge = format!("{QUEUES}/{queue}/jobs?confirm=true");
         client.delete(&purge).refused_for(422, "reserved_name", "name");
+        let path = format!("{QUEUES}/{queue}");
+        client.delete(&path).refused_for(422, "reserved_name", "name");
     }
     let jobs = json!([{"class_name": "A", "queue": "telltale"}, {"class_name": "A"}]);
     let batch = client.post("/api/v1/jobs/batch", &json!({ "jobs": jobs })).expect(201);

@@ -10,6 +10,7 @@ use super::rows::{Place, Reject, RowReader, Take, Until};
 use crate::areas::metrics::{InputError, Measured, MetricsError, Point};
 use crate::cli::args::TimeFormat;
 use crate::limits;
+use crate::platform::plural::count;
 use crate::platform::time::{self, InvalidTime, Moment};
 
 /// Bytes of one row: far more than any row of points has, few enough to be kept in memory.
@@ -208,7 +209,7 @@ impl<R: Read> CsvReader<R> {
         let read = self.rows.read_byte_record(&mut self.record);
         if self.rows.get_ref().left == 0 && read.is_err() {
             let message = format!(
-                "the row that begins on line {line} has more than {ROW_BYTES_MAX} bytes: a quote may be opened there and not closed"
+                "the row that begins on line {line} has more than {ROW_BYTES_MAX} bytes; it may have a quote that is never closed"
             );
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
@@ -284,12 +285,13 @@ impl<R: Read> CsvReader<R> {
 }
 
 fn ragged(here: usize, first: usize) -> Reject {
-    let message = format!("cells in the row: {here}, in the first row: {first}");
+    let message = format!("the row has {}, the first row has {first}", count(here, "cell"));
     Reject { code: "invalid_row".to_owned(), message }
 }
 
 fn unclosed() -> Reject {
-    let message = "a quote is opened in this row and not closed: the rest of the file is in it";
+    let message =
+        "a quote that opens in this row is never closed: the rest of the file belongs to it";
     Reject { code: "invalid_row".to_owned(), message: message.to_owned() }
 }
 
@@ -438,10 +440,7 @@ mod tests {
         reader.read(Until::Rows(usize::MAX), NOW, &mut take).unwrap();
         assert_eq!(
             messages,
-            [
-                "cells in the row: 1, in the first row: 2",
-                "cells in the row: 3, in the first row: 2"
-            ]
+            ["the row has 1 cell, the first row has 2", "the row has 3 cells, the first row has 2"]
         );
     }
 

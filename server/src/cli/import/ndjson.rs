@@ -89,7 +89,7 @@ fn check(point: &Point<'_>) -> Result<(), Refusal> {
 fn too_long() -> Reject {
     Reject {
         code: "payload_too_large".to_owned(),
-        message: format!("a line has at most {LINE_BYTES_MAX} bytes"),
+        message: format!("the line has more than {LINE_BYTES_MAX} bytes"),
     }
 }
 

@@ -117,7 +117,7 @@ fn csv_sources(args: &CsvArgs) -> Result<Vec<Source>, CliError> {
                 if let Some(other) = names.insert(name.clone(), file.path.clone()) {
                     let (one, two) = (other.display(), file.path.display());
                     return Err(CliError::Usage(format!(
-                        "{one} and {two} would both be the metric {name}: use --name-from path, or --metric {name} if that is meant"
+                        "{one} and {two} would both be imported as the metric {name}; use --name-from path, or --metric {name} to combine them"
                     )));
                 }
                 name
@@ -239,9 +239,11 @@ fn search(
 /// that one included; from what was typed for a file that was named itself.
 fn name_of(file: &Found, from: NameFrom) -> Result<String, CliError> {
     let unnamed =
-        || CliError::Usage(format!("{} gives no name: use --metric", file.path.display()));
+        || CliError::Usage(format!("{} gives no metric name; use --metric", file.path.display()));
     if Input::of(&file.path) == Input::Stdin {
-        return Err(CliError::Usage("standard input gives no name: use --metric".to_owned()));
+        return Err(CliError::Usage(
+            "standard input gives no metric name; use --metric".to_owned(),
+        ));
     }
     let plain = unpacked_path(&file.path);
     let stem = plain.file_stem().and_then(|stem| stem.to_str()).ok_or_else(unnamed)?;
@@ -351,7 +353,7 @@ mod tests {
         let error = Plan::new(&format_of(line("").trim())).unwrap_err().to_string();
         assert!(
             error.ends_with(
-                "would both be the metric x: use --name-from path, or --metric x if that is meant"
+                "would both be imported as the metric x; use --name-from path, or --metric x to combine them"
             ),
             "{error}"
         );

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::rows::Reject;
 use crate::cli::table::visible;
+use crate::platform::plural::count;
 
 /// Refused rows of one reason that are shown.
 const EXAMPLES_MAX: usize = 3;
@@ -117,10 +118,6 @@ impl Report {
             .for_each(|failure| text.push_str(&format!("not read: {}\n", visible(failure))));
         text
     }
-}
-
-fn count(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::cli::error::CliError;
 use crate::cli::output::out;
 use crate::cli::target::Target;
 use crate::platform::config::Config;
+use crate::platform::plural::count;
 
 /// Rows of one chunk: each costs a sync of the checkpoint and, in the engine, one of the log.
 const CHUNK_ROWS: usize = 10_000;
@@ -51,15 +52,17 @@ pub(in crate::cli) async fn run(config: &Config, format: &ImportFormat) -> Resul
     let (accepted, rejected) = import.report.sums();
     match (import.report.failed_files(), rejected) {
         (0, 1..) if accepted == 0 => {
-            Err(CliError::Found(format!("nothing was imported: {rejected} rows were rejected")))
+            let rows = count(rejected, "row");
+            Err(CliError::Found(format!("nothing was imported; {rows} rejected")))
         }
         (0, 1..) if plan.options.strict => Err(CliError::Found(format!(
-            "{rejected} rows were rejected, and --strict does not allow any"
+            "{} rejected, which --strict does not allow",
+            count(rejected, "row")
         ))),
         (0, _) => Ok(()),
         (failed, _) => Err(CliError::Found(format!(
-            "{failed} of {} files could not be read",
-            plan.sources.len()
+            "{failed} of {} could not be read",
+            count(plan.sources.len(), "file")
         ))),
     }
 }
@@ -223,7 +226,7 @@ fn kept_since(retention: &Retention, metric: &str, now: TimestampMs) -> i64 {
 }
 
 fn unsaved(error: io::Error) -> Trouble {
-    Trouble::Fatal(CliError::failed("cannot remember how far the import came", error))
+    Trouble::Fatal(CliError::failed("cannot save the progress of the import", error))
 }
 
 fn in_doubt(source: &Source, chunk: &Chunk) -> CliError {
@@ -234,8 +237,9 @@ fn in_doubt(source: &Source, chunk: &Chunk) -> CliError {
     let Place { line: first, .. } = chunk.start;
     let last = chunk.end.line.saturating_sub(1);
     CliError::Usage(format!(
-        "an import of {} was interrupted while lines {first} to {last} were being stored {by}, and whether they are stored \
-         cannot be found out any more: import them in that way within a day, or say --in-doubt stored or --in-doubt lost",
+        "the import of {} was interrupted while lines {first} to {last} were being stored {by}, and it is unknown whether they \
+         are stored. Less than a day after the interruption, importing {by} finds out; otherwise add --in-doubt stored or \
+         --in-doubt lost",
         source.path.display()
     ))
 }

@@ -298,7 +298,7 @@ async fn send(
         }
         let text = success(&answer)?;
         let answer: BatchAnswer = serde_json::from_str(&text)
-            .map_err(|error| CliError::failed("the answer of the server cannot be read", error))?;
+            .map_err(|error| CliError::failed("cannot parse the response of the server", error))?;
         stored.add(answer.data, &lines);
         return Ok(());
     }

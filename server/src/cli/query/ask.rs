@@ -28,7 +28,7 @@ pub(in crate::cli) async fn run(
     }
     let names: Vec<&str> = args.aggregation.iter().flat_map(|list| list.split(',')).collect();
     let answer = QueryAnswer::read(&body, &names)
-        .ok_or_else(|| CliError::Found("the answer of the server cannot be read".to_owned()))?;
+        .ok_or_else(|| CliError::Found("cannot parse the response of the server".to_owned()))?;
     out(&show::render(&answer, &args.group_by, &args.show))
 }
 

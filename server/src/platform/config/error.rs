@@ -41,7 +41,7 @@ pub enum ConfigError {
     Syntax {
         /// The file and line.
         origin: Origin,
-        /// What the parser expected.
+        /// What is wrong there.
         reason: String,
     },
     /// The file cannot be read.

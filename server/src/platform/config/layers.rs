@@ -13,6 +13,7 @@ use super::settings::{
     self, ADMIN_KEY_VARIABLE, CONFIG_VARIABLE, KEY_VARIABLE, OTHER_VARIABLES, Setting,
     TEST_VARIABLE_PREFIX, URL_VARIABLE,
 };
+use super::syntax::invalid_syntax;
 use super::value::Raw;
 use crate::platform::nearest;
 
@@ -109,7 +110,7 @@ pub(super) fn file_layer(path: &Path, text: &str) -> Result<Layer, ConfigError> 
     let at = |offset: usize| Origin::File { path: path.to_owned(), line: line_at(text, offset) };
     let root = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
         origin: at(error.span().map_or(0, |span| span.start)),
-        reason: error.message().trim().replace('\n', ", "),
+        reason: invalid_syntax(error.message()),
     })?;
     let mut layer = Layer::new();
     flatten(root.get_ref(), "", &at, &mut layer)?;
@@ -205,7 +206,7 @@ fn raw_of_text(text: &str, setting: &Setting, origin: &Origin) -> Result<Raw, Co
         Err(error) => Err(ConfigError::Invalid {
             key: setting.key.to_owned(),
             origin: origin.clone(),
-            reason: format!("not a TOML list: {}", error.message().trim().replace('\n', ", ")),
+            reason: invalid_syntax(error.message()),
         }),
     }
 }

@@ -14,6 +14,7 @@ mod memory;
 mod network;
 mod print;
 mod settings;
+mod syntax;
 #[cfg(test)]
 mod tests;
 mod units;

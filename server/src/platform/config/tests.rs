@@ -264,7 +264,18 @@ const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
         &[],
         "telltale.toml:2: storage.durability: expected \"sync\", \"interval:<milliseconds>\" or \"os\", found \"interval:0\"",
     ),
-    ("[server\n", &[], &[], "telltale.toml:1: unclosed table, expected `]`"),
+    (
+        "[server\n",
+        &[],
+        &[],
+        "telltale.toml:1: not valid TOML: the name of a section has no closing bracket",
+    ),
+    (
+        "[server]\ndata\n",
+        &[],
+        &[],
+        "telltale.toml:2: not valid TOML: a setting must be written as name = value",
+    ),
     (
         "",
         &["TELLTALE_LISTEM=x"],

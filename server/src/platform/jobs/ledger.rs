@@ -73,6 +73,15 @@ pub(super) enum Asker {
     Server,
 }
 
+impl Asker {
+    fn check(self, worker: WorkerId, state: &State) -> Result<(), JobsError> {
+        match self {
+            Self::User => state.check_users_worker(worker),
+            Self::Server => Ok(()),
+        }
+    }
+}
+
 /// What became of a round's write.
 #[derive(Clone, Debug)]
 pub(super) enum Written {
@@ -271,14 +280,11 @@ impl Ledger {
             match command {
                 Command::Work(work) => replies.tells.push(work(state, round)),
                 Command::Look(look) => replies.looks.push(look),
-                Command::Fetch { asker: Asker::User, worker, reply, .. }
-                    if state.check_users_worker(worker).is_err() =>
-                {
-                    let refused = state.check_users_worker(worker);
-                    replies.tells.extend(refused.err().map(|error| refusal(reply, error)));
-                }
-                Command::Fetch { worker, limit, wait, reply, .. } => {
-                    self.fetch(worker, limit, wait, reply, state, round, replies);
+                Command::Fetch { asker, worker, limit, wait, reply } => {
+                    match asker.check(worker, state) {
+                        Ok(()) => self.fetch(worker, limit, wait, reply, state, round, replies),
+                        Err(refused) => replies.tells.push(refusal(reply, refused)),
+                    }
                 }
                 Command::Wake => self.waiters.prune(),
                 Command::EndWaits => self.end_waits(replies),

@@ -2,11 +2,12 @@
 //! where somebody else's metric has the name of one of ours.
 
 use telltale_engine::limits::RESERVED_PREFIX;
-use telltale_engine::{DefinitionFilter, MetricType};
+use telltale_engine::{DefinitionFilter, Error, Memory, MemoryOwner, MetricType};
 
 use super::tests::{House, NOW, job};
 use super::*;
 use crate::limits;
+use crate::platform::ticks::Ticks;
 
 /// More than are looked up in a step.
 const MANY: usize = limits::LEDGER_STEP_LOOKUPS_MAX + 50;
@@ -60,6 +61,32 @@ fn a_request_reads_so_many_jobs_and_no_more() {
     let second = house.list(&filter, first.next, 10);
     assert_eq!((second.jobs.len(), second.next), (1, None));
     assert_eq!(&*second.jobs[0].class, "Rare");
+}
+
+#[test]
+fn pages_count_as_memory_while_they_are_there_and_are_refused_where_there_is_none() {
+    const LIMIT: u64 = 1 << 40;
+    let memory = Memory::new(LIMIT);
+    let house = House::with_memory(|_| Ticks::system(), JobsSettings::default(), memory.clone());
+    let runtime = &house.runtime;
+    ends_of_all_kinds(&house);
+    house.enqueue_many("A", "default", 3);
+    let answers = || memory.held_by(MemoryOwner::Answers);
+    let list = || runtime.block_on(house.jobs.list(JobFilter::default(), None, 10));
+    let dead = || runtime.block_on(house.jobs.dead_jobs(DeadFilter::default(), 0, 10));
+    let waiting = list().unwrap();
+    let bytes: usize = waiting.jobs.iter().map(|job| job.arguments.len()).sum();
+    assert_eq!((waiting.jobs.len(), answers()), (3, bytes as u64));
+    drop(waiting);
+    let page = dead().unwrap();
+    assert_eq!((page.jobs.len(), answers()), (1, page.jobs[0].arguments.len() as u64));
+    drop(page);
+    assert_eq!(answers(), 0);
+    memory.hold(MemoryOwner::Errors, LIMIT);
+    for refused in [list().map(drop), dead().map(drop)] {
+        assert!(matches!(refused, Err(JobsError::Engine(Error::MemoryFull(_)))), "{refused:?}");
+    }
+    assert_eq!(answers(), 0);
 }
 
 #[test]

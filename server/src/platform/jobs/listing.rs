@@ -1,5 +1,7 @@
 //! The list of jobs that are not over: which of them are wanted, and a page of them.
 
+use telltale_engine::MemoryShare;
+
 use super::model::{JobDetail, JobId, JobStatus, Whose};
 
 /// Which jobs are wanted: those that wait or run and fit all that is given.
@@ -26,10 +28,12 @@ pub struct JobStanding {
 
 /// A page of jobs, the last to be enqueued first. It may have fewer jobs than it has places although others follow: a request looks at
 /// so many jobs and no more.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct JobPage {
     /// The page, without what failed of the jobs.
     pub jobs: Vec<JobDetail>,
+    /// Of the account of memory, for the arguments of these jobs.
+    pub memory: MemoryShare,
     /// Where the next page begins: below this job. Nothing where all were looked at.
     pub next: Option<JobId>,
 }
@@ -40,14 +44,17 @@ impl JobFilter {
         self.class.is_none() && self.search.is_none()
     }
 
-    /// Whether a job with this class and these arguments fits, as far as these tell.
-    pub(super) fn fits(&self, class: &str, arguments: &str) -> bool {
-        let found = |text: &str| {
-            let has = |whole: &str| whole.to_lowercase().contains(text);
-            has(class) || has(arguments)
-        };
-        self.class.as_deref().is_none_or(|wanted| wanted == class)
-            && self.search.as_deref().is_none_or(|text| found(&text.to_lowercase()))
+    /// Returns what decides whether a job with a class and arguments fits, as far as these say.
+    pub(super) fn matcher(&self) -> impl Fn(&str, &str) -> bool {
+        let search = self.search.as_deref().map(str::to_lowercase);
+        move |class, arguments| {
+            let is_found = |text: &str| {
+                let has = |whole: &str| whole.to_lowercase().contains(text);
+                has(class) || has(arguments)
+            };
+            self.class.as_deref().is_none_or(|wanted| wanted == class)
+                && search.as_deref().is_none_or(is_found)
+        }
     }
 }
 
@@ -75,7 +82,8 @@ mod tests {
             search: search.map(str::to_owned),
             ..JobFilter::default()
         };
-        let fits = |filter: JobFilter| filter.fits("Mail::Welcome", r#"{"to":"Ada@example.com"}"#);
+        let fits =
+            |filter: JobFilter| filter.matcher()("Mail::Welcome", r#"{"to":"Ada@example.com"}"#);
         assert!(filter(None, None).reads_nothing());
         assert!(fits(filter(None, None)));
         for found in ["mail", "WELCOME", "ada@", "\"to\"", ""] {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use telltale_engine::TimestampMs;
+use telltale_engine::{MemoryShare, TimestampMs};
 
 use super::names::{ClassName, QueueName, UniqueKey};
 use crate::limits;
@@ -467,12 +467,14 @@ pub enum Selection {
 }
 
 /// A page of dead jobs, the last to die first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct DeadPage {
     /// The page.
     pub jobs: Vec<DeadDetail>,
     /// How many fit in all.
     pub total: usize,
+    /// Of the account of memory, for the arguments and failures of these jobs.
+    pub memory: MemoryShare,
 }
 
 #[cfg(test)]

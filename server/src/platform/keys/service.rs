@@ -91,7 +91,7 @@ pub enum KeyError {
     #[error("there is no key {0:?}")]
     NotFound(String),
     /// The key has another revision than the caller expects.
-    #[error("the resource has changed: If-Match does not name its current ETag")]
+    #[error("the key has another revision than expected")]
     Changed,
     /// There are [`limits::KEYS_MAX`] keys.
     #[error("the limit of {} keys is reached", limits::KEYS_MAX)]

@@ -28,8 +28,9 @@ pub static ROUTES: &[Route] = &[
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let pagination = Pagination::read(req.query())?;
     let filter = filter(req.query(), app.now())?;
-    let page = app.jobs().dead_jobs(filter, pagination.offset(), pagination.limit()).await?;
-    Response::ok(&DeadList::new(page, pagination))
+    let mut page = app.jobs().dead_jobs(filter, pagination.offset(), pagination.limit()).await?;
+    let memory = page.memory.take_all();
+    Response::ok(&DeadList::new(page, pagination))?.held_by(memory)
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {

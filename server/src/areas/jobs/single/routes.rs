@@ -50,7 +50,9 @@ async fn enqueue_batch(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let limit = req.query().limit("limit", PAGE_LIMIT_MAX)?.unwrap_or(PAGE_LIMIT_DEFAULT);
     let (filter, below) = (filter(req.query())?, cursor(req.query())?);
-    Response::ok(&JobListView::from(app.jobs().list(filter, below, limit).await?))
+    let mut page = app.jobs().list(filter, below, limit).await?;
+    let memory = page.memory.take_all();
+    Response::ok(&JobListView::from(page))?.held_by(memory)
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {

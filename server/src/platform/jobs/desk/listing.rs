@@ -1,12 +1,16 @@
 //! A page of the jobs that wait or run: found by the ledger step by step, and read here.
 
+use std::sync::Arc;
+
+use telltale_engine::MemoryOwner;
+
 use super::open::Jobs;
-use super::reading::Body;
+use super::reading::{Body, job_detail};
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::listing::{JobFilter, JobPage};
-use crate::platform::jobs::model::{JobDetail, JobId};
-use crate::platform::jobs::state::{JobStep, JobView};
+use crate::platform::jobs::model::JobId;
+use crate::platform::jobs::state::JobStep;
 
 /// What a request has left of what it may do.
 struct Budget {
@@ -24,7 +28,12 @@ impl Jobs {
         below: Option<JobId>,
         limit: usize,
     ) -> Result<JobPage, JobsError> {
-        let mut page = JobPage { jobs: Vec::new(), next: Some(below.unwrap_or(JobId(u128::MAX))) };
+        let filter = Arc::new(filter);
+        let mut page = JobPage {
+            jobs: Vec::new(),
+            memory: self.engine.memory().share(MemoryOwner::Answers),
+            next: Some(below.unwrap_or(JobId(u128::MAX))),
+        };
         let mut budget = Budget {
             looks: limits::JOB_LIST_LOOKS_MAX,
             reads: limits::JOB_LIST_READS_MAX.max(limit),
@@ -36,14 +45,19 @@ impl Jobs {
         {
             let free = limit - page.jobs.len();
             let wanted = if filter.reads_nothing() { free } else { budget.reads };
-            let max = wanted.min(limits::JOB_LIST_READ_AT_ONCE);
+            let max = wanted.min(limits::JOB_LIST_STEP_JOBS);
             let standing = filter.standing.clone();
             let step = self.look(move |state, _| Ok(state.jobs_step(&standing, from, max))).await?;
-            let bodies = self.bodies(step.jobs.iter().map(|(id, _)| *id).collect()).await?;
+            let ids = step.jobs.iter().map(|(id, _)| *id).collect();
+            let memory = page.memory.take_all();
+            let (bodies, memory) = self.fitting_bodies(ids, Arc::clone(&filter), memory).await?;
+            page.memory = memory;
             budget.looks = budget.looks.saturating_sub(step.looks);
             budget.reads = budget.reads.saturating_sub(bodies.len());
-            page.take(step, bodies, &filter, limit, &mut budget);
+            page.take(step, bodies, limit, &mut budget);
         }
+        let kept: usize = page.jobs.iter().map(|job| job.arguments.len()).sum();
+        page.memory.shrink_to(kept as u64);
         Ok(page)
     }
 }
@@ -55,12 +69,11 @@ impl Budget {
 }
 
 impl JobPage {
-    /// Takes of a step what fits, up to the end of the page. A job without a body is gone since, or cannot be read.
+    /// Takes the jobs of a step, up to the end of the page. One without a body does not fit, is gone since, or cannot be read.
     fn take(
         &mut self,
         step: JobStep,
         bodies: Vec<Option<Body>>,
-        filter: &JobFilter,
         limit: usize,
         budget: &mut Budget,
     ) {
@@ -71,29 +84,10 @@ impl JobPage {
             }
             // Where the page ends here, the next one begins behind this job.
             self.next = if Some(id) == last { step.next } else { Some(id) };
-            let Some(body) = body.filter(|body| filter.fits(&body.class, &body.arguments)) else {
-                continue;
-            };
+            let Some(body) = body else { continue };
             budget.bytes = budget.bytes.saturating_sub(body.arguments.len());
-            self.jobs.push(detail(id, view, body));
+            self.jobs.push(job_detail(id, view, body, Vec::new()));
         }
         self.next = step.next;
-    }
-}
-
-fn detail(id: JobId, view: JobView, body: Body) -> JobDetail {
-    JobDetail {
-        id,
-        class: body.class,
-        queue: view.queue,
-        arguments: body.arguments,
-        status: view.status,
-        attempts: view.attempts,
-        max_attempts: view.max_attempts,
-        enqueued_at: body.enqueued_at,
-        at: view.at,
-        held: view.held,
-        dead_id: view.dead_id,
-        failures: Vec::new(),
     }
 }

@@ -1,14 +1,18 @@
 //! What is shown of jobs that stands on disk.
 
-use telltale_engine::{Engine, TimestampMs};
+use std::sync::Arc;
+
+use telltale_engine::{Engine, Error, MemoryOwner, MemoryShare, TimestampMs};
 
 use super::open::Jobs;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
+use crate::platform::jobs::listing::JobFilter;
 use crate::platform::jobs::model::{
     DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, FailureReport, JobDetail, JobId, PastFailure,
 };
 use crate::platform::jobs::names::ClassName;
+use crate::platform::jobs::state::JobView;
 use crate::platform::jobs::stored::{self, StoredBody, StoredFailure};
 
 /// What a job is to do.
@@ -18,6 +22,9 @@ pub(super) struct Body {
     pub(super) arguments: Box<str>,
     pub(super) enqueued_at: TimestampMs,
 }
+
+/// A dead job of a list, what it was to do, and how it failed last.
+type DeadRow = (DeadJob, Option<Body>, Option<PastFailure>);
 
 impl Jobs {
     /// All about a job.
@@ -36,20 +43,7 @@ impl Jobs {
             self.look(move |state, _| Ok(state.job(id))).await?.ok_or_else(not_found)?;
             return Err(JobsError::Failed(format!("job {id} cannot be read")));
         };
-        Ok(JobDetail {
-            id,
-            class: body.class,
-            queue: view.queue,
-            arguments: body.arguments,
-            status: view.status,
-            attempts: view.attempts,
-            max_attempts: view.max_attempts,
-            enqueued_at: body.enqueued_at,
-            at: view.at,
-            held: view.held,
-            dead_id: view.dead_id,
-            failures: failures?,
-        })
+        Ok(job_detail(id, view, body, failures?))
     }
 
     /// All about a dead job.
@@ -73,7 +67,7 @@ impl Jobs {
         self.look(move |state, _| state.dead_job(&id)).await
     }
 
-    /// A page of the dead jobs that fit, the last to die first, each with its last failure.
+    /// A page of the dead jobs that fit, the last to die first, each with its last failure, without the backtrace.
     pub async fn dead_jobs(
         &self,
         filter: DeadFilter,
@@ -81,21 +75,15 @@ impl Jobs {
         limit: usize,
     ) -> Result<DeadPage, JobsError> {
         let (page, total) = self.dead_page(filter, offset, limit).await?;
-        let read = self.blocking(move |engine| {
-            let ids: Vec<JobId> = page.iter().map(|dead| dead.job).collect();
-            let bodies = read_bodies(engine, &ids);
-            let last: Vec<_> = page.iter().map(|dead| (dead.job, dead.attempts)).collect();
-            let failures = read_many_failures(engine, &last)?;
-            let rows = page.into_iter().zip(bodies).zip(failures);
-            Ok(rows.map(|((dead, body), failure)| (dead, body, failure)).collect::<Vec<_>>())
-        });
-        let rows = read.await?;
+        let memory = self.engine.memory().share(MemoryOwner::Answers);
+        let read = self.blocking(move |engine| read_dead_rows(engine, page, memory));
+        let (rows, memory) = read.await?;
         let unread = rows.iter().filter(|(_, body, _)| body.is_none());
         let gone = self.gone(unread.map(|(dead, ..)| dead.id).collect()).await?;
         let there = rows.into_iter().filter(|(dead, ..)| !gone.contains(&dead.id));
         let jobs =
             there.map(|(dead, body, failure)| detail(dead, body, failure.into_iter().collect()));
-        Ok(DeadPage { jobs: jobs.collect(), total })
+        Ok(DeadPage { jobs: jobs.collect(), total, memory })
     }
 
     /// A page of the dead jobs that fit, and how many fit in all, step by step.
@@ -138,6 +126,32 @@ impl Jobs {
         self.blocking(move |engine| Ok(read_bodies(engine, &ids))).await
     }
 
+    /// What those of the jobs that fit are to do; none for one that does not, or cannot be read. Its bytes are added to `memory`.
+    pub(super) async fn fitting_bodies(
+        &self,
+        ids: Vec<JobId>,
+        filter: Arc<JobFilter>,
+        mut memory: MemoryShare,
+    ) -> Result<(Vec<Option<Body>>, MemoryShare), JobsError> {
+        self.blocking(move |engine| {
+            let fits = filter.matcher();
+            let mut bodies = Vec::with_capacity(ids.len());
+            for part in ids.chunks(at_once(limits::JOB_ARGUMENTS_BYTES_MAX)) {
+                let held = memory.bytes();
+                borrow(&mut memory, part.len() * limits::JOB_ARGUMENTS_BYTES_MAX)?;
+                let mut kept = 0;
+                for body in read_bodies(engine, part) {
+                    let body = body.filter(|body| fits(&body.class, &body.arguments));
+                    kept += body.as_ref().map_or(0, Body::bytes);
+                    bodies.push(body);
+                }
+                memory.shrink_to(held + kept as u64);
+            }
+            Ok((bodies, memory))
+        })
+        .await
+    }
+
     async fn blocking<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Engine) -> Result<T, JobsError> + Send + 'static,
@@ -148,6 +162,35 @@ impl Jobs {
     }
 }
 
+impl Body {
+    fn bytes(&self) -> usize {
+        self.arguments.len()
+    }
+}
+
+/// A job with what was read of it.
+pub(super) fn job_detail(
+    id: JobId,
+    view: JobView,
+    body: Body,
+    failures: Vec<PastFailure>,
+) -> JobDetail {
+    JobDetail {
+        id,
+        class: body.class,
+        queue: view.queue,
+        arguments: body.arguments,
+        status: view.status,
+        attempts: view.attempts,
+        max_attempts: view.max_attempts,
+        enqueued_at: body.enqueued_at,
+        at: view.at,
+        held: view.held,
+        dead_id: view.dead_id,
+        failures,
+    }
+}
+
 /// A dead job that cannot be read is shown all the same: that may be what it died of.
 fn detail(dead: DeadJob, body: Option<Body>, failures: Vec<PastFailure>) -> DeadDetail {
     let (arguments, enqueued_at) = match body {
@@ -155,6 +198,44 @@ fn detail(dead: DeadJob, body: Option<Body>, failures: Vec<PastFailure>) -> Dead
         None => ("{}".into(), dead.job.made_at()),
     };
     DeadDetail { dead, arguments, enqueued_at, failures }
+}
+
+/// How many that have at most so many bytes each are read at once.
+fn at_once(bytes_each: usize) -> usize {
+    (limits::JOB_PAGE_READ_BYTES / bytes_each).max(1)
+}
+
+fn borrow(memory: &mut MemoryShare, bytes: usize) -> Result<(), JobsError> {
+    Ok(memory.grow(bytes as u64).map_err(Error::from)?)
+}
+
+/// Reads what a list shows of dead jobs: what they were to do, and how they failed last, without the backtrace. Its bytes are added
+/// to `memory`.
+fn read_dead_rows(
+    engine: &Engine,
+    page: Vec<DeadJob>,
+    mut memory: MemoryShare,
+) -> Result<(Vec<DeadRow>, MemoryShare), JobsError> {
+    const ROW_BYTES_MAX: usize = limits::JOB_ARGUMENTS_BYTES_MAX + limits::JOB_FAILURE_BYTES_MAX;
+    let mut rows = Vec::with_capacity(page.len());
+    for part in page.chunks(at_once(ROW_BYTES_MAX)) {
+        let held = memory.bytes();
+        borrow(&mut memory, part.len() * ROW_BYTES_MAX)?;
+        let ids: Vec<JobId> = part.iter().map(|dead| dead.job).collect();
+        let last: Vec<_> = part.iter().map(|dead| (dead.job, dead.attempts)).collect();
+        let (bodies, failures) = (read_bodies(engine, &ids), read_many_failures(engine, &last)?);
+        let mut kept = 0;
+        for ((dead, body), mut failure) in part.iter().cloned().zip(bodies).zip(failures) {
+            kept += body.as_ref().map_or(0, Body::bytes);
+            if let Some(failure) = &mut failure {
+                failure.report.backtrace = Vec::new();
+                kept += failure.report.message.len();
+            }
+            rows.push((dead, body, failure));
+        }
+        memory.shrink_to(held + kept as u64);
+    }
+    Ok((rows, memory))
 }
 
 fn read_bodies(engine: &Engine, ids: &[JobId]) -> Vec<Option<Body>> {

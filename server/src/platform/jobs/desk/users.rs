@@ -1,13 +1,14 @@
-//! What programs of users say of workers and of the jobs that these hold.
+//! The worker protocol as users have it.
 //!
-//! The workers of the server's own work are worked by the server alone: whoever learns their ids can neither speak for them nor take
-//! or finish what they hold.
+//! The server's own jobs are worked by its own workers alone. Users who know their ids can neither act for these workers, nor take or
+//! finish what they hold.
 
 use std::time::Duration;
 
 use telltale_engine::TimestampMs;
 
 use super::open::Jobs;
+use super::{Round, State};
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::ledger::Asker;
 use crate::platform::jobs::model::{
@@ -29,32 +30,17 @@ impl Jobs {
 impl UsersDesk<'_> {
     /// [`Jobs::heartbeat`]
     pub async fn heartbeat(self, id: WorkerId, vitals: Vitals) -> Result<Heard, JobsError> {
-        self.0
-            .ask(move |state, round| {
-                state.check_users_worker(id)?;
-                state.heartbeat(id, vitals, round)
-            })
-            .await
+        self.ask_of_worker(id, move |state, round| state.heartbeat(id, vitals, round)).await
     }
 
     /// [`Jobs::deregister`]
     pub async fn deregister(self, id: WorkerId) -> Result<(), JobsError> {
-        self.0
-            .ask(move |state, round| {
-                state.check_users_worker(id)?;
-                state.deregister(id, round)
-            })
-            .await
+        self.ask_of_worker(id, move |state, round| state.deregister(id, round)).await
     }
 
     /// [`Jobs::restrict`]
     pub async fn restrict(self, id: WorkerId, to: WorkerStatus) -> Result<WorkerStatus, JobsError> {
-        self.0
-            .ask(move |state, round| {
-                state.check_users_worker(id)?;
-                Ok(state.restrict(id, to, round)?.0)
-            })
-            .await
+        self.ask_of_worker(id, move |state, round| Ok(state.restrict(id, to, round)?.0)).await
     }
 
     /// [`Jobs::fetch`]
@@ -69,12 +55,7 @@ impl UsersDesk<'_> {
 
     /// [`Jobs::ack`]
     pub async fn ack(self, id: JobId, token: Option<u64>) -> Result<(), JobsError> {
-        self.0
-            .ask(move |state, round| {
-                state.check_users_job(id)?;
-                state.ack(id, token, round)
-            })
-            .await
+        self.ask_of_held_job(id, move |state, round| state.ack(id, token, round)).await
     }
 
     /// [`Jobs::fail`]
@@ -84,12 +65,7 @@ impl UsersDesk<'_> {
         token: Option<u64>,
         report: FailureReport,
     ) -> Result<Failed, JobsError> {
-        self.0
-            .ask(move |state, round| {
-                state.check_users_job(id)?;
-                state.fail(id, token, report, round)
-            })
-            .await
+        self.ask_of_held_job(id, move |state, round| state.fail(id, token, report, round)).await
     }
 
     /// [`Jobs::extend`]
@@ -99,10 +75,33 @@ impl UsersDesk<'_> {
         token: Option<u64>,
         seconds: u32,
     ) -> Result<TimestampMs, JobsError> {
+        self.ask_of_held_job(id, move |state, round| state.extend(id, token, seconds, round)).await
+    }
+
+    /// Does what a user wants of a worker, unless it is the server's own.
+    async fn ask_of_worker<T: Send + 'static>(
+        self,
+        id: WorkerId,
+        work: impl FnOnce(&mut State, &mut Round) -> Result<T, JobsError> + Send + 'static,
+    ) -> Result<T, JobsError> {
+        self.0
+            .ask(move |state, round| {
+                state.check_users_worker(id)?;
+                work(state, round)
+            })
+            .await
+    }
+
+    /// Does what a user says of a job that a worker holds, unless only the server's own workers hold it.
+    async fn ask_of_held_job<T: Send + 'static>(
+        self,
+        id: JobId,
+        work: impl FnOnce(&mut State, &mut Round) -> Result<T, JobsError> + Send + 'static,
+    ) -> Result<T, JobsError> {
         self.0
             .ask(move |state, round| {
                 state.check_users_job(id)?;
-                state.extend(id, token, seconds, round)
+                work(state, round)
             })
             .await
     }
