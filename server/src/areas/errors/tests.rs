@@ -391,6 +391,9 @@ fn merged_errors_are_one_for_what_was_and_what_comes() {
     assert_eq!(house.get(&format!("{old}/series?interval=1h")).data(200)["total"], json!(3));
     let moved = house.post(&format!("{old}/assign"), &json!({"user_id": "ann"})).data(200);
     assert_eq!((&moved["id"], &moved["assignee"]), (&json!(a), &json!("ann")));
+    let both = json!({"action": "resolve", "ids": [a, b]});
+    let moved = house.post("/api/v1/errors/bulk", &both).data(200);
+    assert_eq!(moved, json!({"matched": 1, "changed": 1}), "both are the same error now");
     house.delete(&old).refused(404, "error_not_found", "");
     let unknown = json!({"ids": ["err_00000000000000000000000000"]});
     house.post(&format!("/api/v1/errors/{a}/merge"), &unknown).refused(404, "error_not_found", "");
