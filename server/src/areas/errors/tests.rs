@@ -222,8 +222,17 @@ fn errors_are_found_by_what_their_occurrences_say() {
     let bulk = json!({"action": "resolve", "filter": filter});
     let done = house.post("/api/v1/errors/bulk", &bulk).data(200);
     assert_eq!(done, json!({"matched": 1, "changed": 1}));
-    let wrong = json!({"action": "resolve", "filter": {"from": "yesterday"}});
-    house.post("/api/v1/errors/bulk", &wrong).refused(422, "invalid_timestamp", "from");
+    for (filter, code, field) in [
+        (json!({"from": "yesterday"}), "invalid_timestamp", "filter.from"),
+        (json!({"to": "yesterday"}), "invalid_timestamp", "filter.to"),
+        (json!({"from": hour(2), "to": hour(4)}), "invalid_range", "filter.from"),
+        (json!({"release": "a*,b"}), "invalid_field", "filter.release"),
+        (json!({"tags": {"region": "a*,b"}}), "invalid_field", "filter.tags.region"),
+        (json!({"tags": {"": "a"}}), "invalid_field", "filter.tags"),
+    ] {
+        let wrong = json!({"action": "resolve", "filter": filter});
+        house.post("/api/v1/errors/bulk", &wrong).refused(422, code, field);
+    }
 }
 
 #[test]
