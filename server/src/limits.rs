@@ -335,6 +335,8 @@ pub const ERRORS_PAGE_DEFAULT: usize = 50;
 pub const ERRORS_NAMED_MAX: usize = 1_000;
 /// Groups that are one after a merge: all of them are named in questions about the events of the one.
 pub const ERRORS_MERGED_MAX: usize = 1_000;
+/// Bytes of occurrences that wait while their groups are merged or deleted, about; past it, more of those groups are refused.
+pub const ERRORS_HELD_BACK_BYTES_MAX: usize = 8 << 20;
 /// Characters of a note, a reason, an assignee.
 pub const ERROR_NOTE_CHARS_MAX: usize = 1_000;
 /// Milliseconds that an ignore may last: ten years is for ever.
@@ -449,6 +451,9 @@ pub const CONNECTIONS_SHARE: u64 = 4;
 
 /// Memory of a group of errors in bytes, about.
 pub const ERROR_GROUP_BYTES: u64 = 1 << 10;
+
+/// The same of each group that became part of another: ids and hashes that lead to it.
+pub const ERROR_MERGED_BYTES: usize = 160;
 
 /// How often the account of memory learns what areas hold, and what the process takes is looked at.
 pub const MEMORY_LOOK_MS: u64 = 100;

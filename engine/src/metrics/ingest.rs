@@ -7,7 +7,9 @@ use super::registry::{Lookup, Spelling};
 use crate::error::{Refusal, Result};
 use crate::limits::RESERVED_PREFIX;
 use crate::log::Definitions;
-use crate::model::{Begins, Histogram, MetricId, MetricType, PointBatch, SeriesId, TimestampMs};
+use crate::model::{
+    Begins, Histogram, MetricId, MetricName, MetricType, PointBatch, SeriesId, TimestampMs,
+};
 use crate::sketch::hash_member;
 
 /// Which metrics a batch may be of.
@@ -154,6 +156,8 @@ impl<'a> BatchBuilder<'a> {
     fn check_reserved(&self, name: &str) -> Result<(), Refusal> {
         match self.names {
             BatchNames::Unreserved if name.starts_with(RESERVED_PREFIX) => {
+                // The refusal names it, so it has a length.
+                MetricName::check(name)?;
                 Err(Refusal::NameReserved(name.to_owned()))
             }
             BatchNames::Unreserved | BatchNames::All => Ok(()),
@@ -210,6 +214,8 @@ impl Metrics {
 mod tests {
     use super::*;
     use crate::Engine;
+    use crate::limits;
+    use crate::model::InvalidName;
     use crate::options::{Maintenance, Options};
 
     #[test]
@@ -224,6 +230,8 @@ mod tests {
         assert_eq!(batch.series(name, gauge, &[]), Err(reserved.clone()));
         assert_eq!(batch.spelled(spelling, name, gauge, &[]), Err(reserved.clone()));
         assert_eq!(batch.metric(name, gauge), Err(reserved.clone()));
+        let long = format!("telltale.{}", "x".repeat(limits::NAME_CHARS_MAX));
+        assert_eq!(batch.series(&long, gauge, &[]), Err(InvalidName::TooLong.into()));
         assert!(batch.series("telltale", gauge, &[]).is_ok(), "only what begins with the prefix");
         drop(batch);
         let mut own = engine.own_batch();

@@ -24,3 +24,14 @@ pub const JOB_ID: &str = "^job_[0-7][0-9A-HJKMNP-TV-Z]{25}$";
 pub fn optional_time(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [{ "type": "string", "format": "date-time" }, { "type": "null" }] })
 }
+
+/// A date with or without a time, or null. What else query parameters take for a time is taken too.
+pub fn optional_time_or_date(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            { "type": "string", "format": "date-time" },
+            { "type": "string", "format": "date" },
+            { "type": "null" },
+        ],
+    })
+}

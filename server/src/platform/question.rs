@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use telltale_engine::limits::GROUP_KEYS_MAX;
 use telltale_engine::{TagCondition, TagFilter, TimeRange, TimestampMs};
 
 use super::buckets::Width;
@@ -16,10 +17,7 @@ use crate::limits;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidQuestion {
     /// `from` or `to` is unreadable.
-    #[error(
-        "{0} must be an ISO 8601 date-time or date such as 2026-01-02T03:04:05Z or 2026-01-02, seconds or milliseconds \
-         since 1970, now, or a time before now such as now-1h"
-    )]
+    #[error("{0} {TIME_RULE}")]
     Time(&'static str),
     /// The range is empty.
     #[error("from must be before to")]
@@ -43,12 +41,16 @@ pub enum InvalidQuestion {
     },
 }
 
+/// What is said of a time that is unreadable.
+pub const TIME_RULE: &str = "must be an ISO 8601 date-time or date such as 2026-01-02T03:04:05Z or 2026-01-02, seconds or \
+     milliseconds since 1970, now, or a time before now such as now-1h";
 /// What is said of a condition whose `*` is where none can be.
 pub const STAR_RULE: &str =
     "may have * only at the end of a single value that is not negated; write \\* for a literal *";
 /// What is said of more conditions than [`limits::QUERY_FILTERS_MAX`].
 const MANY_CONDITIONS: &str = "must have at most 32 conditions";
 const _: () = assert!(limits::QUERY_FILTERS_MAX == 32, "the message names the limit");
+const _: () = assert!(GROUP_KEYS_MAX == 4, "messages about `group_by` name the limit");
 
 /// The texts of a group as one: that alone, or joined by commas, with `\` before each comma and `\` of theirs.
 pub fn label(key: &[String]) -> String {
@@ -94,6 +96,36 @@ pub fn width(text: Option<&str>, range: TimeRange) -> Result<Width, InvalidQuest
     Ok(width)
 }
 
+/// What is said of a list in `group_by` that names something twice, or more than [`GROUP_KEYS_MAX`].
+#[derive(Clone, Copy, Debug)]
+pub struct GroupRules {
+    /// Where something is named twice.
+    pub once: &'static str,
+    /// Where too much is named.
+    pub most: &'static str,
+}
+
+/// The items of a list in `group_by`, each as `read` understands it.
+pub fn group_by<T: PartialEq>(
+    list: &str,
+    rules: GroupRules,
+    read: impl Fn(&str) -> Result<T, InvalidQuestion>,
+) -> Result<Vec<T>, InvalidQuestion> {
+    let mut all = Vec::new();
+    for item in list.split(',') {
+        // A space may follow the comma; those at the end of a key are part of it.
+        let one = read(item.trim_start())?;
+        if all.contains(&one) {
+            return Err(parameter("group_by", rules.once));
+        }
+        if all.len() == GROUP_KEYS_MAX {
+            return Err(parameter("group_by", rules.most));
+        }
+        all.push(one);
+    }
+    Ok(all)
+}
+
 /// The conditions that `tags[key]=text` parameters make, given as pairs of key and text.
 pub fn tag_filters<'q>(
     pairs: impl Iterator<Item = (&'q str, &'q str)>,
@@ -104,7 +136,7 @@ pub fn tag_filters<'q>(
             return Err(parameter("tags", MANY_CONDITIONS));
         }
         if key.is_empty() {
-            return Err(parameter("tags[]", "must name a tag between the brackets"));
+            return Err(parameter("tags[]", "must name a tag"));
         }
         let condition =
             tag_condition(text).ok_or_else(|| parameter(format_args!("tags[{key}]"), STAR_RULE))?;

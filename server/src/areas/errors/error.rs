@@ -6,7 +6,7 @@ use super::sentry::EnvelopeError;
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
 use crate::platform::json::InvalidJson;
-use crate::platform::question::InvalidQuestion;
+use crate::platform::question::{InvalidQuestion, TIME_RULE};
 
 /// Why a request of this area failed.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,12 @@ pub enum ErrorsError {
     /// The time is unreadable or out of range.
     #[error("timestamp {0}")]
     Time(crate::platform::time::InvalidTime),
+    /// A time of the filter of a bulk action is unreadable: which field.
+    #[error("{0} {TIME_RULE}")]
+    FilterTime(String),
+    /// The range of that filter is empty.
+    #[error("filter.from must be before filter.to")]
+    FilterRange,
     /// Tags are no texts.
     #[error("tags must be an object of strings")]
     Tags,
@@ -55,6 +61,11 @@ pub enum ErrorsError {
     /// Another request had the same occurrence and did not get it stored.
     #[error("the same occurrence could not be stored by another request; try again")]
     NotStored,
+    /// The group of an occurrence is being merged or deleted, and too many occurrences wait until that is done.
+    #[error(
+        "the error is being merged or deleted, and too many of its occurrences wait for that; try again"
+    )]
+    GroupBusy,
     /// The engine refuses what was made for it, which keeps its rules.
     #[error(transparent)]
     Refused(#[from] InvalidEvent),
@@ -89,11 +100,19 @@ impl From<ErrorsError> for ApiError {
             ErrorsError::Time(_) => {
                 Self::new(ErrorCode::InvalidTimestamp, message).field("timestamp")
             }
+            ErrorsError::FilterTime(field) => {
+                Self::new(ErrorCode::InvalidTimestamp, message).field(field)
+            }
+            ErrorsError::FilterRange => {
+                Self::new(ErrorCode::InvalidRange, message).field("filter.from")
+            }
             ErrorsError::Tags => Self::new(ErrorCode::InvalidTags, message).field("tags"),
             ErrorsError::MergedTooMany => Self::new(ErrorCode::InvalidField, message).field("ids"),
             ErrorsError::Question(invalid) => invalid.into(),
             ErrorsError::NotStored => Self::new(ErrorCode::Unavailable, message)
                 .retry_after(limits::UNAVAILABLE_RETRY_SECONDS),
+            ErrorsError::GroupBusy => Self::new(ErrorCode::Overloaded, message)
+                .retry_after(limits::OVERLOADED_RETRY_SECONDS),
             ErrorsError::Refused(_) => Self::internal(message),
             ErrorsError::Engine(error) => error.into(),
         }

@@ -95,22 +95,25 @@ pub(super) async fn store(
 }
 
 /// A page of errors, and how many match in all.
-pub(super) fn list(
-    app: &App,
+pub(super) async fn list(
+    app: &Arc<App>,
     listing: Listing,
     page: (usize, usize),
-) -> Result<(Vec<GroupView>, usize), ErrorsError> {
-    let filter = narrowed(app, listing.wanted)?;
-    Ok(app.errors().list(&filter, listing.sort, page))
+) -> ApiResult<(Vec<GroupView>, usize)> {
+    let Listing { wanted, sort } = listing;
+    let filter = narrowed(app, wanted).await?;
+    app.blocking(move |app| Ok::<_, ErrorsError>(app.errors().list(&filter, sort, page))).await
 }
 
-/// The filter of groups, narrowed to those that have an occurrence as wanted.
-fn narrowed(app: &App, wanted: Wanted) -> Result<GroupFilter, ErrorsError> {
+/// The filter of groups, narrowed to those that have an occurrence as wanted: a query, of which only so many run at once.
+async fn narrowed(app: &Arc<App>, wanted: Wanted) -> ApiResult<GroupFilter> {
     let Wanted { mut groups, occurrences } = wanted;
-    if let Some(occurrences) = occurrences {
+    let Some(occurrences) = occurrences else { return Ok(groups) };
+    let narrow = move |app: &App| {
         groups.only = Some(occurring(app, &groups, &occurrences)?);
-    }
-    Ok(groups)
+        Ok::<_, ErrorsError>(groups)
+    };
+    app.query(narrow).await
 }
 
 /// The groups that have an occurrence as wanted, asked for a number of groups at a time.
@@ -191,8 +194,7 @@ pub(super) fn series(
 
 /// Moves one group, or the one that it was merged into.
 pub(super) fn carry_out(app: &App, id: &str, order: &Move) -> Result<GroupView, ErrorsError> {
-    let id_sent = query::group(id)?;
-    let (moved, _) = app.errors().carry_out(&[app.errors().owner(id_sent)], order)?;
+    let (moved, _) = app.errors().carry_out(&[query::group(id)?], order)?;
     moved.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
 }
 
@@ -208,25 +210,30 @@ pub(super) fn delete(app: &App, id: &str) -> Result<(), ErrorsError> {
 }
 
 /// Does something to many groups, and answers how many there were and how many changed.
-pub(super) fn in_bulk(
-    app: &App,
+pub(super) async fn in_bulk(
+    app: &Arc<App>,
     chosen: Chosen,
-    action: &Action,
-) -> Result<(usize, usize), ErrorsError> {
+    action: Action,
+) -> ApiResult<(usize, usize)> {
     let ids = match chosen {
         Chosen::Named(ids) => ids,
-        Chosen::Matching(wanted) => app.errors().matching(&narrowed(app, wanted)?),
+        Chosen::Matching(wanted) => {
+            let filter = narrowed(app, wanted).await?;
+            let find = move |app: &App| Ok::<_, ErrorsError>(app.errors().matching(&filter));
+            app.blocking(find).await?
+        }
     };
-    match action {
+    let act = move |app: &App| match action {
         Action::Move(order) => {
-            let (there, changed) = app.errors().carry_out(&ids, order)?;
-            Ok((there.len(), changed))
+            let (there, changed) = app.errors().carry_out(&ids, &order)?;
+            Ok::<_, ErrorsError>((there.len(), changed))
         }
         Action::Delete => {
             let gone = app.errors().delete(&ids)?;
             Ok((gone.len(), gone.len()))
         }
-    }
+    };
+    app.blocking(act).await
 }
 
 fn get(app: &App, id: &str) -> Result<GroupView, ErrorsError> {

@@ -42,10 +42,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(ERRORS_PAGE_DEFAULT, PAGE_LIMIT_MAX)?;
     let listing = query::listing(req.query(), app.now())?;
     let page = (paging.offset, paging.limit);
-    let asks_events = listing.wanted.occurrences.is_some();
-    let work = move |app: &App| ops::list(app, listing, page);
-    let (groups, total) =
-        if asks_events { app.query(work).await? } else { app.blocking(work).await? };
+    let (groups, total) = ops::list(&app, listing, page).await?;
     let data = groups.into_iter().map(GroupItem::from).collect();
     Response::ok(&Page { data, meta: paging.meta(total) })
 }
@@ -115,8 +112,7 @@ async fn merge(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn bulk(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let (chosen, action) = req.json::<BulkInput>()?.into_parts(app.now())?;
-    let work = move |app: &App| ops::in_bulk(app, chosen, &action);
-    let (matched, changed) = app.blocking(work).await?;
+    let (matched, changed) = ops::in_bulk(&app, chosen, action).await?;
     Response::ok(&Data { data: BulkView { matched, changed } })
 }
 
@@ -224,7 +220,7 @@ const BULK: Doc = Doc::new(TAG, "Do something to many errors")
     .ext();
 
 const GET: Doc = Doc::new(TAG, "Get an error with its newest occurrence")
-    .about("The id of an error that was merged into another finds that one, which `merged_into` then names. So it does for the occurrences and their counts, and for moves; not for merging and deleting.")
+    .about("The id of an error that was merged into another finds that one, which `merged_into` then names. So it does for the occurrences and their counts, and for moves, in bulk too; not for merging and deleting.")
     .ok::<Data<Detail>>()
     .errors(&[NO_ERROR])
     .ext();
@@ -257,7 +253,10 @@ const ASSIGN: Doc = Doc::new(TAG, "Say whose an error is")
     .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField]);
 
 const MERGE: Doc = Doc::new(TAG, "Make other errors part of one")
-    .about("What was counted adds up, what comes later goes to the one as well, and the others are gone. The state stays.")
+    .about(
+        "What was counted adds up, what comes later goes to the one as well, and the others are gone. The state stays. Occurrences that \
+         arrive meanwhile count when it is done; while too many of them wait, more are refused with 503 `overloaded`. Deleting is alike.",
+    )
     .request::<MergeInput>("")
     .ok::<Data<MovedView>>()
     .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField])

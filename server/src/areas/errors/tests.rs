@@ -222,8 +222,17 @@ fn errors_are_found_by_what_their_occurrences_say() {
     let bulk = json!({"action": "resolve", "filter": filter});
     let done = house.post("/api/v1/errors/bulk", &bulk).data(200);
     assert_eq!(done, json!({"matched": 1, "changed": 1}));
-    let wrong = json!({"action": "resolve", "filter": {"from": "yesterday"}});
-    house.post("/api/v1/errors/bulk", &wrong).refused(422, "invalid_timestamp", "from");
+    for (filter, code, field) in [
+        (json!({"from": "yesterday"}), "invalid_timestamp", "filter.from"),
+        (json!({"to": "yesterday"}), "invalid_timestamp", "filter.to"),
+        (json!({"from": hour(2), "to": hour(4)}), "invalid_range", "filter.from"),
+        (json!({"release": "a*,b"}), "invalid_field", "filter.release"),
+        (json!({"tags": {"region": "a*,b"}}), "invalid_field", "filter.tags.region"),
+        (json!({"tags": {"": "a"}}), "invalid_field", "filter.tags"),
+    ] {
+        let wrong = json!({"action": "resolve", "filter": filter});
+        house.post("/api/v1/errors/bulk", &wrong).refused(422, code, field);
+    }
 }
 
 #[test]
@@ -391,6 +400,9 @@ fn merged_errors_are_one_for_what_was_and_what_comes() {
     assert_eq!(house.get(&format!("{old}/series?interval=1h")).data(200)["total"], json!(3));
     let moved = house.post(&format!("{old}/assign"), &json!({"user_id": "ann"})).data(200);
     assert_eq!((&moved["id"], &moved["assignee"]), (&json!(a), &json!("ann")));
+    let both = json!({"action": "resolve", "ids": [a, b]});
+    let moved = house.post("/api/v1/errors/bulk", &both).data(200);
+    assert_eq!(moved, json!({"matched": 1, "changed": 1}), "both are the same error now");
     house.delete(&old).refused(404, "error_not_found", "");
     let unknown = json!({"ids": ["err_00000000000000000000000000"]});
     house.post(&format!("/api/v1/errors/{a}/merge"), &unknown).refused(404, "error_not_found", "");

@@ -11,7 +11,7 @@ use telltale_engine::{
 use super::model::{Cursor, Listing};
 use crate::http::{ApiResult, Query};
 use crate::limits;
-use crate::platform::question::{self, InvalidQuestion, parameter};
+use crate::platform::question::{self, GroupRules, InvalidQuestion, parameter};
 use crate::platform::time::Moment;
 
 /// What statistics consist of, in the order of the answer.
@@ -131,19 +131,11 @@ fn names_from(prefix: &str) -> NameFilter {
 
 /// What makes groups: `tags.<key>`, `user_id` or `name`, or up to four of them joined with `,`.
 pub fn group_by(list: &str) -> Result<Vec<EventGroupBy>, InvalidQuestion> {
-    let mut all = Vec::new();
-    for item in list.split(',') {
-        // A space may follow the comma; those at the end of a key are part of it.
-        let one = texts("group_by", item.trim_start())?;
-        if all.contains(&one) {
-            return Err(parameter("group_by", "must name each tag or field only once"));
-        }
-        if all.len() == telltale_engine::limits::GROUP_KEYS_MAX {
-            return Err(parameter("group_by", "must name at most 4 tags or fields"));
-        }
-        all.push(one);
-    }
-    Ok(all)
+    let rules = GroupRules {
+        once: "must name each tag or field only once",
+        most: "must name at most 4 tags or fields",
+    };
+    question::group_by(list, rules, |item| texts("group_by", item))
 }
 
 /// A text of events, as a parameter names it.

@@ -8,7 +8,7 @@ use super::error::QuestionError;
 use super::model::{Fill, Question};
 use crate::http::{ApiResult, Query};
 use crate::limits;
-use crate::platform::question::{self, InvalidQuestion, parameter};
+use crate::platform::question::{self, GroupRules, InvalidQuestion, parameter};
 use crate::platform::time::Moment;
 
 /// Reads a question about a metric of type `kind`.
@@ -57,22 +57,14 @@ fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>
 
 /// The tag keys in `tags.<key>`, or in up to four of them joined with `,`.
 pub fn group_keys(list: &str) -> Result<Vec<String>, InvalidQuestion> {
-    let mut keys: Vec<String> = Vec::new();
-    for item in list.split(',') {
-        // A space may follow the comma; those at the end of a key are part of it.
-        let key = item.trim_start().strip_prefix("tags.").filter(|key| !key.is_empty());
-        let key = key.ok_or_else(|| {
+    let rules =
+        GroupRules { once: "must name each tag only once", most: "must name at most 4 tags" };
+    question::group_by(list, rules, |item| {
+        let key = item.strip_prefix("tags.").filter(|key| !key.is_empty());
+        key.map(str::to_owned).ok_or_else(|| {
             parameter("group_by", "must be tags.<key>, or up to 4 of these separated by commas")
-        })?;
-        if keys.iter().any(|known| known == key) {
-            return Err(parameter("group_by", "must name each tag only once"));
-        }
-        if keys.len() == telltale_engine::limits::GROUP_KEYS_MAX {
-            return Err(parameter("group_by", "must name at most 4 tags"));
-        }
-        keys.push(key.to_owned());
-    }
-    Ok(keys)
+        })
+    })
 }
 
 #[cfg(test)]

@@ -5,23 +5,14 @@
 use std::borrow::Cow;
 
 use super::super::occurrence::Frame;
+use super::shared::{Line, own_frames};
 use super::{bundles, names, paths};
-
-/// What a frame says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line<'f> {
-    /// The module, or the path of the file within the program.
-    pub(super) place: Cow<'f, str>,
-    /// The function; empty where it has no name of its own.
-    pub(super) function: Cow<'f, str>,
-}
 
 /// What the frames of the program itself say, or all of them where none is.
 pub(super) fn lines<'f>(stack: &'f [Frame<'_>]) -> Vec<Line<'f>> {
-    let has_own = stack.iter().any(|frame| frame.is_in_app());
-    let wanted = || stack.iter().filter(move |frame| !has_own || frame.is_in_app());
-    let said = once_each_turn(wanted().filter(|frame| !is_reflection(frame)).filter_map(line));
-    if said.is_empty() { once_each_turn(wanted().filter_map(line)) } else { said }
+    let plain = own_frames(stack).filter(|frame| !is_reflection(frame));
+    let said = once_each_turn(plain.filter_map(line));
+    if said.is_empty() { once_each_turn(own_frames(stack).filter_map(line)) } else { said }
 }
 
 /// The lines without repetitions: of any lines that come twice in a row, the second ones are left out.

@@ -7,10 +7,13 @@
 //! 4. The message, parameterised: its template rather than what was filled in.
 //! 5. The transaction.
 
+use std::cell::LazyCell;
+
 use super::super::model::GroupHash;
-use super::super::occurrence::{Exception, Frame, Occurrence};
+use super::super::occurrence::{Exception, Occurrence};
 use super::message::parameterized;
 use super::parts::Parts;
+use super::shared::{add_stack, by_message, by_stack};
 use super::{fingerprint, frames, names};
 
 /// Begins every hash of these rules. Another set of rules is another version.
@@ -38,9 +41,10 @@ pub(super) fn group_of(occurrence: &Occurrence<'_>) -> GroupHash {
         [only] if fingerprint::is_default(only) => by_content(occurrence),
         parts => {
             let mut hash = Parts::new(VERSION, "fingerprint");
-            let default = || by_content(occurrence).text();
+            // It costs as much as all other rules, and a fingerprint may name it any number of times.
+            let default = LazyCell::new(|| by_content(occurrence).text());
             for part in parts {
-                hash.add(&fingerprint::expanded(part, occurrence, &default));
+                hash.add(&fingerprint::expanded(part, occurrence, &|| String::clone(&default)));
             }
             hash.finish()
         }
@@ -49,8 +53,8 @@ pub(super) fn group_of(occurrence: &Occurrence<'_>) -> GroupHash {
 
 fn by_content(occurrence: &Occurrence<'_>) -> GroupHash {
     by_exceptions(&occurrence.exceptions)
-        .or_else(|| by_stack(&occurrence.frames))
-        .unwrap_or_else(|| by_message(occurrence))
+        .or_else(|| by_stack(VERSION, &frames::lines(&occurrence.frames)))
+        .unwrap_or_else(|| by_message(VERSION, occurrence))
 }
 
 fn by_exceptions(exceptions: &[Exception<'_>]) -> Option<GroupHash> {
@@ -59,7 +63,7 @@ fn by_exceptions(exceptions: &[Exception<'_>]) -> Option<GroupHash> {
     // From the one that was raised to its first cause.
     for exception in exceptions.iter().rev() {
         add_kind(&mut hash, exception);
-        frames_say |= add_stack(&mut hash, &exception.frames);
+        frames_say |= add_stack(&mut hash, &frames::lines(&exception.frames));
     }
     if frames_say {
         return Some(hash.finish());
@@ -94,35 +98,4 @@ fn add_kind(hash: &mut Parts, exception: &Exception<'_>) {
             hash.add(&names::stable(kind));
         }
     }
-}
-
-fn by_stack(stack: &[Frame<'_>]) -> Option<GroupHash> {
-    let mut hash = Parts::new(VERSION, "stack");
-    add_stack(&mut hash, stack).then(|| hash.finish())
-}
-
-fn by_message(occurrence: &Occurrence<'_>) -> GroupHash {
-    match occurrence.template.as_deref().or(occurrence.message.as_deref()) {
-        Some(message) => {
-            let mut hash = Parts::new(VERSION, "message");
-            hash.add(&parameterized(message));
-            hash.finish()
-        }
-        None => {
-            let mut hash = Parts::new(VERSION, "transaction");
-            hash.add(occurrence.transaction.as_deref().unwrap_or_default());
-            hash.finish()
-        }
-    }
-}
-
-/// Adds what the frames say; returns whether they say anything.
-fn add_stack(hash: &mut Parts, stack: &[Frame<'_>]) -> bool {
-    let lines = frames::lines(stack);
-    hash.number(lines.len());
-    for line in &lines {
-        hash.add(&line.place);
-        hash.add(&line.function);
-    }
-    !lines.is_empty()
 }

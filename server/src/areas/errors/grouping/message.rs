@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use regex_automata::meta::Regex;
 
 use super::super::occurrence::cut;
+use super::replaced::replaced;
 use crate::limits;
 
 /// What is looked for, and what is put in its place. The order and the patterns are part of versions 1 and 2 of the rules.
@@ -54,22 +55,12 @@ static REGEX: LazyLock<Option<Regex>> =
 pub(super) fn parameterized(message: &str) -> Cow<'_, str> {
     let message = cut(message, limits::ERROR_MESSAGE_CHARS_MAX);
     let Some(regex) = REGEX.as_ref() else { return Cow::Borrowed(message) };
-    let mut out = String::new();
-    let mut done = 0;
-    for found in regex.find_iter(message) {
-        let Some((_, name)) = PATTERNS.get(found.pattern().as_usize()) else { continue };
-        out.push_str(message.get(done..found.start()).unwrap_or_default());
-        match *name {
-            "" => word(message.get(found.range()).unwrap_or_default(), &mut out),
+    replaced(message, regex, |pattern, matched, out| {
+        match PATTERNS.get(pattern).map_or("", |(_, name)| *name) {
+            "" => word(matched, out),
             name => out.push_str(name),
         }
-        done = found.end();
-    }
-    if done == 0 {
-        return Cow::Borrowed(message);
-    }
-    out.push_str(message.get(done..).unwrap_or_default());
-    Cow::Owned(out)
+    })
 }
 
 /// A word with digits: a number in hexadecimal, an id, or a name that ends in a number.

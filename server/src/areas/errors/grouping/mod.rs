@@ -11,6 +11,8 @@ mod message;
 mod names;
 mod parts;
 mod paths;
+mod replaced;
+mod shared;
 mod version_1;
 
 pub(super) use hashes::hashes_of;

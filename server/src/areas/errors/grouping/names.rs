@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex_automata::meta::Regex;
 
+use super::replaced::replaced;
+
 /// What is looked for, and what is put in its place. Part of version 2 of the rules.
 const PATTERNS: [(&str, &str); 24] = [
     // Proxies of Spring, Guice, Javassist, Byte Buddy, Hibernate and Mockito are the class that they stand for.
@@ -53,19 +55,9 @@ static REGEX: LazyLock<Option<Regex>> =
 /// The name as it is in every build.
 pub(super) fn stable(name: &str) -> Cow<'_, str> {
     let Some(regex) = REGEX.as_ref() else { return Cow::Borrowed(name) };
-    let mut out = String::new();
-    let mut done = 0;
-    for found in regex.find_iter(name) {
-        let Some((_, instead)) = PATTERNS.get(found.pattern().as_usize()) else { continue };
-        out.push_str(name.get(done..found.start()).unwrap_or_default());
-        out.push_str(instead);
-        done = found.end();
-    }
-    if done == 0 {
-        return Cow::Borrowed(name);
-    }
-    out.push_str(name.get(done..).unwrap_or_default());
-    Cow::Owned(out)
+    replaced(name, regex, |pattern, _, out| {
+        out.push_str(PATTERNS.get(pattern).map_or("", |(_, instead)| *instead));
+    })
 }
 
 /// The name of a function: empty for one that has none of its own.

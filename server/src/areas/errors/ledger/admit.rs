@@ -56,7 +56,8 @@ impl Ticket {
 }
 
 impl Ledger {
-    /// Adds an occurrence to a batch of events, unless it is known. May look at the disk.
+    /// Adds an occurrence to a batch of events, unless it is known. May look at the disk. Refuses one of a group that is being merged or
+    /// deleted while too many wait for that.
     pub(in crate::areas::errors) fn admit(
         &self,
         prepared: &Prepared,
@@ -81,6 +82,10 @@ impl Ledger {
         }
         let make = || GroupId(self.ids.next_number());
         let hash = self.hash_for(&mut state, prepared);
+        if state.groups.of_hash(hash).is_some_and(|group| state.held_back.is_full_for(group)) {
+            state.seen.settle(seen, false);
+            return Err(ErrorsError::GroupBusy);
+        }
         let place = state.groups.announce(hash, make);
         match push(batch, prepared, place) {
             Ok(event) => {

@@ -117,21 +117,18 @@ impl Ledger {
         state.groups.get(id).map(|group| group.view(id, now))
     }
 
-    /// The group that this one was merged into; itself where it was not.
-    pub(in crate::areas::errors) fn owner(&self, id: GroupId) -> GroupId {
-        self.state.read().groups.owner(id)
-    }
-
     /// How many groups there are.
     pub fn groups(&self) -> usize {
         self.state.read().groups.len()
     }
 
-    /// Bytes of memory that groups and the sets of their users take, about.
+    /// Bytes of memory that groups, the sets of their users and occurrences that wait for a change of their groups take, about.
     pub fn memory_bytes(&self) -> u64 {
         let state = self.state.read();
-        let more = state.groups.long_bytes() + state.users.bytes();
-        state.groups.len() as u64 * ERROR_GROUP_BYTES + more as u64
+        let State { groups, users, held_back, .. } = &*state;
+        let of_groups = groups.long_bytes() + groups.course_bytes();
+        let more = of_groups + users.bytes() + held_back.bytes();
+        groups.len() as u64 * ERROR_GROUP_BYTES + more as u64
     }
 
     /// A page of the groups that match, and how many match in all.

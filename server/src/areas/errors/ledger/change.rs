@@ -1,5 +1,7 @@
 //! What people do to groups: on disk before it is answered, and in memory only if it is.
 
+use std::collections::HashSet;
+
 use telltale_engine::Result;
 
 use super::super::model::{Course, GroupId, Move};
@@ -16,7 +18,8 @@ struct Moved {
 }
 
 impl Ledger {
-    /// Moves groups, all or none, and answers those that there are, as they are now, and how many of them changed.
+    /// Moves groups, or those that they were merged into, all or none. Returns those that there are, each once and as they are now, and
+    /// how many of them changed.
     pub(in crate::areas::errors) fn carry_out(
         &self,
         ids: &[GroupId],
@@ -25,22 +28,26 @@ impl Ledger {
         let _writing = self.writing.lock();
         let mut changes = Changes::default();
         let mut moved = Vec::new();
-        let now = {
+        let (now, ids) = {
             let mut state = self.state.write();
             // Taken in here: events get their numbers under this lock, so those that are counted have smaller ones.
             let (now, next_number) = (self.clock.now(), self.engine.take_event_number());
-            for id in ids {
-                let Some(group) = state.groups.get_mut(*id) else { continue };
-                let before = group.course.clone();
-                let mut after = before.as_deref().cloned().unwrap_or_default();
-                after.carry_out(order, now, next_number);
-                if after != before.as_deref().cloned().unwrap_or_default() {
-                    changes.put_course(*id, &after);
-                    group.course = Some(Box::new(after));
-                    moved.push(Moved { id: *id, before, after: group.course.clone() });
-                }
+            let mut met = HashSet::new();
+            let mut ids: Vec<GroupId> = ids.iter().map(|id| state.groups.owner(*id)).collect();
+            ids.retain(|id| met.insert(*id));
+            for id in &ids {
+                state.groups.change(*id, |group| {
+                    let before = group.course.clone();
+                    let mut after = before.as_deref().cloned().unwrap_or_default();
+                    after.carry_out(order, now, next_number);
+                    if after != before.as_deref().cloned().unwrap_or_default() {
+                        changes.put_course(*id, &after);
+                        group.course = Some(Box::new(after));
+                        moved.push(Moved { id: *id, before, after: group.course.clone() });
+                    }
+                });
             }
-            now
+            (now, ids)
         };
         self.store.write(changes).inspect_err(|_| self.undo(moved.iter()))?;
         let state = self.state.read();
@@ -52,11 +59,11 @@ impl Ledger {
     fn undo<'m>(&self, moved: impl Iterator<Item = &'m Moved>) {
         let mut state = self.state.write();
         for Moved { id, before, after } in moved {
-            if let Some(group) = state.groups.get_mut(*id)
-                && group.course == *after
-            {
-                group.course.clone_from(before);
-            }
+            state.groups.change(*id, |group| {
+                if group.course == *after {
+                    group.course.clone_from(before);
+                }
+            });
         }
     }
 }

@@ -105,6 +105,14 @@ impl Group {
         self.searched.len().saturating_sub(limits::ERROR_SHORT_TEXT_BYTES)
     }
 
+    /// Bytes of what people wrote about it, and of the groups that became part of it.
+    pub(super) fn course_bytes(&self) -> usize {
+        let Some(course) = &self.course else { return 0 };
+        let texts = [&course.note, &course.reason, &course.assignee];
+        let text_bytes: usize = texts.into_iter().flatten().map(String::len).sum();
+        text_bytes + course.members.len() * limits::ERROR_MERGED_BYTES
+    }
+
     fn show(&mut self, face: &Face, searched_chars: usize) {
         let title = if self.is_overflow() { OVERFLOW_TITLE } else { &face.title };
         let searched = match cut(&face.message, searched_chars) {

@@ -28,6 +28,8 @@ pub(super) struct Groups {
     long_bytes: usize,
     /// Past it, less of messages is searched.
     long_bytes_max: usize,
+    /// Of what people wrote about groups, and of groups that were merged.
+    course_bytes: usize,
 }
 
 /// Where an occurrence goes.
@@ -86,6 +88,11 @@ impl Groups {
         self.long_bytes
     }
 
+    /// Bytes of memory of what people wrote about groups, and of groups that were merged.
+    pub(super) fn course_bytes(&self) -> usize {
+        self.course_bytes
+    }
+
     pub(super) fn len(&self) -> usize {
         self.by_id.len()
     }
@@ -95,14 +102,28 @@ impl Groups {
         self.by_id.get(&id)
     }
 
-    /// The same, to be changed in what the disk keeps apart from counts.
-    pub(super) fn get_mut(&mut self, id: GroupId) -> Option<&mut Group> {
-        self.by_id.get_mut(&id)
+    /// Changes the group with this id, if there is one, and returns what `change` does.
+    pub(super) fn change<T>(
+        &mut self,
+        id: GroupId,
+        change: impl FnOnce(&mut Group) -> T,
+    ) -> Option<T> {
+        let group = self.by_id.get_mut(&id)?;
+        let (long_bytes, course_bytes) = (group.long_bytes(), group.course_bytes());
+        let outcome = change(group);
+        self.long_bytes = self.long_bytes.saturating_sub(long_bytes) + group.long_bytes();
+        self.course_bytes = self.course_bytes.saturating_sub(course_bytes) + group.course_bytes();
+        Some(outcome)
     }
 
     /// All groups.
     pub(super) fn iter(&self) -> impl Iterator<Item = (GroupId, &Group)> {
         self.by_id.iter().map(|(id, group)| (*id, group))
+    }
+
+    /// The group of this hash; none while it is on its way.
+    pub(super) fn of_hash(&self, hash: GroupHash) -> Option<GroupId> {
+        self.by_hash.get(&hash).copied()
     }
 
     /// Whether this hash has a group, or one on its way.
@@ -117,8 +138,8 @@ impl Groups {
 
     /// Where an occurrence with this hash goes: to its group, or to a new one with an id from `make`.
     pub(super) fn announce(&mut self, hash: GroupHash, make: impl FnOnce() -> GroupId) -> Place {
-        if let Some(id) = self.by_hash.get(&hash) {
-            return Place { group: *id, hash, is_announced: false };
+        if let Some(group) = self.of_hash(hash) {
+            return Place { group, hash, is_announced: false };
         }
         let (id, on_their_way) = self.announced.entry(hash).or_insert_with(|| (make(), 0));
         *on_their_way += 1;
@@ -165,23 +186,16 @@ impl Groups {
         } else {
             limits::ERROR_SEARCH_CHARS_CROWDED
         };
-        let Some(group) = self.touch(id, make) else { return };
-        let before = group.long_bytes();
-        group.count(occurrence, face, searched_chars);
-        group.users = users.unwrap_or(group.users);
-        let after = group.long_bytes();
-        self.long_bytes = self.long_bytes.saturating_sub(before) + after;
-    }
-
-    /// The group, made by `make` if it is not there, marked as changed.
-    fn touch(&mut self, id: GroupId, make: impl FnOnce() -> Group) -> Option<&mut Group> {
         self.changed.insert(id);
         if !self.by_id.contains_key(&id) {
             let mut made = make();
             made.course = self.expected.remove(&id).map(Box::new);
             self.insert(id, made);
         }
-        self.by_id.get_mut(&id)
+        self.change(id, |group| {
+            group.count(occurrence, face, searched_chars);
+            group.users = users.unwrap_or(group.users);
+        });
     }
 
     /// Puts a group in its place.
@@ -190,15 +204,16 @@ impl Groups {
         let members = group.course.iter().flat_map(|course| &course.members);
         self.merged.extend(members.map(|member| (*member, id)));
         self.long_bytes += group.long_bytes();
+        self.course_bytes += group.course_bytes();
         if let Some(before) = self.by_id.insert(id, group) {
-            self.long_bytes = self.long_bytes.saturating_sub(before.long_bytes());
+            self.forget_bytes(&before);
         }
     }
 
     /// Takes a group out: nothing leads to it any more.
     pub(super) fn remove(&mut self, id: GroupId) -> Option<Group> {
         let group = self.by_id.remove(&id)?;
-        self.long_bytes = self.long_bytes.saturating_sub(group.long_bytes());
+        self.forget_bytes(&group);
         for hash in &group.hashes {
             self.by_hash.remove(hash);
             self.announced.remove(hash);
@@ -208,6 +223,11 @@ impl Groups {
         }
         self.changed.remove(&id);
         Some(group)
+    }
+
+    fn forget_bytes(&mut self, gone: &Group) {
+        self.long_bytes = self.long_bytes.saturating_sub(gone.long_bytes());
+        self.course_bytes = self.course_bytes.saturating_sub(gone.course_bytes());
     }
 
     /// Marks a group as one that the disk does not have as it is.

@@ -1,8 +1,13 @@
 //! Groups that are being merged or deleted: what occurs of them meanwhile counts when it is known what became of them.
 //!
 //! So nothing is counted between what the disk gets and what is then in memory, and nobody waits for the disk but who changes.
+//!
+//! What waits is in memory, so it has a limit. Past it, `Ledger::admit` refuses more occurrences of these groups
+//! before they are stored: their senders try again. Those that were admitted before still come; they are as many as there are
+//! requests on their way.
 
 use std::collections::HashSet;
+use std::mem;
 
 use super::super::model::GroupId;
 use super::super::prepare::Face;
@@ -10,27 +15,49 @@ use super::admit::Origin;
 use super::book::State;
 use super::group::Latest;
 use super::read_users::ReadUsers;
+use crate::limits::ERRORS_HELD_BACK_BYTES_MAX;
 
 /// The groups that are being changed, and what came for them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct HeldBack {
     groups: HashSet<GroupId>,
-    occurrences: Vec<Occurred>,
+    occurrences: Vec<HeldOccurrence>,
+    /// Of all occurrences.
+    bytes: usize,
+    /// Past it, no more occurrences of these groups are admitted.
+    pub(super) bytes_max: usize,
 }
 
 /// A durable occurrence that does not count yet.
 #[derive(Debug)]
-struct Occurred {
+struct HeldOccurrence {
     origin: Origin,
     latest: Latest,
     face: Face,
     user: Option<String>,
 }
 
+impl Default for HeldBack {
+    fn default() -> Self {
+        let (groups, occurrences) = (HashSet::new(), Vec::new());
+        Self { groups, occurrences, bytes: 0, bytes_max: ERRORS_HELD_BACK_BYTES_MAX }
+    }
+}
+
 impl HeldBack {
+    /// Bytes of memory that what came takes, about.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Whether a group is being changed.
     pub(super) fn concerns(&self, group: GroupId) -> bool {
         self.groups.contains(&group)
+    }
+
+    /// Whether a group is being changed, and no more of it may come.
+    pub(super) fn is_full_for(&self, group: GroupId) -> bool {
+        self.bytes >= self.bytes_max && self.concerns(group)
     }
 
     /// The groups and users of what came.
@@ -41,7 +68,16 @@ impl HeldBack {
     /// What came for a group that is being changed.
     pub(super) fn add(&mut self, origin: Origin, latest: Latest, face: &Face, user: Option<&str>) {
         let (face, user) = (face.clone(), user.map(str::to_owned));
-        self.occurrences.push(Occurred { origin, latest, face, user });
+        let held = HeldOccurrence { origin, latest, face, user };
+        self.bytes += held.bytes();
+        self.occurrences.push(held);
+    }
+}
+
+impl HeldOccurrence {
+    fn bytes(&self) -> usize {
+        let texts = self.face.title.len() + self.face.message.len();
+        size_of::<Self>() + texts + self.user.as_ref().map_or(0, String::len)
     }
 }
 
@@ -53,8 +89,10 @@ impl State {
 
     /// Nothing is being changed any more, and what was held back counts in what there is now, with the users that were read.
     pub(super) fn let_go(&mut self, read: &mut ReadUsers) {
-        let HeldBack { occurrences, .. } = std::mem::take(&mut self.held_back);
-        for Occurred { origin, latest, face, user } in occurrences {
+        self.held_back.groups = HashSet::new();
+        self.held_back.bytes = 0;
+        for held in mem::take(&mut self.held_back.occurrences) {
+            let HeldOccurrence { origin, latest, face, user } = held;
             self.count(read, origin, latest, &face, user.as_deref());
         }
     }

@@ -45,6 +45,8 @@ pub(super) use seen::SeenKey;
 #[cfg(test)]
 mod earlier_rules_tests;
 #[cfg(test)]
+mod held_back_tests;
+#[cfg(test)]
 mod room_tests;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use telltale_engine::TimestampMs;
 use super::super::model::{GroupId, Move, Sender};
 use super::tests::World;
 use crate::http::ErrorSettings;
-use crate::limits::{ERROR_FLOOD_MS, ERROR_GROUP_BYTES};
+use crate::limits::{ERROR_FLOOD_MS, ERROR_GROUP_BYTES, ERROR_MERGED_BYTES};
 
 const BEYOND: &str = "Errors beyond the limit of groups";
 const ATTACKER: Sender = Sender(1);
@@ -168,4 +168,25 @@ fn sets_of_users_count_as_memory_and_leave_it_for_the_disk() {
     let groups: Vec<GroupId> = world.list().iter().map(|group| group.id).collect();
     world.ledger.delete(&groups).unwrap();
     assert_eq!(world.ledger.memory_bytes(), 0);
+}
+
+#[test]
+fn what_people_write_and_merge_counts_as_memory_while_it_is_there() {
+    let mut world = world(100, 1_000);
+    let [a, b] = ["A", "B"].map(|kind| world.tell(kind, None));
+    let of_courses = |world: &World| world.ledger.state.read().groups.course_bytes();
+    let before = world.ledger.memory_bytes();
+    let note = Some("x".repeat(1_000));
+    world.ledger.carry_out(&[a, b], &Move::Resolve { note }).unwrap();
+    assert_eq!(of_courses(&world), 2_000);
+    assert_eq!(world.ledger.memory_bytes(), before + 2_000);
+    // What comes again has no note any more.
+    world.tell("A", None);
+    assert_eq!(of_courses(&world), 1_000);
+    world.ledger.merge(a, &[b]).unwrap();
+    assert_eq!(of_courses(&world), ERROR_MERGED_BYTES);
+    world.crash();
+    assert_eq!(of_courses(&world), ERROR_MERGED_BYTES);
+    world.ledger.delete(&[a]).unwrap();
+    assert_eq!((of_courses(&world), world.ledger.memory_bytes()), (0, 0));
 }

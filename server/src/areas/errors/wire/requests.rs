@@ -13,6 +13,7 @@ use super::super::query::{self, InvalidFilter, Written};
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::patterns;
+use crate::platform::question::InvalidQuestion;
 use crate::platform::span;
 
 /// Ids of errors.
@@ -163,10 +164,16 @@ pub(in crate::areas::errors) struct FilterInput {
     #[schemars(schema_with = "level")]
     level: Option<String>,
     since: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "patterns::optional_time_or_date")]
     from: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "patterns::optional_time_or_date")]
     to: Option<String>,
     environment: Option<String>,
     release: Option<String>,
+    #[serde(default)]
+    #[schemars(schema_with = "named_texts")]
     tags: Option<BTreeMap<String, String>>,
     #[schemars(length(max = limits::ERROR_SEARCH_CHARS_MAX))]
     search: Option<String>,
@@ -304,12 +311,31 @@ impl FilterInput {
     }
 }
 
+/// The refusal of a filter, with its fields named as they are in the body.
 fn invalid(filter: InvalidFilter) -> ErrorsError {
-    match filter {
+    let invalid = match filter {
         InvalidFilter::Wrong(field, expected) => {
-            ErrorsError::field(format!("filter.{field}"), expected)
+            return ErrorsError::field(in_filter(field), expected);
         }
-        InvalidFilter::Question(invalid) => ErrorsError::Question(invalid),
+        InvalidFilter::Question(invalid) => invalid,
+    };
+    match invalid {
+        InvalidQuestion::Parameter { field, expected } => {
+            ErrorsError::field(in_filter(&field), expected)
+        }
+        InvalidQuestion::Time(field) => ErrorsError::FilterTime(in_filter(field)),
+        InvalidQuestion::RangeEmpty => ErrorsError::FilterRange,
+        other => ErrorsError::Question(other),
+    }
+}
+
+/// What a parameter of queries is called in a body: `tags[key]` is `filter.tags.key` there.
+fn in_filter(parameter: &str) -> String {
+    let tag = parameter.strip_prefix("tags[").and_then(|rest| rest.strip_suffix(']'));
+    match tag {
+        None => format!("filter.{parameter}"),
+        Some("") => "filter.tags".to_owned(),
+        Some(key) => format!("filter.tags.{key}"),
     }
 }
 

@@ -6,7 +6,9 @@
 
 use smallvec::SmallVec;
 use telltale_engine::limits::RESERVED_PREFIX;
-use telltale_engine::{InvalidEvent, NewEvent, Properties, PropertiesWriter, TimestampMs};
+use telltale_engine::{
+    InvalidEvent, MetricName, NewEvent, Properties, PropertiesWriter, TimestampMs,
+};
 
 use super::super::error::{Field, InputError};
 use crate::platform::json::{Json, Members, Number, Value};
@@ -85,6 +87,8 @@ impl<'d> Fields<'d> {
             None | Some(Json::Null | Json::Text("")) => Err(InputError::NameMissing),
             // What is known of errors follows from events that nobody else may write.
             Some(Json::Text(name)) if name.starts_with(RESERVED_PREFIX) => {
+                // The refusal names it, so it has a length.
+                MetricName::check(name).map_err(InvalidEvent::Name)?;
                 Err(InputError::NameReserved(name.to_owned()))
             }
             Some(Json::Text(name)) => Ok(name),

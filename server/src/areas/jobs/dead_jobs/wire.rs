@@ -1,6 +1,6 @@
 //! Dead jobs as JSON.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
@@ -13,6 +13,7 @@ use crate::platform::jobs::{
     DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
     Selection, Whose,
 };
+use crate::platform::patterns;
 use crate::platform::plural::count;
 use crate::platform::question;
 use crate::platform::time::{self, IsoTime};
@@ -127,7 +128,7 @@ struct FilterInput {
     queue: Option<String>,
     /// That died before this time, in any form that query parameters take.
     #[serde(default)]
-    #[schemars(schema_with = "time_or_date")]
+    #[schemars(schema_with = "patterns::optional_time_or_date")]
     older_than: Option<String>,
 }
 
@@ -164,16 +165,6 @@ struct DayDeaths {
     /// `YYYY-MM-DD`.
     date: String,
     count: u64,
-}
-
-fn time_or_date(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({
-        "anyOf": [
-            { "type": "string", "format": "date-time" },
-            { "type": "string", "format": "date" },
-            { "type": "null" },
-        ],
-    })
 }
 
 impl Pagination {

@@ -4,21 +4,11 @@
 use std::borrow::Cow;
 
 use super::super::super::occurrence::Frame;
-
-/// What a frame says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line<'f> {
-    /// The module, or the name of the file.
-    pub(super) place: Cow<'f, str>,
-    /// The function; empty where it has no name of its own.
-    pub(super) function: Cow<'f, str>,
-}
+use super::super::shared::{Line, own_frames};
 
 /// What the frames of the program itself say, or all of them where none is. A function that calls itself counts once.
 pub(super) fn lines<'f>(stack: &'f [Frame<'_>]) -> Vec<Line<'f>> {
-    let has_own = stack.iter().any(|frame| frame.is_in_app());
-    let wanted = stack.iter().filter(|frame| !has_own || frame.is_in_app());
-    let mut lines: Vec<Line<'f>> = wanted.filter_map(line).collect();
+    let mut lines: Vec<Line<'f>> = own_frames(stack).filter_map(line).collect();
     lines.dedup();
     lines
 }

@@ -7,10 +7,13 @@
 //! 4. The message, parameterised: its template rather than what was filled in.
 //! 5. The transaction.
 
+use std::cell::LazyCell;
+
 use super::super::super::model::GroupHash;
-use super::super::super::occurrence::{Exception, Frame, Occurrence};
+use super::super::super::occurrence::{Exception, Occurrence};
 use super::super::message::parameterized;
 use super::super::parts::Parts;
+use super::super::shared::{add_stack, by_message, by_stack};
 use super::frames;
 
 /// Begins every hash of these rules.
@@ -24,9 +27,10 @@ pub(in super::super) fn group_of(occurrence: &Occurrence<'_>) -> GroupHash {
         [only] if is_default(only) => by_content(occurrence),
         parts => {
             let mut hash = Parts::new(VERSION, "fingerprint");
+            let default = LazyCell::new(|| by_content(occurrence).text());
             for part in parts {
                 if is_default(part) {
-                    hash.add(&by_content(occurrence).text());
+                    hash.add(&default);
                 } else {
                     hash.add(part);
                 }
@@ -38,8 +42,8 @@ pub(in super::super) fn group_of(occurrence: &Occurrence<'_>) -> GroupHash {
 
 fn by_content(occurrence: &Occurrence<'_>) -> GroupHash {
     by_exceptions(&occurrence.exceptions)
-        .or_else(|| by_stack(&occurrence.frames))
-        .unwrap_or_else(|| by_message(occurrence))
+        .or_else(|| by_stack(VERSION, &frames::lines(&occurrence.frames)))
+        .unwrap_or_else(|| by_message(VERSION, occurrence))
 }
 
 fn by_exceptions(exceptions: &[Exception<'_>]) -> Option<GroupHash> {
@@ -48,7 +52,7 @@ fn by_exceptions(exceptions: &[Exception<'_>]) -> Option<GroupHash> {
     // From the one that was raised to its first cause.
     for exception in exceptions.iter().rev() {
         hash.add(exception.kind.as_deref().filter(|_| !exception.synthetic).unwrap_or_default());
-        frames_say |= add_stack(&mut hash, &exception.frames);
+        frames_say |= add_stack(&mut hash, &frames::lines(&exception.frames));
     }
     if frames_say {
         return Some(hash.finish());
@@ -63,35 +67,4 @@ fn by_exceptions(exceptions: &[Exception<'_>]) -> Option<GroupHash> {
         hash.add(&value);
     }
     says.then(|| hash.finish())
-}
-
-fn by_stack(stack: &[Frame<'_>]) -> Option<GroupHash> {
-    let mut hash = Parts::new(VERSION, "stack");
-    add_stack(&mut hash, stack).then(|| hash.finish())
-}
-
-fn by_message(occurrence: &Occurrence<'_>) -> GroupHash {
-    match occurrence.template.as_deref().or(occurrence.message.as_deref()) {
-        Some(message) => {
-            let mut hash = Parts::new(VERSION, "message");
-            hash.add(&parameterized(message));
-            hash.finish()
-        }
-        None => {
-            let mut hash = Parts::new(VERSION, "transaction");
-            hash.add(occurrence.transaction.as_deref().unwrap_or_default());
-            hash.finish()
-        }
-    }
-}
-
-/// Adds what the frames say; answers whether they say anything.
-fn add_stack(hash: &mut Parts, stack: &[Frame<'_>]) -> bool {
-    let lines = frames::lines(stack);
-    hash.number(lines.len());
-    for line in &lines {
-        hash.add(&line.place);
-        hash.add(&line.function);
-    }
-    !lines.is_empty()
 }

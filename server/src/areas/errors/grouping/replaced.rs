@@ -1,0 +1,26 @@
+//! Texts with something else in the place of what several patterns find, in one pass: the leftmost match, of several that begin at
+//! the same place that of the earlier pattern.
+
+use std::borrow::Cow;
+
+use regex_automata::meta::Regex;
+
+/// The text with what `write` puts in the place of each match: it gets the number of the pattern, the match, and where to write.
+pub(super) fn replaced<'t>(
+    text: &'t str,
+    patterns: &Regex,
+    mut write: impl FnMut(usize, &str, &mut String),
+) -> Cow<'t, str> {
+    let (mut out, mut done) = (String::new(), 0);
+    for found in patterns.find_iter(text) {
+        out.push_str(text.get(done..found.start()).unwrap_or_default());
+        let matched = text.get(found.range()).unwrap_or_default();
+        write(found.pattern().as_usize(), matched, &mut out);
+        done = found.end();
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(out)
+}
