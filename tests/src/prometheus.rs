@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 use crate::binary::target_dir;
+use crate::folder::folder;
 use crate::server::ADMIN_KEY;
 
 /// A running Prometheus, killed when it is dropped.
@@ -21,7 +22,7 @@ impl Prometheus {
     /// Scrapes `page` every quarter of a second and writes to what listens at `server`.
     #[track_caller]
     pub fn start(page: SocketAddr, server: SocketAddr) -> Self {
-        let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let home = folder();
         let config = format!(
             "global: {{scrape_interval: 250ms, scrape_timeout: 250ms}}\n\
              scrape_configs:\n\

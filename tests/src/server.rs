@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::binary::telltale;
 use crate::client::Client;
+use crate::folder::folder;
 use crate::raw::Wire;
 use crate::time::eventually;
 
@@ -110,7 +111,7 @@ impl Setup {
     /// Starts the server and waits until it is ready.
     #[track_caller]
     pub fn start(self) -> Server {
-        let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let home = folder();
         let toml: String = self.settings.iter().map(|(k, v)| format!("{k} = {v}\n")).collect();
         let config = home.path().join("telltale.toml");
         if let Err(error) = std::fs::write(&config, toml) {
@@ -148,7 +149,7 @@ impl Server {
     /// Restores a copy made by `telltale backup` into a new directory, and starts a server there.
     #[track_caller]
     pub fn start_on_copy(copy: &Path) -> Self {
-        let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let home = folder();
         let data = home.path().join("data");
         let restored = Command::new(telltale())
             .arg("restore")

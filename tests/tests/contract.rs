@@ -13,7 +13,7 @@ use telltale_server::app::App;
 use telltale_server::areas;
 use telltale_server::http::{self, ApiResult, Listener, Request, Response, Route, Settings};
 use telltale_server::platform::ticks::Ticks;
-use telltale_tests::{Answer, Case, Client, Server, declarations};
+use telltale_tests::{Answer, Case, Client, Server, declarations, folder};
 use tokio::sync::oneshot;
 
 /// Scopes that a key may have besides `admin`, which opens everything.
@@ -277,7 +277,7 @@ async fn serve(
 
 #[test]
 fn a_panic_in_a_handler_is_an_internal_error_and_the_server_lives() {
-    let Ok(data) = tempfile::tempdir() else { panic!("no temporary directory") };
+    let data = folder();
     let (listening, address) = channel();
     let (stop, stopped) = oneshot::channel();
     std::thread::scope(|scope| {

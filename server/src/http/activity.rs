@@ -76,7 +76,7 @@ pub(super) enum Overdue {
 #[derive(Debug)]
 pub(super) struct Busy(Arc<Activity>);
 
-/// A request being handled: it is complete, and work is done for it.
+/// A request being handled: it is allowed, and work is done for it.
 #[derive(Debug)]
 pub(super) struct Handled(Arc<Activity>);
 
@@ -115,7 +115,7 @@ impl Activity {
         Busy(Arc::clone(self))
     }
 
-    /// A request is complete and allowed, so that work begins for it.
+    /// A request is allowed, so that work begins for it.
     pub(super) fn handle(self: &Arc<Self>) -> Handled {
         if let Some(slot) = &self.slot {
             slot.begin_request();

@@ -158,31 +158,19 @@ impl BodyLimits {
         B::Error: std::fmt::Display,
     {
         let mut body = std::pin::pin!(body);
-        while let Some(data) = self.next_data(body.as_mut()).await? {
+        while !received.reservation.is_of_reserve() {
+            let Some(data) = self.next_data(body.as_mut()).await? else { return Ok(()) };
             self.append(&data, received)?;
-            if received.reservation.is_of_reserve() {
-                // Others need the reserve too: a slow client must not keep it.
-                let patience = Duration::from_millis(limits::RESERVE_BODY_MS);
-                let rest = self.collect_rest(body, received);
-                return timeout(patience, rest).await.map_err(|_| too_slow())?;
+        }
+        // Others need the reserve too: a slow client must not keep it.
+        let rest = async {
+            while let Some(data) = self.next_data(body.as_mut()).await? {
+                self.append(&data, received)?;
             }
-        }
-        Ok(())
-    }
-
-    async fn collect_rest<B>(
-        &self,
-        mut body: Pin<&mut B>,
-        received: &mut Received<'_>,
-    ) -> ApiResult<()>
-    where
-        B: http_body::Body<Data = Bytes>,
-        B::Error: std::fmt::Display,
-    {
-        while let Some(data) = self.next_data(body.as_mut()).await? {
-            self.append(&data, received)?;
-        }
-        Ok(())
+            Ok(())
+        };
+        let patience = Duration::from_millis(limits::RESERVE_BODY_MS);
+        timeout(patience, rest).await.map_err(|_| too_slow())?
     }
 
     /// The next bytes of the body; none at its end.

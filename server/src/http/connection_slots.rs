@@ -25,7 +25,7 @@ use crate::platform::ticks::Ticks;
 pub(super) struct ConnectionSlots {
     ticks: Ticks,
     inner: Mutex<Inner>,
-    /// Notified when a connection has ended.
+    /// Notified when there may be room again: a connection has ended, or one that was closing stays.
     freed: Notify,
 }
 
@@ -138,7 +138,7 @@ impl Inner {
 }
 
 impl ConnectionSlot {
-    /// What is to be told of the connection.
+    /// Returns the handle by which is reported what the connection does.
     pub(super) fn handle(&self) -> Arc<SlotHandle> {
         Arc::clone(&self.0)
     }
@@ -170,6 +170,8 @@ impl SlotHandle {
             let mut inner = self.slots.inner.lock();
             inner.table.show_key(self.id);
             inner.evictions.remove(&self.id);
+            drop(inner);
+            self.slots.freed.notify_waiters();
         }
     }
 
@@ -315,6 +317,37 @@ mod tests {
         let mut room = pin!(slots.room());
         timeout(MINUTE, room.as_mut()).await.unwrap_err();
         known.pop();
+        timeout(MINUTE, room).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_evicted_connection_that_shows_a_key_is_not_waited_for() {
+        let most = limits::CONNECTIONS_CLOSING_MAX;
+        let clock = Clock::manual(TimestampMs(0));
+        let settings = Settings {
+            connections_max: 4 * most,
+            stranger_connections_max: Some(most),
+            stranger_connections_per_address_max: Some(most),
+            ..Settings::default()
+        };
+        let slots = ConnectionSlots::new(&settings, Ticks::following(clock.clone()));
+        let telemetry = Telemetry::new(&[]);
+        let mut open = Vec::new();
+        for _ in 0..most {
+            let slot = slots.enter(HERE, &telemetry).await.unwrap();
+            slot.handle().look();
+            open.push(slot);
+        }
+        let first = open[0].handle();
+        clock.pass(MINUTE);
+        // Each takes the place of one that does not end.
+        for _ in 0..most {
+            open.push(slots.enter(HERE, &telemetry).await.unwrap());
+        }
+        assert_eq!(telemetry.snapshot().evicted, most as u64);
+        let mut room = pin!(slots.room());
+        timeout(MINUTE, room.as_mut()).await.unwrap_err();
+        first.show_key();
         timeout(MINUTE, room).await.unwrap();
     }
 

@@ -1,8 +1,8 @@
 //! Which network connections are open, and which one is evicted when a new one needs its slot. Pure data: time is a parameter.
 //!
 //! A connection begins as one of a *stranger*, a client that has not shown a valid key, and becomes *known* with its first request that
-//! has one. Strangers have a share of all connections, and every address has a share of that. Nobody waits for a stranger: where a share
-//! is full, a new connection takes the slot of an older one at once, or is refused:
+//! has one; a public key makes nobody known. Strangers have a share of all connections, and every address has a share of that. Nobody
+//! waits for a stranger: where a share is full, a new connection takes the slot of an older one at once, or is refused:
 //!
 //! ```text
 //! the share of its address is full             the oldest ripe stranger of that address, else it is refused
@@ -53,7 +53,7 @@ pub(super) struct Entered {
     pub(super) evicted: Vec<ConnectionId>,
 }
 
-/// The address of a new connection has too many that are younger than the age.
+/// A new connection is refused: its address has its share, and none of those connections is ripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refused;
 

@@ -33,7 +33,7 @@ pub(super) struct TooManyFrames;
 /// Whose budget it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sender {
-    /// Nobody has shown a key on the connection.
+    /// Nobody has shown a key on the connection, or only a public one.
     Stranger,
     /// Somebody has.
     Known,
@@ -68,9 +68,7 @@ impl Sender {
             }
         }
     }
-}
 
-impl Sender {
     /// Thousandths of the budget that a frame of this kind takes where it was not earned.
     fn price(self, kind: u8) -> u64 {
         match (self, kind) {

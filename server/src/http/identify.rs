@@ -13,7 +13,7 @@ use http::{HeaderName, HeaderValue};
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::pipeline::Origin;
 use super::query::Query;
-use super::route::{Access, LimitClass, Route, Scope};
+use super::route::{Access, LimitClass, Route};
 use super::server::Server;
 use crate::app::App;
 use crate::platform::keys::{DsnKey, Identity};
@@ -32,26 +32,26 @@ pub(super) struct OverQuota {
     tells_sentry: bool,
 }
 
-/// Finds out who calls and whether they may, as far as the head of the request tells.
+/// Finds out who calls, as far as the head of the request tells.
 pub(super) fn in_head(
     server: &Server,
     origin: Origin,
     route: &Route,
     parts: &Parts,
 ) -> ApiResult<Identity> {
-    let (scope, dsn) = match route.access {
+    let dsn = match route.access {
         Access::Public => return Ok(Identity::Anonymous),
-        Access::Scope(scope) => (scope, None),
-        Access::Dsn(scope, in_body) => (scope, Some(in_body)),
+        Access::Scope(_) => None,
+        Access::Dsn(_, in_body) => Some(in_body),
     };
     let app = server.opened()?;
     if origin == Origin::Control {
-        return allowed(Identity::Local, route, scope);
+        return Ok(Identity::Local);
     }
     if let Some(in_body) = dsn {
         let query = Query::parse(parts.uri.query().unwrap_or(""))?;
         match DsnKey::in_head(&parts.headers, query.iter()).map_err(|_| unauthorized())? {
-            Some(dsn) => return by_dsn(app, &dsn, route, scope),
+            Some(dsn) => return by_dsn(app, &dsn),
             None if in_body.is_some() && !parts.headers.contains_key(AUTHORIZATION) => {
                 return Ok(Identity::Anonymous);
             }
@@ -62,7 +62,7 @@ pub(super) fn in_head(
     let only = values.next().filter(|_| values.next().is_none());
     let header = only.and_then(|value| value.to_str().ok());
     let live = header.and_then(|header| app.keys().authenticate(header));
-    allowed(Identity::Key(live.ok_or_else(unauthorized)?), route, scope)
+    live.map(Identity::Key).ok_or_else(unauthorized)
 }
 
 /// Counts calls against the caller's quota, all or none, and tells how it stands.
@@ -100,22 +100,28 @@ pub(super) fn in_body(
     known: &Identity,
     body: &[u8],
 ) -> ApiResult<Option<Identity>> {
-    let Access::Dsn(scope, Some(dsn_in)) = route.access else { return Ok(None) };
+    let Access::Dsn(_, Some(dsn_in)) = route.access else { return Ok(None) };
     let told = dsn_in(body).as_deref().and_then(DsnKey::in_url);
     match (known, told) {
         (Identity::Anonymous, None) => Err(unauthorized()),
-        (Identity::Anonymous, Some(dsn)) => by_dsn(app, &dsn, route, scope).map(Some),
+        (Identity::Anonymous, Some(dsn)) => by_dsn(app, &dsn).map(Some),
         (Identity::Key(live), Some(dsn)) if !app.keys().is_of(live, &dsn) => Err(unauthorized()),
         (Identity::Key(_) | Identity::Local, _) => Ok(None),
     }
 }
 
-fn by_dsn(app: &App, dsn: &DsnKey, route: &Route, scope: Scope) -> ApiResult<Identity> {
-    let live = app.keys().authenticate_dsn(dsn).ok_or_else(unauthorized)?;
-    allowed(Identity::Key(live), route, scope)
+fn by_dsn(app: &App, dsn: &DsnKey) -> ApiResult<Identity> {
+    app.keys().authenticate_dsn(dsn).map(Identity::Key).ok_or_else(unauthorized)
 }
 
-fn allowed(identity: Identity, route: &Route, scope: Scope) -> ApiResult<Identity> {
+/// Refuses a caller whose key does not allow what the route does.
+pub(super) fn check_allowed(route: &Route, identity: &Identity) -> ApiResult<()> {
+    let scope = match route.access {
+        Access::Public => return Ok(()),
+        // The body has not been read yet, which names the key.
+        Access::Dsn(..) if route.is_from_stranger(identity) => return Ok(()),
+        Access::Scope(scope) | Access::Dsn(scope, _) => scope,
+    };
     if !identity.may(scope) {
         let message = format!("the key lacks the scope {:?}", scope.as_str());
         return Err(ApiError::new(ErrorCode::Forbidden, message));
@@ -124,7 +130,7 @@ fn allowed(identity: Identity, route: &Route, scope: Scope) -> ApiResult<Identit
         let message = "a public key may only send telemetry and errors";
         return Err(ApiError::new(ErrorCode::Forbidden, message));
     }
-    Ok(identity)
+    Ok(())
 }
 
 /// The one refusal of callers without a key that works.

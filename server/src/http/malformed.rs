@@ -1,4 +1,5 @@
-//! Refusals outside the pipeline, as bytes of HTTP/1: to a client that was too slow, and in place of hyper's own.
+//! Refusals outside the pipeline, as bytes of HTTP/1: to a client that was too slow, and in place of hyper's own. Anybody can cause them
+//! as often as they like, so the log has as many lines about them as [`super::stranger_lines`] admits.
 //!
 //! What is not HTTP never becomes a request. hyper answers it with a bare head (400, 414 or 431) and closes. Those bytes are
 //! recognised on their way to the socket, by [`super::activity::Tapped`], and the client is sent an error body with a request
@@ -84,7 +85,12 @@ fn last_words(server: &Server, error: &ApiError) -> Vec<u8> {
     let response = Response::from(error);
     let (status, request_id) = (response.status, server.ids.next(""));
     server.telemetry.answered(None, status, Duration::ZERO, 0);
-    tracing::info!(status = status.as_u16(), request_id, code = error.code().as_str(), "request");
+    let now = server.ticks.elapsed();
+    server.stranger_lines.report_left_out(now);
+    if server.stranger_lines.admits(now) {
+        let code = error.code().as_str();
+        tracing::info!(status = status.as_u16(), request_id, code, "request");
+    }
     let reason = status.canonical_reason().unwrap_or_default();
     let length = response.body().len();
     let mut bytes = format!(

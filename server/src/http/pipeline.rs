@@ -79,7 +79,7 @@ where
     let Found { route, params, .. } = pass_head(server, origin, &parts, trail)?;
     let query = Query::parse(parts.uri.query().unwrap_or(""))?;
     known_parameters::check(route, &query)?;
-    let _handled = handle_for_anybody(route, &parts);
+    let _handled = begin_handling(route, &trail.identity, &parts);
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
         Handler::App(handler) => handler,
@@ -98,6 +98,7 @@ where
         .map_err(|refused| unless_too_many(server, origin, &parts, refused))?;
     if let Some(identity) = told {
         trail.identity = identity;
+        identify::check_allowed(route, &trail.identity)?;
         introduce(&parts, &trail.identity);
         if route.charges.is_none() {
             charge(server, route, trail)?;
@@ -136,8 +137,9 @@ where
 }
 
 /// Tells the connection that its client is known: at once, since a request may take long, and connections of strangers do not last.
+/// A public key tells nobody from a stranger: anybody may have seen it.
 fn introduce(parts: &Parts, identity: &Identity) {
-    if !matches!(identity, Identity::Anonymous)
+    if identity.is_known()
         && let Some(activity) = parts.extensions.get::<Arc<Activity>>()
     {
         activity.show_key();
@@ -161,6 +163,7 @@ fn pass_head(
     }
     trail.identity = identify::in_head(server, origin, route, parts)
         .map_err(|refused| unless_too_many(server, origin, parts, refused))?;
+    identify::check_allowed(route, &trail.identity)?;
     introduce(parts, &trail.identity);
     if route.charges.is_none() {
         charge(server, route, trail)?;
@@ -190,10 +193,10 @@ fn unless_too_many(server: &Server, origin: Origin, parts: &Parts, refused: ApiE
     count_stranger(server, origin, parts).err().unwrap_or(refused)
 }
 
-/// Tells the connection that work begins for a client who needs no key.
-fn handle_for_anybody(route: &Route, parts: &Parts) -> Option<Handled> {
+/// Tells the connection that work begins, unless only the body will tell for whom.
+fn begin_handling(route: &Route, identity: &Identity, parts: &Parts) -> Option<Handled> {
     let activity = parts.extensions.get::<Arc<Activity>>();
-    activity.filter(|_| matches!(route.access, Access::Public)).map(Activity::handle)
+    activity.filter(|_| !route.is_from_stranger(identity)).map(Activity::handle)
 }
 
 /// The place of a request while its body is read.

@@ -20,7 +20,13 @@ pub(super) async fn unpack(
     if bytes <= SNAPPY_INLINE_BYTES_MAX {
         return decompress(&packed);
     }
-    let unpacking = tokio::task::spawn_blocking(move || decompress(&packed));
+    // The bytes stay reserved as long as the work lasts, also when the caller has gone.
+    let reservation = reservation.clone();
+    let unpacking = tokio::task::spawn_blocking(move || {
+        let outcome = decompress(&packed);
+        drop(reservation);
+        outcome
+    });
     unpacking.await.map_err(ApiError::internal)?
 }
 

@@ -1,4 +1,5 @@
-//! Lines of the log about refused requests without a key: so many a second, and how many more there were.
+//! Lines of the log about refused requests of clients that are not known: without a key, with one that anybody may see, or with
+//! what is not HTTP. There are so many a second, and then one with how many were left out.
 //!
 //! Anybody can be refused as often as they like; a line for each would fill the disk and hide all others.
 
@@ -23,7 +24,7 @@ struct Lines {
 }
 
 impl StrangerLines {
-    /// Answers whether there may be another line.
+    /// Returns whether there may be another line.
     pub(super) fn admits(&self, now: Duration) -> bool {
         let mut lines = self.0.lock();
         lines.renew(now);
@@ -35,8 +36,17 @@ impl StrangerLines {
         false
     }
 
-    /// How many lines were left out, once the second of the first of them is over.
-    pub(super) fn left_out(&self, now: Duration) -> Option<u64> {
+    /// Logs how many lines were left out, once the second of the first of them is over.
+    pub(super) fn report_left_out(&self, now: Duration) {
+        if let Some(lines) = self.left_out(now) {
+            tracing::info!(
+                lines,
+                "more lines about refused requests without a key, or with a public one, were left out"
+            );
+        }
+    }
+
+    fn left_out(&self, now: Duration) -> Option<u64> {
         let mut lines = self.0.lock();
         if lines.left_out == 0 || now.saturating_sub(lines.since) < SECOND {
             return None;

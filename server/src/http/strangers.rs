@@ -4,6 +4,7 @@
 //! those who are known: they share a small pool with short timeouts, and of that no address has more than its part.
 //!
 //! Requests that nobody's key comes with, refused ones included, are counted by address too: beyond a rate they are refused unread.
+//! Preflights of browsers are not counted: they cost no more than their refusal, and a refusal would keep a page from sending anything.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -84,12 +84,7 @@ impl Trail {
         let index = self.route.map(|(index, _)| index);
         server.telemetry.answered(index, response.status, took, self.body_bytes);
         let now = self.began.saturating_add(took);
-        if let Some(lines) = server.stranger_lines.left_out(now) {
-            tracing::info!(
-                lines,
-                "so many more lines of refused requests without a key were left out"
-            );
-        }
+        server.stranger_lines.report_left_out(now);
         if !self.is_of_stranger(error.as_ref()) || server.stranger_lines.admits(now) {
             self.log(response.status, took, error.as_ref());
         }
@@ -154,10 +149,9 @@ impl Trail {
 
     /// Whether anybody can bring about the line as often as they like.
     fn is_of_stranger(&self, error: Option<&ApiError>) -> bool {
-        // Who lacks a scope has a key, and a fault of the server is told always.
-        let harmless = [ErrorCode::Forbidden, ErrorCode::Internal];
-        matches!(self.identity, Identity::Anonymous)
-            && error.is_some_and(|error| !harmless.contains(&error.code()) && !self.is_probe())
+        // A fault of the server is always logged.
+        let is_refusal = error.is_some_and(|error| error.code() != ErrorCode::Internal);
+        is_refusal && !self.identity.is_known() && !self.is_probe()
     }
 
     /// Probes ask every few seconds whether the process lives and serves.

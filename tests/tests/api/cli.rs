@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use serde_json::Value;
-use telltale_tests::{ADMIN_KEY, Client, DAY_MS, Server, Setup, eventually, iso, now_ms};
+use telltale_tests::{ADMIN_KEY, Client, DAY_MS, Server, Setup, eventually, folder, iso, now_ms};
 
 use crate::points::{T0, gauge, send};
 
@@ -124,7 +124,7 @@ fn health_is_that_of_the_server_on_the_data_directory() {
 #[test]
 fn a_malformed_first_key_is_refused() {
     for key in ["secret", "tt_short_x", "tt_testadmin_tooshort", &ADMIN_KEY.replace('0', "-")] {
-        let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let home = folder();
         let output = std::process::Command::new(telltale_tests::telltale())
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(home.path().join("data"))
@@ -218,7 +218,7 @@ fn the_last_admin_key_is_revoked_only_on_purpose() {
 
 #[test]
 fn commands_reach_a_server_whose_data_lies_deep() {
-    let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+    let home = folder();
     let data = home.path().join("a-folder-with-a-long-name/".repeat(8));
     assert!(std::fs::create_dir_all(&data).is_ok());
     let mut server = Setup::new().data(&data).start();

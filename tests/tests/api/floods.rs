@@ -4,9 +4,12 @@ use std::io;
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use telltale_tests::http2::{Http2, frame, get, post};
 use telltale_tests::{ADMIN_KEY, Client, Server, Setup, Stopwatch, Wire, eventually};
 use tokio::net::TcpSocket;
+
+use crate::keys::{make, text};
 
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
@@ -250,28 +253,104 @@ fn who_asks_too_often_without_a_key_is_refused_until_a_key_is_shown() {
     }
 }
 
-#[test]
-fn refusals_without_a_key_write_few_lines_to_the_log() {
+/// Asks 500 times for what is refused with this code: the log has few lines about that, and one that counts the others.
+#[track_caller]
+fn writes_few_lines(server: &Server, code: &str, mut ask: impl FnMut()) {
     let watch = Stopwatch::start();
-    let server = Server::start();
-    let mut wire = server.wire();
     for _ in 0..500 {
-        wire.send("GET /api/v1/metrics HTTP/1.1\r\nHost: a\r\n\r\n");
-        assert!(wire.answer().is_some_and(|answer| [401, 429].contains(&answer.status)));
+        ask();
     }
     let client = server.client();
-    let told = |line: &String| line.contains("without a key were left out");
+    let told = |line: &String| line.contains("were left out");
     eventually("the log to tell of the others", || {
         client.get("/api/v1/dashboards").expect(200);
         server.log().iter().any(told).then_some(())
     });
-    // Those with a key stay.
-    client.get("/api/v1/metrics/nothing").expect(404);
-    let stays = |line: &String| line.contains("/api/v1/metrics/nothing");
-    eventually("its line", || server.log().iter().any(stays).then_some(()));
-    let lines = server.log().iter().filter(|line| line.contains("\"unauthorized\"")).count();
+    let code = format!("\"{code}\"");
+    let lines = server.log().iter().filter(|line| line.contains(&code)).count();
     let most = 10 * (2 + usize::try_from(watch.elapsed().as_secs()).unwrap_or(usize::MAX));
     assert!(lines < 400 && lines <= most, "{lines} lines in {:?}", watch.elapsed());
+}
+
+#[test]
+fn refusals_without_a_key_write_few_lines_to_the_log() {
+    let server = Server::start();
+    let mut wire = server.wire();
+    writes_few_lines(&server, "unauthorized", || {
+        wire.send("GET /api/v1/metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+        assert!(wire.answer().is_some_and(|answer| [401, 429].contains(&answer.status)));
+    });
+    // Those with a key stay.
+    server.client().get("/api/v1/metrics/nothing").expect(404);
+    let stays = |line: &String| line.contains("/api/v1/metrics/nothing");
+    eventually("its line", || server.log().iter().any(stays).then_some(()));
+}
+
+#[test]
+fn what_is_not_http_writes_few_lines_to_the_log() {
+    let server = Server::start();
+    writes_few_lines(&server, "invalid_parameter", || {
+        let mut wire = server.wire();
+        wire.send("GET\r\n\r\n");
+        assert_eq!(wire.answer().map(|answer| answer.status), Some(400));
+    });
+}
+
+/// A key that anybody may see.
+#[track_caller]
+fn public_key(client: &Client) -> Value {
+    let key = json!({
+        "name": "page", "user": "ops@example.com", "scopes": ["ingest"], "public_ingest": true,
+        "limits": {"single": "unlimited"}
+    });
+    client.post("/api/v1/keys", &key).data(201)
+}
+
+/// What is sent with a key on a connection of HTTP/1.
+fn sent(verb: &str, path: &str, key: &Value, body: &str) -> String {
+    let (key, length) = (text(&key["key"]), body.len());
+    format!(
+        "{verb} {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n\r\n{body}"
+    )
+}
+
+#[test]
+fn refusals_of_a_public_key_write_few_lines_to_the_log() {
+    let server = Server::start();
+    let client = server.client();
+    let (public, reader) = (public_key(&client), make(&client, json!(["read"]), json!({})));
+    let mut wire = server.wire();
+    writes_few_lines(&server, "forbidden", || {
+        wire.send(sent("GET", "/api/v1/metrics", &public, ""));
+        assert_eq!(wire.answer().map(|answer| answer.status), Some(403));
+    });
+    // That the owner of a key lacks a scope is logged, with the key.
+    client
+        .with_key(text(&reader["key"]))
+        .post("/api/v1/metrics", &json!({}))
+        .refused(403, "forbidden");
+    let stays =
+        |line: &String| line.contains("\"forbidden\"") && line.contains(text(&reader["id"]));
+    eventually("its line", || server.log().iter().any(stays).then_some(()));
+}
+
+#[test]
+fn connections_with_a_public_key_take_no_places_of_others() {
+    let server = small().start();
+    let client = known(&server);
+    let public = public_key(&client);
+    let point = r#"{"type":"counter","name":"orders","value":1}"#;
+    // More than there may be connections: each takes the place of an older one.
+    let mut senders = Vec::new();
+    for _ in 0..60 {
+        let mut wire = server.wire();
+        wire.send(sent("POST", "/api/v1/metrics", &public, point));
+        assert_eq!(wire.answer().map(|answer| answer.status), Some(201));
+        senders.push(wire);
+    }
+    assert!(evicted(&client) >= 60 - 16, "{} were closed", evicted(&client));
+    is_answered_at_once(&mut server.wire());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Memory has a limit, whoever asks for it: past it work is refused, and nothing is held for those who do not take it.
 
 use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Client, MINUTE_MS, Server, Setup, Wire, eventually, iso};
+use telltale_tests::{ADMIN_KEY, Client, MINUTE_MS, Server, Setup, Wire, eventually, folder, iso};
 
 use crate::jobs::{about, fetch, register};
 use crate::keys::text;
@@ -170,7 +170,7 @@ const JOB_BATCHES: u64 = 320;
 /// Jobs that came under a higher limit than there is now, and take all of this one.
 #[test]
 fn jobs_that_fill_the_memory_can_be_worked_and_deleted() {
-    let Ok(data) = tempfile::tempdir() else { panic!("no temporary directory") };
+    let data = folder();
     let setup = Setup::new().data(data.path());
     let mut roomy = setup.clone().set("memory.limit", "\"1GiB\"").start();
     let client = roomy.client();

@@ -6,8 +6,7 @@
 
 use std::path::Path;
 
-use telltale_tests::{ADMIN_KEY, Server, node, python};
-use tempfile::TempDir;
+use telltale_tests::{ADMIN_KEY, Server, folder, node, python};
 
 const SCHEMATHESIS: &str = include_str!("openapi_schemathesis.py");
 const SCHEMATHESIS_PACKAGES: [&str; 1] = ["schemathesis==4.32.5"];
@@ -41,14 +40,6 @@ const COMPILE: &str = r#"
 #[expect(clippy::disallowed_methods, reason = "the test has one setting of its own")]
 fn seconds() -> Option<String> {
     std::env::var("TELLTALE_CONTRACT_SECONDS").ok()
-}
-
-#[track_caller]
-fn folder() -> TempDir {
-    match tempfile::tempdir() {
-        Ok(folder) => folder,
-        Err(error) => panic!("no temporary directory: {error}"),
-    }
 }
 
 #[track_caller]

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use telltale_tests::{target_dir, telltale};
+use telltale_tests::{folder, target_dir, telltale};
 use tempfile::TempDir;
 
 use crate::cli::said;
@@ -27,15 +27,6 @@ const IN_PACKAGE: [&str; 13] = [
     "./usr/share/fish/vendor_completions.d/telltale.fish",
     "./usr/share/zsh/vendor-completions/_telltale",
 ];
-
-/// A directory that goes with the test.
-#[track_caller]
-fn folder() -> TempDir {
-    match tempfile::tempdir() {
-        Ok(folder) => folder,
-        Err(error) => panic!("no temporary directory: {error}"),
-    }
-}
 
 /// What a command prints that succeeds.
 #[track_caller]

@@ -2,11 +2,11 @@
 
 use std::process::{Command, Output, Stdio};
 
-use telltale_tests::telltale;
+use telltale_tests::{folder, telltale};
 
 /// Runs `telltale` with a settings file and an environment of our own.
 fn run(toml: &str, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
-    let Ok(home) = tempfile::tempdir() else { panic!("no temporary directory") };
+    let home = folder();
     let file = home.path().join("telltale.toml");
     assert!(std::fs::write(&file, toml).is_ok());
     let output = Command::new(telltale())

@@ -9,6 +9,7 @@ use super::ops::Outcomes;
 use crate::areas::events::EventInput;
 use crate::areas::metrics::MetricInput;
 use crate::http::BatchAnswer;
+use crate::limits::BATCH_ITEMS_MAX;
 
 /// What became of a combined batch.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,10 +38,10 @@ impl JsonSchema for CombinedInput {
         let metric = generator.subschema_for::<MetricInput>();
         json_schema!({
             "type": "object",
-            "description": "Up to 500 items in all.",
+            "description": format!("Up to {BATCH_ITEMS_MAX} items in all."),
             "properties": {
-                "events": { "type": ["array", "null"], "maxItems": 500, "items": event },
-                "metrics": { "type": ["array", "null"], "maxItems": 500, "items": metric }
+                "events": { "type": ["array", "null"], "maxItems": BATCH_ITEMS_MAX, "items": event },
+                "metrics": { "type": ["array", "null"], "maxItems": BATCH_ITEMS_MAX, "items": metric }
             }
         })
     }

@@ -155,7 +155,7 @@ settings! {
     "http" http: Http {
         /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files, and where 80 KiB for each are more than a quarter of `memory.limit`: 6553 where that is 2 GiB, 819 where it is 256 MiB.
         connections: u64 = "16384";
-        /// Of these, connections whose client has not shown a valid key yet. Where there are as many, or no connection is left, a new one is accepted at once and the oldest of these is closed for it, of the address that has most, if possible one without a request in progress. Of an address that has most itself, a new one is closed instead where all others are younger than 50 ms. Connections with a key are never closed for others. `auto` is half of the connections there may be, at least 16.
+        /// Of these, connections whose client has not shown a valid key yet. Where there are as many, or no connection is left, a new one is accepted at once and the oldest of these is closed for it, of the address that has most, if possible one without a request in progress. Of an address that has most itself, a new one is closed instead where all others are younger than 50 ms. Connections with a key are never closed for others; a public key, which anybody may have, does not count. `auto` is half of the connections there may be, at least 16.
         stranger_connections: Auto<u64> = "auto";
         /// Of these, those of one address, or of one /64 network of IPv6; a new one takes the place of the oldest of them, or is closed where all are younger than 50 ms. Behind a reverse proxy all clients have its address. `auto` is half of the connections without a key, at least 16.
         stranger_connections_per_address: Auto<u64> = "auto";

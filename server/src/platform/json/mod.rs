@@ -19,6 +19,6 @@ pub use document_memory::{
 pub use misfit::{BrokenRule, Misfit, read_fitting};
 pub use plain::{Cursor, Scalar};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
-pub use syntax::invalid_syntax;
+pub use syntax::{invalid_syntax, without_place};
 pub use whole::{whole_or_null, whole_u32};
 pub use write::{Plain, number, string, unsigned};

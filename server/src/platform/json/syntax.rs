@@ -19,7 +19,7 @@ pub fn invalid_syntax(error: &serde_json::Error) -> InvalidJson {
 }
 
 /// A parser's message without line and column.
-pub(super) fn without_place(message: &str) -> &str {
+pub fn without_place(message: &str) -> &str {
     message.rsplit_once(" at line ").map_or(message, |(reason, _)| reason)
 }
 

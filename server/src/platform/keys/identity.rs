@@ -56,6 +56,15 @@ impl Identity {
         }
     }
 
+    /// Whether the caller is told from a stranger: by a key that only its owner has, not by one that anybody may see.
+    pub fn is_known(&self) -> bool {
+        match self {
+            Self::Anonymous => false,
+            Self::Local => true,
+            Self::Key(live) => !live.key.public_ingest,
+        }
+    }
+
     /// Whether the caller's key is refused by now.
     pub(crate) fn is_revoked(&self) -> bool {
         match self {

@@ -14,7 +14,7 @@ use serde_json::error::Category;
 
 use super::error::OtlpError;
 use super::schema::{Field, Kind, REQUEST};
-use crate::platform::json::{InvalidJson, invalid_syntax};
+use crate::platform::json::{InvalidJson, invalid_syntax, without_place};
 
 /// Bytes that the length of a message is written with; they reach to 32 GiB.
 const LENGTH_BYTES: usize = 5;
@@ -36,7 +36,7 @@ fn told(error: &serde_json::Error) -> String {
         return invalid_syntax(error).to_string();
     }
     let text = error.to_string();
-    let (reason, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
+    let reason = without_place(&text);
     // Only the message itself is not a slot, whose errors are its own.
     if reason.starts_with("invalid type") {
         return InvalidJson::NotAnObject.to_string();
