@@ -486,7 +486,7 @@ impl<'a> Lookup<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::TagCondition;
+    use crate::model::{TagCondition, TagValues};
 
     fn registry() -> Registry {
         Registry::new(CardinalityLimits { per_metric: 5, tag_keys: 3, total: 8 })
@@ -571,7 +571,7 @@ mod tests {
             lookup.series("cpu", MetricType::Gauge, tags).unwrap();
         }
         drop(lookup);
-        let texts = |t: &[&str]| t.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+        let texts = |t: &[&str]| t.iter().map(|t| (*t).to_owned()).collect::<TagValues>();
         assert_eq!(
             select(&registry, "h", TagCondition::AnyOf(texts(&["web2", "db1", "no"]))),
             [1, 2]
