@@ -76,7 +76,8 @@ impl Holdings {
         let events = telemetry.events.sizes();
         let heads = head.bytes as u64 + head.metrics as u64 * HEAD_METRIC_BYTES + events.head_bytes;
         let heads = heads.max(2 * options.head_bytes as u64);
-        memory.hold(MemoryOwner::Heads, heads + committer.queued_bytes() as u64);
+        let of_log = committer.queued_bytes() + committer.copies_bytes();
+        memory.hold(MemoryOwner::Heads, heads + of_log as u64);
         // What is read at the moment is in the cache of the database also where there is no room for it.
         let of_store = telemetry.store().cache_bytes().max(options.cache_bytes);
         // Pages of times have an eighth of the cache for themselves.

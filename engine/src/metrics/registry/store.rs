@@ -221,7 +221,7 @@ impl Registry {
     /// Puts back what could not be logged, before what came since.
     pub(crate) fn put_back_unlogged(&self, mut definitions: Definitions) {
         let mut news = self.news.lock();
-        news.unlogged_bytes += text_bytes(&definitions);
+        news.unlogged_bytes += definitions.text_bytes();
         definitions.append(std::mem::take(&mut news.unlogged));
         news.unlogged = definitions;
     }
@@ -381,19 +381,12 @@ impl News {
     fn bytes(&self) -> usize {
         let Self { unlogged, unlogged_bytes, unsealed, left, skipped } = self;
         unlogged_bytes
-            + unlogged.metrics.capacity() * size_of::<MetricDefined>()
-            + unlogged.series.capacity() * size_of::<SeriesDefined>()
+            + unlogged.table_bytes()
             + unsealed.metrics.capacity() * size_of::<MetricId>()
             + unsealed.series.capacity() * size_of::<SeriesId>()
             + left.bytes()
             + skipped.bytes()
     }
-}
-
-/// Bytes of all names and tags.
-fn text_bytes(definitions: &Definitions) -> usize {
-    let metrics = definitions.metrics.iter().map(MetricDefined::text_bytes);
-    metrics.chain(definitions.series.iter().map(SeriesDefined::text_bytes)).sum()
 }
 
 #[cfg(test)]
@@ -404,7 +397,7 @@ impl Registry {
         let stored = self.stored.lock().walked_bytes();
         let index = self.index.read();
         let news = self.news.lock();
-        let texts = text_bytes(&news.unlogged);
+        let texts = news.unlogged.text_bytes();
         let sets = |of: fn(&MeasuredSet) -> usize| of(&news.left) + of(&news.skipped);
         let news = news.bytes() - news.unlogged_bytes - sets(MeasuredSet::bytes)
             + texts
