@@ -55,10 +55,9 @@ impl Metrics {
     }
 
     fn remove_unwanted(&self) -> Result<()> {
-        let mut unwanted = self.unwanted.lock();
-        self.remove(&unwanted)?;
-        unwanted.clear();
-        Ok(())
+        // The lock is not held during the write: whoever seals or merges adds to the list.
+        let unwanted = std::mem::take(&mut *self.unwanted.lock());
+        self.remove(&unwanted).inspect_err(|_| self.unwanted.lock().extend(&unwanted))
     }
 
     /// Deletes the bytes of blocks and takes them off the list of garbage. Days of a tier that are left empty, and
