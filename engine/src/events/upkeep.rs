@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use roaring::RoaringBitmap;
+
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::keys;
@@ -67,8 +69,13 @@ impl Events {
 
     fn merge_one(&self, job: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
         let text_bytes: usize = job.iter().map(|info| info.text_bytes as usize).sum();
+        self.rewriting(text_bytes, || self.merge_rows(job, report))
+    }
+
+    /// Does work that makes new blocks of blocks with so many bytes of texts, and counts the memory that it takes.
+    fn rewriting<T>(&self, text_bytes: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.merge_memory.set(text_bytes.saturating_mul(MERGE_TEXT_FACTOR));
-        let outcome = self.merge_rows(job, report);
+        let outcome = work();
         self.merge_memory.set(0);
         outcome
     }
@@ -153,7 +160,17 @@ impl Events {
         if matching == Rows::none() {
             return Ok(0);
         }
-        let mut gone = matching.to_bitmap(info.rows);
+        let gone = matching.to_bitmap(info.rows);
+        self.rewriting(info.text_bytes as usize, || self.rewrite_without(info, gone, end))
+    }
+
+    /// Writes a block again without those of the rows `gone` whose numbers are below `end`.
+    fn rewrite_without(
+        &self,
+        info: &EventBlockInfo,
+        mut gone: RoaringBitmap,
+        end: u64,
+    ) -> Result<u64> {
         let bytes = self.read_block(&info.key)?;
         block::check(info, &bytes)?;
         let rows = block::decode(&bytes)?;
