@@ -2,19 +2,18 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::RwLock;
 use roaring::RoaringBitmap;
 
-use super::aliases::{Known, Place, Speller, Spelling};
+use super::aliases::Spelling;
 use super::index::{Index, MetricEntry, Selection};
+use super::lookup::Lookup;
 use super::measured_set::MeasuredSet;
 use super::retirement::{Grace, Stored};
 use crate::error::Refusal;
 use crate::limits::{NEW_METRIC_BYTES, NEW_SERIES_BYTES};
 use crate::log::{Definitions, MetricDefined, SeriesDefined};
-use crate::model::{
-    MetricId, MetricName, MetricType, SeriesHold, SeriesId, TagFilter, Tags, TimestampMs,
-};
+use crate::model::{MetricId, MetricName, MetricType, SeriesId, TagFilter, Tags};
 
 /// The registry.
 #[derive(Debug)]
@@ -30,9 +29,6 @@ pub(crate) struct Registry {
     /// Bytes of memory that new metrics and series may still take, as last said.
     room: AtomicI64,
 }
-
-/// A reader of many series lets go of the lock after so many.
-const PATIENCE: u32 = 1 << 14;
 
 /// How many series there may be.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,18 +62,6 @@ pub(crate) struct Unsealed {
     pub(crate) series: Vec<SeriesId>,
 }
 
-/// A reader of the registry that keeps its lock from one series to the next.
-#[derive(Debug)]
-pub(crate) struct Lookup<'a> {
-    registry: &'a Registry,
-    index: Option<RwLockReadGuard<'a, Index>>,
-    place: Place,
-    speller: Speller,
-    hold: SeriesHold,
-    /// Series that are looked up before those who wait to create one get their turn.
-    patience: u32,
-}
-
 impl Registry {
     pub(crate) fn new(limits: CardinalityLimits) -> Self {
         Self {
@@ -92,10 +76,7 @@ impl Registry {
     }
 
     pub(crate) fn lookup(&self) -> Lookup<'_> {
-        let (place, speller) = (Place::default(), Speller::default());
-        // Before anything is found.
-        let hold = self.grace.hold();
-        Lookup { registry: self, index: None, place, speller, hold, patience: PATIENCE }
+        Lookup::new(self)
     }
 
     /// Runs `read` on the metric called `name`.
@@ -259,7 +240,7 @@ impl Registry {
     }
 
     /// Finds or creates a series under the write lock.
-    fn create(
+    pub(super) fn create(
         &self,
         name: &str,
         kind: MetricType,
@@ -307,7 +288,7 @@ impl Registry {
     }
 
     /// Makes a metric known that has no series yet, unless it is.
-    fn create_metric(&self, name: &str, kind: MetricType) -> Result<(), Refusal> {
+    pub(super) fn create_metric(&self, name: &str, kind: MetricType) -> Result<(), Refusal> {
         let mut index = self.index.write();
         match index.metric_named(name).map(|metric| metric.kind) {
             Some(is) if is != kind => {
@@ -403,76 +384,6 @@ impl Registry {
             + texts
             + sets(|set| bitmap_bytes(set));
         stored + index.walked_bytes() + news
-    }
-}
-
-impl<'a> Lookup<'a> {
-    /// The series of a metric with these tags, in any order; created when there is none.
-    pub(crate) fn series(
-        &mut self,
-        metric: &str,
-        kind: MetricType,
-        tags: &[(&str, &str)],
-    ) -> Result<SeriesId, Refusal> {
-        let spelling = Spelling::of(self.speller.spell(metric, kind, tags));
-        match self.known(spelling) {
-            Some((series, _)) => Ok(series),
-            None => self.create(spelling, metric, kind, tags),
-        }
-    }
-
-    /// The series that a spelling was given for, and its type.
-    #[inline]
-    pub(crate) fn known(&mut self, spelling: Spelling) -> Option<Known> {
-        let mut place = self.place;
-        let known = self.index().aliases.get(spelling, &mut place);
-        self.place = place;
-        known
-    }
-
-    /// Finds or creates the series of a spelling that is not known.
-    pub(crate) fn create(
-        &mut self,
-        spelling: Spelling,
-        metric: &str,
-        kind: MetricType,
-        tags: &[(&str, &str)],
-    ) -> Result<SeriesId, Refusal> {
-        MetricName::check(metric)?;
-        // The read lock has to go before the write lock can come.
-        self.index = None;
-        self.registry.create(metric, kind, tags, spelling)
-    }
-
-    /// Makes a metric known that has no series yet, unless it is.
-    pub(crate) fn create_metric(&mut self, name: &str, kind: MetricType) -> Result<(), Refusal> {
-        self.index = None;
-        self.registry.create_metric(name, kind)
-    }
-
-    /// Keeps the series that were found, and those that will be.
-    pub(crate) fn hold(&self) -> SeriesHold {
-        self.hold.clone()
-    }
-
-    /// The time of the newest reading that was forgotten with its series.
-    pub(crate) fn readings_forgotten(&self) -> TimestampMs {
-        self.registry.readings_forgotten()
-    }
-
-    /// The type of a metric that exists.
-    pub(crate) fn kind_of(&mut self, metric: &str) -> Option<MetricType> {
-        self.index().metric_named(metric).map(|entry| entry.kind)
-    }
-
-    #[inline]
-    fn index(&mut self) -> &RwLockReadGuard<'a, Index> {
-        self.patience = self.patience.wrapping_sub(1);
-        if self.patience == 0 {
-            self.patience = PATIENCE;
-            self.index = None;
-        }
-        self.index.get_or_insert_with(|| self.registry.index.read())
     }
 }
 
