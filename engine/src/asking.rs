@@ -135,10 +135,10 @@ impl Asking {
         Ok(())
     }
 
-    /// Gives memory back before the question has been answered.
-    pub(crate) fn give_back(&self, bytes: usize) {
-        let share = &mut self.taken.lock().share;
-        share.shrink_to(share.bytes().saturating_sub(bytes as u64));
+    /// Takes memory as [`Self::take`] does, until what is returned is dropped.
+    pub(crate) fn borrow(&self, bytes: usize) -> Result<BorrowedMemory<'_>> {
+        self.take(bytes)?;
+        Ok(BorrowedMemory { asking: self, bytes: bytes as u64 })
     }
 
     /// What was taken for the answer. The rest is given back.
@@ -146,6 +146,20 @@ impl Asking {
         let Taken { mut share, for_answer } = self.taken.into_inner();
         share.shrink_to(for_answer);
         AnswerMemory::from(share)
+    }
+}
+
+/// Memory that a question needs for a part of its work.
+#[derive(Debug)]
+pub(crate) struct BorrowedMemory<'a> {
+    asking: &'a Asking,
+    bytes: u64,
+}
+
+impl Drop for BorrowedMemory<'_> {
+    fn drop(&mut self) {
+        let share = &mut self.asking.taken.lock().share;
+        share.shrink_to(share.bytes().saturating_sub(self.bytes));
     }
 }
 
@@ -187,6 +201,10 @@ mod tests {
         second.take(200).unwrap();
         second.take_for_answer(30).unwrap();
         second.take_and_keep(20, 5).unwrap();
+        let borrowed = second.borrow(300).unwrap();
+        assert!(matches!(second.borrow(51), Err(Error::Refused(Refusal::Range(_)))));
+        assert_eq!(memory.held(), 550);
+        drop(borrowed);
         assert_eq!(memory.held(), 250);
         let of_answer = second.into_memory();
         assert_eq!((of_answer.bytes(), memory.held()), (35, 35));

@@ -1,8 +1,9 @@
-//! Query strings: whatever stands behind the `?` is read or refused.
+//! Query strings, with the conditions on tags in them: whatever stands behind the `?` is read or refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use telltale_server::http::Query;
+use telltale_server::platform::question;
 
 fuzz_target!(|text: &str| {
     if let Ok(query) = Query::parse(text) {
@@ -10,5 +11,8 @@ fuzz_target!(|text: &str| {
         drop(query.one("from"));
         let tags = query.bracketed("tags").count();
         assert!(tags <= query.iter().count(), "a condition is a parameter");
+        if let Ok(filters) = question::tag_filters(query.bracketed("tags")) {
+            assert_eq!(filters.len(), tags, "each parameter is a condition");
+        }
     }
 });

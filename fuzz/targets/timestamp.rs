@@ -1,9 +1,14 @@
-//! Times as text: all of RFC 3339 is read as chrono reads it, and what is written reads back.
+//! Times as text: all of RFC 3339 is read as chrono reads it, what is written reads back, and a query's `from` and `to` are read or
+//! refused.
 #![no_main]
 
 use chrono::DateTime;
 use libfuzzer_sys::fuzz_target;
+use telltale_engine::TimestampMs;
 use telltale_server::platform::time;
+
+/// 2026-01-02T03:04:05Z.
+const NOW: TimestampMs = TimestampMs(1_767_323_045_000);
 
 fuzz_target!(|text: &str| {
     let ours = time::parse(text);
@@ -11,10 +16,12 @@ fuzz_target!(|text: &str| {
         let ours = ours.map(|t| t.0);
         assert_eq!(ours, Some(reference.timestamp_millis()), "{text:?}");
     }
-    if let Some(moment) = time::parse_date_or_time(text) {
+    let moment = time::parse_moment(text, NOW);
+    if let Some(moment) = moment {
         assert!(moment.start().0 <= moment.end().0, "{text:?}");
     }
     if let Some(instant) = ours {
+        assert_eq!(moment.map(|moment| moment.start()), ours, "{text:?}");
         let written = time::format(instant);
         // Years of more or fewer than four digits are written as the nearest that has them.
         if (-62_167_219_200_000..=253_402_300_799_999).contains(&instant.0) {

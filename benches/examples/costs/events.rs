@@ -159,7 +159,7 @@ impl Growing {
         };
         let filter = match self {
             Self::TagValues => {
-                let condition = TagCondition::AnyOf(each("value"));
+                let condition = TagCondition::AnyOf(each("value").into());
                 EventFilter { tags: vec![TagFilter { key: "page".to_owned(), condition }], ..all() }
             }
             // Those whose numbers begin with this: of powers of ten a ninth or more.

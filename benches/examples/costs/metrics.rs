@@ -159,7 +159,7 @@ impl Growing {
         };
         let one_tag = |key: &str, condition| vec![TagFilter { key: key.to_owned(), condition }];
         let filters = match self {
-            Self::TagKeys => one_tag("key_0", TagCondition::AnyOf(vec!["x".to_owned()])),
+            Self::TagKeys => one_tag("key_0", TagCondition::AnyOf(vec!["x".to_owned()].into())),
             Self::TagValues => one_tag("host", TagCondition::Prefix("host-1".to_owned())),
             _ => Vec::new(),
         };

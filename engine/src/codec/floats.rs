@@ -7,7 +7,7 @@
 //! numeric order, less the low bits that are zero in all of them (as in values that were once `f32`), or, where that is
 //! smaller, the values [in two parts](binary).
 //!
-//! Rows fall into *runs* (the rows of one series within one page). With deltas, the first row of each run
+//! Rows fall into [runs](Runs). With deltas, the first row of each run
 //! is kept in a column of its own and the others are differences to the row before.
 //!
 //! ```text
@@ -25,6 +25,7 @@ use super::bits::{BitReader, BitWriter};
 use super::bytes::{Reader, put_varint};
 use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_decimals};
 use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
+use super::runs::Runs;
 use super::verified::{expect_same, same_bits};
 use super::{CodecError, CodecResult};
 
@@ -32,40 +33,6 @@ const FORM_DECIMAL: u8 = 0;
 const FORM_BITS: u8 = 1;
 const FORM_PARTS: u8 = 2;
 const WITH_DELTAS: u8 = 16;
-/// The lengths of the runs of a column, which end at every page.
-#[derive(Debug, Default)]
-pub(crate) struct Runs {
-    lengths: Vec<u32>,
-    /// How many runs lie before each page.
-    before: Vec<u32>,
-}
-
-impl Runs {
-    /// The runs of series with these numbers of rows.
-    pub(crate) fn new(rows: impl IntoIterator<Item = usize>) -> Self {
-        let (mut lengths, mut before) = (Vec::new(), Vec::new());
-        let mut at = 0;
-        for mut left in rows {
-            while left > 0 {
-                if at % PAGE_ROWS == 0 {
-                    before.push(lengths.len() as u32);
-                }
-                let run = left.min(PAGE_ROWS - at % PAGE_ROWS);
-                lengths.push(run as u32);
-                at += run;
-                left -= run;
-            }
-        }
-        Self { lengths, before }
-    }
-
-    /// How many runs lie before a page, and the runs of the page.
-    fn of_page(&self, page: usize) -> (usize, &[u32]) {
-        let bound = |page: usize| self.before.get(page).map_or(self.lengths.len(), |n| *n as usize);
-        let (from, to) = (bound(page), bound(page + 1));
-        (from, self.lengths.get(from..to).unwrap_or_default())
-    }
-}
 
 /// Appends `values` as a column.
 pub(crate) fn encode(
@@ -74,7 +41,7 @@ pub(crate) fn encode(
     effort: Effort,
     out: &mut Vec<u8>,
 ) -> CodecResult<()> {
-    let runs = runs.lengths.as_slice();
+    let runs = runs.lengths();
     debug_assert_eq!(runs.iter().map(|&n| n as usize).sum::<usize>(), values.len());
     if effort == Effort::Plain {
         put_bits_head(false, 0, out);

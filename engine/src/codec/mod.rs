@@ -12,6 +12,7 @@ mod error;
 pub(crate) mod floats;
 pub(crate) mod frame;
 pub(crate) mod integers;
+pub(crate) mod runs;
 pub(crate) mod verified;
 
 pub(crate) use error::{CodecError, CodecResult};

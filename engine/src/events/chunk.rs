@@ -189,9 +189,7 @@ impl Source for Chunk {
             return Ok(if absent_matches { Rows::All } else { Rows::none() });
         };
         let wanted = |value: &str| match &filter.condition {
-            TagCondition::AnyOf(values) | TagCondition::NoneOf(values) => {
-                values.iter().any(|wanted| wanted == value)
-            }
+            TagCondition::AnyOf(values) | TagCondition::NoneOf(values) => values.contains(value),
             TagCondition::Prefix(prefix) => value.starts_with(prefix.as_str()),
         };
         let mut texts = Texts::new(&self.rows, &wanted);

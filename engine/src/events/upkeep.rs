@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use roaring::RoaringBitmap;
+
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::keys;
@@ -19,9 +21,6 @@ use crate::maintenance::{DeleteReport, Eagerness, ExpireReport, MergeReport, Ver
 use crate::model::{EventFilter, EventRows, Interval, TimestampMs};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
-/// So many ranges of days are dropped at a time: each is a table and a compaction of its own. What is deleted of other days goes with
-/// the compactions to come.
-const RANGES_DROPPED_MAX: usize = 16;
 impl Events {
     /// Merges up to `windows_max` groups of blocks. Answers what was done; nothing when nothing is to do.
     pub(crate) fn merge_blocks(
@@ -70,8 +69,13 @@ impl Events {
 
     fn merge_one(&self, job: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
         let text_bytes: usize = job.iter().map(|info| info.text_bytes as usize).sum();
+        self.rewriting(text_bytes, || self.merge_rows(job, report))
+    }
+
+    /// Does work that makes new blocks of blocks with so many bytes of texts, and counts the memory that it takes.
+    fn rewriting<T>(&self, text_bytes: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.merge_memory.set(text_bytes.saturating_mul(MERGE_TEXT_FACTOR));
-        let outcome = self.merge_rows(job, report);
+        let outcome = work();
         self.merge_memory.set(0);
         outcome
     }
@@ -113,8 +117,8 @@ impl Events {
     }
 
     /// Removes the events that match from all blocks, but for those begun after the call: each block that has any is written
-    /// again without them, or not at all. Every block is a step of its own, so what a crash interrupts is finished by doing it again, and `pause` may do other steps
-    /// after each.
+    /// again without them, or not at all. Every block is a step of its own, so what a crash interrupts is finished by doing it again,
+    /// and `pause` may do other steps after each.
     pub(crate) fn delete_rows(
         &self,
         filter: &EventFilter,
@@ -156,7 +160,17 @@ impl Events {
         if matching == Rows::none() {
             return Ok(0);
         }
-        let mut gone = matching.to_bitmap(info.rows);
+        let gone = matching.to_bitmap(info.rows);
+        self.rewriting(info.text_bytes as usize, || self.rewrite_without(info, gone, end))
+    }
+
+    /// Writes a block again without those of the rows `gone` whose numbers are below `end`.
+    fn rewrite_without(
+        &self,
+        info: &EventBlockInfo,
+        mut gone: RoaringBitmap,
+        end: u64,
+    ) -> Result<u64> {
         let bytes = self.read_block(&info.key)?;
         block::check(info, &bytes)?;
         let rows = block::decode(&bytes)?;
@@ -200,8 +214,8 @@ impl Events {
         self.delete_blocks(&self.view.unreachable())
     }
 
-    /// Deletes the bytes of blocks and takes them off the list of garbage. Days that are left empty, and of which no reader
-    /// holds a block, are dropped as a range, which gives their files back at once.
+    /// Deletes the bytes of blocks and takes them off the list of garbage. The disk space of days that are left empty, and of which no
+    /// reader holds a block, is given back.
     pub(super) fn delete_blocks(&self, garbage: &[EventBlockKey]) -> Result<()> {
         if garbage.is_empty() {
             return Ok(());
@@ -220,14 +234,8 @@ impl Events {
         self.settled.write().retain(|key| !gone.contains(key));
         let used = self.view.days();
         let days: BTreeSet<u32> = garbage.iter().map(|key| key.day).collect();
-        for (first, last) in
-            rows_of_days(days.difference(&used)).into_iter().take(RANGES_DROPPED_MAX)
-        {
-            if let Some(to) = KeyRange::prefix(&last.to_be_bytes()).to {
-                self.store.delete_range_now(Keyspace::EventBlocks, &first.to_be_bytes(), &to)?;
-            }
-        }
-        Ok(())
+        let empty = KeyRange::of_days(&[], days.difference(&used).copied());
+        self.store.reclaim(Keyspace::EventBlocks, &empty)
     }
 
     /// Reads every block and checks it. Damaged ones are set aside.
@@ -257,18 +265,6 @@ fn retire(batch: &mut Batch, key: &EventBlockKey) {
     batch.put(Keyspace::EventCatalog, &keys::garbage(key), Vec::new());
 }
 
-/// The first and the last day of each row of days that follow each other.
-fn rows_of_days<'d>(days: impl Iterator<Item = &'d u32>) -> Vec<(u32, u32)> {
-    let mut rows: Vec<(u32, u32)> = Vec::new();
-    for &day in days {
-        match rows.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(day) => *last = day,
-            _ => rows.push((day, day)),
-        }
-    }
-    rows
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,10 +275,37 @@ mod tests {
     use crate::{Clock, Engine, Write};
 
     #[test]
-    fn days_that_follow_each_other_are_one_range() {
-        assert_eq!(rows_of_days([].iter()), []);
-        let rows = rows_of_days([1, 2, 3, 5, 7, 8, u32::MAX].iter());
-        assert_eq!(rows, [(1, 3), (5, 5), (7, 8), (u32::MAX, u32::MAX)]);
+    fn all_deleted_blocks_go_however_many_days_they_are_of() {
+        const DAYS: i64 = 40;
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(20_000 * Interval::DAY.ms()));
+        let (maintenance, own) = (Maintenance::Manual, clock.clone());
+        let options = Options { maintenance, clock: own, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        let mut batch = engine.event_batch();
+        for day in 0..DAYS {
+            let time = TimestampMs(clock.now().0 - day * Interval::DAY.ms());
+            let (name, tags) = (if day % 2 == 0 { "a" } else { "b" }, &[][..]);
+            let new = NewEvent { name, time, user: None, value: None, tags, properties: None };
+            batch.push(&new).unwrap();
+        }
+        engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
+        engine.seal().unwrap();
+        let events = &engine.rooms().telemetry.events;
+        let keys = || events.view.blocks().iter().map(|info| info.key).collect::<BTreeSet<_>>();
+        let before = keys();
+        assert_eq!(before.len() as i64, DAYS);
+        let range = TimeRange::new(0, i64::MAX);
+        let name = NameFilter::Exactly("a".into());
+        let filter = EventFilter { range, name, user: None, tags: Vec::new() };
+        assert_eq!(events.delete_rows(&filter, || ()).unwrap().blocks as i64, DAYS / 2);
+        events.collect_garbage().unwrap();
+        let kept = keys();
+        assert_eq!(kept.len() as i64, DAYS / 2);
+        for key in before {
+            assert_eq!(events.read_block(&key).is_ok(), kept.contains(&key), "{key:?}");
+        }
+        assert!(engine.verify().unwrap().damaged.is_empty());
     }
 
     #[test]

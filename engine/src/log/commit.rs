@@ -20,11 +20,13 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use super::answer::{Answer, Done};
 use super::copies::DefinitionCopies;
 use super::record::Definitions;
 use super::segment::{PAYLOAD_BYTES_MAX, Segments};
@@ -78,7 +80,7 @@ pub(crate) trait Sink: Send + 'static {
     /// Takes what the registry learned and the log does not hold yet.
     fn take_definitions(&mut self) -> Definitions;
     /// The definitions are in the log.
-    fn logged(&mut self, definitions: Definitions);
+    fn logged(&mut self, definitions: &Definitions);
     /// The definitions could not be written: they go with the next group.
     fn not_logged(&mut self, definitions: Definitions);
     /// A record is in the log.
@@ -99,8 +101,6 @@ pub(crate) enum Admission {
     /// Into a new segment: what came before is set aside to be sealed.
     AfterRotation,
 }
-
-type Done = Box<dyn FnOnce(Result<Lsn>) + Send>;
 
 /// A write on its way.
 pub(crate) struct Submission {
@@ -125,28 +125,6 @@ struct Queued {
     synced: bool,
     applied: Applied,
     answer: Answer,
-}
-
-/// A callback that is called whatever happens: dropped, it says that the log has stopped.
-struct Answer(Option<Done>);
-
-impl Answer {
-    fn give(mut self, outcome: Result<Lsn>) {
-        self.call(outcome);
-    }
-
-    fn call(&mut self, outcome: Result<Lsn>) {
-        if let Some(done) = self.0.take() {
-            // It may be called while another panic unwinds; what a writer's callback does wrong is logged.
-            let _called = caught("the callback of a write", || done(outcome));
-        }
-    }
-}
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        self.call(Err(Error::Unavailable("the log has stopped".into())));
-    }
 }
 
 #[derive(Default)]
@@ -176,6 +154,8 @@ struct Shared {
     sync_failure: Mutex<Option<String>>,
     /// Wakes the syncing thread early, to stop.
     tick: Condvar,
+    /// Bytes of the definitions that wait for their second copy.
+    copies_bytes: AtomicUsize,
 }
 
 /// The handle of the committing thread. Dropping it stops the thread after what was submitted is written.
@@ -209,6 +189,7 @@ impl Committer {
                 .map_err(|source| Error::Io { context: format!("starting {name}"), source })
         };
         let copies = DefinitionCopies::new(defined_once);
+        shared.copies_bytes.store(copies.bytes(), Ordering::Relaxed);
         let worker = Worker { shared: Arc::clone(&shared), writer, copies, durability, sink };
         threads.push(spawn("telltale-commit", Box::new(move || worker.run()))?);
         if let Durability::Interval(period) = durability {
@@ -232,7 +213,7 @@ impl Committer {
             } else {
                 let Submission { payload, synced, applied, done } = submission;
                 queue.bytes += payload.len();
-                let answer = Answer(Some(done));
+                let answer = Answer::new(done);
                 queue.commands.push(Command::Write(Queued { payload, synced, applied, answer }));
                 self.shared.wake.notify_one();
                 return;
@@ -250,7 +231,7 @@ impl Committer {
             drop(queue);
             done(Err(refusal));
         } else {
-            queue.commands.push(Command::Rotate(Answer(Some(Box::new(done)))));
+            queue.commands.push(Command::Rotate(Answer::new(Box::new(done))));
             self.shared.wake.notify_one();
         }
     }
@@ -258,6 +239,11 @@ impl Committer {
     /// Bytes that wait to be written.
     pub(crate) fn queued_bytes(&self) -> usize {
         self.shared.queue.lock().bytes
+    }
+
+    /// Bytes of what is kept in memory to be written again.
+    pub(crate) fn copies_bytes(&self) -> usize {
+        self.shared.copies_bytes.load(Ordering::Relaxed)
     }
 
     /// Writes what was submitted, then stops. Later submissions are refused.
@@ -401,6 +387,7 @@ impl<S: Sink> Worker<S> {
             return Err(error);
         }
         self.copies.clear();
+        self.shared.copies_bytes.store(0, Ordering::Relaxed);
         let boundary = Lsn(self.writer.next().0 - 1);
         self.sink.rotated(boundary);
         Ok(boundary)
@@ -454,8 +441,9 @@ impl<S: Sink> Worker<S> {
             self.doubt();
             return Err(error);
         }
-        self.copies.written(&layout, &definitions);
-        self.sink.logged(definitions);
+        self.sink.logged(&definitions);
+        self.copies.written(&layout, definitions);
+        self.shared.copies_bytes.store(self.copies.bytes(), Ordering::Relaxed);
         if matches!(self.durability, Durability::Interval(_)) {
             *self.shared.unsynced.lock() = Some(self.writer.file());
         }

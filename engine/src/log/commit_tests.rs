@@ -32,7 +32,7 @@ impl Sink for Recorder {
     fn take_definitions(&mut self) -> Definitions {
         Definitions::default()
     }
-    fn logged(&mut self, _: Definitions) {}
+    fn logged(&mut self, _: &Definitions) {}
     fn not_logged(&mut self, _: Definitions) {}
     fn apply(&mut self, applied: Applied) {
         if let Applied::Dropped(metric) = applied {
@@ -189,7 +189,7 @@ fn of_writes_with_one_receipt_in_a_group_one_is_logged() {
             payload: encode_write(&written.points, &written.events, written.receipt.as_ref()),
             synced: false,
             applied: Applied::Write(Box::new(written)),
-            answer: Answer(Some(Box::new(move |lsn| answer.send((id, lsn)).unwrap()))),
+            answer: Answer::new(Box::new(move |lsn| answer.send((id, lsn)).unwrap())),
         }
     };
     worker.commit(vec![submission(7), submission(8), submission(7), submission(7)]);

@@ -21,7 +21,7 @@
 //! Where nothing is defined, nothing is added.
 
 use super::record::{Definitions, encode_definitions, encode_padding};
-use super::segment::{FRAME_HEADER_BYTES, LARGE_SECTOR_BYTES};
+use super::segment::{FRAME_HEADER_BYTES, LARGE_SECTOR_BYTES, frame_bytes};
 use super::writer::LogPlace;
 
 /// Definitions of at most so many bytes begin in the next sector where they would lie in two: padding is shorter than they are.
@@ -33,6 +33,8 @@ const PADDING_FRAME_BYTES: u64 = FRAME_HEADER_BYTES as u64 + 3;
 #[derive(Debug, Default)]
 pub(super) struct DefinitionCopies {
     pending: Definitions,
+    /// Bytes of the names and tags of these.
+    text_bytes: usize,
     /// Where they all are; none when that is a segment of an earlier process.
     sector: Option<Sector>,
 }
@@ -82,7 +84,7 @@ impl GroupLayout {
 impl DefinitionCopies {
     /// The log has only one copy of `defined_once`, in an earlier segment.
     pub(super) fn new(defined_once: Definitions) -> Self {
-        Self { pending: defined_once, sector: None }
+        Self { text_bytes: defined_once.text_bytes(), pending: defined_once, sector: None }
     }
 
     /// What goes around the `writes` of a group that is written at `place`, with `definitions` that these need.
@@ -94,16 +96,16 @@ impl DefinitionCopies {
     ) -> GroupLayout {
         let definitions = encode_definitions(definitions);
         let mut at = place;
-        let own_bytes = definitions.iter().map(|record| frame_bytes(record)).sum();
+        let own_bytes = definitions.iter().map(|record| frame_bytes(record) as u64).sum();
         let padding = padding_before(at.offset, own_bytes);
-        at.offset += padding.as_deref().map_or(0, frame_bytes);
+        at.offset += padding.as_deref().map_or(0, frame_bytes) as u64;
         let first = Sector::of(at);
         at.offset += own_bytes;
         let last = Sector::of(LogPlace { offset: at.offset.saturating_sub(1), ..at });
         let mut last_write = Sector::of(at);
         for write in writes {
             last_write = Sector::of(at);
-            at.offset += frame_bytes(write);
+            at.offset += frame_bytes(write) as u64;
         }
         let defines = !definitions.is_empty();
         let waits = defines && first == last && last == last_write;
@@ -117,14 +119,20 @@ impl DefinitionCopies {
     }
 
     /// The group and what is around it are in the log.
-    pub(super) fn written(&mut self, layout: &GroupLayout, definitions: &Definitions) {
+    pub(super) fn written(&mut self, layout: &GroupLayout, definitions: Definitions) {
         if !layout.pending.is_empty() {
             self.clear();
         }
         if let Some(sector) = layout.waiting {
-            self.pending.append(definitions.clone());
+            self.text_bytes += definitions.text_bytes();
+            self.pending.append(definitions);
             self.sector = Some(sector);
         }
+    }
+
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.text_bytes + self.pending.table_bytes()
     }
 
     /// The records that bring all second copies into the log at `place`; none when they are there.
@@ -157,8 +165,4 @@ fn padding_to_next(offset: u64) -> Vec<u8> {
 fn to_next(offset: u64) -> u64 {
     let sector = LARGE_SECTOR_BYTES as u64;
     sector - offset % sector
-}
-
-fn frame_bytes(payload: &[u8]) -> u64 {
-    (FRAME_HEADER_BYTES + payload.len()) as u64
 }

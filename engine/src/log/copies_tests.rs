@@ -98,7 +98,7 @@ impl Log {
         layout.before().iter().for_each(|payload| self.push(payload, None));
         writes.iter().for_each(|write| self.push(write, Some(self.next)));
         layout.behind().for_each(|payload| self.push(payload, None));
-        self.copies.written(&layout, &definitions);
+        self.copies.written(&layout, definitions);
     }
 
     fn new_segment(&mut self) {
@@ -207,4 +207,23 @@ fn many_series_at_once_take_twice_their_definitions_and_a_sector_at_most() {
     let both: u64 = definitions.iter().sum();
     let more = log.bytes() - both - 50 - FRAME_HEADER_BYTES as u64;
     assert!(more <= LARGE_SECTOR_BYTES as u64 + FRAME_HEADER_BYTES as u64, "{more} bytes");
+}
+
+#[test]
+fn definitions_that_wait_count_as_memory_until_their_copy_is_written() {
+    let mut log = Log::new();
+    assert_eq!(log.copies.bytes(), 0);
+    log.group(2, 450, &[10]);
+    log.group(1, 450, &[10]);
+    let waiting = log.copies.bytes();
+    assert!((3 * 450..2_000).contains(&waiting), "{waiting}");
+    log.run(&Step::NewSegment);
+    log.group(0, 0, &[10]);
+    assert_eq!(log.copies.bytes(), 0);
+    log.group(1, 450, &[10]);
+    assert_ne!(log.copies.bytes(), 0);
+    log.run(&Step::Seal);
+    assert_eq!(log.copies.bytes(), 0);
+    log.copies = DefinitionCopies::new(defined(vec![definition(9, 450)]));
+    assert!((450..900).contains(&log.copies.bytes()), "{}", log.copies.bytes());
 }

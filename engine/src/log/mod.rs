@@ -5,6 +5,7 @@
 //! reported, not a silent end of the log; a full disk is seen and left again without reopening a database; and
 //! no second copy of the head sits in a memtable. What a seal has put into blocks is deleted a file at a time.
 
+mod answer;
 mod answered;
 mod commit;
 mod copies;

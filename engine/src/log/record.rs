@@ -82,6 +82,18 @@ impl Definitions {
         self.metrics.is_empty() && self.series.is_empty()
     }
 
+    /// Bytes of all names and tags.
+    pub(crate) fn text_bytes(&self) -> usize {
+        let metrics = self.metrics.iter().map(MetricDefined::text_bytes);
+        metrics.chain(self.series.iter().map(SeriesDefined::text_bytes)).sum()
+    }
+
+    /// Bytes in memory besides names and tags.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.metrics.capacity() * size_of::<MetricDefined>()
+            + self.series.capacity() * size_of::<SeriesDefined>()
+    }
+
     /// Puts what `later` holds behind what this holds.
     pub(crate) fn append(&mut self, mut later: Self) {
         self.metrics.append(&mut later.metrics);

@@ -192,6 +192,11 @@ fn header_at(file: &[u8], at: usize) -> Option<SegmentHeader> {
     whole.then_some(SegmentHeader { first, answered, format, length })
 }
 
+/// Bytes of the frame around a payload.
+pub(super) fn frame_bytes(payload: &[u8]) -> usize {
+    FRAME_HEADER_BYTES + payload.len()
+}
+
 /// Appends a frame around `payload` to `out`, which goes to the file at `offset`. `answered` is what was answered before.
 pub(super) fn put_frame(
     out: &mut Vec<u8>,

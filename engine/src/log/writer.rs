@@ -41,7 +41,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::answered::AnsweredMark;
-use super::segment::{FRAME_HEADER_BYTES, HEADER_BYTES, Salt, Segments, header, put_frame};
+use super::segment::{HEADER_BYTES, Salt, Segments, frame_bytes, header, put_frame};
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
@@ -160,8 +160,8 @@ impl LogWriter {
         if self.is_over() {
             self.rotate()?;
         }
-        let frame_bytes = |payload: &&[u8]| payload.len() + FRAME_HEADER_BYTES;
-        let mut frames = Vec::with_capacity(payloads.iter().map(frame_bytes).sum());
+        let bytes = payloads.iter().map(|payload| frame_bytes(payload)).sum();
+        let mut frames = Vec::with_capacity(bytes);
         let mut lsn = self.next;
         for payload in payloads {
             put_frame(&mut frames, self.length, self.salt, (lsn, self.answered), payload);
@@ -335,6 +335,7 @@ pub(crate) mod testing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::segment::FRAME_HEADER_BYTES;
     use super::testing::failing;
     use super::*;
     use crate::log::read::testing::behind;

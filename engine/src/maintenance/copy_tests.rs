@@ -252,9 +252,24 @@ fn a_backup_into_the_data_or_over_anything_is_refused() {
         let refused = engine.backup(&target).unwrap_err();
         assert!(matches!(refused, Error::Open { .. }), "{refused}");
     }
-    assert!(engine.backup(&elsewhere.path().join("absent/copy")).is_err());
     assert_eq!(names(dir.path()), ["LOCK", "TELLTALE", "db", "log"]);
     assert_eq!(names(elsewhere.path()), [""; 0]);
+}
+
+#[test]
+fn a_target_that_cannot_be_made_is_refused_with_the_reason() {
+    let dir = data();
+    let engine = open(dir.path());
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("file");
+    fs::write(&file, "").unwrap();
+    for target in [elsewhere.path().join("absent/copy"), file.join("copy")] {
+        let refused = engine.backup(&target).unwrap_err();
+        assert!(matches!(refused, Error::Open { .. }), "{refused}");
+        assert!(refused.to_string().contains("nothing can be written there"), "{refused}");
+    }
+    assert_eq!(names(dir.path()), ["LOCK", "TELLTALE", "db", "log"]);
+    assert_eq!(names(elsewhere.path()), ["file"]);
 }
 
 #[test]

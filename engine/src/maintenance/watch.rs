@@ -23,9 +23,6 @@ const SLOW_ROUNDS: u32 = 10;
 /// Bytes that are known of a block unread, with its place in the catalog, about.
 const BLOCK_BYTES: u64 = 256;
 
-/// Bytes that a metric in a head takes beside what is measured, about: for its vectors and maps.
-const HEAD_METRIC_BYTES: u64 = 768;
-
 /// What the thread looks at.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -74,9 +71,10 @@ impl Holdings {
         let memory: &Memory = &options.memory;
         let head = telemetry.metrics.view().head_size();
         let events = telemetry.events.sizes();
-        let heads = head.bytes as u64 + head.metrics as u64 * HEAD_METRIC_BYTES + events.head_bytes;
+        let heads = head.memory_bytes as u64 + events.head_bytes;
         let heads = heads.max(2 * options.head_bytes as u64);
-        memory.hold(MemoryOwner::Heads, heads + committer.queued_bytes() as u64);
+        let of_log = committer.queued_bytes() + committer.copies_bytes();
+        memory.hold(MemoryOwner::Heads, heads + of_log as u64);
         // What is read at the moment is in the cache of the database also where there is no room for it.
         let of_store = telemetry.store().cache_bytes().max(options.cache_bytes);
         // Pages of times have an eighth of the cache for themselves.

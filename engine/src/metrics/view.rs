@@ -86,8 +86,8 @@ pub(crate) struct HeadSize {
     pub(crate) points: u64,
     pub(crate) active_bytes: usize,
     pub(crate) bytes: usize,
-    /// Metrics that have points in them, those in both twice.
-    pub(crate) metrics: usize,
+    /// As the account of memory counts them.
+    pub(crate) memory_bytes: usize,
 }
 
 impl View {
@@ -302,7 +302,7 @@ impl View {
             points: heads().map(Head::points).sum(),
             active_bytes: state.active.bytes(),
             bytes: heads().map(Head::bytes).sum(),
-            metrics: heads().map(Head::metric_count).sum(),
+            memory_bytes: heads().map(Head::memory_bytes).sum(),
         }
     }
 }

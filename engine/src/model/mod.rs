@@ -35,6 +35,7 @@ pub(crate) use properties::float_text;
 pub use properties::{InvalidProperties, Properties, PropertiesWriter};
 pub use query::{
     Aggregation, CoarseRange, Group, MetricQuery, QueryResult, QueryStats, TagCondition, TagFilter,
+    TagValues,
 };
 pub use reading::Begins;
 pub(crate) use reading::{CounterReadings, HistogramReading, Readings, Temporality};

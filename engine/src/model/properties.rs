@@ -1,7 +1,7 @@
 //! The properties of an event: a JSON object kept as text in one canonical form.
 //!
-//! Without white space; keys in the order they were sent, of those that are equal only the last with its value; strings escaped only where JSON must; integers of 64 bits as
-//! they are, every other number as the shortest text of the nearest double. So equal content of equal order is
+//! Without white space; keys in the order they were sent, and of equal keys only the last with its value; strings escaped only where
+//! JSON must; integers of 64 bits as they are, every other number as the shortest text of the nearest double. So equal content of equal order is
 //! equal bytes, and what takes a column apart and puts it together again can promise to give back the same bytes.
 
 use std::collections::HashSet;
@@ -144,9 +144,11 @@ impl PropertiesWriter {
     /// Ends the list of keys from `first_key` on, those of the object that ends, and removes the members whose key comes again.
     fn keep_last_of_each(&mut self, first_key: usize) {
         self.longest = self.longest.max(self.properties.0.len());
-        // What is too large is refused, so that nobody looks for equal keys in it.
-        let is_too_large = self.longest > limits::PROPERTIES_BYTES_MAX;
-        let keys = self.keys.get(first_key..).filter(|_| !is_too_large).unwrap_or_default();
+        // Equal keys of what is refused do not matter, and at any depth they could be as many as there are bytes, each of them moved once
+        // for every object around it.
+        let is_refused = self.longest > limits::PROPERTIES_BYTES_MAX
+            || self.deepest > limits::PROPERTIES_NESTING_MAX;
+        let keys = self.keys.get(first_key..).filter(|_| !is_refused).unwrap_or_default();
         if let Some(kept) = members_to_keep(&self.properties.0, keys) {
             let start = keys.first().map_or(0, |key| key.start);
             let mut text = std::mem::take(&mut self.properties.0).into_bytes();
@@ -486,6 +488,12 @@ mod tests {
         let half = "x".repeat(limits::PROPERTIES_BYTES_MAX / 2);
         let large = format!(r#"{{"a":"{half}","a":"{half}"}}"#);
         assert_eq!(Properties::parse(&large), Err(InvalidProperties::TooLarge));
+        let around = |inner: String| format!(r#"{{"a":1,"a":{inner}}}"#);
+        let nested = |levels: usize| (1..levels).fold("{}".to_owned(), |inner, _| around(inner));
+        let deepest = Properties::parse(&nested(limits::PROPERTIES_NESTING_MAX)).unwrap();
+        assert_eq!(deepest.as_str().matches(r#""a""#).count(), limits::PROPERTIES_NESTING_MAX - 1);
+        let too_deep = Properties::parse(&nested(limits::PROPERTIES_NESTING_MAX + 1));
+        assert_eq!(too_deep, Err(InvalidProperties::TooDeep));
     }
 
     proptest::proptest! {

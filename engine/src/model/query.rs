@@ -1,5 +1,7 @@
 //! What can be asked of a metric, and the shape of the answer.
 
+use std::ops::Deref;
+
 use super::{Interval, MetricName, MetricType, TimeRange, TimestampMs};
 use crate::memory::AnswerMemory;
 
@@ -95,9 +97,9 @@ impl Aggregation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagCondition {
     /// The value is one of these.
-    AnyOf(Vec<String>),
+    AnyOf(TagValues),
     /// The value is none of these.
-    NoneOf(Vec<String>),
+    NoneOf(TagValues),
     /// There is a value, and it begins with this text.
     Prefix(String),
 }
@@ -106,10 +108,43 @@ impl TagCondition {
     /// Whether a series or an event without the tag matches.
     pub fn matches_absent(&self) -> bool {
         match self {
-            Self::AnyOf(values) => values.iter().any(String::is_empty),
-            Self::NoneOf(values) => !values.iter().any(String::is_empty),
+            Self::AnyOf(values) => values.contains(""),
+            Self::NoneOf(values) => !values.contains(""),
             Self::Prefix(_) => false,
         }
+    }
+}
+
+/// The values of a condition: sorted once, however many sources are searched for them, and each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagValues(Vec<String>);
+
+impl TagValues {
+    /// Whether `value` is one of them.
+    pub fn contains(&self, value: &str) -> bool {
+        self.0.binary_search_by(|own| own.as_str().cmp(value)).is_ok()
+    }
+}
+
+impl From<Vec<String>> for TagValues {
+    fn from(mut values: Vec<String>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        Self(values)
+    }
+}
+
+impl FromIterator<String> for TagValues {
+    fn from_iter<I: IntoIterator<Item = String>>(values: I) -> Self {
+        Self::from(Vec::from_iter(values))
+    }
+}
+
+impl Deref for TagValues {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.0
     }
 }
 

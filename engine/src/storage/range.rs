@@ -25,6 +25,20 @@ impl KeyRange {
         Self { from: from.to_vec(), to: Some(to.to_vec()) }
     }
 
+    /// The keys that begin with `prefix` and one of these days, which ascend. Days that follow each other are one range.
+    pub(crate) fn of_days(prefix: &[u8], days: impl IntoIterator<Item = u32>) -> Vec<Self> {
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for day in days {
+            match runs.last_mut() {
+                Some((_, last)) if last.checked_add(1) == Some(day) => *last = day,
+                _ => runs.push((day, day)),
+            }
+        }
+        let begin = |day: u32| [prefix, &day.to_be_bytes()].concat();
+        let range = |(first, last)| Self { from: begin(first), to: after_prefix(&begin(last)) };
+        runs.into_iter().map(range).collect()
+    }
+
     /// Whether no key can lie inside.
     pub fn is_empty(&self) -> bool {
         self.to.as_ref().is_some_and(|to| *to <= self.from)
@@ -64,6 +78,22 @@ mod tests {
         assert_eq!(KeyRange::prefix(&[7, 0xff, 0xff]).to.as_deref(), Some([8].as_slice()));
         assert_eq!(KeyRange::prefix(&[0xff, 0xff]).to, None);
         assert_eq!(KeyRange::prefix(b""), KeyRange::all());
+    }
+
+    #[test]
+    fn days_that_follow_each_other_are_one_range() {
+        assert!(KeyRange::of_days(b"t", []).is_empty());
+        let ranges = KeyRange::of_days(b"t", [1, 2, 3, 5, 7, 255]);
+        let range = |from: &[u8], to: &[u8]| KeyRange::between(from, to);
+        let expected = [
+            range(b"t\0\0\0\x01", b"t\0\0\0\x04"),
+            range(b"t\0\0\0\x05", b"t\0\0\0\x06"),
+            range(b"t\0\0\0\x07", b"t\0\0\0\x08"),
+            range(b"t\0\0\0\xff", b"t\0\0\x01"),
+        ];
+        assert_eq!(ranges, expected);
+        assert_eq!(KeyRange::of_days(b"t", [u32::MAX]), [range(b"t\xff\xff\xff\xff", b"u")]);
+        assert_eq!(KeyRange::of_days(b"", [u32::MAX]), [KeyRange::prefix(&[0xff; 4])]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::upkeep::RANGES_RECLAIMED_MAX;
 use super::*;
 use crate::error::Error;
 
@@ -191,6 +192,19 @@ fn dropping_a_range_frees_the_disk_and_spares_the_key_at_its_end() {
     let left = keys(&store, Keyspace::Blocks, &KeyRange::all(), Direction::Forward);
     assert_eq!(left.first().unwrap(), &[1, 0]);
     assert_eq!(left.len(), 60);
+}
+
+#[test]
+fn so_many_ranges_give_their_space_back_at_once() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    let days = || (0..2 * RANGES_RECLAIMED_MAX as u32 + 2).step_by(2);
+    let key = |day: u32| [b"t".as_slice(), &day.to_be_bytes(), b"block"].concat();
+    days().for_each(|day| put(&store, Keyspace::Blocks, &key(day), b"bytes"));
+    // Whoever calls this has deleted the keys; here those that are left show which ranges were emptied.
+    store.reclaim(Keyspace::Blocks, &KeyRange::of_days(b"t", days())).unwrap();
+    let left = keys(&store, Keyspace::Blocks, &KeyRange::all(), Direction::Forward);
+    assert_eq!(left, [key(2 * RANGES_RECLAIMED_MAX as u32)]);
 }
 
 #[test]

@@ -14,6 +14,9 @@ use super::range::{KeyRange, just_below};
 use super::store::{Store, family};
 use crate::error::{Error, Result};
 
+/// So many ranges give their disk space back at a time: each takes a table and a compaction of its own.
+pub(super) const RANGES_RECLAIMED_MAX: usize = 16;
+
 /// How much of what the database holds, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figures {
@@ -52,7 +55,7 @@ impl Store {
     /// should the process die in between. And the memtable is written out before it: in one table with
     /// the newest keys the tombstone would make that table reach over everything between them and the range,
     /// and the compaction rewrite it all.
-    pub(crate) fn delete_range_now(
+    pub(super) fn delete_range_now(
         &self,
         keyspace: Keyspace,
         from: &[u8],
@@ -72,6 +75,17 @@ impl Store {
             .map_err(|error| failure("dropping tables", error))?;
         drop(db);
         self.compact(keyspace, &range)
+    }
+
+    /// Gives back the disk space of ranges whose keys have been deleted: of the first [`RANGES_RECLAIMED_MAX`] before it returns, of
+    /// the others with the compactions to come.
+    pub(crate) fn reclaim(&self, keyspace: Keyspace, ranges: &[KeyRange]) -> Result<()> {
+        for range in ranges.iter().take(RANGES_RECLAIMED_MAX) {
+            if let Some(to) = &range.to {
+                self.delete_range_now(keyspace, &range.from, to)?;
+            }
+        }
+        Ok(())
     }
 
     /// Rewrites the tables of `range` without what was deleted or replaced. Returns when done.

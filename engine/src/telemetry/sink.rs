@@ -67,9 +67,9 @@ impl Sink for HeadSink {
         self.telemetry.metrics.registry().take_unlogged()
     }
 
-    fn logged(&mut self, definitions: Definitions) {
+    fn logged(&mut self, definitions: &Definitions) {
         if !definitions.is_empty() {
-            self.telemetry.metrics.defined(&definitions);
+            self.telemetry.metrics.defined(definitions);
         }
     }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use telltale_engine::{
     Event, EventAggregation, EventField, EventFilter, EventGroupBy, EventId, EventListQuery,
-    EventQuery, Interval, NameFilter, TagCondition, TagFilter, TimeRange, TimestampMs,
+    EventQuery, Interval, NameFilter, TagCondition, TagFilter, TagValues, TimeRange, TimestampMs,
 };
 
 use super::{DAY, MINUTE};
@@ -185,7 +185,7 @@ fn filters() -> impl Strategy<Value = EventFilter> {
     ];
     let values = || {
         let value = select(vec!["", "eu", "us", "shop", "r-7", "none"]).prop_map(str::to_owned);
-        prop::collection::vec(value, 0..4)
+        prop::collection::vec(value, 0..4).prop_map(TagValues::from)
     };
     let condition = prop_oneof![
         values().prop_map(TagCondition::AnyOf),

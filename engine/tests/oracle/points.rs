@@ -224,7 +224,7 @@ impl World {
             range = range.widen_to(Interval::MINUTE);
         }
         let filter = question.zone.map(|number| {
-            let values = vec![zone(number)];
+            let values = vec![zone(number)].into();
             let condition = if question.exclude {
                 TagCondition::NoneOf(values)
             } else {

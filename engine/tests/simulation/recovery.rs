@@ -189,7 +189,7 @@ fn present(engine: &Engine, write: &Submitted) -> Result<u64> {
     if write.keyed {
         return Ok(u64::from(engine.receipt(u128::from(write.id))?.is_some()));
     }
-    let own = TagCondition::AnyOf(vec![write.id.to_string()]);
+    let own = TagCondition::AnyOf(vec![write.id.to_string()].into());
     let answer = engine.query(&MetricQuery {
         metric: MetricName::new(MARKER).unwrap(),
         range: TimeRange::new(write.now - DAY, write.now + DAY),

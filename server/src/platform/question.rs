@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn conditions_are_lists_negations_and_prefixes_with_escapes() {
-        let list = |values: &[&str]| values.iter().map(|&v| v.to_owned()).collect::<Vec<_>>();
+        let list = |values: &[&str]| values.iter().map(|&v| v.to_owned()).collect();
         let any = |values: &[&str]| Some(TagCondition::AnyOf(list(values)));
         let none = |values: &[&str]| Some(TagCondition::NoneOf(list(values)));
         let prefix = |text: &str| Some(TagCondition::Prefix(text.to_owned()));

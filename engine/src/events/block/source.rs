@@ -15,7 +15,9 @@ use super::rows::{RowReader, ValueReader};
 use crate::error::Result;
 use crate::events::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
 use crate::fingerprint::fingerprint;
-use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagCondition, TagFilter};
+use crate::model::{
+    Event, EventField, EventGroupBy, EventId, NameFilter, TagCondition, TagFilter, TagValues,
+};
 
 /// One row in so many is few: then their codes are looked at one by one, rather than that bitmaps are put together.
 const ROWS_AMONG: u64 = 16;
@@ -157,15 +159,15 @@ impl EventBlock<'_> {
         self.parts.damaged("a row is asked for that it does not have")
     }
 
-    /// The rows with one of these texts.
+    /// The rows with one of these texts, which are sorted.
     fn with_texts<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Rows> {
         self.with_codes(column, self.codes_of(column, wanted)?)
     }
 
     /// The rows with one of these values of a tag. Those without the tag have the empty value.
-    fn with_values(&self, column: u32, values: &[String]) -> Result<Rows> {
+    fn with_values(&self, column: u32, values: &TagValues) -> Result<Rows> {
         let rows = self.with_texts(column, values)?;
-        if !values.iter().any(String::is_empty) {
+        if !values.contains("") {
             return Ok(rows);
         }
         let absent = self.with_prefix(column, "")?.complement(self.rows());
@@ -177,8 +179,9 @@ impl EventBlock<'_> {
         self.with_codes(column, vec![self.codes_of_prefix(column, prefix)?])
     }
 
-    /// The codes of texts; an empty range for one that no row has.
+    /// The codes of texts, which are sorted; an empty range for one that no row has.
     fn codes_of<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Vec<Range<u32>>> {
+        debug_assert!(wanted.is_sorted_by(|a, b| a.as_ref() <= b.as_ref()), "sorted texts");
         let of_column = self.parts.column(column)?;
         let lookups_max = match of_column.texts {
             ColumnTexts::Few(_) => of_column.texts(),
@@ -210,12 +213,9 @@ impl EventBlock<'_> {
     /// The same where much is wanted: the texts of the column are looked up among those, so that the price goes by what the block
     /// has. Deletions may name more texts than all blocks have rows.
     fn codes_among<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Vec<Range<u32>>> {
-        let mut sorted: Vec<&str> = wanted.iter().map(AsRef::as_ref).collect();
-        // Quick where they are in order already.
-        sorted.sort_unstable();
         let (mut rank, mut codes) = (0, Vec::new());
         self.parts.each_text(column, |text| {
-            if sorted.binary_search_by(|wanted| (*wanted).cmp(text)).is_ok() {
+            if wanted.binary_search_by(|wanted| wanted.as_ref().cmp(text)).is_ok() {
                 codes.push(code_range(rank, rank + 1));
             }
             rank += 1;

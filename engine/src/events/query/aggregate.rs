@@ -33,11 +33,7 @@ pub(crate) fn aggregate(
     let workers = each(context.pool, &touched, new, |index, gathered| {
         let read = asked.open(*index).and_then(|source| read(&*source, query, wanted, context));
         match asked.settle(*index, read)?.flatten() {
-            Some(read) => {
-                gathered.add(&read)?;
-                context.asking.give_back(read.codes_bytes);
-                Ok(())
-            }
+            Some(read) => gathered.add(&read),
             None => Ok::<(), Error>(()),
         }
     })?;

@@ -75,7 +75,7 @@ impl<'b> Gathered<'b> {
     }
 
     /// Adds a source.
-    pub(super) fn add(&mut self, read: &Read) -> Result<()> {
+    pub(super) fn add(&mut self, read: &Read<'_>) -> Result<()> {
         self.matched += read.matched;
         self.budget.numbers.fetch_add(read.numbers.values.len() as u64, Ordering::Relaxed);
         self.settle_numbers()?;
@@ -115,7 +115,7 @@ impl<'b> Gathered<'b> {
     fn add_texts(
         &mut self,
         tally: &Tally<'_>,
-        read: &Read,
+        read: &Read<'_>,
         segment: &Segment,
         texts: &mut SourceTexts<'_>,
     ) {
@@ -141,7 +141,7 @@ impl<'b> Gathered<'b> {
     }
 
     /// Finds the slot of every code of a segment and counts its rows there.
-    fn place(&mut self, read: &Read, tally: &mut Tally<'_>, start: i64) -> Result<()> {
+    fn place(&mut self, read: &Read<'_>, tally: &mut Tally<'_>, start: i64) -> Result<()> {
         for at in &tally.touched {
             let Some(code) = tally.codes.get_mut(*at) else { continue };
             let group = match code.group {

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use super::super::Source;
 use super::ask::{Asked, each};
 use super::select::{Selected, before, select};
+use crate::asking::BorrowedMemory;
 use crate::error::{Error, Result};
 use crate::model::{EventId, EventListQuery, TimestampMs};
 
@@ -48,12 +49,14 @@ pub(super) struct Failure {
 }
 
 /// What is known of a source that was looked into.
-struct Looked {
+struct Looked<'c> {
     index: usize,
     selected: Selected,
     times: Arc<Vec<i64>>,
     /// Rows from here on are not asked for: newer than the page, or not after the cursor.
     end: u32,
+    /// What the question has taken for all of this.
+    _memory: BorrowedMemory<'c>,
 }
 
 /// The rows of the page, newest first: index of the source and position.
@@ -122,11 +125,11 @@ fn at_rank(sources: &[Counted], rank: u64) -> Option<&Counted> {
     })
 }
 
-fn look(
-    asked: &Asked<'_, '_>,
+fn look<'c>(
+    asked: &Asked<'c, '_>,
     query: &EventListQuery,
     needed: &[Counted],
-) -> Result<Vec<Looked>, Failure> {
+) -> Result<Vec<Looked<'c>>, Failure> {
     let looked = each(asked.context.pool, needed, Vec::new, |counted, looked| {
         let index = counted.index;
         let outcome = asked.open(index).and_then(|source| {
@@ -136,8 +139,9 @@ fn look(
                 Some(cursor) => end_at(&*source, &times, cursor)?.min(selected.span.end),
                 None => selected.span.end,
             };
-            asked.context.asking.take(selected.bytes() + size_of_val(times.as_slice()))?;
-            Ok(Looked { index, selected, times, end })
+            let bytes = selected.bytes() + size_of_val(times.as_slice());
+            let _memory = asked.context.asking.borrow(bytes)?;
+            Ok(Looked { index, selected, times, end, _memory })
         });
         looked.push(outcome.map_err(|error| Failure { source: index, error })?);
         Ok(())
@@ -158,8 +162,8 @@ fn end_at(source: &dyn Source, times: &[i64], cursor: (TimestampMs, EventId)) ->
 }
 
 /// Cuts off all rows newer than the row of rank `skip`, whose time lies between `first` and `last`. Answers how many matched.
-fn cut_newer(looked: &mut [Looked], skip: u64, first: i64, last: i64) -> u64 {
-    let newer = |looked: &[Looked], time: i64| -> u64 {
+fn cut_newer(looked: &mut [Looked<'_>], skip: u64, first: i64, last: i64) -> u64 {
+    let newer = |looked: &[Looked<'_>], time: i64| -> u64 {
         looked.iter().map(|source| source.selected.count(source.newer(time))).sum()
     };
     // The oldest time after which there are at most `skip` rows.
@@ -180,24 +184,24 @@ fn cut_newer(looked: &mut [Looked], skip: u64, first: i64, last: i64) -> u64 {
 }
 
 /// A source in the merge: the rows of a step that are left, the newest last.
-struct Cursor {
-    looked: Looked,
+struct Cursor<'c> {
+    looked: Looked<'c>,
     step: Vec<(u32, EventId)>,
 }
 
 /// Merges the sources from their ends, newest first: passes over `skip` rows and takes `limit`.
 fn merge(
     asked: &Asked<'_, '_>,
-    looked: Vec<Looked>,
+    looked: Vec<Looked<'_>>,
     skip: u64,
     limit: usize,
 ) -> Result<Vec<(usize, u32)>, Failure> {
     let step = usize::try_from(skip).unwrap_or(usize::MAX).saturating_add(limit).min(STEP_ROWS_MAX);
     // Oldest first. A source's ids are read only when its newest row may be the next one.
-    let mut waiting: Vec<(i64, Looked)> =
+    let mut waiting: Vec<(i64, Looked<'_>)> =
         looked.into_iter().filter_map(|source| Some((source.newest()?, source))).collect();
     waiting.sort_unstable_by_key(|(newest, _)| *newest);
-    let mut cursors: Vec<Cursor> = Vec::new();
+    let mut cursors: Vec<Cursor<'_>> = Vec::new();
     let mut heap: BinaryHeap<(i64, EventId, usize)> = BinaryHeap::new();
     let mut skip = skip;
     let mut page = Vec::new();
@@ -226,7 +230,7 @@ fn merge(
     Ok(page)
 }
 
-impl Cursor {
+impl Cursor<'_> {
     /// Reads the ids of the next `rows` rows.
     fn refill(&mut self, asked: &Asked<'_, '_>, rows: usize) -> Result<(), Failure> {
         let source = &mut self.looked;
@@ -249,7 +253,7 @@ impl Cursor {
     }
 }
 
-impl Looked {
+impl Looked<'_> {
     /// The rows that may be asked for.
     fn rest(&self) -> Range<u32> {
         self.selected.span.start..self.end

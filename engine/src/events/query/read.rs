@@ -8,12 +8,13 @@ use super::cell::{Keep, Wanted};
 use super::page::check_len;
 use super::select::{Segment, Selected, segments, select};
 use super::several::{Combined, combine};
+use crate::asking::BorrowedMemory;
 use crate::error::Result;
 use crate::model::{EventGroupBy, EventQuery, Interval};
 
 /// What one source has to say.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct Read<'c> {
     pub(super) selected: Selected,
     /// How many rows are selected.
     pub(super) matched: u64,
@@ -23,8 +24,8 @@ pub(super) struct Read {
     pub(super) segments: Vec<Segment>,
     /// What makes the groups.
     pub(super) codes: Option<Arc<Codes>>,
-    /// Memory that the question has taken for them until they are added up.
-    pub(super) codes_bytes: usize,
+    /// What the question has taken for them, until they are added up.
+    _memory: Option<BorrowedMemory<'c>>,
     /// How many rows have each code, where that is all there is to know: then no row has been read.
     pub(super) counts: Option<Vec<u32>>,
     pub(super) hashes: Option<Arc<Vec<u64>>>,
@@ -35,12 +36,12 @@ pub(super) struct Read {
 }
 
 /// Reads a source; nothing when none of its rows match.
-pub(super) fn read(
+pub(super) fn read<'c>(
     source: &dyn Source,
     query: &EventQuery,
     wanted: Wanted,
-    context: &QueryContext<'_>,
-) -> Result<Option<Read>> {
+    context: &QueryContext<'c>,
+) -> Result<Option<Read<'c>>> {
     let selected = select(source, &query.filter)?;
     let (matched, rows) = (selected.len(), source.rows());
     if matched == 0 {
@@ -51,7 +52,7 @@ pub(super) fn read(
     let only_counted = wanted == Wanted::default();
     let in_one_piece = matched == u64::from(rows) && segments.len() == 1;
     let by_rows = !(only_counted && in_one_piece);
-    let Grouped { codes, counts, bytes: codes_bytes } =
+    let Grouped { codes, counts, memory } =
         group(source, &query.group_by, &selected, by_rows, context)?;
     let hashes = wanted.users.then(|| source.user_hashes()).transpose()?;
     if let Some(hashes) = &hashes {
@@ -75,7 +76,7 @@ pub(super) fn read(
         rows,
         segments,
         codes,
-        codes_bytes,
+        _memory: memory,
         counts,
         hashes,
         distinct,
@@ -85,35 +86,36 @@ pub(super) fn read(
 
 /// What makes the groups of a source.
 #[derive(Debug, Default)]
-struct Grouped {
+struct Grouped<'c> {
     codes: Option<Arc<Codes>>,
     counts: Option<Vec<u32>>,
-    bytes: usize,
+    memory: Option<BorrowedMemory<'c>>,
 }
 
 /// Reads what makes the groups: by rows, or only how many rows have each text, where that is known and suffices.
-fn group(
+fn group<'c>(
     source: &dyn Source,
     by: &[EventGroupBy],
     selected: &Selected,
     by_rows: bool,
-    context: &QueryContext<'_>,
-) -> Result<Grouped> {
+    context: &QueryContext<'c>,
+) -> Result<Grouped<'c>> {
     let by = match by {
         [] => return Ok(Grouped::default()),
         [by] => by,
         several => {
-            let Combined { codes, bytes } = combine(source, several, selected, context)?;
-            return Ok(Grouped { codes: Some(Arc::new(codes)), counts: None, bytes });
+            let Combined { codes, memory } = combine(source, several, selected, context)?;
+            let (codes, memory) = (Some(Arc::new(codes)), Some(memory));
+            return Ok(Grouped { codes, counts: None, memory });
         }
     };
     let counted = if by_rows { None } else { source.counts(by)? };
     if let Some(counted) = counted {
         let (texts, counts) = counted.into_iter().unzip();
         let codes = Some(Arc::new(Codes { texts, ..Codes::default() }));
-        return Ok(Grouped { codes, counts: Some(counts), bytes: 0 });
+        return Ok(Grouped { codes, counts: Some(counts), memory: None });
     }
     let codes = source.groups(by)?;
     check_len(codes.codes.len(), source.rows() as usize)?;
-    Ok(Grouped { codes: Some(codes), counts: None, bytes: 0 })
+    Ok(Grouped { codes: Some(codes), counts: None, memory: None })
 }

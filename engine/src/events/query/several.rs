@@ -11,6 +11,7 @@ use super::super::{Codes, NO_CODE, Source};
 use super::ask::QueryContext;
 use super::page::check_len;
 use super::select::Selected;
+use crate::asking::BorrowedMemory;
 use crate::error::{Refusal, Result};
 use crate::limits::GROUP_KEYS_MAX;
 use crate::model::EventGroupBy;
@@ -24,19 +25,19 @@ type Combination = [u32; GROUP_KEYS_MAX];
 
 /// The combinations of a source.
 #[derive(Debug)]
-pub(super) struct Combined {
+pub(super) struct Combined<'c> {
     pub(super) codes: Codes,
-    /// Memory that the question has taken for them.
-    pub(super) bytes: usize,
+    /// What the question has taken for them.
+    pub(super) memory: BorrowedMemory<'c>,
 }
 
 /// Combines the texts of the selected rows of a source.
-pub(super) fn combine(
+pub(super) fn combine<'c>(
     source: &dyn Source,
     by: &[EventGroupBy],
     selected: &Selected,
-    context: &QueryContext<'_>,
-) -> Result<Combined> {
+    context: &QueryContext<'c>,
+) -> Result<Combined<'c>> {
     let rows = source.rows() as usize;
     let mut columns = Vec::with_capacity(by.len());
     for by in by {
@@ -65,9 +66,9 @@ pub(super) fn combine(
     };
     let bytes = rows * size_of::<u32>()
         + found.iter().map(|found| parts(found) + COMBINATION_BYTES).sum::<usize>();
-    context.asking.take(bytes)?;
+    let memory = context.asking.borrow(bytes)?;
     let texts = found.iter().map(|found| joined(texts(&columns, found))).collect();
-    Ok(Combined { codes: Codes { texts, codes, rows: None }, bytes })
+    Ok(Combined { codes: Codes { texts, codes, rows: None }, memory })
 }
 
 fn combination(columns: &[Arc<Codes>], row: u32) -> Combination {

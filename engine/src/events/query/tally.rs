@@ -16,7 +16,7 @@ const ROWS_PER_RANK: u64 = 32;
 /// Counts rows by code, one segment after the other.
 #[derive(Debug)]
 pub(super) struct Tally<'r> {
-    read: &'r Read,
+    read: &'r Read<'r>,
     way: Way<'r>,
     /// The codes that the segment has, without order: places in `codes`.
     pub(super) touched: Vec<usize>,
@@ -47,7 +47,7 @@ enum Way<'r> {
 }
 
 impl<'r> Tally<'r> {
-    pub(super) fn new(read: &'r Read) -> Self {
+    pub(super) fn new(read: &'r Read<'r>) -> Self {
         let codes = read.codes.as_deref();
         let way = match (codes, &read.counts) {
             (None, _) => Way::Whole,
@@ -115,7 +115,7 @@ fn note(codes: &mut [Code], touched: &mut Vec<usize>, at: usize, count: u64) {
 
 /// Counts the codes of the selected rows of `part` one by one.
 fn pass(
-    read: &Read,
+    read: &Read<'_>,
     column: &Codes,
     part: Range<u32>,
     codes: &mut [Code],
@@ -134,7 +134,7 @@ fn pass(
 }
 
 /// The selected rows of every code, where the source keeps bitmaps and ranks in them are quicker than a pass.
-fn ranks<'r>(read: &Read, codes: &'r Codes) -> Option<Vec<Cow<'r, RoaringBitmap>>> {
+fn ranks<'r>(read: &Read<'_>, codes: &'r Codes) -> Option<Vec<Cow<'r, RoaringBitmap>>> {
     let of_codes = codes.rows.as_ref().filter(|rows| rows.len() == codes.texts.len())?;
     let looks = of_codes.len() as u64 * read.segments.len() as u64;
     if looks.saturating_mul(ROWS_PER_RANK) > read.matched {

@@ -16,9 +16,10 @@ use std::ops::Range;
 
 use super::sketches::{BLOCK_ENTRIES_MAX, CellSketch};
 use crate::codec::bytes::Reader;
-use crate::codec::floats::{self, FloatColumn, Runs};
+use crate::codec::floats::{self, FloatColumn};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{self, Effort, IntegerColumn};
+use crate::codec::runs::Runs;
 use crate::codec::verified::same_bits;
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::EXACT_VALUES_MAX;

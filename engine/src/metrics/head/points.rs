@@ -14,8 +14,10 @@ use crate::model::{Columns, MetricId, MetricType, PointBatch, TimeRange, Timesta
 const RUN_POINTS: usize = 1 << 14;
 /// Bytes of a point in the head.
 const POINT_BYTES: usize = size_of::<u32>() + size_of::<i64>() + size_of::<u64>();
-/// What a metric costs before its first point: the entry and the vectors of the tail.
+/// What a metric costs before its first point, as a head is sealed by: the entry and the vectors of the tail.
 const METRIC_BYTES: usize = 256;
+/// What a metric with few points takes in memory in all, about, with what maps and vectors have to spare.
+const METRIC_MEMORY_BYTES: usize = 1 << 10;
 
 /// Points of many metrics.
 #[derive(Debug, Default)]
@@ -97,14 +99,14 @@ impl Head {
         self.points == 0
     }
 
-    /// Metrics that have points here.
-    pub(crate) fn metric_count(&self) -> usize {
-        self.metrics.len()
-    }
-
     /// Bytes in memory, as a head is sealed by.
     pub(crate) fn bytes(&self) -> usize {
         self.points as usize * POINT_BYTES + self.metrics.len() * METRIC_BYTES + self.cell_bytes
+    }
+
+    /// Bytes in memory, as the account of memory counts them.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bytes() + self.metrics.len() * (METRIC_MEMORY_BYTES - METRIC_BYTES)
     }
 }
 

@@ -348,7 +348,7 @@ impl Index {
         match &filter.condition {
             TagCondition::AnyOf(texts) | TagCondition::NoneOf(texts) => {
                 texts.iter().for_each(|text| add(posting_of(text)));
-                if texts.iter().any(String::is_empty) {
+                if texts.contains("") {
                     matching |= without_tag(values, series);
                 }
             }

@@ -14,6 +14,7 @@
 mod aliases;
 mod index;
 mod last_days;
+mod lookup;
 mod measured_set;
 mod persist;
 mod postings;
@@ -28,6 +29,7 @@ mod table;
 pub use aliases::Spelling;
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
 pub(crate) use last_days::day_of;
+pub(crate) use lookup::Lookup;
 pub(crate) use persist::{Loaded, RegistryRows, StagedRows, check_row, load};
 pub(crate) use retirement::Marked;
-pub(crate) use store::{CardinalityLimits, Lookup, Registry, Unsealed};
+pub(crate) use store::{CardinalityLimits, Registry, Unsealed};

@@ -2,19 +2,18 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::RwLock;
 use roaring::RoaringBitmap;
 
-use super::aliases::{Known, Place, Speller, Spelling};
+use super::aliases::Spelling;
 use super::index::{Index, MetricEntry, Selection};
+use super::lookup::Lookup;
 use super::measured_set::MeasuredSet;
 use super::retirement::{Grace, Stored};
 use crate::error::Refusal;
 use crate::limits::{NEW_METRIC_BYTES, NEW_SERIES_BYTES};
 use crate::log::{Definitions, MetricDefined, SeriesDefined};
-use crate::model::{
-    MetricId, MetricName, MetricType, SeriesHold, SeriesId, TagFilter, Tags, TimestampMs,
-};
+use crate::model::{MetricId, MetricName, MetricType, SeriesId, TagFilter, Tags};
 
 /// The registry.
 #[derive(Debug)]
@@ -30,9 +29,6 @@ pub(crate) struct Registry {
     /// Bytes of memory that new metrics and series may still take, as last said.
     room: AtomicI64,
 }
-
-/// A reader of many series lets go of the lock after so many.
-const PATIENCE: u32 = 1 << 14;
 
 /// How many series there may be.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,18 +62,6 @@ pub(crate) struct Unsealed {
     pub(crate) series: Vec<SeriesId>,
 }
 
-/// A reader of the registry that keeps its lock from one series to the next.
-#[derive(Debug)]
-pub(crate) struct Lookup<'a> {
-    registry: &'a Registry,
-    index: Option<RwLockReadGuard<'a, Index>>,
-    place: Place,
-    speller: Speller,
-    hold: SeriesHold,
-    /// Series that are looked up before those who wait to create one get their turn.
-    patience: u32,
-}
-
 impl Registry {
     pub(crate) fn new(limits: CardinalityLimits) -> Self {
         Self {
@@ -92,10 +76,7 @@ impl Registry {
     }
 
     pub(crate) fn lookup(&self) -> Lookup<'_> {
-        let (place, speller) = (Place::default(), Speller::default());
-        // Before anything is found.
-        let hold = self.grace.hold();
-        Lookup { registry: self, index: None, place, speller, hold, patience: PATIENCE }
+        Lookup::new(self)
     }
 
     /// Runs `read` on the metric called `name`.
@@ -221,7 +202,7 @@ impl Registry {
     /// Puts back what could not be logged, before what came since.
     pub(crate) fn put_back_unlogged(&self, mut definitions: Definitions) {
         let mut news = self.news.lock();
-        news.unlogged_bytes += text_bytes(&definitions);
+        news.unlogged_bytes += definitions.text_bytes();
         definitions.append(std::mem::take(&mut news.unlogged));
         news.unlogged = definitions;
     }
@@ -259,7 +240,7 @@ impl Registry {
     }
 
     /// Finds or creates a series under the write lock.
-    fn create(
+    pub(super) fn create(
         &self,
         name: &str,
         kind: MetricType,
@@ -307,7 +288,7 @@ impl Registry {
     }
 
     /// Makes a metric known that has no series yet, unless it is.
-    fn create_metric(&self, name: &str, kind: MetricType) -> Result<(), Refusal> {
+    pub(super) fn create_metric(&self, name: &str, kind: MetricType) -> Result<(), Refusal> {
         let mut index = self.index.write();
         match index.metric_named(name).map(|metric| metric.kind) {
             Some(is) if is != kind => {
@@ -381,19 +362,12 @@ impl News {
     fn bytes(&self) -> usize {
         let Self { unlogged, unlogged_bytes, unsealed, left, skipped } = self;
         unlogged_bytes
-            + unlogged.metrics.capacity() * size_of::<MetricDefined>()
-            + unlogged.series.capacity() * size_of::<SeriesDefined>()
+            + unlogged.table_bytes()
             + unsealed.metrics.capacity() * size_of::<MetricId>()
             + unsealed.series.capacity() * size_of::<SeriesId>()
             + left.bytes()
             + skipped.bytes()
     }
-}
-
-/// Bytes of all names and tags.
-fn text_bytes(definitions: &Definitions) -> usize {
-    let metrics = definitions.metrics.iter().map(MetricDefined::text_bytes);
-    metrics.chain(definitions.series.iter().map(SeriesDefined::text_bytes)).sum()
 }
 
 #[cfg(test)]
@@ -404,7 +378,7 @@ impl Registry {
         let stored = self.stored.lock().walked_bytes();
         let index = self.index.read();
         let news = self.news.lock();
-        let texts = text_bytes(&news.unlogged);
+        let texts = news.unlogged.text_bytes();
         let sets = |of: fn(&MeasuredSet) -> usize| of(&news.left) + of(&news.skipped);
         let news = news.bytes() - news.unlogged_bytes - sets(MeasuredSet::bytes)
             + texts
@@ -413,80 +387,10 @@ impl Registry {
     }
 }
 
-impl<'a> Lookup<'a> {
-    /// The series of a metric with these tags, in any order; created when there is none.
-    pub(crate) fn series(
-        &mut self,
-        metric: &str,
-        kind: MetricType,
-        tags: &[(&str, &str)],
-    ) -> Result<SeriesId, Refusal> {
-        let spelling = Spelling::of(self.speller.spell(metric, kind, tags));
-        match self.known(spelling) {
-            Some((series, _)) => Ok(series),
-            None => self.create(spelling, metric, kind, tags),
-        }
-    }
-
-    /// The series that a spelling was given for, and its type.
-    #[inline]
-    pub(crate) fn known(&mut self, spelling: Spelling) -> Option<Known> {
-        let mut place = self.place;
-        let known = self.index().aliases.get(spelling, &mut place);
-        self.place = place;
-        known
-    }
-
-    /// Finds or creates the series of a spelling that is not known.
-    pub(crate) fn create(
-        &mut self,
-        spelling: Spelling,
-        metric: &str,
-        kind: MetricType,
-        tags: &[(&str, &str)],
-    ) -> Result<SeriesId, Refusal> {
-        MetricName::check(metric)?;
-        // The read lock has to go before the write lock can come.
-        self.index = None;
-        self.registry.create(metric, kind, tags, spelling)
-    }
-
-    /// Makes a metric known that has no series yet, unless it is.
-    pub(crate) fn create_metric(&mut self, name: &str, kind: MetricType) -> Result<(), Refusal> {
-        self.index = None;
-        self.registry.create_metric(name, kind)
-    }
-
-    /// Keeps the series that were found, and those that will be.
-    pub(crate) fn hold(&self) -> SeriesHold {
-        self.hold.clone()
-    }
-
-    /// The time of the newest reading that was forgotten with its series.
-    pub(crate) fn readings_forgotten(&self) -> TimestampMs {
-        self.registry.readings_forgotten()
-    }
-
-    /// The type of a metric that exists.
-    pub(crate) fn kind_of(&mut self, metric: &str) -> Option<MetricType> {
-        self.index().metric_named(metric).map(|entry| entry.kind)
-    }
-
-    #[inline]
-    fn index(&mut self) -> &RwLockReadGuard<'a, Index> {
-        self.patience = self.patience.wrapping_sub(1);
-        if self.patience == 0 {
-            self.patience = PATIENCE;
-            self.index = None;
-        }
-        self.index.get_or_insert_with(|| self.registry.index.read())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::TagCondition;
+    use crate::model::{TagCondition, TagValues};
 
     fn registry() -> Registry {
         Registry::new(CardinalityLimits { per_metric: 5, tag_keys: 3, total: 8 })
@@ -571,7 +475,7 @@ mod tests {
             lookup.series("cpu", MetricType::Gauge, tags).unwrap();
         }
         drop(lookup);
-        let texts = |t: &[&str]| t.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+        let texts = |t: &[&str]| t.iter().map(|t| (*t).to_owned()).collect::<TagValues>();
         assert_eq!(
             select(&registry, "h", TagCondition::AnyOf(texts(&["web2", "db1", "no"]))),
             [1, 2]

@@ -55,14 +55,13 @@ impl Metrics {
     }
 
     fn remove_unwanted(&self) -> Result<()> {
-        let mut unwanted = self.unwanted.lock();
-        self.remove(&unwanted)?;
-        unwanted.clear();
-        Ok(())
+        // The lock is not held during the write: whoever seals or merges adds to the list.
+        let unwanted = std::mem::take(&mut *self.unwanted.lock());
+        self.remove(&unwanted).inspect_err(|_| self.unwanted.lock().extend(&unwanted))
     }
 
-    /// Deletes the bytes of blocks and takes them off the list of garbage. Days of a tier that are left empty, and
-    /// of which no reader holds a block, are dropped as a range, which gives their files back at once.
+    /// Deletes the bytes of blocks and takes them off the list of garbage. The disk space of days of a tier that are left empty, and
+    /// of which no reader holds a block, is given back.
     pub(crate) fn delete_garbage(&self, keys: &[BlockKey]) -> Result<u64> {
         if keys.is_empty() {
             return Ok(0);
@@ -77,19 +76,14 @@ impl Metrics {
         self.store.write(batch, Sync::No)?;
         let used = self.view.days();
         let days: BTreeSet<(Tier, u32)> = keys.iter().map(|key| (key.tier, key.day)).collect();
-        for (tier, day) in days.difference(&used) {
-            let range = day_range(*tier, *day);
-            if let Some(to) = &range.to {
-                self.store.delete_range_now(Keyspace::Blocks, &range.from, to)?;
-            }
-        }
+        let empty = |tier: Tier| {
+            let of_tier = days.difference(&used).filter(move |(of, _)| *of == tier);
+            KeyRange::of_days(&[tier as u8], of_tier.map(|(_, day)| *day))
+        };
+        let empty: Vec<KeyRange> = Tier::ALL.into_iter().flat_map(empty).collect();
+        self.store.reclaim(Keyspace::Blocks, &empty)?;
         Ok(keys.len() as u64)
     }
-}
-
-fn day_range(tier: Tier, day: u32) -> KeyRange {
-    let [a, b, c, d] = day.to_be_bytes();
-    KeyRange::prefix(&[tier as u8, a, b, c, d])
 }
 
 #[cfg(test)]

@@ -315,7 +315,7 @@ mod tests {
         refused(list, &["name=a&name=b"], ErrorCode::InvalidParameter, "name");
         check(stats, |q| q.filter.user, &[("", None), ("user_id=7", Some("7".to_owned()))]);
         refused(count, &["user_id="], ErrorCode::InvalidParameter, "user_id");
-        let condition = TagCondition::NoneOf(vec!["eu".to_owned(), "us".to_owned()]);
+        let condition = TagCondition::NoneOf(vec!["eu".to_owned(), "us".to_owned()].into());
         let tags = vec![TagFilter { key: "region".to_owned(), condition }];
         check(count, |q| q.filter.tags, &[("tags[region]=!eu,us", tags)]);
         refused(stats, &["tags[k]=a*,b"], ErrorCode::InvalidParameter, "tags[k]");

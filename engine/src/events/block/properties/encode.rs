@@ -3,8 +3,9 @@
 use super::shape::Shapes;
 use super::split::{Leaf, LeafKind, split};
 use crate::codec::CodecResult;
-use crate::codec::floats::{self, Runs};
+use crate::codec::floats;
 use crate::codec::integers::{self, Effort};
+use crate::codec::runs::Runs;
 use crate::events::block::header::{SectionKind, Sections};
 use crate::events::block::terms;
 use crate::events::block::texts::TextPacker;

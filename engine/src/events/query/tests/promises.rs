@@ -171,7 +171,9 @@ fn damaged_sources_are_left_out_and_told() {
     let broken = BTreeSet::from([3, 9]);
     let mut filter = everything();
     filter.name = NameFilter::Prefix("a".into());
-    filter.tags.push(TagFilter { key: "k".into(), condition: TagCondition::NoneOf(Vec::new()) });
+    filter
+        .tags
+        .push(TagFilter { key: "k".into(), condition: TagCondition::NoneOf(Vec::new().into()) });
     for column in ["times", "names", "tags", "ids", "events"] {
         let columns: &'static [&'static str] = Box::leak(Box::new([column]));
         let sources = hours(|hour| broken.contains(&hour), columns, damage);

@@ -8,7 +8,8 @@ use super::setup::{Indexed, Sources, answer, chunk, page};
 use crate::events::source::Unopened;
 use crate::model::{
     Event, EventAggregation, EventField, EventFilter, EventGroupBy, EventId, EventListQuery,
-    EventQuery, Interval, NameFilter, Properties, TagCondition, TagFilter, TimeRange, TimestampMs,
+    EventQuery, Interval, NameFilter, Properties, TagCondition, TagFilter, TagValues, TimeRange,
+    TimestampMs,
 };
 
 const AGGREGATIONS: [EventAggregation; 11] = [
@@ -126,7 +127,7 @@ fn filter() -> impl Strategy<Value = EventFilter> {
     let user = prop_oneof![4 => Just(None), 1 => select(&["u1", "eu", "none"][..]).prop_map(Some)];
     let values = || {
         let value = select(&["", "eu", "us", "shop", "none"][..]).prop_map(str::to_owned);
-        proptest::collection::vec(value, 0..3)
+        proptest::collection::vec(value, 0..3).prop_map(TagValues::from)
     };
     let condition = prop_oneof![
         values().prop_map(TagCondition::AnyOf),

@@ -160,7 +160,7 @@ impl Ledger {
 
 /// The events that were counted in any of these groups.
 pub(in crate::areas::errors) fn events_of(groups: Vec<String>, range: TimeRange) -> EventFilter {
-    let condition = TagCondition::AnyOf(groups);
+    let condition = TagCondition::AnyOf(groups.into());
     EventFilter { tags: vec![TagFilter { key: GROUP_TAG.to_owned(), condition }], ..named(range) }
 }
 

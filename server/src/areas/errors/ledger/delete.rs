@@ -57,9 +57,7 @@ impl Ledger {
         // Their ids would be forgotten with them, and who sends one again would tell of a new error.
         self.store()?;
         // All at once: each time, every block that holds any of their events is written anew.
-        let mut names: Vec<String> = doomed.iter().map(|id| id.text()).collect();
-        // In order they are looked up quickly in each block.
-        names.sort_unstable();
+        let names = doomed.iter().map(|id| id.text()).collect();
         self.engine.delete_events(&events_of(names, all_time()))?;
         let mut changes = Changes::default();
         doomed.iter().for_each(|id| changes.delete_doomed(*id));

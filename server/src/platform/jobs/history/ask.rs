@@ -424,10 +424,10 @@ impl History<'_> {
     ) -> Result<Vec<Group>> {
         let condition = match of {
             Of::All | Of::Whose(Whose::All) => None,
-            Of::Queue(queue) => Some(TagCondition::AnyOf(vec![queue.to_owned()])),
+            Of::Queue(queue) => Some(TagCondition::AnyOf(vec![queue.to_owned()].into())),
             Of::Whose(Whose::Users) => {
                 let own = self.own_queues(metric)?;
-                (!own.is_empty()).then_some(TagCondition::NoneOf(own))
+                (!own.is_empty()).then_some(TagCondition::NoneOf(own.into()))
             }
         };
         let filter =

@@ -101,7 +101,7 @@ impl Bench {
     ) -> Vec<(i64, f64)> {
         let filter = |(key, value): &(&str, &str)| TagFilter {
             key: (*key).to_owned(),
-            condition: TagCondition::AnyOf(vec![(*value).to_owned()]),
+            condition: TagCondition::AnyOf(vec![(*value).to_owned()].into()),
         };
         let groups = self.ask(metric, aggregation, tags.iter().map(filter).collect(), vec![]);
         groups.first().map(minutes_of).unwrap_or_default()

@@ -1,0 +1,43 @@
+//! The runs that the rows of a column fall into: the rows of one series within one page.
+
+use super::integers::PAGE_ROWS;
+
+/// The lengths of the runs of a column, which end at every page.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    lengths: Vec<u32>,
+    /// How many runs lie before each page.
+    before: Vec<u32>,
+}
+
+impl Runs {
+    /// The runs of series with these numbers of rows.
+    pub(crate) fn new(rows: impl IntoIterator<Item = usize>) -> Self {
+        let (mut lengths, mut before) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        for mut left in rows {
+            while left > 0 {
+                if at % PAGE_ROWS == 0 {
+                    before.push(lengths.len() as u32);
+                }
+                let run = left.min(PAGE_ROWS - at % PAGE_ROWS);
+                lengths.push(run as u32);
+                at += run;
+                left -= run;
+            }
+        }
+        Self { lengths, before }
+    }
+
+    /// The lengths of all runs.
+    pub(super) fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
+    /// How many runs lie before a page, and the runs of the page.
+    pub(super) fn of_page(&self, page: usize) -> (usize, &[u32]) {
+        let bound = |page: usize| self.before.get(page).map_or(self.lengths.len(), |n| *n as usize);
+        let (from, to) = (bound(page), bound(page + 1));
+        (from, self.lengths.get(from..to).unwrap_or_default())
+    }
+}
