@@ -34,11 +34,14 @@ impl Rows {
         }
     }
 
-    /// The rows in either.
-    pub(crate) fn or(self, other: Self) -> Self {
+    /// The rows in either, of so many.
+    pub(crate) fn or(self, other: Self, rows: u32) -> Self {
         match (self, other) {
             (Self::All, _) | (_, Self::All) => Self::All,
-            (Self::Some(a), Self::Some(b)) => Self::Some(a | b),
+            (Self::Some(a), Self::Some(b)) => {
+                let either = a | b;
+                if either.len() == u64::from(rows) { Self::All } else { Self::Some(either) }
+            }
         }
     }
 

@@ -171,7 +171,7 @@ impl EventBlock<'_> {
             return Ok(rows);
         }
         let absent = self.with_prefix(column, "")?.complement(self.rows());
-        Ok(rows.or(absent))
+        Ok(rows.or(absent, self.rows()))
     }
 
     /// The rows with a text that begins like this.
