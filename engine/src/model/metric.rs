@@ -58,7 +58,12 @@ impl MetricName {
     /// Checks a name that is given to something new. Names of spaces only are refused there, and nowhere else: data may have them.
     pub fn check_given(text: &str) -> Result<(), InvalidName> {
         Self::check(text)?;
-        if text.chars().all(char::is_whitespace) { Err(InvalidName::Blank) } else { Ok(()) }
+        // Most names begin with another character, and are not walked.
+        if text.starts_with(char::is_whitespace) && text.chars().all(char::is_whitespace) {
+            Err(InvalidName::Blank)
+        } else {
+            Ok(())
+        }
     }
 
     /// The name as text.

@@ -80,6 +80,20 @@ struct Open {
     end: u8,
     /// The place in [`PropertiesWriter::keys`] of its first key.
     first_key: usize,
+    /// A bit for the length, the first and the last character of each key.
+    key_bits: u64,
+    /// Whether two keys have the same bit: others surely differ.
+    may_repeat: bool,
+}
+
+impl Open {
+    fn note(&mut self, key: &str) {
+        let key = key.as_bytes();
+        let [first, last] = [key.first(), key.last()].map(|byte| byte.copied().unwrap_or(0));
+        let bit = 1 << ((usize::from(first) * 7 + usize::from(last) * 3 + key.len()) % 64);
+        self.may_repeat |= self.key_bits & bit != 0;
+        self.key_bits |= bit;
+    }
 }
 
 /// Where a key lies in the text: from its first quote to behind its last.
@@ -121,7 +135,8 @@ impl PropertiesWriter {
         self.broken |= self.open.is_empty() && begin != '{';
         self.value();
         self.properties.0.push(begin);
-        self.open.push(Open { end, first_key: self.keys.len() });
+        let first_key = self.keys.len();
+        self.open.push(Open { end, first_key, key_bits: 0, may_repeat: false });
         self.deepest = self.deepest.max(self.open.len());
         self.after_value = false;
     }
@@ -129,8 +144,12 @@ impl PropertiesWriter {
     fn end(&mut self, end: u8) {
         let ended = self.open.pop();
         self.broken |= ended.is_none_or(|open| open.end != end) || self.after_key;
-        if let Some(Open { end: b'}', first_key }) = ended {
-            self.keep_last_of_each(first_key);
+        self.longest = self.longest.max(self.properties.0.len());
+        if let Some(Open { end: b'}', first_key, may_repeat, .. }) = ended {
+            if may_repeat {
+                self.keep_last_of_each(first_key);
+            }
+            self.keys.truncate(first_key);
         }
         self.properties.0.push(char::from(end));
         self.after_value = true;
@@ -141,9 +160,9 @@ impl PropertiesWriter {
         self.value();
     }
 
-    /// Ends the list of keys from `first_key` on, those of the object that ends, and removes the members whose key comes again.
+    /// Removes the members whose key comes again, of the object that ends, whose keys are those from `first_key` on.
+    #[cold]
     fn keep_last_of_each(&mut self, first_key: usize) {
-        self.longest = self.longest.max(self.properties.0.len());
         // Equal keys of what is refused do not matter, and at any depth they could be as many as there are bytes, each of them moved once
         // for every object around it.
         let is_refused = self.longest > limits::PROPERTIES_BYTES_MAX
@@ -168,7 +187,6 @@ impl PropertiesWriter {
             self.broken |= text.is_err();
             self.properties.0 = text.unwrap_or_default();
         }
-        self.keys.truncate(first_key);
     }
 
     /// Begins an object.
@@ -193,7 +211,11 @@ impl PropertiesWriter {
 
     /// The key of the value that comes next.
     pub fn key(&mut self, key: &str) {
-        self.broken |= self.open.last().is_none_or(|open| open.end != b'}') || self.after_key;
+        let object = self.open.last_mut().filter(|open| open.end == b'}');
+        self.broken |= object.is_none() || self.after_key;
+        if let Some(object) = object {
+            object.note(key);
+        }
         if self.after_value {
             self.properties.0.push(',');
         }
@@ -299,9 +321,7 @@ impl PropertiesWriter {
 /// The members that stay of an object that ends where the text does, as ranges of the text, if any has to go.
 fn members_to_keep(text: &str, keys: &[KeyPlace]) -> Option<Vec<(usize, usize)>> {
     let bytes_of = |key: &KeyPlace| text.as_bytes().get(key.start..key.end);
-    let has_equal = if surely_differ(text, keys) {
-        false
-    } else if keys.len() <= KEYS_COMPARED_MAX {
+    let has_equal = if keys.len() <= KEYS_COMPARED_MAX {
         (1..keys.len()).any(|i| keys[..i].iter().any(|key| bytes_of(key) == bytes_of(&keys[i])))
     } else {
         let mut seen = HashSet::with_capacity(keys.len());
@@ -317,21 +337,6 @@ fn members_to_keep(text: &str, keys: &[KeyPlace]) -> Option<Vec<(usize, usize)>>
     let mut kept: Vec<(usize, usize)> = last_of_each.map(|(key, end)| (key.start, *end)).collect();
     kept.reverse();
     Some(kept)
-}
-
-/// Whether the keys differ in their length, first or last character, as few keys mostly do: what each event pays for.
-fn surely_differ(text: &str, keys: &[KeyPlace]) -> bool {
-    let mut seen = 0u64;
-    keys.iter().all(|key| {
-        // Without the quotes.
-        let key = text.as_bytes().get(key.start + 1..key.end - 1).unwrap_or_default();
-        let [first, last] = [key.first(), key.last()].map(|byte| byte.copied().unwrap_or(0));
-        let mixed = usize::from(first) * 7 + usize::from(last) * 3 + key.len();
-        let bit = 1 << (mixed % 64);
-        let differs = seen & bit == 0;
-        seen |= bit;
-        differs
-    })
 }
 
 /// Appends a character that cannot stand in JSON as it is.
