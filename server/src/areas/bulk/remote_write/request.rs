@@ -247,7 +247,7 @@ impl<'r> Reader<'r, '_> {
     /// Finds the series anew that a part ended in, whose message begins at `message`, to read its values from `next` on.
     fn reopen(&mut self, place: &mut Place, (message, next): (usize, usize), resolved: usize) {
         if let Some(bytes) = self.body.get(message..place.at) {
-            place.open = self.open_from(bytes, place, next);
+            place.open = self.open(bytes, place, Some(next));
         }
         self.symbols.go_on(resolved);
     }
@@ -269,55 +269,38 @@ impl<'r> Reader<'r, '_> {
             place.at = self.body.len() - fields.rest().len();
             if let (true, Ok(message)) = (number == self.version.series_field(), value.bytes()) {
                 place.series += 1;
-                place.open = self.open(message, place);
+                place.open = self.open(message, place, None);
             }
         }
     }
 
-    /// Finds the series of a message, which ends where the reader stands, to read its values. None when there is nothing to read in
-    /// it.
-    #[inline(always)] // A call for each sample costs a tenth of reading it.
-    fn open(&mut self, message: &'r [u8], place: &Place) -> Option<Open> {
-        let series = self.series_of(message, place)?;
-        let values = place.at - series.values.len()..place.at;
-        self.open_series(&series, place, values, message.len(), series.samples + series.histograms)
-    }
-
-    /// As [`Self::open`], from byte `next` of the body on: the values before are read.
-    #[cold]
-    fn open_from(&mut self, message: &'r [u8], place: &Place, next: usize) -> Option<Open> {
-        let series = self.series_of(message, place)?;
-        let items = self.items(self.body.get(next..place.at).unwrap_or_default());
-        self.open_series(&series, place, next..place.at, message.len(), items)
-    }
-
-    #[inline(always)] // A call for each sample costs a tenth of reading it.
-    fn series_of(&mut self, message: &'r [u8], place: &Place) -> Option<Series<'r>> {
-        match Series::of(self.version, message) {
-            Ok(series) => Some(series),
+    /// Finds the series of a message, which ends where the reader stands, to read its values, from byte `next` of the body on when
+    /// those before are read. None when there is nothing to read in it.
+    fn open(&mut self, message: &'r [u8], place: &Place, next: Option<usize>) -> Option<Open> {
+        let series = match Series::of(self.version, message) {
+            Ok(series) => series,
             Err(damaged) => {
                 self.reject(place, 1, damaged);
-                None
+                return None;
             }
-        }
-    }
-
-    #[inline(always)] // A call for each sample costs a tenth of reading it.
-    fn open_series(
-        &mut self,
-        series: &Series<'r>,
-        place: &Place,
-        values: Range<usize>,
-        message_bytes: usize,
-        items: usize,
-    ) -> Option<Open> {
+        };
+        let form = if series.samples > 0 { Form::Samples } else { Form::Histograms };
+        let start = next.unwrap_or(place.at - series.values.len());
+        let items = match next {
+            None => series.samples + series.histograms,
+            Some(next) => self.items(self.body.get(next..place.at).unwrap_or_default()),
+        };
         if items == 0 {
             return None;
         }
-        let form = if series.samples > 0 { Form::Samples } else { Form::Histograms };
-        let (message, start_ms) = (place.at - message_bytes, series.start_ms);
-        match self.find(series, form) {
-            Ok(found) => Some(Open { message, found, form, start_ms, values }),
+        match self.find(&series, form) {
+            Ok(found) => Some(Open {
+                message: place.at - message.len(),
+                found,
+                form,
+                start_ms: series.start_ms,
+                values: start..place.at,
+            }),
             Err(error) => {
                 self.reject(place, items, error);
                 None
