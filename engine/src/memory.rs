@@ -29,10 +29,6 @@ const QUESTIONS_MIN: u64 = 16;
 const RESERVE_BYTES_MAX: u64 = 8 << 20;
 /// The reserve is one part of this many of the limit at most.
 const RESERVE_SHARE: u64 = 16;
-/// Bytes of a process that does nothing. They are not [`MemoryOwner::Uncounted`].
-const PROCESS_BYTES: u64 = 8 << 20;
-/// Owners may be wrong by one part of this many of the limit before something is [`MemoryOwner::Uncounted`].
-const ESTIMATE_ERROR_SHARE: u64 = 32;
 /// The process is looked at when another part of this many of the limit was borrowed.
 const LOOK_SHARE: u64 = 32;
 /// What is uncounted is one part of this many of the limit at most.
@@ -65,8 +61,8 @@ pub enum MemoryOwner {
     Jobs,
     /// Groups of errors and their sets of users.
     Errors,
-    /// What the process takes beyond what all others say, and beyond what it always does: what is freed and not given back yet, and
-    /// what estimates leave out.
+    /// What the process takes beyond what all others say: its own program, what is freed and not given back yet, and what estimates
+    /// leave out.
     Uncounted,
 }
 
@@ -220,18 +216,15 @@ impl Memory {
     }
 
     /// Says how many bytes the whole process has, the program itself included. What nobody has counted of them counts as
-    /// [`MemoryOwner::Uncounted`], less what a process takes that does nothing. It is half of the limit at most, and leaves an eighth of the
-    /// limit to requests beside what stores hold: waiting makes neither smaller, so together they would refuse everything for ever.
+    /// [`MemoryOwner::Uncounted`]. It is half of the limit at most, and leaves an eighth of the limit to requests beside what stores hold: waiting makes neither smaller, so together they would refuse everything for ever.
     pub fn hold_process(&self, bytes: u64) {
         let limit = self.limit();
         let counted = self.held().saturating_sub(self.held_by(MemoryOwner::Uncounted));
-        let expected =
-            counted.saturating_add(limit / ESTIMATE_ERROR_SHARE).saturating_add(PROCESS_BYTES);
         let lasting = MemoryOwner::ALL.into_iter().filter(|owner| owner.lasts());
         let stores = lasting.map(|owner| self.held_by(owner)).fold(0, u64::saturating_add);
         let beside_stores = (limit - limit / KEPT_FROM_UNCOUNTED).saturating_sub(stores);
         let most = beside_stores.min(limit / UNCOUNTED_SHARE);
-        self.hold(MemoryOwner::Uncounted, bytes.saturating_sub(expected).min(most));
+        self.hold(MemoryOwner::Uncounted, bytes.saturating_sub(counted).min(most));
     }
 
     /// An empty share of a borrower, to be grown.
@@ -480,13 +473,11 @@ mod tests {
         memory.hold(MemoryOwner::Heads, 100 * MIB);
         memory.hold_process(90 * MIB);
         assert_eq!(memory.held(), 100 * MIB, "less than is counted");
-        memory.hold_process(116 * MIB);
-        assert_eq!(memory.held(), 100 * MIB, "as much as a process takes besides");
-        memory.hold_process(146 * MIB);
+        memory.hold_process(130 * MIB);
         assert_eq!(memory.held_by(MemoryOwner::Uncounted), 30 * MIB);
         let body = memory.take(MemoryOwner::Bodies, 120 * MIB).unwrap();
         assert!(memory.take(MemoryOwner::Bodies, 7 * MIB).is_err());
-        memory.hold_process(146 * MIB);
+        memory.hold_process(130 * MIB);
         assert_eq!(memory.held(), 220 * MIB, "what was uncounted was of the body");
         drop(body);
         memory.hold(MemoryOwner::Heads, 96 * MIB);
@@ -497,7 +488,7 @@ mod tests {
     #[test]
     fn who_borrows_much_looks_at_the_process_first() {
         let memory = Memory::new(3_200);
-        let process = Arc::new(AtomicU64::new(PROCESS_BYTES));
+        let process = Arc::new(AtomicU64::new(0));
         let looks = Arc::new(AtomicU64::new(0));
         let (seen, counted) = (Arc::clone(&process), Arc::clone(&looks));
         memory.look_with(move |memory| {
@@ -509,7 +500,7 @@ mod tests {
         body.grow(1).unwrap();
         drop(body);
         assert_eq!(looks.load(Ordering::Relaxed), 1, "what was given back was borrowed, too");
-        process.store(PROCESS_BYTES + 3_000, Ordering::Relaxed);
+        process.store(3_000, Ordering::Relaxed);
         let body = memory.take(MemoryOwner::Bodies, 99).unwrap();
         assert_eq!((looks.load(Ordering::Relaxed), memory.held()), (1, 99));
         let refused = memory.take_to_drain(MemoryOwner::Bodies, 2_000).unwrap_err();
