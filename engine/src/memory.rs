@@ -30,7 +30,7 @@ const RESERVE_BYTES_MAX: u64 = 8 << 20;
 /// The reserve is one part of this many of the limit at most.
 const RESERVE_SHARE: u64 = 16;
 /// The process is looked at when another part of this many of the limit was borrowed.
-const LOOK_SHARE: u64 = 32;
+const LOOK_SHARE: u64 = 128;
 /// What is uncounted is one part of this many of the limit at most.
 const UNCOUNTED_SHARE: u64 = 2;
 /// Stores and what is uncounted leave one part of this many of the limit to requests, unless stores alone have more.
@@ -210,7 +210,7 @@ impl Memory {
     }
 
     /// Sets what looks at the process and calls [`Self::hold_process`]; the first one stays. Borrowers call it before they are given
-    /// what they ask for, once for each 32nd part of the limit that was borrowed: it must be quick, and must not borrow.
+    /// what they ask for, once for each 128th part of the limit that was borrowed: it must be quick, and must not borrow.
     pub fn look_with(&self, look: impl Fn(&Self) + Send + Sync + 'static) {
         let _ = self.0.look.set(Box::new(look));
     }
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn who_borrows_much_looks_at_the_process_first() {
-        let memory = Memory::new(3_200);
+        let memory = Memory::new(12_800);
         let process = Arc::new(AtomicU64::new(0));
         let looks = Arc::new(AtomicU64::new(0));
         let (seen, counted) = (Arc::clone(&process), Arc::clone(&looks));
@@ -500,11 +500,11 @@ mod tests {
         body.grow(1).unwrap();
         drop(body);
         assert_eq!(looks.load(Ordering::Relaxed), 1, "what was given back was borrowed, too");
-        process.store(3_000, Ordering::Relaxed);
+        process.store(12_000, Ordering::Relaxed);
         let body = memory.take(MemoryOwner::Bodies, 99).unwrap();
         assert_eq!((looks.load(Ordering::Relaxed), memory.held()), (1, 99));
-        let refused = memory.take_to_drain(MemoryOwner::Bodies, 2_000).unwrap_err();
-        assert_eq!((looks.load(Ordering::Relaxed), refused.held), (2, 99 + 1_600));
+        let refused = memory.take_to_drain(MemoryOwner::Bodies, 7_000).unwrap_err();
+        assert_eq!((looks.load(Ordering::Relaxed), refused.held), (2, 99 + 6_400));
         drop(body);
     }
 
