@@ -280,6 +280,13 @@ pub const JOB_DURATIONS_KEPT_MAX: usize = 1_000;
 /// Classes of a queue that its detail lists.
 pub const TOP_CLASSES_MAX: usize = 10;
 
+/// Clients with a public key have one part of this many of the requests in flight, …
+pub const PUBLIC_KEYS_SHARE: usize = 4;
+/// … of the bytes of bodies in flight, …
+pub const PUBLIC_KEYS_BYTES_SHARE: usize = 2;
+/// … and one address, while it sends, of these requests.
+pub const PUBLIC_KEYS_ADDRESS_SHARE: usize = 4;
+
 /// Bytes of a line of headers of an envelope: SDKs send a few hundred.
 pub const ENVELOPE_HEADER_BYTES_MAX: usize = 8 << 10;
 /// Bytes of an envelope after decompression, with attachments and other items that are dropped as they come: as much as Sentry takes. What is

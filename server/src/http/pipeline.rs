@@ -203,6 +203,9 @@ fn begin_handling(route: &Route, identity: &Identity, parts: &Parts) -> Option<H
 #[derive(Debug)]
 enum Place {
     Known(Reservation),
+    /// Of a client with a public key.
+    Public(StrangersPlace),
+    /// Of a client that only the body will tell.
     Stranger(StrangersPlace),
 }
 
@@ -219,6 +222,9 @@ impl Place {
             Origin::Network(address) if route.is_from_stranger(identity) => {
                 server.strangers.enter(address).map(Self::Stranger)
             }
+            Origin::Network(address) if !identity.is_known() => {
+                server.strangers.enter_with_public_key(address).map(Self::Public)
+            }
             Origin::Network(_) => server.admission.enter_for(purpose).map(Self::Known),
         }
     }
@@ -226,14 +232,16 @@ impl Place {
     fn reservation(&self) -> &Reservation {
         match self {
             Self::Known(reservation) => reservation,
-            Self::Stranger(place) => &place.reservation,
+            Self::Public(place) | Self::Stranger(place) => &place.reservation,
         }
     }
 
-    /// The body has said who sent it, where nothing else did: its bytes count among those of all others now.
+    /// The body is there, and has said who sent it where nothing else did: its bytes count among those of all others then. A client
+    /// with a public key keeps its place, no longer as one of its address.
     fn of_somebody_known(self, server: &Server, bytes: usize) -> ApiResult<Reservation> {
         match self {
             Self::Known(reservation) => Ok(reservation),
+            Self::Public(place) => Ok(place.reservation.clone()),
             Self::Stranger(_) => {
                 let reservation = server.admission.enter()?;
                 reservation.add(bytes)?;

@@ -25,11 +25,22 @@ const SITE_BITS: u32 = 64;
 /// The places of strangers.
 #[derive(Debug)]
 pub(super) struct Strangers {
+    places: SharedPlaces,
+    /// Those of clients with a public key, which anybody may have seen in a web page: they have more places, and keep others out as
+    /// little.
+    with_public_key: SharedPlaces,
+    /// `None` where there is no limit.
+    rates: Option<Mutex<Rates>>,
+}
+
+/// Places of which no address has more than its part.
+#[derive(Debug)]
+struct SharedPlaces {
     admission: Admission,
     of_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
     per_address_max: usize,
-    /// `None` where there is no limit.
-    rates: Option<Mutex<Rates>>,
+    /// What is said where an address has its part.
+    refusal: &'static str,
 }
 
 /// How often the addresses have asked.
@@ -58,16 +69,23 @@ impl Strangers {
     pub(super) fn new(settings: &Settings) -> Self {
         let requests = settings.strangers_in_flight_max;
         let bytes = settings.body_json_bytes_max.saturating_mul(requests);
-        Self {
-            admission: Admission::of(
-                requests,
-                bytes.min(settings.body_bytes_in_flight_max),
-                &settings.memory,
-            ),
+        let bytes = bytes.min(settings.body_bytes_in_flight_max);
+        let places = SharedPlaces {
+            admission: Admission::of(requests, bytes, &settings.memory),
             of_address: Arc::default(),
             per_address_max: settings.strangers_per_address_max,
-            rates: Rates::new(settings.stranger_requests_per_second).map(Mutex::new),
-        }
+            refusal: "too many requests without a key come from this address",
+        };
+        let requests = (settings.requests_in_flight_max / limits::PUBLIC_KEYS_SHARE).max(1);
+        let bytes = settings.body_bytes_in_flight_max / limits::PUBLIC_KEYS_BYTES_SHARE;
+        let with_public_key = SharedPlaces {
+            admission: Admission::of(requests, bytes, &settings.memory),
+            of_address: Arc::default(),
+            per_address_max: (requests / limits::PUBLIC_KEYS_ADDRESS_SHARE).max(1),
+            refusal: "too many requests with a public key come from this address",
+        };
+        let rates = Rates::new(settings.stranger_requests_per_second).map(Mutex::new);
+        Self { places, with_public_key, rates }
     }
 
     /// Counts a request without a key, or refuses it where its address has sent too many.
@@ -83,12 +101,23 @@ impl Strangers {
 
     /// Lets a stranger in, or sheds the request.
     pub(super) fn enter(&self, address: IpAddr) -> ApiResult<StrangersPlace> {
+        self.places.enter(address)
+    }
+
+    /// Lets in who has shown a public key, or sheds the request.
+    pub(super) fn enter_with_public_key(&self, address: IpAddr) -> ApiResult<StrangersPlace> {
+        self.with_public_key.enter(address)
+    }
+}
+
+impl SharedPlaces {
+    fn enter(&self, address: IpAddr) -> ApiResult<StrangersPlace> {
         let address = site_of(address);
         let reservation = self.admission.enter()?;
         let mut of_address = self.of_address.lock();
         let places = of_address.get(&address).copied().unwrap_or_default();
         if places >= self.per_address_max {
-            return Err(overloaded("too many requests without a key come from this address"));
+            return Err(overloaded(self.refusal));
         }
         of_address.insert(address, places + 1);
         drop(of_address);
@@ -237,6 +266,6 @@ mod tests {
         strangers.enter(ip("::ffff:10.0.0.1")).unwrap_err();
         drop(place);
         strangers.enter(ip("2001:db8::3")).unwrap();
-        assert_eq!(strangers.of_address.lock().len(), 1);
+        assert_eq!(strangers.places.of_address.lock().len(), 1);
     }
 }

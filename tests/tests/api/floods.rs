@@ -354,6 +354,38 @@ fn connections_with_a_public_key_take_no_places_of_others() {
 }
 
 #[test]
+fn slow_bodies_with_a_public_key_take_no_places_of_others() {
+    // A quarter of these for public keys, of which one address has a quarter.
+    let server = small().set("http.requests_in_flight", "64").start();
+    let client = known(&server);
+    let public = public_key(&client);
+    let point = r#"{"type":"counter","name":"orders","value":1}"#;
+    let status = || {
+        let mut wire = server.wire();
+        wire.send(sent("POST", "/api/v1/metrics", &public, point));
+        wire.answer().map(|answer| answer.status)
+    };
+    assert_eq!(status(), Some(201));
+    let key = text(&public["key"]);
+    let head =
+        format!("POST /api/v1/metrics HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n");
+    let begun = head + "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{";
+    let slow: Vec<Wire> = std::iter::repeat_with(|| {
+        let mut wire = server.wire();
+        wire.send(begun.clone());
+        wire
+    })
+    .take(4)
+    .collect();
+    eventually("all places of the address to be taken", || (status() == Some(503)).then_some(()));
+    for _ in 0..20 {
+        is_answered_at_once(&mut server.wire());
+    }
+    drop(slow);
+    eventually("a place to be free again", || (status() == Some(201)).then_some(()));
+}
+
+#[test]
 fn a_keyed_upload_in_small_frames_is_no_flood() {
     let server = Server::start();
     let mut known = Http2::begin(server.wire());
