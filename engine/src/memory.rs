@@ -212,7 +212,7 @@ impl Memory {
     /// Sets what looks at the process and calls [`Self::hold_process`]; the first one stays. Borrowers call it before they are given
     /// what they ask for, once for each 128th part of the limit that was borrowed: it must be quick, and must not borrow.
     pub fn look_with(&self, look: impl Fn(&Self) + Send + Sync + 'static) {
-        let _ = self.0.look.set(Box::new(look));
+        self.0.look.get_or_init(|| Box::new(look));
     }
 
     /// Says how many bytes the whole process has, the program itself included. What nobody has counted of them counts as
