@@ -58,7 +58,7 @@ bench: ## Run the benchmarks (ARGS= for criterion)
 	@tools/setup build
 	cargo bench --locked --workspace --bench '*' -- $(ARGS)
 
-costs: ## Sweep the growth of all costs up to SIZE=100000 (1000000 in full; DIMENSIONS= to choose); fails above n^1.2, or above what a map costs here
+costs: ## Sweep the growth of all costs up to SIZE=100000 (1000000 in full; DIMENSIONS= to choose); fails above n^1.2
 	@tools/setup build
 	cargo run --release --locked -p telltale-benches --example costs -- "$(SIZE)" $(DIMENSIONS)
 

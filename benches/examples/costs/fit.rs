@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The largest exponent that passes where the caches of the processor hold everything: sorting costs more than linear growth.
+/// The largest exponent that passes: sorting, and caches that no longer hold what they held, cost more than linear growth.
 pub(crate) const EXPONENT_MAX: f64 = 1.2;
 /// Seconds of CPU below which a time is noise: ten ticks of the clock that measures it.
 pub(crate) const SECONDS_MIN: f64 = 0.1;
@@ -34,16 +34,11 @@ impl Growth {
         }
     }
 
-    /// Whether the cost surely grows faster than with this exponent.
-    pub(crate) fn is_above(self, most: f64) -> bool {
-        self.exponent().is_some_and(|exponent| exponent > most)
-    }
-
-    /// The exponent, or what it is at least; none where the times are noise.
-    pub(crate) fn exponent(self) -> Option<f64> {
+    /// Whether the cost surely grows faster than it may.
+    pub(crate) fn is_steep(self) -> bool {
         match self {
-            Self::Noise => None,
-            Self::AtLeast(exponent) | Self::Exponent(exponent) => Some(exponent),
+            Self::Noise => false,
+            Self::AtLeast(exponent) | Self::Exponent(exponent) => exponent > EXPONENT_MAX,
         }
     }
 }
@@ -70,9 +65,11 @@ mod tests {
     #[track_caller]
     fn check(times: &[(usize, f64)], expected: f64, is_steep: bool) {
         let growth = Growth::of(times);
-        let Some(exponent) = growth.exponent() else { panic!("{times:?} is noise") };
+        let (Growth::AtLeast(exponent) | Growth::Exponent(exponent)) = growth else {
+            panic!("{times:?} is noise")
+        };
         assert!((exponent - expected).abs() < 0.005, "{growth:?} instead of {expected}");
-        assert_eq!(growth.is_above(EXPONENT_MAX), is_steep, "{growth:?}");
+        assert_eq!(growth.is_steep(), is_steep, "{growth:?}");
     }
 
     #[test]

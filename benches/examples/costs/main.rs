@@ -1,6 +1,6 @@
 //! A sweep of costs: the CPU time of each operation over powers of ten of what an installation may have much of. The exponent of
-//! its growth is printed; one above 1.2 fails the program, since then something grows with a square,
-//! unless a map of as many entries grows as fast: that is where the caches of the processor end.
+//! its growth is printed; one above 1.2 fails the program, since then something grows with a square.
+//! A map of as many entries is measured first, for comparison: where the caches of the processor end, it grows faster than n·log n.
 //!
 //! `cargo run --release -p telltale-benches --example costs [largest size] [dimension]...`
 //!
