@@ -107,7 +107,7 @@ where
     if let Some(charges) = route.charges {
         charge_more(server, route, trail, charges(&body))?;
     }
-    let admitted = place.of_somebody_known(server, body.len())?;
+    let admitted = place.of_sender(server, &trail.identity, body.len())?;
     let client = parts.extensions.remove::<Arc<ClientEnd>>();
     let request = Request {
         method: route.method,
@@ -236,14 +236,18 @@ impl Place {
         }
     }
 
-    /// The body is there, and has said who sent it where nothing else did: its bytes count among those of all others then. A client
-    /// with a public key keeps its place, no longer as one of its address.
-    fn of_somebody_known(self, server: &Server, bytes: usize) -> ApiResult<Reservation> {
+    /// The body is there, and has said who sent it where nothing else did: its bytes count among those of such clients now. The
+    /// address of a client with a public key has its place back.
+    fn of_sender(self, server: &Server, sender: &Identity, bytes: usize) -> ApiResult<Reservation> {
         match self {
             Self::Known(reservation) => Ok(reservation),
             Self::Public(place) => Ok(place.reservation.clone()),
             Self::Stranger(_) => {
-                let reservation = server.admission.enter()?;
+                let reservation = if sender.is_known() {
+                    server.admission.enter()?
+                } else {
+                    server.strangers.enter_with_body()?
+                };
                 reservation.add(bytes)?;
                 Ok(reservation)
             }

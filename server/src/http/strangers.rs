@@ -108,6 +108,11 @@ impl Strangers {
     pub(super) fn enter_with_public_key(&self, address: IpAddr) -> ApiResult<StrangersPlace> {
         self.with_public_key.enter(address)
     }
+
+    /// Lets in whose body is read and named a public key, or sheds the request.
+    pub(super) fn enter_with_body(&self) -> ApiResult<Reservation> {
+        self.with_public_key.admission.enter()
+    }
 }
 
 impl SharedPlaces {

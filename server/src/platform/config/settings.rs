@@ -159,7 +159,7 @@ settings! {
         stranger_connections: Auto<u64> = "auto";
         /// Of these, those of one address, or of one /64 network of IPv6; a new one takes the place of the oldest of them, or is closed where all are younger than 50 ms. Behind a reverse proxy all clients have its address. `auto` is half of the connections without a key, at least 16.
         stranger_connections_per_address: Auto<u64> = "auto";
-        /// Requests being answered; more are shed with 503. Workers that fetch and finish jobs, and deletions, may exceed it by 64.
+        /// Requests being answered; more are shed with 503. Workers that fetch and finish jobs, and deletions, may exceed it by 64. Clients with a public key have a quarter of as many for themselves, and one address a quarter of that while it sends.
         requests_in_flight: u64 = "4096";
         /// Requests that only their bodies tell the sender of, while they are read; more are shed with 503.
         strangers_in_flight: u64 = "64";
@@ -211,7 +211,7 @@ settings! {
         bulk: ByteSize = "32MiB";
         /// Points of a bulk body that are stored in one write, at most 1048576 and one for each KiB of `memory.limit`; a body of more is several. Fewer take less memory.
         bulk_write_points: u64 = "1_048_576";
-        /// Of all bodies being read or answered, as they came and unpacked; past it requests are shed with 503, and one that is larger alone is refused with 413. Workers that fetch and finish jobs, and deletions, may exceed it by up to 1 MiB. `auto` is an eighth of `memory.limit`, 256 MiB at most.
+        /// Of all bodies being read or answered, as they came and unpacked; past it requests are shed with 503, and one that is larger alone is refused with 413. Workers that fetch and finish jobs, and deletions, may exceed it by up to 1 MiB. Clients with a public key have half as much for themselves. `auto` is an eighth of `memory.limit`, 256 MiB at most.
         in_flight: Auto<ByteSize> = "auto";
     }
 
