@@ -8,8 +8,8 @@
 //! being written, and without the mark the records that were answered last would be gone without a word.
 //!
 //! It is written after each group, to one slot and then the other, and never synced: a killed process leaves the newest, a power loss
-//! one that is older, and what is marked was on the disk before. Whoever loses the newest slot has the one before it. Where [`crate::Durability`] asks for no sync, what a power loss takes is told as lost, as it
-//! should be: it was answered.
+//! one that is older, and what is marked was on the disk before. Whoever loses the newest slot has the one before it. Where
+//! [`crate::Durability`] asks for no sync, what a power loss takes is told as lost, as it should be: it was answered.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
