@@ -207,8 +207,8 @@ impl Engine {
         self.rooms.telemetry.metrics.definitions(filter)
     }
 
-    /// What is known of a metric, if it has any points.
-    pub fn metric(&self, name: &str) -> Option<MetricDefinition> {
+    /// What is known of a metric, if it has any points. Reads all points of a gauge that are in memory, as a query does.
+    pub fn metric(&self, name: &str) -> Result<Option<MetricDefinition>> {
         self.rooms.telemetry.metrics.definition(name)
     }
 

@@ -186,7 +186,7 @@ fn points_and_events_of_one_write_are_kept_together() {
     write(&engine, Write { points, events: Some(events), receipt: None });
     drop(engine);
     let engine = open(dir.path(), &clock);
-    assert_eq!(engine.metric("cpu").unwrap().data_points, 1);
+    assert_eq!(engine.metric("cpu").unwrap().unwrap().data_points, 1);
     assert_eq!(list(&engine, 0, 9).total, 1);
 }
 

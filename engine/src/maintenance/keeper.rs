@@ -547,7 +547,10 @@ mod tests {
         assert_eq!(engine.trouble(), engine.failure());
         drop(engine);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
-        assert_eq!((engine.failure(), engine.metric("cpu").unwrap().data_points), (None, 2));
+        assert_eq!(
+            (engine.failure(), engine.metric("cpu").unwrap().unwrap().data_points),
+            (None, 2)
+        );
         engine.seal().unwrap();
     }
 

@@ -53,31 +53,40 @@ pub(crate) fn fits_window(tier: Tier, window: TimeRange) -> bool {
 
 /// Merges blocks of one metric into one unit of `stretch`, of `sources`: of every unit there its base, and the loose blocks, of
 /// which only rows in the window of the stretch are taken. `wanted` are the tiers that have not expired there. Rows are read
-/// in pieces of `bytes_max`. Answers the blocks of the unit, which `output` has.
+/// in pieces of `bytes_max`.
 pub(crate) fn consolidate(
     stretch: Stretch,
     sources: &Sources<'_>,
     (wanted, rollups): (&[Tier], Rollups),
     origin: BlockOrigin<'_>,
     (output, bytes_max): (&mut MergeOutput<'_>, usize),
-) -> Result<Vec<BlockInfo>> {
+) -> Result<Merged> {
     let kept = |tier: &Tier| {
         *tier == stretch.tier
             || (*tier > stretch.tier && wanted.contains(tier) && fits_window(*tier, stretch.window))
     };
     let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(kept).collect();
-    let Some(extent) = sources.extent() else { return Ok(Vec::new()) };
+    let Some(extent) = sources.extent() else { return Ok(Merged::default()) };
     let width = stretch.tier.width().unwrap_or(Interval::MILLISECOND);
     let pieces = Pieces::new(extent, sources.rows(), (stretch.window, width), bytes_max);
-    let blocks = Vec::new();
+    let merged = Merged::default();
     let tiers = &tiers;
-    let merge = Merge { stretch, tiers, rollups, sources, pieces, origin, output, blocks };
+    let merge = Merge { stretch, tiers, rollups, sources, pieces, origin, output, merged };
     match (origin.kind, stretch.tier) {
         (MetricType::Gauge | MetricType::Counter, Tier::Raw) => merge.samples(),
         (MetricType::Gauge | MetricType::Counter, _) => merge.cells(),
         (MetricType::Distribution, _) => merge.sketches::<Distribution>(),
         (MetricType::Set, _) => merge.sketches::<Cardinality>(),
     }
+}
+
+/// What a merge made of the blocks of a window.
+#[derive(Debug, Default)]
+pub(crate) struct Merged {
+    /// Its blocks, which the output has.
+    pub(crate) blocks: Vec<BlockInfo>,
+    /// Points of gauges that are not in it because later ones replaced them.
+    pub(crate) replaced: u64,
 }
 
 /// A merge under way.
@@ -90,8 +99,8 @@ struct Merge<'m, 's, 'o, 'w> {
     pieces: Pieces,
     origin: BlockOrigin<'w>,
     output: &'m mut MergeOutput<'o>,
-    /// All blocks so far.
-    blocks: Vec<BlockInfo>,
+    /// All blocks so far, also of tiers that may not pay.
+    merged: Merged,
 }
 
 impl Merge<'_, '_, '_, '_> {
@@ -125,14 +134,14 @@ impl Merge<'_, '_, '_, '_> {
         piece_bytes: usize,
         writer_bytes: usize,
     ) -> Result<()> {
-        self.blocks.extend(blocks.iter().map(|block| block.info));
+        self.merged.blocks.extend(blocks.iter().map(|block| block.info));
         let working_bytes =
             piece_bytes + piece_bytes / 2 + writer_bytes + self.sources.open_bytes();
         self.output.take(blocks, self.origin.times, working_bytes)
     }
 
-    /// The blocks of the tiers that pay, given the rows of each, finest first. The first one is the base and stays.
-    fn finish(self, tiers: Vec<(Tier, u64)>) -> Vec<BlockInfo> {
+    /// The unit with the tiers that pay, given the rows of each, finest first. The first one is the base and stays.
+    fn finish(mut self, tiers: Vec<(Tier, u64)>) -> Merged {
         let mut finer: Option<u64> = None;
         let mut kept = Vec::new();
         for (tier, rows) in tiers {
@@ -141,11 +150,12 @@ impl Merge<'_, '_, '_, '_> {
                 kept.push(tier);
             }
         }
-        self.blocks.into_iter().filter(|info| kept.contains(&info.key.tier)).collect()
+        self.merged.blocks.retain(|info| kept.contains(&info.key.tier));
+        self.merged
     }
 
     /// A unit of gauges or counters that has its samples.
-    fn samples(mut self) -> Result<Vec<BlockInfo>> {
+    fn samples(mut self) -> Result<Merged> {
         let Stretch { window, .. } = self.stretch;
         let mut samples: BlockWriter<'_, PointBlockBuilder> =
             BlockWriter::new(self.origin, Tier::Raw, window);
@@ -156,11 +166,13 @@ impl Merge<'_, '_, '_, '_> {
             let read = self.sources.points(piece, self.pieces.bytes_max())?;
             let read_bytes = read.bytes();
             let Some(mut sources) = self.have(read) else { continue };
-            merge_scan(&mut sources, self.origin.kind, None, ALL, |series, times, values| {
-                rows += times.len() as u64;
-                samples.push(series, times, values)?;
-                rollups.push_points(series, times, values)
-            })?;
+            let scan =
+                merge_scan(&mut sources, self.origin.kind, None, ALL, |series, times, values| {
+                    rows += times.len() as u64;
+                    samples.push(series, times, values)?;
+                    rollups.push_points(series, times, values)
+                });
+            self.merged.replaced += scan?;
             let mut blocks = samples.take_blocks();
             blocks.extend(rollups.take_blocks());
             self.take(
@@ -178,7 +190,7 @@ impl Merge<'_, '_, '_, '_> {
 
     /// A unit of gauges or counters whose samples have expired. Samples that still arrive are added to its cells; they replace
     /// none, since cells know no single samples.
-    fn cells(self) -> Result<Vec<BlockInfo>> {
+    fn cells(self) -> Result<Merged> {
         let limits = (None, u64::MAX);
         let rollups: RollupWriter<'_, CellBlockBuilder> =
             RollupWriter::new(self.origin, self.tiers, self.stretch.window, limits);
@@ -189,10 +201,11 @@ impl Merge<'_, '_, '_, '_> {
     fn roll_up<B: BlockBuilder<Row: Cell>>(
         mut self,
         mut rollups: RollupWriter<'_, B>,
-        read: impl Fn(&Self, Piece, usize) -> Result<Read<CellRows<B::Row>>>,
-    ) -> Result<Vec<BlockInfo>> {
+        read: impl Fn(&mut Self, Piece, usize) -> Result<Read<CellRows<B::Row>>>,
+    ) -> Result<Merged> {
         while let Some(piece) = self.pieces.next() {
-            let read = read(&self, piece, self.pieces.bytes_max())?;
+            let bytes_max = self.pieces.bytes_max();
+            let read = read(&mut self, piece, bytes_max)?;
             let read_bytes = read.bytes();
             let Some(cells) = self.have(read) else { continue };
             for (series, start, cell) in cells {
@@ -207,7 +220,11 @@ impl Merge<'_, '_, '_, '_> {
     }
 
     /// The cells of a piece, in order, and those of the samples that arrived since.
-    fn cells_of_piece(&self, piece: Piece, bytes_max: usize) -> Result<Read<CellRows<NumberCell>>> {
+    fn cells_of_piece(
+        &mut self,
+        piece: Piece,
+        bytes_max: usize,
+    ) -> Result<Read<CellRows<NumberCell>>> {
         let (mut cells, cell_bytes) = match self.sources.cells(piece, bytes_max)? {
             Read::Rows(cells, bytes) => (cells, bytes),
             too_large @ Read::TooLarge { .. } => return Ok(too_large),
@@ -221,16 +238,17 @@ impl Merge<'_, '_, '_, '_> {
         for (_, start, _) in &mut cells {
             *start = TimestampMs(*start).floor_to(width).0;
         }
-        merge_scan(&mut points, self.origin.kind, None, ALL, |series, times, values| {
+        let scan = merge_scan(&mut points, self.origin.kind, None, ALL, |series, times, values| {
             cells_of_points(series, times, values, width, &mut cells);
             Ok(())
-        })?;
+        });
+        self.merged.replaced += scan?;
         // Stable: of two last values at one time, the one written later stays.
         cells.sort_by_key(|(series, start, _)| (*series, *start));
         Ok(Read::Rows(cells, cell_bytes + point_bytes))
     }
 
-    fn sketches<S: CellSketch>(self) -> Result<Vec<BlockInfo>> {
+    fn sketches<S: CellSketch>(self) -> Result<Merged> {
         let base = self.stretch.tier;
         let rows_max = self.rows_max(Tier::Minute, self.sources.rows());
         let limits = (Some(base), rows_max);

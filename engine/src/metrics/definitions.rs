@@ -1,9 +1,10 @@
 //! What there is: metrics, their tags, how much they were given and when.
 
 use super::Metrics;
+use super::merge_scan::{Source, merge_scan};
 use super::registry::MetricEntry;
 use crate::error::{Refusal, Result};
-use crate::model::{MetricName, MetricType, TimestampMs};
+use crate::model::{MetricName, MetricType, TimeRange, TimestampMs};
 
 /// Which definitions are wanted.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +41,8 @@ pub struct MetricDefinition {
     pub first_seen: TimestampMs,
     /// The time of its latest point.
     pub last_seen: TimestampMs,
-    /// Points accepted since it was created.
+    /// Points accepted since it was created, also those that have expired. A gauge's point that another one replaced at the same
+    /// time counts no more: at once while it is in memory, and from the merge of its window on when it is on disk by then.
     pub data_points: u64,
     /// Its series.
     pub series: u64,
@@ -60,11 +62,25 @@ impl Metrics {
                 total += 1;
             }
         });
-        let definitions = names.iter().filter_map(|n| self.definition(n.as_str())).collect();
+        let definitions = names.iter().filter_map(|n| self.describe(n.as_str())).collect();
         DefinitionPage { total, definitions }
     }
 
-    pub(crate) fn definition(&self, name: &str) -> Option<MetricDefinition> {
+    pub(crate) fn definition(&self, name: &str) -> Result<Option<MetricDefinition>> {
+        let Some(mut definition) = self.describe(name) else { return Ok(None) };
+        let metric = self.registry.with_metric(name, |metric| metric.id);
+        if let (Some(metric), MetricType::Gauge) = (metric, definition.kind) {
+            let (stats, runs) = self.view.stats_and_runs(metric);
+            let mut sources: Vec<Source<'_>> = runs.into_iter().map(Source::Run).collect();
+            let all = (TimeRange::ALL.start.0, TimeRange::ALL.end.0);
+            let replaced = merge_scan(&mut sources, definition.kind, None, all, |_, _, _| Ok(()))?;
+            definition.data_points = stats.without(replaced).points;
+        }
+        Ok(Some(definition))
+    }
+
+    /// What is known of a metric without a look at its points: those that others replace in memory are counted.
+    fn describe(&self, name: &str) -> Option<MetricDefinition> {
         let entry =
             |metric: &MetricEntry| (metric.id, metric.kind, metric.name.clone(), metric.series());
         let (id, kind, name, series) = self.registry.with_metric(name, entry)?;

@@ -240,7 +240,7 @@ mod tests {
         engine.write(own.finish()).unwrap();
         // That it is known now makes no difference.
         assert_eq!(engine.batch().series(name, gauge, &[]), Err(reserved));
-        assert_eq!(engine.metric(name).map(|metric| metric.data_points), Some(1));
+        assert_eq!(engine.metric(name).unwrap().map(|metric| metric.data_points), Some(1));
     }
 
     #[test]
@@ -260,7 +260,7 @@ mod tests {
         batch.number(MetricType::Counter, other, TimestampMs(1_000), 1.0);
         engine.write(batch.finish()).unwrap();
         assert_eq!(engine.metric_type("made"), Some(MetricType::Counter));
-        assert!(engine.metric("made").is_none(), "it has no points");
+        assert!(engine.metric("made").unwrap().is_none(), "it has no points");
         engine.close().unwrap();
         drop(engine);
         let engine = Engine::open(dir.path(), options).unwrap();

@@ -99,14 +99,15 @@ impl Source<'_> {
 }
 
 /// Hands every series of `sources` that is in `wanted` (all, when there is none) to `sink`: its points with
-/// `range.0 <= time < range.1`, in ascending time. `sources` are in the order of writing.
+/// `range.0 <= time < range.1`, in ascending time. `sources` are in the order of writing. Returns how many points others replaced.
 pub(crate) fn merge_scan(
     sources: &mut [Source<'_>],
     kind: MetricType,
     wanted: Option<&RoaringBitmap>,
     range: (i64, i64),
     mut sink: impl FnMut(SeriesId, &[i64], &[f64]) -> CodecResult<()>,
-) -> CodecResult<()> {
+) -> CodecResult<u64> {
+    let mut replaced = 0;
     let mut found = Vec::new();
     for (source, from) in sources.iter().enumerate() {
         each_wanted(from.series(), wanted, |index, series| {
@@ -123,14 +124,14 @@ pub(crate) fn merge_scan(
                 source.append(*index as usize, range, &mut points.times, &mut points.values)?;
             }
         }
-        points.settle(kind);
+        replaced += points.settle(kind);
         if let Some((series, ..)) = same.first()
             && !points.times.is_empty()
         {
             sink(SeriesId(*series), &points.times, &points.values)?;
         }
     }
-    Ok(())
+    Ok(replaced)
 }
 
 /// Calls `found` with the index and id of every series of an ascending list that is wanted.
@@ -169,14 +170,15 @@ struct Points {
 }
 
 impl Points {
-    /// Puts the points in the order of time and lets later gauge points replace earlier ones.
-    fn settle(&mut self, kind: MetricType) {
+    /// Puts the points in the order of time and lets later gauge points replace earlier ones. Returns how many were replaced.
+    fn settle(&mut self, kind: MetricType) -> u64 {
         let replaces = kind == MetricType::Gauge;
         let settled =
             if replaces { self.times.is_sorted_by(|a, b| a < b) } else { self.times.is_sorted() };
         if settled {
-            return;
+            return 0;
         }
+        let before = self.times.len();
         let mut points: Vec<(i64, f64)> = self.times.drain(..).zip(self.values.drain(..)).collect();
         points.sort_by_key(|(time, _)| *time);
         for (time, value) in points {
@@ -187,6 +189,7 @@ impl Points {
             }
             self.values.push(value);
         }
+        (before - self.times.len()) as u64
     }
 }
 

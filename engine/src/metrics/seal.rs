@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+
 use super::block::{BlockBuilder, CellSketch, PointBlockBuilder, SketchBlockBuilder, Tier};
 use super::head::{CellRun, Head, MetricHead, Run};
 use super::merge_scan::{Source, merge_scan};
@@ -19,8 +21,6 @@ use crate::sketch::{Cardinality, Distribution};
 pub(crate) const SHORT_WINDOW_MS: i64 = 2 * 3_600_000;
 /// A window is over this long after its end: agents are late sometimes.
 pub(crate) const GRACE_MS: i64 = 15 * 60_000;
-
-const ALL_TIME: TimeRange = TimeRange { start: TimestampMs(i64::MIN), end: TimestampMs(i64::MAX) };
 
 /// Whether nothing but stragglers will come for a window.
 pub(crate) fn is_over(window_end: TimestampMs, now: TimestampMs) -> bool {
@@ -38,6 +38,17 @@ pub(crate) fn window_of(time: TimestampMs, now: TimestampMs) -> TimeRange {
     TimeRange::new(start, start + SHORT_WINDOW_MS)
 }
 
+/// What a head becomes.
+#[derive(Debug, Default)]
+pub(crate) struct Sealed {
+    pub(crate) blocks: Vec<NewBlock>,
+    /// How many points of gauges are in no block because later ones replaced them.
+    pub(crate) replaced: Replaced,
+}
+
+/// Points that later ones replaced, by their metric; those that have any.
+pub(crate) type Replaced = HashMap<MetricId, u64>;
+
 /// The blocks of all points of a head. Hands every series that it holds to `seen`, with the last time that it has a point of; some
 /// more than once.
 pub(crate) fn seal<'s>(
@@ -45,23 +56,28 @@ pub(crate) fn seal<'s>(
     now: TimestampMs,
     origin: impl Fn(MetricId, MetricType) -> BlockOrigin<'s>,
     mut seen: impl FnMut(SeriesId, TimestampMs),
-) -> CodecResult<Vec<NewBlock>> {
+) -> CodecResult<Sealed> {
     let mut metrics: Vec<(MetricId, &MetricHead)> = head.metrics().collect();
     metrics.sort_unstable_by_key(|(metric, _)| *metric);
-    let mut blocks = Vec::new();
+    let mut sealed = Sealed::default();
     for (metric, head) in metrics {
-        blocks.extend(seal_metric(head, now, origin(metric, head.kind), &mut seen)?);
+        let (blocks, replaced) = seal_metric(head, now, origin(metric, head.kind), &mut seen)?;
+        sealed.blocks.extend(blocks);
+        if replaced > 0 {
+            sealed.replaced.insert(metric, replaced);
+        }
     }
-    Ok(blocks)
+    Ok(sealed)
 }
 
+/// The blocks of a metric, and how many of its points others replaced.
 fn seal_metric(
     head: &MetricHead,
     now: TimestampMs,
     origin: BlockOrigin<'_>,
     seen: &mut impl FnMut(SeriesId, TimestampMs),
-) -> CodecResult<Vec<NewBlock>> {
-    let runs = head.runs(ALL_TIME);
+) -> CodecResult<(Vec<NewBlock>, u64)> {
+    let runs = head.runs(TimeRange::ALL);
     for rows in runs.iter().flat_map(|run| (0..run.series().len()).map(|index| run.rows(index))) {
         rows.times.last().into_iter().for_each(|last| seen(rows.series, TimestampMs(*last)));
     }
@@ -69,18 +85,19 @@ fn seal_metric(
         MetricType::Gauge | MetricType::Counter => {
             let mut windows: Windows<'_, PointBlockBuilder> = Windows::new(origin, now);
             let mut sources: Vec<Source<'_>> = runs.into_iter().map(Source::Run).collect();
-            let range = (ALL_TIME.start.0, ALL_TIME.end.0);
-            merge_scan(&mut sources, head.kind, None, range, |series, times, values| {
+            let range = (TimeRange::ALL.start.0, TimeRange::ALL.end.0);
+            let scan = merge_scan(&mut sources, head.kind, None, range, |series, times, values| {
                 windows.push(series, times, values)
-            })?;
-            windows.finish()
+            });
+            let replaced = scan?;
+            Ok((windows.finish()?, replaced))
         }
         MetricType::Distribution => {
-            let cells = head.cells(ALL_TIME);
+            let cells = head.cells(TimeRange::ALL);
             cells.iter().for_each(|run| run.last_minutes(&mut *seen));
-            seal_sketches::<Distribution>(&runs, &cells, now, origin)
+            Ok((seal_sketches::<Distribution>(&runs, &cells, now, origin)?, 0))
         }
-        MetricType::Set => seal_sketches::<Cardinality>(&runs, &[], now, origin),
+        MetricType::Set => Ok((seal_sketches::<Cardinality>(&runs, &[], now, origin)?, 0)),
     }
 }
 
@@ -108,7 +125,9 @@ fn seal_sketches<S: CellSketch>(
                     cells.entry(minute).or_default().add_bits(*bits);
                 }
             } else if let Some(run) = counted.get(*at - runs.len()) {
-                for (minute, cell) in run.cells(*index, ALL_TIME.start.0, ALL_TIME.end.0) {
+                for (minute, cell) in
+                    run.cells(*index, TimeRange::ALL.start.0, TimeRange::ALL.end.0)
+                {
                     cells.entry(minute).or_default().merge_counted(cell)?;
                 }
             }

@@ -16,6 +16,7 @@ use super::block::{BlockInfo, BlockKey, Tier};
 use super::catalog::{Catalog, MetricBlocks};
 use super::head::{CellRun, Head, NewCell, Run};
 use super::registry::MetricStats;
+use super::seal::Replaced;
 use super::series_map::SeriesMap;
 use super::times::Shelf;
 use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
@@ -38,6 +39,19 @@ struct State {
     sealed_stats: HashMap<MetricId, MetricStats>,
     /// Metrics that were dropped while their points were being sealed.
     dropped: HashSet<MetricId>,
+}
+
+impl State {
+    /// The heads, in the order of writing.
+    fn heads(&self) -> impl Iterator<Item = &Head> {
+        self.sealing.as_deref().into_iter().chain([&self.active])
+    }
+
+    fn stats(&self, metric: MetricId) -> MetricStats {
+        let mut stats = self.sealed_stats.get(&metric).copied().unwrap_or(MetricStats::EMPTY);
+        self.heads().filter_map(|h| h.metric(metric)).for_each(|h| stats.merge(h.stats));
+        stats
+    }
 }
 
 /// The catalogs before the current one that readers may hold, oldest first.
@@ -176,21 +190,33 @@ impl View {
         stats
     }
 
-    /// Puts blocks in the place of the head that was being sealed. Answers those that are not wanted any more
-    /// because their metric was dropped meanwhile.
-    pub(crate) fn sealed(&self, blocks: &[BlockInfo]) -> Vec<BlockKey> {
+    /// Puts blocks in the place of the head that was being sealed, of which they have all points but those that were replaced. Answers
+    /// those that are not wanted any more because their metric was dropped meanwhile.
+    pub(crate) fn sealed(&self, blocks: &[BlockInfo], replaced: &Replaced) -> Vec<BlockKey> {
         let mut state = self.state.write();
         let dropped = std::mem::take(&mut state.dropped);
         if let Some(head) = state.sealing.take() {
             for (metric, head) in head.metrics().filter(|(metric, _)| !dropped.contains(metric)) {
                 let stats = state.sealed_stats.entry(metric).or_insert(MetricStats::EMPTY);
-                stats.merge(head.stats);
+                stats.merge(head.stats.without(replaced.get(&metric).copied().unwrap_or(0)));
             }
         }
         let (unwanted, wanted): (Vec<BlockInfo>, Vec<BlockInfo>) =
             blocks.iter().partition(|b| dropped.contains(&b.key.metric));
         self.swap(&mut state, &wanted, &HashSet::new(), None);
         unwanted.into_iter().map(|b| b.key).collect()
+    }
+
+    /// What was sealed of a metric, without points that a merge left out; nothing when it was dropped.
+    pub(crate) fn sealed_without(&self, metric: MetricId, replaced: u64) -> Option<MetricStats> {
+        self.state.read().sealed_stats.get(&metric).map(|stats| stats.without(replaced))
+    }
+
+    /// Counts points no more that a merge left out.
+    pub(crate) fn replaced_points(&self, metric: MetricId, replaced: u64) {
+        if let Some(stats) = self.state.write().sealed_stats.get_mut(&metric) {
+            *stats = stats.without(replaced);
+        }
     }
 
     /// Puts blocks in the place of others. Answers false, changing nothing, when one of those is gone.
@@ -274,8 +300,7 @@ impl View {
     /// What a query needs.
     pub(crate) fn metric(&self, metric: MetricId, range: TimeRange) -> MetricView {
         let state = self.state.read();
-        let heads = || state.sealing.as_deref().into_iter().chain([&state.active]);
-        let of_metric = || heads().filter_map(|h| h.metric(metric));
+        let of_metric = || state.heads().filter_map(|h| h.metric(metric));
         let runs = of_metric().flat_map(|h| h.runs(range)).collect();
         let cells = of_metric().flat_map(|h| h.cells(range)).collect();
         let catalog = Arc::clone(&state.catalog);
@@ -288,11 +313,14 @@ impl View {
 
     /// How much a metric was given, wherever it is.
     pub(crate) fn stats(&self, metric: MetricId) -> MetricStats {
+        self.state.read().stats(metric)
+    }
+
+    /// How much a metric was given, and those of its points that are in no block.
+    pub(crate) fn stats_and_runs(&self, metric: MetricId) -> (MetricStats, Vec<Arc<Run>>) {
         let state = self.state.read();
-        let heads = state.sealing.as_deref().into_iter().chain([&state.active]);
-        let mut stats = state.sealed_stats.get(&metric).copied().unwrap_or(MetricStats::EMPTY);
-        heads.filter_map(|h| h.metric(metric)).for_each(|h| stats.merge(h.stats));
-        stats
+        let heads = state.heads().filter_map(|h| h.metric(metric));
+        (state.stats(metric), heads.flat_map(|h| h.runs(TimeRange::ALL)).collect())
     }
 
     pub(crate) fn head_size(&self) -> HeadSize {

@@ -29,6 +29,9 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
+    /// Every time that a point may have.
+    pub(crate) const ALL: Self = Self { start: TimestampMs(i64::MIN), end: TimestampMs(i64::MAX) };
+
     /// The range from `start_ms` up to, not including, `end_ms`.
     pub fn new(start_ms: i64, end_ms: i64) -> Self {
         Self { start: TimestampMs(start_ms), end: TimestampMs(end_ms) }

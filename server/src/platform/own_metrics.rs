@@ -72,10 +72,10 @@ mod tests {
         write(&engine, "telltale.mine", MetricType::Gauge);
         make_own_metrics(&engine).unwrap();
         assert_eq!(engine.metric_type("telltale.jobs.failed"), Some(MetricType::Counter));
-        assert!(engine.metric("telltale.jobs.failed").is_none(), "its points are gone");
-        assert!(engine.metric("telltale.jobs.processed").is_some());
-        assert!(engine.metric("telltale.mine").is_some());
+        assert!(engine.metric("telltale.jobs.failed").unwrap().is_none(), "its points are gone");
+        assert!(engine.metric("telltale.jobs.processed").unwrap().is_some());
+        assert!(engine.metric("telltale.mine").unwrap().is_some());
         write(&engine, "telltale.jobs.failed", MetricType::Counter);
-        assert_eq!(engine.metric("telltale.jobs.failed").map(|m| m.data_points), Some(1));
+        assert_eq!(engine.metric("telltale.jobs.failed").unwrap().map(|m| m.data_points), Some(1));
     }
 }

@@ -34,6 +34,11 @@ impl MetricStats {
         self.last = self.last.max(other.last);
         self.points += other.points;
     }
+
+    /// The same without points that later ones replaced. The last one written stays.
+    pub(crate) fn without(self, replaced: u64) -> Self {
+        Self { points: self.points.saturating_sub(replaced), ..self }
+    }
 }
 
 /// A metric of the registry.

@@ -52,7 +52,7 @@ impl Metrics {
         for (metric, blocks) in catalog.metrics() {
             let Some(name) = self.registry.name_of(metric) else { continue };
             let retention = self.options().retention.of(name.as_str());
-            for cluster in blocks.clusters(TimeRange::new(i64::MIN, i64::MAX)) {
+            for cluster in blocks.clusters(TimeRange::ALL) {
                 let day_end = cluster.window.start.floor_to(Interval::DAY).0 + Interval::DAY.ms();
                 let age = now.0.saturating_sub(day_end);
                 let mut gone = expired_of(&cluster, &retention, age, |b| self.is_quarantined(b));

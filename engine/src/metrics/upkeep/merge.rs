@@ -11,9 +11,10 @@ use hashbrown::HashSet;
 use super::super::Metrics;
 use super::super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
 use super::super::catalog::{Cluster, Unit};
-use super::super::consolidate::{Rollups, consolidate, fits_window};
+use super::super::consolidate::{Merged, Rollups, consolidate, fits_window};
 use super::super::merge_output::MergeOutput;
 use super::super::merge_sources::Sources;
+use super::super::registry::RegistryRows;
 use super::super::resolution::{Neighbours, Stretch, stretches};
 use super::super::seal::is_over;
 use super::super::times::{Shelf, TimesWriter};
@@ -90,10 +91,9 @@ impl Metrics {
     ) -> (Vec<Job>, u64) {
         let now = self.now();
         let catalog = self.view.catalog();
-        let all_time = TimeRange::new(i64::MIN, i64::MAX);
         let (mut jobs, mut all) = (Vec::new(), 0);
         for (metric, blocks) in catalog.metrics() {
-            let clusters = blocks.clusters(all_time).into_iter();
+            let clusters = blocks.clusters(TimeRange::ALL).into_iter();
             let mergeable = |c: &Cluster| !c.sources().any(|b| self.is_quarantined(&b.key));
             let mut clusters = clusters.filter(mergeable).peekable();
             let day_of = |c: &Cluster| c.window.start.floor_to(Interval::DAY);
@@ -148,22 +148,31 @@ impl Metrics {
         let mut batch = Batch::new();
         let mut infos = Vec::new();
         let mut written = Vec::new();
+        let mut replaced = 0;
         for part in &job.parts {
             let shelf = Shelf { window: part.stretch.window, of_unit: true };
             let times = self.times.writer_of(shelf, &self.sequence)?;
             let sources = part.sources.clone();
             let sources = Sources::new(sources, part.stretch.window, &read, &self.times);
-            infos.extend(self.unit_of(job, part, expiry, &sources, &times, output)?);
+            let merged = self.unit_of(job, part, expiry, &sources, &times, output)?;
+            infos.extend(merged.blocks);
+            replaced += merged.replaced;
             output.finish_part(&times, &mut batch)?;
             written.push(times);
         }
         output.stage(&infos, &mut batch)?;
         let removed: HashSet<BlockKey> = job.removed.iter().map(|info| info.key).collect();
         removed.iter().for_each(|key| retire(&mut batch, key));
+        if replaced > 0
+            && let Some(stats) = self.view.sealed_without(job.metric, replaced)
+        {
+            RegistryRows(&mut batch).stats(job.metric, stats);
+        }
         // Not synced, so that many small windows do not wait for the disk one by one: a power loss takes the merge as a whole, and
         // what it replaced is there until tables hold what it wrote.
         self.store.write(batch, Sync::No)?;
         written.into_iter().for_each(|times| self.times.written(times));
+        self.view.replaced_points(job.metric, replaced);
         if !self.view.replace(&infos, &removed) {
             // The metric was dropped meanwhile: its new blocks go as well.
             self.discard(infos.iter().map(|info| info.key).collect());
@@ -182,7 +191,7 @@ impl Metrics {
         })
     }
 
-    /// The blocks of the unit that a part becomes.
+    /// The unit that a part becomes.
     fn unit_of(
         &self,
         job: &Job,
@@ -191,7 +200,7 @@ impl Metrics {
         sources: &Sources<'_>,
         times: &TimesWriter<'_>,
         output: &mut MergeOutput<'_>,
-    ) -> Result<Vec<BlockInfo>> {
+    ) -> Result<Merged> {
         let origin = BlockOrigin {
             metric: job.metric,
             kind: job.kind,

@@ -65,7 +65,7 @@ impl World {
     fn answers_by(&self, widths: &[Interval]) -> Vec<Vec<u64>> {
         let mut answers = Vec::new();
         for kind in MetricType::ALL {
-            if self.engine.metric(kind.as_str()).is_none() {
+            if self.engine.metric_type(kind.as_str()).is_none() {
                 continue;
             }
             for interval in widths.iter().copied() {

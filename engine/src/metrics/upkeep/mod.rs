@@ -15,6 +15,8 @@ mod verify_rows;
 #[cfg(test)]
 mod merge_tests;
 #[cfg(test)]
+mod replaced_tests;
+#[cfg(test)]
 mod retire_random;
 #[cfg(test)]
 mod retire_tests;

@@ -122,7 +122,7 @@ fn answers(engine: &Engine, now: i64) -> Vec<String> {
                 Err(error) => format!("{name}: {error}"),
             });
         }
-        let definition = engine.metric(name);
+        let definition = engine.metric(name).unwrap();
         answers.push(format!(
             "{:?}",
             definition.map(|it| (it.first_seen, it.last_seen, it.data_points))

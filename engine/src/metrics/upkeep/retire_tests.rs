@@ -162,7 +162,7 @@ fn a_metric_at_its_limit_has_room_again_when_its_data_expired() {
     bench.engine().expire().unwrap();
     assert_eq!((bench.series(), bench.engine().stats().blocks), (0, 0));
     assert_eq!((bench.rows(b's'), bench.rows(b'u'), bench.rows(b'm')), (0, 0, 1));
-    let definition = bench.engine().metric("cpu").unwrap();
+    let definition = bench.engine().metric("cpu").unwrap().unwrap();
     assert_eq!((definition.series, definition.data_points, definition.tag_keys.len()), (0, 50, 0));
     // As many tag keys as there may be, and others than before.
     let mut batch = bench.engine().batch();

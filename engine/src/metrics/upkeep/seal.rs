@@ -7,7 +7,7 @@ use super::super::block::{BlockInfo, BlockKey, WriteOrder};
 use super::super::head::Head;
 use super::super::readings::ChangedBaselines;
 use super::super::registry::{RegistryRows, StagedRows, Unsealed};
-use super::super::seal;
+use super::super::seal::{self, Replaced, Sealed};
 use super::super::writer::{BlockOrigin, NewBlock};
 use super::super::{Metrics, load};
 use crate::codec::integers::Effort;
@@ -28,6 +28,8 @@ pub(crate) struct FrozenMetrics {
 #[derive(Debug)]
 pub(crate) struct StagedBlocks {
     pub(super) infos: Vec<BlockInfo>,
+    /// Points that are in none of them because later ones replaced them.
+    replaced: Replaced,
     /// Rows of the registry; merges have none.
     registry: StagedRows,
 }
@@ -82,9 +84,9 @@ impl Metrics {
         };
         // Noted before they are on disk: too late a day only keeps a series longer.
         let seen = |series, time| self.registry.raise_last_day(series, time);
-        let blocks = match &frozen.head {
+        let Sealed { blocks, replaced } = match &frozen.head {
             Some(head) => seal::seal(head, self.now(), origin, seen)?,
-            None => Vec::new(),
+            None => Sealed::default(),
         };
         frozen.baselines.times().for_each(|(series, time)| seen(series, time));
         // New series without points: their first ones may be on their way.
@@ -93,14 +95,15 @@ impl Metrics {
         let mut rows = RegistryRows(batch);
         let registry = rows.define(&self.registry, &frozen.news)?;
         for (metric, head) in frozen.head.iter().flat_map(|head| head.metrics()) {
-            rows.stats(metric, self.view.stats_after(metric, head.stats));
+            let gone = replaced.get(&metric).copied().unwrap_or(0);
+            rows.stats(metric, self.view.stats_after(metric, head.stats.without(gone)));
         }
         frozen.baselines.stage(batch)?;
         for (metric, blocks) in &frozen.dropped {
             RegistryRows(batch).drop_metric(*metric);
             blocks.iter().for_each(|key| retire(batch, key));
         }
-        Ok(StagedBlocks { registry, ..self.stage(blocks, batch) })
+        Ok(StagedBlocks { registry, replaced, ..self.stage(blocks, batch) })
     }
 
     /// Shows the blocks that are on disk by now in the place of the head they were. Cannot fail: the head would be sealed again, and
@@ -108,7 +111,7 @@ impl Metrics {
     pub(crate) fn sealed(&self, frozen: &FrozenMetrics, staged: StagedBlocks) {
         staged.registry.written(&self.registry);
         self.view.drops_written(&frozen.dropped.iter().map(|(metric, _)| *metric).collect());
-        self.discard(self.view.sealed(&staged.infos));
+        self.discard(self.view.sealed(&staged.infos, &staged.replaced));
         self.counters.seals.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -123,7 +126,7 @@ impl Metrics {
         }
         let sequence = self.sequence.load(Ordering::Relaxed);
         batch.put(Keyspace::Meta, load::SEQUENCE_KEY, sequence.to_le_bytes().to_vec());
-        StagedBlocks { infos, registry: StagedRows::default() }
+        StagedBlocks { infos, replaced: Replaced::default(), registry: StagedRows::default() }
     }
 
     /// Removes blocks that no view has named.

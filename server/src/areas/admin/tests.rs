@@ -43,7 +43,7 @@ fn a_backup_is_a_copy_that_opens() {
     assert_eq!(done["target"], json!(target));
     Engine::restore(&target, &restored).unwrap();
     let copy = Engine::open(&restored, Options::default()).unwrap();
-    assert_eq!(copy.metric("hits").map(|metric| metric.data_points), Some(10));
+    assert_eq!(copy.metric("hits").unwrap().map(|metric| metric.data_points), Some(10));
 
     let again = house.post("/api/v1/admin/backup", &json!({"target": target}));
     again.refused(409, "conflict", "target");

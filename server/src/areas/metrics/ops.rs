@@ -142,7 +142,7 @@ pub(super) fn list(app: &App, filter: &DefinitionFilter) -> DefinitionPage {
 
 /// The definition of one metric.
 pub(super) fn definition(app: &App, name: &str) -> Result<MetricDefinition, MetricsError> {
-    app.engine().metric(name).ok_or_else(|| MetricsError::NotFound(name.to_owned()))
+    app.engine().metric(name)?.ok_or_else(|| MetricsError::NotFound(name.to_owned()))
 }
 
 /// The tag keys of a metric, sorted, each with the number of its values.

@@ -78,7 +78,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let metric = ops::definition(&app, req.param("name"))?;
+    let metric = app.query(move |app| ops::definition(app, req.param("name"))).await?;
     Response::ok(&Data { data: MetricDetail::from(metric) })
 }
 

@@ -49,7 +49,8 @@ pub(super) struct Metric {
 pub(super) struct MetricDetail {
     #[serde(flatten)]
     metric: Metric,
-    /// Points that were stored, also those that later ones of the same series and time replaced.
+    /// Points that were stored, also those that have expired. A gauge's point that another one of the same series and time replaced does not
+    /// count: at once while both are in memory, and from the merge of their window on when the first is on disk by then.
     data_points: u64,
 }
 
