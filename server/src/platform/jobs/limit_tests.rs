@@ -166,7 +166,7 @@ fn a_lease_lasts_over_a_start_whichever_way_the_clock_is_set() {
         let status = |id| {
             // The first round after a long time takes nothing from anybody.
             house.runtime.block_on(again.queues()).unwrap();
-            house.runtime.block_on(again.job(id)).unwrap().status
+            house.runtime.block_on(again.job(id)).unwrap().0.status
         };
         assert_eq!((status(kept), status(lost)), (JobStatus::Running, JobStatus::Running));
         house.clock.pass(Duration::from_secs(9));

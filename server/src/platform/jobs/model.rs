@@ -208,6 +208,14 @@ pub struct PastFailure {
     pub report: FailureReport,
 }
 
+impl PastFailure {
+    /// Bytes in memory, about.
+    pub fn bytes(&self) -> usize {
+        let lines = self.report.backtrace.iter().map(|line| size_of::<String>() + line.len());
+        size_of::<Self>() + self.report.message.len() + lines.sum::<usize>()
+    }
+}
+
 /// All that is known of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobDetail {

@@ -96,7 +96,7 @@ impl House {
     }
 
     pub(super) fn status(&self, id: JobId) -> JobStatus {
-        self.runtime.block_on(self.jobs.job(id)).unwrap().status
+        self.runtime.block_on(self.jobs.job(id)).unwrap().0.status
     }
 
     /// Holds the ledger up, in the middle of a round that is full with what is drafted, until what this answers is
@@ -274,7 +274,7 @@ fn a_ledger_that_is_closed_and_opened_again_knows_everything() {
     drop(engine);
     let engine = Engine::open(dir.path(), Options::default()).unwrap();
     let jobs = open(&engine, &clock, Ticks::system());
-    assert_eq!(runtime.block_on(jobs.job(id)).unwrap().status, JobStatus::Ready);
+    assert_eq!(runtime.block_on(jobs.job(id)).unwrap().0.status, JobStatus::Ready);
 }
 
 #[test]
@@ -483,7 +483,7 @@ fn a_dead_job_that_somebody_else_brings_back_meanwhile_is_not_found() {
         let held = jobs.fetch(worker, 1, Duration::ZERO).await.unwrap().keep().remove(0);
         let report = FailureReport::new("Boom", "", Vec::new());
         jobs.fail(id, Some(held.token), report).await.unwrap();
-        let dead = jobs.job(id).await.unwrap().dead_id.unwrap().to_string();
+        let dead = jobs.job(id).await.unwrap().0.dead_id.unwrap().to_string();
         let go_on = house.hold_up(Vec::new(), ());
         let mut second = Box::pin(jobs.retry(dead.clone()));
         let mut shown = Box::pin(jobs.dead_job(dead.clone()));

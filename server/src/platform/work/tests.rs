@@ -120,7 +120,7 @@ fn items_are_done_and_failures_are_found_among_the_dead() {
     house.runtime.block_on(OTHER.hand_in(&house.jobs, &note)).unwrap();
     assert_eq!(house.dead(3), ["Told", "Panic", "UnknownClass"]);
     house.end();
-    assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().status, JobStatus::Completed);
+    assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Completed);
     assert!(house.runtime.block_on(house.jobs.workers()).unwrap().is_empty(), "it has left");
 }
 
@@ -149,7 +149,7 @@ fn what_was_begun_is_finished_before_the_end() {
     house.end.send_replace(true);
     open.send_replace(true);
     house.end();
-    assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().status, JobStatus::Completed);
+    assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Completed);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn it_is_seen_as_a_worker_with_its_process_and_obeys() {
     assert!(!worker.about.hostname.is_empty());
     house.runtime.block_on(house.jobs.restrict(worker.id, WorkerStatus::Stopping)).unwrap();
     let id = house.hand_in("two");
-    assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().status, JobStatus::Ready);
+    assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Ready);
     house.end();
     assert!(house.done.try_recv().is_err(), "it began nothing more");
 }
@@ -197,11 +197,11 @@ fn who_is_told_to_stop_is_heard_of_until_it_is_done_and_hears_that_the_server_en
         house.jobs.restrict(worker, WorkerStatus::Stopping).await.unwrap();
         // Longer than it may be silent.
         tokio::time::sleep(Duration::from_millis(2_500)).await;
-        assert_eq!(house.jobs.job(slow).await.unwrap().attempts, 1);
+        assert_eq!(house.jobs.job(slow).await.unwrap().0.attempts, 1);
         assert!(house.jobs.worker(worker).await.is_ok());
     });
     // With no time to end what it does, it leaves at once.
     house.end();
-    assert_eq!(house.runtime.block_on(house.jobs.job(stuck)).unwrap().status, JobStatus::Ready);
+    assert_eq!(house.runtime.block_on(house.jobs.job(stuck)).unwrap().0.status, JobStatus::Ready);
     drop(open);
 }

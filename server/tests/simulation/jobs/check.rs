@@ -25,7 +25,7 @@ impl Driver {
             let Some(id) = self.jobs.jobs[at].id else { continue };
             let looked = self.runtime.block_on(self.house().jobs().job(id));
             let detail = match self.hear("a job cannot be looked at", looked)? {
-                Heard::Yes(detail) => Some(detail),
+                Heard::Yes((detail, _)) => Some(detail),
                 Heard::No(JobsError::JobNotFound(_)) => None,
                 Heard::No(error) => return fail("a job is refused to be looked at", error),
                 Heard::Nothing => continue,

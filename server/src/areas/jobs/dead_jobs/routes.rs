@@ -34,8 +34,8 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let dead = app.jobs().dead_job(req.param("id").to_owned()).await?;
-    Response::ok(&DeadView::from(dead))
+    let (dead, memory) = app.jobs().dead_job(req.param("id").to_owned()).await?;
+    Response::ok(&DeadView::from(dead))?.held_by(memory)
 }
 
 async fn retry(app: Arc<App>, req: Request) -> ApiResult<Response> {

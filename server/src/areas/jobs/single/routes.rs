@@ -56,8 +56,8 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let job = app.jobs().job(job_id(req.param("id"))?).await?;
-    Response::ok(&JobView::from(job))
+    let (job, memory) = app.jobs().job(job_id(req.param("id"))?).await?;
+    Response::ok(&JobView::from(job))?.held_by(memory)
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -69,7 +69,8 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn run(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id = job_id(req.param("id"))?;
     app.jobs().run_now(id).await?;
-    Response::ok(&JobView::from(app.jobs().job(id).await?))
+    let (job, memory) = app.jobs().job(id).await?;
+    Response::ok(&JobView::from(job))?.never_refused().held_by(memory)
 }
 
 async fn ack(app: Arc<App>, req: Request) -> ApiResult<Response> {

@@ -3,6 +3,8 @@
 //! A step takes what was there when the whole change began: jobs that come meanwhile are not looked at, so every change
 //! ends, and a job that is brought back and dies again is not brought back for ever.
 
+use telltale_engine::MemoryShare;
+
 use super::open::Jobs;
 use crate::limits;
 use crate::platform::jobs::error::JobsError;
@@ -31,7 +33,7 @@ impl Jobs {
     /// A dead job becomes a new job. Answers what it was and the id of the new one.
     pub async fn retry(&self, id: String) -> Result<(DeadJob, JobId), JobsError> {
         let dead = self.look_for_dead(id.clone()).await?;
-        let mut revivals = self.revivals(vec![dead]).await?;
+        let (mut revivals, _memory) = self.revivals(vec![dead]).await?;
         let Some(revival) = revivals.pop() else {
             // Somebody else may have brought it back meanwhile.
             self.look_for_dead(id.clone()).await?;
@@ -123,7 +125,7 @@ impl Jobs {
         let (wanted, mut revived) = (found.len(), 0);
         // So many bodies are in memory at once.
         for part in found.chunks(limits::DEAD_PAGE_MAX) {
-            let revivals = self.revivals(part.to_vec()).await?;
+            let (revivals, _memory) = self.revivals(part.to_vec()).await?;
             let bring_back = move |state: &mut super::State, round: &mut super::Round| {
                 let back = revivals.into_iter().map(|one| state.revive(one, round));
                 Ok(back.filter(|one| matches!(one, Ok(Some(_)))).count())
@@ -133,13 +135,17 @@ impl Jobs {
         Ok((revived, wanted - revived))
     }
 
-    async fn revivals(&self, found: Vec<DeadJob>) -> Result<Vec<Revival>, JobsError> {
-        let bodies = self.bodies(found.iter().map(|dead| dead.job).collect()).await?;
+    /// What it takes to bring these back, but for those that cannot be read, and the memory that this counts as.
+    async fn revivals(
+        &self,
+        found: Vec<DeadJob>,
+    ) -> Result<(Vec<Revival>, MemoryShare), JobsError> {
+        let (bodies, memory) = self.bodies(found.iter().map(|dead| dead.job).collect()).await?;
         let revival = |(dead, body): (DeadJob, Option<super::reading::Body>)| {
             let (new, body) = (JobId(self.ids.next_number()), body?);
             Some(Revival { dead: dead.id, new, class: body.class, arguments: body.arguments })
         };
-        Ok(found.into_iter().zip(bodies).filter_map(revival).collect())
+        Ok((found.into_iter().zip(bodies).filter_map(revival).collect(), memory))
     }
 
     /// Above every dead job that there is now.

@@ -23,43 +23,41 @@ pub(super) struct Body {
     pub(super) enqueued_at: TimestampMs,
 }
 
+/// What a job is to do, how it failed, and the memory that both count as.
+type Detail = (Option<Body>, Result<Vec<PastFailure>, JobsError>, MemoryShare);
 /// A dead job of a list, what it was to do, and how it failed last.
 type DeadRow = (DeadJob, Option<Body>, Option<PastFailure>);
 
 impl Jobs {
-    /// All about a job.
-    pub async fn job(&self, id: JobId) -> Result<JobDetail, JobsError> {
+    /// All about a job, and the memory that this counts as.
+    pub async fn job(&self, id: JobId) -> Result<(JobDetail, MemoryShare), JobsError> {
         let view = self.look(move |state, _| Ok(state.job(id))).await?;
         let not_found = || JobsError::JobNotFound(id.to_string());
         let view = view.ok_or_else(not_found)?;
         let counted = view.attempts;
-        let read = self.blocking(move |engine| {
-            let body = read_bodies(engine, &[id]).pop().flatten();
-            Ok((body, read_failures(engine, id, counted)))
-        });
-        let (body, failures) = read.await?;
+        let memory = self.engine.memory().share(MemoryOwner::Answers);
+        let read = self.blocking(move |engine| read_detail(engine, id, counted, memory));
+        let (body, failures, memory) = read.await?;
         let Some(body) = body else {
             // Gone between the two looks, as if it had been gone before.
             self.look(move |state, _| Ok(state.job(id))).await?.ok_or_else(not_found)?;
             return Err(JobsError::Failed(format!("job {id} cannot be read")));
         };
-        Ok(job_detail(id, view, body, failures?))
+        Ok((job_detail(id, view, body, failures?), memory))
     }
 
-    /// All about a dead job.
-    pub async fn dead_job(&self, id: String) -> Result<DeadDetail, JobsError> {
+    /// All about a dead job, and the memory that this counts as.
+    pub async fn dead_job(&self, id: String) -> Result<(DeadDetail, MemoryShare), JobsError> {
         let dead = self.look_for_dead(id.clone()).await?;
         let (job, attempts) = (dead.job, dead.attempts);
-        let read = self.blocking(move |engine| {
-            let body = read_bodies(engine, &[job]).pop().flatten();
-            Ok((body, read_failures(engine, job, attempts)))
-        });
-        let (body, failures) = read.await?;
+        let memory = self.engine.memory().share(MemoryOwner::Answers);
+        let read = self.blocking(move |engine| read_detail(engine, job, attempts, memory));
+        let (body, failures, memory) = read.await?;
         if body.is_none() {
             // Brought back or forgotten between the two looks, as if it had been gone before.
             self.look_for_dead(id).await?;
         }
-        Ok(detail(dead, body, failures?))
+        Ok((detail(dead, body, failures?), memory))
     }
 
     /// What is in memory of a dead job.
@@ -121,9 +119,13 @@ impl Jobs {
         self.look(gone).await
     }
 
-    /// What jobs are to do; none for one that cannot be read.
-    pub(super) async fn bodies(&self, ids: Vec<JobId>) -> Result<Vec<Option<Body>>, JobsError> {
-        self.blocking(move |engine| Ok(read_bodies(engine, &ids))).await
+    /// What jobs are to do, none for one that cannot be read, and the memory that this counts as.
+    pub(super) async fn bodies(
+        &self,
+        ids: Vec<JobId>,
+    ) -> Result<(Vec<Option<Body>>, MemoryShare), JobsError> {
+        let memory = self.engine.memory().share(MemoryOwner::Jobs);
+        self.blocking(move |engine| read_counted_bodies(engine, &ids, memory, |_| true)).await
     }
 
     /// What those of the jobs that fit are to do; none for one that does not, or cannot be read. Its bytes are added to `memory`.
@@ -131,23 +133,12 @@ impl Jobs {
         &self,
         ids: Vec<JobId>,
         filter: Arc<JobFilter>,
-        mut memory: MemoryShare,
+        memory: MemoryShare,
     ) -> Result<(Vec<Option<Body>>, MemoryShare), JobsError> {
         self.blocking(move |engine| {
             let fits = filter.matcher();
-            let mut bodies = Vec::with_capacity(ids.len());
-            for part in ids.chunks(at_once(limits::JOB_ARGUMENTS_BYTES_MAX)) {
-                let held = memory.bytes();
-                borrow(&mut memory, part.len() * limits::JOB_ARGUMENTS_BYTES_MAX)?;
-                let mut kept = 0;
-                for body in read_bodies(engine, part) {
-                    let body = body.filter(|body| fits(&body.class, &body.arguments));
-                    kept += body.as_ref().map_or(0, Body::bytes);
-                    bodies.push(body);
-                }
-                memory.shrink_to(held + kept as u64);
-            }
-            Ok((bodies, memory))
+            let is_wanted = |body: &Body| fits(&body.class, &body.arguments);
+            read_counted_bodies(engine, &ids, memory, is_wanted)
         })
         .await
     }
@@ -238,6 +229,28 @@ fn read_dead_rows(
     Ok((rows, memory))
 }
 
+/// Reads what jobs are to do, none for one that is not wanted or cannot be read. Its bytes are added to `memory`.
+fn read_counted_bodies(
+    engine: &Engine,
+    ids: &[JobId],
+    mut memory: MemoryShare,
+    is_wanted: impl Fn(&Body) -> bool,
+) -> Result<(Vec<Option<Body>>, MemoryShare), JobsError> {
+    let mut bodies = Vec::with_capacity(ids.len());
+    for part in ids.chunks(at_once(limits::JOB_ARGUMENTS_BYTES_MAX)) {
+        let held = memory.bytes();
+        borrow(&mut memory, part.len() * limits::JOB_ARGUMENTS_BYTES_MAX)?;
+        let mut kept = 0;
+        for body in read_bodies(engine, part) {
+            let body = body.filter(&is_wanted);
+            kept += body.as_ref().map_or(0, Body::bytes);
+            bodies.push(body);
+        }
+        memory.shrink_to(held + kept as u64);
+    }
+    Ok((bodies, memory))
+}
+
 fn read_bodies(engine: &Engine, ids: &[JobId]) -> Vec<Option<Body>> {
     let keys: Vec<[u8; 16]> = ids.iter().map(|id| id.key()).collect();
     let found = engine.records().get_many(stored::BODIES, &keys);
@@ -259,11 +272,37 @@ fn read_bodies(engine: &Engine, ids: &[JobId]) -> Vec<Option<Body>> {
         .collect()
 }
 
-/// The failures of a job of which so many attempts were counted, the oldest first.
-fn read_failures(engine: &Engine, id: JobId, attempts: u16) -> Result<Vec<PastFailure>, JobsError> {
+/// Reads what a job is to do and how it failed. The bytes are added to `memory`.
+fn read_detail(
+    engine: &Engine,
+    id: JobId,
+    attempts: u16,
+    memory: MemoryShare,
+) -> Result<Detail, JobsError> {
+    let (mut bodies, mut memory) = read_counted_bodies(engine, &[id], memory, |_| true)?;
+    let failures = read_failures(engine, id, attempts, &mut memory);
+    Ok((bodies.pop().flatten(), failures, memory))
+}
+
+/// Reads the failures of a job of which so many attempts were counted, the oldest first. Their bytes are added to `memory`.
+fn read_failures(
+    engine: &Engine,
+    id: JobId,
+    attempts: u16,
+    memory: &mut MemoryShare,
+) -> Result<Vec<PastFailure>, JobsError> {
     let first = attempts.saturating_sub(limits::JOB_FAILURES_KEPT) + 1;
     let wanted: Vec<_> = (first..=attempts).map(|attempt| (id, attempt)).collect();
-    Ok(read_many_failures(engine, &wanted)?.into_iter().flatten().collect())
+    let mut failures = Vec::new();
+    for part in wanted.chunks(at_once(limits::JOB_FAILURE_BYTES_MAX)) {
+        let held = memory.bytes();
+        borrow(memory, part.len() * limits::JOB_FAILURE_BYTES_MAX)?;
+        let before = failures.len();
+        failures.extend(read_many_failures(engine, part)?.into_iter().flatten());
+        let kept: usize = failures.iter().skip(before).map(PastFailure::bytes).sum();
+        memory.shrink_to(held + kept as u64);
+    }
+    Ok(failures)
 }
 
 /// How these attempts failed; none for one that did not, or cannot be read.
