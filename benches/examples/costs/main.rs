@@ -1,5 +1,6 @@
 //! A sweep of costs: the CPU time of each operation over powers of ten of what an installation may have much of. The exponent of
-//! its growth is printed; one above 1.2 fails the program, since then something grows with a square.
+//! its growth over all of them is printed, and that over the last one; the former fails the program when it is above 1.2, since then
+//! something grows with a square.
 //! A map of as many entries is measured first, for comparison: where the caches of the processor end, it grows faster than n·log n.
 //!
 //! `cargo run --release -p telltale-benches --example costs [largest size] [dimension]...`

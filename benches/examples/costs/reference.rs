@@ -11,7 +11,7 @@ const ENTRY_BYTES: usize = 200;
 /// The least time of so many rounds counts: another program may use the caches meanwhile.
 const ROUNDS: usize = 3;
 
-/// The growth of a map between the two largest sizes.
+/// The growth of a map over the same sizes.
 pub(crate) fn growth(sizes: &[usize]) -> Growth {
     let round = |size: usize| {
         let before = cpu::seconds();
