@@ -284,8 +284,10 @@ pub const TOP_CLASSES_MAX: usize = 10;
 pub const PUBLIC_KEYS_SHARE: usize = 4;
 /// … of the bytes of bodies in flight, …
 pub const PUBLIC_KEYS_BYTES_SHARE: usize = 2;
-/// … and one address, while it sends, of these requests.
+/// … and one address, while it sends, of these requests …
 pub const PUBLIC_KEYS_ADDRESS_SHARE: usize = 4;
+/// … and of these bytes.
+pub const PUBLIC_KEYS_ADDRESS_BYTES_SHARE: usize = 2;
 
 /// Bytes of a line of headers of an envelope: SDKs send a few hundred.
 pub const ENVELOPE_HEADER_BYTES_MAX: usize = 8 << 10;

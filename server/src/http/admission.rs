@@ -69,6 +69,15 @@ struct Held {
     purpose: Purpose,
     /// Whether the request is counted: it is not while it waits.
     is_counted: AtomicBool,
+    /// What the address that sends it has in flight, where that is limited.
+    of_address: Option<AddressBytes>,
+}
+
+/// The bytes of bodies that one address has in flight, which all of its requests share, and how many it may have.
+#[derive(Clone, Debug)]
+pub(super) struct AddressBytes {
+    pub(super) bytes: Arc<AtomicUsize>,
+    pub(super) bytes_max: usize,
 }
 
 impl Admission {
@@ -92,6 +101,15 @@ impl Admission {
 
     /// The same, of a request with this purpose.
     pub(super) fn enter_for(&self, purpose: Purpose) -> ApiResult<Reservation> {
+        self.enter_from(purpose, None)
+    }
+
+    /// The same, of a request from an address that may have so many bytes in flight.
+    pub(super) fn enter_from(
+        &self,
+        purpose: Purpose,
+        of_address: Option<AddressBytes>,
+    ) -> ApiResult<Reservation> {
         let counts = Arc::clone(&self.0);
         let places = counts.requests_max.saturating_add(purpose.places_beyond());
         if counts.requests.fetch_add(1, Ordering::Relaxed) >= places {
@@ -105,6 +123,7 @@ impl Admission {
             counts,
             body_bytes: AtomicUsize::new(0),
             is_counted: AtomicBool::new(true),
+            of_address,
         })))
     }
 
@@ -123,7 +142,7 @@ impl Reservation {
     /// Takes on more bytes of the body. Sheds the request when others have taken the room; refuses it for good when its body would
     /// not fit if it were the only one.
     pub(super) fn add(&self, bytes: usize) -> ApiResult<()> {
-        let Held { counts, body_bytes, purpose, .. } = &*self.0;
+        let Held { counts, body_bytes, purpose, of_address, .. } = &*self.0;
         if bytes > self.left() {
             let message =
                 "the body is larger than the limit for all bodies together (bodies.in_flight)";
@@ -131,9 +150,15 @@ impl Reservation {
         }
         let before = counts.body_bytes.fetch_add(bytes, Ordering::Relaxed);
         body_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let of_address_before = of_address
+            .as_ref()
+            .map_or(0, |of_address| of_address.bytes.fetch_add(bytes, Ordering::Relaxed));
         let most = counts.body_bytes_max.saturating_add(purpose.body_bytes_beyond());
         if before.saturating_add(bytes) > most {
             return Err(overloaded("too many bytes are being received"));
+        }
+        if of_address.as_ref().is_some_and(|most| of_address_before + bytes > most.bytes_max) {
+            return Err(overloaded("too many bytes are being received from this address"));
         }
         self.0.take(bytes)
     }
@@ -143,6 +168,7 @@ impl Reservation {
         let Held { counts, body_bytes, share, .. } = &*self.0;
         counts.body_bytes.fetch_sub(bytes, Ordering::Relaxed);
         body_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.0.give_back_of_address(bytes);
         let mut share = share.lock();
         let rest = share.bytes().saturating_sub(bytes as u64);
         share.shrink_to(rest);
@@ -165,8 +191,9 @@ impl Reservation {
 
     /// Bytes that may be added if there is no other request.
     pub(super) fn left(&self) -> usize {
-        let Held { counts, body_bytes, .. } = &*self.0;
+        let Held { counts, body_bytes, of_address, .. } = &*self.0;
         let limit = usize::try_from(counts.memory.limit()).unwrap_or(usize::MAX);
+        let limit = of_address.as_ref().map_or(limit, |of_address| limit.min(of_address.bytes_max));
         counts.body_bytes_max.min(limit).saturating_sub(body_bytes.load(Ordering::Relaxed))
     }
 
@@ -194,9 +221,17 @@ impl Held {
         grown.map_err(|full| overloaded(MEMORY_FULL).caused_by(full))
     }
 
+    /// Gives bytes back that the address had in flight.
+    fn give_back_of_address(&self, bytes: usize) {
+        if let Some(of_address) = &self.of_address {
+            of_address.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
     fn leave(&self) {
         let body_bytes = self.body_bytes.swap(0, Ordering::Relaxed);
         self.counts.body_bytes.fetch_sub(body_bytes, Ordering::Relaxed);
+        self.give_back_of_address(body_bytes);
         self.share.lock().shrink_to(0);
         if self.is_counted.swap(false, Ordering::Relaxed) {
             self.counts.requests.fetch_sub(1, Ordering::Relaxed);

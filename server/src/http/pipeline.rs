@@ -55,7 +55,12 @@ where
 {
     let (parts, body) = request.into_parts();
     let mut trail = Trail::begin(server, &parts);
+    let activity = parts.extensions.get::<Arc<Activity>>().cloned();
     let outcome = walk(server, origin, parts, body, &mut trail).await;
+    let outcome = outcome.map_err(|refused| match activity.is_some_and(|it| it.is_known()) {
+        true => refused,
+        false => unless_too_many(server, origin, &trail, refused),
+    });
     trail.finish(server, outcome)
 }
 
@@ -85,6 +90,9 @@ where
         Handler::App(handler) => handler,
     };
     let app = server.ready()?;
+    if route.is_from_stranger(&trail.identity) {
+        refuse_frequent_stranger(server, origin, &parts)?;
+    }
     let place = Place::take(server, origin, route, &trail.identity)?;
     let body = match route.body {
         BodyKind::None => Vec::new(),
@@ -94,8 +102,7 @@ where
         }
     };
     trail.body_bytes = body.len();
-    let told = identify::in_body(app, route, &trail.identity, &body)
-        .map_err(|refused| unless_too_many(server, origin, &parts, refused))?;
+    let told = identify::in_body(app, route, &trail.identity, &body)?;
     if let Some(identity) = told {
         trail.identity = identity;
         identify::check_allowed(route, &trail.identity)?;
@@ -153,16 +160,15 @@ fn pass_head(
     parts: &Parts,
     trail: &mut Trail,
 ) -> ApiResult<Found> {
-    let found = server.router.find(&parts.method, parts.uri.path());
-    let found = found.map_err(|unknown| unless_too_many(server, origin, parts, unknown))?;
+    let found = server.router.find(&parts.method, parts.uri.path())?;
     let route = found.route;
     trail.route = Some((found.index, route));
     check_header_size(server, parts)?;
     if matches!(route.access, Access::Public) {
         count_stranger(server, origin, parts)?;
+        trail.counts_for_address = true;
     }
-    trail.identity = identify::in_head(server, origin, route, parts)
-        .map_err(|refused| unless_too_many(server, origin, parts, refused))?;
+    trail.identity = identify::in_head(server, origin, route, parts)?;
     identify::check_allowed(route, &trail.identity)?;
     introduce(parts, &trail.identity);
     if route.charges.is_none() {
@@ -184,13 +190,27 @@ fn count_stranger(server: &Server, origin: Origin, parts: &Parts) -> ApiResult<(
     }
 }
 
-/// The refusal of a request, or where nobody's key came with it and its address has sent too many such, that.
-fn unless_too_many(server: &Server, origin: Origin, parts: &Parts, refused: ApiError) -> ApiError {
-    use ErrorCode::{MethodNotAllowed, NotFound, Unauthorized};
-    if !matches!(refused.code(), MethodNotAllowed | NotFound | Unauthorized) {
+/// Refuses a request without a key whose address has sent too many, unless its connection has shown one before; counts nothing.
+fn refuse_frequent_stranger(server: &Server, origin: Origin, parts: &Parts) -> ApiResult<()> {
+    let activity = parts.extensions.get::<Arc<Activity>>();
+    match origin {
+        Origin::Network(address) if !activity.is_some_and(|activity| activity.is_known()) => {
+            server.strangers.check(address, server.ticks.elapsed())
+        }
+        Origin::Network(_) | Origin::Control => Ok(()),
+    }
+}
+
+/// Returns the refusal of a request. A mistake of a client whose key is not known, or is public, counts against the rate of its
+/// address, and beyond that rate the refusal says so.
+fn unless_too_many(server: &Server, origin: Origin, trail: &Trail, refused: ApiError) -> ApiError {
+    let Origin::Network(address) = origin else { return refused };
+    let is_mistake =
+        refused.code().status().is_client_error() && refused.code() != ErrorCode::RateLimited;
+    if trail.identity.is_known() || trail.counts_for_address || !is_mistake {
         return refused;
     }
-    count_stranger(server, origin, parts).err().unwrap_or(refused)
+    server.strangers.count(address, server.ticks.elapsed()).err().unwrap_or(refused)
 }
 
 /// Tells the connection that work begins, unless only the body will tell for whom.

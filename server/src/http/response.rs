@@ -12,7 +12,7 @@ use telltale_engine::{Memory, MemoryOwner, MemoryShare};
 use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ApiResult, Details, ErrorCode};
 use crate::limits;
-use crate::platform::json::CountedText;
+use crate::platform::json::{CountedText, NoJson};
 
 /// An answer, not yet compressed.
 #[derive(Clone, Debug)]
@@ -125,6 +125,20 @@ impl Response {
     pub fn json<T: Serialize>(status: StatusCode, body: &T) -> ApiResult<Self> {
         let bytes = serde_json::to_vec(body).map_err(ApiError::internal)?;
         Ok(Self::bytes(status, "application/json", bytes))
+    }
+
+    /// Any status with this JSON, which may be large: its text counts in the account of memory from before it is written.
+    pub fn counted_json<T: Serialize>(
+        status: StatusCode,
+        body: &T,
+        memory: &Memory,
+    ) -> ApiResult<Self> {
+        let mut text = CountedText::new(memory);
+        text.append(body).map_err(|failure| match failure {
+            NoJson::MemoryFull(full) => overloaded(MEMORY_FULL).caused_by(full),
+            NoJson::Invalid(error) => ApiError::internal(error),
+        })?;
+        Ok(Self { status, ..Self::counted(text) })
     }
 
     /// Any status, content type and bytes.

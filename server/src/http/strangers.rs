@@ -9,12 +9,12 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
-
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::admission::{Admission, Reservation, overloaded};
+use super::admission::{AddressBytes, Admission, Purpose, Reservation, overloaded};
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::settings::Settings;
 use crate::limits;
@@ -37,10 +37,18 @@ pub(super) struct Strangers {
 #[derive(Debug)]
 struct SharedPlaces {
     admission: Admission,
-    of_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    of_address: Arc<Mutex<HashMap<IpAddr, OfAddress>>>,
     per_address_max: usize,
+    bytes_per_address_max: usize,
     /// What is said where an address has its part.
     refusal: &'static str,
+}
+
+/// What one address has in flight.
+#[derive(Debug, Default)]
+struct OfAddress {
+    requests: usize,
+    body_bytes: Arc<AtomicUsize>,
 }
 
 /// How often the addresses have asked.
@@ -61,7 +69,7 @@ struct Rates {
 #[derive(Debug)]
 pub(super) struct StrangersPlace {
     pub(super) reservation: Reservation,
-    of_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    of_address: Arc<Mutex<HashMap<IpAddr, OfAddress>>>,
     address: IpAddr,
 }
 
@@ -74,6 +82,7 @@ impl Strangers {
             admission: Admission::of(requests, bytes, &settings.memory),
             of_address: Arc::default(),
             per_address_max: settings.strangers_per_address_max,
+            bytes_per_address_max: bytes,
             refusal: "too many requests without a key come from this address",
         };
         let requests = (settings.requests_in_flight_max / limits::PUBLIC_KEYS_SHARE).max(1);
@@ -82,6 +91,7 @@ impl Strangers {
             admission: Admission::of(requests, bytes, &settings.memory),
             of_address: Arc::default(),
             per_address_max: (requests / limits::PUBLIC_KEYS_ADDRESS_SHARE).max(1),
+            bytes_per_address_max: bytes / limits::PUBLIC_KEYS_ADDRESS_BYTES_SHARE,
             refusal: "too many requests with a public key come from this address",
         };
         let rates = Rates::new(settings.stranger_requests_per_second).map(Mutex::new);
@@ -91,12 +101,13 @@ impl Strangers {
     /// Counts a request without a key, or refuses it where its address has sent too many.
     pub(super) fn count(&self, address: IpAddr, now: Duration) -> ApiResult<()> {
         let Some(rates) = &self.rates else { return Ok(()) };
-        rates.lock().count(site_of(address), now).map_err(|wait| {
-            let message = "too many requests without a key come from this address";
-            let seconds = wait.as_millis().div_ceil(1_000).max(1);
-            ApiError::new(ErrorCode::RateLimited, message)
-                .retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
-        })
+        rates.lock().count(site_of(address), now).map_err(too_often)
+    }
+
+    /// Refuses a request unread where its address has sent too many without a key; counts nothing.
+    pub(super) fn check(&self, address: IpAddr, now: Duration) -> ApiResult<()> {
+        let Some(rates) = &self.rates else { return Ok(()) };
+        rates.lock().wait(site_of(address), now).map_or(Ok(()), |wait| Err(too_often(wait)))
     }
 
     /// Lets a stranger in, or sheds the request.
@@ -115,17 +126,28 @@ impl Strangers {
     }
 }
 
+/// The refusal of an address that has to wait so long.
+fn too_often(wait: Duration) -> ApiError {
+    let message = "too many requests without a key come from this address";
+    let seconds = wait.as_millis().div_ceil(1_000).max(1);
+    ApiError::new(ErrorCode::RateLimited, message)
+        .retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
+}
+
 impl SharedPlaces {
     fn enter(&self, address: IpAddr) -> ApiResult<StrangersPlace> {
         let address = site_of(address);
-        let reservation = self.admission.enter()?;
-        let mut of_address = self.of_address.lock();
-        let places = of_address.get(&address).copied().unwrap_or_default();
-        if places >= self.per_address_max {
+        let mut all = self.of_address.lock();
+        let held = all.get(&address).map_or(0, |of_address| of_address.requests);
+        if held >= self.per_address_max {
             return Err(overloaded(self.refusal));
         }
-        of_address.insert(address, places + 1);
-        drop(of_address);
+        let bytes = all.get(&address).map(|held| Arc::clone(&held.body_bytes)).unwrap_or_default();
+        let bytes_max = self.bytes_per_address_max;
+        let part = AddressBytes { bytes: Arc::clone(&bytes), bytes_max };
+        let reservation = self.admission.enter_from(Purpose::Any, Some(part))?;
+        all.insert(address, OfAddress { requests: held + 1, body_bytes: bytes });
+        drop(all);
         Ok(StrangersPlace { reservation, of_address: Arc::clone(&self.of_address), address })
     }
 }
@@ -168,12 +190,26 @@ impl Rates {
     }
 }
 
+impl Rates {
+    /// How long the next request of an address has to wait, where it has to.
+    fn wait(&self, address: IpAddr, now: Duration) -> Option<Duration> {
+        let is_full = self.paid_at.len() >= limits::STRANGER_ADDRESSES_MAX;
+        let paid_at = match self.paid_at.get(&address) {
+            Some(paid_at) => *paid_at,
+            None if is_full => self.others_paid_at,
+            None => now,
+        };
+        let next = paid_at.max(now) + self.pause;
+        (next - now).checked_sub(self.burst).filter(|wait| !wait.is_zero())
+    }
+}
+
 impl Drop for StrangersPlace {
     fn drop(&mut self) {
         let mut of_address = self.of_address.lock();
-        if let Some(places) = of_address.get_mut(&self.address) {
-            *places -= 1;
-            if *places == 0 {
+        if let Some(held) = of_address.get_mut(&self.address) {
+            held.requests -= 1;
+            if held.requests == 0 {
                 of_address.remove(&self.address);
             }
         }
@@ -215,6 +251,30 @@ mod tests {
         strangers.enter(b).unwrap_err();
         drop(second);
         let _fourth = strangers.enter(b).unwrap();
+    }
+
+    #[test]
+    fn an_address_with_a_public_key_leaves_half_of_the_bytes_to_others() {
+        let settings = Settings { body_bytes_in_flight_max: 4_000, ..Settings::default() };
+        let strangers = Strangers::new(&settings);
+        let [a, b] = ["10.0.0.1", "10.0.0.2"].map(ip);
+        let alone = strangers.enter_with_public_key(a).unwrap();
+        assert_eq!(alone.reservation.left(), 1_000);
+        assert_eq!(alone.reservation.add(1_001).unwrap_err().code(), ErrorCode::PayloadTooLarge);
+        alone.reservation.add(600).unwrap();
+        let second = strangers.enter_with_public_key(a).unwrap();
+        assert_eq!(second.reservation.add(401).unwrap_err().code(), ErrorCode::Overloaded);
+        drop(second);
+        let second = strangers.enter_with_public_key(a).unwrap();
+        second.reservation.add(400).unwrap();
+        let other = strangers.enter_with_public_key(b).unwrap();
+        other.reservation.add(1_000).unwrap();
+        alone.reservation.give_back(100);
+        second.reservation.add(100).unwrap();
+        drop((alone, second, other));
+        assert_eq!(strangers.with_public_key.admission.body_bytes(), 0);
+        assert!(strangers.with_public_key.of_address.lock().is_empty());
+        strangers.enter_with_public_key(a).unwrap().reservation.add(1_000).unwrap();
     }
 
     fn ip(text: &str) -> IpAddr {

@@ -32,6 +32,8 @@ pub(super) struct Trail {
     /// How the quota stands that the request counted against.
     pub(super) usage: Option<Usage>,
     pub(super) body_bytes: usize,
+    /// Whether the request counts against the rate of its address.
+    pub(super) counts_for_address: bool,
     request_id: String,
     began: Duration,
     /// The tags that the caller has already.
@@ -49,6 +51,7 @@ impl Trail {
             identity: Identity::Anonymous,
             usage: None,
             body_bytes: 0,
+            counts_for_address: false,
             request_id: request_id.unwrap_or_else(|| server.ids.next("")),
             began: server.ticks.elapsed(),
             known_tags: etag::known_tags(&parts.method, &parts.headers),

@@ -253,6 +253,30 @@ fn who_asks_too_often_without_a_key_is_refused_until_a_key_is_shown() {
     }
 }
 
+#[test]
+fn mistakes_without_a_key_have_a_rate_whatever_they_are() {
+    let envelope = "POST /api/1/envelope/ HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n";
+    let many: String = (0..120).map(|n| format!("X-{n}: 1\r\n")).collect();
+    let mistakes = [
+        (format!("{envelope}Content-Encoding: foo\r\n\r\n{{}}"), 415),
+        (format!("{envelope}Content-Encoding: gzip\r\n\r\n{{}}"), 400),
+        (format!("GET /healthz HTTP/1.1\r\nHost: a\r\n{many}\r\n"), 400),
+        ("GET /healthz?nothing=1 HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(), 400),
+    ];
+    for (mistake, status) in mistakes {
+        let server = strict().start();
+        let ask = || {
+            let mut wire = server.wire();
+            wire.send(mistake.clone());
+            wire.answer().map(|answer| answer.status)
+        };
+        assert_eq!(ask(), Some(status), "{mistake}");
+        eventually("a request too many", || (0..200).find(|_| ask() == Some(429)).map(|_| ()));
+        let mut keyed = server.wire();
+        is_answered_at_once(&mut keyed);
+    }
+}
+
 /// Asks 500 times for what is refused with this code: the log has few lines about that, and one that counts the others.
 #[track_caller]
 fn writes_few_lines(server: &Server, code: &str, mut ask: impl FnMut()) {
@@ -317,7 +341,8 @@ fn sent(verb: &str, path: &str, key: &Value, body: &str) -> String {
 
 #[test]
 fn refusals_of_a_public_key_write_few_lines_to_the_log() {
-    let server = Server::start();
+    // Otherwise most of them would be refused for their number.
+    let server = Setup::new().set("http.stranger_requests_per_second", "0").start();
     let client = server.client();
     let (public, reader) = (public_key(&client), make(&client, json!(["read"]), json!({})));
     let mut wire = server.wire();

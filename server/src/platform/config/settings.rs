@@ -211,7 +211,7 @@ settings! {
         bulk: ByteSize = "32MiB";
         /// Points of a bulk body that are stored in one write, at most 1048576 and one for each KiB of `memory.limit`; a body of more is several. Fewer take less memory.
         bulk_write_points: u64 = "1_048_576";
-        /// Of all bodies being read or answered, as they came and unpacked; past it requests are shed with 503, and one that is larger alone is refused with 413. Workers that fetch and finish jobs, and deletions, may exceed it by up to 1 MiB. Clients with a public key have half as much for themselves. `auto` is an eighth of `memory.limit`, 256 MiB at most.
+        /// Of all bodies being read or answered, as they came and unpacked; past it requests are shed with 503, and one that is larger alone is refused with 413. Workers that fetch and finish jobs, and deletions, may exceed it by up to 1 MiB. Clients with a public key have half as much for themselves, and one address half of that while it sends. `auto` is an eighth of `memory.limit`, 256 MiB at most.
         in_flight: Auto<ByteSize> = "auto";
     }
 
