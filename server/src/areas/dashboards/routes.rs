@@ -10,7 +10,7 @@ use http::header::ETAG;
 use serde::Serialize;
 use telltale_engine::Versioned;
 
-use super::data::{Span, render};
+use super::data::{RenderedWidgets, Span, render};
 use super::error::DashboardsError;
 use super::model::Dashboard;
 use super::ops;
@@ -78,7 +78,7 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<DashboardPatch>()?.into_change()?;
     let work = move |app: &App| ops::update(app, req.param("id"), &change, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    shown(&app, StatusCode::OK, &written, Span::own(app.now())).await
+    shown_after_write(&app, StatusCode::OK, &written).await
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -133,10 +133,12 @@ async fn widget_data(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let found = app.blocking(move |app| ops::get(app, req.param("id"))).await?;
     let widget = found.value.widget(&widget_id)?;
     let range = span.range(&widget.definition.options)?;
-    let Some(rendered) = render(&app, [widget], span).await.pop() else {
+    let RenderedWidgets { mut widgets, memory: _memory } = render(&app, [widget], span).await;
+    let Some(rendered) = widgets.pop() else {
         return Err(DashboardsError::WidgetNotFound(widget_id).into());
     };
-    answer(StatusCode::OK, WidgetDataView::new(widget, range, rendered), found.revision)
+    let data = WidgetDataView::new(widget, range, rendered);
+    counted_answer(&app, StatusCode::OK, data, found.revision)
 }
 
 /// Whether the caller's `If-Match` allows a change of this revision.
@@ -151,7 +153,21 @@ async fn created(app: &Arc<App>, req: &Request, dashboard: Dashboard) -> ApiResu
     let is_kept = remembered.body().len() <= limits::IDEMPOTENT_BODY_BYTES_MAX;
     let receipt = if is_kept { req.receipt(&remembered) } else { None };
     let stored = app.blocking(move |app| ops::insert(app, dashboard, receipt)).await?;
-    shown(app, StatusCode::CREATED, &stored, Span::own(app.now())).await
+    shown_after_write(app, StatusCode::CREATED, &stored).await
+}
+
+/// Answers a dashboard that was stored with what its widgets show, or without where there is no memory for that.
+async fn shown_after_write(
+    app: &Arc<App>,
+    status: StatusCode,
+    stored: &Versioned<Dashboard>,
+) -> ApiResult<Response> {
+    match shown(app, status, stored, Span::own(app.now())).await {
+        Err(refused) if refused.code() == ErrorCode::Overloaded => {
+            answer(status, DashboardView::plain(&stored.value), stored.revision)
+        }
+        shown => shown,
+    }
 }
 
 /// Answers a dashboard with what its widgets show.
@@ -161,8 +177,21 @@ async fn shown(
     found: &Versioned<Dashboard>,
     span: Span,
 ) -> ApiResult<Response> {
-    let rendered = render(app, &found.value.widgets, span).await;
-    answer(status, DashboardView::rendered(&found.value, rendered), found.revision)
+    let RenderedWidgets { widgets, memory: _memory } =
+        render(app, &found.value.widgets, span).await;
+    let data = DashboardView::rendered(&found.value, widgets);
+    counted_answer(app, status, data, found.revision)
+}
+
+/// Answers with values, whose text may be large.
+fn counted_answer<T: Serialize>(
+    app: &App,
+    status: StatusCode,
+    data: T,
+    revision: u64,
+) -> ApiResult<Response> {
+    let response = Response::counted_json(status, &Data { data }, app.engine().memory())?;
+    Ok(tagged(response, revision))
 }
 
 fn answer<T: Serialize>(status: StatusCode, data: T, revision: u64) -> ApiResult<Response> {

@@ -1,5 +1,8 @@
 //! JSON texts of answers that may be large: their bytes count in the account of memory from before they are written.
 
+use std::io::{self, Write};
+
+use serde::Serialize;
 use telltale_engine::{Memory, MemoryFull, MemoryOwner, MemoryShare};
 
 /// A text, and its share of memory.
@@ -29,6 +32,16 @@ impl CountedText {
         Ok(written)
     }
 
+    /// Appends the JSON of a value. Fails where there is no memory for it; what is written by then stays.
+    pub fn append<T: Serialize>(&mut self, value: &T) -> Result<(), NoJson> {
+        let mut pieces = Pieces { text: self, full: None };
+        let written = serde_json::to_writer(&mut pieces, value);
+        match pieces.full {
+            Some(full) => Err(NoJson::MemoryFull(full)),
+            None => written.map_err(NoJson::Invalid),
+        }
+    }
+
     /// The text so far.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -51,9 +64,62 @@ impl CountedText {
     }
 }
 
+/// Why a value has not become JSON.
+#[derive(Debug)]
+pub enum NoJson {
+    /// There is no memory for its text.
+    MemoryFull(MemoryFull),
+    /// JSON has no form for it.
+    Invalid(serde_json::Error),
+}
+
+/// Bytes that a text grows by at least.
+const PIECE_BYTES_MIN: usize = 4 << 10;
+
+/// Appends bytes to a text, which grows by half each time.
+struct Pieces<'t> {
+    text: &'t mut CountedText,
+    full: Option<MemoryFull>,
+}
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = &mut *self.text;
+        let free = text.bytes.capacity() - text.bytes.len();
+        if free < bytes.len() {
+            let more = bytes.len().max(text.bytes.len() / 2).max(PIECE_BYTES_MIN);
+            if let Err(full) = text.write(more, |_| ()) {
+                self.full = Some(full);
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+        }
+        text.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_counts_while_it_becomes_text() {
+        let memory = Memory::new(100_000);
+        let mut text = CountedText::new(&memory);
+        let value: Vec<u32> = (0..8_000).collect();
+        text.append(&value).unwrap();
+        assert_eq!(text.bytes(), serde_json::to_vec(&value).unwrap());
+        assert_eq!(memory.held(), text.bytes.capacity() as u64);
+        let large = vec![value; 10];
+        assert!(matches!(text.append(&large), Err(NoJson::MemoryFull(_))));
+        assert!(memory.held() <= memory.limit());
+        drop(text);
+        assert_eq!(memory.held(), 0);
+    }
 
     #[test]
     fn a_text_counts_before_it_is_written_and_until_it_is_dropped() {

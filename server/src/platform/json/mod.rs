@@ -12,7 +12,7 @@ mod syntax;
 mod whole;
 mod write;
 
-pub use counted::CountedText;
+pub use counted::{CountedText, NoJson};
 pub use document_memory::{
     has_too_many_values, reserve_document, reserve_document_unconditionally,
 };

@@ -6,5 +6,5 @@ mod render;
 mod shape;
 
 pub(super) use heatmap::Cell;
-pub(super) use render::{Rendered, Span, render};
+pub(super) use render::{Rendered, RenderedWidgets, Span, render};
 pub(super) use shape::{Data, Item, Point, Text};

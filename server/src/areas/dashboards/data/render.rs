@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use telltale_engine::{TimeRange, TimestampMs};
+use telltale_engine::{Error, MemoryOwner, MemoryShare, TimeRange, TimestampMs};
 
 use super::shape::{Data, compute};
 use crate::app::App;
@@ -22,6 +22,13 @@ use crate::platform::time::Moment;
 
 /// What became of a widget.
 pub(in crate::areas::dashboards) type Rendered = Result<Data, ApiError>;
+
+/// What became of widgets, and the memory that their values count as until the answer is written.
+#[derive(Debug, Default)]
+pub(in crate::areas::dashboards) struct RenderedWidgets {
+    pub(in crate::areas::dashboards) widgets: Vec<Rendered>,
+    pub(in crate::areas::dashboards) memory: Vec<MemoryShare>,
+}
 
 /// The range that the caller wants in place of the widgets' own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,14 +79,28 @@ pub(in crate::areas::dashboards) async fn render<'a>(
     app: &Arc<App>,
     widgets: impl IntoIterator<Item = &'a Widget>,
     span: Span,
-) -> Vec<Rendered> {
-    join_all(widgets.into_iter().map(|widget| one(app, widget, span))).await
+) -> RenderedWidgets {
+    let all = join_all(widgets.into_iter().map(|widget| one(app, widget, span))).await;
+    let mut rendered = RenderedWidgets::default();
+    for outcome in all {
+        rendered.widgets.push(outcome.map(|(data, memory)| {
+            rendered.memory.push(memory);
+            data
+        }));
+    }
+    rendered
 }
 
-async fn one(app: &Arc<App>, widget: &Widget, span: Span) -> Rendered {
+async fn one(app: &Arc<App>, widget: &Widget, span: Span) -> ApiResult<(Data, MemoryShare)> {
     let range = span.range(&widget.definition.options)?;
     let definition = widget.definition.clone();
-    let work = app.query(move |app| compute(app, &definition, range));
+    let work = app.query(move |app| -> Result<_, DashboardsError> {
+        let data = compute(app, &definition, range)?;
+        let mut memory = app.engine().memory().share(MemoryOwner::Answers);
+        // The others are still to come, and the answer waits for all of them.
+        memory.grow(data.bytes() as u64).map_err(Error::from)?;
+        Ok((data, memory))
+    });
     let rendered = within(app.widget_timeout(), work).await;
     if let Err(error) = &rendered
         && let Some(cause) = error.cause()

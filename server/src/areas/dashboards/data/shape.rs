@@ -34,6 +34,32 @@ pub(in crate::areas::dashboards) enum Data {
     Cells(Vec<Cell>),
 }
 
+impl Data {
+    /// Bytes in memory, about, with those of the form in which it is written as JSON.
+    pub(super) fn bytes(&self) -> usize {
+        let text = |text: &String| size_of::<String>() + text.len();
+        let heap: usize = match self {
+            Self::Number(_) | Self::Compared { .. } => 0,
+            Self::Series(points) => size_of_val(points.as_slice()),
+            Self::Groups(groups) => {
+                groups.iter().map(|(label, points)| text(label) + size_of_val(&points[..])).sum()
+            }
+            Self::Items(items) => {
+                items.iter().map(|item| size_of::<Item>() + item.label.len()).sum()
+            }
+            Self::Rows(rows) => {
+                let cell = |(name, cell): &(String, Text)| {
+                    let word = if let Text::Word(word) = cell { word.len() } else { 0 };
+                    text(name) + size_of::<Text>() + word
+                };
+                rows.iter().flatten().map(cell).sum()
+            }
+            Self::Cells(cells) => size_of_val(cells.as_slice()),
+        };
+        2 * (size_of::<Self>() + heap)
+    }
+}
+
 /// A number of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::areas::dashboards) struct Point {
