@@ -83,13 +83,13 @@ mod tests {
         let (Growth::AtLeast(exponent) | Growth::Exponent(exponent)) = growth else {
             panic!("{times:?} is noise")
         };
-        assert!((exponent - expected).abs() < 0.03, "{growth:?} instead of {expected}");
+        assert!((exponent - expected).abs() < 0.035, "{growth:?} instead of {expected}");
         assert_eq!(growth.is_steep(), is_steep, "{growth:?}");
     }
 
     #[test]
     fn the_exponent_is_that_of_the_growth() {
-        for (power, is_steep) in [(0.7, false), (1.0, false), (1.3, true), (2.0, true)] {
+        for (power, is_steep) in [(1.0, false), (1.1, false), (1.3, true), (2.0, true)] {
             check(&times(power, 0.0), power, is_steep);
             check(&times(power, 5.0), power, is_steep);
         }

@@ -163,8 +163,8 @@ fn good_lines_are_kept_and_bad_ones_told_by_their_number() {
         (b"cpu,host=\xff value=1", "invalid_parameter"),
     ];
     let mut body = Vec::new();
-    for (line, _) in bad {
-        body.extend_from_slice(format!("good value=1 {T0}000000\n").as_bytes());
+    for ((line, _), n) in bad.iter().zip(T0..) {
+        body.extend_from_slice(format!("good value=1 {n}000000\n").as_bytes());
         body.extend_from_slice(line);
         body.push(b'\n');
     }
@@ -247,16 +247,24 @@ fn nothing_is_nothing() {
 fn bodies_may_be_compressed_and_of_any_type() {
     let server = Server::start();
     let client = server.client();
-    let lines: String =
-        (0..1_000).map(|i| format!("a,n={} value={i} {}000000\n", i % 10, T0 + i)).collect();
+    let lines = |from: i64| -> String {
+        (from..from + 1_000)
+            .map(|i| format!("a,n={} value={i} {}000000\n", i % 10, T0 + i))
+            .collect()
+    };
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
-    assert!(gzip.write_all(lines.as_bytes()).is_ok() && zlib.write_all(lines.as_bytes()).is_ok());
+    assert!(gzip.write_all(lines(0).as_bytes()).is_ok());
+    assert!(zlib.write_all(lines(1_000).as_bytes()).is_ok());
     for (i, (encoding, kind, body)) in [
         ("gzip", "text/plain; charset=utf-8", gzip.finish().unwrap_or_default()),
         ("deflate", "application/octet-stream", zlib.finish().unwrap_or_default()),
-        ("zstd", "application/json", zstd::encode_all(lines.as_bytes(), 1).unwrap_or_default()),
-        ("identity", "x", lines.clone().into_bytes()),
+        (
+            "zstd",
+            "application/json",
+            zstd::encode_all(lines(2_000).as_bytes(), 1).unwrap_or_default(),
+        ),
+        ("identity", "x", lines(3_000).into_bytes()),
     ]
     .into_iter()
     .enumerate()
@@ -268,7 +276,7 @@ fn bodies_may_be_compressed_and_of_any_type() {
     }
     assert_eq!(points_of(&client, "a"), 4_000);
     let request = client.request("POST", PATH).header("content-encoding", "snappy");
-    request.body(lines).send().refused(415, "unsupported_media_type");
+    request.body(lines(0)).send().refused(415, "unsupported_media_type");
 }
 
 #[test]

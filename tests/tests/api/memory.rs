@@ -164,8 +164,8 @@ fn a_limit_that_leaves_nothing_is_refused_by_name() {
     }
 }
 
-/// Batches of a thousand jobs, which together take more than half of 128 MiB.
-const JOB_BATCHES: u64 = 320;
+/// Batches of a thousand jobs, which together take more than 128 MiB leave beside the program.
+const JOB_BATCHES: u64 = 480;
 
 /// Jobs that came under a higher limit than there is now, and take all of this one.
 #[test]
@@ -184,11 +184,16 @@ fn jobs_that_fill_the_memory_can_be_worked_and_deleted() {
     let large = format!("/api/v1/dashboards/{}", text(&dashboards[0]["id"]));
     client.get(&large).data(200);
     roomy.terminate();
-    let server = setup.set("memory.limit", "\"128MiB\"").start();
+    let server = setup
+        .set("memory.limit", "\"128MiB\"")
+        .set("storage.cache_bytes", "\"4MiB\"")
+        .set("storage.event_cache_bytes", "\"4MiB\"")
+        .set("jobs.waiting_bytes_max", "\"8MiB\"")
+        .start();
     let client = server.client();
     eventually("memory to be full", || {
         let jobs = held_by(&client, "jobs");
-        (jobs > 64 << 20 && client.get(&large).status == 503).then_some(())
+        (jobs > 80 << 20 && client.get(&large).status == 503).then_some(())
     });
     client.post("/api/v1/metrics", &gauge("a", T0, 1.0)).refused(503, "overloaded");
     let worker = register(&client, &["default"]);

@@ -93,7 +93,7 @@ fn memory_is_shared_out_as_the_machine_has_it() {
 
 #[test]
 fn what_lasts_takes_half_of_the_limit_at_most() {
-    for limit_mib in [128, 256, 300, 512, 1_024, 2_048, 4_096, 16_384] {
+    for limit_mib in [256, 300, 512, 1_024, 2_048, 4_096, 16_384] {
         let file = format!("[memory]\nlimit = \"{limit_mib}MiB\"\n");
         let plan = MemoryPlan::of(&load(&file, &[], &[]).unwrap().config, 64 << 30);
         let lasting = 2 * plan.head + plan.cache + plan.cache / 8 + plan.event_cache;
@@ -119,7 +119,8 @@ fn a_limit_that_leaves_too_little_is_refused() {
         // The program and requests leave too little.
         ("32MiB", ""),
         ("64MiB", ""),
-        ("120MiB", ""),
+        ("128MiB", ""),
+        ("240MiB", ""),
     ];
     for (limit, storage) in cases {
         let file = format!("[memory]\nlimit = \"{limit}\"\n[storage]\n{storage}\n");
@@ -156,7 +157,7 @@ fn jobs_and_errors_that_never_leave_room_are_refused() {
             "{refused}"
         );
     }
-    for setting in ["waiting_bytes_max = \"40MiB\"", "waiting_bytes_max = \"auto\""] {
+    for setting in ["waiting_bytes_max = \"30MiB\"", "waiting_bytes_max = \"auto\""] {
         load(&format!("[memory]\nlimit = \"256MiB\"\n[jobs]\n{setting}\n"), &[], &[]).unwrap();
     }
 }
@@ -164,7 +165,7 @@ fn jobs_and_errors_that_never_leave_room_are_refused() {
 /// Whatever the stores hold, up to what the plan gives them: a quarter of the limit is for those who ask.
 #[test]
 fn full_stores_leave_a_quarter_to_bodies_queries_and_answers() {
-    for limit_mib in [128, 256, 512, 1_024, 2_048, 16_384] {
+    for limit_mib in [256, 512, 1_024, 2_048, 16_384] {
         let file = format!("[memory]\nlimit = \"{limit_mib}MiB\"\n");
         let config = load(&file, &[], &[]).unwrap().config;
         let (plan, memory) = (config.plan, config.memory());
