@@ -12,7 +12,7 @@ use telltale_benches::data::{DAY, START, fill, options, series};
 use telltale_benches::house::House;
 use telltale_engine::{
     Aggregation, Durability, Engine, Interval, MetricName, MetricQuery, MetricType, Options,
-    PointBatch, SeriesId, Spelling, TimeRange, TimestampMs,
+    PointBatch, SeriesId, SeriesKeyHash, TimeRange, TimestampMs,
 };
 
 const SERIES: usize = 1_000;
@@ -24,20 +24,20 @@ fn resolve(c: &mut Criterion) {
     let unlimited = Options { series_per_metric, series_total, ..options() };
     let engine = Engine::open(dir.path(), unlimited).unwrap();
     let hosts: Vec<String> = (0..SERIES).map(|i| format!("host-{i}")).collect();
-    let spellings: Vec<String> = hosts.iter().map(|h| format!("cpu,host={h} usage")).collect();
+    let key_hashes: Vec<String> = hosts.iter().map(|h| format!("cpu,host={h} usage")).collect();
     let mut batch = engine.batch();
-    for (host, bytes) in hosts.iter().zip(&spellings) {
-        let spelling = Spelling::of(bytes.as_bytes());
-        batch.spelled(spelling, "cpu", MetricType::Gauge, &[("host", host)]).unwrap();
+    for (host, bytes) in hosts.iter().zip(&key_hashes) {
+        let key_hash = SeriesKeyHash::of(bytes.as_bytes());
+        batch.series_of_hash(key_hash, "cpu", MetricType::Gauge, &[("host", host)]).unwrap();
     }
     let mut group = c.benchmark_group("resolve");
     group.throughput(Throughput::Elements(SERIES as u64));
     group.bench_function("seen, by the bytes that were sent", |b| {
         b.iter(|| {
             let mut batch = engine.batch();
-            for bytes in &spellings {
-                let spelling = Spelling::of(bytes.as_bytes());
-                black_box(batch.known(spelling).unwrap());
+            for bytes in &key_hashes {
+                let key_hash = SeriesKeyHash::of(bytes.as_bytes());
+                black_box(batch.known(key_hash).unwrap());
             }
         });
     });

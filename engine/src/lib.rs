@@ -67,7 +67,9 @@ pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
 pub use maintenance::{BackupReport, DeleteReport, ExpireReport, MergeReport, VerifyReport};
 pub use memory::{AnswerMemory, Memory, MemoryFull, MemoryOwner, MemoryShare};
-pub use metrics::{BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, Spelling};
+pub use metrics::{
+    BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, SeriesKeyHash,
+};
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
 pub use records::{RecordBatch, Records, Table};

@@ -17,7 +17,7 @@ use crate::ballast::Ballast;
 use crate::damage::{DamageList, Finding};
 use crate::directory::{self, DB_DIR, LOG_DIR};
 use crate::documents::Documents;
-use crate::engine::Rooms;
+use crate::engine::EngineInner;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::{Committer, FileOps, Segments};
@@ -30,12 +30,12 @@ use crate::storage::Store;
 use crate::telemetry::{self, HeadSink, Telemetry};
 use crate::trusted_time::TrustedClock;
 
-pub(crate) fn open(dir: &Path, options: Options) -> Result<Rooms> {
+pub(crate) fn open(dir: &Path, options: Options) -> Result<EngineInner> {
     open_on(dir, options, FileOps::system())
 }
 
 /// [`open`], with what is done to the files of the log.
-pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<Rooms> {
+pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<EngineInner> {
     let lock = directory::claim(dir)?;
     let ballast = Ballast::new(dir, options.disk_free_bytes);
     ballast.release();
@@ -86,7 +86,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         trusted.persist()?;
     }
     // From here on the threads are stopped however this ends.
-    let rooms = Rooms {
+    let rooms = EngineInner {
         dir: dir.to_owned(),
         telemetry,
         documents,
@@ -105,14 +105,14 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     Ok(rooms)
 }
 
-fn start_threads(rooms: &Rooms, ballast: Ballast, maintenance: Maintenance) -> Result<()> {
+fn start_threads(rooms: &EngineInner, ballast: Ballast, maintenance: Maintenance) -> Result<()> {
     let keeper = Arc::clone(&rooms.keeper);
     rooms.threads.lock().push(thread("telltale-keeper", move || keeper.run())?);
     let holdings = Holdings {
         telemetry: Arc::clone(&rooms.telemetry),
         committer: Arc::clone(&rooms.committer),
     };
-    holdings.tell();
+    holdings.update_account();
     if maintenance == Maintenance::Background {
         let (store, alarm) = (Arc::clone(&rooms.store), Arc::clone(&rooms.alarm));
         let watch = Watch { store, alarm, ballast, holdings };

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::engine::Rooms;
+use crate::engine::EngineInner;
 use crate::maintenance::MergeMemory;
 use crate::storage::{disk_free, disk_used};
 
@@ -72,7 +72,7 @@ pub struct EngineStats {
 }
 
 impl EngineStats {
-    pub(crate) fn of(rooms: &Rooms) -> Self {
+    pub(crate) fn of(rooms: &EngineInner) -> Self {
         let (metrics, series, registry_bytes) = rooms.telemetry.metrics.registry().size();
         let head = rooms.telemetry.metrics.view().head_size();
         let catalog = rooms.telemetry.metrics.view().catalog();

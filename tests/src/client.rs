@@ -71,7 +71,7 @@ impl Client {
         self.request("DELETE", path).send()
     }
 
-    /// Begins any other request.
+    /// StartTime any other request.
     pub fn request<'a>(&'a self, method: &'a str, path: &'a str) -> Outgoing<'a> {
         Outgoing { client: self, method, path, headers: Vec::new(), body: None }
     }

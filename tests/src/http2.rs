@@ -69,7 +69,7 @@ fn literal(block: &mut Vec<u8>, name: &[u8], value: &str) {
 }
 
 impl Http2 {
-    /// Begins to speak HTTP/2 on a new connection.
+    /// StartTime to speak HTTP/2 on a new connection.
     pub fn begin(mut wire: Wire) -> Self {
         wire.send(PREFACE).send(frame(SETTINGS, 0, 0, &[]));
         Self(wire)

@@ -20,10 +20,10 @@
 //! low parts: for each page its bytes: varint, then all pages           (parts only)
 //! ```
 
-use super::binary::Unit;
 use super::bits::{BitReader, BitWriter};
 use super::bytes::{Reader, put_varint};
 use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_decimals};
+use super::fixed_point::Unit;
 use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
 use super::runs::Runs;
 use super::verified::{expect_same, same_bits};
@@ -75,7 +75,7 @@ fn encode_doubles(
         && let Some(parts) = to_parts(values)
         && deltas_take(&parts.highs, runs) + parts.low_bits < deltas_take(&ordered, runs)
     {
-        let (exponent, dropped) = parts.unit.told();
+        let (exponent, dropped) = parts.unit.stored();
         out.extend_from_slice(&[FORM_PARTS + WITH_DELTAS, dropped]);
         put_varint(out, exponent);
         put_exceptions(&parts.exceptions, out);

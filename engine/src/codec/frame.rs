@@ -61,7 +61,7 @@ impl FrameKind {
     }
 }
 
-/// Begins a frame in `out`; the payload is to be appended, then [`close`] called with the returned mark.
+/// StartTime a frame in `out`; the payload is to be appended, then [`close`] called with the returned mark.
 pub(crate) fn begin(out: &mut Vec<u8>, kind: FrameKind, version: u8) -> usize {
     let mark = out.len();
     out.extend_from_slice(&[kind as u8, version]);

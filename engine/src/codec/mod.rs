@@ -4,11 +4,11 @@
 //! still total: damaged input gives [`CodecError`], never a panic and never an allocation larger than the
 //! rows it claims, which the caller bounds.
 
-mod binary;
 mod bits;
 pub(crate) mod bytes;
 pub(crate) mod decimals;
 mod error;
+mod fixed_point;
 pub(crate) mod floats;
 pub(crate) mod frame;
 pub(crate) mod integers;

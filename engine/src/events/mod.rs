@@ -3,13 +3,13 @@
 mod block;
 mod chunk;
 mod closed_block;
+mod event_store;
 mod head;
 mod keys;
 mod load;
 mod merge_group;
 mod path;
 mod query;
-mod rooms;
 mod seal;
 mod source;
 mod upkeep;
@@ -19,7 +19,7 @@ mod view;
 #[cfg(fuzzing)]
 pub(crate) use block::{read_block, split_and_join};
 use chunk::Chunk;
-pub(crate) use rooms::Events;
+pub(crate) use event_store::Events;
 pub(crate) use seal::FrozenEvents;
 pub(crate) use source::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
 pub(crate) use verify_rows::verify_rows;

@@ -291,7 +291,7 @@ mod tests {
         }
         engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
         engine.seal().unwrap();
-        let events = &engine.rooms().telemetry.events;
+        let events = &engine.inner().telemetry.events;
         let keys = || events.view.blocks().iter().map(|info| info.key).collect::<BTreeSet<_>>();
         let before = keys();
         assert_eq!(before.len() as i64, DAYS);
@@ -334,7 +334,7 @@ mod tests {
         engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
         engine.seal().unwrap();
         assert_eq!(engine.stats().event_blocks, 3);
-        let events = &engine.rooms().telemetry.events;
+        let events = &engine.inner().telemetry.events;
         for info in events.view.blocks() {
             let bytes = events.read_block(&info.key).unwrap();
             let read = block::decode(&bytes).unwrap();
@@ -363,7 +363,7 @@ mod tests {
             }
             engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
         };
-        let events = &engine.rooms().telemetry.events;
+        let events = &engine.inner().telemetry.events;
         let sizes = || (engine.stats().event_blocks, engine.stats().events_stored);
         write(&["a", "b"]);
         sabotage::set(Sabotage::All);
@@ -406,7 +406,7 @@ mod tests {
             engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
             engine.seal().unwrap();
         }
-        let events = &engine.rooms().telemetry.events;
+        let events = &engine.inner().telemetry.events;
         let range = TimeRange::new(0, i64::MAX);
         let name = NameFilter::Exactly("a".into());
         let filter = EventFilter { range, name, user: None, tags: Vec::new() };
@@ -432,7 +432,7 @@ mod tests {
             engine.seal().unwrap();
         };
         (0..3).for_each(|_| write());
-        let events = &engine.rooms().telemetry.events;
+        let events = &engine.inner().telemetry.events;
         let range = TimeRange::new(0, i64::MAX);
         let filter = EventFilter { range, name: NameFilter::Any, user: None, tags: Vec::new() };
         let mut pauses = 0;
@@ -476,7 +476,7 @@ mod tests {
             engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
             engine.seal().unwrap();
         }
-        let events = &engine.rooms().telemetry.events;
+        let events = &engine.inner().telemetry.events;
         let held = events.view.snapshot(TimeRange::new(start.0, start.0 + 1));
         let [block] = &held.blocks[..] else { panic!("{held:?}") };
         clock.set(TimestampMs(start.0 + 40 * Interval::DAY.ms()));
@@ -486,9 +486,9 @@ mod tests {
         let key = block.key;
         drop(held);
         // What cannot be deleted is deleted the next time.
-        engine.rooms().store.close();
+        engine.inner().store.close();
         events.collect_garbage().unwrap_err();
-        engine.rooms().store.reopen().unwrap();
+        engine.inner().store.reopen().unwrap();
         assert!(events.read_block(&key).is_ok());
         events.collect_garbage().unwrap();
         assert!(events.read_block(&key).is_err());

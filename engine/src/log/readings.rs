@@ -20,7 +20,7 @@ use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::{HISTOGRAM_BUCKETS_MAX, HISTOGRAM_SPAN_MAX};
 use crate::model::{
-    Begins, Buckets, CounterReadings, Histogram, HistogramReading, SeriesId, Span, Temporality,
+    Buckets, CounterReadings, Histogram, HistogramReading, SeriesId, Span, StartTime, Temporality,
     TimestampMs,
 };
 
@@ -57,13 +57,13 @@ pub(super) fn encode_counters(readings: &CounterReadings, out: &mut Vec<u8>) {
 }
 
 /// Writes where a stream begins, and answers its start, or `near` where there is none.
-fn put_begins(out: &mut Vec<u8>, begins: Begins, near: TimestampMs) -> TimestampMs {
+fn put_begins(out: &mut Vec<u8>, begins: StartTime, near: TimestampMs) -> TimestampMs {
     match begins {
-        Begins::Unknown => {
+        StartTime::Unknown => {
             out.push(UNKNOWN);
             near
         }
-        Begins::At { start, counts } => {
+        StartTime::At { start, counts } => {
             out.push(if counts { AT_AND_COUNTS } else { AT });
             put_signed(out, start.0.wrapping_sub(near.0));
             start
@@ -145,7 +145,7 @@ pub(super) fn decode_counters(
     for _ in 0..reader.count("runs of readings", n)? {
         let count = reader.count("readings", n - begins.len())?;
         let run = take_begins(reader, near)?;
-        if let Begins::At { start, .. } = run {
+        if let StartTime::At { start, .. } = run {
             near = start;
         }
         begins.resize(begins.len() + count, run);
@@ -160,16 +160,16 @@ pub(super) fn decode_counters(
     Ok(())
 }
 
-fn take_begins(reader: &mut Reader<'_>, near: TimestampMs) -> CodecResult<Begins> {
+fn take_begins(reader: &mut Reader<'_>, near: TimestampMs) -> CodecResult<StartTime> {
     let code = reader.u8()?;
     if code == UNKNOWN {
-        return Ok(Begins::Unknown);
+        return Ok(StartTime::Unknown);
     }
     if code > AT_AND_COUNTS {
         return Err(CodecError::new(format!("unknown beginning {code} of a reading")));
     }
     let start = TimestampMs(near.0.wrapping_add(reader.signed()?));
-    Ok(Begins::At { start, counts: code == AT_AND_COUNTS })
+    Ok(StartTime::At { start, counts: code == AT_AND_COUNTS })
 }
 
 pub(super) fn decode_histograms(
@@ -254,9 +254,9 @@ mod tests {
 
     #[test]
     fn the_bytes_of_readings_stay_what_they_are() {
-        let at = |start, counts| Begins::At { start: TimestampMs(start), counts };
+        let at = |start, counts| StartTime::At { start: TimestampMs(start), counts };
         let mut batch = PointBatch::default();
-        batch.push_reading(SeriesId(5), TimestampMs(1000), 1.5, Begins::Unknown);
+        batch.push_reading(SeriesId(5), TimestampMs(1000), 1.5, StartTime::Unknown);
         batch.push_reading(SeriesId(6), TimestampMs(1000), 2.0, at(900, true));
         let buckets =
             |counts: &[u64]| Buckets::Explicit { bounds: vec![1.0], counts: counts.to_vec() };
@@ -273,7 +273,7 @@ mod tests {
             negative: span(0, &[]),
         };
         let third = Histogram::new(3, None, None, None, exponential).unwrap();
-        batch.push_histogram_reading(SeriesId(8), TimestampMs(1001), third, Begins::Unknown);
+        batch.push_histogram_reading(SeriesId(8), TimestampMs(1001), third, StartTime::Unknown);
         let golden = "01 06 1d 02 0a 02 d0 0f 00 02 01 00 01 02 88 0e 00 00 00 00 00 00 f8 3f \
                       00 00 00 00 00 00 00 40 07 46 03 01 0e d0 0f 00 00 00 00 00 00 04 40 02 \
                       00 00 00 00 00 00 f0 3f 01 02 16 00 02 01 c9 01 00 00 00 00 00 00 e0 3f \
@@ -338,11 +338,11 @@ mod tests {
         assert_eq!(round_trip(&batch), batch);
     }
 
-    fn begins() -> impl Strategy<Value = Begins> {
+    fn begins() -> impl Strategy<Value = StartTime> {
         prop_oneof![
-            Just(Begins::Unknown),
+            Just(StartTime::Unknown),
             (any::<i64>(), any::<bool>())
-                .prop_map(|(start, counts)| Begins::At { start: TimestampMs(start), counts }),
+                .prop_map(|(start, counts)| StartTime::At { start: TimestampMs(start), counts }),
         ]
     }
 

@@ -92,7 +92,7 @@ impl Stage {
             sync_dir(parent).map_err(|e| io("syncing", parent, e))?;
             Ok(report)
         };
-        // Half a backup is worse than none.
+        // MagnitudeHistogram a backup is worse than none.
         done().map_err(|error| {
             if remove_content(&partial).is_ok() {
                 let _removed = fs::remove_dir(&partial);

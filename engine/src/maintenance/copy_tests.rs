@@ -11,7 +11,7 @@ use crate::log::Segments;
 use crate::model::{EventFilter, EventListQuery, MetricType, NameFilter, NewEvent, TimeRange};
 use crate::options::{Maintenance, Options};
 use crate::storage::{Batch, Caching, Direction, KeyRange, Keyspace, Store, Sync};
-use crate::{Begins, Clock, Collection, Engine, Error, Expect, Receipt, TimestampMs, Write};
+use crate::{Clock, Collection, Engine, Error, Expect, Receipt, StartTime, TimestampMs, Write};
 
 const START: i64 = 20_000 * 86_400_000;
 
@@ -37,7 +37,7 @@ fn write(engine: &Engine, n: i64) {
         }
     }
     let total = points.series("total", MetricType::Counter, &[]).unwrap();
-    points.reading(total, TimestampMs(START + n), n as f64, Begins::Unknown);
+    points.reading(total, TimestampMs(START + n), n as f64, StartTime::Unknown);
     let mut events = engine.event_batch();
     let time = TimestampMs(START + n);
     let event = NewEvent { name: "e", time, user: None, value: None, tags: &[], properties: None };
@@ -197,9 +197,9 @@ fn a_flip_in_the_log_is_found() {
 fn a_backup_holds_up_nobody_while_it_is_copied() {
     let dir = data();
     let engine = open(dir.path());
-    let rooms = engine.rooms();
+    let rooms = engine.inner();
     let stage = Stage::new(&rooms.dir, &rooms.store, &rooms.segments).unwrap();
-    assert!(engine.rooms().keeper.turn.try_lock().is_some());
+    assert!(engine.inner().keeper.turn.try_lock().is_some());
     // Everything goes on: the segments and blocks that the stage holds are deleted from the data.
     write(&engine, 3);
     engine.seal().unwrap();
@@ -225,7 +225,7 @@ fn what_an_interrupted_backup_leaves_is_removed() {
     let (target, partial) = (elsewhere.path().join("copy"), elsewhere.path().join("copy.partial"));
     {
         let engine = open(dir.path());
-        let rooms = engine.rooms();
+        let rooms = engine.inner();
         // As when the process dies: nothing is dropped.
         std::mem::forget(Stage::new(&rooms.dir, &rooms.store, &rooms.segments).unwrap());
         engine.backup(&target).unwrap();

@@ -333,7 +333,7 @@ mod tests {
         batch.number(MetricType::Gauge, series, clock.now(), 1.0);
         engine.write(batch.finish()).unwrap();
         engine.seal().unwrap();
-        assert_eq!(engine.rooms().alarm.wait(Duration::ZERO), Some(false));
+        assert_eq!(engine.inner().alarm.wait(Duration::ZERO), Some(false));
     }
 
     const DAY: Duration = Duration::from_secs(86_400);
@@ -437,7 +437,7 @@ mod tests {
                 // As an older version left it.
                 let mut batch = Batch::new();
                 batch.delete(Keyspace::Meta, b"clock");
-                engine.rooms().store.write(batch, Sync::Yes).unwrap();
+                engine.inner().store.write(batch, Sync::Yes).unwrap();
             }
         }
     }
@@ -471,7 +471,7 @@ mod tests {
         };
         drop(engine);
         let engine = Engine::open(dir.path(), options).unwrap();
-        let keeper = &engine.rooms().keeper;
+        let keeper = &engine.inner().keeper;
         keeper.round(false);
         for jump in [3 * 365, -6 * 365, 40, -40] {
             let before = engine.stats().seals;
@@ -482,7 +482,7 @@ mod tests {
             clock.jump(TimestampMs(clock.now().0 + jump * 86_400_000));
             keeper.round(false);
             assert_eq!(engine.stats().seals, before, "{jump}: a jump makes nothing due");
-            clock.pass(engine.rooms().telemetry.options().head_age);
+            clock.pass(engine.inner().telemetry.options().head_age);
             keeper.round(false);
             assert_eq!(engine.stats().seals, before + 1, "{jump}");
         }
@@ -493,7 +493,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Background);
-        let keeper = &engine.rooms().keeper;
+        let keeper = &engine.inner().keeper;
         keeper.round(false);
         for value in [1.0, 2.0] {
             let mut batch = engine.batch();
@@ -514,7 +514,7 @@ mod tests {
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
         fill(&engine, &clock);
-        engine.rooms().alarm.inject(Part::Upkeep);
+        engine.inner().alarm.inject(Part::Upkeep);
         for _ in 0..2 {
             let refused = engine.merge().unwrap_err();
             assert!(refused.to_string().contains("as the test told"), "{refused}");
@@ -539,7 +539,7 @@ mod tests {
         let series = batch.series("cpu", MetricType::Gauge, &[]).unwrap();
         batch.number(MetricType::Gauge, series, START, 2.0);
         engine.write(batch.finish()).unwrap();
-        engine.rooms().alarm.inject(Part::Seal);
+        engine.inner().alarm.inject(Part::Seal);
         for _ in 0..2 {
             assert!(matches!(engine.seal(), Err(Error::Unavailable(_))));
         }
@@ -559,8 +559,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
-        engine.rooms().alarm.inject(Part::Log);
-        engine.rooms().alarm.ask_for_seal();
+        engine.inner().alarm.inject(Part::Log);
+        engine.inner().alarm.ask_for_seal();
         while engine.failure().is_none() {
             std::thread::yield_now();
         }

@@ -52,7 +52,7 @@ impl Watch {
                 };
             }
             let _looked = caught("looking at the disk", || self.ballast.look());
-            let _looked = caught("counting memory", || self.holdings.tell());
+            let _looked = caught("counting memory", || self.holdings.update_account());
             if round % SLOW_ROUNDS == 0 {
                 let stopped = caught("looking after the database", || self.store.recover());
                 let failed = |error: crate::Error| Some(error.to_string());
@@ -65,7 +65,7 @@ impl Watch {
 
 impl Holdings {
     /// Tells the account what is held. Owners count what they hold where it changes, so this costs the same however much that is.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn update_account(&self) {
         let Self { telemetry, committer } = self;
         let options = telemetry.options();
         let memory: &Memory = &options.memory;

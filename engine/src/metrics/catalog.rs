@@ -12,15 +12,15 @@ use hashbrown::{HashMap, HashSet};
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
 use super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId};
-use super::times::Shelf;
+use super::times::TimePageGroup;
 use crate::model::{MetricId, TimeRange};
 
 /// All blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     metrics: HashTrieMapSync<MetricId, Arc<MetricBlocks>>,
-    /// The blocks of points by the shelf of times that they refer to: there are as many as windows with such blocks.
-    shelves: HashTrieMapSync<Shelf, BlockSum>,
+    /// The blocks of points by the page group of times that they refer to: there are as many as windows with such blocks.
+    page_groups: HashTrieMapSync<TimePageGroup, BlockSum>,
     all: BlockSum,
 }
 
@@ -43,12 +43,12 @@ impl BlockSum {
     }
 }
 
-/// Sums under a change of many blocks, most of which refer to the same few shelves.
+/// Sums under a change of many blocks, most of which refer to the same few page groups.
 struct Sums<'a> {
-    before: &'a HashTrieMapSync<Shelf, BlockSum>,
+    before: &'a HashTrieMapSync<TimePageGroup, BlockSum>,
     all: BlockSum,
-    /// Those of shelves that change.
-    shelves: HashMap<Shelf, BlockSum>,
+    /// Those of page groups that change.
+    page_groups: HashMap<TimePageGroup, BlockSum>,
 }
 
 impl Sums<'_> {
@@ -56,8 +56,10 @@ impl Sums<'_> {
     fn change(&mut self, block: &BlockInfo, change: fn(&mut BlockSum, &BlockInfo)) {
         change(&mut self.all, block);
         if block.key.tier == Tier::Raw {
-            let before = |shelf: &Shelf| self.before.get(shelf).copied().unwrap_or_default();
-            change(self.shelves.entry(block.shelf()).or_insert_with_key(before), block);
+            let before = |page_group: &TimePageGroup| {
+                self.before.get(page_group).copied().unwrap_or_default()
+            };
+            change(self.page_groups.entry(block.page_group()).or_insert_with_key(before), block);
         }
     }
 }
@@ -71,19 +73,19 @@ pub(crate) struct MetricBlocks(RedBlackTreeMapSync<u32, Arc<[BlockInfo]>>);
 pub(crate) struct Cluster {
     /// What the windows cover together.
     pub(crate) window: TimeRange,
-    pub(crate) units: Vec<Unit>,
+    pub(crate) units: Vec<CompactedSet>,
     pub(crate) loose: Vec<BlockInfo>,
 }
 
 /// What one merge wrote: the same samples, as they came and as rollups.
 #[derive(Debug)]
-pub(crate) struct Unit {
+pub(crate) struct CompactedSet {
     pub(crate) id: UnitId,
     pub(crate) window: TimeRange,
     pub(crate) blocks: Vec<BlockInfo>,
 }
 
-impl Unit {
+impl CompactedSet {
     pub(crate) fn of_tier(&self, tier: Tier) -> impl Iterator<Item = &BlockInfo> {
         self.blocks.iter().filter(move |b| b.key.tier == tier)
     }
@@ -147,7 +149,8 @@ impl Catalog {
         for key in removed {
             touched.entry(key.metric).or_default().entry(key.day).or_default();
         }
-        let mut sums = Sums { before: &self.shelves, all: self.all, shelves: HashMap::new() };
+        let mut sums =
+            Sums { before: &self.page_groups, all: self.all, page_groups: HashMap::new() };
         for (metric, days) in touched {
             let mut of_metric = MetricBlocks::clone(&self.metric(metric));
             for (day, mut blocks) in days {
@@ -168,11 +171,11 @@ impl Catalog {
             }
         }
         next.all = sums.all;
-        for (shelf, sum) in sums.shelves {
+        for (page_group, sum) in sums.page_groups {
             if sum.blocks == 0 {
-                next.shelves.remove_mut(&shelf);
+                next.page_groups.remove_mut(&page_group);
             } else {
-                next.shelves.insert_mut(shelf, sum);
+                next.page_groups.insert_mut(page_group, sum);
             }
         }
         next
@@ -206,9 +209,9 @@ impl Catalog {
         self.all.bytes
     }
 
-    /// The shelves of times that blocks refer to, with the bytes of these blocks.
-    pub(crate) fn shelves(&self) -> impl Iterator<Item = (Shelf, u64)> {
-        self.shelves.iter().map(|(shelf, sum)| (*shelf, sum.bytes))
+    /// The page groups of times that blocks refer to, with the bytes of these blocks.
+    pub(crate) fn page_groups(&self) -> impl Iterator<Item = (TimePageGroup, u64)> {
+        self.page_groups.iter().map(|(page_group, sum)| (*page_group, sum.bytes))
     }
 }
 
@@ -261,7 +264,9 @@ fn close(into: &mut Vec<Cluster>, window: TimeRange, open: &mut Vec<BlockInfo>, 
         };
         match cluster.units.iter_mut().find(|u| u.id == id) {
             Some(unit) => unit.blocks.push(block),
-            None => cluster.units.push(Unit { id, window: block.window, blocks: vec![block] }),
+            None => {
+                cluster.units.push(CompactedSet { id, window: block.window, blocks: vec![block] })
+            }
         }
     }
     into.push(cluster);
@@ -304,8 +309,11 @@ pub(super) mod tests {
             coverage,
             ..block(u64::from(rows), Some(1), tier, 0, 20)
         };
-        let unit =
-            |blocks: Vec<BlockInfo>| Unit { id: UnitId(1), window: TimeRange::new(0, 20), blocks };
+        let unit = |blocks: Vec<BlockInfo>| CompactedSet {
+            id: UnitId(1),
+            window: TimeRange::new(0, 20),
+            blocks,
+        };
         let late = |coverage| {
             vec![
                 rows(Tier::Minute, 1, coverage),
@@ -331,19 +339,22 @@ pub(super) mod tests {
         ];
         let catalog = Catalog::default().changed(&blocks, &HashSet::new());
         assert_eq!((catalog.blocks(), catalog.bytes()), (5, 5000));
-        let mut shelves: Vec<_> =
-            catalog.shelves().map(|(s, bytes)| (s.window.start.0, s.of_unit, bytes)).collect();
-        shelves.sort_unstable();
+        let mut page_groups: Vec<_> =
+            catalog.page_groups().map(|(s, bytes)| (s.window.start.0, s.of_unit, bytes)).collect();
+        page_groups.sort_unstable();
         // The block of hours has no times of its own.
         let of_window = |start, of_unit| (start, of_unit, 1000);
         assert_eq!(
-            shelves,
+            page_groups,
             [of_window(0, true), of_window(20, true), of_window(25, false), of_window(60, false)]
         );
         let fewer = catalog.changed(&[], &HashSet::from_iter([blocks[3].key]));
-        assert!(fewer.shelves().all(|(shelf, _)| shelf.window.start.0 != 25));
+        assert!(fewer.page_groups().all(|(page_group, _)| page_group.window.start.0 != 25));
         let same = fewer.changed(&[block(6, Some(1), Tier::Raw, 0, 20)], &HashSet::new());
-        assert!(same.shelves().any(|(shelf, bytes)| shelf.window.start.0 == 0 && bytes == 2000));
+        assert!(
+            same.page_groups()
+                .any(|(page_group, bytes)| page_group.window.start.0 == 0 && bytes == 2000)
+        );
         let clusters = catalog.metric(MetricId(1)).clusters(TimeRange::new(0, 100));
         let shape: Vec<_> =
             clusters.iter().map(|c| (c.window.start.0, c.units.len(), c.loose.len())).collect();
@@ -353,6 +364,6 @@ pub(super) mod tests {
         let removed = HashSet::from_iter(blocks.iter().map(|b| b.key));
         let empty = catalog.changed(&[], &removed);
         assert_eq!((empty.blocks(), empty.bytes(), empty.metrics().count()), (0, 0, 0));
-        assert_eq!(empty.shelves().count(), 0);
+        assert_eq!(empty.page_groups().count(), 0);
     }
 }

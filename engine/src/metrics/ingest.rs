@@ -3,12 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use super::Metrics;
-use super::registry::{Lookup, Spelling};
+use super::registry::{Lookup, SeriesKeyHash};
 use crate::error::{Refusal, Result};
 use crate::limits::RESERVED_PREFIX;
 use crate::log::Definitions;
 use crate::model::{
-    Begins, Histogram, MetricId, MetricName, MetricType, PointBatch, SeriesId, TimestampMs,
+    Histogram, MetricId, MetricName, MetricType, PointBatch, SeriesId, StartTime, TimestampMs,
 };
 use crate::sketch::hash_member;
 
@@ -50,22 +50,22 @@ impl<'a> BatchBuilder<'a> {
         self.lookup.series(metric, kind, tags)
     }
 
-    /// The series that this spelling was [given](Self::spelled) for, and its type: nothing is parsed or checked twice.
+    /// The series that this series-key hash was [given](Self::series_of_hash) for, and its type: nothing is parsed or checked twice.
     #[inline]
-    pub fn known(&mut self, spelling: Spelling) -> Option<(SeriesId, MetricType)> {
-        self.lookup.known(spelling)
+    pub fn known(&mut self, key_hash: SeriesKeyHash) -> Option<(SeriesId, MetricType)> {
+        self.lookup.known(key_hash)
     }
 
-    /// [`Self::series`], for a spelling that is not known; from now on it is.
-    pub fn spelled(
+    /// [`Self::series`], for a series-key hash that is not known; from now on it is.
+    pub fn series_of_hash(
         &mut self,
-        spelling: Spelling,
+        key_hash: SeriesKeyHash,
         metric: &str,
         kind: MetricType,
         tags: &[(&str, &str)],
     ) -> Result<SeriesId, Refusal> {
         self.check_reserved(metric)?;
-        self.lookup.create(spelling, metric, kind, tags)
+        self.lookup.create(key_hash, metric, kind, tags)
     }
 
     /// Makes a metric known that has no series yet.
@@ -96,7 +96,7 @@ impl<'a> BatchBuilder<'a> {
     /// The first reading of a series stores nothing, unless its beginning says that it counts. A lower total, or a
     /// beginning later than the reading before, is a new start: all of it is an increase. A reading that is not later than
     /// the one before changes nothing and is counted in [`crate::EngineStats::readings_late`].
-    pub fn reading(&mut self, series: SeriesId, time: TimestampMs, total: f64, begins: Begins) {
+    pub fn reading(&mut self, series: SeriesId, time: TimestampMs, total: f64, begins: StartTime) {
         self.points.push_reading(series, time, total + 0.0, self.unforgotten(begins));
     }
 
@@ -114,7 +114,7 @@ impl<'a> BatchBuilder<'a> {
         series: SeriesId,
         time: TimestampMs,
         histogram: Histogram,
-        begins: Begins,
+        begins: StartTime,
     ) {
         let begins = self.unforgotten(begins);
         self.buckets += histogram.buckets().spelled_out();
@@ -123,13 +123,13 @@ impl<'a> BatchBuilder<'a> {
 
     /// A stream that began before the newest reading that was forgotten may have been counted before: its first reading does not
     /// count. Decided here and not where readings are compared, so that a replay of the log comes to the same.
-    fn unforgotten(&self, begins: Begins) -> Begins {
+    fn unforgotten(&self, begins: StartTime) -> StartTime {
         match begins {
-            Begins::At { start, counts } => {
+            StartTime::At { start, counts } => {
                 let counts = counts && start > self.lookup.readings_forgotten();
-                Begins::At { start, counts }
+                StartTime::At { start, counts }
             }
-            Begins::Unknown => begins,
+            StartTime::Unknown => begins,
         }
     }
 
@@ -226,9 +226,9 @@ mod tests {
         let (gauge, name) = (MetricType::Gauge, "telltale.x");
         let reserved = Refusal::NameReserved(name.to_owned());
         let mut batch = engine.batch();
-        let spelling = Spelling::of(b"some text");
+        let key_hash = SeriesKeyHash::of(b"some text");
         assert_eq!(batch.series(name, gauge, &[]), Err(reserved.clone()));
-        assert_eq!(batch.spelled(spelling, name, gauge, &[]), Err(reserved.clone()));
+        assert_eq!(batch.series_of_hash(key_hash, name, gauge, &[]), Err(reserved.clone()));
         assert_eq!(batch.metric(name, gauge), Err(reserved.clone()));
         let long = format!("telltale.{}", "x".repeat(limits::NAME_CHARS_MAX));
         assert_eq!(batch.series(&long, gauge, &[]), Err(InvalidName::TooLong.into()));

@@ -73,7 +73,7 @@ impl<'m> MergeOutput<'m> {
     ) -> Result<()> {
         self.held_bytes += blocks.iter().map(|block| block.bytes.len()).sum::<usize>();
         self.held.extend(blocks);
-        self.tell(times, working_bytes);
+        self.report_memory(times, working_bytes);
         if self.held_bytes + times.closed_bytes() > self.bytes_max {
             self.spill(times)
         } else {
@@ -82,7 +82,7 @@ impl<'m> MergeOutput<'m> {
     }
 
     /// Tells how much memory the merge takes: a batch is copied when it is written.
-    pub(crate) fn tell(&self, times: &TimesWriter<'_>, working_bytes: usize) {
+    pub(crate) fn report_memory(&self, times: &TimesWriter<'_>, working_bytes: usize) {
         self.memory.set(self.bytes() + times.bytes() + working_bytes);
     }
 
@@ -165,7 +165,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::metrics::times::Shelf;
+    use crate::metrics::times::TimePageGroup;
     use crate::model::TimeRange;
 
     const DAY: i64 = 86_400_000;
@@ -179,12 +179,13 @@ mod tests {
         let mut output = MergeOutput::new((&store, &pages), &sequence, &memory, 1 << 20);
         let mut batch = Batch::new();
         for day in 0..3 {
-            let shelf = Shelf { window: TimeRange::new(day * DAY, (day + 1) * DAY), of_unit: true };
-            let times = pages.writer_of(shelf, &sequence).unwrap();
-            output.tell(&times, 0);
+            let page_group =
+                TimePageGroup { window: TimeRange::new(day * DAY, (day + 1) * DAY), of_unit: true };
+            let times = pages.writer_of(page_group, &sequence).unwrap();
+            output.report_memory(&times, 0);
             assert!(memory.current() as u64 >= 2 * output.page_bytes(), "of {day} days");
             let late = |i: i64| day * DAY + i * 10_000 + i * i % 97;
-            times.place(shelf, &(0..8_000).map(late).collect::<Vec<_>>());
+            times.place(page_group, &(0..8_000).map(late).collect::<Vec<_>>());
             output.finish_part(&times, &mut batch).unwrap();
             assert!(memory.current() as u64 >= 2 * output.page_bytes(), "of {day} days");
         }

@@ -126,7 +126,7 @@ impl Pieces {
         if to >= self.window.end.0 { i64::MAX } else { to.max(self.begin() + self.width.ms()) }
     }
 
-    /// Half the milliseconds of a piece of one series, if there are so many.
+    /// MagnitudeHistogram the milliseconds of a piece of one series, if there are so many.
     fn half(&self, piece: Piece) -> Option<i64> {
         let (begin, end) = (self.begin(), piece.times.1.min(self.window.end.0));
         let half = self.floor(begin + (end - begin) / 2) - begin;

@@ -125,8 +125,9 @@ impl<'m> Sources<'m> {
         let (mut sources, mut bytes) = (Vec::new(), 0);
         for info in self.of_piece(piece, |tier| tier == Tier::Raw) {
             let read = (self.read)(info)?;
-            let (_, mut block) =
-                PointBlock::open(info.key, &read, |shelf, page| self.pages.find(shelf, page))?;
+            let (_, mut block) = PointBlock::open(info.key, &read, |page_group, page| {
+                self.pages.find(page_group, page)
+            })?;
             let (from, to) = self.times(info, piece);
             self.opened(info, PAGE_ROWS * size_of::<f64>());
             let mut rows = PointRows::default();

@@ -13,7 +13,7 @@
 //! ```
 
 use super::block::Tier;
-use super::catalog::Unit;
+use super::catalog::CompactedSet;
 use crate::model::TimeRange;
 
 /// A part of time in which all samples are known equally finely.
@@ -36,7 +36,7 @@ pub(crate) enum Neighbours {
 pub(crate) fn stretches<'u>(
     window: TimeRange,
     finest: Tier,
-    units: impl Iterator<Item = &'u Unit>,
+    units: impl Iterator<Item = &'u CompactedSet>,
     neighbours: Neighbours,
 ) -> Vec<Stretch> {
     let mut sets: Vec<Stretch> =
@@ -76,13 +76,13 @@ mod tests {
     use super::super::catalog::tests::block;
     use super::*;
 
-    fn unit(id: u64, tiers: &[Tier], start: i64, len: i64) -> Unit {
+    fn unit(id: u64, tiers: &[Tier], start: i64, len: i64) -> CompactedSet {
         let blocks: Vec<_> =
             tiers.iter().map(|tier| block(id, Some(id), *tier, start, len)).collect();
-        Unit { id: UnitId(id), window: TimeRange::new(start, start + len), blocks }
+        CompactedSet { id: UnitId(id), window: TimeRange::new(start, start + len), blocks }
     }
 
-    fn check(units: &[Unit], neighbours: Neighbours, expected: &[(i64, i64, Tier)]) {
+    fn check(units: &[CompactedSet], neighbours: Neighbours, expected: &[(i64, i64, Tier)]) {
         let found = stretches(TimeRange::new(0, 100), Tier::Raw, units.iter(), neighbours);
         let found: Vec<_> =
             found.iter().map(|s| (s.window.start.0, s.window.end.0, s.tier)).collect();

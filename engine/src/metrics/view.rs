@@ -18,7 +18,7 @@ use super::head::{CellRun, Head, NewCell, Run};
 use super::registry::MetricStats;
 use super::seal::Replaced;
 use super::series_map::SeriesMap;
-use super::times::Shelf;
+use super::times::TimePageGroup;
 use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
 
 /// The points, wherever they are.
@@ -288,13 +288,13 @@ impl View {
         days
     }
 
-    /// The shelves of times that blocks refer to; none while a reader may have a block that is not in the catalog.
-    pub(crate) fn shelves(&self) -> Option<HashSet<Shelf>> {
+    /// The page groups of times that blocks refer to; none while a reader may have a block that is not in the catalog.
+    pub(crate) fn page_groups(&self) -> Option<HashSet<TimePageGroup>> {
         let catalog = self.catalog();
         if !self.retired.lock().catalogs.is_empty() {
             return None;
         }
-        Some(catalog.shelves().map(|(shelf, _)| shelf).collect())
+        Some(catalog.page_groups().map(|(page_group, _)| page_group).collect())
     }
 
     /// What a query needs.

@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(rows, [BLOCK_ROWS_MAX - 1, half, half, 1]);
         assert_eq!(rows.iter().sum::<usize>(), written);
         for NewBlock { info, bytes } in &blocks {
-            let find = |shelf, number| find_new(&pages, shelf, number);
+            let find = |page_group, number| find_new(&pages, page_group, number);
             PointBlock::open(info.key, bytes, find).unwrap().1.verify(info).unwrap();
         }
     }

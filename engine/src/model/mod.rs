@@ -37,7 +37,7 @@ pub use query::{
     Aggregation, CoarseRange, Group, MetricQuery, QueryResult, QueryStats, TagCondition, TagFilter,
     TagValues,
 };
-pub use reading::Begins;
+pub use reading::StartTime;
 pub(crate) use reading::{CounterReadings, HistogramReading, Readings, Temporality};
 pub use tags::{InvalidTags, Tags};
 pub use time::{Interval, TimeRange, TimestampMs};

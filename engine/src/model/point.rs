@@ -1,8 +1,8 @@
 //! A batch of points as columns: what a write carries from the parser to the log and the head.
 
 use super::{
-    Begins, Histogram, HistogramReading, MetricType, Readings, SeriesHold, SeriesId, Temporality,
-    TimestampMs,
+    Histogram, HistogramReading, MetricType, Readings, SeriesHold, SeriesId, StartTime,
+    Temporality, TimestampMs,
 };
 
 /// Bytes of a point or the reading of a counter in its columns.
@@ -102,7 +102,7 @@ impl PointBatch {
         series: SeriesId,
         time: TimestampMs,
         total: f64,
-        begins: Begins,
+        begins: StartTime,
     ) {
         debug_assert!(total.is_finite(), "totals are finite");
         self.readings_mut().counters.push(series, time, total, begins);
@@ -121,7 +121,7 @@ impl PointBatch {
         series: SeriesId,
         time: TimestampMs,
         histogram: Histogram,
-        begins: Begins,
+        begins: StartTime,
     ) {
         let temporality = Temporality::Cumulative(begins);
         let reading = HistogramReading { series, time, temporality, histogram };

@@ -189,7 +189,7 @@ impl PropertiesWriter {
         }
     }
 
-    /// Begins an object.
+    /// StartTime an object.
     pub fn begin_object(&mut self) {
         self.begin('{', b'}');
     }
@@ -199,7 +199,7 @@ impl PropertiesWriter {
         self.end(b'}');
     }
 
-    /// Begins an array.
+    /// StartTime an array.
     pub fn begin_array(&mut self) {
         self.begin('[', b']');
     }

@@ -5,7 +5,7 @@ use super::{Histogram, SeriesId, TimestampMs};
 
 /// Where a cumulative stream began counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begins {
+pub enum StartTime {
     /// Nobody told: the first reading is only what later ones are compared with.
     Unknown,
     /// At this time.
@@ -23,7 +23,7 @@ pub(crate) enum Temporality {
     /// Values since the histogram before.
     Delta,
     /// Values since the stream began.
-    Cumulative(Begins),
+    Cumulative(StartTime),
 }
 
 /// Readings of one write.
@@ -41,7 +41,7 @@ pub(crate) struct CounterReadings {
     /// Finite.
     pub(crate) totals: Vec<f64>,
     /// Where they begin, each with the number of readings in a row that begin so: agents mostly tell one for all.
-    pub(crate) begins: Vec<(Begins, usize)>,
+    pub(crate) begins: Vec<(StartTime, usize)>,
 }
 
 /// A histogram of a series at a time.
@@ -68,7 +68,7 @@ impl Readings {
     pub(crate) fn bytes(&self) -> usize {
         let buckets: usize = self.histograms.iter().map(|h| h.histogram.buckets().bytes()).sum();
         let fixed = self.histograms.len() * size_of::<HistogramReading>();
-        let begins = self.counters.begins.len() * size_of::<(Begins, usize)>();
+        let begins = self.counters.begins.len() * size_of::<(StartTime, usize)>();
         self.counters.len() * POINT_BYTES + begins + fixed + buckets
     }
 }
@@ -78,7 +78,13 @@ impl CounterReadings {
         self.series.len()
     }
 
-    pub(crate) fn push(&mut self, series: SeriesId, time: TimestampMs, total: f64, begins: Begins) {
+    pub(crate) fn push(
+        &mut self,
+        series: SeriesId,
+        time: TimestampMs,
+        total: f64,
+        begins: StartTime,
+    ) {
         self.series.push(series);
         self.times.push(time.0);
         self.totals.push(total);
@@ -89,7 +95,7 @@ impl CounterReadings {
     }
 
     /// The readings, one by one.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (SeriesId, TimestampMs, f64, Begins)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SeriesId, TimestampMs, f64, StartTime)> {
         let begins = self.begins.iter().flat_map(|(begins, n)| std::iter::repeat_n(*begins, *n));
         let readings = self.series.iter().zip(&self.times).zip(&self.totals).zip(begins);
         readings

@@ -22,12 +22,12 @@
 //! ```
 
 mod batch;
-mod room;
+mod store;
 mod table;
 
 #[cfg(test)]
 mod tests;
 
 pub use batch::RecordBatch;
-pub use room::Records;
+pub use store::Records;
 pub use table::Table;

@@ -188,12 +188,12 @@ fn the_bytes_are_those_of_the_format() {
     let dir = TempDir::new().unwrap();
     let engine = open(dir.path());
     put(&engine, QUEUES, b"\x01key", b"value");
-    let stored = engine.rooms().store.get(Keyspace::Records, b"\x07\x01key").unwrap().unwrap();
+    let stored = engine.inner().store.get(Keyspace::Records, b"\x07\x01key").unwrap().unwrap();
     assert_eq!(&*stored, b"value");
     drop(stored);
     let mut batch = Batch::new();
     batch.put(Keyspace::Records, b"\x07other", b"2".to_vec());
-    engine.rooms().store.write(batch, Sync::Yes).unwrap();
+    engine.inner().store.write(batch, Sync::Yes).unwrap();
     assert_eq!(get(&engine, QUEUES, b"other").unwrap(), b"2");
 }
 

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use super::SketchResult;
-use super::histogram::{self, Half};
+use super::histogram::{self, MagnitudeHistogram};
 use super::parts::{Entries, Parts, check_buckets, check_moments, check_values, magnitude_index};
 use super::sum::ExactSum;
 use crate::limits::EXACT_VALUES_MAX;
@@ -47,8 +47,8 @@ enum Body {
 
 #[derive(Clone, Debug, Default)]
 struct Halves {
-    negative: Half,
-    positive: Half,
+    negative: MagnitudeHistogram,
+    positive: MagnitudeHistogram,
 }
 
 impl Default for Distribution {

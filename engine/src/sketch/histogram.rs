@@ -21,7 +21,7 @@
 //! While at most [`SPARSE_BUCKETS_MAX`] buckets are in use they are two sorted columns, 10 bytes per bucket
 //! and 5 KB at most. Beyond that an `hdrhistogram::Histogram<u64>` counts in constant time: 8 bytes for every
 //! bucket up to the largest in use, 30 KB for values around one thousand, 59 KB at most. The form does not
-//! show: what is stored and what is answered comes from [`Half::iter`] either way.
+//! show: what is stored and what is answered comes from [`MagnitudeHistogram::iter`] either way.
 
 use std::iter::{Copied, Zip};
 use std::slice;
@@ -70,7 +70,7 @@ pub(crate) fn representative(index: u16) -> f64 {
 
 /// How many values there are of each magnitude, one sign only.
 #[derive(Clone, Debug)]
-pub(crate) struct Half(Counts);
+pub(crate) struct MagnitudeHistogram(Counts);
 
 #[derive(Clone, Debug)]
 enum Counts {
@@ -78,13 +78,13 @@ enum Counts {
     Dense(Box<Histogram<u64>>),
 }
 
-impl Default for Half {
+impl Default for MagnitudeHistogram {
     fn default() -> Self {
         Self(Counts::Sparse(Columns::default()))
     }
 }
 
-impl Half {
+impl MagnitudeHistogram {
     /// Counts a magnitude `n` times; it must not be negative. Counts stop at `u64::MAX`.
     #[inline]
     pub(crate) fn record_n(&mut self, magnitude: f64, n: u64) {
@@ -274,7 +274,7 @@ impl Columns {
 
 type ColumnsIter<'a> = Zip<Copied<slice::Iter<'a, u16>>, Copied<slice::Iter<'a, u64>>>;
 
-/// See [`Half::iter`].
+/// See [`MagnitudeHistogram::iter`].
 pub(crate) enum Iter<'a> {
     Sparse(ColumnsIter<'a>),
     Dense(Dense<'a>),
@@ -323,11 +323,11 @@ mod tests {
         Histogram::new_with_bounds(1, u64::MAX, 2).unwrap()
     }
 
-    fn entries(half: &Half) -> Vec<(u16, u64)> {
+    fn entries(half: &MagnitudeHistogram) -> Vec<(u16, u64)> {
         half.iter().collect()
     }
 
-    fn is_dense(half: &Half) -> bool {
+    fn is_dense(half: &MagnitudeHistogram) -> bool {
         matches!(half.0, Counts::Dense(_))
     }
 
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn sparse_and_dense_count_the_same() {
-        let mut grown = Half::default();
+        let mut grown = MagnitudeHistogram::default();
         let mut counts = vec![0u64; usize::from(BUCKETS)];
         for i in 0..20_000u64 {
             let magnitude = (i * 7_919 % 65_536) as f64 / 64.0;
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn extreme_counts_stay_at_their_limit() {
         for spread in [1, 600] {
-            let mut half = Half::default();
+            let mut half = MagnitudeHistogram::default();
             for i in 0..spread {
                 half.record_n(f64::from(i) / 1_000.0, 1);
                 half.record_n(1e300, u64::MAX);
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn buckets_above_one_that_stays_at_its_limit_are_given_too() {
-        let mut half = Half::default();
+        let mut half = MagnitudeHistogram::default();
         let all: Vec<(u16, u64)> = (0..600).map(|i| (i, 1 + u64::from(i) / 300)).collect();
         half.merge_entries(all.iter().copied());
         half.record_n(0.0, u64::MAX);
@@ -409,8 +409,8 @@ mod tests {
         proptest::collection::vec((magnitude, 0..5u64), 0..max)
     }
 
-    fn recorded(values: &[(f64, u64)]) -> Half {
-        let mut half = Half::default();
+    fn recorded(values: &[(f64, u64)]) -> MagnitudeHistogram {
+        let mut half = MagnitudeHistogram::default();
         for &(magnitude, n) in values {
             half.record_n(magnitude, n);
         }

@@ -52,7 +52,7 @@ impl Store {
         }
         let lost = damaged || copy_damaged;
         if lost || lacking > 0 {
-            self.findings.tell(Finding::Mended(format!(
+            self.findings.report(Finding::Mended(format!(
                 "{}: entries were damaged or lost, and have been restored from their copies ({lacking} of them, {uncopied} copies)",
                 keyspace.name()
             )));

@@ -42,7 +42,7 @@ impl Findings {
             && message.contains(": dropping ")
             && message.contains(".log")
         {
-            self.tell(Finding::Lost(format!("a part of the database's log: {message}")));
+            self.report(Finding::Lost(format!("a part of the database's log: {message}")));
         }
         if message.contains("properties block") {
             self.misread.store(true, Ordering::Relaxed);
@@ -58,7 +58,7 @@ impl Findings {
         *self.mode.lock() = hearing;
     }
 
-    pub(super) fn tell(&self, finding: Finding) {
+    pub(super) fn report(&self, finding: Finding) {
         match self.list.get() {
             Some(list) => list.add(finding),
             None => self.told.lock().push(finding),
@@ -148,10 +148,10 @@ mod tests {
     fn what_was_found_early_is_told_later() {
         let dir = tempfile::tempdir().unwrap();
         let findings = Findings::default();
-        findings.tell(Finding::Lost("a".into()));
+        findings.report(Finding::Lost("a".into()));
         let list = Arc::new(DamageList::open(dir.path(), crate::Clock::system()));
         findings.tell_to(Arc::clone(&list));
-        findings.tell(Finding::Mended("b".into()));
+        findings.report(Finding::Mended("b".into()));
         assert_eq!(list.lines(), ["lost: a", "mended: b"]);
     }
 }

@@ -195,7 +195,7 @@ impl Store {
         for number in suspects {
             match self.guards.mend(number) {
                 Ok(Health::Mendable(sectors)) => {
-                    self.findings.tell(mended(number, sectors));
+                    self.findings.report(mended(number, sectors));
                     any = true;
                 }
                 // Mended by another reader just now, or guarded when it was damaged already.

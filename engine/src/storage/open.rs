@@ -98,7 +98,7 @@ fn open_damaged(
     }
     if let Ok(salvaged) = salvage(dir, shared, findings) {
         drop(salvaged);
-        findings.tell(Finding::Lost(format!(
+        findings.report(Finding::Lost(format!(
             "a part of the database, which opened only without it: {why}"
         )));
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
@@ -176,7 +176,7 @@ fn name_a_manifest(dir: &Path, guards: &Guards, findings: &Findings) -> io::Resu
     fs::File::open(&new)?.sync_all()?;
     fs::rename(&new, dir.join("CURRENT"))?;
     let also = if mended { ", which was made again from its copy" } else { "" };
-    findings.tell(Finding::Mended(format!(
+    findings.report(Finding::Mended(format!(
         "the database's file CURRENT was damaged: it names {name} again{also}"
     )));
     Ok(())
@@ -193,7 +193,7 @@ fn mend_manifest(
         return Ok(());
     }
     if guards.mend_manifest()? {
-        findings.tell(Finding::Mended(MANIFEST_MENDED.to_owned()));
+        findings.report(Finding::Mended(MANIFEST_MENDED.to_owned()));
     }
     if manifest::cut_torn_end(dir, guards.copied_bytes(), journal)? {
         tracing::warn!(
@@ -218,7 +218,7 @@ fn mend_ends(guards: &Guards, findings: &Findings) {
             continue;
         }
         match guards.mend(number) {
-            Ok(Health::Mendable(sectors)) => findings.tell(mended(number, sectors)),
+            Ok(Health::Mendable(sectors)) => findings.report(mended(number, sectors)),
             Ok(_) => {}
             Err(error) => tracing::error!(%error, number, "a damaged table cannot be mended"),
         }
@@ -230,7 +230,7 @@ fn mend_ends(guards: &Guards, findings: &Findings) {
 fn mend(guards: &Guards, findings: &Findings) -> io::Result<bool> {
     let mut changed = guards.mend_manifest()?;
     if changed {
-        findings.tell(Finding::Mended(MANIFEST_MENDED.to_owned()));
+        findings.report(Finding::Mended(MANIFEST_MENDED.to_owned()));
     }
     let mut suspects: Vec<u64> = findings.take_suspects().into_iter().collect();
     if suspects.is_empty() && !changed {
@@ -239,7 +239,7 @@ fn mend(guards: &Guards, findings: &Findings) -> io::Result<bool> {
     for number in suspects {
         match guards.mend(number) {
             Ok(Health::Mendable(sectors)) => {
-                findings.tell(mended(number, sectors));
+                findings.report(mended(number, sectors));
                 changed = true;
             }
             Ok(_) => {}
@@ -272,7 +272,7 @@ pub(super) fn set_aside(dir: &Path) -> io::Result<PathBuf> {
 
 /// RocksDB makes a new manifest of what it finds in the folder. Tables that it cannot read at all go to its folder `lost`.
 fn repair(dir: &Path, shared: &Shared, journal: &Journal, findings: &Findings) -> Result<()> {
-    findings.tell(Finding::Lost(
+    findings.report(Finding::Lost(
         "the database's manifest cannot be read: it was made again from the tables that are there; what was deleted last may be \
          back, and tables that cannot be read are in the folder lost of the database"
             .to_owned(),

@@ -1,4 +1,4 @@
-//! Half-open ranges of keys.
+//! MagnitudeHistogram-open ranges of keys.
 
 /// The keys `from <= key < to`, in byte order; without `to` the range has no end.
 #[derive(Clone, Debug, PartialEq, Eq)]

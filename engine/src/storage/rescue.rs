@@ -36,7 +36,7 @@ pub(super) fn take_out(
     let tables: BTreeSet<u64> = (tables.iter().copied())
         .filter(|number| match guards.mend(*number) {
             Ok(Health::Mendable(sectors)) => {
-                findings.tell(mended(*number, sectors));
+                findings.report(mended(*number, sectors));
                 false
             }
             _ => true,
@@ -53,7 +53,7 @@ pub(super) fn take_out(
             continue;
         };
         let saved = save_range(&db, &file)?;
-        findings.tell(Finding::Lost(told(&file, number, saved, aside)));
+        findings.report(Finding::Lost(describe(&file, number, saved, aside)));
         if let Some(keyspace) = keyspace_of(&file) {
             note_loss(&db, keyspace)?;
         }
@@ -156,7 +156,7 @@ pub(super) fn note_loss(db: &DB, keyspace: Keyspace) -> Result<()> {
         .map_err(|error| failure("noting a loss", error))
 }
 
-fn told(file: &LiveFile, number: u64, saved: Option<usize>, aside: &Path) -> String {
+fn describe(file: &LiveFile, number: u64, saved: Option<usize>, aside: &Path) -> String {
     let key = |key: &Option<Vec<u8>>| key.as_deref().map_or_else(String::new, hex);
     let kept = saved.map_or_else(
         || "nothing was read of it".to_owned(),

@@ -119,7 +119,7 @@ pub(super) fn database(shared: &Shared, strictness: Strictness) -> Result<Option
         LogLevel::Warn,
         move |level, message| {
             findings.hear(message);
-            tell(level, message);
+            log_message(level, message);
         },
     ));
     options.set_stats_dump_period_sec(0);
@@ -127,7 +127,7 @@ pub(super) fn database(shared: &Shared, strictness: Strictness) -> Result<Option
     Ok(options)
 }
 
-fn tell(level: LogLevel, message: &str) {
+fn log_message(level: LogLevel, message: &str) {
     match level {
         LogLevel::Error | LogLevel::Fatal => tracing::error!(target: "rocksdb", "{message}"),
         LogLevel::Warn => tracing::warn!(target: "rocksdb", "{message}"),

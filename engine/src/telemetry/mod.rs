@@ -2,13 +2,13 @@
 //! together with the position of the log that they stand for.
 
 mod receipts;
-mod rooms;
 mod seal;
 mod sink;
+mod telemetry_store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use rooms::Telemetry;
 pub use seal::SealReport;
 pub(crate) use seal::sealed;
 pub(crate) use sink::HeadSink;
+pub(crate) use telemetry_store::Telemetry;

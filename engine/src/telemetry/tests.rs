@@ -129,7 +129,7 @@ fn a_replay_takes_a_record_that_is_there_twice_once() {
         let (engine, _) = open(dir.path(), FileOps::system());
         let event = write(&engine, "x", receipt(7, 1, NOW)).unwrap();
         write(&engine, "other", receipt(8, 1, NOW)).unwrap();
-        let copies = copies_of(&engine.rooms().segments);
+        let copies = copies_of(&engine.inner().segments);
         if is_sealed_between {
             engine.seal().unwrap();
         }

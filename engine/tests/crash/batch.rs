@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::mpsc;
 
 use telltale_engine::{
-    Aggregation, BatchBuilder, Begins, Buckets, Engine, Error, EventAggregation, EventBatch,
-    EventField, EventFilter, EventListQuery, EventQuery, Histogram, Interval, MetricName,
-    MetricQuery, MetricType, NameFilter, NewEvent, PointBatch, Properties, Receipt, TimeRange,
+    Aggregation, BatchBuilder, Buckets, Engine, Error, EventAggregation, EventBatch, EventField,
+    EventFilter, EventListQuery, EventQuery, Histogram, Interval, MetricName, MetricQuery,
+    MetricType, NameFilter, NewEvent, PointBatch, Properties, Receipt, StartTime, TimeRange,
     TimestampMs, Write,
 };
 
@@ -65,7 +65,7 @@ fn points(engine: &Engine, id: u64) -> PointBatch {
 fn readings(batch: &mut BatchBuilder<'_>, id: u64, time: TimestampMs) {
     let tag = (id % PROCESSES).to_string();
     let tags = [("process", tag.as_str())];
-    let begins = Begins::At { start: TimestampMs(START), counts: true };
+    let begins = StartTime::At { start: TimestampMs(START), counts: true };
     let total = id + 1;
     let series = batch.series("read", MetricType::Counter, &tags).unwrap();
     batch.reading(series, time, total as f64, begins);

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use telltale_engine::{
-    Aggregation, Begins, Buckets, Engine, EventFilter, EventListQuery, Histogram, Interval,
-    MetricName, MetricQuery, MetricType, NewEvent, Properties, TimeRange, TimestampMs, Write,
+    Aggregation, Buckets, Engine, EventFilter, EventListQuery, Histogram, Interval, MetricName,
+    MetricQuery, MetricType, NewEvent, Properties, StartTime, TimeRange, TimestampMs, Write,
 };
 
 use super::batch::{BATCH_MS, all, counted, present, write, write_batch};
@@ -239,7 +239,7 @@ const PAGE: u64 = 256;
 /// Reads histograms whose counts nothing compresses; each bucket has one value more than the round before.
 fn read_noise(engine: &Engine, round: u64) {
     // The first readings are what later ones are compared with, though these would count if they were the first.
-    let begins = Begins::At { start: TimestampMs(START), counts: round > 0 };
+    let begins = StartTime::At { start: TimestampMs(START), counts: round > 0 };
     let mut batch = engine.batch();
     let mut noise = 0x2545_f491_4f6c_dd1d_u64;
     for n in 0..HISTOGRAMS {

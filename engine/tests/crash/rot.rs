@@ -8,8 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use telltale_engine::{
-    Aggregation, Begins, Collection, Direction, Engine, Error, EventListQuery, Expect, Interval,
-    KeyRange, MetricName, MetricQuery, MetricType, NewEvent, Receipt, RecordBatch, Table,
+    Aggregation, Collection, Direction, Engine, Error, EventListQuery, Expect, Interval, KeyRange,
+    MetricName, MetricQuery, MetricType, NewEvent, Receipt, RecordBatch, StartTime, Table,
     TimeRange, TimestampMs, Write,
 };
 
@@ -54,7 +54,7 @@ fn write_part(engine: &Engine, part: u64) {
         }
         let series = points.series("read", MetricType::Counter, &[("host", host)]).unwrap();
         let time = TimestampMs(START + part as i64 * PART_MS);
-        let begins = Begins::At { start: TimestampMs(START - 1), counts: true };
+        let begins = StartTime::At { start: TimestampMs(START - 1), counts: true };
         points.reading(series, time, (part + 1) as f64, begins);
     }
     let mut events = engine.event_batch();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use telltale_engine::{Begins, Buckets, Histogram, Span};
+use telltale_engine::{Buckets, Histogram, Span, StartTime};
 
 pub(crate) const BOUNDS: [f64; 4] = [-1.0, 0.5, 2.0, 10.0];
 
@@ -173,14 +173,14 @@ pub(crate) enum Verdict<T> {
 pub(crate) fn judge<B, T>(
     before: Option<(i64, B)>,
     time: i64,
-    begins: Begins,
+    begins: StartTime,
     since: impl FnOnce(&B) -> Option<T>,
 ) -> Verdict<T> {
     match (before, begins) {
-        (None, Begins::At { counts: true, .. }) => Verdict::Added(None),
+        (None, StartTime::At { counts: true, .. }) => Verdict::Added(None),
         (None, _) => Verdict::Nothing,
         (Some((last, _)), _) if time <= last => Verdict::Late,
-        (Some((last, _)), Begins::At { start, .. }) if start.0 > last => Verdict::Added(None),
+        (Some((last, _)), StartTime::At { start, .. }) if start.0 > last => Verdict::Added(None),
         (Some((_, before)), _) => Verdict::Added(since(&before)),
     }
 }

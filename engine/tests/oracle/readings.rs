@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use telltale_engine::{
-    Aggregation, Begins, Clock, Engine, Interval, MetricName, MetricQuery, MetricType, TimeRange,
-    TimestampMs,
+    Aggregation, Clock, Engine, Interval, MetricName, MetricQuery, MetricType, StartTime,
+    TimeRange, TimestampMs,
 };
 
 use super::counted::{Counted, Verdict, judge};
@@ -146,8 +146,8 @@ impl World {
             let process = &mut self.processes[usize::from(host)];
             let last = &mut self.last[usize::from(host)];
             let begins = match host % 3 {
-                0 => Begins::Unknown,
-                n => Begins::At { start: TimestampMs(process.start), counts: n == 1 },
+                0 => StartTime::Unknown,
+                n => StartTime::At { start: TimestampMs(process.start), counts: n == 1 },
             };
             let name = format!("host-{host}");
             let tags = [("host", name.as_str())];

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use telltale_engine::{Begins, Event, EventFilter, MetricType};
+use telltale_engine::{Event, EventFilter, MetricType, StartTime};
 
 use super::DAY;
 use super::counted::{Counted, Verdict, judge};
@@ -99,7 +99,7 @@ impl<T: Clone + PartialEq> Befores<T> {
     fn next(
         &mut self,
         (time, total): (i64, &T),
-        begins: Begins,
+        begins: StartTime,
         gone_before: i64,
         since: impl Fn(&T) -> Option<T>,
     ) -> Vec<Option<T>> {
@@ -114,7 +114,7 @@ impl<T: Clone + PartialEq> Befores<T> {
                     (Some(more.unwrap_or_else(|| total.clone())), Some((time, total.clone())))
                 }
             };
-            let known = matches!(begins, Begins::At { start, .. } if start.0 >= gone_before);
+            let known = matches!(begins, StartTime::At { start, .. } if start.0 >= gone_before);
             if was_never_sent && adds.is_some() && !known {
                 // A stream that began before what was forgotten may have been counted.
                 added.push(None);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use telltale_engine::{Begins, TimestampMs};
+use telltale_engine::{StartTime, TimestampMs};
 use telltale_simulation::Random;
 
 use super::counted::Counted;
@@ -56,10 +56,10 @@ impl Processes {
 }
 
 /// Processes differ in what they tell of their start.
-fn begins(series: u32, start: i64) -> Begins {
+fn begins(series: u32, start: i64) -> StartTime {
     match series % 3 {
-        0 => Begins::Unknown,
-        n => Begins::At { start: TimestampMs(start), counts: n == 1 },
+        0 => StartTime::Unknown,
+        n => StartTime::At { start: TimestampMs(start), counts: n == 1 },
     }
 }
 

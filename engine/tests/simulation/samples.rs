@@ -1,6 +1,6 @@
 //! What the samples of histories are called, and what the engine is told and the model remembers of each.
 
-use telltale_engine::{Begins, MetricType};
+use telltale_engine::{MetricType, StartTime};
 
 use super::counted::Counted;
 
@@ -28,9 +28,9 @@ pub(crate) enum Payload {
     Number(f64),
     Member(u32),
     /// In hundredths.
-    Total(u64, Begins),
+    Total(u64, StartTime),
     Delta(Counted),
-    Cumulative(Counted, Begins),
+    Cumulative(Counted, StartTime),
     /// Bounds of a histogram that has one value between each two of them.
     Dense(Vec<f64>),
 }

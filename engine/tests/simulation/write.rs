@@ -1,8 +1,8 @@
 //! From the write of a history to what the engine is given and the model remembers.
 
 use telltale_engine::{
-    Begins, Buckets, Engine, Error, Event, EventBatch, Histogram, MetricType, NewEvent, PointBatch,
-    Properties, Receipt, TimestampMs, Write,
+    Buckets, Engine, Error, Event, EventBatch, Histogram, MetricType, NewEvent, PointBatch,
+    Properties, Receipt, StartTime, TimestampMs, Write,
 };
 use telltale_simulation::{Outcome, fail};
 
@@ -90,7 +90,7 @@ fn points(engine: &Engine, write: &Submitted) -> Outcome<PointBatch> {
             }
             Payload::Delta(counted) => batch.histogram(series, time, &counted.histogram()),
             Payload::Cumulative(counted, begins) => {
-                let begins: Begins = *begins;
+                let begins: StartTime = *begins;
                 batch.histogram_reading(series, time, counted.histogram(), begins);
             }
             Payload::Dense(bounds) => batch.histogram(series, time, &dense(bounds)),

@@ -5,10 +5,10 @@
 mod batch;
 mod doc;
 mod error;
+mod error_mapping;
 mod etag;
 mod json;
 mod query;
-mod refusal;
 mod request;
 mod response;
 mod route;

@@ -44,7 +44,7 @@ thread_local! {
     static UNWATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Begins to decide calls on paths of this disk.
+/// StartTime to decide calls on paths of this disk.
 pub(crate) fn watch(disk: &Arc<Shared>) {
     DISKS.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(disk));
     DISKS_COUNT.fetch_add(1, Ordering::SeqCst);

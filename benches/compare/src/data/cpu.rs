@@ -36,7 +36,7 @@ pub(crate) struct Walk {
     pub(crate) hosts: usize,
     pub(crate) steps: usize,
     pub(crate) numbers: Numbers,
-    /// Begins this much after the first instant.
+    /// StartTime this much after the first instant.
     pub(crate) from_ms: i64,
     /// One point in so many comes a day late, at a time between two that were told then.
     pub(crate) late_one_in: Option<u64>,

@@ -59,7 +59,7 @@ fn kinds(rows: std::ops::Range<usize>) -> impl Strategy<Value = Kind> {
     let pools = (1u64..400, 1u64..800, 1u64..600, 0u64..40, 1u64..6, 0u64..3);
     (any::<u64>(), rows, 1usize..4, pools).prop_map(
         |(seed, rows, sources, (names, users, tag_values, rare_tags, odd_properties, values))| {
-            // Half of the histories have few of everything.
+            // MagnitudeHistogram of the histories have few of everything.
             let few = |n: u64| if seed % 2 == 0 { n.min(7) } else { n };
             let (names, users, tag_values) = (few(names), few(users), few(tag_values));
             Kind {

@@ -9,7 +9,7 @@ use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
-use crate::metrics::times::{PageNumber, Shelf, TimePage};
+use crate::metrics::times::{PageNumber, TimePage, TimePageGroup};
 use crate::model::MetricType;
 use crate::sketch::{Cardinality, Distribution};
 
@@ -38,7 +38,7 @@ pub(crate) fn check(info: &BlockInfo, bytes: &[u8]) -> CodecResult<()> {
 pub(crate) fn verify(
     info: &BlockInfo,
     bytes: &[u8],
-    find: impl FnMut(Shelf, PageNumber) -> Result<Arc<TimePage>>,
+    find: impl FnMut(TimePageGroup, PageNumber) -> Result<Arc<TimePage>>,
 ) -> Result<()> {
     check(info, bytes)?;
     match kind_of(info) {

@@ -272,7 +272,7 @@ impl<'a> Rest<'a> {
         let Some(n) = exact_values(count) else { return self.histogram(count as u64) };
         let values = self.values(n)?;
         if count < 0 {
-            return self.told(values);
+            return self.with_known_sum(values);
         }
         let mut distribution = Distribution::default();
         values.iter().for_each(|v| distribution.add(*v));
@@ -318,8 +318,8 @@ impl<'a> Rest<'a> {
         self.buckets(count).ok_or_else(|| CodecError::new("fewer histograms than cells count"))?
     }
 
-    /// The next cell with a told sum.
-    fn told(&mut self, values: &[f64]) -> CodecResult<Distribution> {
+    /// Reads the next cell, whose sum is stored.
+    fn with_known_sum(&mut self, values: &[f64]) -> CodecResult<Distribution> {
         let sum = self.sum()?;
         built(&Parts {
             count: values.len() as u64,

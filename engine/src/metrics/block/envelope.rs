@@ -33,7 +33,7 @@ pub(super) fn build(
     info.encode(&mut out);
     // Cells begin where their buckets do: their times are regular but for gaps. The plainest block needs no other.
     let shares = kind == FrameKind::Points && effort != Effort::Plain;
-    let share = |vector: &[i64]| shares.then(|| times.place(info.shelf(), vector));
+    let share = |vector: &[i64]| shares.then(|| times.place(info.page_group(), vector));
     rows.encode(effort, share, &mut out)?;
     columns(&mut out)?;
     frame::close(&mut out, mark);
@@ -63,5 +63,5 @@ pub(super) fn check(
     (read_info, read_rows): (&BlockInfo, &Rows<'_>),
 ) -> CodecResult<()> {
     expect_same(read_info == info, "descriptions")?;
-    read_rows.check(rows, |place, vector| times.holds(info.shelf(), place, vector))
+    read_rows.check(rows, |place, vector| times.holds(info.page_group(), place, vector))
 }

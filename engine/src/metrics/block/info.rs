@@ -12,7 +12,7 @@
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
-use crate::metrics::times::Shelf;
+use crate::metrics::times::TimePageGroup;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 
 /// The version of an entry of the catalog. Version 1 has the same fields and says nothing of coverage.
@@ -141,8 +141,8 @@ pub(crate) struct BlockInfo {
 
 impl BlockInfo {
     /// Where the times are that the block shares with others.
-    pub(crate) fn shelf(&self) -> Shelf {
-        Shelf { window: self.window, of_unit: self.unit.is_some() }
+    pub(crate) fn page_group(&self) -> TimePageGroup {
+        TimePageGroup { window: self.window, of_unit: self.unit.is_some() }
     }
 
     /// The instants that rows of the block can belong to, cell widths included.

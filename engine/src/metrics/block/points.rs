@@ -17,7 +17,7 @@ use crate::codec::frame::FrameKind;
 use crate::codec::integers::{Effort, PAGE_ROWS};
 use crate::codec::runs::Runs;
 use crate::error::Result;
-use crate::metrics::times::{PageNumber, PlaceInPage, Shelf, TimePage, TimesWriter};
+use crate::metrics::times::{PageNumber, PlaceInPage, TimePage, TimePageGroup, TimesWriter};
 use crate::model::SeriesId;
 
 /// Collects the points of a block, series by series.
@@ -95,13 +95,13 @@ impl<'a> PointBlock<'a> {
     pub(crate) fn open(
         key: BlockKey,
         bytes: &'a [u8],
-        mut find: impl FnMut(Shelf, PageNumber) -> Result<Arc<TimePage>>,
+        mut find: impl FnMut(TimePageGroup, PageNumber) -> Result<Arc<TimePage>>,
     ) -> Result<(BlockInfo, Self)> {
         let (info, mut rows, values) =
             envelope::open(FrameKind::Points, key, bytes, |_, rows, reader| {
                 FloatColumn::read_exactly(reader, rows.len())
             })?;
-        rows.find_pages(|number| find(info.shelf(), number))?;
+        rows.find_pages(|number| find(info.page_group(), number))?;
         let runs = Runs::new(rows.counts());
         let block = Self {
             rows,
@@ -208,7 +208,7 @@ mod tests {
         let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
         builder.check(&info, &bytes, &times).unwrap();
         let pages = times.pages(Effort::Seal).unwrap();
-        let find = |shelf, number| find_new(&pages, shelf, number);
+        let find = |page_group, number| find_new(&pages, page_group, number);
         let (read, mut block) = PointBlock::open(info.key, &bytes, find).unwrap();
         assert_eq!(read, info);
         for (i, (_, points)) in series.iter().enumerate() {
@@ -284,7 +284,7 @@ mod tests {
         let bytes = builder.finish(&info, &writer, Effort::Merge).unwrap();
         let other = TimesWriter::new(&sequence);
         assert!(builder.check(&info, &bytes, &other).is_err());
-        other.place(info.shelf(), &times[1..]);
+        other.place(info.page_group(), &times[1..]);
         assert!(builder.check(&info, &bytes, &other).is_err());
     }
 
@@ -318,7 +318,7 @@ mod tests {
             let mut bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
             let at = at.index(bytes.len());
             bytes[at] ^= 1 << bit;
-            let find = |shelf, number| find_new(&[], shelf, number);
+            let find = |page_group, number| find_new(&[], page_group, number);
             prop_assert!(PointBlock::open(info.key, &bytes, find).is_err());
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::block::{BlockInfo, Tier};
-use super::super::catalog::{Cluster, Unit};
+use super::super::catalog::{Cluster, CompactedSet};
 use super::super::head::{CellRun, Run};
 use super::super::registry::Selection;
 use super::super::resolution::{Neighbours, stretches};
@@ -52,7 +52,7 @@ struct Planner<'a> {
 
 /// A unit and the tiers that can answer for it, finest first.
 struct ReadableUnit {
-    unit: Unit,
+    unit: CompactedSet,
     tiers: Vec<Tier>,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn plan(
         };
         let mut loose = cluster.loose;
         loose.retain(&mut readable);
-        let readable_unit = |mut unit: Unit| {
+        let readable_unit = |mut unit: CompactedSet| {
             let (tiers, base) = (unit.tiers(), unit.base());
             let whole = |t: &Tier| *t == base || !unit.of_tier(*t).any(is_quarantined);
             let tiers: Vec<Tier> = tiers.into_iter().filter(whole).collect();

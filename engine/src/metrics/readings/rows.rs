@@ -107,7 +107,7 @@ pub(crate) fn load(
         Ok(key) => {
             seen.push(key);
             if let Err(error) = restore(&mut baselines, key, row) {
-                damaged.push(told(key, &error));
+                damaged.push(describe(key, &error));
                 lost.push(key);
             }
         }
@@ -135,7 +135,7 @@ pub(crate) fn check(store: &Store, report: &mut VerifyReport) -> Result<()> {
             decode_key(key).map(|key| (key, restore(&mut Baselines::default(), key, row)));
         match checked {
             Ok((_, Ok(()))) => {}
-            Ok((key, Err(error))) => damaged.push(told(key, &error)),
+            Ok((key, Err(error))) => damaged.push(describe(key, &error)),
             Err(error) => damaged.push(format!("last readings {key:02x?}: {error}")),
         }
     })?;
@@ -174,7 +174,7 @@ fn keys_between(after: Option<Key>, seen: &[Key], pages: &RoaringBitmap) -> Vec<
         .collect()
 }
 
-fn told(key: Key, error: &CodecError) -> String {
+fn describe(key: Key, error: &CodecError) -> String {
     format!("{}: {error}", series_of(key))
 }
 

@@ -13,7 +13,7 @@
 //! A series that has retired was never read, when it comes back: it was silent for as long as its metric is kept. Its first reading
 //! counts only if the stream began after the last one that was forgotten (`BatchBuilder::reading`), so nothing is counted twice.
 
-use crate::model::{Begins, TimestampMs};
+use crate::model::{StartTime, TimestampMs};
 
 /// What is known of the reading before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +61,13 @@ pub(super) enum Verdict<T> {
 pub(super) fn judge<T>(
     before: Before<(TimestampMs, T)>,
     time: TimestampMs,
-    begins: Begins,
+    begins: StartTime,
 ) -> Verdict<T> {
     match (before, begins) {
-        (Before::Never, Begins::At { counts: true, .. }) => Verdict::Whole,
+        (Before::Never, StartTime::At { counts: true, .. }) => Verdict::Whole,
         (Before::Never | Before::Lost, _) => Verdict::Baseline,
         (Before::Read((last, _)), _) if time <= last => Verdict::Late,
-        (Before::Read((last, _)), Begins::At { start, .. }) if start > last => Verdict::Whole,
+        (Before::Read((last, _)), StartTime::At { start, .. }) if start > last => Verdict::Whole,
         (Before::Read((_, total)), _) => Verdict::Since(total),
     }
 }
@@ -78,16 +78,16 @@ mod tests {
 
     #[test]
     fn readings_are_judged_by_time_and_beginning() {
-        let at = |start, counts| Begins::At { start: TimestampMs(start), counts };
+        let at = |start, counts| StartTime::At { start: TimestampMs(start), counts };
         let read = |time| Before::Read((TimestampMs(time), "total"));
         for (before, begins, verdict) in [
-            (Before::Never, Begins::Unknown, Verdict::Baseline),
+            (Before::Never, StartTime::Unknown, Verdict::Baseline),
             (Before::Never, at(1, false), Verdict::Baseline),
             (Before::Never, at(1, true), Verdict::Whole),
             (Before::Lost, at(1, true), Verdict::Baseline),
             (read(10), at(11, true), Verdict::Late),
-            (read(11), Begins::Unknown, Verdict::Late),
-            (read(9), Begins::Unknown, Verdict::Since("total")),
+            (read(11), StartTime::Unknown, Verdict::Late),
+            (read(9), StartTime::Unknown, Verdict::Since("total")),
             (read(9), at(9, true), Verdict::Since("total")),
             (read(9), at(10, false), Verdict::Whole),
         ] {

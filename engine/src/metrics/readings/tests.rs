@@ -8,8 +8,8 @@ use super::baselines::Baselines;
 use super::stored;
 use crate::codec::integers::Effort;
 use crate::model::{
-    Aggregation, Begins, Buckets, Columns, Histogram, HistogramReading, Interval, MetricQuery,
-    MetricType, Readings, SeriesId, Temporality, TimeRange, TimestampMs,
+    Aggregation, Buckets, Columns, Histogram, HistogramReading, Interval, MetricQuery, MetricType,
+    Readings, SeriesId, StartTime, Temporality, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options};
 use crate::storage::{Batch, Keyspace, Sync};
@@ -47,10 +47,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// How the readings of a series begin: some agents tell it, some do not.
-fn begins(series: u8, start: i64) -> Begins {
+fn begins(series: u8, start: i64) -> StartTime {
     match series % 3 {
-        0 => Begins::Unknown,
-        n => Begins::At { start: TimestampMs(start), counts: n == 1 },
+        0 => StartTime::Unknown,
+        n => StartTime::At { start: TimestampMs(start), counts: n == 1 },
     }
 }
 
@@ -68,11 +68,11 @@ struct Process {
 
 impl Process {
     /// What a reading adds, by the rules.
-    fn tell(&mut self, time: i64, begins: Begins) -> bool {
+    fn tell(&mut self, time: i64, begins: StartTime) -> bool {
         let total = self.total;
         let added = match (self.told, begins) {
             (Some((last, _)), _) if time <= last => return false,
-            (Some((last, _)), Begins::At { start, .. }) if start.0 > last => total,
+            (Some((last, _)), StartTime::At { start, .. }) if start.0 > last => total,
             (Some((_, before)), _) => {
                 if total < before {
                     total
@@ -80,7 +80,7 @@ impl Process {
                     total - before
                 }
             }
-            (None, Begins::At { counts: true, .. }) => total,
+            (None, StartTime::At { counts: true, .. }) => total,
             (None, _) => 0,
         };
         self.told = Some((time, total));
@@ -235,7 +235,7 @@ impl Opened {
 
     /// Reads the counter and the histogram of a host.
     fn read(&self, host: &str, second: i64, total: u32) {
-        let begins = Begins::At { start: TimestampMs(START), counts: true };
+        let begins = StartTime::At { start: TimestampMs(START), counts: true };
         let mut batch = self.engine().batch();
         let time = TimestampMs(START + second * 1_000);
         let series = batch.series("requests", MetricType::Counter, &[("host", host)]).unwrap();
@@ -292,7 +292,7 @@ fn a_dropped_metric_loses_what_its_readings_are_compared_with() {
         opened.engine().delete_metric(metric).unwrap();
     }
     opened.engine().seal().unwrap();
-    let store = &opened.engine().rooms().store;
+    let store = &opened.engine().inner().store;
     for kind in [b'c', b'h'] {
         assert!(store.get(Keyspace::Baselines, &[kind, 0, 0, 0, 0]).unwrap().is_none());
     }
@@ -309,13 +309,13 @@ fn a_damaged_row_costs_its_series_their_baseline_and_is_told() {
     opened.engine().seal().unwrap();
     let mut batch = Batch::new();
     for kind in [b'c', b'h'] {
-        let store = &opened.engine().rooms().store;
+        let store = &opened.engine().inner().store;
         let mut row =
             store.get(Keyspace::Baselines, &[kind, 0, 0, 0, 0]).unwrap().unwrap().to_vec();
         *row.last_mut().unwrap() ^= 1;
         batch.put(Keyspace::Baselines, &[kind, 0, 0, 0, 0], row);
     }
-    opened.engine().rooms().store.write(batch, Sync::Yes).unwrap();
+    opened.engine().inner().store.write(batch, Sync::Yes).unwrap();
     assert_eq!(opened.engine().verify().unwrap().damaged.len(), 2);
     opened.reopen();
     let damage = opened.engine().damage();

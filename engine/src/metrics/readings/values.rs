@@ -95,7 +95,7 @@ mod tests {
     use crate::model::Buckets;
     use std::sync::Arc;
 
-    fn told(sum: f64) -> Option<ExactSum> {
+    fn known_sum(sum: f64) -> Option<ExactSum> {
         let mut exact = ExactSum::default();
         exact.add(sum);
         Some(exact)
@@ -125,9 +125,14 @@ mod tests {
         check(&[1.0, 2.0], &[0, 4, 0], &between(1.75, 1.875), &[1.75, 1.75, 1.75, 1.875]);
         check(&[1.0], &[1, 0], &between(0.25, 0.25), &[0.25]);
         check(&[1.0], &[1, 1], &Known { max: Some(3.0), ..Known::default() }, &[1.0, 3.0]);
-        check(&[], &[3], &Known { sum: told(6.0), ..Known::default() }, &[2.0, 2.0, 2.0]);
+        check(&[], &[3], &Known { sum: known_sum(6.0), ..Known::default() }, &[2.0, 2.0, 2.0]);
         check(&[], &[2], &nothing, &[0.0, 0.0]);
-        check(&[5.0], &[1, 2], &Known { sum: told(20.25), ..Known::default() }, &[5.0, 5.0, 5.0]);
+        check(
+            &[5.0],
+            &[1, 2],
+            &Known { sum: known_sum(20.25), ..Known::default() },
+            &[5.0, 5.0, 5.0],
+        );
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use parking_lot::RwLockReadGuard;
 
-use super::aliases::{Known, Place, Speller, Spelling};
+use super::aliases::{Known, Place, SeriesKeyHash, SeriesKeyHasher};
 use super::index::Index;
-use super::store::Registry;
+use super::series::Registry;
 use crate::error::Refusal;
 use crate::model::{MetricName, MetricType, SeriesHold, SeriesId, TimestampMs};
 
@@ -17,7 +17,7 @@ pub(crate) struct Lookup<'a> {
     registry: &'a Registry,
     index: Option<RwLockReadGuard<'a, Index>>,
     place: Place,
-    speller: Speller,
+    hasher: SeriesKeyHasher,
     hold: SeriesHold,
     /// Series that are looked up before those who wait to create one get their turn.
     patience: u32,
@@ -25,10 +25,10 @@ pub(crate) struct Lookup<'a> {
 
 impl<'a> Lookup<'a> {
     pub(super) fn new(registry: &'a Registry) -> Self {
-        let (place, speller) = (Place::default(), Speller::default());
+        let (place, hasher) = (Place::default(), SeriesKeyHasher::default());
         // Before anything is found.
         let hold = registry.grace.hold();
-        Self { registry, index: None, place, speller, hold, patience: PATIENCE }
+        Self { registry, index: None, place, hasher, hold, patience: PATIENCE }
     }
 
     /// The series of a metric with these tags, in any order; created when there is none.
@@ -38,26 +38,26 @@ impl<'a> Lookup<'a> {
         kind: MetricType,
         tags: &[(&str, &str)],
     ) -> Result<SeriesId, Refusal> {
-        let spelling = Spelling::of(self.speller.spell(metric, kind, tags));
-        match self.known(spelling) {
+        let key_hash = SeriesKeyHash::of(self.hasher.encode(metric, kind, tags));
+        match self.known(key_hash) {
             Some((series, _)) => Ok(series),
-            None => self.create(spelling, metric, kind, tags),
+            None => self.create(key_hash, metric, kind, tags),
         }
     }
 
-    /// The series that a spelling was given for, and its type.
+    /// The series that a series-key hash was given for, and its type.
     #[inline]
-    pub(crate) fn known(&mut self, spelling: Spelling) -> Option<Known> {
+    pub(crate) fn known(&mut self, key_hash: SeriesKeyHash) -> Option<Known> {
         let mut place = self.place;
-        let known = self.index().aliases.get(spelling, &mut place);
+        let known = self.index().aliases.get(key_hash, &mut place);
         self.place = place;
         known
     }
 
-    /// Finds or creates the series of a spelling that is not known.
+    /// Finds or creates the series of a series-key hash that is not known.
     pub(crate) fn create(
         &mut self,
-        spelling: Spelling,
+        key_hash: SeriesKeyHash,
         metric: &str,
         kind: MetricType,
         tags: &[(&str, &str)],
@@ -65,7 +65,7 @@ impl<'a> Lookup<'a> {
         MetricName::check(metric)?;
         // The read lock has to go before the write lock can come.
         self.index = None;
-        self.registry.create(metric, kind, tags, spelling)
+        self.registry.create(metric, kind, tags, key_hash)
     }
 
     /// Makes a metric known that has no series yet, unless it is.

@@ -2,7 +2,7 @@
 //!
 //! Every (metric, tags) has one dense [`SeriesId`](crate::model::SeriesId). Agents repeat themselves, so a
 //! series is found by a 128-bit hash of what the agent sent, in the order it sent it ([`aliases`]); only an
-//! unseen spelling is checked, sorted and looked up in canonical form. Tag queries are set algebra on
+//! unseen series-key hash is checked, sorted and looked up in canonical form. Tag queries are set algebra on
 //! [`postings`]. All of it lives in memory; what is new goes to the log with the write that needs it and
 //! to the registry keyspace with the next seal ([`persist`]).
 //!
@@ -20,16 +20,16 @@ mod persist;
 mod postings;
 mod retirement;
 mod segment;
+mod series;
 #[cfg(test)]
 mod size_tests;
-mod store;
 mod strings;
 mod table;
 
-pub use aliases::Spelling;
+pub use aliases::SeriesKeyHash;
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
 pub(crate) use last_days::day_of;
 pub(crate) use lookup::Lookup;
 pub(crate) use persist::{Loaded, RegistryRows, StagedRows, check_row, load};
 pub(crate) use retirement::Marked;
-pub(crate) use store::{CardinalityLimits, Registry, Unsealed};
+pub(crate) use series::{CardinalityLimits, Registry, Unsealed};

@@ -15,7 +15,7 @@ use roaring::RoaringBitmap;
 use super::index::MetricStats;
 use super::last_days;
 use super::segment::{SEGMENT_SERIES_MAX, read_segment, segment_row};
-use super::store::{Registry, Unsealed};
+use super::series::{Registry, Unsealed};
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
@@ -241,7 +241,7 @@ fn read_stats(key: &[u8], row: &[u8]) -> CodecResult<(MetricId, MetricStats)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::store::CardinalityLimits;
+    use super::super::series::CardinalityLimits;
     use super::*;
     use crate::log::SeriesDefined;
     use crate::model::Tags;

@@ -21,12 +21,12 @@ use super::last_days::{LastDays, day_of};
 use super::measured_set::bitmap_bytes;
 use super::persist::{RegistryRows, segment_key};
 use super::segment::SEGMENT_SERIES_MAX;
-use super::store::Registry;
+use super::series::Registry;
 use crate::error::Result;
 use crate::model::{MetricId, SeriesHold, SeriesId, TimestampMs};
 use crate::storage::{Batch, Keyspace};
 
-/// Places for spellings that are looked at under one lock.
+/// Places for series-key hashes that are looked at under one lock.
 const PLACES_PER_LOCK: u64 = 1 << 14;
 /// Segments and pages of last days that are written anew together.
 const SEGMENTS_PER_BATCH: usize = 1 << 10;

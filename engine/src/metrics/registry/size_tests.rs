@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
 
-use super::store::{CardinalityLimits, Registry};
+use super::series::{CardinalityLimits, Registry};
 use crate::model::{MetricId, MetricType, SeriesId, TimestampMs};
 use crate::storage::Batch;
 

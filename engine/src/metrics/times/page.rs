@@ -30,22 +30,22 @@ pub(crate) struct PlaceInPage {
 }
 
 /// The blocks that refer to a page: those of a window that came from the head, or those that a merge wrote. When there is none of
-/// them any more, the pages of the shelf go together.
+/// them any more, the pages of the page group go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Shelf {
+pub(crate) struct TimePageGroup {
     pub(crate) window: TimeRange,
     pub(crate) of_unit: bool,
 }
 
 /// The key of a page.
-pub(super) fn key(shelf: Shelf, number: PageNumber) -> Vec<u8> {
-    let mut key = prefix(shelf).to_vec();
+pub(super) fn key(page_group: TimePageGroup, number: PageNumber) -> Vec<u8> {
+    let mut key = prefix(page_group).to_vec();
     key.extend_from_slice(&number.0.to_be_bytes());
     key
 }
 
-/// What the keys of all pages of a shelf begin with.
-pub(super) fn prefix(Shelf { window, of_unit }: Shelf) -> [u8; 10] {
+/// What the keys of all pages of a page group begin with.
+pub(super) fn prefix(TimePageGroup { window, of_unit }: TimePageGroup) -> [u8; 10] {
     let mut prefix = [0; 10];
     let (start, rest) = prefix.split_at_mut(8);
     start.copy_from_slice(&window.start.0.to_be_bytes());
@@ -54,14 +54,14 @@ pub(super) fn prefix(Shelf { window, of_unit }: Shelf) -> [u8; 10] {
     prefix
 }
 
-/// The shelf and number that a key names.
-pub(super) fn parse_key(key: &[u8]) -> Option<(Shelf, PageNumber)> {
+/// The page group and number that a key names.
+pub(super) fn parse_key(key: &[u8]) -> Option<(TimePageGroup, PageNumber)> {
     let (start, rest) = key.split_first_chunk()?;
     let ([hours, of_unit], number) = rest.split_first_chunk()?;
     let start = i64::from_be_bytes(*start);
     let end = start.checked_add(i64::from(*hours) * Interval::HOUR.ms())?;
     let number = PageNumber(u64::from_be_bytes(number.try_into().ok()?));
-    Some((Shelf { window: TimeRange::new(start, end), of_unit: *of_unit == 1 }, number))
+    Some((TimePageGroup { window: TimeRange::new(start, end), of_unit: *of_unit == 1 }, number))
 }
 
 /// A page, decoded.
@@ -160,12 +160,12 @@ mod tests {
     fn keys_read_back_and_order_by_window() {
         let day = TimeRange::new(86_400_000, 2 * 86_400_000);
         let hours = TimeRange::new(86_400_000, 86_400_000 + 7_200_000);
-        let [day, hours] =
-            [(day, true), (hours, false)].map(|(window, of_unit)| Shelf { window, of_unit });
-        for shelf in [day, hours] {
-            let key = key(shelf, PageNumber(7));
-            assert_eq!(parse_key(&key), Some((shelf, PageNumber(7))));
-            assert!(key.starts_with(&prefix(shelf)));
+        let [day, hours] = [(day, true), (hours, false)]
+            .map(|(window, of_unit)| TimePageGroup { window, of_unit });
+        for page_group in [day, hours] {
+            let key = key(page_group, PageNumber(7));
+            assert_eq!(parse_key(&key), Some((page_group, PageNumber(7))));
+            assert!(key.starts_with(&prefix(page_group)));
         }
         assert!(key(hours, PageNumber(9)) < key(day, PageNumber(1)));
         assert_eq!(parse_key(b"short"), None);

@@ -8,14 +8,14 @@ use hashbrown::{HashMap, HashSet};
 use parking_lot::{Mutex, MutexGuard};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 
-use super::page::{PageNumber, PlaceInPage, Shelf, TimePage, key, parse_key, prefix};
-use super::sweep::{ShelfPages, Sweep, Swept};
+use super::page::{PageNumber, PlaceInPage, TimePage, TimePageGroup, key, parse_key, prefix};
+use super::sweep::{GroupPages, Sweep, Swept};
 use super::writer::{NewPage, PLACES_MAX, Places, TimesWriter, hash};
 use crate::error::{Error, Result};
 use crate::model::MetricId;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
-/// Shelves whose vectors are remembered for the next merge: the windows of a backlog come one after the other for each metric.
+/// Page groups whose vectors are remembered for the next merge: the windows of a backlog come one after the other for each metric.
 const SHELVES_REMEMBERED: usize = 4;
 /// Bytes of a decoded page, as a guess for the size of the table of the cache.
 const PAGE_BYTES: usize = 512 << 10;
@@ -24,14 +24,14 @@ const PAGE_BYTES: usize = 512 << 10;
 pub(crate) struct TimePages {
     store: Arc<Store>,
     decoded: Cache<PageNumber, Arc<TimePage>, Weighter, hashbrown::DefaultHashBuilder>,
-    /// The shelves that have pages.
-    shelves: Mutex<HashMap<Shelf, ShelfPages>>,
+    /// The page groups that have pages.
+    page_groups: Mutex<HashMap<TimePageGroup, GroupPages>>,
     /// The search for unused pages that is under way.
     sweep: Mutex<Option<Sweep>>,
     /// Whether pages were written since it was last looked whether a sweep is due.
     has_new: AtomicBool,
-    /// The vectors of the shelves that were written last, by the turn in which they were.
-    remembered: Mutex<BTreeMap<u64, (Shelf, Places)>>,
+    /// The vectors of the page groups that were written last, by the turn in which they were.
+    remembered: Mutex<BTreeMap<u64, (TimePageGroup, Places)>>,
 }
 
 #[derive(Clone)]
@@ -50,10 +50,10 @@ impl TimePages {
         cache_bytes: usize,
         damaged: &mut Vec<String>,
     ) -> Result<Self> {
-        let mut shelves: HashMap<Shelf, ShelfPages> = HashMap::new();
+        let mut page_groups: HashMap<TimePageGroup, GroupPages> = HashMap::new();
         let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
-            if let Some((shelf, page)) = parse_key(&key) {
-                shelves.entry(shelf).or_default().add(page, bytes.len() as u64);
+            if let Some((page_group, page)) = parse_key(&key) {
+                page_groups.entry(page_group).or_default().add(page, bytes.len() as u64);
             }
         };
         let all = KeyRange::all();
@@ -66,59 +66,63 @@ impl TimePages {
         Ok(Self {
             store,
             decoded,
-            shelves: Mutex::new(shelves),
+            page_groups: Mutex::new(page_groups),
             sweep: Mutex::default(),
             has_new: AtomicBool::new(true),
             remembered: Mutex::default(),
         })
     }
 
-    /// A page of a shelf.
-    pub(crate) fn find(&self, shelf: Shelf, number: PageNumber) -> Result<Arc<TimePage>> {
+    /// A page of a page group.
+    pub(crate) fn find(
+        &self,
+        page_group: TimePageGroup,
+        number: PageNumber,
+    ) -> Result<Arc<TimePage>> {
         if let Some(page) = self.decoded.get(&number) {
             return Ok(page);
         }
-        let bytes = self.store.get(Keyspace::Times, &key(shelf, number))?;
+        let bytes = self.store.get(Keyspace::Times, &key(page_group, number))?;
         let missing = || Error::Corrupt(format!("page {} of times is not on disk", number.0));
         let page = Arc::new(TimePage::decode(&bytes.ok_or_else(missing)?)?);
         self.decoded.insert(number, Arc::clone(&page));
         Ok(page)
     }
 
-    /// A writer for blocks of any shelves: it begins its own pages.
+    /// A writer for blocks of any page groups: it begins its own pages.
     pub(crate) fn writer<'m>(&self, sequence: &'m AtomicU64) -> TimesWriter<'m> {
         TimesWriter::new(sequence)
     }
 
-    /// A writer for blocks of a shelf; it knows the vectors that are on disk.
+    /// A writer for blocks of a page group; it knows the vectors that are on disk.
     pub(crate) fn writer_of<'m>(
         &'m self,
-        shelf: Shelf,
+        page_group: TimePageGroup,
         sequence: &'m AtomicU64,
     ) -> Result<TimesWriter<'m>> {
         let writer = TimesWriter::over(sequence, self);
-        let sparse = self.shelves.lock().get(&shelf).map(|pages| pages.sparse.clone());
+        let sparse = self.page_groups.lock().get(&page_group).map(|pages| pages.sparse.clone());
         if let Some(sparse) = sparse {
             let remembered = {
                 let mut remembered = self.remembered.lock();
-                let turn = remembered.iter().find(|(_, (s, _))| *s == shelf).map(|(t, _)| *t);
+                let turn = remembered.iter().find(|(_, (s, _))| *s == page_group).map(|(t, _)| *t);
                 turn.and_then(|turn| remembered.remove(&turn))
             };
             let mut places = match remembered {
                 Some((_, places)) => places,
-                None => self.read_places(shelf)?,
+                None => self.read_places(page_group)?,
             };
             if !sparse.is_empty() {
                 places.retain(|_, place| !sparse.contains(&place.page));
             }
-            writer.know(shelf, places);
+            writer.know(page_group, places);
         }
         Ok(writer)
     }
 
-    fn read_places(&self, shelf: Shelf) -> Result<Places> {
+    fn read_places(&self, page_group: TimePageGroup) -> Result<Places> {
         let mut places = Places::new();
-        let range = KeyRange::prefix(&prefix(shelf));
+        let range = KeyRange::prefix(&prefix(page_group));
         // A damaged page is told by the blocks that refer to it; new blocks refer to another.
         let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
             if let (Some((_, page)), Ok(vectors)) = (parse_key(&key), TimePage::decode(&bytes)) {
@@ -136,11 +140,11 @@ impl TimePages {
 
     /// Adds the new pages to the batch of the blocks that refer to them. Answers their bytes.
     pub(crate) fn stage(&self, pages: Vec<NewPage>, batch: &mut Batch) -> u64 {
-        let mut shelves = self.shelves.lock();
+        let mut page_groups = self.page_groups.lock();
         let mut bytes = 0;
         for NewPage { key, bytes: page } in pages {
-            if let Some((shelf, number)) = parse_key(&key) {
-                shelves.entry(shelf).or_default().add(number, page.len() as u64);
+            if let Some((page_group, number)) = parse_key(&key) {
+                page_groups.entry(page_group).or_default().add(number, page.len() as u64);
             }
             bytes += page.len() as u64;
             batch.put(Keyspace::Times, &key, page);
@@ -155,13 +159,13 @@ impl TimePages {
     pub(crate) fn written(&self, writer: TimesWriter<'_>) {
         let mut sweep = self.sweep.lock();
         let mut remembered = self.remembered.lock();
-        for (shelf, places, reused) in writer.into_places() {
-            if let Some(sweep) = sweep.as_mut().filter(|sweep| sweep.shelf == shelf) {
+        for (page_group, places, reused) in writer.into_places() {
+            if let Some(sweep) = sweep.as_mut().filter(|sweep| sweep.page_group == page_group) {
                 reused.iter().for_each(|(page, places)| sweep.mark_all(*page, places));
             }
             if !places.is_empty() {
                 let turn = remembered.last_key_value().map_or(0, |(turn, _)| turn + 1);
-                remembered.insert(turn, (shelf, places));
+                remembered.insert(turn, (page_group, places));
             }
         }
         while remembered.len() > SHELVES_REMEMBERED {
@@ -169,25 +173,30 @@ impl TimePages {
         }
     }
 
-    /// Adds the deletion of pages to a batch: of all shelves but those that have blocks. To be called when no reader has a
-    /// block that is not in the catalog. Returns the shelves that are deleted, for [`Self::deleted`].
-    pub(crate) fn stage_deletion(&self, used: &HashSet<Shelf>, batch: &mut Batch) -> Vec<Shelf> {
-        let shelves = self.shelves.lock();
-        let unused: Vec<Shelf> = shelves.keys().filter(|s| !used.contains(*s)).copied().collect();
-        for shelf in &unused {
-            batch.delete_range(Keyspace::Times, KeyRange::prefix(&prefix(*shelf)));
+    /// Adds the deletion of pages to a batch: of all page groups but those that have blocks. To be called when no reader has a
+    /// block that is not in the catalog. Returns the page groups that are deleted, for [`Self::deleted`].
+    pub(crate) fn stage_deletion(
+        &self,
+        used: &HashSet<TimePageGroup>,
+        batch: &mut Batch,
+    ) -> Vec<TimePageGroup> {
+        let page_groups = self.page_groups.lock();
+        let unused: Vec<TimePageGroup> =
+            page_groups.keys().filter(|s| !used.contains(*s)).copied().collect();
+        for page_group in &unused {
+            batch.delete_range(Keyspace::Times, KeyRange::prefix(&prefix(*page_group)));
         }
         unused
     }
 
-    /// Forgets shelves whose pages are deleted on disk. Not before that: a deletion that failed is tried again.
-    pub(crate) fn deleted(&self, gone: &[Shelf]) {
+    /// Forgets page groups whose pages are deleted on disk. Not before that: a deletion that failed is tried again.
+    pub(crate) fn deleted(&self, gone: &[TimePageGroup]) {
         let mut sweep = self.sweep.lock();
-        let mut shelves = self.shelves.lock();
-        for shelf in gone {
-            shelves.remove(shelf);
-            self.remembered.lock().retain(|_, (remembered, _)| remembered != shelf);
-            sweep.take_if(|sweep| sweep.shelf == *shelf);
+        let mut page_groups = self.page_groups.lock();
+        for page_group in gone {
+            page_groups.remove(page_group);
+            self.remembered.lock().retain(|_, (remembered, _)| remembered != page_group);
+            sweep.take_if(|sweep| sweep.page_group == *page_group);
         }
     }
 
@@ -196,44 +205,44 @@ impl TimePages {
         self.sweep.lock()
     }
 
-    /// Begins the sweep that is due most. `blocks` tells the bytes of the blocks that refer to pages, by shelf, and is asked only
+    /// StartTime the sweep that is due most. `blocks` tells the bytes of the blocks that refer to pages, by page group, and is asked only
     /// when there may be one; `metrics` tells which metrics have such blocks. Answers false when none is due.
     pub(crate) fn begin_sweep(
         &self,
-        blocks: impl FnOnce() -> HashMap<Shelf, u64>,
-        metrics: impl FnOnce(Shelf) -> Vec<MetricId>,
+        blocks: impl FnOnce() -> HashMap<TimePageGroup, u64>,
+        metrics: impl FnOnce(TimePageGroup) -> Vec<MetricId>,
     ) -> bool {
         if !self.has_new.load(Ordering::Relaxed) {
             return false;
         }
         {
-            let shelves = self.shelves.lock();
-            // Blocks raise what a shelf may have, so without any the most shelves are due.
-            if !shelves.values().any(|pages| pages.excess(0).is_some()) {
+            let page_groups = self.page_groups.lock();
+            // Blocks raise what a page group may have, so without any the most page groups are due.
+            if !page_groups.values().any(|pages| pages.excess(0).is_some()) {
                 self.has_new.store(false, Ordering::Relaxed);
                 return false;
             }
         }
         let blocks = blocks();
         let mut sweep = self.sweep.lock();
-        let shelves = self.shelves.lock();
-        let due = shelves.iter().filter_map(|(shelf, pages)| {
-            let block_bytes = blocks.get(shelf).copied()?;
-            Some((pages.excess(block_bytes)?, *shelf))
+        let page_groups = self.page_groups.lock();
+        let due = page_groups.iter().filter_map(|(page_group, pages)| {
+            let block_bytes = blocks.get(page_group).copied()?;
+            Some((pages.excess(block_bytes)?, *page_group))
         });
-        let Some((_, shelf)) = due.max_by_key(|(excess, _)| *excess) else {
+        let Some((_, page_group)) = due.max_by_key(|(excess, _)| *excess) else {
             self.has_new.store(false, Ordering::Relaxed);
             return false;
         };
-        if let Some(pages) = shelves.get(&shelf) {
-            *sweep = Some(Sweep::begin(shelf, pages, metrics(shelf)));
+        if let Some(pages) = page_groups.get(&page_group) {
+            *sweep = Some(Sweep::begin(page_group, pages, metrics(page_group)));
         }
         true
     }
 
-    /// Puts the next sweep of a shelf off, after one that failed: not all blocks could be asked, so its pages must stay.
-    pub(crate) fn give_up_sweep(&self, shelf: Shelf) {
-        if let Some(pages) = self.shelves.lock().get_mut(&shelf) {
+    /// Puts the next sweep of a page group off, after one that failed: not all blocks could be asked, so its pages must stay.
+    pub(crate) fn give_up_sweep(&self, page_group: TimePageGroup) {
+        if let Some(pages) = self.page_groups.lock().get_mut(&page_group) {
             pages.put_off();
         }
     }
@@ -244,33 +253,34 @@ impl TimePages {
         let mut used_bytes = 0;
         let mut sparse = HashSet::new();
         for (number, places) in sweep.used() {
-            let page = self.find(sweep.shelf, number)?;
+            let page = self.find(sweep.page_group, number)?;
             let times: usize =
                 places.iter().filter_map(|at| page.vector(at)).map(<[i64]>::len).sum();
             let all = page.len().max(1);
             if times * 2 < all {
                 sparse.insert(number);
             }
-            let bytes = self.shelves.lock().get(&sweep.shelf).map_or(0, |s| s.bytes_of(number));
+            let bytes =
+                self.page_groups.lock().get(&sweep.page_group).map_or(0, |s| s.bytes_of(number));
             used_bytes += bytes * times as u64 / all as u64;
         }
         let unused: HashSet<PageNumber> = sweep.unused().collect();
-        for (_, (shelf, places)) in self.remembered.lock().iter_mut() {
-            if *shelf == sweep.shelf {
+        for (_, (page_group, places)) in self.remembered.lock().iter_mut() {
+            if *page_group == sweep.page_group {
                 places.retain(|_, place| !unused.contains(&place.page));
             }
         }
         for number in &unused {
             self.decoded.remove(number);
-            batch.delete(Keyspace::Times, &key(sweep.shelf, *number));
+            batch.delete(Keyspace::Times, &key(sweep.page_group, *number));
         }
-        Ok(Swept { shelf: sweep.shelf, unused, sparse, used_bytes })
+        Ok(Swept { page_group: sweep.page_group, unused, sparse, used_bytes })
     }
 
     /// Notes the result of a sweep that is over, with what it found unused deleted.
     pub(crate) fn swept(&self, swept: Swept) {
-        let mut shelves = self.shelves.lock();
-        let pages = shelves.entry(swept.shelf).or_default();
+        let mut page_groups = self.page_groups.lock();
+        let pages = page_groups.entry(swept.page_group).or_default();
         swept.unused.iter().for_each(|number| pages.remove(*number));
         pages.sparse.extend(swept.sparse);
         pages.swept(swept.used_bytes);
@@ -336,13 +346,13 @@ mod tests {
 
     /// Pages on disk, those of loose blocks first.
     fn pages(engine: &Engine) -> (usize, usize) {
-        let times = engine.rooms().telemetry.metrics.times();
+        let times = engine.inner().telemetry.metrics.times();
         let (mut loose, mut of_units) = (0, 0);
         times
             .verify(|key, _, damage| {
                 assert_eq!(damage, None);
-                let (shelf, _) = super::parse_key(key).unwrap();
-                *(if shelf.of_unit { &mut of_units } else { &mut loose }) += 1;
+                let (page_group, _) = super::parse_key(key).unwrap();
+                *(if page_group.of_unit { &mut of_units } else { &mut loose }) += 1;
             })
             .unwrap();
         (loose, of_units)
@@ -354,7 +364,7 @@ mod tests {
         let clock = Clock::manual(TimestampMs(START + DAY / 2));
         let engine = open(dir.path(), &clock);
         fill(&engine, 0);
-        let times = engine.rooms().telemetry.metrics.times();
+        let times = engine.inner().telemetry.metrics.times();
         let begun = times.begin_sweep(
             || panic!("the pages are too few for any sweep"),
             |_| panic!("no sweep has begun"),

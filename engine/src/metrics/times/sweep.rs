@@ -1,7 +1,7 @@
-//! Finding the pages of a shelf that no block refers to any more.
+//! Finding the pages of a page group that no block refers to any more.
 //!
 //! A merge that replaces blocks leaves the pages behind that only these referred to. Which pages that are is known by the blocks
-//! alone, so now and then all blocks of a shelf are asked: a *sweep*. It goes in pieces, and blocks come and go meanwhile:
+//! alone, so now and then all blocks of a page group are asked: a *sweep*. It goes in pieces, and blocks come and go meanwhile:
 //!
 //! ```text
 //! begin     the pages that there are now may go; pages that are written later stay
@@ -10,10 +10,10 @@
 //! delete    the pages without a mark
 //! ```
 //!
-//! A sweep that fails, such as over a block that cannot be read, is put off: its pages stay until the shelf has twice as many bytes,
+//! A sweep that fails, such as over a block that cannot be read, is put off: its pages stay until the page group has twice as many bytes,
 //! or until the next start.
 //!
-//! A page of which blocks use less than half is left out by the merges that follow ([`ShelfPages::sparse`]): they write its
+//! A page of which blocks use less than half is left out by the merges that follow ([`GroupPages::sparse`]): they write its
 //! vectors anew, so that it can go as well.
 
 use std::collections::BTreeMap;
@@ -21,26 +21,26 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 use roaring::RoaringBitmap;
 
-use super::page::{PageNumber, PlaceInPage, Shelf};
+use super::page::{PageNumber, PlaceInPage, TimePageGroup};
 use crate::metrics::view::ReaderMark;
 use crate::model::MetricId;
 
-/// Bytes of unused pages of a shelf that nobody looks for.
+/// Bytes of unused pages of a page group that nobody looks for.
 pub(super) const UNUSED_BYTES_MIN: u64 = 64 << 10;
 
-/// The pages of a shelf.
+/// The pages of a page group.
 #[derive(Debug, Default)]
-pub(super) struct ShelfPages {
+pub(super) struct GroupPages {
     /// Their bytes.
     pages: BTreeMap<PageNumber, u64>,
     bytes: u64,
-    /// With more bytes than this a sweep is due. None before the first one: the blocks of the shelf give a measure then.
+    /// With more bytes than this a sweep is due. None before the first one: the blocks of the page group give a measure then.
     bytes_max: Option<u64>,
     /// Pages that blocks use less than half of.
     pub(super) sparse: HashSet<PageNumber>,
 }
 
-impl ShelfPages {
+impl GroupPages {
     pub(super) fn add(&mut self, page: PageNumber, bytes: u64) {
         self.bytes += bytes;
         self.bytes -= self.pages.insert(page, bytes).unwrap_or(0);
@@ -74,10 +74,10 @@ impl ShelfPages {
     }
 }
 
-/// The search for the unused pages of one shelf.
+/// The search for the unused pages of one page group.
 #[derive(Debug)]
 pub(crate) struct Sweep {
-    pub(crate) shelf: Shelf,
+    pub(crate) page_group: TimePageGroup,
     /// The pages that may go, with the places in them that blocks refer to.
     used: HashMap<PageNumber, RoaringBitmap>,
     /// The metrics whose blocks have not been asked.
@@ -89,7 +89,7 @@ pub(crate) struct Sweep {
 /// The result of a sweep.
 #[derive(Debug)]
 pub(crate) struct Swept {
-    pub(super) shelf: Shelf,
+    pub(super) page_group: TimePageGroup,
     pub(super) unused: HashSet<PageNumber>,
     /// Pages that blocks use less than half of.
     pub(super) sparse: HashSet<PageNumber>,
@@ -105,9 +105,13 @@ impl Swept {
 }
 
 impl Sweep {
-    pub(super) fn begin(shelf: Shelf, pages: &ShelfPages, metrics: Vec<MetricId>) -> Self {
+    pub(super) fn begin(
+        page_group: TimePageGroup,
+        pages: &GroupPages,
+        metrics: Vec<MetricId>,
+    ) -> Self {
         let used = pages.pages.keys().map(|page| (*page, RoaringBitmap::new())).collect();
-        Self { shelf, used, unasked: metrics, readers: None }
+        Self { page_group, used, unasked: metrics, readers: None }
     }
 
     /// Keeps what a block refers to.

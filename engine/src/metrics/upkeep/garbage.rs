@@ -33,7 +33,7 @@ impl Metrics {
 
     /// Deletes the pages of times of windows that have no blocks any more.
     pub(super) fn delete_unused_times(&self) -> Result<()> {
-        let Some(used) = self.view.shelves() else { return Ok(()) };
+        let Some(used) = self.view.page_groups() else { return Ok(()) };
         let mut batch = Batch::new();
         let unused = self.times.stage_deletion(&used, &mut batch);
         if !unused.is_empty() {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     fn metrics(engine: &Engine) -> &Metrics {
-        &engine.rooms().telemetry.metrics
+        &engine.inner().telemetry.metrics
     }
 
     /// The keys of all entries of a keyspace.

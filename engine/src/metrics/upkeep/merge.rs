@@ -10,14 +10,14 @@ use hashbrown::HashSet;
 
 use super::super::Metrics;
 use super::super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
-use super::super::catalog::{Cluster, Unit};
+use super::super::catalog::{Cluster, CompactedSet};
 use super::super::consolidate::{Merged, Rollups, consolidate, fits_window};
 use super::super::merge_output::MergeOutput;
 use super::super::merge_sources::Sources;
 use super::super::registry::RegistryRows;
 use super::super::resolution::{Neighbours, Stretch, stretches};
 use super::super::seal::is_over;
-use super::super::times::{Shelf, TimesWriter};
+use super::super::times::{TimePageGroup, TimesWriter};
 use super::super::writer::BlockOrigin;
 use super::expire::kept_ms;
 use super::seal::retire;
@@ -37,7 +37,7 @@ const OUTPUT_SHARE: usize = 8;
 
 /// Blocks that are to become units, all at once.
 #[derive(Debug)]
-struct Job {
+struct MergeTask {
     metric: MetricId,
     kind: MetricType,
     parts: Vec<Part>,
@@ -66,13 +66,13 @@ impl Metrics {
         let mut failure = None;
         let (jobs, mut waiting) = self.merge_jobs(eagerness, budget.windows, expiry);
         self.counters.merges_waiting.store(waiting, Ordering::Relaxed);
-        for job in jobs {
+        for task in jobs {
             if report.windows > 0 && !(budget.has_time)() {
                 break;
             }
             waiting -= 1;
             self.counters.merges_waiting.store(waiting, Ordering::Relaxed);
-            match self.merge_one(&job, expiry, &mut report) {
+            match self.merge_one(&task, expiry, &mut report) {
                 Ok(()) => {}
                 // This window stays as it is; the others are merged.
                 Err(error @ Error::Encoder(_)) => failure = failure.or(Some(error)),
@@ -88,7 +88,7 @@ impl Metrics {
         eagerness: Eagerness,
         windows_max: usize,
         expiry: TimestampMs,
-    ) -> (Vec<Job>, u64) {
+    ) -> (Vec<MergeTask>, u64) {
         let now = self.now();
         let catalog = self.view.catalog();
         let (mut jobs, mut all) = (Vec::new(), 0);
@@ -109,13 +109,18 @@ impl Metrics {
         (jobs, all)
     }
 
-    fn merge_one(&self, job: &Job, expiry: TimestampMs, report: &mut MergeReport) -> Result<()> {
+    fn merge_one(
+        &self,
+        task: &MergeTask,
+        expiry: TimestampMs,
+        report: &mut MergeReport,
+    ) -> Result<()> {
         let bytes_max = self.options().merge_bytes / OUTPUT_SHARE;
         let memory = &self.counters.merge_memory;
         let places = (&*self.store, &self.times);
         let mut output = MergeOutput::new(places, &self.sequence, memory, bytes_max);
         let is_damaged = Cell::new(false);
-        let merged = self.merge_into(&mut output, job, expiry, &is_damaged);
+        let merged = self.merge_into(&mut output, task, expiry, &is_damaged);
         if merged.is_err() {
             // What is on disk of it goes with the next garbage; a crash before that leaves it to the next start.
             self.view.give_up(output.spilled());
@@ -133,7 +138,7 @@ impl Metrics {
     fn merge_into(
         &self,
         output: &mut MergeOutput<'_>,
-        job: &Job,
+        task: &MergeTask,
         expiry: TimestampMs,
         is_damaged: &Cell<bool>,
     ) -> Result<MergeReport> {
@@ -149,41 +154,41 @@ impl Metrics {
         let mut infos = Vec::new();
         let mut written = Vec::new();
         let mut replaced = 0;
-        for part in &job.parts {
-            let shelf = Shelf { window: part.stretch.window, of_unit: true };
-            let times = self.times.writer_of(shelf, &self.sequence)?;
+        for part in &task.parts {
+            let page_group = TimePageGroup { window: part.stretch.window, of_unit: true };
+            let times = self.times.writer_of(page_group, &self.sequence)?;
             let sources = part.sources.clone();
             let sources = Sources::new(sources, part.stretch.window, &read, &self.times);
-            let merged = self.unit_of(job, part, expiry, &sources, &times, output)?;
+            let merged = self.unit_of(task, part, expiry, &sources, &times, output)?;
             infos.extend(merged.blocks);
             replaced += merged.replaced;
             output.finish_part(&times, &mut batch)?;
             written.push(times);
         }
         output.stage(&infos, &mut batch)?;
-        let removed: HashSet<BlockKey> = job.removed.iter().map(|info| info.key).collect();
+        let removed: HashSet<BlockKey> = task.removed.iter().map(|info| info.key).collect();
         removed.iter().for_each(|key| retire(&mut batch, key));
         if replaced > 0
-            && let Some(stats) = self.view.sealed_without(job.metric, replaced)
+            && let Some(stats) = self.view.sealed_without(task.metric, replaced)
         {
-            RegistryRows(&mut batch).stats(job.metric, stats);
+            RegistryRows(&mut batch).stats(task.metric, stats);
         }
         // Not synced, so that many small windows do not wait for the disk one by one: a power loss takes the merge as a whole, and
         // what it replaced is there until tables hold what it wrote.
         self.store.write(batch, Sync::No)?;
         written.into_iter().for_each(|times| self.times.written(times));
-        self.view.replaced_points(job.metric, replaced);
+        self.view.replaced_points(task.metric, replaced);
         if !self.view.replace(&infos, &removed) {
             // The metric was dropped meanwhile: its new blocks go as well.
             self.discard(infos.iter().map(|info| info.key).collect());
         }
         let bytes_of = |infos: &[BlockInfo]| infos.iter().map(|b| u64::from(b.bytes)).sum::<u64>();
         let mut sources: Vec<BlockInfo> =
-            job.parts.iter().flat_map(|part| &part.sources).copied().collect();
+            task.parts.iter().flat_map(|part| &part.sources).copied().collect();
         sources.sort_unstable_by_key(|info| info.key);
         sources.dedup_by_key(|info| info.key);
         Ok(MergeReport {
-            windows: job.parts.len() as u64,
+            windows: task.parts.len() as u64,
             blocks_read: sources.len() as u64,
             blocks_written: infos.len() as u64,
             bytes_read: bytes_of(&sources),
@@ -194,7 +199,7 @@ impl Metrics {
     /// The unit that a part becomes.
     fn unit_of(
         &self,
-        job: &Job,
+        task: &MergeTask,
         part: &Part,
         expiry: TimestampMs,
         sources: &Sources<'_>,
@@ -202,15 +207,15 @@ impl Metrics {
         output: &mut MergeOutput<'_>,
     ) -> Result<Merged> {
         let origin = BlockOrigin {
-            metric: job.metric,
-            kind: job.kind,
+            metric: task.metric,
+            kind: task.kind,
             unit: Some(UnitId(self.next_sequence().max(1))),
             order: part.sources.iter().map(|b| b.order).max().unwrap_or(WriteOrder(0)),
             effort: Effort::Merge,
             sequence: &self.sequence,
             times,
         };
-        let (wanted, rollups) = self.rollups(job.metric, part.stretch.window, expiry);
+        let (wanted, rollups) = self.rollups(task.metric, part.stretch.window, expiry);
         let bytes_max = self.options().merge_bytes / PIECE_SHARE;
         consolidate(part.stretch, sources, (&wanted, rollups), origin, (output, bytes_max))
     }
@@ -248,35 +253,35 @@ fn jobs_of_day(
     clusters: Vec<Cluster>,
     (now, eagerness): (TimestampMs, Eagerness),
     rollups: impl Fn(TimeRange) -> (Vec<Tier>, Rollups),
-) -> Vec<Job> {
+) -> Vec<MergeTask> {
     let window = TimeRange { start: day, end: TimestampMs(day.0 + Interval::DAY.ms()) };
     let wanted = rollups(window);
     let rows: u64 = clusters.iter().flat_map(Cluster::blocks).map(|b| u64::from(b.rows)).sum();
     if is_over(window.end, now) && rows <= DAY_ROWS_MAX {
-        return job(metric, window, clusters, Neighbours::Join, &wanted).into_iter().collect();
+        return task(metric, window, clusters, Neighbours::Join, &wanted).into_iter().collect();
     }
     clusters
         .into_iter()
         .filter(|c| eagerness == Eagerness::All || is_over(c.window.end, now))
-        .filter_map(|c| job(metric, c.window, vec![c], Neighbours::Separate, &wanted))
+        .filter_map(|c| task(metric, c.window, vec![c], Neighbours::Separate, &wanted))
         .collect()
 }
 
 /// What is to merge of a window: nothing where a stretch of it is one unit already that has the rollups it should have.
-fn job(
+fn task(
     metric: MetricId,
     window: TimeRange,
     clusters: Vec<Cluster>,
     neighbours: Neighbours,
     wanted: &(Vec<Tier>, Rollups),
-) -> Option<Job> {
+) -> Option<MergeTask> {
     let kind = clusters.iter().flat_map(Cluster::blocks).map(|b| b.kind).next()?;
     let units = || clusters.iter().flat_map(|c| &c.units);
     let loose = || clusters.iter().flat_map(|c| &c.loose);
-    let mut job = Job { metric, kind, parts: Vec::new(), removed: Vec::new() };
+    let mut task = MergeTask { metric, kind, parts: Vec::new(), removed: Vec::new() };
     for stretch in stretches(window, Tier::finest(kind), units(), neighbours) {
         let meets = |range: TimeRange| !range.intersect(stretch.window).is_empty();
-        let units: Vec<&Unit> = units().filter(|u| meets(u.window)).collect();
+        let units: Vec<&CompactedSet> = units().filter(|u| meets(u.window)).collect();
         let loose: Vec<BlockInfo> = loose().filter(|b| meets(b.extent())).copied().collect();
         let is_done = match units.as_slice() {
             [] => loose.is_empty(),
@@ -291,17 +296,17 @@ fn job(
         if !is_done {
             let bases = units.iter().flat_map(|u| u.of_tier(u.base())).copied();
             let sources = bases.chain(loose).collect();
-            job.removed.extend(units.iter().flat_map(|u| &u.blocks));
-            job.parts.push(Part { stretch, sources });
+            task.removed.extend(units.iter().flat_map(|u| &u.blocks));
+            task.parts.push(Part { stretch, sources });
         }
     }
-    job.removed.extend(loose());
-    (!job.parts.is_empty()).then_some(job)
+    task.removed.extend(loose());
+    (!task.parts.is_empty()).then_some(task)
 }
 
 /// Whether the points of a unit stand in for a tier that would surely be kept if it were written now, so that this is
 /// not tried again and again.
-fn lacks_rollups(unit: &Unit, wanted: &[Tier]) -> bool {
+fn lacks_rollups(unit: &CompactedSet, wanted: &[Tier]) -> bool {
     let Some(finest) = unit.blocks.first().map(|b| Tier::finest(b.kind)) else { return false };
     let points: u64 = unit.of_tier(finest).map(|b| u64::from(b.rows)).sum();
     let present = unit.tiers();
@@ -368,7 +373,7 @@ mod tests {
         clock.set(TimestampMs(START + 4 * DAY));
         engine.merge().unwrap();
         engine.expire().unwrap();
-        let metrics = &engine.rooms().telemetry.metrics;
+        let metrics = &engine.inner().telemetry.metrics;
         let id = metrics.registry().with_metric("hits", |metric| metric.id).unwrap();
         let blocks = || metrics.view.catalog().metric(id).iter().copied().collect::<Vec<_>>();
         let old = blocks();

@@ -89,7 +89,7 @@ impl World {
 
     /// What the catalog says of the blocks but their names and lengths, which depend on the order of metrics.
     fn blocks(&self) -> Vec<String> {
-        let catalog = self.engine.rooms().telemetry.metrics.view().catalog();
+        let catalog = self.engine.inner().telemetry.metrics.view().catalog();
         let blocks = catalog.metrics().flat_map(|(_, blocks)| blocks.iter());
         let mut blocks: Vec<_> = blocks
             .map(|b| {
@@ -105,7 +105,7 @@ impl World {
     fn stored(&self) -> (usize, usize) {
         let count = |keyspace| {
             let mut rows = 0;
-            let store = &self.engine.rooms().store;
+            let store = &self.engine.inner().store;
             let visit = |_: Box<[u8]>, _: Box<[u8]>| rows += 1;
             store.read_around_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit).unwrap();
             rows
@@ -281,7 +281,7 @@ fn a_merge_that_meets_damage_leaves_no_blocks_behind() {
         }
         let before = world.stored();
         assert!(before.0 >= 2 && before.0 == before.1);
-        let metrics = &world.engine.rooms().telemetry.metrics;
+        let metrics = &world.engine.inner().telemetry.metrics;
         let last = {
             let catalog = metrics.view().catalog();
             let blocks = catalog.metrics().flat_map(|(_, blocks)| blocks.iter().copied());

@@ -9,7 +9,7 @@ use super::super::registry::Marked;
 use super::retire_tests::memory_dir;
 use crate::metrics::BatchBuilder;
 use crate::model::{
-    Aggregation, Begins, Interval, MetricQuery, MetricType, TimeRange, TimestampMs,
+    Aggregation, Interval, MetricQuery, MetricType, StartTime, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options, Retention, TierRetention};
 use crate::{Clock, Engine};
@@ -91,7 +91,7 @@ fn push(batch: &mut BatchBuilder<'_>, (metric, pod): (usize, usize), time: i64, 
     if metric == TOTALS {
         // A process for every reading: nothing is known of those before.
         let start = TimestampMs(time.0 - 1);
-        batch.reading(series, time, value, Begins::At { start, counts: true });
+        batch.reading(series, time, value, StartTime::At { start, counts: true });
     } else if kind == MetricType::Set {
         batch.member(series, time, &value.to_string());
     } else {
@@ -163,7 +163,7 @@ fn live(steps: &[Step], retires: bool) -> (Vec<Vec<String>>, u64) {
                 engine.expire().unwrap();
                 retired += before - engine.stats().series;
                 if !retires {
-                    let marked = engine.rooms().telemetry.metrics.registry().marked();
+                    let marked = engine.inner().telemetry.metrics.registry().marked();
                     assert_ne!(marked, Marked::Quiet);
                 }
             }

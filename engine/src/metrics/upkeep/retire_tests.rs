@@ -11,7 +11,7 @@ use super::super::registry::Marked;
 use crate::error::Refusal;
 use crate::metrics::{BatchBuilder, Metrics};
 use crate::model::{
-    Aggregation, Begins, Interval, MetricQuery, MetricType, SeriesId, TimeRange, TimestampMs,
+    Aggregation, Interval, MetricQuery, MetricType, SeriesId, StartTime, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options, Retention, TierRetention};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
@@ -56,7 +56,7 @@ impl Bench {
     }
 
     fn metrics(&self) -> &Metrics {
-        &self.engine().rooms().telemetry.metrics
+        &self.engine().inner().telemetry.metrics
     }
 
     /// Lets all data of the series expire and marks those that have none, which may retire now.
@@ -93,7 +93,7 @@ impl Bench {
     fn rows(&self, kind: u8) -> usize {
         let mut rows = 0;
         let range = KeyRange::prefix(&[kind]);
-        let store = &self.engine().rooms().store;
+        let store = &self.engine().inner().store;
         store
             .read_around_damage(Keyspace::Registry, &range, Caching::Bypass, |_, _| rows += 1)
             .unwrap();
@@ -261,7 +261,7 @@ fn readings_of_a_series_that_stays_do_not_count_as_forgotten() {
     let read = |pod: &str| {
         let mut batch = bench.engine().batch();
         let series = batch.series("cpu", MetricType::Counter, &[("pod", pod)]).unwrap();
-        batch.reading(series, bench.now(), 1.0, Begins::Unknown);
+        batch.reading(series, bench.now(), 1.0, StartTime::Unknown);
         bench.engine().write(batch.finish()).unwrap();
         series
     };
@@ -311,7 +311,7 @@ fn a_kill_between_two_steps_gives_a_series_one_id() {
         let total = |bench: &Bench, total, start| {
             let mut batch = bench.engine().batch();
             let series = batch.series("cpu", MetricType::Counter, &[("pod", "total")]).unwrap();
-            let begins = Begins::At { start: TimestampMs(start), counts: true };
+            let begins = StartTime::At { start: TimestampMs(start), counts: true };
             batch.reading(series, bench.now(), total, begins);
             bench.engine().write(batch.finish()).unwrap();
             series
@@ -366,7 +366,7 @@ fn directories_of_older_versions_know_no_last_days() {
     let mut batch = Batch::new();
     batch.delete_range(Keyspace::Registry, KeyRange::prefix(b"u"));
     batch.put(Keyspace::Meta, b"format", 2_u32.to_le_bytes().to_vec());
-    bench.engine().rooms().store.write(batch, Sync::Yes).unwrap();
+    bench.engine().inner().store.write(batch, Sync::Yes).unwrap();
     bench.reopen();
     bench.pass(days(KEPT - 1));
     bench.engine().expire().unwrap();
@@ -382,7 +382,7 @@ fn rows_that_came_back_after_damage_hide_nothing() {
     let mut bench = Bench::new(50);
     let series = bench.write("pod");
     bench.engine().seal().unwrap();
-    let store = &bench.engine().rooms().store;
+    let store = &bench.engine().inner().store;
     let key = [b'u', 0, 0, 0, 0];
     let old = store.get(Keyspace::Registry, &key).unwrap().unwrap().to_vec();
     bench.pass(days(KEPT + 3));
@@ -391,7 +391,7 @@ fn rows_that_came_back_after_damage_hide_nothing() {
     let mut batch = Batch::new();
     batch.put(Keyspace::Registry, &key, old);
     batch.put(Keyspace::Meta, b"lost.registry", vec![1; 8]);
-    bench.engine().rooms().store.write(batch, Sync::Yes).unwrap();
+    bench.engine().inner().store.write(batch, Sync::Yes).unwrap();
     for _ in 0..2 {
         bench.reopen();
         bench.engine().expire().unwrap();
@@ -462,9 +462,9 @@ fn the_registry_holds_as_many_series_as_have_data_however_many_came() {
             bench.reopen();
         }
         if day % 20 == 19 {
-            bench.engine().rooms().telemetry.settle_disk().unwrap();
+            bench.engine().inner().telemetry.settle_disk().unwrap();
             let stats = bench.engine().stats();
-            let disk = bench.engine().rooms().store.table_bytes(Keyspace::Registry).unwrap();
+            let disk = bench.engine().inner().store.table_bytes(Keyspace::Registry).unwrap();
             figures.push((stats.series, stats.registry_bytes, disk, bench.rows(b's')));
         }
     }

@@ -1,13 +1,13 @@
 //! Deleting the pages of times that no block refers to any more.
 //!
-//! The pages of a shelf are looked through when they have become twice what its blocks needed when that was last known: so the
+//! The pages of a page group are looked through when they have become twice what its blocks needed when that was last known: so the
 //! cost is that of writing them, nearly, and what is unused is as much as what is used at most. See [`crate::metrics::times`].
 
 use hashbrown::HashMap;
 
 use super::super::Metrics;
 use super::super::block::{BlockInfo, Tier, shared_times};
-use super::super::times::{Shelf, Sweep};
+use super::super::times::{Sweep, TimePageGroup};
 use crate::error::{Error, Result};
 use crate::maintenance::Pace;
 use crate::model::MetricId;
@@ -34,7 +34,10 @@ impl Metrics {
             let mut under_way = self.times.sweep();
             let Some(sweep) = under_way.as_mut() else {
                 drop(under_way);
-                if !self.times.begin_sweep(|| self.shelf_bytes(), |shelf| self.metrics_of(shelf)) {
+                if !self
+                    .times
+                    .begin_sweep(|| self.shelf_bytes(), |page_group| self.metrics_of(page_group))
+                {
                     return Ok(());
                 }
                 continue;
@@ -50,8 +53,8 @@ impl Metrics {
                 }
                 Err(error) => {
                     tracing::debug!(%error, "unused time pages stay: the sweep failed");
-                    // Whatever the error: the same block may fail for good, and other shelves wait.
-                    self.times.give_up_sweep(sweep.shelf);
+                    // Whatever the error: the same block may fail for good, and other page groups wait.
+                    self.times.give_up_sweep(sweep.page_group);
                     *under_way = None;
                     if !matches!(error, Error::Corrupt(_)) {
                         return Err(error);
@@ -67,8 +70,8 @@ impl Metrics {
         while asked < BLOCKS_PER_PIECE
             && let Some(metric) = sweep.unasked.last().copied()
         {
-            let shelf = sweep.shelf;
-            for info in catalog.metric(metric).iter().filter(|b| refers_to(b, shelf)) {
+            let page_group = sweep.page_group;
+            for info in catalog.metric(metric).iter().filter(|b| refers_to(b, page_group)) {
                 let places = shared_times(info.key, &self.read_block(&info.key)?)?;
                 places.into_iter().for_each(|place| sweep.mark(place));
                 asked += 1;
@@ -94,20 +97,20 @@ impl Metrics {
         Ok(Outcome::Done)
     }
 
-    /// The bytes of the blocks of points, by shelf.
-    fn shelf_bytes(&self) -> HashMap<Shelf, u64> {
-        self.view.catalog().shelves().collect()
+    /// The bytes of the blocks of points, by page group.
+    fn shelf_bytes(&self) -> HashMap<TimePageGroup, u64> {
+        self.view.catalog().page_groups().collect()
     }
 
-    /// The metrics that have blocks of points of a shelf.
-    fn metrics_of(&self, shelf: Shelf) -> Vec<MetricId> {
+    /// The metrics that have blocks of points of a page group.
+    fn metrics_of(&self, page_group: TimePageGroup) -> Vec<MetricId> {
         let catalog = self.view.catalog();
         let metrics =
-            catalog.metrics().filter(|(_, blocks)| blocks.iter().any(|b| refers_to(b, shelf)));
+            catalog.metrics().filter(|(_, blocks)| blocks.iter().any(|b| refers_to(b, page_group)));
         metrics.map(|(metric, _)| metric).collect()
     }
 }
 
-fn refers_to(block: &BlockInfo, shelf: Shelf) -> bool {
-    block.key.tier == Tier::Raw && block.shelf() == shelf
+fn refers_to(block: &BlockInfo, page_group: TimePageGroup) -> bool {
+    block.key.tier == Tier::Raw && block.page_group() == page_group
 }

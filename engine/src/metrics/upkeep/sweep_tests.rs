@@ -39,7 +39,7 @@ fn fill(engine: &Engine, metric: &str) {
 }
 
 fn times(engine: &Engine) -> &TimePages {
-    engine.rooms().telemetry.metrics.times()
+    engine.inner().telemetry.metrics.times()
 }
 
 /// How many pages there are, and their bytes.
@@ -68,7 +68,7 @@ fn late(engine: &Engine, metric: &str, batches: std::ops::Range<i64>) {
 
 /// Leaves copies of all pages behind that no block refers to.
 fn leak(engine: &Engine, copies: u8) {
-    let store = &engine.rooms().store;
+    let store = &engine.inner().store;
     let mut found = Vec::new();
     let visit = |key: Box<[u8]>, bytes: Box<[u8]>| found.push((key, bytes));
     store.read_around_damage(Keyspace::Times, &KeyRange::all(), Caching::Bypass, visit).unwrap();
@@ -84,13 +84,13 @@ fn leak(engine: &Engine, copies: u8) {
 }
 
 fn id_of(engine: &Engine, metric: &str) -> MetricId {
-    let registry = engine.rooms().telemetry.metrics.registry();
+    let registry = engine.inner().telemetry.metrics.registry();
     registry.with_metric(metric, |metric| metric.id).unwrap()
 }
 
 /// Whether everything that a reader took can be read.
 fn can_read(engine: &Engine, view: &MetricView) -> bool {
-    let metrics = &engine.rooms().telemetry.metrics;
+    let metrics = &engine.inner().telemetry.metrics;
     view.blocks.iter().all(|info| {
         let bytes = metrics.read_block(&info.key);
         bytes.is_ok_and(|bytes| metrics.check_block(info, &bytes).is_ok())
@@ -148,7 +148,7 @@ fn pages_that_an_older_version_left_behind_are_collected() {
     let engine = open(dir.path());
     assert_eq!(pages(&engine).0, 31 * once.0);
     // As the maintenance thread does it, in pieces.
-    let metrics = &engine.rooms().telemetry.metrics;
+    let metrics = &engine.inner().telemetry.metrics;
     (0..4).for_each(|_| _ = metrics.collect_garbage(Pace::Piece).unwrap());
     assert_eq!(pages(&engine), once);
     assert!(ask(&engine, "cpu") == before);
@@ -165,17 +165,17 @@ fn a_sweep_that_cannot_read_a_block_is_put_off_and_deletes_nothing() {
     leak(&engine, 30);
     drop(engine);
     let engine = open(dir.path());
-    let metrics = &engine.rooms().telemetry.metrics;
-    engine.rooms().store.close();
+    let metrics = &engine.inner().telemetry.metrics;
+    engine.inner().store.close();
     metrics.sweep_times(Pace::Piece).unwrap_err();
     // Others have their turn.
     metrics.sweep_times(Pace::Whole).unwrap();
-    engine.rooms().store.reopen().unwrap();
+    engine.inner().store.reopen().unwrap();
     metrics.sweep_times(Pace::Whole).unwrap();
     assert_eq!(pages(&engine).0, 31 * once.0);
     drop(engine);
     let engine = open(dir.path());
-    engine.rooms().telemetry.metrics.sweep_times(Pace::Whole).unwrap();
+    engine.inner().telemetry.metrics.sweep_times(Pace::Whole).unwrap();
     assert_eq!(pages(&engine), once);
     assert!(["cpu", "load"].map(|metric| ask(&engine, metric)) == before);
     assert_eq!(engine.verify().unwrap().damaged, Vec::<String>::new());
@@ -188,12 +188,12 @@ fn pages_that_could_not_be_deleted_are_deleted_the_next_time() {
     fill(&engine, "cpu");
     engine.delete_metric("cpu").unwrap();
     engine.seal().unwrap();
-    let metrics = &engine.rooms().telemetry.metrics;
+    let metrics = &engine.inner().telemetry.metrics;
     assert!(metrics.delete_unreachable().unwrap() > 0);
     assert!(pages(&engine).0 > 0);
-    engine.rooms().store.close();
+    engine.inner().store.close();
     metrics.delete_unused_times().unwrap_err();
-    engine.rooms().store.reopen().unwrap();
+    engine.inner().store.reopen().unwrap();
     metrics.collect_garbage(Pace::Whole).unwrap();
     assert_eq!(pages(&engine), (0, 0));
 }
@@ -204,7 +204,7 @@ fn a_page_stays_while_a_reader_may_come_to_it() {
     let engine = open(dir.path());
     fill(&engine, "cpu");
     let once = pages(&engine);
-    let metrics = &engine.rooms().telemetry.metrics;
+    let metrics = &engine.inner().telemetry.metrics;
     let day = TimeRange::new(START, START + DAY);
     let held = metrics.view().metric(id_of(&engine, "cpu"), day);
     late(&engine, "cpu", 0..12);
@@ -222,7 +222,7 @@ fn blocks_stay_for_a_reader_from_before_a_seal() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     fill(&engine, "cpu");
-    let metrics = &engine.rooms().telemetry.metrics;
+    let metrics = &engine.inner().telemetry.metrics;
     let day = TimeRange::new(START, START + DAY);
     let held = metrics.view().metric(id_of(&engine, "cpu"), day);
     // The seal makes a catalog that nobody reads, and the merge replaces that one.

@@ -201,11 +201,11 @@ fn blocks_are_verified_to_the_last_row_and_against_the_catalog() {
     fill(&engine);
     engine.seal().unwrap();
     assert!(engine.verify().unwrap().damaged.is_empty());
-    let metrics = &engine.rooms().telemetry.metrics;
+    let metrics = &engine.inner().telemetry.metrics;
     let catalog = metrics.view.catalog();
     let infos: Vec<BlockInfo> =
         catalog.metrics().flat_map(|(_, blocks)| blocks.iter().copied()).collect();
-    let find = |shelf, page| metrics.times.find(shelf, page);
+    let find = |page_group, page| metrics.times.find(page_group, page);
     for info in &infos {
         let bytes = metrics.read_block(&info.key).unwrap().to_vec();
         assert!(block::verify(info, &bytes, find).is_ok());
@@ -233,7 +233,7 @@ fn a_block_that_can_be_read_after_all_leaves_quarantine_at_the_next_start() {
     fill(&engine);
     engine.seal().unwrap();
     let before = answers(&engine);
-    let metrics = &engine.rooms().telemetry.metrics;
+    let metrics = &engine.inner().telemetry.metrics;
     let catalog = metrics.view.catalog();
     let keys: Vec<_> =
         catalog.metrics().flat_map(|(_, blocks)| blocks.iter().map(|info| info.key)).collect();
@@ -247,7 +247,7 @@ fn a_block_that_can_be_read_after_all_leaves_quarantine_at_the_next_start() {
     drop(catalog);
     drop(engine);
     let engine = open(dir.path(), &clock);
-    let metrics = &engine.rooms().telemetry.metrics;
+    let metrics = &engine.inner().telemetry.metrics;
     assert_eq!(metrics.quarantined(), 1, "the damaged one stays");
     assert!(metrics.is_quarantined(&damaged));
     assert!(

@@ -17,7 +17,7 @@ impl Metrics {
         for info in catalog.metrics().flat_map(|(_, blocks)| blocks.iter()) {
             let checked = self.read_block(&info.key).and_then(|bytes| {
                 report.bytes += bytes.len() as u64;
-                block::verify(info, &bytes, |shelf, page| self.times.find(shelf, page))
+                block::verify(info, &bytes, |page_group, page| self.times.find(page_group, page))
             });
             report.blocks += 1;
             match checked {
@@ -43,7 +43,7 @@ impl Metrics {
                 continue;
             }
             let read = self.read_block(&info.key).and_then(|bytes| {
-                block::verify(info, &bytes, |shelf, page| self.times.find(shelf, page))
+                block::verify(info, &bytes, |page_group, page| self.times.find(page_group, page))
             });
             match read {
                 Ok(()) => self.release(&info.key)?,

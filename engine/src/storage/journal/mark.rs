@@ -161,7 +161,7 @@ impl Journal {
         let told = std::mem::take(&mut kept.end_told);
         let lost = stored.map_or(0, |mark| mark.acknowledged.saturating_sub(now));
         if lost > 0 && !told {
-            findings.tell(Finding::Lost(format!(
+            findings.report(Finding::Lost(format!(
                 "{lost} entries at the end of the database's log (sequence numbers {} to {}): documents, records or blocks that \
                  were written last",
                 now + 1,

@@ -94,7 +94,7 @@ impl Journal {
         }
         for loss in &plan.losses {
             let log = logs.get(loss.log).map_or(0, |log| log.number);
-            findings.tell(Finding::Lost(told(*loss, log)));
+            findings.report(Finding::Lost(describe(*loss, log)));
         }
         if survey.unpublished.is_some() {
             tracing::warn!(
@@ -129,7 +129,7 @@ impl Journal {
             let mark = judged(mark, &survey, &needed);
             let number = |log: usize| needed.logs.get(log).map_or(0, |log| log.number);
             for loss in plan(&survey, mark, needed.logs.len()).losses {
-                damaged.push(told(loss, number(loss.log)));
+                damaged.push(describe(loss, number(loss.log)));
             }
             for (log, parts) in &survey.damaged {
                 damaged.extend(parts.iter().map(|bytes| told_bytes(number(*log), bytes)));
@@ -221,7 +221,7 @@ fn rewrite(db: &Path, log: &LogFile, index: usize, cut: Option<Place>) -> io::Re
     sync_dir(db)
 }
 
-fn told(loss: Loss, log: u64) -> String {
+fn describe(loss: Loss, log: u64) -> String {
     let Loss { first, last, at_most, .. } = loss;
     let what = "documents, records or blocks that were written last";
     match last {

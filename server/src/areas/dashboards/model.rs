@@ -48,12 +48,12 @@ pub(super) struct Draft {
     pub(super) name: String,
     pub(super) description: Option<String>,
     /// The definitions of its widgets; one without a position finds its own.
-    pub(super) widgets: Vec<Sketch>,
+    pub(super) widgets: Vec<UnplacedWidget>,
 }
 
 /// A widget that may have no position yet.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sketch {
+pub(super) struct UnplacedWidget {
     pub(super) definition: Definition,
     /// Whether the position of the definition is one that the caller chose.
     pub(super) is_placed: bool,
@@ -101,7 +101,7 @@ impl Dashboard {
         &mut self,
         id: String,
         created_at: TimestampMs,
-        sketch: Sketch,
+        sketch: UnplacedWidget,
     ) -> Result<(), DashboardsError> {
         if self.widgets.len() >= limits::WIDGETS_MAX {
             return Err(DashboardsError::TooManyWidgets);
@@ -215,9 +215,9 @@ mod tests {
     use super::super::definition::WidgetType;
     use super::*;
 
-    fn sketch(position: Option<Position>) -> Sketch {
+    fn sketch(position: Option<Position>) -> UnplacedWidget {
         let none = Position { x: 0, y: 0, width: 1, height: 1 };
-        Sketch {
+        UnplacedWidget {
             is_placed: position.is_some(),
             definition: Definition {
                 r#type: WidgetType::Number,

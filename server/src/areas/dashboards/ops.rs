@@ -8,7 +8,7 @@ use telltale_engine::{Receipt, TimestampMs, Versioned};
 
 use super::definition::Definition;
 use super::error::{DashboardsError, Invalid};
-use super::model::{Change, Dashboard, Draft, Move, Sketch, Summary, WidgetChange};
+use super::model::{Change, Dashboard, Draft, Move, Summary, UnplacedWidget, WidgetChange};
 use super::store::{self, Outcome};
 use crate::app::App;
 use crate::areas::metrics;
@@ -53,7 +53,7 @@ pub(super) fn copy(
     name: Option<String>,
 ) -> Result<Dashboard, DashboardsError> {
     let original = get(app, id)?.value;
-    let sketch = |definition| Sketch { definition, is_placed: true };
+    let sketch = |definition| UnplacedWidget { definition, is_placed: true };
     let widgets = original.widgets.into_iter().map(|widget| sketch(widget.definition));
     let draft = Draft {
         name: name.unwrap_or_else(|| name_of_copy(&original.name)),
@@ -116,7 +116,7 @@ pub(super) fn delete(
 pub(super) fn add_widget(
     app: &App,
     id: &str,
-    sketch: &Sketch,
+    sketch: &UnplacedWidget,
     fits: impl Fn(u64) -> bool,
 ) -> Result<(String, Versioned<Dashboard>), DashboardsError> {
     // An unknown dashboard is told before a widget that cannot be.

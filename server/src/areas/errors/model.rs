@@ -192,7 +192,7 @@ impl Status {
 
 /// What people and regressions did to a group. The default is a group that nobody has touched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Course {
+pub(super) struct GroupState {
     /// The state, not counting that time may have ended an ignore: see [`Self::status`].
     pub(super) set: Status,
     /// Events with a smaller number were numbered before the last move, and do not undo it.
@@ -226,7 +226,7 @@ pub(super) enum Move {
     },
 }
 
-impl Course {
+impl GroupState {
     /// The state at `now`: an ignore that is over is none.
     pub(super) fn status(&self, now: TimestampMs) -> Status {
         match (self.set, self.ignored_until) {
@@ -313,10 +313,10 @@ mod tests {
         TimestampMs(T.0 + ms)
     }
 
-    fn moved(order: Move) -> Course {
-        let mut course = Course::default();
-        course.carry_out(&order, T, 10);
-        course
+    fn moved(order: Move) -> GroupState {
+        let mut group_state = GroupState::default();
+        group_state.carry_out(&order, T, 10);
+        group_state
     }
 
     #[test]
@@ -327,32 +327,38 @@ mod tests {
             // It arrived before it was resolved.
             (9, Status::Resolved),
         ] {
-            let mut course = moved(Move::Resolve { note: Some("done".into()) });
-            course.meet(EventId::new(after(7), number));
-            assert_eq!(course.status(after(9)), expected, "{number}");
+            let mut group_state = moved(Move::Resolve { note: Some("done".into()) });
+            group_state.meet(EventId::new(after(7), number));
+            assert_eq!(group_state.status(after(9)), expected, "{number}");
             let regressed = (expected == Status::Unresolved).then_some(after(7));
-            assert_eq!(course.regressed_at, regressed);
+            assert_eq!(group_state.regressed_at, regressed);
         }
     }
 
     #[test]
     fn a_clock_that_is_set_back_hides_no_regression() {
-        let mut course = moved(Move::Resolve { note: None });
-        course.meet(EventId::new(after(-5_000), 9));
-        assert_eq!(course.set, Status::Resolved, "it was numbered before the move");
-        course.meet(EventId::new(after(-5_000), 10));
-        assert_eq!((course.set, course.regressed_at), (Status::Unresolved, Some(after(-5_000))));
+        let mut group_state = moved(Move::Resolve { note: None });
+        group_state.meet(EventId::new(after(-5_000), 9));
+        assert_eq!(group_state.set, Status::Resolved, "it was numbered before the move");
+        group_state.meet(EventId::new(after(-5_000), 10));
+        assert_eq!(
+            (group_state.set, group_state.regressed_at),
+            (Status::Unresolved, Some(after(-5_000)))
+        );
     }
 
     #[test]
     fn an_ignore_ends_by_itself_and_only_an_occurrence_makes_it_a_regression() {
-        let mut course = moved(Move::Ignore { duration_ms: Some(100), reason: None });
-        assert_eq!(course.status(after(99)), Status::Ignored);
-        assert_eq!(course.status(after(100)), Status::Unresolved);
-        course.meet(EventId::new(after(99), 11));
-        assert_eq!((course.set, course.regressed_at), (Status::Ignored, None));
-        course.meet(EventId::new(after(100), 12));
-        assert_eq!((course.set, course.regressed_at), (Status::Unresolved, Some(after(100))));
+        let mut group_state = moved(Move::Ignore { duration_ms: Some(100), reason: None });
+        assert_eq!(group_state.status(after(99)), Status::Ignored);
+        assert_eq!(group_state.status(after(100)), Status::Unresolved);
+        group_state.meet(EventId::new(after(99), 11));
+        assert_eq!((group_state.set, group_state.regressed_at), (Status::Ignored, None));
+        group_state.meet(EventId::new(after(100), 12));
+        assert_eq!(
+            (group_state.set, group_state.regressed_at),
+            (Status::Unresolved, Some(after(100)))
+        );
         let mut forever = moved(Move::Ignore { duration_ms: None, reason: None });
         forever.meet(EventId::new(after(1 << 40), 13));
         assert_eq!(forever.status(after(1 << 40)), Status::Ignored);
@@ -374,15 +380,15 @@ mod tests {
             assert_eq!(twice, once, "{order:?}");
         }
         // A repeated ignore lasts as long as it says now, and is the same ignore.
-        let mut course = moved(Move::Ignore { duration_ms: Some(5_000), reason: None });
+        let mut group_state = moved(Move::Ignore { duration_ms: Some(5_000), reason: None });
         let order = Move::Ignore { duration_ms: Some(10), reason: Some("noise".into()) };
-        course.carry_out(&order, after(50), 20);
-        assert_eq!((course.ignored_at, course.ignored_until), (Some(T), Some(after(60))));
-        assert_eq!((course.reason.as_deref(), course.moved_number), (Some("noise"), 20));
+        group_state.carry_out(&order, after(50), 20);
+        assert_eq!((group_state.ignored_at, group_state.ignored_until), (Some(T), Some(after(60))));
+        assert_eq!((group_state.reason.as_deref(), group_state.moved_number), (Some("noise"), 20));
         // An ignore that is over may begin again.
-        let mut course = moved(Move::Ignore { duration_ms: Some(10), reason: None });
-        course.carry_out(&Move::Ignore { duration_ms: Some(10), reason: None }, after(10), 20);
-        assert_eq!(course.ignored_until, Some(after(20)));
+        let mut group_state = moved(Move::Ignore { duration_ms: Some(10), reason: None });
+        group_state.carry_out(&Move::Ignore { duration_ms: Some(10), reason: None }, after(10), 20);
+        assert_eq!(group_state.ignored_until, Some(after(20)));
     }
 
     #[test]

@@ -27,13 +27,13 @@ pub(super) struct Prepared {
     pub(super) user: Option<String>,
     /// Tags by which errors are found, with the keys that they have as tags of the event.
     pub(super) tags: Vec<(String, String)>,
-    pub(super) face: Face,
+    pub(super) summary: GroupSummary,
     pub(super) properties: Properties,
 }
 
 /// What a group shows of its newest occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Face {
+pub(super) struct GroupSummary {
     pub(super) title: String,
     /// What is searched beside the title: the beginning of the message, where the title does not have it.
     pub(super) message: String,
@@ -76,7 +76,7 @@ pub(super) fn prepare(
         release: owned(&occurrence.release),
         user: occurrence.user.key().map(|user| scrubber.user(user).into_owned()),
         tags: indexed(occurrence, scrubber),
-        face: Face {
+        summary: GroupSummary {
             message: searched(occurrence, &title, scrubber),
             title,
             level: occurrence.level.level(),

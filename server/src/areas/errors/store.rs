@@ -20,12 +20,12 @@ use telltale_engine::{
 };
 
 use super::ledger::{Group, Latest, Mark, SeenKey};
-use super::model::{Course, GroupHash, GroupId, Level, Sender, Status};
+use super::model::{GroupHash, GroupId, GroupState, Level, Sender, Status};
 use crate::limits::ERROR_ID_DAYS;
 
 const MARK: Table = Table::new(32, "errors_mark");
 const GROUPS: Table = Table::new(33, "errors_groups");
-const COURSES: Table = Table::new(34, "errors_courses");
+const GROUP_STATES: Table = Table::new(34, "errors_courses");
 const USERS: Table = Table::new(35, "errors_users");
 const SEEN: Table = Table::new(36, "errors_seen");
 const DOOMED: Table = Table::new(37, "errors_doomed");
@@ -55,7 +55,7 @@ pub(super) struct Stored {
     /// The number that the next event would have had when the server stopped with everything stored; 0 when it did not.
     pub(super) closed_at: u64,
     pub(super) groups: Vec<(GroupId, Group)>,
-    pub(super) courses: Vec<(GroupId, Course)>,
+    pub(super) group_states: Vec<(GroupId, GroupState)>,
     pub(super) doomed: Vec<GroupId>,
     /// What cannot be read, a line each.
     pub(super) damaged: Vec<String>,
@@ -83,7 +83,7 @@ struct StoredGroup {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct StoredCourse {
+struct StoredGroupState {
     status: u8,
     moved_number: u64,
     resolved_at: Option<i64>,
@@ -126,10 +126,11 @@ impl Store {
             }
         })?;
         damaged.extend(gap);
-        let gap = records.read_all(COURSES, |key, value| {
-            match id_of(key).and_then(|id| Ok((id, decode::<StoredCourse>(value)?.into_course()?)))
+        let gap = records.read_all(GROUP_STATES, |key, value| {
+            match id_of(key)
+                .and_then(|id| Ok((id, decode::<StoredGroupState>(value)?.into_course()?)))
             {
-                Ok(course) => stored.courses.push(course),
+                Ok(group_state) => stored.group_states.push(group_state),
                 Err(error) => damaged.push(format!("state of errors {key:02x?}: {error}")),
             }
         })?;
@@ -187,8 +188,8 @@ impl Changes {
         self.0.put(GROUPS, &key(id), encode_group(group));
     }
 
-    pub(super) fn put_course(&mut self, id: GroupId, course: &Course) {
-        self.0.put(COURSES, &key(id), encode(&StoredCourse::from(course)));
+    pub(super) fn put_group_state(&mut self, id: GroupId, group_state: &GroupState) {
+        self.0.put(GROUP_STATES, &key(id), encode(&StoredGroupState::from(group_state)));
     }
 
     pub(super) fn put_users(&mut self, id: GroupId, users: &Distinct) {
@@ -209,7 +210,7 @@ impl Changes {
 
     /// Removes everything of a group but its events.
     pub(super) fn delete_group(&mut self, id: GroupId) {
-        for table in [GROUPS, COURSES, USERS] {
+        for table in [GROUPS, GROUP_STATES, USERS] {
             self.0.delete(table, &key(id));
         }
     }
@@ -315,34 +316,34 @@ impl StoredGroup {
             },
             hashes: self.hashes.into_iter().map(GroupHash).collect::<SmallVec<_>>(),
             sender: Sender::UNKNOWN,
-            course: None,
+            state: None,
         })
     }
 }
 
-impl From<&Course> for StoredCourse {
-    fn from(course: &Course) -> Self {
+impl From<&GroupState> for StoredGroupState {
+    fn from(group_state: &GroupState) -> Self {
         let ms = |time: Option<TimestampMs>| time.map(|time| time.0);
         Self {
-            status: course.set as u8,
-            moved_number: course.moved_number,
-            resolved_at: ms(course.resolved_at),
-            note: course.note.clone(),
-            ignored_at: ms(course.ignored_at),
-            ignored_until: ms(course.ignored_until),
-            reason: course.reason.clone(),
-            regressed_at: ms(course.regressed_at),
-            assignee: course.assignee.clone(),
-            members: course.members.iter().map(|id| id.0).collect(),
+            status: group_state.set as u8,
+            moved_number: group_state.moved_number,
+            resolved_at: ms(group_state.resolved_at),
+            note: group_state.note.clone(),
+            ignored_at: ms(group_state.ignored_at),
+            ignored_until: ms(group_state.ignored_until),
+            reason: group_state.reason.clone(),
+            regressed_at: ms(group_state.regressed_at),
+            assignee: group_state.assignee.clone(),
+            members: group_state.members.iter().map(|id| id.0).collect(),
         }
     }
 }
 
-impl StoredCourse {
-    fn into_course(self) -> Result<Course> {
+impl StoredGroupState {
+    fn into_course(self) -> Result<GroupState> {
         let status = Status::ALL.get(usize::from(self.status)).copied();
         let time = |ms: Option<i64>| ms.map(TimestampMs);
-        Ok(Course {
+        Ok(GroupState {
             set: status.ok_or_else(|| unreadable("a state"))?,
             moved_number: self.moved_number,
             resolved_at: time(self.resolved_at),
@@ -390,17 +391,17 @@ mod tests {
     fn records_are_these_bytes() {
         let mark = StoredMark { through: 300, beyond: vec![302], closed_at: 5 };
         assert_eq!(hex(&encode(&mark)), "01ac0201ae0205");
-        let course = Course {
+        let group_state = GroupState {
             set: Status::Resolved,
             moved_number: 7,
             resolved_at: Some(TimestampMs(5)),
             note: Some("ok".into()),
             members: vec![GroupId(1)],
-            ..Course::default()
+            ..GroupState::default()
         };
-        let bytes = encode(&StoredCourse::from(&course));
+        let bytes = encode(&StoredGroupState::from(&group_state));
         assert_eq!(hex(&bytes), "010107010a01026f6b00000000000101");
-        assert_eq!(decode::<StoredCourse>(&bytes).unwrap().into_course().unwrap(), course);
+        assert_eq!(decode::<StoredGroupState>(&bytes).unwrap().into_course().unwrap(), group_state);
         let group = StoredGroup {
             title: "T".into(),
             searched: "t".into(),

@@ -99,14 +99,14 @@ fn take(
             add(batch, kind, series, time, value);
             Ok(())
         }
-        Item::Other { text, spelling } => read_one(text.as_bytes(), now, |point| match spelling {
+        Item::Other { text, key_hash } => read_one(text.as_bytes(), now, |point| match key_hash {
             None => push(batch, point),
-            Some(spelling) => {
+            Some(key_hash) => {
                 let Point { name, kind, tags, .. } = *point;
                 // An item before it may have made the series.
-                let series = match batch.known(spelling) {
+                let series = match batch.known(key_hash) {
                     Some((series, known)) if known == kind => series,
-                    _ => batch.spelled(spelling, name, kind, tags)?,
+                    _ => batch.series_of_hash(key_hash, name, kind, tags)?,
                 };
                 add(batch, kind, series, point.time, point.value);
                 Ok(())

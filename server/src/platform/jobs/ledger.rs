@@ -30,7 +30,7 @@ use telltale_engine::{Clock, Engine, Error, TimestampMs};
 use super::bodies;
 use super::error::JobsError;
 use super::figures::LedgerFigures;
-use super::history::Chronicle;
+use super::history::HistoryRecorder;
 use super::model::{JobId, WorkerId};
 use super::pace::{Due, Pace};
 use super::settings::JobsSettings;
@@ -101,7 +101,7 @@ pub(super) struct Ledger {
     pub(super) clock: Clock,
     pub(super) ticks: Ticks,
     pub(super) seed: u64,
-    pub(super) chronicle: Arc<Chronicle>,
+    pub(super) recorder: Arc<HistoryRecorder>,
     pub(super) returns: Arc<Returns>,
     pub(super) commands: Receiver<Command>,
     /// None after a write that failed.
@@ -248,7 +248,7 @@ impl Ledger {
     fn begin(&mut self, state: &mut State, round: &mut Round) -> Begun {
         let more = match self.pace.begin(round.now) {
             Due::All => state.tick(round),
-            Due::AllButLosses { deaf_ms } => state.tick_without_losses(deaf_ms, round),
+            Due::AllButLosses { stalled_ms } => state.tick_without_losses(stalled_ms, round),
             Due::Nothing => return Begun::default(),
         };
         let (returned, unreadable) = (self.returns.take(), std::mem::take(&mut self.unreadable));
@@ -376,7 +376,7 @@ impl Ledger {
         let Round { now, batch, seen, .. } = round;
         let written = Written::from(self.engine.records().write(batch));
         match &written {
-            Written::Yes => self.chronicle.note(seen),
+            Written::Yes => self.recorder.note(seen),
             Written::NoRoom(why) | Written::Failed(why) => {
                 tracing::error!(
                     cause = why,

@@ -29,7 +29,7 @@ pub(super) enum Due {
     /// said meanwhile.
     AllButLosses {
         /// For how long nobody was listened to; 0 in the rounds that hear the rest.
-        deaf_ms: i64,
+        stalled_ms: i64,
     },
     /// Nothing, as the last write failed just now.
     Nothing,
@@ -53,7 +53,7 @@ impl Pace {
         if now.steady_ms < self.rests_until_ms {
             Due::Nothing
         } else if self.was_lenient {
-            Due::AllButLosses { deaf_ms: if is_late { gap_ms } else { 0 } }
+            Due::AllButLosses { stalled_ms: if is_late { gap_ms } else { 0 } }
         } else {
             Due::All
         }
@@ -97,11 +97,11 @@ mod tests {
         for (steady_ms, due) in [
             (1_000, Due::All),
             (3_000, Due::All),
-            (48_000, Due::AllButLosses { deaf_ms: 45_000 }),
+            (48_000, Due::AllButLosses { stalled_ms: 45_000 }),
             (48_001, Due::All),
-            (50_002, Due::AllButLosses { deaf_ms: 2_001 }),
+            (50_002, Due::AllButLosses { stalled_ms: 2_001 }),
             (60_000, Due::All),
-            (70_000, Due::AllButLosses { deaf_ms: 10_000 }),
+            (70_000, Due::AllButLosses { stalled_ms: 10_000 }),
         ] {
             assert_eq!(pace.begin(at(steady_ms)), due, "at {steady_ms}");
             pace.heard(1, true);
@@ -116,14 +116,14 @@ mod tests {
     #[test]
     fn all_that_was_said_while_nobody_listened_is_heard_first() {
         let mut pace = Pace::new(at(0));
-        assert_eq!(pace.begin(at(50_000)), Due::AllButLosses { deaf_ms: 50_000 });
+        assert_eq!(pace.begin(at(50_000)), Due::AllButLosses { stalled_ms: 50_000 });
         pace.heard(limits::LEDGER_QUEUE_MAX / 2, false);
         // However long that takes.
-        assert_eq!(pace.begin(at(60_000)), Due::AllButLosses { deaf_ms: 0 });
+        assert_eq!(pace.begin(at(60_000)), Due::AllButLosses { stalled_ms: 0 });
         pace.heard(limits::LEDGER_QUEUE_MAX / 2, false);
         assert_eq!(pace.begin(at(70_000)), Due::All, "more cannot have waited");
         pace.heard(limits::LEDGER_QUEUE_MAX / 2, false);
-        assert_eq!(pace.begin(at(80_000)), Due::AllButLosses { deaf_ms: 10_000 });
+        assert_eq!(pace.begin(at(80_000)), Due::AllButLosses { stalled_ms: 10_000 });
         pace.heard(1, true);
         assert_eq!(pace.begin(at(80_001)), Due::All);
     }

@@ -37,7 +37,7 @@ pub(crate) enum Status {
 
 /// What people did to a group.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Course {
+pub(crate) struct GroupState {
     set: Status,
     /// Which of all that happened was the last move.
     moved: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Group {
     /// Its own id and those of groups that became a part of it.
     pub(crate) ids: BTreeSet<String>,
     pub(crate) kinds: BTreeSet<u8>,
-    pub(crate) course: Course,
+    pub(crate) course: GroupState,
 }
 
 /// A move of a group.
@@ -98,7 +98,7 @@ pub(crate) struct Model {
     happened: u64,
 }
 
-impl Course {
+impl GroupState {
     fn status(&self, now: i64) -> Status {
         match (self.set, self.ignored_until) {
             (Status::Ignored, Some(until)) if until <= now => Status::Unresolved,
@@ -169,7 +169,7 @@ impl Book {
         if self.owner(&occurrence.group).is_none() {
             let id = occurrence.group.clone();
             let (ids, kinds) = ([id.clone()].into(), [occurrence.kind].into());
-            self.groups.push(Group { id, ids, kinds, course: Course::default() });
+            self.groups.push(Group { id, ids, kinds, course: GroupState::default() });
         }
         if let Some(group) = self.owner(&occurrence.group) {
             group.course.meet(occurrence);

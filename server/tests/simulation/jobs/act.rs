@@ -56,7 +56,7 @@ impl Driver {
             Step::Resume(queue) => self.resume(*queue),
             Step::Revive(pick) => self.revive(*pick),
             Step::Forget(pick) => self.forget(*pick),
-            Step::Chronicle => self.chronicle(),
+            Step::HistoryRecorder => self.recorder(),
             Step::Trim => self.trim_dead(),
             Step::Stall { worker, ms } => self.stall(*worker, *ms),
         }

@@ -148,7 +148,7 @@ impl Driver {
         self.look()
     }
 
-    pub(super) fn chronicle(&mut self) -> Outcome {
+    pub(super) fn recorder(&mut self) -> Outcome {
         let now = TimestampMs(self.now().wall);
         let jobs = self.house().jobs();
         let written = jobs.write_history(now).map_err(JobsError::from);

@@ -15,7 +15,7 @@ pub(crate) struct Generator {
 impl Generator {
     pub(crate) fn new(random: &mut Random) -> Self {
         // Enqueue, together, delete, register, heartbeat, deregister, fetch, fetch and go, await, ack, fail, extend, purge, pause,
-        // resume, revive, forget, chronicle, trim, stall.
+        // resume, revive, forget, recorder, trim, stall.
         let usual = [14, 5, 2, 4, 4, 1, 14, 2, 3, 9, 8, 1, 1, 1, 2, 3, 1, 1, 1, 2];
         let weights = usual.map(|weight| if random.percent(12) { 0 } else { weight });
         let weights = weights.map(|weight| if random.percent(12) { weight * 4 } else { weight });
@@ -53,7 +53,7 @@ impl Generator {
             14 => Step::Resume(queue),
             15 => Step::Revive(pick),
             16 => Step::Forget(pick),
-            17 => Step::Chronicle,
+            17 => Step::HistoryRecorder,
             18 => Step::Trim,
             _ => Step::Stall {
                 worker: pick,

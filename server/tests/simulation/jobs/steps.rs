@@ -47,7 +47,7 @@ pub(crate) enum Step {
     /// Forgets a dead job.
     Forget(u64),
     /// Writes what happened into the history.
-    Chronicle,
+    HistoryRecorder,
     /// Forgets dead jobs that are too old.
     Trim,
     /// The ledger is held up for milliseconds, as by a slow disk, and then a worker is heard of.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use telltale_engine::{
-    BatchBuilder, Engine, MetricType, PointBatch, SeriesId, Spelling, TimestampMs,
+    BatchBuilder, Engine, MetricType, PointBatch, SeriesId, SeriesKeyHash, TimestampMs,
 };
 
 use super::error::LineError;
@@ -137,16 +137,16 @@ fn add<'b>(
     series: &mut Vec<SeriesId>,
 ) -> Result<(), LineError> {
     let time = times.read(line.time)?;
-    let spelling = Spelling::of(line.series);
+    let key_hash = SeriesKeyHash::of(line.series);
     series.clear();
     for field in fields {
-        match batch.known(spelling.with(field.key)) {
+        match batch.known(key_hash.with(field.key)) {
             Some((known, _)) => series.push(known),
             None => break,
         }
     }
     if series.len() < fields.len() || fields.is_empty() {
-        learn(batch, spelling, line, fields, series)?;
+        learn(batch, key_hash, line, fields, series)?;
     }
     for (field, series) in fields.iter().zip(series) {
         batch.number(MetricType::Gauge, *series, time, field.value);
@@ -158,7 +158,7 @@ fn add<'b>(
 #[cold]
 fn learn<'b>(
     batch: &mut BatchBuilder<'_>,
-    spelling: Spelling,
+    key_hash: SeriesKeyHash,
     line: &Line<'b>,
     fields: &[Field<'b>],
     found: &mut Vec<SeriesId>,
@@ -168,8 +168,8 @@ fn learn<'b>(
     let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
     series.with_tags(|tags| {
         for (field, metric) in fields.iter().zip(&metrics).skip(found.len()) {
-            let spelling = spelling.with(field.key);
-            found.push(batch.spelled(spelling, metric, MetricType::Gauge, tags)?);
+            let key_hash = key_hash.with(field.key);
+            found.push(batch.series_of_hash(key_hash, metric, MetricType::Gauge, tags)?);
         }
         Ok(())
     })

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use telltale_engine::{
-    BatchBuilder, Begins, Engine, MetricType, PointBatch, SeriesId, Spelling, TimestampMs,
+    BatchBuilder, Engine, MetricType, PointBatch, SeriesId, SeriesKeyHash, StartTime, TimestampMs,
 };
 
 use super::attributes::{self, Tag};
@@ -26,7 +26,7 @@ use crate::http::{ApiError, BulkOutcome, BulkPlace, OtlpAttributes};
 use crate::limits;
 use crate::platform::time::InvalidTime;
 
-/// What the spellings of this protocol begin with.
+/// What the series-key hashes of this protocol begin with.
 const PROTOCOL: &[u8] = b"otlp";
 /// The reason for which data points of summaries are passed over.
 pub(super) const SUMMARIES: &str = "summaries";
@@ -73,7 +73,7 @@ impl<B: AsRef<[u8]>> Export<B> {
         let (start, mut index) = self.before;
         for resource in request::resources(body.get(start..).unwrap_or_default()) {
             let resource = resource?;
-            let of_resource = Spelling::of(PROTOCOL).with(resource.resource.rest());
+            let of_resource = SeriesKeyHash::of(PROTOCOL).with(resource.resource.rest());
             let resource_tags = attributes::of_resource(resource.resource, &self.rules.chosen);
             for scope in resource.scopes() {
                 let scope = scope?;
@@ -81,9 +81,9 @@ impl<B: AsRef<[u8]>> Export<B> {
                 let scope_tags = attributes::of_scope(scope.scope, &self.rules.chosen);
                 for metric in scope.metrics() {
                     let metric = metric?;
-                    let spelling = of_scope.with(metric.name);
+                    let key_hash = of_scope.with(metric.name);
                     let stream =
-                        Stream { metric, spelling, resource: &resource_tags, scope: &scope_tags };
+                        Stream { metric, key_hash, resource: &resource_tags, scope: &scope_tags };
                     for bytes in metric.points() {
                         let bytes = bytes?;
                         index += 1;
@@ -175,12 +175,12 @@ impl Rules {
     }
 
     /// A beginning that is not before the data point itself says that nobody knows it.
-    fn begins(&self, start_ns: u64, time: TimestampMs, time_ns: u64) -> Begins {
+    fn begins(&self, start_ns: u64, time: TimestampMs, time_ns: u64) -> StartTime {
         let start = milliseconds(start_ns);
         if start_ns == 0 || start > time || start_ns == time_ns {
-            return Begins::Unknown;
+            return StartTime::Unknown;
         }
-        Begins::At { start, counts: start >= self.began }
+        StartTime::At { start, counts: start >= self.began }
     }
 }
 
@@ -226,7 +226,7 @@ impl Meaning {
 /// A metric of a scope of a resource.
 struct Stream<'a, 'b> {
     metric: Metric<'b>,
-    spelling: Spelling,
+    key_hash: SeriesKeyHash,
     resource: &'a Result<Vec<Tag<'b>>, OtlpError>,
     scope: &'a Result<Vec<Tag<'b>>, OtlpError>,
 }
@@ -279,13 +279,13 @@ impl<'b> Stream<'_, 'b> {
         kind: MetricType,
         point: &Point<'b>,
     ) -> Result<SeriesId, OtlpError> {
-        let mut spelling = self.spelling;
+        let mut key_hash = self.key_hash;
         for attribute in point.attributes() {
-            spelling = spelling.with(attribute?);
+            key_hash = key_hash.with(attribute?);
         }
-        match batch.known(spelling) {
+        match batch.known(key_hash) {
             Some((series, known)) if known == kind => Ok(series),
-            _ => self.learn(batch, spelling, kind, point),
+            _ => self.learn(batch, key_hash, kind, point),
         }
     }
 
@@ -294,7 +294,7 @@ impl<'b> Stream<'_, 'b> {
     fn learn(
         &self,
         batch: &mut BatchBuilder<'_>,
-        spelling: Spelling,
+        key_hash: SeriesKeyHash,
         kind: MetricType,
         point: &Point<'b>,
     ) -> Result<SeriesId, OtlpError> {
@@ -302,7 +302,7 @@ impl<'b> Stream<'_, 'b> {
         let resource = self.resource.as_ref().map_err(Clone::clone)?;
         let scope = self.scope.as_ref().map_err(Clone::clone)?;
         attributes::with_tags(point.attributes(), scope, resource, |tags| {
-            Ok(batch.spelled(spelling, name, kind, tags)?)
+            Ok(batch.series_of_hash(key_hash, name, kind, tags)?)
         })
     }
 

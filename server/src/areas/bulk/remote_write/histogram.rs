@@ -2,7 +2,7 @@
 //! than the one before or as it is. One with counts that are no whole numbers is taken with the nearest.
 
 use telltale_engine::limits::{HISTOGRAM_BUCKETS_MAX, HISTOGRAM_SPAN_MAX};
-use telltale_engine::{Begins, Buckets, Histogram, InvalidHistogram, Span, TimestampMs};
+use telltale_engine::{Buckets, Histogram, InvalidHistogram, Span, StartTime, TimestampMs};
 
 use super::error::WriteError;
 use super::sample::{Times, begins, is_stale};
@@ -21,7 +21,7 @@ pub(super) struct Measured {
     pub(super) time: TimestampMs,
     pub(super) histogram: Histogram,
     /// Where the counts began; none when they are those of one moment and do not grow.
-    pub(super) begins: Option<Begins>,
+    pub(super) begins: Option<StartTime>,
 }
 
 /// The fields of a message, as they were sent.
@@ -83,7 +83,7 @@ pub(super) fn read(
     let begins = match (sent.reset, begins(start_ms, time)) {
         (Reset::Gauge, _) => None,
         // Nothing of it was there at the time of the reading before.
-        (Reset::Yes, Begins::Unknown) => Some(Begins::At { start: time, counts: false }),
+        (Reset::Yes, StartTime::Unknown) => Some(StartTime::At { start: time, counts: false }),
         (Reset::Yes | Reset::Unknown, begins) => Some(begins),
     };
     Ok(Some(Measured { time, histogram: sent.into_histogram()?, begins }))

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use telltale_engine::{
-    BatchBuilder, Engine, MetricType, PointBatch, Refusal, SeriesId, Spelling, Tags, TimestampMs,
+    BatchBuilder, Engine, MetricType, PointBatch, Refusal, SeriesId, SeriesKeyHash, Tags,
+    TimestampMs,
 };
 
 use super::Version;
@@ -130,7 +131,7 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
             body: self.body.as_ref(),
             version: self.version,
             times: Times::new(self.now),
-            protocol: Spelling::of(self.version.name().as_bytes()),
+            protocol: SeriesKeyHash::of(self.version.name().as_bytes()),
             families: &self.families,
             symbols: &mut self.symbols,
             written: &mut self.written,
@@ -222,8 +223,8 @@ struct Reader<'r, 'e> {
     body: &'r [u8],
     version: Version,
     times: Times,
-    /// What every spelling of the protocol begins with.
-    protocol: Spelling,
+    /// What every series-key hash of the protocol begins with.
+    protocol: SeriesKeyHash,
     families: &'r Families,
     symbols: &'r mut Symbols,
     written: &'r mut Written,
@@ -314,17 +315,17 @@ impl<'r> Reader<'r, '_> {
         series: &Series<'r>,
         form: Form,
     ) -> Result<Option<(SeriesId, MetricType)>, WriteError> {
-        let spelling = match (series.labels, self.version) {
+        let key_hash = match (series.labels, self.version) {
             (None, _) => None,
             (Some(labels), Version::V1) => Some(self.protocol.with(labels)),
             (Some(refs), Version::V2) => {
-                Some(self.protocol.with(self.symbols.spell(self.body, refs)?))
+                Some(self.protocol.with(self.symbols.encode(self.body, refs)?))
             }
         };
-        let known = spelling.and_then(|spelling| self.batch.known(spelling));
+        let known = key_hash.and_then(|key_hash| self.batch.known(key_hash));
         match known {
             Some((_, kind)) if form.of(kind) => Ok(known),
-            _ => self.learn(series, form, spelling),
+            _ => self.learn(series, form, key_hash),
         }
     }
 
@@ -334,7 +335,7 @@ impl<'r> Reader<'r, '_> {
         &mut self,
         series: &Series<'r>,
         form: Form,
-        spelling: Option<Spelling>,
+        key_hash: Option<SeriesKeyHash>,
     ) -> Result<Option<(SeriesId, MetricType)>, WriteError> {
         if !self.has_storable(series) {
             return Ok(None);
@@ -348,8 +349,8 @@ impl<'r> Reader<'r, '_> {
         };
         // The engine looks too, but under a lock that all writers share.
         Tags::check(tags).map_err(Refusal::from)?;
-        let found = match spelling {
-            Some(spelling) => self.batch.spelled(spelling, name, kind, tags)?,
+        let found = match key_hash {
+            Some(key_hash) => self.batch.series_of_hash(key_hash, name, kind, tags)?,
             None => self.batch.series(name, kind, tags)?,
         };
         Ok(Some((found, kind)))

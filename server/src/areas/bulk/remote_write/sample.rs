@@ -1,6 +1,6 @@
 //! A sample: a number at a time.
 
-use telltale_engine::{Begins, TimestampMs};
+use telltale_engine::{StartTime, TimestampMs};
 
 use super::error::WriteError;
 use crate::areas::bulk::protobuf::{Damaged, Fields, varint};
@@ -67,12 +67,12 @@ pub(super) fn is_stale(value: f64) -> bool {
 
 /// Where a cumulative stream began. One that began just before it was first seen counts from zero: nothing of it was
 /// seen by anybody. One that is older has counted for others before.
-pub(super) fn begins(start_ms: i64, time: TimestampMs) -> Begins {
+pub(super) fn begins(start_ms: i64, time: TimestampMs) -> StartTime {
     if start_ms <= 0 || start_ms > time.0 {
-        return Begins::Unknown;
+        return StartTime::Unknown;
     }
     let counts = time.0 - start_ms <= COUNTER_YOUNG_MS_MAX;
-    Begins::At { start: TimestampMs(start_ms), counts }
+    StartTime::At { start: TimestampMs(start_ms), counts }
 }
 
 /// The times that are taken.

@@ -1,7 +1,7 @@
-//! The symbols of a request of version 2: each text stands once, and series name them by their place in the table.
+//! The symbol table of a request of version 2: it contains each string once, and series refer to strings by index.
 //!
-//! What a series is spelled by are the symbols that it names, one behind the other, each behind its length: the places
-//! change from request to request, the texts do not.
+//! The key of a series is the list of the strings it refers to, each after its length: indices change from request to request,
+//! strings do not.
 
 use super::error::WriteError;
 use super::labels::Label;
@@ -11,15 +11,15 @@ use crate::limits::{
     REMOTE_WRITE_SYMBOLS_MAX,
 };
 
-/// Where the symbols of a body stand.
+/// The offsets of the symbols in a body.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     /// The first byte of each, and the one behind its last.
     places: Vec<(u32, u32)>,
-    /// The bytes of all series that were spelled.
+    /// The bytes of all keys so far.
     resolved_bytes: usize,
-    /// The series that was spelled last.
-    spelled: Vec<u8>,
+    /// The last key.
+    encoded: Vec<u8>,
 }
 
 impl Symbols {
@@ -34,7 +34,7 @@ impl Symbols {
         Ok(())
     }
 
-    /// The bytes of all series that were spelled so far.
+    /// Returns the bytes of all keys so far.
     pub(super) fn resolved_bytes(&self) -> usize {
         self.resolved_bytes
     }
@@ -44,22 +44,22 @@ impl Symbols {
         self.resolved_bytes = resolved_bytes;
     }
 
-    /// What a series is spelled by whose references are these.
-    pub(super) fn spell(&mut self, body: &[u8], mut refs: &[u8]) -> Result<&[u8], WriteError> {
+    /// Returns the key of the series with these references.
+    pub(super) fn encode(&mut self, body: &[u8], mut refs: &[u8]) -> Result<&[u8], WriteError> {
         if self.resolved_bytes > REMOTE_WRITE_RESOLVED_BYTES_MAX {
             return Err(WriteError::TooManyBytes);
         }
-        self.spelled.clear();
+        self.encoded.clear();
         while !refs.is_empty() {
             let symbol = self.text(body, varint(&mut refs)?)?;
-            if self.spelled.len() + symbol.len() > REMOTE_WRITE_LABEL_BYTES_MAX {
+            if self.encoded.len() + symbol.len() > REMOTE_WRITE_LABEL_BYTES_MAX {
                 return Err(WriteError::LabelsTooLong);
             }
-            self.spelled.extend_from_slice(&(symbol.len() as u32).to_le_bytes());
-            self.spelled.extend_from_slice(symbol);
+            self.encoded.extend_from_slice(&(symbol.len() as u32).to_le_bytes());
+            self.encoded.extend_from_slice(symbol);
         }
-        self.resolved_bytes += self.spelled.len();
-        Ok(&self.spelled)
+        self.resolved_bytes += self.encoded.len();
+        Ok(&self.encoded)
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::areas::dashboards::definition::{Definition, Position, WidgetQuery, WidgetType};
 use crate::areas::dashboards::error::Invalid;
-use crate::areas::dashboards::model::{self, Change, Draft, Move, Sketch, WidgetChange};
+use crate::areas::dashboards::model::{self, Change, Draft, Move, UnplacedWidget, WidgetChange};
 use crate::areas::dashboards::options::WidgetOptions;
 use crate::limits;
 use crate::platform::bounded::AtMost;
@@ -164,7 +164,7 @@ impl DashboardPatch {
 
 impl WidgetInput {
     /// The widget, of which type, title and question are there; the rest is checked with the metric at hand.
-    pub(in crate::areas::dashboards) fn into_sketch(self) -> Result<Sketch, Invalid> {
+    pub(in crate::areas::dashboards) fn into_sketch(self) -> Result<UnplacedWidget, Invalid> {
         let kind = self.r#type.ok_or_else(|| Invalid::missing("type"))?;
         // What is no text is no type either.
         let kind = serde_json::from_str::<String>(kind.get()).unwrap_or_default();
@@ -180,7 +180,7 @@ impl WidgetInput {
             query,
             options: self.options.unwrap_or_default(),
         };
-        Ok(Sketch { definition, is_placed: self.position.is_some() })
+        Ok(UnplacedWidget { definition, is_placed: self.position.is_some() })
     }
 }
 

@@ -16,7 +16,7 @@ use super::parts::Parts;
 use super::shared::{add_stack, by_message, by_stack};
 use super::{fingerprint, frames, names};
 
-/// Begins every hash of these rules. Another set of rules is another version.
+/// StartTime every hash of these rules. Another set of rules is another version.
 const VERSION: &str = "v2";
 
 /// Types of Go that wrap any message, without the star of a pointer.

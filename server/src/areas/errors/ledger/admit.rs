@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 
 use super::super::error::ErrorsError;
 use super::super::model::{GroupHash, GroupHashes, GroupId, Sender};
-use super::super::prepare::{Face, Prepared};
+use super::super::prepare::{GroupSummary, Prepared};
 use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG, Ledger, State};
 use super::group::{Group, Latest};
 use super::groups::Place;
@@ -31,7 +31,7 @@ pub(in crate::areas::errors) struct Ticket {
     place: Place,
     sender: Sender,
     seen: SeenKey,
-    face: Face,
+    summary: GroupSummary,
     user: Option<String>,
 }
 
@@ -82,7 +82,7 @@ impl Ledger {
         }
         let make = || GroupId(self.ids.next_number());
         let hash = self.hash_for(&mut state, prepared);
-        if state.groups.of_hash(hash).is_some_and(|group| state.held_back.is_full_for(group)) {
+        if state.groups.of_hash(hash).is_some_and(|group| state.deferred.is_full_for(group)) {
             state.seen.settle(seen, false);
             return Err(ErrorsError::GroupBusy);
         }
@@ -91,9 +91,9 @@ impl Ledger {
             Ok(event) => {
                 state.numbers.begin(event.number(), place.group);
                 let latest = Latest { time: prepared.time, event };
-                let (face, user) = (prepared.face.clone(), prepared.user.clone());
+                let (summary, user) = (prepared.summary.clone(), prepared.user.clone());
                 let sender = prepared.sender;
-                Ok(Admission::New(Ticket { event, latest, place, sender, seen, face, user }))
+                Ok(Admission::New(Ticket { event, latest, place, sender, seen, summary, user }))
             }
             Err(refused) => {
                 state.abandon(place, prepared.sender);
@@ -162,9 +162,9 @@ impl State {
 
     fn count_all(&mut self, read: &mut ReadUsers, tickets: &[Ticket]) {
         for ticket in tickets {
-            let Ticket { place, sender, face, latest, user, .. } = ticket;
+            let Ticket { place, sender, summary, latest, user, .. } = ticket;
             let origin = Origin { group: place.group, hash: place.hash, sender: *sender };
-            self.count(read, origin, *latest, face, user.as_deref());
+            self.count(read, origin, *latest, summary, user.as_deref());
             self.groups.settle(*place);
             self.numbers.count(ticket.event.number());
             self.seen.settle(ticket.seen, true);
@@ -185,21 +185,21 @@ impl State {
         read: &mut ReadUsers,
         origin: Origin,
         latest: Latest,
-        face: &Face,
+        summary: &GroupSummary,
         user: Option<&str>,
     ) {
         if self.doomed.contains(&origin.group) {
             return;
         }
         let id = self.groups.owner(origin.group);
-        if self.held_back.concerns(id) {
-            self.held_back.add(origin, latest, face, user);
+        if self.deferred.concerns(id) {
+            self.deferred.add(origin, latest, summary, user);
             return;
         }
         let is_new = self.groups.get(id).is_none();
         let users = user.and_then(|user| self.users.add(read, id, is_new, user));
-        let make = || Group::new(origin.hash, origin.sender, latest, face);
-        self.groups.count(id, make, (latest, face), users);
+        let make = || Group::new(origin.hash, origin.sender, latest, summary);
+        self.groups.count(id, make, (latest, summary), users);
     }
 }
 

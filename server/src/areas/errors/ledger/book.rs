@@ -13,9 +13,9 @@ use super::super::model::GroupId;
 use super::super::scrub::Scrubber;
 use super::super::store::Store;
 use super::budget::Budgets;
+use super::deferred::DeferredOccurrences;
 use super::group::GroupView;
 use super::groups::{GroupFilter, Groups, SeenWithin, SortBy};
-use super::held_back::HeldBack;
 use super::numbers::{Mark, Numbers};
 use super::seen::Seen;
 use super::users::Users;
@@ -58,7 +58,7 @@ pub(super) struct State {
     pub(super) users: Users,
     /// Deleted groups, and those merged into them, whose events may still be there.
     pub(super) doomed: HashSet<GroupId>,
-    pub(super) held_back: HeldBack,
+    pub(super) deferred: DeferredOccurrences,
     pub(super) budgets: Budgets,
     /// How many occurrences found no place for a group of theirs since room was made.
     pub(super) unplaced: usize,
@@ -73,7 +73,7 @@ impl State {
             seen: Seen::default(),
             users: Users::new(settings.users_bytes_max),
             doomed: HashSet::new(),
-            held_back: HeldBack::default(),
+            deferred: DeferredOccurrences::default(),
             budgets: Budgets::new(settings.new_groups_per_hour),
             unplaced: 0,
         }
@@ -125,9 +125,9 @@ impl Ledger {
     /// Bytes of memory that groups, the sets of their users and occurrences that wait for a change of their groups take, about.
     pub fn memory_bytes(&self) -> u64 {
         let state = self.state.read();
-        let State { groups, users, held_back, .. } = &*state;
+        let State { groups, users, deferred, .. } = &*state;
         let of_groups = groups.long_bytes() + groups.course_bytes();
-        let more = of_groups + users.bytes() + held_back.bytes();
+        let more = of_groups + users.bytes() + deferred.bytes();
         groups.len() as u64 * ERROR_GROUP_BYTES + more as u64
     }
 

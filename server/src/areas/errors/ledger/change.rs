@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use telltale_engine::Result;
 
-use super::super::model::{Course, GroupId, Move};
+use super::super::model::{GroupId, GroupState, Move};
 use super::super::store::Changes;
 use super::book::Ledger;
 use super::group::GroupView;
@@ -13,8 +13,8 @@ use super::group::GroupView;
 #[derive(Debug)]
 struct Moved {
     id: GroupId,
-    before: Option<Box<Course>>,
-    after: Option<Box<Course>>,
+    before: Option<Box<GroupState>>,
+    after: Option<Box<GroupState>>,
 }
 
 impl Ledger {
@@ -37,13 +37,13 @@ impl Ledger {
             ids.retain(|id| met.insert(*id));
             for id in &ids {
                 state.groups.change(*id, |group| {
-                    let before = group.course.clone();
+                    let before = group.state.clone();
                     let mut after = before.as_deref().cloned().unwrap_or_default();
                     after.carry_out(order, now, next_number);
                     if after != before.as_deref().cloned().unwrap_or_default() {
-                        changes.put_course(*id, &after);
-                        group.course = Some(Box::new(after));
-                        moved.push(Moved { id: *id, before, after: group.course.clone() });
+                        changes.put_group_state(*id, &after);
+                        group.state = Some(Box::new(after));
+                        moved.push(Moved { id: *id, before, after: group.state.clone() });
                     }
                 });
             }
@@ -60,8 +60,8 @@ impl Ledger {
         let mut state = self.state.write();
         for Moved { id, before, after } in moved {
             state.groups.change(*id, |group| {
-                if group.course == *after {
-                    group.course.clone_from(before);
+                if group.state == *after {
+                    group.state.clone_from(before);
                 }
             });
         }

@@ -90,6 +90,6 @@ impl Ledger {
 
 /// The ids under which events of a group stand.
 fn of_group(id: GroupId, group: &Group) -> impl Iterator<Item = GroupId> {
-    let members = group.course.iter().flat_map(|course| course.members.iter().copied());
+    let members = group.state.iter().flat_map(|group_state| group_state.members.iter().copied());
     std::iter::once(id).chain(members)
 }

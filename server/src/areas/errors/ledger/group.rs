@@ -3,9 +3,9 @@
 use smallvec::{SmallVec, smallvec};
 use telltale_engine::{EventId, TimestampMs};
 
-use super::super::model::{Course, GroupHash, GroupId, Level, Sender, Status};
+use super::super::model::{GroupHash, GroupId, GroupState, Level, Sender, Status};
 use super::super::occurrence::cut;
-use super::super::prepare::Face;
+use super::super::prepare::GroupSummary;
 use crate::limits;
 
 /// The title of a group of everything that comes beyond a limit of groups.
@@ -28,7 +28,7 @@ pub(in crate::areas::errors) struct Group {
     /// Whose first occurrence made it.
     pub(in crate::areas::errors) sender: Sender,
     /// `None` while nobody has touched it.
-    pub(in crate::areas::errors) course: Option<Box<Course>>,
+    pub(in crate::areas::errors) state: Option<Box<GroupState>>,
 }
 
 /// The newest occurrence of a group.
@@ -50,16 +50,21 @@ pub(in crate::areas::errors) struct GroupView {
     pub(in crate::areas::errors) occurrences: u64,
     pub(in crate::areas::errors) users: u64,
     pub(in crate::areas::errors) latest: Latest,
-    pub(in crate::areas::errors) course: Course,
+    pub(in crate::areas::errors) state: GroupState,
 }
 
 impl Group {
     /// The group of a first occurrence, which is still to be counted.
-    pub(super) fn new(hash: GroupHash, sender: Sender, latest: Latest, face: &Face) -> Self {
+    pub(super) fn new(
+        hash: GroupHash,
+        sender: Sender,
+        latest: Latest,
+        summary: &GroupSummary,
+    ) -> Self {
         Self {
             title: Box::default(),
             searched: Box::default(),
-            level: face.level,
+            level: summary.level,
             first_seen: latest.time,
             last_seen: latest.time,
             occurrences: 0,
@@ -67,22 +72,27 @@ impl Group {
             latest,
             hashes: smallvec![hash],
             sender,
-            course: None,
+            state: None,
         }
     }
 
     /// Counts an occurrence. So many characters of its message are searched.
-    pub(super) fn count(&mut self, occurrence: Latest, face: &Face, searched_chars: usize) {
+    pub(super) fn count(
+        &mut self,
+        occurrence: Latest,
+        summary: &GroupSummary,
+        searched_chars: usize,
+    ) {
         self.occurrences += 1;
         self.first_seen = self.first_seen.min(occurrence.time);
         self.last_seen = self.last_seen.max(occurrence.time);
         if occurrence >= self.latest {
             self.latest = occurrence;
-            self.level = face.level;
-            self.show(face, searched_chars);
+            self.level = summary.level;
+            self.show(summary, searched_chars);
         }
-        if let Some(course) = &mut self.course {
-            course.meet(occurrence.event);
+        if let Some(group_state) = &mut self.state {
+            group_state.meet(occurrence.event);
         }
     }
 
@@ -107,15 +117,15 @@ impl Group {
 
     /// Bytes of what people wrote about it, and of the groups that became part of it.
     pub(super) fn course_bytes(&self) -> usize {
-        let Some(course) = &self.course else { return 0 };
-        let texts = [&course.note, &course.reason, &course.assignee];
+        let Some(group_state) = &self.state else { return 0 };
+        let texts = [&group_state.note, &group_state.reason, &group_state.assignee];
         let text_bytes: usize = texts.into_iter().flatten().map(String::len).sum();
-        text_bytes + course.members.len() * limits::ERROR_MERGED_BYTES
+        text_bytes + group_state.members.len() * limits::ERROR_MERGED_BYTES
     }
 
-    fn show(&mut self, face: &Face, searched_chars: usize) {
-        let title = if self.is_overflow() { OVERFLOW_TITLE } else { &face.title };
-        let searched = match cut(&face.message, searched_chars) {
+    fn show(&mut self, summary: &GroupSummary, searched_chars: usize) {
+        let title = if self.is_overflow() { OVERFLOW_TITLE } else { &summary.title };
+        let searched = match cut(&summary.message, searched_chars) {
             "" => title.to_lowercase(),
             message => [title, "\n", message].concat().to_lowercase(),
         };
@@ -133,7 +143,7 @@ impl Group {
     }
 
     pub(super) fn status(&self, now: TimestampMs) -> Status {
-        self.course.as_ref().map_or(Status::Unresolved, |course| course.status(now))
+        self.state.as_ref().map_or(Status::Unresolved, |group_state| group_state.status(now))
     }
 
     pub(super) fn view(&self, id: GroupId, now: TimestampMs) -> GroupView {
@@ -147,7 +157,7 @@ impl Group {
             occurrences: self.occurrences,
             users: self.users,
             latest: self.latest,
-            course: self.course.as_deref().cloned().unwrap_or_default(),
+            state: self.state.as_deref().cloned().unwrap_or_default(),
         }
     }
 }
@@ -155,6 +165,6 @@ impl Group {
 impl GroupView {
     /// The ids under which its events stand: its own, and those of groups that were merged into it.
     pub(in crate::areas::errors) fn event_groups(&self) -> Vec<String> {
-        std::iter::once(&self.id).chain(&self.course.members).map(|id| id.text()).collect()
+        std::iter::once(&self.id).chain(&self.state.members).map(|id| id.text()).collect()
     }
 }

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use memchr::memmem::Finder;
 use telltale_engine::{TimeRange, TimestampMs};
 
-use super::super::model::{Course, GroupHash, GroupId, Level, Status};
-use super::super::prepare::Face;
+use super::super::model::{GroupHash, GroupId, GroupState, Level, Status};
+use super::super::prepare::GroupSummary;
 use super::group::{Group, GroupView, Latest};
 use crate::limits;
 
@@ -21,7 +21,7 @@ pub(super) struct Groups {
     /// Ids given to hashes none of whose occurrences is durable yet, with how many of these are on their way.
     announced: HashMap<GroupHash, (GroupId, u32)>,
     /// What people did to groups that only events tell of so far.
-    expected: HashMap<GroupId, Course>,
+    expected: HashMap<GroupId, GroupState>,
     /// Groups that the disk does not have as they are.
     changed: HashSet<GroupId>,
     /// Of texts that are longer than those that every group may have.
@@ -169,8 +169,8 @@ impl Groups {
     }
 
     /// Gives what people did to groups that are still to come from their events.
-    pub(super) fn expect(&mut self, courses: HashMap<GroupId, Course>) {
-        self.expected = courses;
+    pub(super) fn expect(&mut self, group_states: HashMap<GroupId, GroupState>) {
+        self.expected = group_states;
     }
 
     /// Counts an occurrence in a group, made by `make` if it is not there, which has so many users then, where that is known.
@@ -178,7 +178,7 @@ impl Groups {
         &mut self,
         id: GroupId,
         make: impl FnOnce() -> Group,
-        (occurrence, face): (Latest, &Face),
+        (occurrence, summary): (Latest, &GroupSummary),
         users: Option<u64>,
     ) {
         let searched_chars = if self.long_bytes < self.long_bytes_max {
@@ -189,11 +189,11 @@ impl Groups {
         self.changed.insert(id);
         if !self.by_id.contains_key(&id) {
             let mut made = make();
-            made.course = self.expected.remove(&id).map(Box::new);
+            made.state = self.expected.remove(&id).map(Box::new);
             self.insert(id, made);
         }
         self.change(id, |group| {
-            group.count(occurrence, face, searched_chars);
+            group.count(occurrence, summary, searched_chars);
             group.users = users.unwrap_or(group.users);
         });
     }
@@ -201,7 +201,7 @@ impl Groups {
     /// Puts a group in its place.
     pub(super) fn insert(&mut self, id: GroupId, group: Group) {
         self.by_hash.extend(group.hashes.iter().map(|hash| (*hash, id)));
-        let members = group.course.iter().flat_map(|course| &course.members);
+        let members = group.state.iter().flat_map(|group_state| &group_state.members);
         self.merged.extend(members.map(|member| (*member, id)));
         self.long_bytes += group.long_bytes();
         self.course_bytes += group.course_bytes();
@@ -218,7 +218,7 @@ impl Groups {
             self.by_hash.remove(hash);
             self.announced.remove(hash);
         }
-        for member in group.course.iter().flat_map(|course| &course.members) {
+        for member in group.state.iter().flat_map(|group_state| &group_state.members) {
             self.merged.remove(member);
         }
         self.changed.remove(&id);
@@ -264,7 +264,7 @@ impl Groups {
                 seen.certain.insert(*id);
                 continue;
             }
-            let members = group.course.iter().flat_map(|course| &course.members);
+            let members = group.state.iter().flat_map(|group_state| &group_state.members);
             seen.possible.extend(std::iter::once(id).chain(members).map(|of| (*of, *id)));
         }
         seen
@@ -316,7 +316,8 @@ impl Groups {
         let assignee = filter.assignee.clone();
         let only = filter.only.as_ref();
         self.by_id.iter().filter(move |(id, group)| {
-            let whose = || group.course.as_ref().and_then(|course| course.assignee.as_deref());
+            let whose =
+                || group.state.as_ref().and_then(|group_state| group_state.assignee.as_deref());
             only.is_none_or(|only| only.contains(id))
                 && status.is_none_or(|status| group.status(now) == status)
                 && level.is_none_or(|level| group.level == level)

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use telltale_engine::{Event, Result};
 
 use super::super::model::{GroupHash, GroupId, Sender, SentLevel};
-use super::super::prepare::{Face, beyond_title};
+use super::super::prepare::{GroupSummary, beyond_title};
 use super::super::sentry::parse_event_id;
 use super::super::store::Stored;
 use super::admit::Origin;
@@ -37,7 +37,7 @@ struct ToldException {
 
 impl Ledger {
     pub(super) fn load(&self) -> Result<()> {
-        let Stored { mark: stored, closed_at, groups, courses, doomed, damaged } =
+        let Stored { mark: stored, closed_at, groups, group_states, doomed, damaged } =
             self.store.read()?;
         for reason in damaged {
             tracing::error!(reason, "what is known of errors is damaged");
@@ -46,16 +46,16 @@ impl Ledger {
         // Without a mark nobody knows what is counted: rather too few than all of it again.
         let mark = stored.clone().unwrap_or_else(|| Mark::through(next_number.saturating_sub(1)));
         // Numbers are given again that no event had which became durable. Here they tell what came before what.
-        let moved = courses.iter().map(|(_, course)| course.moved_number).max();
+        let moved = group_states.iter().map(|(_, group_state)| group_state.moved_number).max();
         self.engine.skip_event_numbers(mark.greatest().max(moved.unwrap_or(0)).max(closed_at));
         {
             let mut state = self.state.write();
-            let mut courses: HashMap<_, _> = courses.into_iter().collect();
+            let mut group_states: HashMap<_, _> = group_states.into_iter().collect();
             for (id, mut group) in groups {
-                group.course = courses.remove(&id).map(Box::new);
+                group.state = group_states.remove(&id).map(Box::new);
                 state.groups.insert(id, group);
             }
-            state.groups.expect(courses);
+            state.groups.expect(group_states);
             state.doomed = doomed.into_iter().collect();
             state.numbers = Numbers::new(&mark);
             state.stored = stored;
@@ -92,13 +92,13 @@ impl Ledger {
         let message =
             exceptions.into_iter().next_back().and_then(|raised| raised.value).unwrap_or(message);
         let level = tag("level").and_then(SentLevel::parse).unwrap_or_default().level();
-        let face = Face { message: beyond_title(&message, &title), title, level };
+        let summary = GroupSummary { message: beyond_title(&message, &title), title, level };
         let latest = Latest { time: event.time, event: event.id };
         let user = event.user.as_deref();
         let (mut state, mut read) =
             self.lock_with_users(|state| state.unread_users(group, user).into_iter().collect());
         let origin = Origin { group, hash, sender: Sender::UNKNOWN };
-        state.count(&mut read, origin, latest, &face, user);
+        state.count(&mut read, origin, latest, &summary, user);
         state.numbers.count(event.id.number());
         if let Some(event_id) = parse_event_id(&event_id) {
             state.seen.settle(SeenKey::new(project, event_id), true);

@@ -84,7 +84,7 @@ impl Groups {
 
 /// Whether somebody should look at a group; nothing for one that must stay.
 fn needed(group: &Group, now: TimestampMs) -> Option<bool> {
-    let is_cared_for = group.course.as_ref().is_some_and(|course| course.is_cared_for());
+    let is_cared_for = group.state.as_ref().is_some_and(|group_state| group_state.is_cared_for());
     let stays = is_cared_for || group.sender == Sender::UNKNOWN || group.is_overflow();
     (!stays).then(|| group.status(now) == Status::Unresolved)
 }

@@ -36,8 +36,8 @@ impl Ledger {
         others.iter().for_each(|(id, _)| changes.delete_group(*id));
         changes.put_group(into, &merged);
         changes.put_users(into, &users);
-        if let Some(course) = &merged.course {
-            changes.put_course(into, course);
+        if let Some(group_state) = &merged.state {
+            changes.put_group_state(into, group_state);
         }
         let outcome = self.store.write(changes);
         let mut state = self.state.write();
@@ -70,10 +70,11 @@ impl State {
             merged.absorb(group);
             users.merge(&self.users.whole(read, *id)?);
             merged.users = users.count();
-            let theirs = group.course.iter().flat_map(|course| course.members.iter().copied());
-            let course = merged.course.get_or_insert_default();
-            course.members.push(*id);
-            course.members.extend(theirs);
+            let theirs =
+                group.state.iter().flat_map(|group_state| group_state.members.iter().copied());
+            let group_state = merged.state.get_or_insert_default();
+            group_state.members.push(*id);
+            group_state.members.extend(theirs);
         }
         Ok(users)
     }
@@ -96,7 +97,7 @@ impl State {
             }
         }
         let members =
-            |group: &Group| group.course.as_ref().map_or(0, |course| course.members.len());
+            |group: &Group| group.state.as_ref().map_or(0, |group_state| group_state.members.len());
         let theirs = found.iter().map(|(_, group)| 1 + members(group)).sum::<usize>();
         if 1 + members(&first) + theirs > limits::ERRORS_MERGED_MAX {
             return Err(ErrorsError::MergedTooMany);

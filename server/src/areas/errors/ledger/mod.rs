@@ -21,17 +21,17 @@ mod admit;
 mod book;
 mod budget;
 mod change;
+mod deferred;
 mod delete;
+mod flush;
 mod group;
 mod groups;
-mod held_back;
 mod load;
 mod make_room;
 mod merge;
 mod numbers;
 mod read_users;
 mod seen;
-mod store_down;
 mod users;
 
 pub(super) use admit::{Admission, Ticket};
@@ -43,9 +43,9 @@ pub(super) use numbers::Mark;
 pub(super) use seen::SeenKey;
 
 #[cfg(test)]
-mod earlier_rules_tests;
+mod deferred_tests;
 #[cfg(test)]
-mod held_back_tests;
+mod earlier_rules_tests;
 #[cfg(test)]
 mod room_tests;
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Begins where a mark ends.
+    /// StartTime where a mark ends.
     pub(super) fn new(mark: &Mark) -> Self {
         let counted: BTreeSet<u64> = mark.beyond.iter().copied().collect();
         Self { in_flight: BTreeMap::new(), counted, greatest: mark.greatest() }

@@ -43,8 +43,8 @@ impl Ledger {
     /// that, as after a change that failed.
     pub(super) fn let_go(&self, state: RwLockWriteGuard<'_, State>) {
         let missing = |state: &State| {
-            let held_back = state.held_back.told();
-            held_back.filter_map(|(group, user)| state.unread_users(group, user)).collect()
+            let deferred = state.deferred.told();
+            deferred.filter_map(|(group, user)| state.unread_users(group, user)).collect()
         };
         let is_missing: HashSet<GroupId> = missing(&state);
         let (mut state, mut read) = if is_missing.is_empty() {

@@ -410,7 +410,7 @@ fn a_regression_is_the_same_before_a_crash_and_after() {
     world.tell("E", None);
     let regressed = world.only();
     assert_eq!(regressed.status, Status::Unresolved);
-    assert_eq!(regressed.course.regressed_at, Some(TimestampMs(START.0 + 1_000)));
+    assert_eq!(regressed.state.regressed_at, Some(TimestampMs(START.0 + 1_000)));
     world.crash();
     assert_eq!(world.only(), regressed);
 }
@@ -556,7 +556,7 @@ impl History {
             assert_eq!(group.occurrences, expected.occurrences, "{group:?}");
             assert_eq!(group.users, expected.users.len() as u64, "{group:?}");
             assert_eq!(group.status, expected.status, "{group:?}");
-            assert_eq!(group.course.assignee, expected.assignee, "{group:?}");
+            assert_eq!(group.state.assignee, expected.assignee, "{group:?}");
             assert_eq!(self.world.stored_events(group), expected.occurrences, "{group:?}");
         }
     }

@@ -188,23 +188,23 @@ impl From<GroupView> for GroupItem {
             users_affected: group.users,
             first_seen: IsoTime(group.first_seen),
             last_seen: IsoTime(group.last_seen),
-            assignee: group.course.assignee,
+            assignee: group.state.assignee,
         }
     }
 }
 
 impl From<GroupView> for MovedView {
     fn from(group: GroupView) -> Self {
-        let course = group.course.clone();
+        let group_state = group.state.clone();
         let is_ignored = group.status == super::super::model::Status::Ignored;
         Self {
             item: group.into(),
-            resolved_at: course.resolved_at.map(IsoTime),
-            note: course.note,
-            ignored_at: course.ignored_at.filter(|_| is_ignored).map(IsoTime),
-            ignored_until: course.ignored_until.filter(|_| is_ignored).map(IsoTime),
-            reason: course.reason.filter(|_| is_ignored),
-            regressed_at: course.regressed_at.map(IsoTime),
+            resolved_at: group_state.resolved_at.map(IsoTime),
+            note: group_state.note,
+            ignored_at: group_state.ignored_at.filter(|_| is_ignored).map(IsoTime),
+            ignored_until: group_state.ignored_until.filter(|_| is_ignored).map(IsoTime),
+            reason: group_state.reason.filter(|_| is_ignored),
+            regressed_at: group_state.regressed_at.map(IsoTime),
         }
     }
 }
@@ -218,7 +218,7 @@ impl Detail {
     ) -> Self {
         let id = group.id.text();
         let merged_into = GroupId::parse(asked_for).filter(|asked| *asked != group.id).map(|_| id);
-        let merged = group.course.members.iter().map(|id| id.text()).collect();
+        let merged = group.state.members.iter().map(|id| id.text()).collect();
         let mut detail = Self {
             group: group.into(),
             culprit: None,

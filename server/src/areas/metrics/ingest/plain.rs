@@ -4,7 +4,7 @@
 //! of. Nothing is refused here. An item with anything unusual is [handed on](Item::Other) to the general reader, and a
 //! batch with anything unusual around its items is handed on as a whole.
 
-use telltale_engine::{BatchBuilder, Memory, MetricType, SeriesId, Spelling, TimestampMs};
+use telltale_engine::{BatchBuilder, Memory, MetricType, SeriesId, SeriesKeyHash, TimestampMs};
 
 use super::super::model::Measured;
 use super::input::{member, number};
@@ -20,8 +20,8 @@ const PROTOCOL: &[u8] = b"json";
 pub(in crate::areas::metrics) enum Item<'b> {
     /// A good one, of a known series.
     Known { series: SeriesId, kind: MetricType, time: TimestampMs, value: Measured<'b> },
-    /// Any other, as it was sent. Its series, if it has a good one, is spelled so.
-    Other { text: &'b str, spelling: Option<Spelling> },
+    /// Any other item, as it was sent, and the hash of its series key if that is valid.
+    Other { text: &'b str, key_hash: Option<SeriesKeyHash> },
 }
 
 impl<'b> Item<'b> {
@@ -39,7 +39,7 @@ impl<'b> Item<'b> {
 pub struct Reader<'b> {
     now: TimestampMs,
     memory: &'b Memory,
-    protocol: Spelling,
+    protocol: SeriesKeyHash,
     /// The time read last, and its text: many items of a batch have the same.
     last_time: Option<(&'b str, TimestampMs)>,
 }
@@ -58,7 +58,7 @@ struct Fields<'b> {
 impl<'b> Reader<'b> {
     /// `now` is the time of points that have none; items that the general reader has to look at are in `memory` meanwhile.
     pub fn new(now: TimestampMs, memory: &'b Memory) -> Self {
-        Self { now, memory, protocol: Spelling::of(PROTOCOL), last_time: None }
+        Self { now, memory, protocol: SeriesKeyHash::of(PROTOCOL), last_time: None }
     }
 
     /// The time of points that have none.
@@ -107,29 +107,29 @@ impl<'b> Reader<'b> {
 
     fn item(&mut self, batch: &mut BatchBuilder<'_>, cursor: &mut Cursor<'b>) -> Option<Item<'b>> {
         let (start, mut quick) = (cursor.at(), cursor.clone());
-        let mut spelled = None;
+        let mut guessed = None;
         if let Some(fields) = self.fields(&mut quick)
             && let (Some(name), Some(kind), Some(value)) = (fields.name, fields.kind, fields.value)
             && let Some(value) = measured(kind, value)
         {
-            let spelling = self.protocol.with(name.as_bytes());
-            let spelling = spelling.with(fields.tags.unwrap_or_default().as_bytes());
-            match batch.known(spelling) {
+            let key_hash = self.protocol.with(name.as_bytes());
+            let key_hash = key_hash.with(fields.tags.unwrap_or_default().as_bytes());
+            match batch.known(key_hash) {
                 Some((series, known)) if known == kind => {
                     *cursor = quick;
                     let time = fields.time.unwrap_or(self.now);
                     return Some(Item::Known { series, kind, time, value });
                 }
-                _ => spelled = Some((spelling, fields.tags)),
+                _ => guessed = Some((key_hash, fields.tags)),
             }
         }
         let tags = pass_over(cursor)?;
-        let spelling = spelled.filter(|(_, guess)| *guess == tags).map(|(spelling, _)| spelling);
-        Some(Item::Other { text: cursor.since(start)?, spelling })
+        let key_hash = guessed.filter(|(_, guess)| *guess == tags).map(|(key_hash, _)| key_hash);
+        Some(Item::Other { text: cursor.since(start)?, key_hash })
     }
 
     /// The fields of an item. The tags are guessed to end at the first brace: where that is in a text of theirs, they are
-    /// no tags that were ever spelled.
+    /// no tags that were ever sent.
     #[inline]
     fn fields(&mut self, cursor: &mut Cursor<'b>) -> Option<Fields<'b>> {
         let mut fields = Fields::default();

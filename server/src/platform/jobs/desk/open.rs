@@ -13,7 +13,7 @@ use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::jobs::error::JobsError;
 use crate::platform::jobs::figures::LedgerFigures;
-use crate::platform::jobs::history::{self, Chronicle, History};
+use crate::platform::jobs::history::{self, History, HistoryRecorder};
 use crate::platform::jobs::ledger::{Command, Ledger, Look, Work};
 use crate::platform::jobs::pace::Pace;
 use crate::platform::jobs::settings::JobsSettings;
@@ -31,7 +31,7 @@ pub struct Jobs {
     pub(super) ids: Arc<Ids>,
     pub(super) settings: JobsSettings,
     ticks: Ticks,
-    chronicle: Arc<Chronicle>,
+    recorder: Arc<HistoryRecorder>,
     figures: Arc<LedgerFigures>,
     ledger: SyncSender<Command>,
     waiting_fetches: Arc<WaitingFetches>,
@@ -64,7 +64,7 @@ impl Jobs {
         let figures = Arc::new(LedgerFigures::default());
         figures.show(&mut state);
         let (ledger, commands) = sync_channel(limits::LEDGER_QUEUE_MAX);
-        let chronicle = Arc::new(Chronicle::default());
+        let recorder = Arc::new(HistoryRecorder::default());
         let thread = Ledger {
             engine: engine.clone(),
             settings,
@@ -72,7 +72,7 @@ impl Jobs {
             clock: clock.clone(),
             ticks: ticks.clone(),
             seed,
-            chronicle: Arc::clone(&chronicle),
+            recorder: Arc::clone(&recorder),
             returns: Arc::new(Returns::new(ledger.clone())),
             commands,
             state: Some(state),
@@ -97,7 +97,7 @@ impl Jobs {
             ids,
             settings,
             ticks,
-            chronicle,
+            recorder,
             figures,
             ledger,
             waiting_fetches,
@@ -142,7 +142,7 @@ impl Jobs {
 
     /// Writes what happened lately into the history. Blocks.
     pub fn write_history(&self, now: TimestampMs) -> telltale_engine::Result<()> {
-        self.chronicle.write(&self.engine, now)
+        self.recorder.write(&self.engine, now)
     }
 
     /// Writes how queues and workers stand into the history. Blocks.

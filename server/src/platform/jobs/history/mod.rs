@@ -14,4 +14,4 @@ pub use ask::{
 };
 pub use metrics::HISTORY_METRICS;
 pub(super) use seen::Seen;
-pub(super) use write::{Chronicle, sample};
+pub(super) use write::{HistoryRecorder, sample};

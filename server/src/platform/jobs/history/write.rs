@@ -13,7 +13,7 @@ use crate::platform::jobs::names::ClassName;
 
 /// What happened and is not written yet.
 #[derive(Debug, Default)]
-pub(in crate::platform::jobs) struct Chronicle {
+pub(in crate::platform::jobs) struct HistoryRecorder {
     pending: Mutex<Seen>,
     told: Mutex<Told>,
 }
@@ -31,7 +31,7 @@ struct Points<'a> {
     now: TimestampMs,
 }
 
-impl Chronicle {
+impl HistoryRecorder {
     /// Remembers what happened in a round that is on disk.
     pub(in crate::platform::jobs) fn note(&self, seen: Seen) {
         self.pending.lock().absorb(seen);

@@ -16,13 +16,13 @@ impl State {
     }
 
     /// The same, but nobody loses anything: for a round that has yet to hear those who spoke while nobody listened, which was
-    /// so for `deaf_ms`. Who had no answer meanwhile has as long to speak again.
+    /// so for `stalled_ms`. Who had no answer meanwhile has as long to speak again.
     pub(in crate::platform::jobs) fn tick_without_losses(
         &mut self,
-        deaf_ms: i64,
+        stalled_ms: i64,
         round: &mut Round,
     ) -> bool {
-        self.excuse_silence(deaf_ms, round);
+        self.excuse_silence(stalled_ms, round);
         let mut steps = limits::LEDGER_STEP_JOBS_MAX;
         self.take_due(&mut steps, round);
         steps == 0

@@ -10,7 +10,7 @@ use crate::http::{BulkOutcome, OtlpAttributes};
 
 /// 2026-01-02T03:04:05.678Z.
 pub(super) const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
-/// Half a minute before, in nanoseconds, with some to spare.
+/// MagnitudeHistogram a minute before, in nanoseconds, with some to spare.
 pub(super) const THEN_NS: u64 = 1_767_323_015_678_000_999;
 pub(super) const THEN: TimestampMs = TimestampMs(1_767_323_015_678);
 

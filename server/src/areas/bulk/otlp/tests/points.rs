@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use telltale_engine::{BatchBuilder, Begins, Buckets, Histogram, MetricType, Span, TimestampMs};
+use telltale_engine::{BatchBuilder, Buckets, Histogram, MetricType, Span, StartTime, TimestampMs};
 
 use super::super::answer::answer;
 use super::super::export::{Export, Rules, SUMMARIES};
@@ -38,8 +38,8 @@ fn numbers_become_gauges_and_counters() {
 #[test]
 fn cumulative_sums_are_readings_that_know_where_they_begin() {
     let began_ns = NOW.0 as u64 * 1_000_000;
-    let unknown = Begins::Unknown;
-    let at = |start, counts| Begins::At { start: TimestampMs(start), counts };
+    let unknown = StartTime::Unknown;
+    let at = |start, counts| StartTime::At { start: TimestampMs(start), counts };
     for (start_ns, time_ns, begins) in [
         (0, THEN_NS, unknown),
         (THEN_NS, THEN_NS, unknown),
@@ -70,7 +70,7 @@ fn histograms_become_distributions() {
             if is_delta {
                 batch.histogram(series, THEN, &histogram);
             } else {
-                batch.histogram_reading(series, THEN, histogram, Begins::Unknown);
+                batch.histogram_reading(series, THEN, histogram, StartTime::Unknown);
             }
         }
     };

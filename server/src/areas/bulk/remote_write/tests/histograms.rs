@@ -1,6 +1,6 @@
 //! Native histograms: how their buckets are read, and what becomes of them.
 
-use telltale_engine::{Aggregation, Begins, Buckets, InvalidHistogram, MetricType, Span};
+use telltale_engine::{Aggregation, Buckets, InvalidHistogram, MetricType, Span, StartTime};
 use telltale_tests::remote_write::{
     BucketSpan, Histogram, RequestV2, TimeSeries, labels, sample, series,
 };
@@ -74,7 +74,7 @@ fn buckets_stand_where_their_spans_say() {
         };
         assert_eq!(read.histogram.buckets(), &buckets);
         assert_eq!((read.histogram.count(), read.histogram.sum()), (9, Some(13.5)));
-        assert_eq!((read.time.0, read.begins), (T0, Some(Begins::Unknown)));
+        assert_eq!((read.time.0, read.begins), (T0, Some(StartTime::Unknown)));
     }
     let empty = Histogram { timestamp: T0, schema: 3, ..Histogram::default() };
     assert_eq!(read_one(&empty).unwrap().unwrap().histogram.count(), 0);
@@ -157,13 +157,13 @@ fn marks_of_ends_and_of_new_beginnings_are_understood() {
         read.unwrap().unwrap().begins
     };
     let at =
-        |start, counts| Some(Begins::At { start: telltale_engine::TimestampMs(start), counts });
+        |start, counts| Some(StartTime::At { start: telltale_engine::TimestampMs(start), counts });
     assert_eq!(begins(&example(), T0 - 1), at(T0 - 1, true));
     let own = Histogram { start_timestamp: T0 - 2, ..example() };
     assert_eq!(begins(&own, T0 - 1), at(T0 - 2, true));
     assert_eq!(begins(&Histogram { reset_hint: 1, ..example() }, 0), at(T0, false));
     assert_eq!(begins(&Histogram { reset_hint: 1, ..own }, 0), at(T0 - 2, true));
-    assert_eq!(begins(&Histogram { reset_hint: 2, ..example() }, 0), Some(Begins::Unknown));
+    assert_eq!(begins(&Histogram { reset_hint: 2, ..example() }, 0), Some(StartTime::Unknown));
     assert_eq!(begins(&Histogram { reset_hint: 3, ..example() }, 0), None);
     let late = Histogram { timestamp: NOW.0 + 25 * 60 * MINUTE, ..example() };
     assert!(matches!(refused(&late), WriteError::Time(_)));

@@ -166,7 +166,7 @@ fn requests_of_one_version_are_empty_or_damaged_in_the_other() {
 }
 
 #[test]
-fn two_series_are_never_spelled_alike() {
+fn two_series_never_have_the_same_key() {
     let bench = Bench::new();
     for (pairs, value) in [
         (&[("__name__", "m"), ("a", "b")][..], 1.0),

@@ -16,7 +16,7 @@ use super::super::parts::Parts;
 use super::super::shared::{add_stack, by_message, by_stack};
 use super::frames;
 
-/// Begins every hash of these rules.
+/// StartTime every hash of these rules.
 const VERSION: &str = "v1";
 
 /// The group that an occurrence belonged to under these rules.

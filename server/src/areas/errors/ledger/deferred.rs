@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::mem;
 
 use super::super::model::GroupId;
-use super::super::prepare::Face;
+use super::super::prepare::GroupSummary;
 use super::admit::Origin;
 use super::book::State;
 use super::group::Latest;
@@ -19,7 +19,7 @@ use crate::limits::ERRORS_HELD_BACK_BYTES_MAX;
 
 /// The groups that are being changed, and what came for them.
 #[derive(Debug)]
-pub(super) struct HeldBack {
+pub(super) struct DeferredOccurrences {
     groups: HashSet<GroupId>,
     occurrences: Vec<HeldOccurrence>,
     /// Of all occurrences.
@@ -33,18 +33,18 @@ pub(super) struct HeldBack {
 struct HeldOccurrence {
     origin: Origin,
     latest: Latest,
-    face: Face,
+    summary: GroupSummary,
     user: Option<String>,
 }
 
-impl Default for HeldBack {
+impl Default for DeferredOccurrences {
     fn default() -> Self {
         let (groups, occurrences) = (HashSet::new(), Vec::new());
         Self { groups, occurrences, bytes: 0, bytes_max: ERRORS_HELD_BACK_BYTES_MAX }
     }
 }
 
-impl HeldBack {
+impl DeferredOccurrences {
     /// Bytes of memory that what came takes, about.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
@@ -66,9 +66,15 @@ impl HeldBack {
     }
 
     /// What came for a group that is being changed.
-    pub(super) fn add(&mut self, origin: Origin, latest: Latest, face: &Face, user: Option<&str>) {
-        let (face, user) = (face.clone(), user.map(str::to_owned));
-        let held = HeldOccurrence { origin, latest, face, user };
+    pub(super) fn add(
+        &mut self,
+        origin: Origin,
+        latest: Latest,
+        summary: &GroupSummary,
+        user: Option<&str>,
+    ) {
+        let (summary, user) = (summary.clone(), user.map(str::to_owned));
+        let held = HeldOccurrence { origin, latest, summary, user };
         self.bytes += held.bytes();
         self.occurrences.push(held);
     }
@@ -76,7 +82,7 @@ impl HeldBack {
 
 impl HeldOccurrence {
     fn bytes(&self) -> usize {
-        let texts = self.face.title.len() + self.face.message.len();
+        let texts = self.summary.title.len() + self.summary.message.len();
         size_of::<Self>() + texts + self.user.as_ref().map_or(0, String::len)
     }
 }
@@ -84,16 +90,16 @@ impl HeldOccurrence {
 impl State {
     /// These groups are being changed from now on, until [`Self::let_go`].
     pub(super) fn hold_back(&mut self, groups: impl Iterator<Item = GroupId>) {
-        self.held_back.groups.extend(groups);
+        self.deferred.groups.extend(groups);
     }
 
     /// Nothing is being changed any more, and what was held back counts in what there is now, with the users that were read.
     pub(super) fn let_go(&mut self, read: &mut ReadUsers) {
-        self.held_back.groups = HashSet::new();
-        self.held_back.bytes = 0;
-        for held in mem::take(&mut self.held_back.occurrences) {
-            let HeldOccurrence { origin, latest, face, user } = held;
-            self.count(read, origin, latest, &face, user.as_deref());
+        self.deferred.groups = HashSet::new();
+        self.deferred.bytes = 0;
+        for held in mem::take(&mut self.deferred.occurrences) {
+            let HeldOccurrence { origin, latest, summary, user } = held;
+            self.count(read, origin, latest, &summary, user.as_deref());
         }
     }
 }

@@ -124,7 +124,9 @@ impl Metrics {
         block::check(info, bytes)?;
         let has_points = matches!(info.kind, MetricType::Gauge | MetricType::Counter);
         if has_points && info.key.tier == Tier::Raw {
-            PointBlock::open(info.key, bytes, |shelf, page| self.times.find(shelf, page))?;
+            PointBlock::open(info.key, bytes, |page_group, page| {
+                self.times.find(page_group, page)
+            })?;
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ impl Unit {
     }
 
     /// The exponent and the bits that make the unit.
-    pub(super) fn told(self) -> (u64, u8) {
+    pub(super) fn stored(self) -> (u64, u8) {
         (self.exponent, self.dropped as u8)
     }
 
@@ -123,7 +123,7 @@ mod tests {
 
     fn check(values: &[f64]) -> usize {
         let Some(unit) = Unit::of(values) else { return 0 };
-        let (exponent, dropped) = unit.told();
+        let (exponent, dropped) = unit.stored();
         assert_eq!(Unit::new(exponent, dropped).unwrap(), unit);
         let mut split = 0;
         for value in values {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use parking_lot::RwLock;
 use roaring::RoaringBitmap;
 
-use super::aliases::Spelling;
+use super::aliases::SeriesKeyHash;
 use super::index::{Index, MetricEntry, Selection};
 use super::lookup::Lookup;
 use super::measured_set::MeasuredSet;
@@ -245,7 +245,7 @@ impl Registry {
         name: &str,
         kind: MetricType,
         tags: &[(&str, &str)],
-        spelling: Spelling,
+        key_hash: SeriesKeyHash,
     ) -> Result<SeriesId, Refusal> {
         let mut index = self.index.write();
         let metric = index.metric_named(name).map(|m| (m.id, m.kind, m.series()));
@@ -257,7 +257,7 @@ impl Registry {
         let tags = Tags::new(tags)?;
         if let Some(series) = metric.and_then(|(id, ..)| index.find(id, &tags)) {
             index.keep(series);
-            index.aliases.insert(spelling, (series, kind));
+            index.aliases.insert(key_hash, (series, kind));
             return Ok(series);
         }
         self.check_limits(name, metric.map(|(.., series)| series), &index)?;
@@ -280,7 +280,7 @@ impl Registry {
         self.room.fetch_sub(NEW_SERIES_BYTES, Ordering::Relaxed);
         let defined = SeriesDefined { id: index.next_series(), metric: id, tags };
         index.define_series(&defined);
-        index.aliases.insert(spelling, (defined.id, kind));
+        index.aliases.insert(key_hash, (defined.id, kind));
         let series = defined.id;
         news.unlogged_bytes += defined.text_bytes();
         news.unlogged.series.push(defined);

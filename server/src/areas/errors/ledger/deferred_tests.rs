@@ -16,7 +16,7 @@ fn what_waits_for_a_change_of_its_group_is_bounded_and_the_rest_is_refused_befor
     let memory_bytes = world.ledger.memory_bytes();
     {
         let mut state = world.ledger.state.write();
-        state.held_back.bytes_max = 1;
+        state.deferred.bytes_max = 1;
         state.hold_back([a].into_iter());
     }
     let admitted = world.stored(&world.prepared("A", None, 1_000)).unwrap();
@@ -33,7 +33,7 @@ fn what_waits_for_a_change_of_its_group_is_bounded_and_the_rest_is_refused_befor
     assert_eq!(occurrences(&world, b), Some(2));
     world.ledger.let_go(world.ledger.state.write());
     assert_eq!(occurrences(&world, a), Some(3));
-    assert_eq!(world.ledger.state.read().held_back.bytes(), 0);
+    assert_eq!(world.ledger.state.read().deferred.bytes(), 0);
     // Who was refused sends the same again.
     assert_eq!(world.tell_prepared(&refused), Some(a));
     assert_eq!(occurrences(&world, a), Some(4));

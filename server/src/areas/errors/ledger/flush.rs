@@ -52,8 +52,8 @@ impl State {
             let Some(group) = self.groups.get(*id) else { continue };
             changes.put_group(*id, group);
             // An occurrence may have changed it.
-            if let Some(course) = &group.course {
-                changes.put_course(*id, course);
+            if let Some(group_state) = &group.state {
+                changes.put_group_state(*id, group_state);
             }
         }
         let mut users = Vec::new();
