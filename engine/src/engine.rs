@@ -13,9 +13,7 @@ use crate::directory;
 use crate::documents::{Documents, Receipt};
 use crate::error::{Error, Refusal, Result};
 use crate::log::{self, Applied, Committer, Segments, Submission, encode_dropped, encode_write};
-use crate::maintenance::{
-    self, Alarm, BackupReport, DeleteReport, ExpireReport, Keeper, MergeReport, Stage, VerifyReport,
-};
+use crate::maintenance::{self, BackupReport, Keeper, Stage};
 use crate::memory::Memory;
 use crate::metrics::{
     self, BatchBuilder, BatchNames, DefinitionFilter, DefinitionPage, MetricDefinition,
@@ -26,9 +24,11 @@ use crate::model::{
 };
 use crate::options::Options;
 use crate::records::Records;
+use crate::reports::{DeleteReport, ExpireReport, MergeReport, VerifyReport};
 use crate::startup;
 use crate::stats::EngineStats;
 use crate::storage::Store;
+use crate::telemetry::Alarm;
 use crate::telemetry::{SealReport, Telemetry};
 use crate::trusted_time::{TrustedClock, TrustedTime};
 

@@ -53,6 +53,7 @@ mod options;
 mod panics;
 mod records;
 mod replay;
+mod reports;
 mod sketch;
 mod startup;
 mod stats;
@@ -65,7 +66,7 @@ pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
-pub use maintenance::{BackupReport, DeleteReport, ExpireReport, MergeReport, VerifyReport};
+pub use maintenance::BackupReport;
 pub use memory::{AnswerMemory, Memory, MemoryFull, MemoryOwner, MemoryShare};
 pub use metrics::{
     BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, SeriesKeyHash,
@@ -73,6 +74,7 @@ pub use metrics::{
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
 pub use records::{RecordBatch, Records, Table};
+pub use reports::{DeleteReport, ExpireReport, MergeReport, VerifyReport};
 pub use sketch::Distinct;
 pub use stats::EngineStats;
 pub use storage::{Direction, KeyRange};

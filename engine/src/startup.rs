@@ -21,12 +21,13 @@ use crate::engine::EngineInner;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::{Committer, FileOps, Segments};
-use crate::maintenance::{Alarm, Due, Holdings, Keeper, Watch};
+use crate::maintenance::{Due, Holdings, Keeper, Watch};
 use crate::metrics::{Opened, load};
 use crate::options::{Maintenance, Options};
 use crate::records::Records;
 use crate::replay::replay;
 use crate::storage::Store;
+use crate::telemetry::Alarm;
 use crate::telemetry::{self, HeadSink, Telemetry};
 use crate::trusted_time::TrustedClock;
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::engine::EngineInner;
-use crate::maintenance::MergeMemory;
+use crate::memory::MergeMemory;
 use crate::storage::{disk_free, disk_used};
 
 /// Sizes and counts. Counts of events are since the engine was opened.

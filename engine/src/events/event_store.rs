@@ -15,8 +15,8 @@ use super::source::Unopened;
 use super::view::{EventSizes, View};
 use crate::asking::Asking;
 use crate::error::{Error, Result};
-use crate::maintenance::MergeMemory;
 use crate::memory::AnswerMemory;
+use crate::memory::MergeMemory;
 use crate::model::{
     Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventRows,
     TimeRange, TimestampMs,

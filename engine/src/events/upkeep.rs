@@ -17,8 +17,8 @@ use super::seal::day_of;
 use super::source::Rows;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
-use crate::maintenance::{DeleteReport, Eagerness, ExpireReport, MergeReport, VerifyReport};
 use crate::model::{EventFilter, EventRows, Interval, TimestampMs};
+use crate::reports::{DeleteReport, Eagerness, ExpireReport, MergeReport, VerifyReport};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
 impl Events {

@@ -4,7 +4,7 @@ use super::block::{EventBlockInfo, EventBlockKey};
 use super::keys::{self, Entry};
 use crate::codec::CodecResult;
 use crate::error::Result;
-use crate::maintenance::VerifyReport;
+use crate::reports::VerifyReport;
 use crate::storage::{Caching, KeyRange, Keyspace, Store};
 
 /// Reads every row of the catalog and checks it, and reports blocks that it does not name. The store may be written to meanwhile.

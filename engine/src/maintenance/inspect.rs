@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::verify::{VerifyReport, verify, verify_log};
+use super::verify::{verify, verify_log};
 use crate::damage::DamageList;
 use crate::directory::{self, DB_DIR, LOG_DIR};
 use crate::documents::Documents;
@@ -14,6 +14,7 @@ use crate::metrics::load;
 use crate::model::Lsn;
 use crate::options::{Maintenance, Options};
 use crate::records::Records;
+use crate::reports::VerifyReport;
 use crate::storage::Store;
 use crate::telemetry::Telemetry;
 use crate::trusted_time::TrustedClock;

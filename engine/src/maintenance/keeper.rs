@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Alarm, DeleteReport, Eagerness, ExpireReport, MergeBudget, MergeReport, Pace, Part};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
@@ -21,6 +20,8 @@ use crate::metrics::registry::Marked;
 use crate::model::{EventFilter, TimestampMs};
 use crate::options::Maintenance;
 use crate::panics::caught;
+use crate::reports::{DeleteReport, Eagerness, ExpireReport, MergeBudget, MergeReport, Pace};
+use crate::telemetry::{Alarm, Part};
 use crate::telemetry::{SealReport, Telemetry};
 use crate::trusted_time::TrustedClock;
 

@@ -5,27 +5,11 @@ use crate::error::Result;
 use crate::log::{Record, Segments, read_log};
 use crate::model::Lsn;
 use crate::records::Records;
+use crate::reports::VerifyReport;
 use crate::storage::{Caching, KeyRange, Keyspace, Store};
 use crate::telemetry::{self, Telemetry};
 use crate::trusted_time::TrustedClock;
 use crate::{events, metrics};
-
-/// What was looked at, and what is damaged.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VerifyReport {
-    /// Blocks read.
-    pub blocks: u64,
-    /// Records of the log read.
-    pub log_records: u64,
-    /// Documents and receipts read.
-    pub documents: u64,
-    /// Records of tables read.
-    pub records: u64,
-    /// Bytes read.
-    pub bytes: u64,
-    /// One line each: what is damaged and where.
-    pub damaged: Vec<String>,
-}
 
 /// Reads and checks everything that is on disk, whether it is being written to meanwhile or not.
 pub(crate) fn verify(

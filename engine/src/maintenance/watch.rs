@@ -5,13 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::alarm::Alarm;
 use crate::ballast::Ballast;
 use crate::limits::METRIC_UNMEASURED_BYTES;
 use crate::log::Committer;
 use crate::memory::{Memory, MemoryOwner};
 use crate::panics::caught;
 use crate::storage::Store;
+use crate::telemetry::Alarm;
 use crate::telemetry::Telemetry;
 
 /// How often it looks.

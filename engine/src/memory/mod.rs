@@ -14,6 +14,7 @@
 
 mod account;
 mod answer;
+mod merge_memory;
 mod owner;
 mod share;
 #[cfg(test)]
@@ -21,5 +22,6 @@ mod tests;
 
 pub use account::{Memory, MemoryFull};
 pub use answer::AnswerMemory;
+pub(crate) use merge_memory::MergeMemory;
 pub use owner::MemoryOwner;
 pub use share::MemoryShare;

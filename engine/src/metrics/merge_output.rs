@@ -21,7 +21,7 @@ use super::times::{TimePages, TimesWriter};
 use super::writer::NewBlock;
 use crate::codec::integers::Effort;
 use crate::error::Result;
-use crate::maintenance::MergeMemory;
+use crate::memory::MergeMemory;
 use crate::storage::{Batch, Keyspace, Store, Sync};
 
 /// Takes the blocks of a merge, in memory and on disk.

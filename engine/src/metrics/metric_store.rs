@@ -12,7 +12,7 @@ use super::registry::Registry;
 use super::times::TimePages;
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::maintenance::MergeMemory;
+use crate::memory::MergeMemory;
 use crate::model::{MetricId, MetricType, TimestampMs};
 use crate::options::Options;
 use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};

@@ -1,6 +1,7 @@
 //! What metrics and events share: the way of a write from the log into the heads, and the seal that moves both heads to disk
 //! together with the position of the log that they stand for.
 
+mod alarm;
 mod receipts;
 mod seal;
 mod sink;
@@ -8,6 +9,7 @@ mod telemetry_store;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use alarm::{Alarm, Part};
 pub use seal::SealReport;
 pub(crate) use seal::sealed;
 pub(crate) use sink::HeadSink;

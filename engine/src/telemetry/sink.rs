@@ -8,8 +8,8 @@ use crate::ballast::Ballast;
 use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
 use crate::log::{Admission, Applied, Definitions, Sink};
-use crate::maintenance::{Alarm, Part};
 use crate::model::Lsn;
+use crate::telemetry::{Alarm, Part};
 
 /// How long a writer waits for a seal to make room before it is told to come back.
 const ROOM_WAIT: Duration = Duration::from_secs(10);

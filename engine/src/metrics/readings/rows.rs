@@ -21,8 +21,8 @@ use crate::codec::integers::Effort;
 use crate::codec::verified::{encode_verified, expect_same};
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
-use crate::maintenance::VerifyReport;
 use crate::model::{SeriesId, TimestampMs};
+use crate::reports::VerifyReport;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
 const COUNTERS: u8 = b'c';

@@ -14,9 +14,9 @@ use super::super::block::{BlockInfo, BlockKey, Tier};
 use super::super::catalog::Cluster;
 use super::seal::retire;
 use crate::error::Result;
-use crate::maintenance::ExpireReport;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::options::TierRetention;
+use crate::reports::ExpireReport;
 use crate::storage::{Batch, Sync};
 
 /// How long a tier is kept, in milliseconds.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::Metrics;
 use super::super::block::{BlockKey, Tier};
 use crate::error::Result;
-use crate::maintenance::Pace;
+use crate::reports::Pace;
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
 impl Metrics {
@@ -90,12 +90,12 @@ impl Metrics {
 mod tests {
     use std::path::Path;
 
-    use crate::maintenance::Pace;
     use crate::metrics::Metrics;
     use crate::model::{
         Aggregation, Interval, Lsn, MetricQuery, MetricType, TimeRange, TimestampMs,
     };
     use crate::options::{Maintenance, Options};
+    use crate::reports::Pace;
     use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
     use crate::{Clock, Engine};
 

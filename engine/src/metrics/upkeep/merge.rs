@@ -23,8 +23,8 @@ use super::expire::kept_ms;
 use super::seal::retire;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
-use crate::maintenance::{Eagerness, MergeBudget, MergeReport};
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
+use crate::reports::{Eagerness, MergeBudget, MergeReport};
 use crate::storage::{Batch, Sync};
 
 /// A day with more rows than this stays in windows of two hours: it is large enough as it is.

@@ -294,12 +294,12 @@ fn a_merge_that_meets_damage_leaves_no_blocks_behind() {
         batch.put(Keyspace::Blocks, &last.key.encode(), bytes);
         metrics.store.write(batch, Sync::No).unwrap();
         world.clock.set(TimestampMs(START + 3 * DAY));
-        let budget = crate::maintenance::MergeBudget::ALL;
-        let eagerness = crate::maintenance::Eagerness::All;
+        let budget = crate::reports::MergeBudget::ALL;
+        let eagerness = crate::reports::Eagerness::All;
         metrics.merge_windows(eagerness, budget, world.clock.now()).unwrap();
         assert!(metrics.is_quarantined(&last.key));
         let world = if collected {
-            metrics.collect_garbage(crate::maintenance::Pace::Whole).unwrap();
+            metrics.collect_garbage(crate::reports::Pace::Whole).unwrap();
             world
         } else {
             assert!(world.stored().0 > before.0, "blocks were written before the damage was met");

@@ -9,8 +9,8 @@ use super::super::Metrics;
 use super::super::block::{BlockInfo, Tier, shared_times};
 use super::super::times::{Sweep, TimePageGroup};
 use crate::error::{Error, Result};
-use crate::maintenance::Pace;
 use crate::model::MetricId;
+use crate::reports::Pace;
 use crate::storage::{Batch, Sync};
 
 /// Blocks that are asked in one piece of a sweep, nearly: those of a metric are not parted.

@@ -2,9 +2,9 @@
 
 use super::super::times::TimePages;
 use super::super::view::MetricView;
-use crate::maintenance::Pace;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::options::{Maintenance, Options};
+use crate::reports::Pace;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
 use crate::{Clock, Engine};
 

@@ -3,7 +3,7 @@
 use super::super::Metrics;
 use super::super::{block, readings};
 use crate::error::{Error, Result};
-use crate::maintenance::VerifyReport;
+use crate::reports::VerifyReport;
 
 impl Metrics {
     /// Reads the last readings on disk and checks them.

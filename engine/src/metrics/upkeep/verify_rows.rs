@@ -3,9 +3,9 @@
 
 use crate::codec::CodecResult;
 use crate::error::Result;
-use crate::maintenance::VerifyReport;
 use crate::metrics::block::{BlockInfo, BlockKey};
 use crate::metrics::registry;
+use crate::reports::VerifyReport;
 use crate::storage::{Caching, KeyRange, Keyspace, Store};
 
 /// Reads every row and checks it. The store may be written to meanwhile.

@@ -1,4 +1,4 @@
-//! What the steps of upkeep are told and what they tell, whosever blocks they work on.
+//! The orders and the reports of maintenance steps, for metrics and events alike.
 
 use crate::model::TimestampMs;
 use crate::trusted_time::ClockDeviation;
@@ -50,6 +50,23 @@ pub struct DeleteReport {
     pub events: u64,
     /// Blocks that were written anew, or that nothing was left of.
     pub blocks: u64,
+}
+
+/// What was looked at, and what is damaged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Blocks read.
+    pub blocks: u64,
+    /// Records of the log read.
+    pub log_records: u64,
+    /// Documents and receipts read.
+    pub documents: u64,
+    /// Records of tables read.
+    pub records: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// One line each: what is damaged and where.
+    pub damaged: Vec<String>,
 }
 
 /// How much is merged in one go.
