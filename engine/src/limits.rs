@@ -15,6 +15,12 @@ pub const USER_CHARS_MAX: usize = 200;
 pub const PROPERTIES_BYTES_MAX: usize = 64 << 10;
 /// Objects and arrays of an event's properties that stand in each other: what reads them goes no deeper.
 pub const PROPERTIES_NESTING_MAX: usize = 64;
+/// Rows with which a block of a metric is full and takes no further series: what pco needs to come near
+/// its best ratio. A piece of a series is no longer than this either.
+pub const BLOCK_ROWS_FULL: usize = 1 << 16;
+/// The most rows of a block of a metric: those of one that is not full, and the longest piece. No decoder
+/// accepts more.
+pub const BLOCK_ROWS_MAX: usize = 2 * BLOCK_ROWS_FULL;
 /// Events of a block: what 16-bit positions can name.
 pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
 /// Bytes of the texts of a block's events, each counted where it stands: what merging a block takes in memory, however well it

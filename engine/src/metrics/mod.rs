@@ -14,6 +14,7 @@ mod merge_scan;
 mod merge_sources;
 mod metric_store;
 mod query;
+mod reader_mark;
 mod readings;
 pub(crate) mod registry;
 mod resolution;

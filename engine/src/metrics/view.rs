@@ -15,6 +15,7 @@ use roaring::RoaringBitmap;
 use super::block::{BlockInfo, BlockKey, Tier};
 use super::catalog::{Catalog, MetricBlocks};
 use super::head::{CellRun, Head, NewCell, Run};
+use super::reader_mark::ReaderMark;
 use super::registry::MetricStats;
 use super::seal::Replaced;
 use super::series_map::SeriesMap;
@@ -77,10 +78,6 @@ impl Retired {
         self.dropped.is_none() && self.catalog.strong_count() == 0
     }
 }
-
-/// All readers who hold a catalog that is not the current one any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ReaderMark(u64);
 
 /// What one query needs of one metric.
 #[derive(Debug)]

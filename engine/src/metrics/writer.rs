@@ -152,7 +152,8 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::block::{BLOCK_ROWS_MAX, PointBlock, PointBlockBuilder};
+    use crate::limits::BLOCK_ROWS_MAX;
+    use crate::metrics::block::{PointBlock, PointBlockBuilder};
     use crate::metrics::times::find_new;
 
     #[test]

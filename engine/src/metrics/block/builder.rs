@@ -1,18 +1,12 @@
-//! What the builders of all block formats have in common, for the writer that cuts rows into blocks; and how many rows a block
-//! has.
+//! What the builders of all block formats have in common, for the writer that cuts rows into blocks.
 
 use super::info::BlockInfo;
 use super::rows::RowsBuilder;
 use crate::codec::CodecResult;
 use crate::codec::integers::Effort;
+use crate::limits::BLOCK_ROWS_FULL;
 use crate::metrics::times::TimesWriter;
 use crate::model::SeriesId;
-
-/// A block with so many rows takes no further series: what pco needs to come near its best. A piece of a series is no longer
-/// than this either.
-const BLOCK_ROWS: usize = 1 << 16;
-/// The most rows of a block: those of one that is not full, and the longest piece. No decoder takes more.
-pub(crate) const BLOCK_ROWS_MAX: usize = 2 * BLOCK_ROWS;
 
 /// Collects the rows of a block, series by series.
 pub(crate) trait BlockBuilder: Default {
@@ -57,8 +51,8 @@ pub(crate) trait BlockBuilder: Default {
 /// How many of `more` rows of a series a block that has `rows` takes.
 pub(super) fn rows_that_fit(rows: &RowsBuilder, series: SeriesId, more: usize) -> usize {
     match rows.rows_of_last(series) {
-        Some(present) => more.min(BLOCK_ROWS.saturating_sub(present)),
-        None if rows.rows() >= BLOCK_ROWS => 0,
-        None => more.min(BLOCK_ROWS),
+        Some(present) => more.min(BLOCK_ROWS_FULL.saturating_sub(present)),
+        None if rows.rows() >= BLOCK_ROWS_FULL => 0,
+        None => more.min(BLOCK_ROWS_FULL),
     }
 }

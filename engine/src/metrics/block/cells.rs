@@ -13,11 +13,11 @@
 //!
 //! Counters are only ever summed, so their cells hold nothing else.
 
+use super::super::times::TimesCache;
 use super::builder::BlockBuilder;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder};
-use super::vectors::TimesCache;
 use crate::codec::bytes::Reader;
 use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::{self, FloatColumn, FloatPage};

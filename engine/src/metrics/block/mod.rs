@@ -15,9 +15,8 @@ mod points;
 mod rows;
 mod sets;
 mod sketches;
-mod vectors;
 
-pub(crate) use builder::{BLOCK_ROWS_MAX, BlockBuilder};
+pub(crate) use builder::BlockBuilder;
 pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 #[cfg(fuzzing)]
 pub(crate) use check::read_all;
@@ -25,4 +24,3 @@ pub(crate) use check::{check, describe, verify};
 pub(crate) use info::{BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder, shared_times};
 pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder, SketchRows};
-pub(crate) use vectors::{Times, TimesCache, Vectors, encode as encode_vectors};

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
+use super::super::times::{Times, TimesCache};
 use super::builder::BlockBuilder;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder};
-use super::vectors::{Times, TimesCache};
 use crate::codec::CodecResult;
 use crate::codec::floats::{self, FloatColumn, FloatPage};
 use crate::codec::frame::FrameKind;

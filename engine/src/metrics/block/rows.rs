@@ -23,14 +23,16 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::builder::BLOCK_ROWS_MAX;
+use super::super::times::vectors::{
+    self, Times, TimesCache, Vectors, differences, is_regular, read_column,
+};
 use super::info::BlockInfo;
-use super::vectors::{self, Times, TimesCache, Vectors, differences, is_regular, read_column};
 use crate::codec::bytes::{Reader, put_varint};
 use crate::codec::integers::{self, Effort};
 use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
+use crate::limits::BLOCK_ROWS_MAX;
 use crate::metrics::times::{PageNumber, PlaceInPage, TimePage};
 use crate::model::SeriesId;
 

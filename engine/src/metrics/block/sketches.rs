@@ -10,11 +10,11 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
+use super::super::times::TimesCache;
 use super::builder::{BlockBuilder, rows_that_fit};
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder};
-use super::vectors::TimesCache;
 use crate::codec::bytes::Reader;
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::Effort;

@@ -9,11 +9,13 @@
 mod page;
 mod pages;
 mod sweep;
+pub(super) mod vectors;
 mod writer;
 
 pub(crate) use page::{PageNumber, PlaceInPage, TimePage, TimePageGroup};
 pub(crate) use pages::TimePages;
 pub(crate) use sweep::Sweep;
+pub(crate) use vectors::{Times, TimesCache};
 pub(crate) use writer::TimesWriter;
 #[cfg(test)]
 pub(crate) use writer::find_new;

@@ -5,18 +5,19 @@
 //! frame(Times) { vectors: varint │ their lengths: integers │ the vectors, see `block/vectors.rs` }
 //! ```
 
+use super::vectors::{Times, TimesCache, Vectors, encode as encode_vectors};
 use crate::codec::bytes::{Reader, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
-use crate::metrics::block::{Times, TimesCache, Vectors, encode_vectors};
+use crate::limits::BLOCK_ROWS_MAX;
 use crate::model::{Interval, TimeRange};
 
 const VERSION: u8 = 1;
 /// Times of a page beyond which it is closed: what pco wants, and half a megabyte decoded.
 pub(super) const PAGE_TIMES: usize = 1 << 16;
 /// The most times of a page: a full one, and the vector that closed it.
-const PAGE_TIMES_MAX: usize = PAGE_TIMES + crate::metrics::block::BLOCK_ROWS_MAX;
+const PAGE_TIMES_MAX: usize = PAGE_TIMES + BLOCK_ROWS_MAX;
 
 /// The number of a page, unique for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -173,7 +174,6 @@ mod tests {
 
     #[test]
     fn the_largest_page_comes_back() {
-        use crate::metrics::block::BLOCK_ROWS_MAX;
         let mut page = TimePage::default();
         page.push(&(0..PAGE_TIMES as i64 - 1).collect::<Vec<_>>());
         assert!(!page.is_full());

@@ -22,7 +22,7 @@ use hashbrown::{HashMap, HashSet};
 use roaring::RoaringBitmap;
 
 use super::page::{PageNumber, PlaceInPage, TimePageGroup};
-use crate::metrics::view::ReaderMark;
+use crate::metrics::reader_mark::ReaderMark;
 use crate::model::MetricId;
 
 /// Bytes of unused pages of a page group that nobody looks for.
