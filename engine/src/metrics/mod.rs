@@ -19,11 +19,11 @@ mod readings;
 pub(crate) mod registry;
 mod resolution;
 mod rollups;
-pub(crate) mod seal;
 mod series_map;
 pub(crate) mod times;
 mod upkeep;
 mod view;
+pub(crate) mod window;
 mod writer;
 
 pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};

@@ -17,10 +17,12 @@ use super::catalog::{Catalog, MetricBlocks};
 use super::head::{CellRun, Head, NewCell, Run};
 use super::reader_mark::ReaderMark;
 use super::registry::MetricStats;
-use super::seal::Replaced;
 use super::series_map::SeriesMap;
 use super::times::TimePageGroup;
 use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
+
+/// Points that later ones replaced, by their metric; those that have any.
+pub(crate) type Replaced = HashMap<MetricId, u64>;
 
 /// The points, wherever they are.
 #[derive(Debug, Default)]

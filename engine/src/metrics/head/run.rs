@@ -1,6 +1,6 @@
 //! A run: points of one metric sorted by series, then time, then order of arrival.
 
-use crate::metrics::seal::SHORT_WINDOW_MS;
+use crate::metrics::window::SHORT_WINDOW_MS;
 use crate::model::{Columns, SeriesId, TimeRange};
 
 /// Immutable sorted points.

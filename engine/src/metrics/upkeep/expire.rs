@@ -12,24 +12,13 @@ use hashbrown::HashSet;
 use super::super::Metrics;
 use super::super::block::{BlockInfo, BlockKey, Tier};
 use super::super::catalog::Cluster;
+use super::super::window::kept_ms;
 use super::seal::retire;
 use crate::error::Result;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::options::TierRetention;
 use crate::reports::ExpireReport;
 use crate::storage::{Batch, Sync};
-
-/// How long a tier is kept, in milliseconds.
-pub(super) fn kept_ms(retention: &TierRetention, tier: Tier) -> i64 {
-    let kept = match tier {
-        Tier::Raw => retention.raw,
-        Tier::Minute => retention.minute,
-        Tier::FiveMinutes => retention.five_minutes,
-        Tier::Hour => retention.hour,
-        Tier::Day => retention.day,
-    };
-    i64::try_from(kept.as_millis()).unwrap_or(i64::MAX)
-}
 
 /// How long a tier is kept where `present` are the tiers there are: as long as itself and those coarser ones that
 /// only it can answer for.

@@ -8,6 +8,7 @@ mod garbage;
 mod merge;
 mod retire_series;
 mod seal;
+mod seal_blocks;
 mod sweep;
 mod verify;
 mod verify_rows;

@@ -11,7 +11,7 @@ use super::super::Metrics;
 use super::super::block::Tier;
 use super::super::catalog::Catalog;
 use super::super::registry::{Marked, day_of};
-use super::expire::kept_ms;
+use super::super::window::kept_ms;
 use crate::error::Result;
 use crate::model::{Interval, MetricId, TimestampMs};
 use crate::options::TierRetention;

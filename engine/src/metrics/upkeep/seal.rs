@@ -7,9 +7,10 @@ use super::super::block::{BlockInfo, BlockKey, WriteOrder};
 use super::super::head::Head;
 use super::super::readings::ChangedBaselines;
 use super::super::registry::{RegistryRows, StagedRows, Unsealed};
-use super::super::seal::{self, Replaced, Sealed};
+use super::super::view::Replaced;
 use super::super::writer::{BlockOrigin, NewBlock};
 use super::super::{Metrics, load};
+use super::seal_blocks::{Sealed, seal_head};
 use crate::codec::integers::Effort;
 use crate::error::Result;
 use crate::model::{Lsn, MetricId};
@@ -85,7 +86,7 @@ impl Metrics {
         // Noted before they are on disk: too late a day only keeps a series longer.
         let seen = |series, time| self.registry.raise_last_day(series, time);
         let Sealed { blocks, replaced } = match &frozen.head {
-            Some(head) => seal::seal(head, self.now(), origin, seen)?,
+            Some(head) => seal_head(head, self.now(), origin, seen)?,
             None => Sealed::default(),
         };
         frozen.baselines.times().for_each(|(series, time)| seen(series, time));

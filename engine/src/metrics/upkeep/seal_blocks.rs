@@ -7,36 +7,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
-use super::block::{BlockBuilder, CellSketch, PointBlockBuilder, SketchBlockBuilder, Tier};
-use super::head::{CellRun, Head, MetricHead, Run};
-use super::merge_scan::{Source, merge_scan};
-use super::writer::{BlockOrigin, BlockWriter, NewBlock};
+use super::super::block::{BlockBuilder, CellSketch, PointBlockBuilder, SketchBlockBuilder, Tier};
+use super::super::head::{CellRun, Head, MetricHead, Run};
+use super::super::merge_scan::{Source, merge_scan};
+use super::super::view::Replaced;
+use super::super::window::window_of;
+use super::super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use crate::codec::CodecResult;
 use crate::model::{Interval, MetricId, MetricType, SeriesId, TimeRange, TimestampMs};
 use crate::sketch::{Cardinality, Distribution};
-
-/// The window of blocks of a day that is not over.
-pub(crate) const SHORT_WINDOW_MS: i64 = 2 * 3_600_000;
-/// A window is over this long after its end: agents are late sometimes.
-pub(crate) const GRACE_MS: i64 = 15 * 60_000;
-
-/// Whether nothing but stragglers will come for a window.
-pub(crate) fn is_over(window_end: TimestampMs, now: TimestampMs) -> bool {
-    window_end.0.saturating_add(GRACE_MS) <= now.0
-}
-
-/// The window that a point of this time is sealed into.
-pub(crate) fn window_of(time: TimestampMs, now: TimestampMs) -> TimeRange {
-    let day = time.floor_to(Interval::DAY);
-    let end_of_day = TimestampMs(day.0 + Interval::DAY.ms());
-    if is_over(end_of_day, now) {
-        return TimeRange { start: day, end: end_of_day };
-    }
-    let start = time.0 - time.0.rem_euclid(SHORT_WINDOW_MS);
-    TimeRange::new(start, start + SHORT_WINDOW_MS)
-}
 
 /// What a head becomes.
 #[derive(Debug, Default)]
@@ -46,12 +25,9 @@ pub(crate) struct Sealed {
     pub(crate) replaced: Replaced,
 }
 
-/// Points that later ones replaced, by their metric; those that have any.
-pub(crate) type Replaced = HashMap<MetricId, u64>;
-
 /// The blocks of all points of a head. Hands every series that it holds to `seen`, with the last time that it has a point of; some
 /// more than once.
-pub(crate) fn seal<'s>(
+pub(super) fn seal_head<'s>(
     head: &Head,
     now: TimestampMs,
     origin: impl Fn(MetricId, MetricType) -> BlockOrigin<'s>,
@@ -176,26 +152,5 @@ impl<'s, B: BlockBuilder> Windows<'s, B> {
             blocks.extend(writer.finish()?);
         }
         Ok(blocks)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_are_days_once_the_day_is_over() {
-        let hour = Interval::HOUR.ms();
-        let day = Interval::DAY.ms();
-        let now = TimestampMs(10 * day + 5 * hour);
-        let at = |t: i64| window_of(TimestampMs(t), now);
-        assert_eq!(
-            at(10 * day + 3 * hour),
-            TimeRange::new(10 * day + 2 * hour, 10 * day + 4 * hour)
-        );
-        assert_eq!(at(9 * day + 7), TimeRange::new(9 * day, 10 * day));
-        assert_eq!(at(11 * day), TimeRange::new(11 * day, 11 * day + 2 * hour));
-        let midnight = TimestampMs(10 * day + GRACE_MS - 1);
-        assert_eq!(window_of(TimestampMs(10 * day - 1), midnight).len_ms(), SHORT_WINDOW_MS);
     }
 }
