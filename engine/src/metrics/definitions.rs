@@ -1,7 +1,7 @@
 //! What there is: metrics, their tags, how much they were given and when.
 
 use super::Metrics;
-use super::merge_scan::{Source, merge_scan};
+use super::compact::{Source, merge_scan};
 use super::registry::MetricEntry;
 use crate::error::{Refusal, Result};
 use crate::model::{MetricName, MetricType, TimeRange, TimestampMs};

@@ -5,7 +5,6 @@
 
 mod expire;
 mod garbage;
-mod merge;
 mod retire_series;
 mod seal;
 mod seal_blocks;
@@ -13,8 +12,6 @@ mod sweep;
 mod verify;
 mod verify_rows;
 
-#[cfg(test)]
-mod merge_tests;
 #[cfg(test)]
 mod replaced_tests;
 #[cfg(test)]

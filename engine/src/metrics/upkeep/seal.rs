@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::super::block::{BlockInfo, BlockKey, WriteOrder};
+use super::super::Metrics;
+use super::super::block::{BlockKey, WriteOrder};
 use super::super::head::Head;
 use super::super::readings::ChangedBaselines;
-use super::super::registry::{RegistryRows, StagedRows, Unsealed};
-use super::super::view::Replaced;
-use super::super::writer::{BlockOrigin, NewBlock};
-use super::super::{Metrics, load};
+use super::super::registry::{RegistryRows, Unsealed};
+use super::super::staging::{StagedBlocks, retire};
+use super::super::writer::BlockOrigin;
 use super::seal_blocks::{Sealed, seal_head};
 use crate::codec::integers::Effort;
 use crate::error::Result;
 use crate::model::{Lsn, MetricId};
-use crate::storage::{Batch, Keyspace, Sync};
+use crate::storage::Batch;
 
 /// What the metrics of a seal are: everything that the log holds up to a position and the disk does not.
 #[derive(Debug)]
@@ -25,32 +25,10 @@ pub(crate) struct FrozenMetrics {
     dropped: Vec<(MetricId, Vec<BlockKey>)>,
 }
 
-/// What is about to be on disk.
-#[derive(Debug)]
-pub(crate) struct StagedBlocks {
-    pub(super) infos: Vec<BlockInfo>,
-    /// Points that are in none of them because later ones replaced them.
-    replaced: Replaced,
-    /// Rows of the registry; merges have none.
-    registry: StagedRows,
-}
-
 impl FrozenMetrics {
     /// How many points there are.
     pub(crate) fn points(&self) -> u64 {
         self.head.as_ref().map_or(0, |head| head.points())
-    }
-}
-
-impl StagedBlocks {
-    /// How many blocks there are.
-    pub(crate) fn blocks(&self) -> u64 {
-        self.infos.len() as u64
-    }
-
-    /// Their bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.infos.iter().map(|info| u64::from(info.bytes)).sum()
     }
 }
 
@@ -115,37 +93,4 @@ impl Metrics {
         self.discard(self.view.sealed(&staged.infos, &staged.replaced));
         self.counters.seals.fetch_add(1, Ordering::Relaxed);
     }
-
-    /// Adds new blocks and their names to a batch.
-    pub(super) fn stage(&self, blocks: Vec<NewBlock>, batch: &mut Batch) -> StagedBlocks {
-        let mut infos = Vec::with_capacity(blocks.len());
-        for NewBlock { info, bytes } in blocks {
-            let key = info.key.encode();
-            batch.put(Keyspace::Catalog, &key, info.to_catalog_entry());
-            batch.put(Keyspace::Blocks, &key, bytes);
-            infos.push(info);
-        }
-        let sequence = self.sequence.load(Ordering::Relaxed);
-        batch.put(Keyspace::Meta, load::SEQUENCE_KEY, sequence.to_le_bytes().to_vec());
-        StagedBlocks { infos, replaced: Replaced::default(), registry: StagedRows::default() }
-    }
-
-    /// Removes blocks that no view has named.
-    pub(in crate::metrics) fn remove(&self, keys: &[BlockKey]) -> Result<()> {
-        if keys.is_empty() {
-            return Ok(());
-        }
-        let mut batch = Batch::new();
-        for key in keys {
-            batch.delete(Keyspace::Catalog, &key.encode());
-            batch.delete(Keyspace::Blocks, &key.encode());
-        }
-        self.store.write(batch, Sync::No)
-    }
-}
-
-/// Takes a block out of the catalog; its bytes stay until no reader needs them.
-pub(super) fn retire(batch: &mut Batch, key: &BlockKey) {
-    batch.delete(Keyspace::Catalog, &key.encode());
-    batch.put(Keyspace::Garbage, &key.encode(), Vec::new());
 }

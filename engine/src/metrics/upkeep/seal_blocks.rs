@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::block::{BlockBuilder, CellSketch, PointBlockBuilder, SketchBlockBuilder, Tier};
+use super::super::compact::{Source, merge_scan};
 use super::super::head::{CellRun, Head, MetricHead, Run};
-use super::super::merge_scan::{Source, merge_scan};
 use super::super::view::Replaced;
 use super::super::window::window_of;
 use super::super::writer::{BlockOrigin, BlockWriter, NewBlock};

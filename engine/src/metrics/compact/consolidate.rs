@@ -8,17 +8,17 @@
 //! tier that hardly shrinks costs more than it saves. Beside points it must shrink more, since points are read quickly and a
 //! cell takes as much disk as six of them; the one-minute cells of distributions and sets are their points. See [`Rollups`].
 
+use super::super::cell::NumberCell;
+use super::super::resolution::Stretch;
+use super::super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use super::block::{
     BlockBuilder, BlockInfo, CellBlockBuilder, CellSketch, PointBlockBuilder, Tier,
 };
-use super::cell::NumberCell;
 use super::merge_output::MergeOutput;
 use super::merge_pieces::{Piece, Pieces};
 use super::merge_scan::merge_scan;
 use super::merge_sources::{CellRows, Read, Sources};
-use super::resolution::Stretch;
 use super::rollups::{Cell, RollupWriter, SketchRollups};
-use super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use crate::error::Result;
 use crate::model::{Interval, MetricType, SeriesId, TimeRange, TimestampMs};
 use crate::sketch::{Cardinality, Distribution};

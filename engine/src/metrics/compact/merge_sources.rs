@@ -5,11 +5,11 @@
 
 use std::cell::Cell;
 
+use super::super::cell::NumberCell;
+use super::super::times::TimePages;
 use super::block::{BlockInfo, CellBlock, CellColumn, CellSketch, PointBlock, SketchRows, Tier};
-use super::cell::NumberCell;
 use super::merge_pieces::Piece;
 use super::merge_scan::{PointRows, Source};
-use super::times::TimePages;
 use crate::codec::integers::PAGE_ROWS;
 use crate::error::Result;
 use crate::model::TimeRange;
