@@ -19,6 +19,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::ballast;
+use crate::dir_sync::sync_dir;
 use crate::error::{Error, Result};
 
 /// The folder of the database in a data directory.
@@ -199,11 +200,6 @@ pub(crate) fn create_durably(
 
 fn is_there(dir: &Path) -> bool {
     dir == Path::new("") || dir.is_dir()
-}
-
-/// Makes the names in a directory durable.
-pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
-    File::open(dir).and_then(|dir| dir.sync_all())
 }
 
 fn write_mark(dir: &Path, name: &str, text: &[u8]) -> io::Result<()> {

@@ -35,6 +35,7 @@ mod ballast;
 mod clock;
 mod codec;
 mod damage;
+mod dir_sync;
 mod directory;
 mod documents;
 mod engine;

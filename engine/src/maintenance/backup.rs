@@ -19,9 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::inspect::inspect_files;
-use crate::directory::{
-    self, DB_DIR, IMPORTS_DIR, LOG_DIR, STAGE_PREFIX, create_durably, refused, sync_dir,
-};
+use crate::dir_sync::sync_dir;
+use crate::directory::{self, DB_DIR, IMPORTS_DIR, LOG_DIR, STAGE_PREFIX, create_durably, refused};
 use crate::error::{Error, Result};
 use crate::log::Segments;
 use crate::storage::{Store, disk_used};

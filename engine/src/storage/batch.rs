@@ -2,7 +2,6 @@
 
 use super::keyspace::Keyspace;
 use super::range::KeyRange;
-use super::store::copy_key;
 
 /// Changes to any keyspaces, and to the copies of those that are kept twice, applied by [`super::Store::write`] in the order they were added. Plain data: it
 /// may be filled on any thread and needs no open database.
@@ -89,4 +88,12 @@ impl Batch {
     pub(super) fn changes(&self) -> &[Change] {
         &self.changes
     }
+}
+
+/// The key of the copy of an entry.
+pub(super) fn copy_key(prefix: u8, key: &[u8]) -> Vec<u8> {
+    let mut copy = Vec::with_capacity(key.len() + 1);
+    copy.push(prefix);
+    copy.extend_from_slice(key);
+    copy
 }

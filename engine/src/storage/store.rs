@@ -13,7 +13,7 @@ use rocksdb::{
     ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, ReadOptions, WriteBatch, WriteOptions,
 };
 
-use super::batch::{Batch, Change, Sync};
+use super::batch::{Batch, Change, Sync, copy_key};
 use super::failure::failure;
 use super::findings::Findings;
 use super::guard::Guards;
@@ -279,14 +279,6 @@ pub(super) fn family(db: &DB, keyspace: Keyspace) -> &ColumnFamily {
             unreachable!("every keyspace is opened with the database, none is ever dropped")
         }
     }
-}
-
-/// The key of the copy of an entry.
-pub(super) fn copy_key(prefix: u8, key: &[u8]) -> Vec<u8> {
-    let mut copy = Vec::with_capacity(key.len() + 1);
-    copy.push(prefix);
-    copy.extend_from_slice(key);
-    copy
 }
 
 fn read_failure(keyspace: Keyspace, error: rocksdb::Error) -> Error {

@@ -38,7 +38,7 @@ use super::super::findings::Findings;
 use super::super::guard::GUARDS_DIR;
 use super::batch::stamp;
 use crate::damage::Finding;
-use crate::directory::sync_dir;
+use crate::dir_sync::sync_dir;
 
 /// The file in the folder of the guards.
 const FILE: &str = "ACKNOWLEDGED";

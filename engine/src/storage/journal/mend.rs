@@ -26,7 +26,7 @@ use super::format::{Item, Records, put_record};
 use super::mark::{Journal, Mark};
 use super::survey::{Hole, Place, Survey, Unread};
 use crate::damage::Finding;
-use crate::directory::sync_dir;
+use crate::dir_sync::sync_dir;
 
 use super::super::findings::Findings;
 
