@@ -11,6 +11,7 @@ use crate::asking::Waiting;
 use crate::damage::DamageList;
 use crate::directory;
 use crate::documents::{Documents, Receipt};
+use crate::engine_inner::EngineInner;
 use crate::error::{Error, Refusal, Result};
 use crate::log::{self, Applied, Committer, Segments, Submission, encode_dropped, encode_write};
 use crate::maintenance::{self, BackupReport, Keeper, Stage};
@@ -36,25 +37,6 @@ use crate::trusted_time::{TrustedClock, TrustedTime};
 #[derive(Clone, Debug)]
 pub struct Engine {
     inner: Arc<EngineInner>,
-}
-
-#[derive(Debug)]
-pub(crate) struct EngineInner {
-    pub(crate) dir: PathBuf,
-    pub(crate) telemetry: Arc<Telemetry>,
-    pub(crate) documents: Arc<Documents>,
-    pub(crate) trusted: Arc<TrustedClock>,
-    pub(crate) records: Records,
-    pub(crate) store: Arc<Store>,
-    pub(crate) segments: Segments,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) keeper: Arc<Keeper>,
-    pub(crate) alarm: Arc<Alarm>,
-    /// What was found damaged and no operator has seen yet.
-    pub(crate) damage: Arc<DamageList>,
-    pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Keeps others out of the directory.
-    pub(crate) _lock: File,
 }
 
 /// What is to be written together, and the receipt that is stored with it.
@@ -384,22 +366,5 @@ impl Engine {
         let mut answer = self.query(&query).unwrap();
         assert_eq!(answer.stats.quarantined, 0);
         answer.groups.pop().and_then(|mut group| group.columns.pop()).unwrap_or_default()
-    }
-}
-
-impl EngineInner {
-    fn stop(&self) {
-        self.alarm.stop();
-        for thread in std::mem::take(&mut *self.threads.lock()) {
-            // A panic there has been reported by its own thread.
-            let _joined = thread.join();
-        }
-        self.committer.stop();
-    }
-}
-
-impl Drop for EngineInner {
-    fn drop(&mut self) {
-        self.stop();
     }
 }

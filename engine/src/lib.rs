@@ -39,6 +39,7 @@ mod dir_sync;
 mod directory;
 mod documents;
 mod engine;
+mod engine_inner;
 mod error;
 mod events;
 mod fingerprint;

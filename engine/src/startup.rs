@@ -17,7 +17,7 @@ use crate::ballast::Ballast;
 use crate::damage::{DamageList, Finding};
 use crate::directory::{self, DB_DIR, LOG_DIR};
 use crate::documents::Documents;
-use crate::engine::EngineInner;
+use crate::engine_inner::EngineInner;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::{Committer, FileOps, Segments};

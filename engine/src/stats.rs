@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::engine::EngineInner;
+use crate::engine_inner::EngineInner;
 use crate::memory::MergeMemory;
 use crate::storage::{disk_free, disk_used};
 
