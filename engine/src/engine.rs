@@ -1,20 +1,15 @@
 //! The public face of the engine: opens the rooms, and hands every call to the one that answers it.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, mpsc};
-use std::thread::JoinHandle;
-
-use parking_lot::Mutex;
 
 use crate::asking::Waiting;
-use crate::damage::DamageList;
 use crate::directory;
 use crate::documents::{Documents, Receipt};
 use crate::engine_inner::EngineInner;
 use crate::error::{Error, Refusal, Result};
-use crate::log::{self, Applied, Committer, Segments, Submission, encode_dropped, encode_write};
-use crate::maintenance::{self, BackupReport, Keeper, Stage};
+use crate::log::{self, Applied, Submission, encode_dropped, encode_write};
+use crate::maintenance::{self, BackupReport, Stage};
 use crate::memory::Memory;
 use crate::metrics::{
     self, BatchBuilder, BatchNames, DefinitionFilter, DefinitionPage, MetricDefinition,
@@ -28,10 +23,8 @@ use crate::records::Records;
 use crate::reports::{DeleteReport, ExpireReport, MergeReport, VerifyReport};
 use crate::startup;
 use crate::stats::EngineStats;
-use crate::storage::Store;
-use crate::telemetry::Alarm;
-use crate::telemetry::{SealReport, Telemetry};
-use crate::trusted_time::{TrustedClock, TrustedTime};
+use crate::telemetry::SealReport;
+use crate::trusted_time::TrustedTime;
 
 /// A time-series engine on a directory of its own. Cheap to clone; the directory is released with the last clone.
 #[derive(Clone, Debug)]

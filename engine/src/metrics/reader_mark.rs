@@ -2,4 +2,4 @@
 
 /// Readers that hold a catalog older than the one that was current when the mark was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ReaderMark(pub(super) u64);
+pub(crate) struct ReaderMark(pub(super) u64);

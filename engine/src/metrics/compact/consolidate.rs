@@ -8,12 +8,12 @@
 //! tier that hardly shrinks costs more than it saves. Beside points it must shrink more, since points are read quickly and a
 //! cell takes as much disk as six of them; the one-minute cells of distributions and sets are their points. See [`Rollups`].
 
+use super::super::block::{
+    BlockBuilder, BlockInfo, CellBlockBuilder, CellSketch, PointBlockBuilder, Tier,
+};
 use super::super::cell::NumberCell;
 use super::super::resolution::Stretch;
 use super::super::writer::{BlockOrigin, BlockWriter, NewBlock};
-use super::block::{
-    BlockBuilder, BlockInfo, CellBlockBuilder, CellSketch, PointBlockBuilder, Tier,
-};
 use super::merge_output::MergeOutput;
 use super::merge_pieces::{Piece, Pieces};
 use super::merge_scan::merge_scan;

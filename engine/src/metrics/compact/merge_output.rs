@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashSet;
 
+use super::super::block::{BlockInfo, BlockKey};
 use super::super::load::SEQUENCE_KEY;
 use super::super::times::{TimePages, TimesWriter};
 use super::super::writer::NewBlock;
-use super::block::{BlockInfo, BlockKey};
 use crate::codec::integers::Effort;
 use crate::error::Result;
 use crate::memory::MergeMemory;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
+use super::super::block::PointBlock;
 use super::super::head::Run;
-use super::block::PointBlock;
 use crate::codec::CodecResult;
 use crate::model::{MetricType, SeriesId};
 

@@ -5,9 +5,11 @@
 
 use std::cell::Cell;
 
+use super::super::block::{
+    BlockInfo, CellBlock, CellColumn, CellSketch, PointBlock, SketchRows, Tier,
+};
 use super::super::cell::NumberCell;
 use super::super::times::TimePages;
-use super::block::{BlockInfo, CellBlock, CellColumn, CellSketch, PointBlock, SketchRows, Tier};
 use super::merge_pieces::Piece;
 use super::merge_scan::{PointRows, Source};
 use crate::codec::integers::PAGE_ROWS;

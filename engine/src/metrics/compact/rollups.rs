@@ -4,9 +4,9 @@
 //! one; then it is written and added to the open cell of the next tier. So what is in memory is a cell a tier, and a few that
 //! wait for company.
 
+use super::super::block::{BlockBuilder, CellBlockBuilder, CellSketch, SketchBlockBuilder, Tier};
 use super::super::cell::NumberCell;
 use super::super::writer::{BlockOrigin, BlockWriter, NewBlock};
-use super::block::{BlockBuilder, CellBlockBuilder, CellSketch, SketchBlockBuilder, Tier};
 use crate::codec::CodecResult;
 use crate::model::{Interval, SeriesId, TimeRange, TimestampMs};
 

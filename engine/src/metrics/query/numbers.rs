@@ -11,12 +11,12 @@ use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::FloatPage;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, Piece, PointBlock, Times};
+use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, Piece, PointBlock};
 use crate::metrics::cell::{NumberCell, Sum};
 use crate::metrics::compact::{Source, each_wanted, merge_scan};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
-use crate::metrics::times::TimePages;
+use crate::metrics::times::{TimePages, Times};
 use crate::model::{Aggregation, Interval, MetricType, QueryResult};
 
 /// Integers below 2⁵¹ that can be added in an `i64`.

@@ -49,7 +49,7 @@ pub(crate) fn encode<'v>(
 }
 
 /// Each value less the one before.
-pub(super) fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {
+pub(in crate::metrics) fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut before = 0;
     values.map(|v| v - std::mem::replace(&mut before, v)).collect()
 }
@@ -210,7 +210,10 @@ impl<'a> Vectors<'a> {
 }
 
 /// The column of integers that `reader` stands at.
-pub(super) fn read_column(reader: &mut Reader<'_>, rows: usize) -> CodecResult<Vec<i64>> {
+pub(in crate::metrics) fn read_column(
+    reader: &mut Reader<'_>,
+    rows: usize,
+) -> CodecResult<Vec<i64>> {
     let mut out = Vec::new();
     IntegerColumn::read_exactly(reader, rows)?.all(&mut out)?;
     Ok(out)
@@ -218,7 +221,7 @@ pub(super) fn read_column(reader: &mut Reader<'_>, rows: usize) -> CodecResult<V
 
 impl Times<'_> {
     /// Whether these are the times.
-    pub(super) fn is(&self, wanted: &[i64]) -> bool {
+    pub(in crate::metrics) fn is(&self, wanted: &[i64]) -> bool {
         match *self {
             Times::Regular { len, .. } => {
                 len == wanted.len() && wanted.iter().enumerate().all(|(i, t)| self.at(i) == *t)

@@ -47,7 +47,7 @@ impl Metrics {
     /// Removes blocks that are in the catalog on disk and that no view has named: those of a metric that was dropped while they were
     /// written. They are on disk for good already, so a failure is not one of whoever wrote them: it is logged, the blocks are tried
     /// again with the garbage, and a start removes them in any case.
-    pub(super) fn discard(&self, keys: Vec<BlockKey>) {
+    pub(in crate::metrics) fn discard(&self, keys: Vec<BlockKey>) {
         self.unwanted.lock().extend(keys);
         if let Err(error) = self.remove_unwanted() {
             tracing::warn!(%error, "blocks of a dropped metric were not removed; this is tried again");

@@ -15,7 +15,7 @@ mod verify_rows;
 #[cfg(test)]
 mod replaced_tests;
 #[cfg(test)]
-mod retire_random;
+mod retire_random_tests;
 #[cfg(test)]
 mod retire_tests;
 #[cfg(test)]
