@@ -1,17 +1,19 @@
-# The handful of commands of this project. `make` alone lists them.
+# The commands of this project. `make` without a target lists them.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run build test setup package fmt lint bench costs compare fuzz simulate soak contract deny
 
-# The build stays outside the tree, so that every clone can share it.
+# Build output goes outside the tree, so that all clones share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
-# RocksDB is compiled once for all profiles (tools/rocksdb), unless the environment names a library of its own.
+# RocksDB is compiled once for all profiles (tools/rocksdb), unless the environment names another
+# library.
 ifeq ($(shell uname -s),Linux)
 export ROCKSDB_LIB_DIR ?= $(shell tools/rocksdb dir)
 export ROCKSDB_STATIC ?= 1
 endif
-# ccache is used where it is installed, through the PATH: CC and CXX in the environment would rebuild RocksDB.
+# ccache, where installed, is used through the PATH: setting CC and CXX in the environment would
+# rebuild RocksDB.
 export PATH := $(if $(wildcard /usr/lib/ccache/g++),/usr/lib/ccache:)$(PATH)
 
 LISTEN ?= 127.0.0.1:8080
@@ -32,17 +34,17 @@ help: ## Show this list
 run: build ## Build and serve on 127.0.0.1:8080 with the data in ./data (LISTEN=, DATA=)
 	exec "$$CARGO_TARGET_DIR/release/telltale" serve --data "$(DATA)" --listen "$(LISTEN)"
 
-build: ## Build the release, and install what that needs
+build: ## Build the release; installs missing build dependencies
 	@tools/setup build
 	cargo build --release --locked --workspace --bin telltale
 
-test: ## Check everything: format, lints, contract, all tests
+test: ## Check format, lints and contract, and run all tests
 	@tools/check
 
-setup: ## Install what the build and the tests need and this machine lacks
+setup: ## Install missing dependencies of the build and the tests
 	@tools/setup test
 
-package: build ## Make a Debian package of the release
+package: build ## Build a Debian package of the release
 	@tools/setup package
 	@tools/package "$$CARGO_TARGET_DIR/release/telltale" "$$CARGO_TARGET_DIR/debian"
 
@@ -58,11 +60,11 @@ bench: ## Run the benchmarks (ARGS= for criterion)
 	@tools/setup build
 	cargo bench --locked --workspace --bench '*' -- $(ARGS)
 
-costs: ## Sweep the growth of all costs up to SIZE=100000 (1000000 in full; DIMENSIONS= to choose); fails above n^1.2
+costs: ## Measure the growth of all costs up to SIZE=100000 (1000000 in full; DIMENSIONS= to choose); fails above n^1.2
 	@tools/setup build
 	cargo run --release --locked -p telltale-benches --example costs -- "$(SIZE)" $(DIMENSIONS)
 
-compare: ## Measure Telltale beside its peers (SCALE=full PARTS= PEERS= RUNS=); writes docs/benchmarks
+compare: ## Compare Telltale with other databases (SCALE=full PARTS= PEERS= RUNS=); writes docs/benchmarks
 	cargo build --release --locked -p telltale-compare
 	@test -n "$$TELLTALE_BIN" || { tools/setup build && cargo build --release --locked --workspace --bin telltale; }
 	TELLTALE_BIN="$${TELLTALE_BIN:-$$CARGO_TARGET_DIR/release/telltale}" "$$CARGO_TARGET_DIR/release/compare" \
@@ -72,17 +74,17 @@ fuzz: ## Run every fuzz target for SECONDS=60 each (TARGETS= to choose)
 	@tools/setup build
 	@tools/fuzz "$(SECONDS)" $(TARGETS)
 
-simulate: ## Live through simulated histories with crashes and failing disks for SECONDS=60 on every core
+simulate: ## Run simulated histories with crashes and failing disks for SECONDS=60 on every core
 	@tools/setup build
 	@tools/simulate "$(SECONDS)"
 
-soak: ## Put the release build under a steady load for SECONDS=60 and write its curve (CURVE= names the file)
+soak: ## Run a steady load on the release build for SECONDS=60 and write its curve (CURVE= names the file)
 	@tools/setup build
 	@tools/soak "$(SECONDS)" $(CURVE)
 
-contract: ## Ask the server for SECONDS=60 everything that its OpenAPI document promises, with Schemathesis
+contract: ## Test the server against its OpenAPI document with Schemathesis for SECONDS=60
 	@tools/setup test
 	@tools/contract "$(SECONDS)"
 
-deny: ## Check licences and sources of the dependencies (needs cargo-deny)
+deny: ## Check licenses and sources of the dependencies (needs cargo-deny)
 	cargo deny --workspace check bans licenses sources
