@@ -1,11 +1,11 @@
-//! A block of events before a question looks into it.
+//! A block of events that a query has not opened yet.
 //!
-//! What is known of it is in memory anyway. Its bytes are read when it is opened and kept until it is closed: a question goes over
-//! any number of blocks and holds those at which its threads look.
+//! Only its catalog entry is in memory. Its bytes are read when it is opened and released when it
+//! is closed: a query can cover any number of blocks, but holds only those its threads are reading.
 
 use super::Events;
 use super::block::EventBlockInfo;
-use super::source::{Opened, Unopened};
+use super::source::{ClosedSource, OpenSource};
 use crate::error::Result;
 
 /// A block that is not open.
@@ -15,7 +15,7 @@ pub(super) struct ClosedBlock<'a> {
     pub(super) info: &'a EventBlockInfo,
 }
 
-impl Unopened for ClosedBlock<'_> {
+impl ClosedSource for ClosedBlock<'_> {
     fn rows(&self) -> u32 {
         self.info.rows
     }
@@ -24,8 +24,8 @@ impl Unopened for ClosedBlock<'_> {
         (self.info.first_time, self.info.last_time)
     }
 
-    fn open(&self) -> Result<Opened<'_>> {
-        Ok(Opened::Read(Box::new(self.events.open_block(self.info)?)))
+    fn open(&self) -> Result<OpenSource<'_>> {
+        Ok(OpenSource::Owned(Box::new(self.events.open_block(self.info)?)))
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     const CACHE_BYTES: usize = 2 << 20;
 
     #[test]
-    fn a_question_about_many_blocks_holds_few_of_them() {
+    fn a_query_over_many_blocks_holds_few_of_them_in_memory() {
         const BLOCKS: i64 = 40;
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(1_700_000_000_000));
@@ -58,7 +58,7 @@ mod tests {
         for block in 0..BLOCKS {
             let mut events = engine.event_batch();
             for row in 0..12 {
-                // What cannot be packed.
+                // Digits that hardly compress.
                 let text: String = std::iter::repeat_with(|| {
                     random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     char::from(b'0' + (random >> 60) as u8)
@@ -74,9 +74,9 @@ mod tests {
                 events.push(&new).unwrap();
             }
             let write = Write { events: Some(events), ..Write::default() };
-            let (tell, told) = std::sync::mpsc::channel();
-            engine.submit(write, move |outcome| tell.send(outcome).unwrap());
-            told.recv().unwrap().unwrap();
+            let (sender, receiver) = std::sync::mpsc::channel();
+            engine.submit(write, move |outcome| sender.send(outcome).unwrap());
+            receiver.recv().unwrap().unwrap();
             engine.seal().unwrap();
         }
         let filter = || EventFilter {

@@ -1,4 +1,5 @@
-//! What the parts of this folder share, and the questions.
+//! The event store of an engine: the state shared by the modules of this folder, and the entry
+//! points of queries.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use super::block::{EventBlock, EventBlockInfo, EventBlockKey, PartsCache};
 use super::closed_block::ClosedBlock;
 use super::keys;
 use super::query::{self, QueryContext, QueryLimits};
-use super::source::Unopened;
+use super::source::ClosedSource;
 use super::view::{EventSizes, View};
 use crate::asking::Asking;
 use crate::error::{Error, Result};
@@ -24,7 +25,7 @@ use crate::model::{
 use crate::options::Options;
 use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
 
-/// More numbers than there can be: at a billion events a second they last for centuries.
+/// Upper bound for event numbers; at a billion events a second it is reached after centuries.
 const NUMBERS_MAX: u64 = 1 << 63;
 
 /// The events of one engine.
@@ -36,19 +37,21 @@ pub(crate) struct Events {
     pool: Arc<rayon::ThreadPool>,
     cache: PartsCache,
     pub(super) quarantined: RwLock<HashSet<EventBlockKey>>,
-    /// Blocks that were tried to be merged and would not have become fewer, because of what their rows hold.
-    pub(super) settled: RwLock<HashSet<EventBlockKey>>,
-    /// The last part of the names of blocks.
+    /// Blocks whose compaction was tried and would not have reduced their number, because of the
+    /// tag keys of their rows. Not tried again.
+    pub(super) irreducible: RwLock<HashSet<EventBlockKey>>,
+    /// The next sequence number of a block key.
     pub(super) sequence: AtomicU64,
     /// The number of the next event.
     pub(super) numbers: Arc<AtomicU64>,
-    /// What a merge takes.
+    /// Memory in use by a running compaction or rewrite.
     pub(crate) merge_memory: MergeMemory,
     written: AtomicU64,
 }
 
 impl Events {
-    /// The events of a store, with nothing in the head: [`super::load`] has read the rest.
+    /// Returns the events of a store with an empty head. [`super::load`] has read the arguments
+    /// from disk.
     pub(super) fn new(
         store: Arc<Store>,
         options: Options,
@@ -64,7 +67,7 @@ impl Events {
             cache: PartsCache::new(options.event_cache_bytes),
             options,
             quarantined: RwLock::new(quarantined),
-            settled: RwLock::default(),
+            irreducible: RwLock::default(),
             sequence: AtomicU64::new(sequence),
             numbers: Arc::new(AtomicU64::new(number)),
             merge_memory: MergeMemory::default(),
@@ -72,33 +75,35 @@ impl Events {
         }
     }
 
-    /// An empty batch whose events will be numbered by this engine.
+    /// Returns an empty batch whose events take their numbers from this engine.
     pub(crate) fn batch(&self) -> EventBatch {
         EventBatch::new(self.now(), Arc::clone(&self.numbers))
     }
 
+    /// Returns the number of a new event.
     pub(crate) fn take_number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A number beyond all that there can be is damage, and not skipped to.
+    /// Makes the next event number greater than `through`. Numbers at or above [`NUMBERS_MAX`] can
+    /// only come from corrupt data and are ignored.
     pub(crate) fn skip_numbers(&self, through: u64) {
         if through < NUMBERS_MAX {
             self.numbers.fetch_max(through + 1, Ordering::Relaxed);
         }
     }
 
-    /// The time of the newest event in blocks, if there are any.
+    /// Returns the time of the newest event in blocks, or `None` if there are no blocks.
     pub(crate) fn newest_time(&self) -> Option<TimestampMs> {
         self.view.blocks().iter().map(|info| TimestampMs(info.last_time)).max()
     }
 
-    /// The number that the next event will have.
+    /// Returns the number that the next event will have.
     pub(super) fn next_number(&self) -> u64 {
         self.numbers.load(Ordering::Relaxed)
     }
 
-    /// Adds events that are in the log to the head.
+    /// Adds events, already written to the log, to the head.
     pub(crate) fn add(&self, rows: EventRows) {
         if rows.len() > 0 {
             self.written.fetch_add(rows.len() as u64, Ordering::Relaxed);
@@ -106,26 +111,26 @@ impl Events {
         }
     }
 
-    /// Learns from a record of the log which numbers are taken.
+    /// Moves the next event number past the numbers used in a replayed log record.
     pub(crate) fn replayed(&self, rows: &EventRows) {
         if let Some(last) = rows.ids().iter().map(|id| id.number()).max() {
             self.skip_numbers(last);
         }
     }
 
-    /// Bytes of the active head.
+    /// Returns the bytes of the active head.
     pub(crate) fn active_bytes(&self) -> usize {
         self.view.active().1
     }
 
-    /// Whether the active head holds as many events as it may.
+    /// Returns whether the active head has reached its maximum number of events.
     pub(crate) fn is_full(&self) -> bool {
         self.view.active().0 >= crate::limits::EVENT_HEAD_ROWS_MAX
     }
 
-    /// A page of events.
+    /// Returns a page of events.
     pub(crate) fn list(&self, query: &EventListQuery) -> Result<EventPage> {
-        self.ask(
+        self.run_query(
             query.filter.range,
             |sources, context| query::list(sources, query, context),
             |page, left_out, memory| {
@@ -135,9 +140,9 @@ impl Events {
         )
     }
 
-    /// Answers a question.
+    /// Evaluates an aggregation query.
     pub(crate) fn query(&self, query: &EventQuery) -> Result<EventAnswer> {
-        self.ask(
+        self.run_query(
             query.filter.range,
             |sources, context| query::aggregate(sources, query, context),
             |answer, left_out, memory| {
@@ -147,41 +152,42 @@ impl Events {
         )
     }
 
-    /// Hands every event that matches and has this number or a greater one to `visit`, in no order. Answers how many damaged
-    /// blocks were left out.
+    /// Calls `visit` with every matching event whose number is at least `number`, in no particular
+    /// order. Returns the number of corrupt blocks that were skipped.
     pub(crate) fn since(
         &self,
         filter: &EventFilter,
         number: u64,
         mut visit: impl FnMut(Event),
     ) -> Result<u64> {
-        self.ask(
+        self.run_query(
             filter.range,
             |sources, context| query::since(sources, (filter, number), context, &mut visit),
             |quarantined, left_out, _| *quarantined += left_out,
         )
     }
 
-    /// Gathers the sources of a range and asks them. Blocks that were set aside are left out: `finish` puts into the answer how many,
-    /// and the memory that it takes.
-    fn ask<A>(
+    /// Runs `run` over the sources that overlap `range`. Quarantined blocks are left out; `finish`
+    /// stores their number and the memory of the answer in the answer.
+    fn run_query<A>(
         &self,
         range: TimeRange,
-        answer: impl FnOnce(&[Box<dyn Unopened + '_>], &QueryContext<'_>) -> Result<A>,
+        run: impl FnOnce(&[Box<dyn ClosedSource + '_>], &QueryContext<'_>) -> Result<A>,
         finish: impl FnOnce(&mut A, u64, AnswerMemory),
     ) -> Result<A> {
         let asking = Asking::begin(&self.options.memory, self.options.query_bytes);
         let snapshot = self.view.snapshot(range);
-        let (wanted, set_aside): (Vec<_>, Vec<_>) =
+        let (wanted, quarantined): (Vec<_>, Vec<_>) =
             snapshot.blocks.iter().partition(|info| !self.is_quarantined(&info.key));
-        let left_out = set_aside.len() as u64;
-        let mut sources: Vec<Box<dyn Unopened + '_>> = Vec::with_capacity(wanted.len());
+        let left_out = quarantined.len() as u64;
+        let mut sources: Vec<Box<dyn ClosedSource + '_>> = Vec::with_capacity(wanted.len());
         sources.extend(wanted.iter().map(|info| {
-            let block: Box<dyn Unopened> = Box::new(ClosedBlock { events: self, info });
+            let block: Box<dyn ClosedSource> = Box::new(ClosedBlock { events: self, info });
             block
         }));
         for head in &snapshot.heads {
-            sources.extend(head.chunks.iter().map(|c| Box::new(c.clone()) as Box<dyn Unopened>));
+            sources
+                .extend(head.chunks.iter().map(|c| Box::new(c.clone()) as Box<dyn ClosedSource>));
             if head.tail.len() > 0 {
                 sources.push(Box::new(Chunk::new(Arc::clone(&head.tail))));
             }
@@ -196,19 +202,23 @@ impl Events {
             buckets_max: self.options.query_buckets,
         };
         let context = QueryContext { pool: &self.pool, limits, asking: &asking, damaged: &damaged };
-        let mut answer = answer(&sources, &context)?;
+        let mut answer = run(&sources, &context)?;
         finish(&mut answer, left_out, asking.into_memory());
         Ok(answer)
     }
 
+    /// Opens a block for a query; its bytes are read when a part is not in the cache.
     pub(super) fn open_block(&self, info: &EventBlockInfo) -> Result<EventBlock<'_>> {
         let key = info.key;
         EventBlock::open(info, &self.cache, move || self.read_block(&key))
     }
 
+    /// Reads the bytes of a block. Fails with [`Error::Corrupt`] if the store does not have them.
     pub(super) fn read_block(&self, key: &EventBlockKey) -> Result<Pinned<'_>> {
         let found = self.store.get(Keyspace::EventBlocks, &key.encode())?;
-        found.ok_or_else(|| Error::Corrupt(format!("{key:?} is in the catalog but not on disk")))
+        found.ok_or_else(|| {
+            Error::Corrupt(format!("event block {key:?} is in the catalog but not on disk"))
+        })
     }
 
     pub(super) fn now(&self) -> TimestampMs {
@@ -220,7 +230,8 @@ impl Events {
         !quarantined.is_empty() && quarantined.contains(key)
     }
 
-    /// Sets a damaged block aside: no question reads it again, and the operator is told. Its bytes stay where they are.
+    /// Quarantines a corrupt block: logs an error, and queries no longer read it. Its bytes stay on
+    /// disk.
     pub(super) fn quarantine(&self, key: &EventBlockKey, reason: &str) {
         if !self.quarantined.write().insert(*key) {
             return;
@@ -228,30 +239,30 @@ impl Events {
         tracing::error!(
             ?key,
             reason,
-            "a damaged block of events is set aside: nothing reads it any more"
+            "event block is corrupt and quarantined: queries no longer read it"
         );
         let mut batch = Batch::new();
         batch.put(Keyspace::EventCatalog, &keys::quarantine(key), reason.as_bytes().to_vec());
-        // When this cannot be written the block is found damaged again after the next start.
+        // If this write fails, the corruption is detected again after the next start.
         let _written = self.store.write(batch, Sync::No);
     }
 
-    /// The damaged blocks, one line each.
+    /// Returns one line per quarantined block, with the reason.
     pub(crate) fn damage(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for key in self.quarantined.read().iter() {
             let reason = self.store.get(Keyspace::EventCatalog, &keys::quarantine(key));
             let reason = match &reason {
                 Ok(Some(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
-                _ => "damaged".to_owned(),
+                _ => "corrupt".to_owned(),
             };
-            lines.push(format!("block of events {key:?}: {reason}"));
+            lines.push(format!("event block {key:?}: {reason}"));
         }
         lines.sort_unstable();
         lines
     }
 
-    /// How much there is.
+    /// Returns the current sizes and counters.
     pub(crate) fn sizes(&self) -> EventSizes {
         EventSizes {
             written: self.written.load(Ordering::Relaxed),

@@ -1,24 +1,25 @@
-//! The newest events, in memory: a tail that grows and chunks that do not change any more.
+//! The newest events, in memory: immutable chunks and a growing tail.
 
 use std::sync::Arc;
 
 use super::Chunk;
 use crate::model::EventRows;
 
-/// A tail of this many rows becomes a chunk. While a reader holds the tail, the next write copies it: so it must be small.
+/// The tail becomes a chunk at this many rows. A write copies the tail if a reader holds it, so the
+/// tail must stay small.
 const CHUNK_ROWS: usize = 8_192;
 
-/// Events of one stretch of the log.
+/// The events of one range of the log.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     chunks: Vec<Chunk>,
     tail: Arc<EventRows>,
-    /// Rows and bytes of the chunks.
+    /// Rows and bytes of the chunks, without the tail.
     rows: u64,
     bytes: usize,
 }
 
-/// The rows of a head at one instant.
+/// The rows of a head at one point in time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeadRows {
     pub(super) chunks: Vec<Chunk>,
@@ -26,6 +27,7 @@ pub(super) struct HeadRows {
 }
 
 impl Head {
+    /// Appends rows. A large batch becomes a chunk of its own.
     pub(super) fn add(&mut self, rows: EventRows) {
         if rows.len() == 0 {
             return;
@@ -61,7 +63,7 @@ impl Head {
 }
 
 impl HeadRows {
-    /// All rows, in several pieces.
+    /// Returns all rows as non-empty pieces.
     pub(super) fn pieces(&self) -> impl Iterator<Item = &EventRows> {
         let chunks = self.chunks.iter().map(Chunk::columns);
         chunks.chain(std::iter::once(&*self.tail)).filter(|rows| rows.len() > 0)

@@ -1,4 +1,5 @@
-//! The keys of [`crate::storage::Keyspace::EventCatalog`]: what an entry is, then the key of a block.
+//! Keys of [`crate::storage::Keyspace::EventCatalog`]: the kind of the entry (u8), then the block
+//! key.
 
 use super::block::EventBlockKey;
 use crate::codec::{CodecError, CodecResult};
@@ -7,14 +8,14 @@ const BLOCK: u8 = 0;
 const GARBAGE: u8 = 1;
 const QUARANTINE: u8 = 2;
 
-/// What an entry of the catalog says of a block.
+/// The kind of a catalog entry, with the key of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Entry {
-    /// There is one; the value is what is known of it.
+pub(super) enum CatalogEntry {
+    /// A live block; the value is its [`super::block::EventBlockInfo`].
     Block(EventBlockKey),
-    /// Nothing refers to it any more: its bytes may go once no reader needs them.
+    /// A block that is no longer live. Its bytes are deleted once no reader holds it.
     Garbage(EventBlockKey),
-    /// It is damaged; the value is the reason.
+    /// A corrupt block; the value is the reason.
     Quarantine(EventBlockKey),
 }
 
@@ -37,12 +38,13 @@ pub(super) fn quarantine(block: &EventBlockKey) -> [u8; 13] {
     key(QUARANTINE, block)
 }
 
-pub(super) fn read(key: &[u8]) -> CodecResult<Entry> {
+/// Decodes a catalog key.
+pub(super) fn read(key: &[u8]) -> CodecResult<CatalogEntry> {
     match key.split_first() {
-        Some((&BLOCK, block)) => EventBlockKey::decode(block).map(Entry::Block),
-        Some((&GARBAGE, block)) => EventBlockKey::decode(block).map(Entry::Garbage),
-        Some((&QUARANTINE, block)) => EventBlockKey::decode(block).map(Entry::Quarantine),
-        _ => Err(CodecError::new(format!("{key:02x?} is no key of the catalog of events"))),
+        Some((&BLOCK, block)) => EventBlockKey::decode(block).map(CatalogEntry::Block),
+        Some((&GARBAGE, block)) => EventBlockKey::decode(block).map(CatalogEntry::Garbage),
+        Some((&QUARANTINE, block)) => EventBlockKey::decode(block).map(CatalogEntry::Quarantine),
+        _ => Err(CodecError::new(format!("{key:02x?} is not a key of the event catalog"))),
     }
 }
 
@@ -51,16 +53,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_entry_is_comes_before_the_key_of_its_block() {
+    fn a_catalog_key_is_the_kind_of_the_entry_and_the_key_of_its_block() {
         let key = EventBlockKey { day: 0x0102, sequence: 3 };
         let bytes = |kind| [kind, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 3];
-        for (kind, written, entry) in [
-            (0, block(&key), Entry::Block(key)),
-            (1, garbage(&key), Entry::Garbage(key)),
-            (2, quarantine(&key), Entry::Quarantine(key)),
+        for (kind, encoded, entry) in [
+            (0, block(&key), CatalogEntry::Block(key)),
+            (1, garbage(&key), CatalogEntry::Garbage(key)),
+            (2, quarantine(&key), CatalogEntry::Quarantine(key)),
         ] {
-            assert_eq!(written, bytes(kind));
-            assert_eq!(read(&written), Ok(entry));
+            assert_eq!(encoded, bytes(kind));
+            assert_eq!(read(&encoded), Ok(entry));
         }
         assert!(read(&bytes(3)).is_err() && read(&bytes(0)[..12]).is_err() && read(&[]).is_err());
     }

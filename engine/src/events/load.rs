@@ -1,30 +1,33 @@
-//! What the disk holds, read when the engine is opened.
+//! Reads the catalog and the counters when the engine is opened.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
-use super::keys::{self, Entry};
+use super::keys::{self, CatalogEntry};
 use super::view::View;
 use crate::error::Result;
 use crate::options::Options;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
 
-/// The next number of a block: u64, little-endian.
+/// The next sequence number of a block: u64, little-endian.
 pub(super) const SEQUENCE_KEY: &[u8] = b"event_sequence";
 /// The next number of an event: u64, little-endian.
 pub(super) const NUMBER_KEY: &[u8] = b"event_number";
 
+/// The decoded catalog.
 #[derive(Default)]
-struct Listed {
+struct CatalogContents {
     blocks: BTreeMap<EventBlockKey, EventBlockInfo>,
     garbage: HashSet<EventBlockKey>,
     quarantined: HashSet<EventBlockKey>,
 }
 
 impl Events {
-    /// Reads the catalog of a store. Adds a line to `damaged` for what cannot be read.
+    /// Reads the catalog of a store. Appends a line to `damaged` for each entry that cannot be
+    /// read. If the catalog is damaged, the blocks it lost are found by scanning the block
+    /// keyspace.
     pub(crate) fn open(
         store: Arc<Store>,
         options: Options,
@@ -32,60 +35,61 @@ impl Events {
         damaged: &mut Vec<String>,
     ) -> Result<Self> {
         let before = damaged.len();
-        let mut listed = read_catalog(&store, damaged)?;
+        let mut catalog = read_catalog(&store, damaged)?;
         if damaged.len() > before || store.lost_entries_of(Keyspace::EventCatalog)? {
-            add_unlisted(&store, &mut listed)?;
+            recover_unlisted(&store, &mut catalog)?;
             if !store.is_read_only() {
                 store.found_entries_of(Keyspace::EventCatalog)?;
             }
         }
         let next = |key: &EventBlockKey| key.sequence + 1;
-        let used = listed.blocks.keys().chain(&listed.garbage).map(next).max().unwrap_or(1);
+        let used = catalog.blocks.keys().chain(&catalog.garbage).map(next).max().unwrap_or(1);
         let sequence = store.number(SEQUENCE_KEY)?.unwrap_or(1).max(used);
         let number = store.number(NUMBER_KEY)?.unwrap_or(1);
-        let view = View::new(listed.blocks.into_values());
-        let events = Self::new(store, options, pool, view, listed.quarantined, (sequence, number));
+        let view = View::new(catalog.blocks.into_values());
+        let events = Self::new(store, options, pool, view, catalog.quarantined, (sequence, number));
         if events.store.is_read_only() {
             return Ok(events);
         }
-        events.delete_blocks(&listed.garbage.into_iter().collect::<Vec<_>>())?;
+        events.delete_blocks(&catalog.garbage.into_iter().collect::<Vec<_>>())?;
         Ok(events)
     }
 }
 
-fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<Listed> {
-    let mut listed = Listed::default();
+fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<CatalogContents> {
+    let mut catalog = CatalogContents::default();
     let visit = |key: Box<[u8]>, entry: Box<[u8]>| {
         let outcome = keys::read(&key).and_then(|read| {
             match read {
-                Entry::Block(block) => {
+                CatalogEntry::Block(block) => {
                     let info = EventBlockInfo::from_catalog_entry(&block.encode(), &entry)?;
-                    listed.blocks.insert(block, info);
+                    catalog.blocks.insert(block, info);
                 }
-                Entry::Garbage(block) => drop(listed.garbage.insert(block)),
-                Entry::Quarantine(block) => drop(listed.quarantined.insert(block)),
+                CatalogEntry::Garbage(block) => drop(catalog.garbage.insert(block)),
+                CatalogEntry::Quarantine(block) => drop(catalog.quarantined.insert(block)),
             }
             Ok(())
         });
         if let Err(error) = outcome {
-            damaged.push(format!("catalog entry of events {key:02x?}: {error}"));
+            damaged.push(format!("event catalog entry {key:02x?}: {error}"));
         }
     };
     let all = KeyRange::all();
     let gap = store.read_around_damage(Keyspace::EventCatalog, &all, Caching::Bypass, visit)?;
     if let Some(gap) = gap {
-        damaged.push(format!("catalog of events: {}", gap.error));
+        damaged.push(format!("event catalog: {}", gap.error));
     }
-    Ok(listed)
+    Ok(catalog)
 }
 
-/// Finds blocks that a damaged catalog does not name: every block describes itself.
-fn add_unlisted(store: &Store, listed: &mut Listed) -> Result<()> {
+/// Scans the block keyspace for blocks missing from a damaged catalog; the header of a block
+/// contains everything that its catalog entry does.
+fn recover_unlisted(store: &Store, catalog: &mut CatalogContents) -> Result<()> {
     let mut found = BTreeMap::new();
     let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
         let Ok(key) = EventBlockKey::decode(&key) else { return };
-        if !listed.garbage.contains(&key)
-            && !listed.blocks.contains_key(&key)
+        if !catalog.garbage.contains(&key)
+            && !catalog.blocks.contains_key(&key)
             && let Ok(info) = block::describe(key, &bytes)
         {
             found.insert(key, info);
@@ -93,11 +97,11 @@ fn add_unlisted(store: &Store, listed: &mut Listed) -> Result<()> {
     };
     let all = KeyRange::all();
     store.read_around_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
-    // So that the next start finds them in the catalog, whatever becomes of what is damaged now.
+    // The recovered entries are written back, so that later starts do not depend on this scan.
     let mut batch = Batch::new();
     for (key, info) in found {
         batch.put(Keyspace::EventCatalog, &keys::block(&key), info.to_catalog_entry());
-        listed.blocks.insert(key, info);
+        catalog.blocks.insert(key, info);
     }
     if store.is_read_only() {
         return Ok(());

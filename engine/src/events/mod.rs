@@ -1,4 +1,4 @@
-//! The life of an event: from the batch into the head, into blocks, and into answers.
+//! The life of an event: from the batch into the head, into blocks, and into query results.
 
 mod block;
 mod chunk;
@@ -21,5 +21,7 @@ pub(crate) use block::{read_block, split_and_join};
 use chunk::Chunk;
 pub(crate) use event_store::Events;
 pub(crate) use seal::FrozenEvents;
-pub(crate) use source::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
+pub(crate) use source::{
+    CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,
+};
 pub(crate) use verify_rows::verify_rows;

@@ -1,24 +1,26 @@
-//! Numbers in properties: a path of keys, walked through the text of [`crate::Properties`] without building a tree.
+//! Numbers in properties: looks up a path of keys in the text of [`crate::Properties`] without
+//! building a tree.
 //!
-//! Canonical text has no white space and writes every key in one way, so a key is found by comparing bytes. Where a key
-//! stands twice in an object the last one counts, as in every tree built of it. Only JSON numbers are numbers. Text that
-//! is not canonical gives no number, or one that is not meant, but never a panic.
+//! Canonical JSON contains no white space and encodes every key in exactly one way, so keys are
+//! compared as bytes. For duplicate keys the last one counts, as in any JSON tree built from the
+//! text. Only JSON numbers are numbers. Text that is not canonical yields no number or a wrong one,
+//! but never a panic.
 
 use crate::model::PropertiesWriter;
 
-/// A path of keys, each as it stands in canonical text: quoted, with its colon.
+/// A path of keys, each as encoded in canonical JSON: quoted, with the colon.
 #[derive(Debug)]
 pub(crate) struct PropertyPath {
     keys: Vec<String>,
 }
 
 impl PropertyPath {
-    /// The path of these keys; none when one is longer than any in properties.
+    /// Returns the path of these keys, or `None` if one is longer than properties can contain.
     pub(crate) fn new(keys: &[String]) -> Option<Self> {
         Some(Self { keys: keys.iter().map(|key| canonical(key)).collect::<Option<_>>()? })
     }
 
-    /// The number at this path of `properties`.
+    /// Returns the number at this path of `properties`.
     pub(crate) fn number(&self, properties: &str) -> Option<f64> {
         let mut keys = self.keys.iter();
         let mut text = value_of(properties, keys.next()?)?;
@@ -29,12 +31,12 @@ impl PropertyPath {
         if !(first == b'-' || first.is_ascii_digit()) {
             return None;
         }
-        // Minus zero is zero.
+        // Turns -0.0 into 0.0.
         text.parse().ok().filter(|number: &f64| number.is_finite()).map(|number| number + 0.0)
     }
 }
 
-/// A key with its quotes and colon, as the writer of properties writes it.
+/// Returns a key with its quotes and colon, as [`PropertiesWriter`] writes it.
 fn canonical(key: &str) -> Option<String> {
     let mut writer = PropertiesWriter::default();
     writer.begin_object();
@@ -45,7 +47,7 @@ fn canonical(key: &str) -> Option<String> {
     Some(object.as_str().strip_prefix('{')?.strip_suffix("null}")?.to_owned())
 }
 
-/// The text of the value of `key` in an object.
+/// Returns the text of the value of `key` in an object.
 fn value_of<'a>(object: &'a str, key: &str) -> Option<&'a str> {
     let bytes = object.as_bytes();
     if bytes.first() != Some(&b'{') {
@@ -64,7 +66,7 @@ fn value_of<'a>(object: &'a str, key: &str) -> Option<&'a str> {
     found
 }
 
-/// The position after the string that begins at `at`.
+/// Returns the position after the string that starts at `at`.
 fn end_of_string(bytes: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     while let Some(byte) = bytes.get(at) {
@@ -77,7 +79,8 @@ fn end_of_string(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// The position after the value that begins at `at`: that of the comma or bracket that follows.
+/// Returns the position after the value that starts at `at`: that of the following comma or
+/// bracket.
 fn end_of_value(bytes: &[u8], at: usize) -> usize {
     let mut at = at;
     let mut open = 0_usize;
@@ -137,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_last_of_equal_keys_counts() {
-        // As blocks of older versions have them.
+        // Blocks of older versions contain duplicate keys.
         let path = PropertyPath::new(&["a".into()]).unwrap();
         assert_eq!(path.number(r#"{"a":1,"a":2}"#), Some(2.0));
         check(r#"{"a":1,"a":2}"#, &["a"], Some(2.0));
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_makes_it_panic() {
+    fn text_that_is_not_canonical_does_not_panic() {
         let path = PropertyPath::new(&["a".into(), "b".into()]).unwrap();
         for text in ["", "{", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":{\"b\":\\", "}", "{\"\\"]
         {
@@ -156,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_tree_says_the_same(
+        fn the_number_equals_that_of_a_parsed_tree(
             pairs in proptest::collection::vec(
                 ("[ab\"\\\\é]{0,2}", "(-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,3})?|\"[1,}\\]]*\"|null|\\[1,\\{\"a\":2\\}\\]|\\{\"b\":3,\"a\":4\\})"),
                 0..6,

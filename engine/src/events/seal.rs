@@ -1,4 +1,5 @@
-//! The events' part of a seal: rows of a head, sorted and cut into blocks of one day each.
+//! The event part of a seal: sorts the rows of a head and splits them into blocks of one UTC day
+//! each.
 
 use std::sync::atomic::Ordering;
 
@@ -15,7 +16,7 @@ use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TAG_KEYS_MAX, EVENT_BLOCK_
 use crate::model::{EventId, EventRows, Interval};
 use crate::storage::{Batch, Keyspace};
 
-/// Everything of events that the log holds up to a position and the disk does not.
+/// The events that the log contains up to a position and that are not in blocks yet.
 #[derive(Debug)]
 pub(crate) struct FrozenEvents {
     head: HeadRows,
@@ -23,38 +24,38 @@ pub(crate) struct FrozenEvents {
     number: u64,
 }
 
-/// Blocks that are about to be on disk.
+/// Blocks that are part of a batch not yet written.
 #[derive(Debug, Default)]
 pub(crate) struct StagedEvents {
     pub(super) infos: Vec<EventBlockInfo>,
 }
 
 impl FrozenEvents {
-    /// How many events there are.
+    /// Returns the number of events.
     pub(crate) fn rows(&self) -> u64 {
         self.head.pieces().map(|rows| rows.len() as u64).sum()
     }
 }
 
 impl StagedEvents {
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> u64 {
         self.infos.len() as u64
     }
 
-    /// Their bytes.
+    /// Returns the bytes of all blocks.
     pub(crate) fn bytes(&self) -> u64 {
         self.infos.iter().map(|info| u64::from(info.bytes)).sum()
     }
 }
 
 impl Events {
-    /// Sets everything aside that was written before.
+    /// Freezes the active head, so that it can be sealed.
     pub(crate) fn freeze(&self) -> FrozenEvents {
         FrozenEvents { head: self.view.freeze(), number: self.numbers.load(Ordering::Relaxed) }
     }
 
-    /// Adds what was set aside to a batch, as blocks.
+    /// Adds the frozen events to a batch, as blocks.
     pub(crate) fn stage_seal(
         &self,
         frozen: &FrozenEvents,
@@ -66,7 +67,7 @@ impl Events {
         Ok(staged)
     }
 
-    /// Shows the blocks that are on disk by now in the place of the head they were.
+    /// Replaces the sealed head by its blocks, which are on disk now.
     pub(crate) fn sealed(&self, staged: StagedEvents) {
         self.view.sealed(staged.infos);
     }
@@ -85,8 +86,8 @@ impl Events {
             while let Some(first) = rest.first() {
                 let (rows, later) = rest.split_at(block_rows(pieces, rest));
                 rest = later;
-                let places: Vec<(u32, u32)> = rows.iter().map(|row| row.place).collect();
-                let bytes = block::encode(pieces, &places, effort)?;
+                let origins: Vec<(u32, u32)> = rows.iter().map(|row| row.origin).collect();
+                let bytes = block::encode(pieces, &origins, effort)?;
                 let key = EventBlockKey {
                     day: day_of(first.time),
                     sequence: self.sequence.fetch_add(1, Ordering::Relaxed),
@@ -94,7 +95,9 @@ impl Events {
                 let info = block::describe(key, &bytes)?;
                 let entry = info.to_catalog_entry();
                 if EventBlockInfo::from_catalog_entry(&key.encode(), &entry) != Ok(info) {
-                    let reason = format!("the catalog entry of {key:?} does not read back");
+                    let reason = format!(
+                        "the catalog entry of event block {key:?} does not decode to its original"
+                    );
                     return Err(Error::Encoder(reason));
                 }
                 batch.put(Keyspace::EventCatalog, &keys::block(&key), entry);
@@ -108,50 +111,51 @@ impl Events {
     }
 }
 
-/// A row by the order that blocks have.
-struct Row {
+/// A row with its sort key.
+struct SortedRow {
     time: i64,
     id: EventId,
-    /// Which piece, and where in it.
-    place: (u32, u32),
+    /// Index of the piece, and of the row in it.
+    origin: (u32, u32),
 }
 
-/// How many of the first rows make a block: as many as it may hold, and no more than its texts may take and its tag keys may
-/// be.
-fn block_rows(pieces: &[&EventRows], rows: &[Row]) -> usize {
-    let mut text_bytes = 0;
+/// Returns how many of the first rows go into one block, at least one: as many as the limits on
+/// rows, string bytes and tag keys allow.
+fn block_rows(pieces: &[&EventRows], rows: &[SortedRow]) -> usize {
+    let mut string_bytes = 0;
     let mut keys = TagKeys { pieces, seen: vec![Vec::new(); pieces.len()], keys: HashSet::new() };
-    let fits = |row: &&Row| {
-        let (piece, at) = row.place;
+    let fits = |row: &&SortedRow| {
+        let (piece, at) = row.origin;
         let rows = pieces.get(piece as usize);
-        text_bytes += rows.map_or(0, |rows| rows.text_bytes(at as usize));
+        string_bytes += rows.map_or(0, |rows| rows.text_bytes(at as usize));
         keys.add(row);
-        text_bytes <= EVENT_BLOCK_TEXT_BYTES_MAX && keys.keys.len() <= EVENT_BLOCK_TAG_KEYS_MAX
+        string_bytes <= EVENT_BLOCK_TEXT_BYTES_MAX && keys.keys.len() <= EVENT_BLOCK_TAG_KEYS_MAX
     };
     rows.iter().take(EVENT_BLOCK_ROWS_MAX).take_while(fits).count().max(1)
 }
 
-/// The distinct tag keys of rows of several pieces.
+/// The distinct tag keys of rows from several pieces.
 struct TagKeys<'a> {
     pieces: &'a [&'a EventRows],
-    /// Of each piece which of its texts were met as keys: most rows have those of the rows before.
+    /// For each piece, which of its strings were already counted as a key: most rows repeat the
+    /// keys of the rows before.
     seen: Vec<Vec<bool>>,
     keys: HashSet<&'a str>,
 }
 
 impl TagKeys<'_> {
-    fn add(&mut self, row: &Row) {
-        let (piece, at) = row.place;
+    fn add(&mut self, row: &SortedRow) {
+        let (piece, at) = row.origin;
         let piece = piece as usize;
         let (Some(rows), Some(seen)) = (self.pieces.get(piece), self.seen.get_mut(piece)) else {
             return;
         };
         for (key, _) in rows.tags(at as usize) {
-            let place = key.0 as usize;
-            if seen.len() <= place {
-                seen.resize(place + 1, false);
+            let string = key.0 as usize;
+            if seen.len() <= string {
+                seen.resize(string + 1, false);
             }
-            if let Some(seen) = seen.get_mut(place)
+            if let Some(seen) = seen.get_mut(string)
                 && !std::mem::replace(seen, true)
             {
                 self.keys.insert(rows.texts().text(*key));
@@ -160,23 +164,24 @@ impl TagKeys<'_> {
     }
 }
 
-fn sorted(pieces: &[&EventRows]) -> Vec<Row> {
+/// Returns the rows of all pieces sorted by time, then id.
+fn sorted(pieces: &[&EventRows]) -> Vec<SortedRow> {
     let mut sorted = Vec::with_capacity(pieces.iter().map(|rows| rows.len()).sum());
     for (piece, rows) in (0..).zip(pieces) {
         let keys = rows.times().iter().zip(rows.ids());
-        let rows = (0..).zip(keys).map(|(row, (time, id))| Row {
+        let rows = (0..).zip(keys).map(|(row, (time, id))| SortedRow {
             time: *time,
             id: *id,
-            place: (piece, row),
+            origin: (piece, row),
         });
         sorted.extend(rows);
     }
-    // Events come nearly in order, which a stable sort makes use of.
+    // Events arrive nearly in order, which makes a stable sort fast.
     sorted.sort_by_key(|row| (row.time, row.id));
     sorted
 }
 
-/// Days since the epoch.
+/// Returns the days since the epoch. Times before 1970 and out of range give 0.
 pub(super) fn day_of(time: i64) -> u32 {
     u32::try_from(time.div_euclid(Interval::DAY.ms())).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! What a question reads: rows of events in the order of time and id, whether they lie in a block or in a chunk of the head.
+//! What a query reads: rows of events ordered by time and id, from a block or from a chunk of the
+//! head.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,25 +9,25 @@ use roaring::RoaringBitmap;
 use crate::error::Result;
 use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagFilter};
 
-/// The code of a row that lacks what a column holds.
+/// The code of a row that has no string in a column.
 pub(crate) const NO_CODE: u32 = u32::MAX;
 
-/// Some of the rows of a source, named by their positions.
+/// A set of rows of a source, by position.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Rows {
-    /// All of them.
+pub(crate) enum RowSet {
+    /// All rows.
     All,
-    /// These; none when empty.
+    /// These rows; an empty bitmap means none.
     Some(RoaringBitmap),
 }
 
-impl Rows {
-    /// No rows.
+impl RowSet {
+    /// Returns the empty set.
     pub(crate) fn none() -> Self {
         Self::Some(RoaringBitmap::new())
     }
 
-    /// The rows in both.
+    /// Returns the intersection.
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::All, rows) | (rows, Self::All) => rows,
@@ -34,7 +35,7 @@ impl Rows {
         }
     }
 
-    /// The rows in either, of so many.
+    /// Returns the union, for a source of `rows` rows.
     pub(crate) fn or(self, other: Self, rows: u32) -> Self {
         match (self, other) {
             (Self::All, _) | (_, Self::All) => Self::All,
@@ -45,7 +46,7 @@ impl Rows {
         }
     }
 
-    /// The other ones of so many rows.
+    /// Returns the complement, for a source of `rows` rows.
     pub(crate) fn complement(self, rows: u32) -> Self {
         match self {
             Self::All => Self::none(),
@@ -54,7 +55,7 @@ impl Rows {
         }
     }
 
-    /// The rows as a bitmap.
+    /// Returns the set as a bitmap, for a source of `rows` rows.
     pub(crate) fn to_bitmap(&self, rows: u32) -> RoaringBitmap {
         match self {
             Self::All => {
@@ -67,61 +68,63 @@ impl Rows {
     }
 }
 
-/// A column of texts: a code for every row, and what the codes stand for.
+/// A dictionary-encoded column of strings.
 #[derive(Debug, Default)]
-pub(crate) struct Codes {
-    /// The texts, each once; a code is a position in here.
-    pub(crate) texts: Vec<Box<str>>,
-    /// One code per row, [`NO_CODE`] where the row has none.
+pub(crate) struct CodedColumn {
+    /// The distinct strings; a code is an index into this.
+    pub(crate) strings: Vec<Box<str>>,
+    /// One code per row, [`NO_CODE`] where the row has no string.
     pub(crate) codes: Vec<u32>,
-    /// The rows of each text, where the source keeps them: for columns of few texts.
+    /// The rows of each string, where the source keeps bitmaps: for columns with few distinct
+    /// strings.
     pub(crate) rows: Option<Vec<RoaringBitmap>>,
 }
 
-/// A column of texts as hashes: what is counted and not shown.
+/// A column of strings as hashes, for counting distinct strings without returning them.
 #[derive(Debug, Default)]
-pub(crate) struct TextHashes {
-    /// The [`crate::fingerprint::fingerprint`] of each text; a code is a position in here.
+pub(crate) struct StringHashes {
+    /// The [`crate::fingerprint::fingerprint`] of each distinct string; a code is an index into
+    /// this.
     pub(crate) hashes: Vec<u128>,
-    /// One code per row, [`NO_CODE`] where the row has none.
+    /// One code per row, [`NO_CODE`] where the row has no string.
     pub(crate) codes: Vec<u32>,
 }
 
-/// Texts of a column and how many rows have each.
-pub(crate) type Counts = Vec<(Box<str>, u32)>;
+/// The distinct strings of a column with the number of rows of each.
+pub(crate) type StringCounts = Vec<(Box<str>, u32)>;
 
-/// Numbers of some rows.
+/// The numbers of some rows.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Numbers {
-    /// The positions of the rows that have one, ascending.
+    /// The positions of the rows that have a number, ascending.
     pub(crate) positions: Vec<u32>,
-    /// Their numbers.
+    /// The number of each of these rows.
     pub(crate) values: Vec<f64>,
 }
 
-/// A source that has not been looked into: all that is known of it costs no memory.
-pub(crate) trait Unopened: std::fmt::Debug + Sync {
-    /// How many rows there are.
+/// A source that is not open. Its bounds are in memory.
+pub(crate) trait ClosedSource: std::fmt::Debug + Sync {
+    /// Returns the number of rows.
     fn rows(&self) -> u32;
 
-    /// The times of the first and the last row, milliseconds.
+    /// Returns the times of the first and the last row, in milliseconds.
     fn time_bounds(&self) -> (i64, i64);
 
-    /// The source, for as long as it is read. What it reads from disk is kept for as long, so it is closed soon: a question may meet
-    /// more blocks than memory holds.
-    fn open(&self) -> Result<Opened<'_>>;
+    /// Opens the source. What it reads from disk stays in memory until it is dropped, so keep it
+    /// open briefly: a query can cover more blocks than fit into memory.
+    fn open(&self) -> Result<OpenSource<'_>>;
 }
 
-/// A source that is read.
-pub(crate) enum Opened<'a> {
-    /// One that is in memory anyway.
-    Kept(&'a dyn Source),
-    /// One that was opened.
-    Read(Box<dyn Source + 'a>),
+/// A source that is open.
+pub(crate) enum OpenSource<'a> {
+    /// A source that is in memory anyway.
+    Kept(&'a dyn EventSource),
+    /// A source that was opened for this query.
+    Read(Box<dyn EventSource + 'a>),
 }
 
-impl<'a> Deref for Opened<'a> {
-    type Target = dyn Source + 'a;
+impl<'a> Deref for OpenSource<'a> {
+    type Target = dyn EventSource + 'a;
 
     fn deref(&self) -> &Self::Target {
         match self {
@@ -131,63 +134,66 @@ impl<'a> Deref for Opened<'a> {
     }
 }
 
-impl<S: Source> Unopened for S {
+impl<S: EventSource> ClosedSource for S {
     fn rows(&self) -> u32 {
-        Source::rows(self)
+        EventSource::rows(self)
     }
 
     fn time_bounds(&self) -> (i64, i64) {
-        Source::time_bounds(self)
+        EventSource::time_bounds(self)
     }
 
-    fn open(&self) -> Result<Opened<'_>> {
-        Ok(Opened::Kept(self))
+    fn open(&self) -> Result<OpenSource<'_>> {
+        Ok(OpenSource::Borrowed(self))
     }
 }
 
-/// Rows of events, sorted by time, then id. Row 0 is the oldest. All methods may read from disk.
-pub(crate) trait Source: std::fmt::Debug + Sync {
-    /// How many rows there are.
+/// Rows of events, sorted by time, then id; row 0 is the oldest. Any method may read from disk
+/// unless noted.
+pub(crate) trait EventSource: std::fmt::Debug + Sync {
+    /// Returns the number of rows. Does not read from disk.
     fn rows(&self) -> u32;
 
-    /// The times of the first and the last row, milliseconds. Costs nothing.
+    /// Returns the times of the first and the last row, in milliseconds. Does not read from disk.
     fn time_bounds(&self) -> (i64, i64);
 
-    /// The times of all rows, ascending.
+    /// Returns the times of all rows, ascending.
     fn times(&self) -> Result<Arc<Vec<i64>>>;
 
-    /// The ids of some rows.
+    /// Returns the ids of some rows.
     fn ids(&self, positions: &[u32]) -> Result<Vec<EventId>>;
 
-    /// The rows whose name matches.
-    fn with_name(&self, filter: &NameFilter) -> Result<Rows>;
+    /// Returns the rows whose name matches.
+    fn with_name(&self, filter: &NameFilter) -> Result<RowSet>;
 
-    /// Those of `rows` whose name matches.
-    fn named_among(&self, filter: &NameFilter, rows: Rows) -> Result<Rows> {
+    /// Returns those of `rows` whose name matches.
+    fn named_among(&self, filter: &NameFilter, rows: RowSet) -> Result<RowSet> {
         Ok(rows.and(self.with_name(filter)?))
     }
 
-    /// The rows of a user.
-    fn with_user(&self, user: &str) -> Result<Rows>;
+    /// Returns the rows of a user.
+    fn with_user(&self, user: &str) -> Result<RowSet>;
 
-    /// The rows whose tag matches. A row without the tag matches as [`crate::TagCondition::matches_absent`] says.
-    fn with_tag(&self, filter: &TagFilter) -> Result<Rows>;
+    /// Returns the rows whose tag matches. Whether a row without the tag matches is decided by
+    /// [`crate::TagCondition::matches_absent`].
+    fn with_tag(&self, filter: &TagFilter) -> Result<RowSet>;
 
-    /// How many rows have each text of the column that makes the groups, where that is known without reading rows.
-    fn counts(&self, by: &EventGroupBy) -> Result<Option<Counts>>;
+    /// Returns the number of rows of each string of the grouping column, if known without reading
+    /// rows.
+    fn counts(&self, by: &EventGroupBy) -> Result<Option<StringCounts>>;
 
-    /// The column that makes the groups.
-    fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>>;
+    /// Returns the grouping column.
+    fn groups(&self, by: &EventGroupBy) -> Result<Arc<CodedColumn>>;
 
-    /// The same column, of which only the hashes of texts are wanted.
-    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>>;
+    /// Returns the grouping column with hashes in place of strings.
+    fn string_hashes(&self, of: &EventGroupBy) -> Result<Arc<StringHashes>>;
 
-    /// [`crate::sketch::hash_member`] of the user of every row, 0 where there is none.
+    /// Returns [`crate::sketch::hash_member`] of the user of every row, 0 where there is none.
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>>;
 
-    /// The numbers of those of `rows` that have one.
-    fn numbers(&self, field: &EventField, rows: &Rows) -> Result<Numbers>;
+    /// Returns the numbers of those of `rows` that have one.
+    fn numbers(&self, field: &EventField, rows: &RowSet) -> Result<Numbers>;
 
-    /// Some rows as events, in the order of `positions`.
+    /// Returns some rows as events, in the order of `positions`.
     fn events(&self, positions: &[u32]) -> Result<Vec<Event>>;
 }

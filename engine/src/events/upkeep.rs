@@ -1,7 +1,8 @@
-//! What happens to blocks after the seal: merged, expired, deleted, verified.
+//! Maintenance of blocks after the seal: compaction, deletion of events, expiry, garbage
+//! collection, verification.
 //!
-//! Every step is one atomic write to disk followed by one change of the view. A crash between the two is a crash before the
-//! change of the view: the next start reads what is on disk. Steps are done one at a time.
+//! Every step is one atomic write to disk followed by one change of the view. A crash between the
+//! two loses nothing: the next start reads the catalog from disk. Steps run one at a time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +12,9 @@ use roaring::RoaringBitmap;
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::keys;
-use super::merge_group::{MERGE_BLOCKS_MIN, MERGE_TEXT_FACTOR, TextBounds, group};
+use super::merge_group::{
+    COMPACTION_BLOCKS_MIN, COMPACTION_MEMORY_FACTOR, StringBounds, select_group,
+};
 use super::query::select;
 use super::seal::day_of;
 use super::source::Rows;
@@ -22,7 +25,8 @@ use crate::reports::{DeleteReport, Eagerness, ExpireReport, MergeReport, VerifyR
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
 impl Events {
-    /// Merges up to `windows_max` groups of blocks. Answers what was done; nothing when nothing is to do.
+    /// Compacts up to `windows_max` groups of blocks and returns what was done. The report is empty
+    /// if there is nothing to compact.
     pub(crate) fn merge_blocks(
         &self,
         eagerness: Eagerness,
@@ -30,15 +34,15 @@ impl Events {
     ) -> Result<MergeReport> {
         let mut report = MergeReport::default();
         let (mut failed, mut failure) = (BTreeSet::new(), None);
-        // A day at a time: looking at all blocks for each group would cost the square of their number.
+        // One day at a time: scanning all blocks for each group would be quadratic in their number.
         for day in self.view.days_of_blocks() {
             while report.windows < windows_max as u64 {
-                let Some(job) = self.merge_job(day, eagerness, &failed) else { break };
-                match self.merge_one(&job, &mut report) {
+                let Some(group) = self.next_group(day, eagerness, &failed) else { break };
+                match self.compact_group(&group, &mut report) {
                     Ok(()) => {}
-                    // These blocks stay as they are; others are merged.
+                    // These blocks stay as they are; others are still compacted.
                     Err(error @ Error::Encoder(_)) => {
-                        failed.extend(job.iter().map(|info| info.key));
+                        failed.extend(group.iter().map(|info| info.key));
                         failure = failure.or(Some(error));
                     }
                     Err(error) => return Err(error),
@@ -48,41 +52,44 @@ impl Events {
         failure.map_or(Ok(report), Err)
     }
 
-    /// The blocks of the first group of a day that is worth merging, but for some.
-    fn merge_job(
+    /// Returns the first group of blocks of a day that is worth compacting, without the blocks in
+    /// `excluded`.
+    fn next_group(
         &self,
         day: u32,
         eagerness: Eagerness,
-        but: &BTreeSet<EventBlockKey>,
+        excluded: &BTreeSet<EventBlockKey>,
     ) -> Option<Vec<Arc<EventBlockInfo>>> {
         let mut blocks = self.view.blocks_of(day);
-        let settled = self.settled.read();
+        let irreducible = self.irreducible.read();
         blocks.retain(|info| {
-            let left_out = settled.contains(&info.key) || but.contains(&info.key);
+            let left_out = irreducible.contains(&info.key) || excluded.contains(&info.key);
             !left_out && !self.is_quarantined(&info.key)
         });
         blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
         let is_over = day < day_of(self.now().0);
-        let least = if eagerness == Eagerness::All || is_over { 2 } else { MERGE_BLOCKS_MIN };
-        group(&blocks, least, TextBounds::of(self.options.merge_bytes))
+        let blocks_min =
+            if eagerness == Eagerness::All || is_over { 2 } else { COMPACTION_BLOCKS_MIN };
+        select_group(&blocks, blocks_min, StringBounds::of(self.options.merge_bytes))
     }
 
-    fn merge_one(&self, job: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
-        let text_bytes: usize = job.iter().map(|info| info.text_bytes as usize).sum();
-        self.rewriting(text_bytes, || self.merge_rows(job, report))
+    fn compact_group(&self, group: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
+        let string_bytes: usize = group.iter().map(|info| info.string_bytes as usize).sum();
+        self.rewriting(string_bytes, || self.compact_rows(group, report))
     }
 
-    /// Does work that makes new blocks of blocks with so many bytes of texts, and counts the memory that it takes.
-    fn rewriting<T>(&self, text_bytes: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.merge_memory.set(text_bytes.saturating_mul(MERGE_TEXT_FACTOR));
+    /// Runs `work`, which rewrites blocks with `string_bytes` bytes of strings, and accounts for
+    /// its memory.
+    fn rewriting<T>(&self, string_bytes: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.merge_memory.set(string_bytes.saturating_mul(COMPACTION_MEMORY_FACTOR));
         let outcome = work();
         self.merge_memory.set(0);
         outcome
     }
 
-    fn merge_rows(&self, job: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
-        let mut rows: Vec<EventRows> = Vec::with_capacity(job.len());
-        for info in job {
+    fn compact_rows(&self, group: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
+        let mut rows: Vec<EventRows> = Vec::with_capacity(group.len());
+        for info in group {
             let read = self.read_block(&info.key).and_then(|bytes| {
                 block::check(info, &bytes)?;
                 Ok(block::decode(&bytes)?)
@@ -90,7 +97,8 @@ impl Events {
             match read {
                 Ok(read) => rows.push(read),
                 Err(Error::Corrupt(reason)) => {
-                    // The others stay as they are; without the damaged block they are merged next.
+                    // The other blocks stay as they are; the next pass compacts them without the
+                    // corrupt one.
                     self.quarantine(&info.key, &reason);
                     return Ok(());
                 }
@@ -99,26 +107,28 @@ impl Events {
         }
         let mut batch = Batch::new();
         let staged = self.stage(&rows.iter().collect::<Vec<_>>(), Effort::Merge, &mut batch)?;
-        let removed: Vec<EventBlockKey> = job.iter().map(|info| info.key).collect();
-        if staged.infos.len() >= job.len() {
-            // Rows with many tag keys. What is as many blocks as before is not written, and not tried again.
-            self.settled.write().extend(removed);
+        let removed: Vec<EventBlockKey> = group.iter().map(|info| info.key).collect();
+        if staged.infos.len() >= group.len() {
+            // Rows with many tag keys. The result has as many blocks as before: it is not written,
+            // and this group is not tried again.
+            self.irreducible.write().extend(removed);
             return Ok(());
         }
         removed.iter().for_each(|key| retire(&mut batch, key));
         self.store.write(batch, Sync::Yes)?;
         report.windows += 1;
-        report.blocks_read += job.len() as u64;
-        report.bytes_read += job.iter().map(|info| u64::from(info.bytes)).sum::<u64>();
+        report.blocks_read += group.len() as u64;
+        report.bytes_read += group.iter().map(|info| u64::from(info.bytes)).sum::<u64>();
         report.blocks_written += staged.blocks();
         report.bytes_written += staged.bytes();
         self.view.replace(staged.infos, &removed);
         Ok(())
     }
 
-    /// Removes the events that match from all blocks, but for those begun after the call: each block that has any is written
-    /// again without them, or not at all. Every block is a step of its own, so what a crash interrupts is finished by doing it again,
-    /// and `pause` may do other steps after each.
+    /// Deletes the matching events from all blocks, except events numbered after the call started.
+    /// Each block that contains a match is rewritten without the matches, or dropped if nothing is
+    /// left. Every block is one atomic step, so a deletion interrupted by a crash is completed by
+    /// repeating it. `pause` is called after each block and may run other steps.
     pub(crate) fn delete_rows(
         &self,
         filter: &EventFilter,
@@ -128,7 +138,8 @@ impl Events {
         let end = self.next_number();
         let mut seen: BTreeSet<EventBlockKey> = BTreeSet::new();
         loop {
-            // Until there are none that were not seen: in a pause, blocks that were not become another.
+            // Repeats until every block was seen: during a pause a compaction may replace unseen
+            // blocks by new ones.
             let mut blocks = self.view.blocks();
             blocks.retain(|info| seen.insert(info.key));
             if blocks.is_empty() {
@@ -141,7 +152,8 @@ impl Events {
                         report.events += events;
                         report.blocks += 1;
                     }
-                    // What is in it nobody can see, and what is expired goes with its day.
+                    // Queries no longer see a quarantined block, and expiry removes it with its
+                    // day.
                     Err(Error::Corrupt(reason)) => self.quarantine(&info.key, &reason),
                     Err(error) => return Err(error),
                 }
@@ -150,21 +162,22 @@ impl Events {
         }
     }
 
-    /// Those whose numbers are below `end`.
+    /// Deletes the matching events of one block whose numbers are below `end`. Returns how many.
     fn delete_rows_of(&self, info: &EventBlockInfo, filter: &EventFilter, end: u64) -> Result<u64> {
-        // The rows of a block that is not in the view any more are in another one.
+        // If the block has left the view, its rows are in another block.
         if self.is_quarantined(&info.key) || !self.view.has(&info.key) {
             return Ok(0);
         }
         let matching = select(&self.open_block(info)?, filter)?.clipped(info.rows);
-        if matching == Rows::none() {
+        if matching == RowSet::none() {
             return Ok(0);
         }
         let gone = matching.to_bitmap(info.rows);
-        self.rewriting(info.text_bytes as usize, || self.rewrite_without(info, gone, end))
+        self.rewriting(info.string_bytes as usize, || self.rewrite_without(info, gone, end))
     }
 
-    /// Writes a block again without those of the rows `gone` whose numbers are below `end`.
+    /// Rewrites a block without those of the rows `gone` whose numbers are below `end`. Returns how
+    /// many rows were deleted.
     fn rewrite_without(
         &self,
         info: &EventBlockInfo,
@@ -191,7 +204,7 @@ impl Events {
         Ok(gone.len())
     }
 
-    /// Removes days that are older than events are kept, as of `now`.
+    /// Removes the days that are older than the retention of events, as of `now`.
     pub(crate) fn expire_blocks(&self, now: TimestampMs) -> Result<ExpireReport> {
         let kept = i64::try_from(self.options.event_retention.as_millis()).unwrap_or(i64::MAX);
         let end_of = |day: u32| (i64::from(day) + 1).saturating_mul(Interval::DAY.ms());
@@ -209,13 +222,13 @@ impl Events {
         Ok(ExpireReport { blocks: expired.len() as u64, bytes, ..ExpireReport::default() })
     }
 
-    /// Deletes the bytes of blocks that nobody can come to any more.
+    /// Deletes the bytes of retired blocks that no reader holds.
     pub(crate) fn collect_garbage(&self) -> Result<()> {
         self.delete_blocks(&self.view.unreachable())
     }
 
-    /// Deletes the bytes of blocks and takes them off the list of garbage. The disk space of days that are left empty, and of which no
-    /// reader holds a block, is given back.
+    /// Deletes the bytes of blocks and their garbage entries. Releases the disk space of days that
+    /// have no blocks left, neither in the view nor held by a reader.
     pub(super) fn delete_blocks(&self, garbage: &[EventBlockKey]) -> Result<()> {
         if garbage.is_empty() {
             return Ok(());
@@ -231,14 +244,14 @@ impl Events {
         self.view.deleted(garbage);
         let gone: BTreeSet<EventBlockKey> = garbage.iter().copied().collect();
         self.quarantined.write().retain(|key| !gone.contains(key));
-        self.settled.write().retain(|key| !gone.contains(key));
+        self.irreducible.write().retain(|key| !gone.contains(key));
         let used = self.view.days();
         let days: BTreeSet<u32> = garbage.iter().map(|key| key.day).collect();
         let empty = KeyRange::of_days(&[], days.difference(&used).copied());
         self.store.reclaim(Keyspace::EventBlocks, &empty)
     }
 
-    /// Reads every block and checks it. Damaged ones are set aside.
+    /// Reads and checks every block. Quarantines the corrupt ones.
     pub(crate) fn verify_blocks(&self, report: &mut VerifyReport) -> Result<()> {
         for info in self.view.blocks() {
             let checked = self.read_block(&info.key).and_then(|bytes| {
@@ -250,7 +263,7 @@ impl Events {
                 Ok(()) => {}
                 Err(Error::Corrupt(reason)) => {
                     self.quarantine(&info.key, &reason);
-                    report.damaged.push(format!("block of events {:?}: {reason}", info.key));
+                    report.damaged.push(format!("event block {:?}: {reason}", info.key));
                 }
                 Err(error) => return Err(error),
             }
@@ -259,7 +272,7 @@ impl Events {
     }
 }
 
-/// Takes a block out of the catalog; its bytes stay until no reader needs them.
+/// Marks a block as garbage in the catalog; its bytes stay until no reader holds it.
 fn retire(batch: &mut Batch, key: &EventBlockKey) {
     batch.delete(Keyspace::EventCatalog, &keys::block(key));
     batch.put(Keyspace::EventCatalog, &keys::garbage(key), Vec::new());
@@ -275,7 +288,7 @@ mod tests {
     use crate::{Clock, Engine, Write};
 
     #[test]
-    fn all_deleted_blocks_go_however_many_days_they_are_of() {
+    fn blocks_left_empty_by_a_deletion_are_removed_however_many_days_they_span() {
         const DAYS: i64 = 40;
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(20_000 * Interval::DAY.ms()));
@@ -309,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_many_tag_keys_are_in_blocks_of_their_own_and_are_not_merged_again_and_again() {
+    fn blocks_full_of_tag_keys_are_not_compacted_again_and_again() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(20_000 * Interval::DAY.ms()));
         let (maintenance, own) = (Maintenance::Manual, clock.clone());
@@ -348,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn events_that_do_not_read_back_replace_nothing() {
+    fn a_block_that_does_not_decode_to_its_rows_replaces_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(20_000 * Interval::DAY.ms()));
         let (maintenance, own) = (Maintenance::Manual, clock.clone());
@@ -390,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_meets_every_event_once_whatever_is_merged_meanwhile() {
+    fn a_deletion_deletes_every_event_once_whatever_is_compacted_meanwhile() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(20_000 * Interval::DAY.ms()));
         let (maintenance, own) = (Maintenance::Manual, clock.clone());
@@ -412,14 +425,15 @@ mod tests {
         let filter = EventFilter { range, name, user: None, tags: Vec::new() };
         let merge = || assert!(events.merge_blocks(Eagerness::All, usize::MAX).is_ok());
         let report = events.delete_rows(&filter, merge).unwrap();
-        // One in its own block, the others in the one that theirs became.
+        // One was deleted from its own block, the other five from the block that theirs were
+        // compacted into.
         assert_eq!(report, DeleteReport { events: 6, blocks: 2 });
         assert_eq!(engine.stats().events_stored, 6);
         assert_eq!(events.delete_rows(&filter, || ()).unwrap(), DeleteReport::default());
     }
 
     #[test]
-    fn a_deletion_spares_what_is_written_after_it_began_and_ends() {
+    fn a_deletion_spares_events_written_after_its_start_and_terminates() {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
@@ -448,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_skipped_are_not_given_and_impossible_ones_are_not_skipped_to() {
+    fn skipped_event_numbers_are_not_assigned_and_impossible_ones_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
@@ -460,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_a_reader_still_reads_is_not_dropped_with_its_other_blocks() {
+    fn the_blocks_of_a_day_stay_while_a_reader_holds_one() {
         let dir = tempfile::tempdir().unwrap();
         let start = TimestampMs(20_000 * Interval::DAY.ms());
         let clock = Clock::manual(start);
@@ -485,7 +499,7 @@ mod tests {
         assert!(events.read_block(&block.key).is_ok());
         let key = block.key;
         drop(held);
-        // What cannot be deleted is deleted the next time.
+        // What cannot be deleted now is deleted in the next pass.
         engine.inner().store.close();
         events.collect_garbage().unwrap_err();
         engine.inner().store.reopen().unwrap();

@@ -1,8 +1,9 @@
 //! What readers see: the heads and the blocks, changed together.
 //!
-//! An event is in exactly one of the active head, the head being sealed, and the blocks, and moves from one to the next under
-//! one lock. A reader takes what it needs under that lock and then reads without it. What is known of a block is shared by
-//! all who may read it, so a block that the view has let go is free once nobody else holds it.
+//! An event is in exactly one of the active head, the head being sealed, and the blocks, and moves
+//! from one to the next under one lock. A reader takes a snapshot under that lock and then reads
+//! without it. The info of a block is reference-counted: a block that was removed from the view can
+//! be deleted once no reader holds its info.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,29 +14,29 @@ use super::block::{EventBlockInfo, EventBlockKey};
 use super::head::{Head, HeadRows};
 use crate::model::{EventRows, TimeRange};
 
-/// The events, wherever they are.
+/// The heads and blocks of the engine.
 #[derive(Debug, Default)]
 pub(super) struct View {
-    state: RwLock<State>,
-    /// Blocks that the view has let go.
+    state: RwLock<ViewState>,
+    /// Blocks removed from the view, whose bytes are not deleted yet.
     retired: Mutex<Vec<Arc<EventBlockInfo>>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ViewState {
     active: Head,
     sealing: Option<HeadRows>,
     blocks: BTreeMap<EventBlockKey, Arc<EventBlockInfo>>,
 }
 
-/// What one question needs.
+/// The heads and blocks that a query reads.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub(super) struct ViewSnapshot {
     pub(super) blocks: Vec<Arc<EventBlockInfo>>,
     pub(super) heads: Vec<HeadRows>,
 }
 
-/// How much there is.
+/// Sizes and counters of the events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventSizes {
     pub(crate) written: u64,
@@ -51,7 +52,7 @@ pub(crate) struct EventSizes {
 impl View {
     pub(super) fn new(blocks: impl Iterator<Item = EventBlockInfo>) -> Self {
         let blocks = blocks.map(|info| (info.key, Arc::new(info))).collect();
-        let state = State { blocks, ..State::default() };
+        let state = ViewState { blocks, ..ViewState::default() };
         Self { state: RwLock::new(state), retired: Mutex::default() }
     }
 
@@ -59,13 +60,14 @@ impl View {
         self.state.write().active.add(rows);
     }
 
-    /// Rows and bytes of the active head.
+    /// Returns the rows and bytes of the active head.
     pub(super) fn active(&self) -> (u64, usize) {
         let state = self.state.read();
         (state.active.rows(), state.active.bytes())
     }
 
-    /// Moves the active head aside to be sealed; one that is already there stays and nothing moves.
+    /// Moves the active head aside to be sealed. If a head is already being sealed, returns that
+    /// one and leaves the active head.
     pub(super) fn freeze(&self) -> HeadRows {
         let mut state = self.state.write();
         if state.sealing.is_none() {
@@ -75,14 +77,14 @@ impl View {
         state.sealing.clone().unwrap_or_default()
     }
 
-    /// Puts blocks in the place of the head that was being sealed.
+    /// Replaces the head being sealed by its blocks.
     pub(super) fn sealed(&self, blocks: Vec<EventBlockInfo>) {
         let mut state = self.state.write();
         state.sealing = None;
         state.blocks.extend(blocks.into_iter().map(|info| (info.key, Arc::new(info))));
     }
 
-    /// Puts blocks in the place of others.
+    /// Replaces the `removed` blocks by the `added` ones.
     pub(super) fn replace(&self, added: Vec<EventBlockInfo>, removed: &[EventBlockKey]) {
         let mut state = self.state.write();
         let gone = removed.iter().filter_map(|key| state.blocks.remove(key)).collect::<Vec<_>>();
@@ -90,22 +92,23 @@ impl View {
         self.retired.lock().extend(gone);
     }
 
-    /// The blocks that no reader can come to any more, until they are [`Self::deleted`].
+    /// Returns the retired blocks that no reader holds. They stay listed until they are
+    /// [`Self::deleted`].
     pub(super) fn unreachable(&self) -> Vec<EventBlockKey> {
         let retired = self.retired.lock();
         let free = retired.iter().filter(|info| Arc::strong_count(info) == 1);
         free.map(|info| info.key).collect()
     }
 
-    /// Forgets blocks that are deleted on disk.
+    /// Removes blocks from the list of retired ones, once deleted on disk.
     pub(super) fn deleted(&self, keys: &[EventBlockKey]) {
         let keys: BTreeSet<&EventBlockKey> = keys.iter().collect();
         self.retired.lock().retain(|info| !keys.contains(&info.key));
     }
 
-    /// The days that have blocks, in the view or in the hands of readers.
+    /// Returns the days that have blocks, in the view or held by readers.
     pub(super) fn days(&self) -> BTreeSet<u32> {
-        // In this order: a block that is let go meanwhile is seen twice and not missed.
+        // In this order: a block retired in between is counted twice, not missed.
         let mut days = self.days_of_blocks();
         days.extend(self.retired.lock().iter().map(|info| info.key.day));
         days
@@ -115,12 +118,12 @@ impl View {
         self.state.read().blocks.values().map(Arc::clone).collect()
     }
 
-    /// The days of all blocks in the view.
+    /// Returns the days of all blocks in the view.
     pub(super) fn days_of_blocks(&self) -> BTreeSet<u32> {
         self.state.read().blocks.keys().map(|key| key.day).collect()
     }
 
-    /// The blocks of one day.
+    /// Returns the blocks of one day.
     pub(super) fn blocks_of(&self, day: u32) -> Vec<Arc<EventBlockInfo>> {
         let key = |sequence| EventBlockKey { day, sequence };
         let state = self.state.read();
@@ -131,14 +134,14 @@ impl View {
         self.state.read().blocks.contains_key(key)
     }
 
-    /// What a question about `range` needs.
-    pub(super) fn snapshot(&self, range: TimeRange) -> Snapshot {
+    /// Returns the heads, and the blocks that overlap `range`.
+    pub(super) fn snapshot(&self, range: TimeRange) -> ViewSnapshot {
         let state = self.state.read();
-        let touches = |info: &&Arc<EventBlockInfo>| {
+        let overlaps = |info: &&Arc<EventBlockInfo>| {
             info.first_time < range.end.0 && info.last_time >= range.start.0
         };
-        Snapshot {
-            blocks: state.blocks.values().filter(touches).map(Arc::clone).collect(),
+        ViewSnapshot {
+            blocks: state.blocks.values().filter(overlaps).map(Arc::clone).collect(),
             heads: state.sealing.iter().cloned().chain([state.active.snapshot()]).collect(),
         }
     }

@@ -1,4 +1,4 @@
-//! Decoded parts of blocks, kept between queries and shared by all of them, bounded in bytes.
+//! A cache of decoded parts of blocks, shared by all queries and bounded in bytes.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -9,12 +9,14 @@ use super::header::SectionKind;
 use super::info::EventBlockKey;
 use super::memory::InMemory;
 
-/// A guess, to begin with: parts are from some hundred bytes to half a megabyte.
+/// Estimated bytes of a part, for the initial capacity: parts take from some hundred bytes to half
+/// a megabyte.
 const PART_BYTES: usize = 32 << 10;
-/// Bytes that an entry takes beside its part.
+/// Bytes of a cache entry besides its part.
 const ENTRY_BYTES: usize = 128;
 
-/// Decoded parts of blocks. Keys of blocks are never used again, so nothing needs to be forgotten.
+/// A cache of decoded parts of blocks. Block keys are never reused, so entries need no
+/// invalidation.
 pub(crate) struct PartsCache {
     parts: Cache<(EventBlockKey, Part), Held, Weighter, hashbrown::DefaultHashBuilder>,
 }
@@ -29,22 +31,22 @@ pub(super) enum Part {
     UserHashes,
     /// The codes of a column.
     Codes(u32),
-    /// The rows of each text of a column.
+    /// The rows of each string of a column.
     Bitmaps(u32),
-    /// A column of texts as it makes groups.
+    /// A column of strings, as a grouping column.
     Groups(u32),
-    /// The same, as hashes.
-    TextHashes(u32),
+    /// The same with hashes in place of strings.
+    StringHashes(u32),
     ValuePresence,
     Shapes,
     ShapeCodes,
     /// The rows that have a column of properties.
     PropertyPresence(u32),
     Leftovers,
-    /// The ranks of a column of texts of properties.
+    /// The ranks of a column of property strings.
     PropertyCodes(u32),
-    /// Where the pages of a section of texts begin.
-    TextIndex(SectionKind, u32),
+    /// The page index of a section of strings.
+    StringIndex(SectionKind, u32),
     /// A page of a section.
     Page(SectionKind, u32, u32),
 }
@@ -65,7 +67,7 @@ impl quick_cache::Weighter<(EventBlockKey, Part), Held> for Weighter {
 }
 
 impl PartsCache {
-    /// A cache of parts of `bytes` bytes in all.
+    /// Returns a cache of at most `bytes` bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         let hasher = hashbrown::DefaultHashBuilder::default();
         let lifecycle = DefaultLifecycle::default();
@@ -73,7 +75,7 @@ impl PartsCache {
         Self { parts: Cache::with(items, bytes as u64, Weighter, hasher, lifecycle) }
     }
 
-    /// Bytes held.
+    /// Returns the bytes in the cache.
     pub(crate) fn bytes(&self) -> u64 {
         self.parts.weight()
     }

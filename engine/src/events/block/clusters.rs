@@ -1,4 +1,5 @@
-//! Clustered order: rows name by name, each name's rows in row order. What is stored in it is found by position.
+//! Clustered order: rows sorted by name, then by row. Sections in this order are addressed by
+//! position.
 
 use super::codes::ColumnCodes;
 
@@ -9,9 +10,9 @@ pub(super) struct Clusters {
 }
 
 impl Clusters {
-    /// The order of rows whose names are one of `names` texts.
+    /// Returns the order of `rows` rows whose names have `names` distinct strings.
     pub(super) fn new(codes: &ColumnCodes, names: usize, rows: usize) -> Self {
-        // A damaged row without a name is counted as of a name before all.
+        // Rows without a name, which only a corrupt block has, come first.
         let mut next = vec![0u32; names + 2];
         for row in 0..rows {
             if let Some(count) = next.get_mut(codes.code(row) as usize + 1) {
@@ -32,13 +33,13 @@ impl Clusters {
         Self { positions: positions.collect() }
     }
 
-    /// Where a row lies.
+    /// Returns the position of a row, or `usize::MAX` if there is no such row.
     #[inline]
     pub(super) fn position(&self, row: usize) -> usize {
         self.positions.get(row).copied().map_or(usize::MAX, usize::from)
     }
 
-    /// The rows in clustered order.
+    /// Returns the rows in clustered order.
     pub(super) fn order(&self) -> Vec<u32> {
         let mut order = vec![0; self.positions.len()];
         for (row, position) in self.positions.iter().enumerate() {
@@ -49,7 +50,7 @@ impl Clusters {
         order
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         self.positions.len() * 2
     }

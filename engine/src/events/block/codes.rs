@@ -1,4 +1,4 @@
-//! Codes of a column of texts: which text each row has. Layout: see [`super`].
+//! Codes of a column of strings: which string each row has. Layout: see [`super`].
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ use crate::codec::{CodecError, CodecResult};
 
 const DENSE: u8 = 0;
 const SPARSE: u8 = 1;
-/// A column is sparse when at most one row in so many has a text. Then what it costs to read and to keep goes by those rows, so
-/// that hundreds of rare tags stay cheap.
+/// A column is sparse when at most one row in this many has a string. Reading and caching it then
+/// costs in proportion to those rows, so that hundreds of rare tags stay cheap.
 const ROWS_PER_SPARSE_CODE: usize = 16;
 
-/// The code of each row, from 1; 0 where it has no text.
+/// The code of each row, from 1; 0 where it has no string.
 #[derive(Debug)]
 pub(super) enum ColumnCodes {
-    /// One for each row.
+    /// One code for each row.
     Dense(Vec<u32>),
-    /// Of some rows, ascending.
+    /// Only the rows with a code, ascending.
     Sparse { rows: Vec<u32>, codes: Vec<u32> },
 }
 
@@ -50,46 +50,47 @@ pub(super) fn encode(
     integers::encode(&dense, effort, out)
 }
 
-/// Reads what [`encode`] wrote of a block of `rows` rows and a column of `texts` texts.
-pub(super) fn decode(bytes: &[u8], rows: usize, texts: usize) -> CodecResult<ColumnCodes> {
+/// Decodes what [`encode`] wrote for a block of `rows` rows and a column of `strings` distinct
+/// strings.
+pub(super) fn decode(bytes: &[u8], rows: usize, strings: usize) -> CodecResult<ColumnCodes> {
     let mut reader = Reader::new(bytes);
     let form = reader.u8()?;
     let mut integers = Vec::new();
     IntegerColumn::read(&mut reader, rows)?.all(&mut integers)?;
     let codes = match form {
-        DENSE if integers.len() == rows => ColumnCodes::Dense(to_codes(&integers, texts)?),
+        DENSE if integers.len() == rows => ColumnCodes::Dense(to_codes(&integers, strings)?),
         SPARSE => {
             let mut row = 0u64;
             let mut at = Vec::with_capacity(integers.len());
             for (i, gap) in integers.iter().enumerate() {
                 row = row.saturating_add(*gap as u64);
                 if (*gap == 0 && i > 0) || row >= rows as u64 {
-                    return Err(CodecError::new("rows of codes do not ascend"));
+                    return Err(CodecError::new("the rows of codes do not ascend"));
                 }
                 at.push(row as u32);
             }
             IntegerColumn::read(&mut reader, rows)?.all(&mut integers)?;
-            let codes = to_codes(&integers, texts)?;
+            let codes = to_codes(&integers, strings)?;
             if codes.len() != at.len() || codes.contains(&0) {
-                return Err(CodecError::new("codes and their rows differ"));
+                return Err(CodecError::new("codes and their rows have different lengths"));
             }
             ColumnCodes::Sparse { rows: at, codes }
         }
-        _ => return Err(CodecError::new(format!("form {form} of {} codes", integers.len()))),
+        _ => return Err(CodecError::new(format!("encoding {form} with {} codes", integers.len()))),
     };
     reader.finish()?;
     Ok(codes)
 }
 
-fn to_codes(integers: &[i64], texts: usize) -> CodecResult<Vec<u32>> {
-    if integers.iter().any(|code| *code as u64 > texts as u64) {
-        return Err(CodecError::new("a code of no text"));
+fn to_codes(integers: &[i64], strings: usize) -> CodecResult<Vec<u32>> {
+    if integers.iter().any(|code| *code as u64 > strings as u64) {
+        return Err(CodecError::new("a code without a string"));
     }
     Ok(integers.iter().map(|code| *code as u32).collect())
 }
 
 impl ColumnCodes {
-    /// The code of a row.
+    /// Returns the code of a row, 0 if it has none.
     #[inline]
     pub(super) fn code(&self, row: usize) -> u32 {
         match self {
@@ -101,7 +102,7 @@ impl ColumnCodes {
         }
     }
 
-    /// Calls with row and code of all rows that have one, ascending.
+    /// Calls `with` with row and code of all rows that have one, ascending.
     pub(super) fn each(&self, mut with: impl FnMut(u32, u32)) {
         match self {
             Self::Dense(codes) => {
@@ -115,9 +116,9 @@ impl ColumnCodes {
         }
     }
 
-    /// The rows of each of `texts` texts.
-    pub(super) fn bitmaps(&self, texts: usize) -> Vec<RoaringBitmap> {
-        let mut ends = vec![0usize; texts + 1];
+    /// Returns the rows of each of the `strings` distinct strings.
+    pub(super) fn bitmaps(&self, strings: usize) -> Vec<RoaringBitmap> {
+        let mut ends = vec![0usize; strings + 1];
         self.each(|_, code| {
             if let Some(count) = ends.get_mut(code as usize) {
                 *count += 1;
@@ -128,7 +129,7 @@ impl ColumnCodes {
             before += *end;
             *end = before;
         }
-        // Each list is filled from its start, which is where the one before ends.
+        // Each list is filled from its start, which is the end of the one before.
         let mut next: Vec<usize> = ends.clone();
         let mut rows = vec![0u32; before];
         self.each(|row, code| {
@@ -152,7 +153,7 @@ impl ColumnCodes {
             .collect()
     }
 
-    /// The rows whose code lies in one of `ranges`, which ascend.
+    /// Returns the rows whose code is in one of `ranges`, which ascend.
     pub(super) fn rows_in(&self, ranges: &[Range<u32>]) -> RoaringBitmap {
         let mut found = Vec::new();
         self.each(|row, code| {
@@ -164,7 +165,7 @@ impl ColumnCodes {
         RoaringBitmap::from_sorted_iter(found).unwrap_or_default()
     }
 
-    /// Codes of `rows` rows, counted from 0, with `absent` where there is none.
+    /// Returns the codes of all `rows` rows, counted from 0, with `absent` for rows without a code.
     pub(super) fn to_dense(&self, rows: usize, absent: u32) -> Vec<u32> {
         let mut dense = vec![absent; rows];
         self.each(|row, code| {

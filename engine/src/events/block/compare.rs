@@ -1,25 +1,26 @@
-//! Comparing a new block with the rows it was made from, column by column and bit for bit.
+//! Compares a new block with the rows it was made from, column by column and bit for bit.
 
 use super::decode::reason;
 use super::header::{FIRST_TAG, NAME, USER};
 use super::info::EventBlockKey;
-use super::parts::{Given, Parts};
+use super::parts::{BorrowedBytes, Parts};
 use super::properties::PropertyReader;
-use super::rows::{TextReader, ValueReader};
+use super::rows::{StringReader, ValueReader};
 use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::model::{EventRows, TextId};
 
-/// Decodes a block and compares it with `rows`, each named by its source and its position there. Fails when anything differs.
+/// Decodes a block and compares it with `rows`, each given by its piece in `sources` and its
+/// position there. Fails if anything differs.
 pub(super) fn compare(
     sources: &[&EventRows],
     rows: &[(u32, u32)],
     block: &[u8],
 ) -> CodecResult<()> {
-    // The block has no name yet.
+    // The block has no key yet.
     let key = EventBlockKey { day: 0, sequence: 0 };
-    let compared = Parts::open(key, Box::new(Given(block)), None)
+    let compared = Parts::open(key, Box::new(BorrowedBytes(block)), None)
         .and_then(|parts| Comparison { parts: &parts, sources, rows }.run());
     compared.map_err(|error| CodecError::new(reason(error)))
 }
@@ -30,20 +31,20 @@ struct Comparison<'a> {
     rows: &'a [(u32, u32)],
 }
 
-/// The text of a source that a code was last seen to stand for.
+/// For each code, the string of a source that it was last found equal to.
 type Known = Vec<Option<(u32, TextId)>>;
 
 impl<'a> Comparison<'a> {
     fn run(&self) -> Result<()> {
         expect_same(self.parts.rows() == self.rows.len(), "numbers of rows")?;
         self.times_and_ids()?;
-        self.one_of_each(NAME, |rows, at| rows.names().get(at).copied(), "names")?;
-        self.one_of_each(USER, |rows, at| rows.users().get(at).copied().flatten(), "users")?;
+        self.single_valued(NAME, |rows, at| rows.names().get(at).copied(), "names")?;
+        self.single_valued(USER, |rows, at| rows.users().get(at).copied().flatten(), "users")?;
         self.tags()?;
         self.values_and_properties()
     }
 
-    /// The row of a block where it came from.
+    /// Returns the original of a row of the block.
     fn source(&self, row: usize) -> Option<(u32, &'a EventRows, usize)> {
         let (source, at) = *self.rows.get(row)?;
         Some((source, self.sources.get(source as usize)?, at as usize))
@@ -62,16 +63,16 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// A column in which a row has at most one text.
-    fn one_of_each(
+    /// Compares a column in which a row has at most one string.
+    fn single_valued(
         &self,
         column: u32,
         of: impl Fn(&EventRows, usize) -> Option<TextId>,
         what: &str,
     ) -> Result<()> {
         let codes = self.parts.codes(column)?;
-        let mut reader = TextReader::open(self.parts, column)?;
-        let mut known: Known = vec![None; self.parts.column(column)?.texts() + 1];
+        let mut reader = StringReader::open(self.parts, column)?;
+        let mut known: Known = vec![None; self.parts.column(column)?.strings() + 1];
         for (row, (source, rows, at)) in self.each_row().enumerate() {
             let same = match (codes.code(row), of(rows, at)) {
                 (0, None) => true,
@@ -85,7 +86,7 @@ impl<'a> Comparison<'a> {
 
     fn is_text(
         &self,
-        reader: &mut TextReader<'_>,
+        reader: &mut StringReader<'_>,
         known: &mut Known,
         code: u32,
         (source, id): (u32, TextId),
@@ -102,17 +103,18 @@ impl<'a> Comparison<'a> {
         Ok(same)
     }
 
-    /// Every tag of a block is one of the row, and there are as many.
+    /// Checks that every tag of the block is one of the original row, and that there are equally
+    /// many.
     fn tags(&self) -> Result<()> {
         let mut count = 0;
         for number in FIRST_TAG..self.parts.header().columns.len() as u32 {
             let column = self.parts.column(number)?;
-            let mut reader = TextReader::open(self.parts, number)?;
-            let mut known: Known = vec![None; column.texts() + 1];
+            let mut reader = StringReader::open(self.parts, number)?;
+            let mut known: Known = vec![None; column.strings() + 1];
             let mut cells = Vec::new();
             self.parts.codes(number)?.each(|row, code| cells.push((row, code)));
             count += cells.len();
-            // The number of the key in the source that was met last.
+            // Id of the key in the last source.
             let mut key = None;
             for (row, code) in cells {
                 let Some((source, rows, at)) = self.source(row as usize) else { continue };

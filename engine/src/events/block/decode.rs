@@ -1,8 +1,8 @@
-//! Blocks as a whole: all rows of one, and whether it is what it should be.
+//! Blocks as a whole: decodes all rows, and checks the integrity of a block.
 
-use super::header::{ColumnTexts, Header};
+use super::header::{ColumnStrings, Header};
 use super::info::{EventBlockInfo, EventBlockKey};
-use super::parts::{Given, Parts};
+use super::parts::{BorrowedBytes, Parts};
 use super::rows::RowReader;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::{Error, Result};
@@ -10,56 +10,57 @@ use crate::model::EventRows;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// All rows, in order.
+/// Decodes all rows, in order.
 pub(crate) fn decode(bytes: &[u8]) -> CodecResult<EventRows> {
     let key = EventBlockKey { day: 0, sequence: 0 };
     rows_of(key, bytes).map_err(|error| CodecError::new(reason(error)))
 }
 
 fn rows_of(key: EventBlockKey, bytes: &[u8]) -> Result<EventRows> {
-    let parts = Parts::open(key, Box::new(Given(bytes)), None)?;
+    let parts = Parts::open(key, Box::new(BorrowedBytes(bytes)), None)?;
     RowReader::open(&parts)?.all()
 }
 
-/// What a block says of itself.
+/// Returns the catalog entry that follows from the header of a block. Fails if its rows are not of
+/// the day of `key`.
 pub(crate) fn describe(key: EventBlockKey, bytes: &[u8]) -> CodecResult<EventBlockInfo> {
     let info = Header::read(bytes)?.info(key);
     let day = |time: i64| time.div_euclid(DAY_MS);
     if day(info.first_time) != i64::from(key.day) || day(info.last_time) != i64::from(key.day) {
-        return Err(CodecError::new(format!("a block with rows that are not of day {}", key.day)));
+        return Err(CodecError::new(format!("a block with rows outside of day {}", key.day)));
     }
     Ok(info)
 }
 
-/// Checks all that a block is made of, and that it is the one that `info` describes.
+/// Checks all parts of a block, and that it is the one that `info` describes.
 pub(crate) fn check(info: &EventBlockInfo, bytes: &[u8]) -> CodecResult<()> {
     if describe(info.key, bytes)? != *info {
-        return Err(CodecError::new("a block is another one than the catalog says"));
+        return Err(CodecError::new("it is not the block that the catalog describes"));
     }
     check_parts(info.key, bytes).map_err(|error| CodecError::new(reason(error)))
 }
 
 fn check_parts(key: EventBlockKey, bytes: &[u8]) -> Result<()> {
-    let parts = Parts::open(key, Box::new(Given(bytes)), None)?;
+    let parts = Parts::open(key, Box::new(BorrowedBytes(bytes)), None)?;
     for section in parts.header().sections() {
         parts.section(section.kind, section.number)?;
     }
     for (column, number) in parts.header().columns.iter().zip(0..) {
-        let counted = match &column.texts {
-            ColumnTexts::Few(texts) => parts
+        let counted = match &column.strings {
+            ColumnStrings::Few(strings) => parts
                 .bitmaps(number)?
                 .0
                 .iter()
                 .map(|rows| rows.len())
-                .eq(texts.iter().map(|(_, rows)| u64::from(*rows))),
-            ColumnTexts::Many { rows, .. } => {
+                .eq(strings.iter().map(|(_, rows)| u64::from(*rows))),
+            ColumnStrings::Many { rows, .. } => {
                 let mut count = 0;
                 parts.codes(number)?.each(|_, _| count += 1);
                 count == *rows
             }
         };
         if !counted {
-            return Err(parts.damaged("the header miscounts a column"));
+            return Err(parts.damaged("the header has wrong counts for a column"));
         }
     }
     let rows = RowReader::open(&parts)?.all()?;
@@ -80,7 +81,7 @@ pub(super) fn reason(error: Error) -> String {
 #[cfg(fuzzing)]
 pub(crate) fn read_all(bytes: &[u8]) {
     use super::{EventBlock, PartsCache};
-    use crate::events::{Rows, Source};
+    use crate::events::{EventSource, RowSet};
     use crate::model::{EventField, EventGroupBy, NameFilter};
     let key = EventBlockKey { day: 0, sequence: 0 };
     let Ok(header) = Header::read(bytes) else { return };
@@ -90,7 +91,7 @@ pub(crate) fn read_all(bytes: &[u8]) {
     let path = EventField::Property(vec!["a".to_owned()]);
     let _outcome = (block.with_user("u"), block.with_name(&NameFilter::Prefix("a".to_owned())));
     let _outcome =
-        (block.numbers(&path, &Rows::All), block.numbers(&EventField::Value, &Rows::All));
+        (block.numbers(&path, &RowSet::All), block.numbers(&EventField::Value, &RowSet::All));
     let _outcome = (block.groups(&EventGroupBy::User), block.groups(&EventGroupBy::Name));
     let _outcome = (block.user_hashes(), block.events(&[0]), block.times());
     let keys: Vec<String> = header.columns.iter().map(|column| column.key.to_string()).collect();

@@ -1,15 +1,15 @@
-//! Rows in, a block out.
+//! Encodes rows as a block.
 
 use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
 use super::compare::compare;
-use super::header::{ColumnTexts, FIRST_TAG, NAME, SectionKind, Sections, USER};
+use super::header::{ColumnStrings, FIRST_TAG, NAME, SectionKind, Sections, USER};
 use super::ids;
 use super::info::Extent;
 use super::properties;
 use super::ranks::encode_runs;
-use super::terms::{Ranks, Terms, TextColumn};
-use super::texts::TextPacker;
+use super::terms::{Ranks, StringColumn, Terms};
+use super::texts::StringPacker;
 use crate::codec::floats;
 use crate::codec::integers::{self, Effort};
 use crate::codec::runs::Runs;
@@ -18,44 +18,45 @@ use crate::codec::{CodecError, CodecResult};
 use crate::limits::EVENT_BLOCK_ROWS_MAX;
 use crate::model::{EventId, EventRows};
 
-/// Encodes rows that are sorted by time, then id, all of one UTC day, at most [`EVENT_BLOCK_ROWS_MAX`]. A row is named by its
-/// source and its position in there. The block has been decoded and compared with the rows.
+/// Encodes rows that are sorted by time, then id, all of one UTC day, at most
+/// [`EVENT_BLOCK_ROWS_MAX`]. A row is given by its piece in `sources` and its position there. The
+/// new block is decoded and compared with the rows before it is returned.
 pub(crate) fn encode(
     sources: &[&EventRows],
     rows: &[(u32, u32)],
     effort: Effort,
 ) -> CodecResult<Vec<u8>> {
-    let chosen = Chosen::new(sources, rows)?;
+    let input = InputRows::new(sources, rows)?;
     encode_verified(
         effort,
-        |effort| encode_chosen(&chosen, effort),
+        |effort| encode_input(&input, effort),
         |block| compare(sources, rows, block),
         || format!("new block of {} events", rows.len()),
     )
 }
 
-fn encode_chosen(chosen: &Chosen<'_>, effort: Effort) -> CodecResult<Vec<u8>> {
-    let times = chosen.each(|source, row| source.times().get(row).copied().unwrap_or_default());
-    let ids: Vec<EventId> = chosen.each(|source, row| *source.ids().get(row).unwrap_or(&NO_ID));
+fn encode_input(input: &InputRows<'_>, effort: Effort) -> CodecResult<Vec<u8>> {
+    let times = input.each(|source, row| source.times().get(row).copied().unwrap_or_default());
+    let ids: Vec<EventId> = input.each(|source, row| *source.ids().get(row).unwrap_or(&NO_ID));
     if !times.iter().zip(&ids).is_sorted() {
-        return Err(CodecError::new("rows that are not sorted"));
+        return Err(CodecError::new("the rows of a block must be sorted"));
     }
     let (Some(first), Some(last)) = (times.first(), times.last()) else {
-        return Err(CodecError::new("no rows"));
+        return Err(CodecError::new("a block must have rows"));
     };
     let mut encoder = Encoder {
         effort,
-        rows: chosen.rows.len(),
+        rows: input.rows.len(),
         sections: Sections::default(),
-        packer: TextPacker::new(effort)?,
+        packer: StringPacker::new(effort)?,
     };
     encoder.times(&times)?;
     encoder.ids(&ids)?;
-    let cells = Cells::collect(chosen);
+    let cells = ColumnCells::collect(input);
     let mut columns = Vec::new();
     let mut ranks = Ranks::new(&cells.terms);
     let names = ranks.column("", &cells.terms, cells.names);
-    let order = order(&names, chosen.rows.len());
+    let order = order(&names, input.rows.len());
     encoder.column(NAME, &names)?;
     columns.push(names.column);
     let users = ranks.column("", &cells.terms, cells.users);
@@ -66,39 +67,40 @@ fn encode_chosen(chosen: &Chosen<'_>, effort: Effort) -> CodecResult<Vec<u8>> {
         encoder.column(number, &tag)?;
         columns.push(tag.column);
     }
-    encoder.values(chosen, &order)?;
-    let texts: Vec<&str> =
-        order.iter().map(|row| chosen.row(*row).map_or("", |(s, i)| s.properties(i))).collect();
-    properties::encode(&texts, effort, &mut encoder.packer, &mut encoder.sections)?;
-    let text_bytes: usize = chosen.each(EventRows::text_bytes).into_iter().sum();
-    let text_bytes = u32::try_from(text_bytes);
+    encoder.values(input, &order)?;
+    let strings: Vec<&str> =
+        order.iter().map(|row| input.row(*row).map_or("", |(s, i)| s.properties(i))).collect();
+    properties::encode(&strings, effort, &mut encoder.packer, &mut encoder.sections)?;
+    let string_bytes: usize = input.each(EventRows::text_bytes).into_iter().sum();
+    let string_bytes = u32::try_from(string_bytes);
     let extent = Extent {
-        rows: chosen.rows.len() as u32,
+        rows: input.rows.len() as u32,
         first_time: *first,
         last_time: *last,
-        text_bytes: text_bytes.map_err(|_| CodecError::new("too many texts for a block"))?,
+        string_bytes: string_bytes
+            .map_err(|_| CodecError::new("too many string bytes for a block"))?,
     };
     encoder.sections.finish(extent, &columns)
 }
 
 const NO_ID: EventId = EventId(0);
 
-/// The rows of a block where they are now.
-struct Chosen<'a> {
+/// The rows of a new block in their pieces.
+struct InputRows<'a> {
     sources: &'a [&'a EventRows],
     rows: &'a [(u32, u32)],
 }
 
-impl<'a> Chosen<'a> {
+impl<'a> InputRows<'a> {
     fn new(sources: &'a [&'a EventRows], rows: &'a [(u32, u32)]) -> CodecResult<Self> {
-        let there = |(source, row): &(u32, u32)| {
+        let exists = |(source, row): &(u32, u32)| {
             sources.get(*source as usize).is_some_and(|rows| (*row as usize) < rows.len())
         };
-        if !rows.iter().all(there) {
-            return Err(CodecError::new("rows that no source has"));
+        if !rows.iter().all(exists) {
+            return Err(CodecError::new("a row is not in its source"));
         }
         if rows.len() > EVENT_BLOCK_ROWS_MAX {
-            return Err(CodecError::new(format!("{} rows in a block", rows.len())));
+            return Err(CodecError::new(format!("{} rows are too many for a block", rows.len())));
         }
         Ok(Self { sources, rows })
     }
@@ -114,24 +116,24 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// Row and text of each column.
-struct Cells<'a> {
+/// The cells of each column: row and number of the string.
+struct ColumnCells<'a> {
     terms: Terms<'a>,
     names: Vec<(u32, u32)>,
     users: Vec<(u32, u32)>,
-    /// By key, sorted by its text.
+    /// By number of the key, sorted by key.
     tags: Vec<(u32, Vec<(u32, u32)>)>,
 }
 
-impl<'a> Cells<'a> {
-    fn collect(chosen: &Chosen<'a>) -> Self {
-        let mut terms = Terms::new(chosen.sources);
-        let (mut names, mut users) = (Vec::with_capacity(chosen.rows.len()), Vec::new());
+impl<'a> ColumnCells<'a> {
+    fn collect(input: &InputRows<'a>) -> Self {
+        let mut terms = Terms::new(input.sources);
+        let (mut names, mut users) = (Vec::with_capacity(input.rows.len()), Vec::new());
         let mut tags: Vec<(u32, Vec<(u32, u32)>)> = Vec::new();
-        // Where in `tags` the key of this number is.
+        // For each number of a key, its index in `tags`.
         let mut slots: Vec<u32> = Vec::new();
-        for (row, (source, at)) in (0..).zip(chosen.rows) {
-            let Some(rows) = chosen.sources.get(*source as usize) else { continue };
+        for (row, (source, at)) in (0..).zip(input.rows) {
+            let Some(rows) = input.sources.get(*source as usize) else { continue };
             if let Some(name) = rows.names().get(*at as usize) {
                 names.push((row, terms.number(*source, *name)));
             }
@@ -158,17 +160,17 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The rows in clustered order.
-fn order(names: &TextColumn<'_>, rows: usize) -> Vec<u32> {
+/// Returns the rows in clustered order.
+fn order(names: &StringColumn<'_>, rows: usize) -> Vec<u32> {
     let codes = ColumnCodes::Dense(names.cells.iter().map(|(_, code)| *code).collect());
-    Clusters::new(&codes, names.texts.len(), rows).order()
+    Clusters::new(&codes, names.strings.len(), rows).order()
 }
 
 struct Encoder {
     effort: Effort,
     rows: usize,
     sections: Sections,
-    packer: TextPacker,
+    packer: StringPacker,
 }
 
 impl Encoder {
@@ -187,20 +189,20 @@ impl Encoder {
         Ok(())
     }
 
-    fn column(&mut self, number: u32, column: &TextColumn<'_>) -> CodecResult<()> {
+    fn column(&mut self, number: u32, column: &StringColumn<'_>) -> CodecResult<()> {
         let mut out = Vec::new();
         codes::encode(&column.cells, self.rows, self.effort, &mut out)?;
         self.sections.push(SectionKind::Codes, number, out);
-        if let ColumnTexts::Many { .. } = column.column.texts {
-            let texts = self.packer.sorted(column.texts.iter().copied())?;
-            self.sections.push(SectionKind::Texts, number, texts);
+        if let ColumnStrings::Many { .. } = column.column.strings {
+            let strings = self.packer.sorted(column.strings.iter().copied())?;
+            self.sections.push(SectionKind::Strings, number, strings);
         }
         Ok(())
     }
 
-    fn values(&mut self, chosen: &Chosen<'_>, order: &[u32]) -> CodecResult<()> {
+    fn values(&mut self, input: &InputRows<'_>, order: &[u32]) -> CodecResult<()> {
         let value = |row: &u32| {
-            let value = chosen.row(*row).and_then(|(source, at)| source.values().get(at).copied());
+            let value = input.row(*row).and_then(|(source, at)| source.values().get(at).copied());
             value.filter(|value| !value.is_nan())
         };
         let values: Vec<f64> = order.iter().filter_map(value).collect();

@@ -1,4 +1,5 @@
-//! The header of a block: what it holds, how often, and where. Layout: see [`super`].
+//! The header of a block: its columns with their counts, and its sections with their offsets.
+//! Layout: see [`super`].
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -10,7 +11,7 @@ use crate::codec::{CodecError, CodecResult};
 
 const FEW: u8 = 0;
 const MANY: u8 = 1;
-/// Bytes before the frame of the header.
+/// Bytes of the length before the frame of the header.
 const LENGTH_BYTES: usize = 4;
 
 /// The column of names.
@@ -20,20 +21,20 @@ pub(super) const USER: u32 = 1;
 /// The first column of a tag.
 pub(super) const FIRST_TAG: u32 = 2;
 
-/// What a section holds. The numbers are on disk.
+/// The kind of a section. The numbers are part of the stored format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(super) enum SectionKind {
     Times = 1,
     Ids = 2,
     Codes = 3,
-    Texts = 4,
+    Strings = 4,
     ValuePresence = 5,
     Values = 6,
     Shapes = 7,
     ShapeCodes = 8,
     PropertyColumn = 9,
-    PropertyTexts = 10,
+    PropertyStrings = 10,
     Leftovers = 11,
 }
 
@@ -42,65 +43,68 @@ impl SectionKind {
         Self::Times,
         Self::Ids,
         Self::Codes,
-        Self::Texts,
+        Self::Strings,
         Self::ValuePresence,
         Self::Values,
         Self::Shapes,
         Self::ShapeCodes,
         Self::PropertyColumn,
-        Self::PropertyTexts,
+        Self::PropertyStrings,
         Self::Leftovers,
     ];
 }
 
-/// One column of texts.
+/// A column of strings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Column {
     /// The key of the tag; empty for names and users.
     pub(super) key: Box<str>,
-    pub(super) texts: ColumnTexts,
+    pub(super) strings: ColumnStrings,
 }
 
-/// The texts of a column.
+/// The strings of a column.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum ColumnTexts {
-    /// Sorted, with the rows of each.
+pub(super) enum ColumnStrings {
+    /// Sorted, with the number of rows of each.
     Few(Vec<(Box<str>, u32)>),
-    /// How many there are in the section of texts, and how many rows have one.
-    Many { texts: u32, rows: u32 },
+    /// The number of distinct strings, which are in a section of their own, and the number of rows
+    /// that have one.
+    Many { strings: u32, rows: u32 },
 }
 
 impl Column {
-    /// How many texts there are.
-    pub(super) fn texts(&self) -> usize {
-        match &self.texts {
-            ColumnTexts::Few(texts) => texts.len(),
-            ColumnTexts::Many { texts, .. } => *texts as usize,
+    /// Returns the number of distinct strings.
+    pub(super) fn strings(&self) -> usize {
+        match &self.strings {
+            ColumnStrings::Few(strings) => strings.len(),
+            ColumnStrings::Many { strings, .. } => *strings as usize,
         }
     }
 
-    /// How many rows have a text.
+    /// Returns the number of rows that have a string.
     pub(super) fn rows(&self) -> u32 {
-        match &self.texts {
-            ColumnTexts::Few(texts) => texts.iter().fold(0, |n, (_, rows)| n.saturating_add(*rows)),
-            ColumnTexts::Many { rows, .. } => *rows,
+        match &self.strings {
+            ColumnStrings::Few(strings) => {
+                strings.iter().fold(0, |n, (_, rows)| n.saturating_add(*rows))
+            }
+            ColumnStrings::Many { rows, .. } => *rows,
         }
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         put_bytes(out, self.key.as_bytes());
-        match &self.texts {
-            ColumnTexts::Few(texts) => {
+        match &self.strings {
+            ColumnStrings::Few(strings) => {
                 out.push(FEW);
-                put_varint(out, texts.len() as u64);
-                for (text, rows) in texts {
+                put_varint(out, strings.len() as u64);
+                for (text, rows) in strings {
                     put_bytes(out, text.as_bytes());
                     put_varint(out, u64::from(*rows));
                 }
             }
-            ColumnTexts::Many { texts, rows } => {
+            ColumnStrings::Many { strings, rows } => {
                 out.push(MANY);
-                put_varint(out, u64::from(*texts));
+                put_varint(out, u64::from(*strings));
                 put_varint(out, u64::from(*rows));
             }
         }
@@ -109,26 +113,30 @@ impl Column {
     fn decode(reader: &mut Reader<'_>, rows_max: usize) -> CodecResult<Self> {
         let key = reader.text()?.into();
         let form = reader.u8()?;
-        let n = reader.count("texts", rows_max)?;
-        let texts = match form {
+        let n = reader.count("strings", rows_max)?;
+        let strings = match form {
             FEW => {
                 let text = |_| {
                     let text = reader.text()?.into();
                     Ok((text, reader.count("rows", rows_max)? as u32))
                 };
-                let texts = (0..n).map(text).collect::<CodecResult<Vec<(Box<str>, u32)>>>()?;
-                if !texts.is_sorted_by(|a, b| a.0 < b.0) {
-                    return Err(CodecError::new("the texts of a column are not sorted"));
+                let strings = (0..n).map(text).collect::<CodecResult<Vec<(Box<str>, u32)>>>()?;
+                if !strings.is_sorted_by(|a, b| a.0 < b.0) {
+                    return Err(CodecError::new("the strings of a column are not sorted"));
                 }
-                ColumnTexts::Few(texts)
+                ColumnStrings::Few(strings)
             }
             MANY => {
                 let rows = reader.count("rows", rows_max)? as u32;
-                ColumnTexts::Many { texts: n as u32, rows }
+                ColumnStrings::Many { strings: n as u32, rows }
             }
-            form => return Err(CodecError::new(format!("unknown form {form} of texts"))),
+            form => {
+                return Err(CodecError::new(format!(
+                    "unknown encoding {form} of the strings of a column"
+                )));
+            }
         };
-        Ok(Self { key, texts })
+        Ok(Self { key, strings })
     }
 }
 
@@ -141,7 +149,7 @@ pub(super) struct Section {
     checksum: u32,
 }
 
-/// What a block says of itself.
+/// The decoded header of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Header {
     pub(super) extent: Extent,
@@ -152,19 +160,22 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the header of a block and checks that the block is as long as it says.
+    /// Decodes the header of a block and checks that the block has the length that follows from it.
     pub(super) fn read(block: &[u8]) -> CodecResult<Self> {
         let Some((length, rest)) = block.split_first_chunk::<LENGTH_BYTES>() else {
-            return Err(CodecError::new(format!("a block of events of {} bytes", block.len())));
+            return Err(CodecError::new(format!(
+                "{} bytes are too few for an event block",
+                block.len()
+            )));
         };
         let length = u32::from_le_bytes(*length) as usize;
         let framed = Reader::new(rest).take(length)?;
         let (_, payload) = frame::open(framed, FrameKind::Events, VERSION)?;
         let header = Self::decode(payload, LENGTH_BYTES + length)?;
-        // Nor does the fuzzer know how long all sections are together.
+        // The fuzzer cannot keep the total length consistent.
         if !cfg!(fuzzing) && header.bytes != block.len() {
             let (wanted, found) = (header.bytes, block.len());
-            return Err(CodecError::new(format!("a block of {wanted} bytes has {found}")));
+            return Err(CodecError::new(format!("a block has {found} bytes instead of {wanted}")));
         }
         Ok(header)
     }
@@ -199,14 +210,16 @@ impl Header {
     fn decode_section(reader: &mut Reader<'_>, offset: usize) -> CodecResult<Section> {
         let code = reader.u8()?;
         let kind = SectionKind::ALL.into_iter().find(|kind| *kind as u8 == code);
-        let kind = kind.ok_or_else(|| CodecError::new(format!("unknown section {code}")))?;
+        let kind =
+            kind.ok_or_else(|| CodecError::new(format!("unknown kind of section {code}")))?;
         let number = reader.count("sections of a kind", u32::MAX as usize)? as u32;
         let length = reader.count("bytes of a section", u32::MAX as usize)?;
         let checksum = reader.take(4)?.try_into().map(u32::from_le_bytes).unwrap_or_default();
         Ok(Section { kind, number, offset, length, checksum })
     }
 
-    /// The bytes of a section, whole; none when the block does without it.
+    /// Returns the bytes of a section after checking its checksum, or `None` if the block has no
+    /// such section.
     pub(super) fn section<'b>(
         &self,
         block: &'b [u8],
@@ -216,14 +229,16 @@ impl Header {
         let Some(section) = self.find(kind, number) else { return Ok(None) };
         let bytes = block.get(section.offset..section.offset + section.length);
         let bytes = bytes.ok_or_else(|| CodecError::new("a block ends before its sections"))?;
-        // The fuzzer does not know how to make a checksum.
+        // The fuzzer cannot compute checksums.
         if !cfg!(fuzzing) && checksum(bytes) != section.checksum {
-            return Err(CodecError::new(format!("{kind:?} {number}: checksum does not match")));
+            return Err(CodecError::new(format!(
+                "section {kind:?} {number}: checksum does not match"
+            )));
         }
         Ok(Some(bytes))
     }
 
-    /// Whether there is such a section.
+    /// Returns whether the block has this section.
     pub(super) fn has(&self, kind: SectionKind, number: u32) -> bool {
         self.find(kind, number).is_some()
     }
@@ -238,7 +253,7 @@ impl Header {
         &self.sections
     }
 
-    /// The number of the column of a tag, if any row has it.
+    /// Returns the number of the column of a tag, or `None` if no row has it.
     pub(super) fn tag(&self, key: &str) -> Option<u32> {
         let tags = self.columns.get(FIRST_TAG as usize..).unwrap_or_default();
         let at = tags.binary_search_by(|column| (*column.key).cmp(key)).ok()?;
@@ -250,7 +265,7 @@ impl Header {
         column.ok_or_else(|| CodecError::new(format!("no column {number}")))
     }
 
-    /// What the catalog keeps of the block.
+    /// Returns the catalog entry of the block.
     pub(super) fn info(&self, key: EventBlockKey) -> EventBlockInfo {
         self.extent.info(key, u32::try_from(self.bytes).unwrap_or(u32::MAX))
     }
@@ -265,15 +280,15 @@ impl Section {
 
 impl InMemory for Header {
     fn bytes(&self) -> usize {
-        let texts = self.columns.iter().map(|column| {
+        let strings = self.columns.iter().map(|column| {
             column.key.len()
                 + size_of::<Column>()
-                + match &column.texts {
-                    ColumnTexts::Few(texts) => texts.iter().map(|(t, _)| t.len() + 40).sum(),
-                    ColumnTexts::Many { .. } => 0,
+                + match &column.strings {
+                    ColumnStrings::Few(strings) => strings.iter().map(|(t, _)| t.len() + 40).sum(),
+                    ColumnStrings::Many { .. } => 0,
                 }
         });
-        texts.sum::<usize>() + self.sections.len() * size_of::<Section>()
+        strings.sum::<usize>() + self.sections.len() * size_of::<Section>()
     }
 }
 
@@ -281,7 +296,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     xxh3_64(bytes) as u32
 }
 
-/// Collects the sections of a block in any order.
+/// The sections of a new block, collected in any order.
 #[derive(Debug, Default)]
 pub(super) struct Sections {
     parts: Vec<(SectionKind, u32, Vec<u8>)>,
@@ -292,7 +307,7 @@ impl Sections {
         self.parts.push((kind, number, bytes));
     }
 
-    /// The block.
+    /// Returns the encoded block.
     pub(super) fn finish(mut self, extent: Extent, columns: &[Column]) -> CodecResult<Vec<u8>> {
         self.parts.sort_unstable_by_key(|(kind, number, _)| (*kind, *number));
         let total: usize = self.parts.iter().map(|(_, _, bytes)| bytes.len()).sum();
@@ -318,7 +333,7 @@ impl Sections {
         }
         self.parts.iter().for_each(|(_, _, bytes)| out.extend_from_slice(bytes));
         if u32::try_from(out.len()).is_err() {
-            return Err(CodecError::new("a block of more than 4 GiB"));
+            return Err(CodecError::new("a block is larger than 4 GiB"));
         }
         Ok(out)
     }

@@ -1,4 +1,5 @@
-//! Ids of events: a number that counts up, and a time of receipt that many of them share. Layout: see [`super`].
+//! Event ids: an increasing number and a time of receipt that many events share. Layout: see
+//! [`super`].
 
 use super::memory::InMemory;
 use crate::codec::bytes::{Reader, put_signed, put_varint};
@@ -10,11 +11,11 @@ use crate::model::{EventId, TimestampMs};
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     numbers: Vec<u64>,
-    /// From which number on events were received when; ascending.
+    /// Runs of the same time of receipt: the first number of a run, and the time. Ascending.
     receipts: Vec<(u64, i64)>,
 }
 
-/// Appends ids in row order.
+/// Appends ids in row order. Fails if two events have the same number.
 pub(super) fn encode(ids: &[EventId], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
     let numbers: Vec<u64> = ids.iter().map(|id| id.number()).collect();
     put_varint(out, numbers.first().copied().unwrap_or(0));
@@ -39,13 +40,13 @@ fn differences(values: &[u64]) -> Vec<i64> {
     values.windows(2).map(|w| w[1].wrapping_sub(w[0]) as i64).collect()
 }
 
-/// Reads what [`encode`] wrote of `rows` ids.
+/// Decodes what [`encode`] wrote for `rows` ids.
 pub(super) fn decode(bytes: &[u8], rows: usize) -> CodecResult<Ids> {
     let mut reader = Reader::new(bytes);
     let first = reader.varint()?;
     let numbers = sums(first, &mut reader, rows)?;
     if numbers.len() != rows {
-        return Err(CodecError::new(format!("{} ids of {rows} rows", numbers.len())));
+        return Err(CodecError::new(format!("{} ids for {rows} rows", numbers.len())));
     }
     let first = reader.varint()?;
     let starts = sums(first, &mut reader, rows)?;
@@ -53,7 +54,7 @@ pub(super) fn decode(bytes: &[u8], rows: usize) -> CodecResult<Ids> {
     let times = sums(first as u64, &mut reader, rows)?;
     reader.finish()?;
     if starts.len() != times.len() {
-        return Err(CodecError::new("receipts of ids differ in number"));
+        return Err(CodecError::new("the columns of receipts have different lengths"));
     }
     let receipts = starts.into_iter().zip(times.into_iter().map(|time| time as i64)).collect();
     Ok(Ids { numbers, receipts })
@@ -71,7 +72,7 @@ fn sums(first: u64, reader: &mut Reader<'_>, rows: usize) -> CodecResult<Vec<u64
 }
 
 impl Ids {
-    /// The id of a row.
+    /// Returns the id of a row.
     pub(super) fn get(&self, row: usize) -> Option<EventId> {
         let number = *self.numbers.get(row)?;
         let run = self.receipts.partition_point(|(from, _)| *from <= number).checked_sub(1)?;
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_a_batch_take_next_to_nothing() {
+    fn the_ids_of_one_batch_take_a_few_bytes() {
         let ids: Vec<EventId> =
             (0..60_000).map(|n| EventId::new(TimestampMs(1 << 40), 1 << 33 | n)).collect();
         let mut bytes = Vec::new();

@@ -1,21 +1,24 @@
-//! What is known of a block of events without reading it: its key and its place in time.
+//! What the catalog stores of an event block: its key, time bounds and sizes.
 //!
 //! ```text
 //! key, 12 bytes   day since 1970: u32 BE │ sequence: u64 BE
-//! catalog entry   frame(EventCatalogEntry) { rows: varint │ first time: signed │ last less first: varint │ bytes: varint }
+//! catalog entry   frame(EventCatalogEntry) {
+//!                   rows: varint │ first time: signed │ last less first: varint
+//!                   bytes of strings: varint │ bytes: varint
+//!                 }
 //! ```
 //!
-//! The day comes first in the key, so that what has expired is one range of the keyspace.
+//! The day comes first in the key, so that expired days are one range of the keyspace.
 
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::EVENT_BLOCK_ROWS_MAX;
 
-/// The version of what is written today.
+/// The current version of the format.
 pub(super) const VERSION: u8 = 1;
 
-/// The name of a block, unique for ever.
+/// The key of a block, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct EventBlockKey {
     /// Days since the epoch.
@@ -39,27 +42,27 @@ impl EventBlockKey {
             let sequence = u64::from_be_bytes(rest.try_into().ok()?);
             Some(Self { day: u32::from_be_bytes(*day), sequence })
         });
-        parts.ok_or_else(|| CodecError::new(format!("{bytes:02x?} is no key of a block of events")))
+        parts.ok_or_else(|| CodecError::new(format!("{bytes:02x?} is not a key of an event block")))
     }
 }
 
-/// What the catalog keeps of a block.
+/// What the catalog stores of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventBlockInfo {
     pub(crate) key: EventBlockKey,
     pub(crate) rows: u32,
-    /// The time of the first row, milliseconds.
+    /// The time of the first row, in milliseconds.
     pub(crate) first_time: i64,
-    /// The time of the last row, milliseconds.
+    /// The time of the last row, in milliseconds.
     pub(crate) last_time: i64,
-    /// Bytes of the texts of all rows, each counted where it stands.
-    pub(crate) text_bytes: u32,
+    /// Total bytes of the strings of all rows, counting every occurrence.
+    pub(crate) string_bytes: u32,
     /// The length of the block.
     pub(crate) bytes: u32,
 }
 
 impl EventBlockInfo {
-    /// The entry of the catalog, to be kept under the block's key.
+    /// Encodes the catalog entry, to be stored under the key of the block.
     pub(crate) fn to_catalog_entry(self) -> Vec<u8> {
         let mut out = Vec::with_capacity(32);
         let mark = frame::begin(&mut out, FrameKind::EventCatalogEntry, VERSION);
@@ -80,18 +83,19 @@ impl EventBlockInfo {
     }
 
     fn extent(&self) -> Extent {
-        let Self { rows, first_time, last_time, text_bytes, .. } = *self;
-        Extent { rows, first_time, last_time, text_bytes }
+        let Self { rows, first_time, last_time, string_bytes, .. } = *self;
+        Extent { rows, first_time, last_time, string_bytes }
     }
 }
 
-/// How much a block holds, as the catalog and the header of a block write it.
+/// Rows, time bounds and string bytes of a block, as both its catalog entry and its header store
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) rows: u32,
     pub(super) first_time: i64,
     pub(super) last_time: i64,
-    pub(super) text_bytes: u32,
+    pub(super) string_bytes: u32,
 }
 
 impl Extent {
@@ -99,7 +103,7 @@ impl Extent {
         put_varint(out, u64::from(self.rows));
         put_signed(out, self.first_time);
         put_varint(out, self.last_time.wrapping_sub(self.first_time) as u64);
-        put_varint(out, u64::from(self.text_bytes));
+        put_varint(out, u64::from(self.string_bytes));
     }
 
     pub(super) fn read(reader: &mut Reader<'_>) -> CodecResult<Self> {
@@ -107,17 +111,18 @@ impl Extent {
         let first_time = reader.signed()?;
         let length = i64::try_from(reader.varint()?).ok();
         let last_time = length.and_then(|length| first_time.checked_add(length));
-        let last_time = last_time.ok_or_else(|| CodecError::new("a block ends after all time"))?;
-        let text_bytes = reader.count("bytes of texts", u32::MAX as usize)? as u32;
+        let last_time =
+            last_time.ok_or_else(|| CodecError::new("the last time of a block overflows"))?;
+        let string_bytes = reader.count("bytes of strings", u32::MAX as usize)? as u32;
         if rows == 0 {
-            return Err(CodecError::new("a block without rows"));
+            return Err(CodecError::new("a block has no rows"));
         }
-        Ok(Self { rows, first_time, last_time, text_bytes })
+        Ok(Self { rows, first_time, last_time, string_bytes })
     }
 
     pub(super) fn info(&self, key: EventBlockKey, bytes: u32) -> EventBlockInfo {
-        let Self { rows, first_time, last_time, text_bytes } = *self;
-        EventBlockInfo { key, rows, first_time, last_time, text_bytes, bytes }
+        let Self { rows, first_time, last_time, string_bytes } = *self;
+        EventBlockInfo { key, rows, first_time, last_time, string_bytes, bytes }
     }
 }
 
@@ -135,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_of_the_catalog_round_trips() {
+    fn a_catalog_entry_round_trips() {
         let key = EventBlockKey { day: 20_000, sequence: 5 };
         let info = EventBlockInfo {
             key,
             rows: 9,
             first_time: -4,
             last_time: 1 << 41,
-            text_bytes: 80,
+            string_bytes: 80,
             bytes: 700,
         };
         let entry = info.to_catalog_entry();
@@ -156,7 +161,7 @@ mod tests {
     #[test]
     fn a_block_has_rows_up_to_the_limit_and_ends_within_time() {
         let read = |rows: u32, first_time: i64| {
-            let extent = Extent { rows, first_time, last_time: i64::MAX, text_bytes: u32::MAX };
+            let extent = Extent { rows, first_time, last_time: i64::MAX, string_bytes: u32::MAX };
             let mut bytes = Vec::new();
             extent.write(&mut bytes);
             Extent::read(&mut Reader::new(&bytes)).is_ok_and(|read| read == extent)
@@ -165,8 +170,8 @@ mod tests {
         let rows = [0, 1, most, most + 1].map(|rows| read(rows, 5));
         assert_eq!(rows, [false, true, true, false]);
         assert!(read(1, 0));
-        assert!(!read(1, -1), "longer than any time");
-        // A block that begins at 2 and is as long as one from 1 to the end of time.
+        assert!(!read(1, -1), "the last time overflows");
+        // A block that starts at 2 and is as long as one from 1 to the end of time.
         let mut bytes = vec![1, 4];
         put_varint(&mut bytes, i64::MAX as u64 - 1);
         bytes.push(0);

@@ -1,6 +1,6 @@
-//! How much of the cache a decoded part takes.
+//! Memory accounting of decoded parts in the cache.
 
-/// What knows its size in memory.
+/// A value that can report its bytes in memory.
 pub(super) trait InMemory {
     fn bytes(&self) -> usize;
 }

@@ -1,4 +1,4 @@
-//! The parts of a block, decoded when they are first asked for, and kept in the cache if there is one.
+//! The parts of a block, decoded on first use and kept in the cache if there is one.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -8,12 +8,12 @@ use roaring::RoaringBitmap;
 use super::cache::{Part, PartsCache};
 use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
-use super::header::{ColumnTexts, Header, NAME, SectionKind, USER};
+use super::header::{ColumnStrings, Header, NAME, SectionKind, USER};
 use super::ids::{self, Ids};
 use super::info::{EventBlockKey, Extent};
 use super::memory::InMemory;
 use super::ranks::{RankedBits, decode_runs};
-use super::texts::{TextIndex, TextPage};
+use super::texts::{StringIndex, StringPage};
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{FloatColumn, FloatPage};
 use crate::codec::integers::IntegerColumn;
@@ -22,27 +22,27 @@ use crate::codec::{CodecError, CodecResult};
 use crate::error::{Error, Result};
 use crate::sketch::hash_member;
 
-/// Where the bytes of a block come from.
+/// The bytes of a block.
 pub(super) trait BlockBytes: Send + Sync {
     fn bytes(&self) -> Result<&[u8]>;
 }
 
-/// Bytes that are there.
-pub(super) struct Given<'a>(pub(super) &'a [u8]);
+/// Bytes that are already in memory.
+pub(super) struct BorrowedBytes<'a>(pub(super) &'a [u8]);
 
-impl BlockBytes for Given<'_> {
+impl BlockBytes for BorrowedBytes<'_> {
     fn bytes(&self) -> Result<&[u8]> {
         Ok(self.0)
     }
 }
 
-/// Bytes that are fetched when a part is not in the cache, once.
-pub(super) struct Fetched<F, B> {
+/// Bytes that are read once, when a part is not in the cache.
+pub(super) struct LazyBytes<F, B> {
     pub(super) fetch: F,
     pub(super) bytes: OnceLock<B>,
 }
 
-impl<F, B> BlockBytes for Fetched<F, B>
+impl<F, B> BlockBytes for LazyBytes<F, B>
 where
     F: Fn() -> Result<B> + Send + Sync,
     B: Deref<Target = [u8]> + Send + Sync,
@@ -56,7 +56,7 @@ where
     }
 }
 
-/// A block, opened.
+/// An open block.
 pub(super) struct Parts<'a> {
     key: EventBlockKey,
     header: Arc<Header>,
@@ -93,12 +93,12 @@ impl<'a> Parts<'a> {
         self.header.extent.rows as usize
     }
 
-    /// The block is not what it should be.
+    /// Returns the error for a corrupt block.
     pub(super) fn damaged(&self, reason: &str) -> Error {
         damaged(self.key, &CodecError::new(reason))
     }
 
-    /// A section; none when the block does without it.
+    /// Returns a section, or `None` if the block has no such section.
     pub(super) fn section(&self, kind: SectionKind, number: u32) -> Result<Option<&[u8]>> {
         if !self.header.has(kind, number) {
             return Ok(None);
@@ -107,26 +107,26 @@ impl<'a> Parts<'a> {
         section.map_err(|e| damaged(self.key, &e))
     }
 
-    fn needed(&self, kind: SectionKind, number: u32) -> Result<&[u8]> {
+    fn required_section(&self, kind: SectionKind, number: u32) -> Result<&[u8]> {
         self.section(kind, number)?
-            .ok_or_else(|| self.damaged(&format!("{kind:?} {number} is missing")))
+            .ok_or_else(|| self.damaged(&format!("section {kind:?} {number} is missing")))
     }
 
-    /// A part from the cache, or made of a section.
-    fn decoded<T: InMemory + Send + Sync + 'static>(
+    /// Returns a part from the cache, or decodes it from a section.
+    fn get_or_decode<T: InMemory + Send + Sync + 'static>(
         &self,
         part: Part,
         (kind, number): (SectionKind, u32),
         decode: impl FnOnce(&[u8]) -> CodecResult<T>,
     ) -> Result<Arc<T>> {
-        self.made(part, || {
-            let section = self.needed(kind, number)?;
+        self.get_or_compute(part, || {
+            let section = self.required_section(kind, number)?;
             decode(section).map_err(|e| damaged(self.key, &e))
         })
     }
 
-    /// A part from the cache, or made of others.
-    pub(super) fn made<T: InMemory + Send + Sync + 'static>(
+    /// Returns a part from the cache, or computes it.
+    pub(super) fn get_or_compute<T: InMemory + Send + Sync + 'static>(
         &self,
         part: Part,
         make: impl FnOnce() -> Result<T>,
@@ -143,7 +143,7 @@ impl<'a> Parts<'a> {
 
     pub(super) fn times(&self) -> Result<Arc<Vec<i64>>> {
         let Extent { first_time, last_time, .. } = self.header.extent;
-        self.decoded(Part::Times, (SectionKind::Times, 0), |section| {
+        self.get_or_decode(Part::Times, (SectionKind::Times, 0), |section| {
             let gaps = integers_of(section, self.rows() - 1)?;
             let mut time = first_time;
             let mut times = Vec::with_capacity(self.rows());
@@ -154,7 +154,7 @@ impl<'a> Parts<'a> {
                 times.push(time);
             }
             if time != last_time {
-                return Err(CodecError::new("times end otherwise than the header says"));
+                return Err(CodecError::new("the last time differs from the header"));
             }
             Ok(times)
         })
@@ -162,38 +162,40 @@ impl<'a> Parts<'a> {
 
     pub(super) fn ids(&self) -> Result<Arc<Ids>> {
         let decode = |section: &[u8]| ids::decode(section, self.rows());
-        self.decoded(Part::Ids, (SectionKind::Ids, 0), decode)
+        self.get_or_decode(Part::Ids, (SectionKind::Ids, 0), decode)
     }
 
     pub(super) fn codes(&self, column: u32) -> Result<Arc<ColumnCodes>> {
-        let texts = self.column(column)?.texts();
+        let strings = self.column(column)?.strings();
         let section = (SectionKind::Codes, column);
-        self.decoded(Part::Codes(column), section, |bytes| codes::decode(bytes, self.rows(), texts))
+        self.get_or_decode(Part::Codes(column), section, |bytes| {
+            codes::decode(bytes, self.rows(), strings)
+        })
     }
 
     pub(super) fn column(&self, number: u32) -> Result<&super::header::Column> {
         self.header.column(number).map_err(|e| damaged(self.key, &e))
     }
 
-    /// The rows of each text of a column of few.
+    /// Returns the rows of each string of a column with few strings.
     pub(super) fn bitmaps(&self, column: u32) -> Result<Arc<Bitmaps>> {
-        self.made(Part::Bitmaps(column), || {
-            let texts = self.column(column)?.texts();
-            Ok(Bitmaps(self.codes(column)?.bitmaps(texts)))
+        self.get_or_compute(Part::Bitmaps(column), || {
+            let strings = self.column(column)?.strings();
+            Ok(Bitmaps(self.codes(column)?.bitmaps(strings)))
         })
     }
 
     pub(super) fn clusters(&self) -> Result<Arc<Clusters>> {
-        self.made(Part::Clusters, || {
-            let names = self.column(NAME)?.texts();
+        self.get_or_compute(Part::Clusters, || {
+            let names = self.column(NAME)?.strings();
             Ok(Clusters::new(&*self.codes(NAME)?, names, self.rows()))
         })
     }
 
     pub(super) fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {
-        self.made(Part::UserHashes, || {
+        self.get_or_compute(Part::UserHashes, || {
             let mut hashes = vec![0];
-            self.each_text(USER, |text| hashes.push(hash_member(text)))?;
+            self.each_string(USER, |text| hashes.push(hash_member(text)))?;
             let mut of_rows = vec![0; self.rows()];
             self.codes(USER)?.each(|row, code| {
                 let hash = hashes.get(code as usize).copied().unwrap_or(0);
@@ -205,13 +207,13 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// The texts of a column in the order of their codes.
-    pub(super) fn each_text(&self, column: u32, mut with: impl FnMut(&str)) -> Result<()> {
-        match &self.column(column)?.texts {
-            ColumnTexts::Few(texts) => texts.iter().for_each(|(text, _)| with(text)),
-            ColumnTexts::Many { .. } => {
-                let index = self.text_index(SectionKind::Texts, column)?;
-                let section = self.needed(SectionKind::Texts, column)?;
+    /// Calls `with` with the strings of a column in the order of their codes.
+    pub(super) fn each_string(&self, column: u32, mut with: impl FnMut(&str)) -> Result<()> {
+        match &self.column(column)?.strings {
+            ColumnStrings::Few(strings) => strings.iter().for_each(|(text, _)| with(text)),
+            ColumnStrings::Many { .. } => {
+                let index = self.string_index(SectionKind::Strings, column)?;
+                let section = self.required_section(SectionKind::Strings, column)?;
                 for page in 0..index.pages() {
                     let page = index.page(section, page).map_err(|e| damaged(self.key, &e))?;
                     page.iter().for_each(&mut with);
@@ -221,35 +223,36 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    pub(super) fn text_index(&self, kind: SectionKind, number: u32) -> Result<Arc<TextIndex>> {
-        let part = Part::TextIndex(kind, number);
-        // A column says how many texts it has; the others have at most one for each row.
-        let texts = match kind {
-            SectionKind::Texts => Some(self.column(number)?.texts()),
+    pub(super) fn string_index(&self, kind: SectionKind, number: u32) -> Result<Arc<StringIndex>> {
+        let part = Part::StringIndex(kind, number);
+        // The header has the number of strings of a column; other sections have at most one for
+        // each row.
+        let strings = match kind {
+            SectionKind::Strings => Some(self.column(number)?.strings()),
             _ => None,
         };
-        self.decoded(part, (kind, number), |section| {
-            let index = TextIndex::read(section, self.rows())?;
-            match texts {
-                Some(texts) if texts != index.texts() => {
-                    Err(CodecError::new("a column has other texts than the header says"))
+        self.get_or_decode(part, (kind, number), |section| {
+            let index = StringIndex::read(section, self.rows())?;
+            match strings {
+                Some(strings) if strings != index.strings() => {
+                    Err(CodecError::new("a column has another number of strings than the header"))
                 }
                 _ => Ok(index),
             }
         })
     }
 
-    pub(super) fn text_page(
+    pub(super) fn string_page(
         &self,
         (kind, number): (SectionKind, u32),
-        index: &TextIndex,
+        index: &StringIndex,
         page: usize,
-    ) -> Result<Arc<TextPage>> {
+    ) -> Result<Arc<StringPage>> {
         let part = Part::Page(kind, number, page as u32);
-        self.decoded(part, (kind, number), |section| index.page(section, page))
+        self.get_or_decode(part, (kind, number), |section| index.page(section, page))
     }
 
-    /// A page of a column of numbers of `rows` rows.
+    /// Returns a page of a column of `rows` floats.
     pub(super) fn float_page(
         &self,
         (kind, number): (SectionKind, u32),
@@ -257,7 +260,7 @@ impl<'a> Parts<'a> {
         page: usize,
     ) -> Result<Arc<Vec<f64>>> {
         let part = Part::Page(kind, number, page as u32);
-        self.decoded(part, (kind, number), |section| {
+        self.get_or_decode(part, (kind, number), |section| {
             let mut reader = Reader::new(section);
             let column = FloatColumn::read(&mut reader, rows)?;
             reader.finish()?;
@@ -266,13 +269,13 @@ impl<'a> Parts<'a> {
             let mut values = Vec::with_capacity(decoded.integers.len());
             decoded.extend(&mut values);
             if column.rows() != rows || values.iter().any(|value| !value.is_finite()) {
-                return Err(CodecError::new("numbers that are too few, or not finite"));
+                return Err(CodecError::new("too few numbers, or not finite ones"));
             }
             Ok(values)
         })
     }
 
-    /// A page of a column of integers of `rows` rows.
+    /// Returns a page of a column of `rows` integers.
     pub(super) fn integer_page(
         &self,
         (kind, number): (SectionKind, u32),
@@ -280,12 +283,12 @@ impl<'a> Parts<'a> {
         page: usize,
     ) -> Result<Arc<Vec<i64>>> {
         let part = Part::Page(kind, number, page as u32);
-        self.decoded(part, (kind, number), |section| {
+        self.get_or_decode(part, (kind, number), |section| {
             let mut reader = Reader::new(section);
             let column = IntegerColumn::read(&mut reader, rows)?;
             reader.finish()?;
             if column.rows() != rows {
-                return Err(CodecError::new("integers are too few"));
+                return Err(CodecError::new("too few integers"));
             }
             let mut values = Vec::new();
             column.page(page, &mut values)?;
@@ -293,7 +296,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// All integers of a section of exactly `rows`.
+    /// Returns all integers of a section of exactly `rows` integers.
     pub(super) fn integers<T: InMemory + Send + Sync + 'static>(
         &self,
         part: Part,
@@ -301,22 +304,22 @@ impl<'a> Parts<'a> {
         rows: usize,
         convert: impl FnOnce(Vec<i64>) -> CodecResult<T>,
     ) -> Result<Arc<T>> {
-        self.decoded(part, section, |bytes| convert(integers_of(bytes, rows)?))
+        self.get_or_decode(part, section, |bytes| convert(integers_of(bytes, rows)?))
     }
 
-    /// Which rows, in clustered order, have a value.
+    /// Returns which rows, in clustered order, have a value.
     pub(super) fn value_presence(&self) -> Result<Arc<RankedBits>> {
         if self.header.has(SectionKind::ValuePresence, 0) {
             let section = (SectionKind::ValuePresence, 0);
             let decode = |bytes: &[u8]| decode_runs(bytes, self.rows());
-            return self.decoded(Part::ValuePresence, section, decode);
+            return self.get_or_decode(Part::ValuePresence, section, decode);
         }
         let all = self.header.has(SectionKind::Values, 0);
-        self.made(Part::ValuePresence, || Ok(RankedBits::new(self.rows(), |_| all)))
+        self.get_or_compute(Part::ValuePresence, || Ok(RankedBits::new(self.rows(), |_| all)))
     }
 }
 
-/// The rows of each text of a column.
+/// The rows of each string of a column.
 pub(super) struct Bitmaps(pub(super) Vec<RoaringBitmap>);
 
 impl InMemory for Bitmaps {
@@ -344,11 +347,11 @@ fn integers_of(section: &[u8], rows: usize) -> CodecResult<Vec<i64>> {
     column.all(&mut integers)?;
     reader.finish()?;
     if integers.len() != rows {
-        return Err(CodecError::new(format!("{} integers of {rows}", integers.len())));
+        return Err(CodecError::new(format!("{} integers instead of {rows}", integers.len())));
     }
     Ok(integers)
 }
 
 fn damaged(key: EventBlockKey, error: &CodecError) -> Error {
-    Error::Corrupt(format!("block of events {}/{}: {error}", key.day, key.sequence))
+    Error::Corrupt(format!("event block {}/{}: {error}", key.day, key.sequence))
 }

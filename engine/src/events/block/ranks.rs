@@ -1,20 +1,20 @@
-//! Which of many positions have something, and how many before a position do.
+//! Sets of positions with rank lookups, and their encoding as runs.
 
 use crate::codec::bytes::Reader;
 use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
 
-/// A set of positions that knows the rank of each of them.
+/// A set of positions that returns the rank of each of them in constant time.
 #[derive(Debug, Default)]
 pub(super) struct RankedBits {
     words: Vec<u64>,
-    /// How many positions of the set lie before each word.
+    /// Number of positions of the set before each word.
     before: Vec<u32>,
     count: u32,
 }
 
 impl RankedBits {
-    /// The positions below `len` that are `in_set`.
+    /// Returns the set of the positions below `len` for which `in_set` is true.
     pub(super) fn new(len: usize, in_set: impl Fn(usize) -> bool) -> Self {
         let words = (0..len.div_ceil(64)).map(|word| {
             let bits = word * 64..len.min(word * 64 + 64);
@@ -34,12 +34,12 @@ impl RankedBits {
         Self { words, before, count }
     }
 
-    /// How many positions are in the set.
+    /// Returns the number of positions in the set.
     pub(super) fn count(&self) -> usize {
         self.count as usize
     }
 
-    /// How many positions of the set lie before `at`, if `at` is one of them.
+    /// Returns the number of positions in the set before `at`, or `None` if `at` is not in the set.
     #[inline]
     pub(super) fn rank(&self, at: usize) -> Option<usize> {
         let word = *self.words.get(at / 64)?;
@@ -48,13 +48,14 @@ impl RankedBits {
         (word & bit != 0).then(|| (self.before.get(at / 64).copied().unwrap_or(0) + below) as usize)
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         self.words.len() * 12
     }
 }
 
-/// Appends which positions are in a set as the lengths of runs, first of those that are not.
+/// Appends a set as the lengths of alternating runs, starting with positions that are not in the
+/// set.
 pub(super) fn encode_runs(
     in_set: impl Iterator<Item = bool>,
     effort: Effort,
@@ -74,7 +75,7 @@ pub(super) fn encode_runs(
     integers::encode(&runs, effort, out)
 }
 
-/// Reads what [`encode_runs`] wrote of `len` positions.
+/// Decodes what [`encode_runs`] wrote for `len` positions.
 pub(super) fn decode_runs(bytes: &[u8], len: usize) -> CodecResult<RankedBits> {
     let mut reader = Reader::new(bytes);
     let mut runs = Vec::new();
@@ -85,7 +86,7 @@ pub(super) fn decode_runs(bytes: &[u8], len: usize) -> CodecResult<RankedBits> {
     for (i, run) in runs.into_iter().enumerate() {
         let end = usize::try_from(run).ok().and_then(|run| at.checked_add(run));
         let end = end.filter(|end| *end <= len);
-        let end = end.ok_or_else(|| CodecError::new("runs go beyond the rows"))?;
+        let end = end.ok_or_else(|| CodecError::new("runs extend past the last row"))?;
         if i % 2 == 1 {
             for position in at..end {
                 if let Some(word) = words.get_mut(position / 64) {
@@ -96,7 +97,7 @@ pub(super) fn decode_runs(bytes: &[u8], len: usize) -> CodecResult<RankedBits> {
         at = end;
     }
     if at != len {
-        return Err(CodecError::new("runs end before the rows"));
+        return Err(CodecError::new("runs end before the last row"));
     }
     Ok(RankedBits::of_words(words))
 }

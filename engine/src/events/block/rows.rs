@@ -1,25 +1,25 @@
-//! Whole rows, put together from all columns.
+//! Reads whole rows by joining all columns.
 
 use std::sync::Arc;
 
 use super::clusters::Clusters;
 use super::codes::ColumnCodes;
-use super::header::{Column, ColumnTexts, FIRST_TAG, NAME, SectionKind, USER};
+use super::header::{Column, ColumnStrings, FIRST_TAG, NAME, SectionKind, USER};
 use super::ids::Ids;
-use super::pages::{Pages, Texts};
+use super::pages::{NumberPages, StringPages};
 use super::parts::Parts;
 use super::properties::PropertyReader;
 use super::ranks::RankedBits;
 use crate::error::Result;
 use crate::model::{Event, EventId, EventRow, EventRows, TextId, TimestampMs};
 
-/// Reads rows of one block. Holds what it has read, so that it is used for many rows, then dropped.
+/// Reads rows of one block. Holds all pages that it has read: open it for many rows, then drop it.
 pub(super) struct RowReader<'p> {
     parts: &'p Parts<'p>,
     times: Arc<Vec<i64>>,
     ids: Arc<Ids>,
     clusters: Arc<Clusters>,
-    columns: Vec<TextReader<'p>>,
+    columns: Vec<StringReader<'p>>,
     values: ValueReader<'p>,
     properties: Option<PropertyReader<'p>>,
 }
@@ -32,23 +32,23 @@ impl<'p> RowReader<'p> {
             times: parts.times()?,
             ids: parts.ids()?,
             clusters: parts.clusters()?,
-            columns: columns.map(|n| TextReader::open(parts, n)).collect::<Result<_>>()?,
+            columns: columns.map(|n| StringReader::open(parts, n)).collect::<Result<_>>()?,
             values: ValueReader::open(parts)?,
             properties: PropertyReader::open(parts)?,
         })
     }
 
-    /// A row as an event.
+    /// Returns a row as an event.
     pub(super) fn event(&mut self, row: usize) -> Result<Event> {
-        let mut texts = self.columns.iter_mut();
-        let mut owned = |column: &mut TextReader<'p>| {
+        let mut strings = self.columns.iter_mut();
+        let mut owned = |column: &mut StringReader<'p>| {
             let code = column.codes.code(row);
             if code == 0 { Ok(None) } else { column.text(code).map(|text| Some(text.to_owned())) }
         };
-        let name = texts.next().map_or(Ok(None), &mut owned)?;
-        let user = texts.next().map_or(Ok(None), &mut owned)?;
+        let name = strings.next().map_or(Ok(None), &mut owned)?;
+        let user = strings.next().map_or(Ok(None), &mut owned)?;
         let mut tags = Vec::new();
-        for column in texts {
+        for column in strings {
             if let Some(value) = owned(column)? {
                 tags.push((column.column.key.as_ref().to_owned(), value));
             }
@@ -69,7 +69,7 @@ impl<'p> RowReader<'p> {
         })
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub(super) fn all(&mut self) -> Result<EventRows> {
         let mut rows = EventRows::default();
         let rows_of_block = self.parts.rows();
@@ -96,18 +96,21 @@ impl<'p> RowReader<'p> {
         Ok(rows)
     }
 
-    /// The texts of all rows, column by column: there may be far more columns than a row has tags.
+    /// Reads names, users and tags of all rows column by column: a block may have far more columns
+    /// than a row has tags.
     fn tags_of_rows(
         &mut self,
         rows: &mut EventRows,
         names: &mut [Option<TextId>],
         users: &mut [Option<TextId>],
     ) -> Result<RowTags> {
-        let mut tags =
-            RowTags::with_room(self.parts.rows(), self.columns.iter().skip(FIRST_TAG as usize));
+        let mut tags = RowTags::with_capacity_for(
+            self.parts.rows(),
+            self.columns.iter().skip(FIRST_TAG as usize),
+        );
         for (number, column) in (0..).zip(&mut self.columns) {
             let key = rows.intern(&column.column.key);
-            let mut known: Vec<Option<TextId>> = vec![None; column.column.texts() + 1];
+            let mut known: Vec<Option<TextId>> = vec![None; column.column.strings() + 1];
             let mut cells = Vec::new();
             column.codes.each(|row, code| cells.push((row, code)));
             for (row, code) in cells {
@@ -137,20 +140,20 @@ fn set(of_rows: &mut [Option<TextId>], row: u32, text: TextId) {
     }
 }
 
-/// The tags of each row, in one list.
+/// The tags of all rows in one list.
 struct RowTags {
-    /// Where the tags of each row begin, and behind the last.
+    /// Index of the first tag of each row, and the end of the last one.
     starts: Vec<u32>,
-    /// Where the next tag of each row goes.
+    /// Index of the next tag to be added to each row.
     next: Vec<u32>,
     tags: Vec<(TextId, TextId)>,
 }
 
 impl RowTags {
-    /// Room for the tags in `columns`.
-    fn with_room<'c, 'p: 'c>(
+    /// Allocates space for the tags in `columns`.
+    fn with_capacity_for<'c, 'p: 'c>(
         rows: usize,
-        columns: impl Iterator<Item = &'c TextReader<'p>>,
+        columns: impl Iterator<Item = &'c StringReader<'p>>,
     ) -> Self {
         let mut starts = vec![0u32; rows + 1];
         for column in columns {
@@ -169,7 +172,7 @@ impl RowTags {
         Self { next: starts.clone(), starts, tags: vec![none; before as usize] }
     }
 
-    /// Adds a tag of a row, behind those before it.
+    /// Adds a tag to a row, after those added before.
     fn push(&mut self, row: u32, tag: (TextId, TextId)) {
         let Some(next) = self.next.get_mut(row as usize) else { return };
         if let Some(slot) = self.tags.get_mut(*next as usize) {
@@ -187,35 +190,41 @@ impl RowTags {
     }
 }
 
-/// A column of texts.
-pub(super) struct TextReader<'p> {
+/// A reader of a column of strings.
+pub(super) struct StringReader<'p> {
     column: &'p Column,
     codes: Arc<ColumnCodes>,
-    /// The texts that are not in the header.
-    many: Option<Texts<'p>>,
+    /// The strings, if they are not in the header.
+    many: Option<StringPages<'p>>,
 }
 
-impl<'p> TextReader<'p> {
+impl<'p> StringReader<'p> {
     pub(super) fn open(parts: &'p Parts<'p>, number: u32) -> Result<Self> {
         let column = parts.column(number)?;
-        let many = match column.texts {
-            ColumnTexts::Few(_) => None,
-            ColumnTexts::Many { .. } => Some(Texts::open(parts, SectionKind::Texts, number)?),
+        let many = match column.strings {
+            ColumnStrings::Few(_) => None,
+            ColumnStrings::Many { .. } => {
+                Some(StringPages::open(parts, SectionKind::Strings, number)?)
+            }
         };
         Ok(Self { column, codes: parts.codes(number)?, many })
     }
 
-    /// The text of a code, from 1.
+    /// Returns the string of a code, from 1.
     pub(super) fn text(&mut self, code: u32) -> Result<&str> {
         let rank = code.wrapping_sub(1) as usize;
-        match (&mut self.many, &self.column.texts) {
-            (Some(texts), _) => texts.get(rank),
-            (None, ColumnTexts::Few(texts)) => Ok(texts.get(rank).map_or("", |(text, _)| text)),
-            (None, ColumnTexts::Many { .. }) => unreachable!("texts of many are opened"),
+        match (&mut self.many, &self.column.strings) {
+            (Some(strings), _) => strings.get(rank),
+            (None, ColumnStrings::Few(strings)) => {
+                Ok(strings.get(rank).map_or("", |(text, _)| text))
+            }
+            (None, ColumnStrings::Many { .. }) => {
+                unreachable!("strings outside of the header are opened")
+            }
         }
     }
 
-    /// The text of a code, from 1, as one of `rows`.
+    /// Returns the string of a code, from 1, interned in `rows`.
     fn interned(
         &mut self,
         code: u32,
@@ -236,17 +245,17 @@ impl<'p> TextReader<'p> {
 /// The values of a block, by position in clustered order.
 pub(super) struct ValueReader<'p> {
     presence: Arc<RankedBits>,
-    pages: Pages<'p, f64>,
+    pages: NumberPages<'p, f64>,
 }
 
 impl<'p> ValueReader<'p> {
     pub(super) fn open(parts: &'p Parts<'p>) -> Result<Self> {
         let presence = parts.value_presence()?;
-        let pages = Pages::floats(parts, (SectionKind::Values, 0), presence.count());
+        let pages = NumberPages::floats(parts, (SectionKind::Values, 0), presence.count());
         Ok(Self { presence, pages })
     }
 
-    /// The value of the row at a position.
+    /// Returns the value of the row at a position.
     #[inline]
     pub(super) fn get(&mut self, position: usize) -> Result<Option<f64>> {
         self.presence.rank(position).map(|at| self.pages.get(at)).transpose()

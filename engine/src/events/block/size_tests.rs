@@ -1,37 +1,37 @@
-//! What an event costs on disk, and the bytes of a small block, one by one.
+//! The size of events on disk, and the exact bytes of a small block.
 
 use super::header::Header;
-use super::tests::Dice;
+use super::tests::TestRandom;
 use super::*;
 use crate::codec::integers::Effort;
 use crate::limits::EVENT_BLOCK_ROWS_MAX;
 use crate::model::{EventId, EventRows, NewEvent, Properties, TimestampMs};
 
 const DAY_START: i64 = 20_000 * 86_400_000;
-/// Bytes of an event of the kind below: what the project promises.
+/// Maximum bytes per event of [`ordinary_block`]: a documented promise of the project.
 const EVENT_BYTES_MAX: usize = 22;
 
-/// A full block out of a day of five million events: 20 names, 100 000 users, values of two decimals, three tags, small
-/// properties.
+/// Returns a full block out of a day of five million events: 20 names, 100 000 users, values with
+/// two decimals, three tags, small properties.
 fn ordinary_block() -> EventRows {
-    let dice = Dice::new(1);
+    let random = TestRandom::new(1);
     let mut rows = EventRows::default();
     let mut time = DAY_START as f64;
     for number in 0..EVENT_BLOCK_ROWS_MAX as u64 {
-        time -= 17.28 * (1.0 - dice.below(1 << 30) as f64 / (1u64 << 30) as f64).ln();
-        let user = format!("user-{}", dice.below(100_000));
-        let (page, country, plan) = (dice.below(50), dice.below(5), dice.below(3));
-        let texts = [format!("page-{page}"), format!("c{country}"), format!("device-{plan}")];
-        let total = dice.below(20_000) as f64 / 100.0;
-        let plan = ["free", "pro", "team"][dice.below(3) as usize];
+        time -= 17.28 * (1.0 - random.below(1 << 30) as f64 / (1u64 << 30) as f64).ln();
+        let user = format!("user-{}", random.below(100_000));
+        let (page, country, plan) = (random.below(50), random.below(5), random.below(3));
+        let strings = [format!("page-{page}"), format!("c{country}"), format!("device-{plan}")];
+        let total = random.below(20_000) as f64 / 100.0;
+        let plan = ["free", "pro", "team"][random.below(3) as usize];
         let text =
-            format!(r#"{{"plan":"{plan}","items":{},"total":{total:?}}}"#, dice.below(9) + 1);
+            format!(r#"{{"plan":"{plan}","items":{},"total":{total:?}}}"#, random.below(9) + 1);
         let event = NewEvent {
-            name: &format!("name.of.event-{}", dice.below(20)),
+            name: &format!("name.of.event-{}", random.below(20)),
             time: TimestampMs(time as i64),
             user: Some(&user),
-            value: Some(dice.below(50_000) as f64 / 100.0),
-            tags: &[("country", &texts[1]), ("device", &texts[2]), ("page", &texts[0])],
+            value: Some(random.below(50_000) as f64 / 100.0),
+            tags: &[("country", &strings[1]), ("device", &strings[2]), ("page", &strings[0])],
             properties: Some(&Properties::parse(&text).unwrap()),
         };
         let received = TimestampMs(time as i64 / 1000 * 1000 + 1000);
@@ -51,13 +51,13 @@ fn an_ordinary_event_takes_few_bytes() {
             let per_event = section.length() as f64 / rows.len() as f64;
             println!("{effort:?} {:?} {}: {per_event:.3} bytes", section.kind, section.number);
         }
-        println!("{effort:?}: {:.3} bytes an event", bytes.len() as f64 / rows.len() as f64);
+        println!("{effort:?}: {:.3} bytes per event", bytes.len() as f64 / rows.len() as f64);
         assert!(bytes.len() <= rows.len() * EVENT_BYTES_MAX, "{} bytes", bytes.len());
     }
 }
 
 #[test]
-fn the_stored_form_does_not_change() {
+fn the_stored_format_does_not_change() {
     let mut rows = EventRows::default();
     let properties = Properties::parse(r#"{"n":7}"#).unwrap();
     let event = NewEvent {
@@ -76,7 +76,7 @@ fn the_stored_form_does_not_change() {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let stored = [
         "7100000009016fc1c8b9ed2bd677", // length of the header, frame
-        "028a809ccdca64000c",           // rows, first time, last less first, bytes of texts
+        "028a809ccdca64000c",           // rows, first time, last less first, bytes of strings
         "03000002016101016201000001017501016b0001017601", // columns
         "0a",                           // sections
         "010003040e8115",               // times

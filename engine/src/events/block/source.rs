@@ -1,4 +1,4 @@
-//! A block as a source of questions.
+//! A block as an event source.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,25 +6,28 @@ use std::sync::Arc;
 use roaring::{MultiOps, RoaringBitmap};
 
 use super::cache::Part;
-use super::header::{ColumnTexts, NAME, SectionKind, USER};
+use super::header::{ColumnStrings, NAME, SectionKind, USER};
 use super::memory::InMemory;
 use super::open::EventBlock;
-use super::pages::Texts;
+use super::pages::Strings;
 use super::properties::PropertyReader;
 use super::rows::{RowReader, ValueReader};
 use crate::error::Result;
-use crate::events::{Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
+use crate::events::{
+    CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,
+};
 use crate::fingerprint::fingerprint;
 use crate::model::{
     Event, EventField, EventGroupBy, EventId, NameFilter, TagCondition, TagFilter, TagValues,
 };
 
-/// One row in so many is few: then their codes are looked at one by one, rather than that bitmaps are put together.
+/// If fewer than one row in this many is selected, their codes are checked one by one, which is
+/// faster than combining bitmaps.
 const ROWS_AMONG: u64 = 16;
-/// Looking up one text of a column in pages costs as much as reading so many of them in their order, at least.
-const TEXTS_PER_LOOKUP: usize = 64;
+/// Looking up one string in the pages of a column costs at least as much as scanning this many.
+const STRINGS_PER_LOOKUP: usize = 64;
 
-impl Source for EventBlock<'_> {
+impl EventSource for EventBlock<'_> {
     fn rows(&self) -> u32 {
         self.parts.header().extent.rows
     }
@@ -43,22 +46,22 @@ impl Source for EventBlock<'_> {
         positions.iter().map(id).collect()
     }
 
-    fn with_name(&self, filter: &NameFilter) -> Result<Rows> {
+    fn with_name(&self, filter: &NameFilter) -> Result<RowSet> {
         match filter {
-            NameFilter::Any => Ok(Rows::All),
-            NameFilter::Exactly(name) => self.with_texts(NAME, std::slice::from_ref(name)),
+            NameFilter::Any => Ok(RowSet::All),
+            NameFilter::Exactly(name) => self.with_strings(NAME, std::slice::from_ref(name)),
             NameFilter::Prefix(prefix) => self.with_prefix(NAME, prefix),
             NameFilter::PrefixBut { prefix, but } => {
                 let codes = self.codes_of_prefix_but(NAME, prefix, but)?;
                 let all = prefix.is_empty() && codes.len() == 1;
-                if all { Ok(Rows::All) } else { self.with_codes(NAME, codes) }
+                if all { Ok(RowSet::All) } else { self.with_codes(NAME, codes) }
             }
         }
     }
 
-    fn named_among(&self, filter: &NameFilter, rows: Rows) -> Result<Rows> {
+    fn named_among(&self, filter: &NameFilter, rows: RowSet) -> Result<RowSet> {
         let few = |rows: &RoaringBitmap| rows.len() * ROWS_AMONG < u64::from(self.rows());
-        let Rows::Some(some) = &rows else { return self.with_name(filter) };
+        let RowSet::Some(some) = &rows else { return self.with_name(filter) };
         if !few(some) {
             return Ok(rows.and(self.with_name(filter)?));
         }
@@ -73,17 +76,17 @@ impl Source for EventBlock<'_> {
             let code = codes.code(*row as usize);
             wanted.iter().any(|range| range.contains(&code))
         });
-        Ok(Rows::Some(RoaringBitmap::from_sorted_iter(named).unwrap_or_default()))
+        Ok(RowSet::Some(RoaringBitmap::from_sorted_iter(named).unwrap_or_default()))
     }
 
-    fn with_user(&self, user: &str) -> Result<Rows> {
-        self.with_texts(USER, &[user])
+    fn with_user(&self, user: &str) -> Result<RowSet> {
+        self.with_strings(USER, &[user])
     }
 
-    fn with_tag(&self, filter: &TagFilter) -> Result<Rows> {
+    fn with_tag(&self, filter: &TagFilter) -> Result<RowSet> {
         let Some(column) = self.parts.header().tag(&filter.key) else {
             let absent_matches = filter.condition.matches_absent();
-            return Ok(if absent_matches { Rows::All } else { Rows::none() });
+            return Ok(if absent_matches { RowSet::All } else { RowSet::none() });
         };
         match &filter.condition {
             TagCondition::AnyOf(values) => self.with_values(column, values),
@@ -94,34 +97,34 @@ impl Source for EventBlock<'_> {
         }
     }
 
-    fn counts(&self, by: &EventGroupBy) -> Result<Option<Counts>> {
+    fn counts(&self, by: &EventGroupBy) -> Result<Option<StringCounts>> {
         let Some(column) = self.column_of(by) else { return Ok(Some(Vec::new())) };
-        Ok(match &self.parts.column(column)?.texts {
-            ColumnTexts::Few(texts) => Some(texts.clone()),
-            ColumnTexts::Many { .. } => None,
+        Ok(match &self.parts.column(column)?.strings {
+            ColumnStrings::Few(strings) => Some(strings.clone()),
+            ColumnStrings::Many { .. } => None,
         })
     }
 
-    fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {
+    fn groups(&self, by: &EventGroupBy) -> Result<Arc<CodedColumn>> {
         match self.column_of(by) {
             Some(column) => self.codes(column),
             None => {
                 let codes = vec![NO_CODE; self.rows() as usize];
-                Ok(Arc::new(Codes { texts: Vec::new(), codes, rows: Some(Vec::new()) }))
+                Ok(Arc::new(CodedColumn { strings: Vec::new(), codes, rows: Some(Vec::new()) }))
             }
         }
     }
 
-    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>> {
+    fn string_hashes(&self, of: &EventGroupBy) -> Result<Arc<StringHashes>> {
         let Some(column) = self.column_of(of) else {
             let codes = vec![NO_CODE; self.rows() as usize];
-            return Ok(Arc::new(TextHashes { hashes: Vec::new(), codes }));
+            return Ok(Arc::new(StringHashes { hashes: Vec::new(), codes }));
         };
-        self.parts.made(Part::TextHashes(column), || {
-            let mut hashes = Vec::with_capacity(self.parts.column(column)?.texts());
-            self.parts.each_text(column, |text| hashes.push(fingerprint(text.as_bytes())))?;
+        self.parts.get_or_compute(Part::StringHashes(column), || {
+            let mut hashes = Vec::with_capacity(self.parts.column(column)?.strings());
+            self.parts.each_string(column, |text| hashes.push(fingerprint(text.as_bytes())))?;
             let codes = self.parts.codes(column)?.to_dense(self.parts.rows(), NO_CODE);
-            Ok(TextHashes { hashes, codes })
+            Ok(StringHashes { hashes, codes })
         })
     }
 
@@ -129,10 +132,10 @@ impl Source for EventBlock<'_> {
         self.parts.user_hashes()
     }
 
-    fn numbers(&self, field: &EventField, rows: &Rows) -> Result<Numbers> {
+    fn numbers(&self, field: &EventField, rows: &RowSet) -> Result<Numbers> {
         match rows {
-            Rows::All => self.numbers_of(field, self.rows() as usize, 0..self.rows()),
-            Rows::Some(rows) => self.numbers_of(field, rows.len() as usize, rows.iter()),
+            RowSet::All => self.numbers_of(field, self.rows() as usize, 0..self.rows()),
+            RowSet::Some(rows) => self.numbers_of(field, rows.len() as usize, rows.iter()),
         }
     }
 
@@ -146,7 +149,7 @@ impl Source for EventBlock<'_> {
 }
 
 impl EventBlock<'_> {
-    /// The column that holds a text of events; none when no row has it.
+    /// Returns the column of a grouping key, or `None` if no row has it.
     fn column_of(&self, text: &EventGroupBy) -> Option<u32> {
         match text {
             EventGroupBy::Name => Some(NAME),
@@ -156,17 +159,18 @@ impl EventBlock<'_> {
     }
 
     fn no_row(&self) -> crate::error::Error {
-        self.parts.damaged("a row is asked for that it does not have")
+        self.parts.damaged("no such row")
     }
 
-    /// The rows with one of these texts, which are sorted.
-    fn with_texts<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Rows> {
+    /// Returns the rows with one of these strings, which must be sorted.
+    fn with_strings<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<RowSet> {
         self.with_codes(column, self.codes_of(column, wanted)?)
     }
 
-    /// The rows with one of these values of a tag. Those without the tag have the empty value.
-    fn with_values(&self, column: u32, values: &TagValues) -> Result<Rows> {
-        let rows = self.with_texts(column, values)?;
+    /// Returns the rows with one of these values of a tag. Rows without the tag have the empty
+    /// value.
+    fn with_values(&self, column: u32, values: &TagValues) -> Result<RowSet> {
+        let rows = self.with_strings(column, values)?;
         if !values.contains("") {
             return Ok(rows);
         }
@@ -174,35 +178,36 @@ impl EventBlock<'_> {
         Ok(rows.or(absent, self.rows()))
     }
 
-    /// The rows with a text that begins like this.
-    fn with_prefix(&self, column: u32, prefix: &str) -> Result<Rows> {
+    /// Returns the rows whose string starts with `prefix`.
+    fn with_prefix(&self, column: u32, prefix: &str) -> Result<RowSet> {
         self.with_codes(column, vec![self.codes_of_prefix(column, prefix)?])
     }
 
-    /// The codes of texts, which are sorted; an empty range for one that no row has.
+    /// Returns the codes of strings, which must be sorted, as ranges. Strings that do not occur
+    /// give an empty range or none.
     fn codes_of<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Vec<Range<u32>>> {
-        debug_assert!(wanted.is_sorted_by(|a, b| a.as_ref() <= b.as_ref()), "sorted texts");
+        debug_assert!(wanted.is_sorted_by(|a, b| a.as_ref() <= b.as_ref()), "sorted strings");
         let of_column = self.parts.column(column)?;
-        let lookups_max = match of_column.texts {
-            ColumnTexts::Few(_) => of_column.texts(),
-            ColumnTexts::Many { .. } => of_column.texts() / TEXTS_PER_LOOKUP,
+        let lookups_max = match of_column.strings {
+            ColumnStrings::Few(_) => of_column.strings(),
+            ColumnStrings::Many { .. } => of_column.strings() / STRINGS_PER_LOOKUP,
         };
         if wanted.len() > lookups_max {
             return self.codes_among(column, wanted);
         }
         let mut codes = Vec::new();
-        match &of_column.texts {
-            ColumnTexts::Few(texts) => {
+        match &of_column.strings {
+            ColumnStrings::Few(strings) => {
                 for wanted in wanted {
-                    let rank = texts.binary_search_by(|(text, _)| (**text).cmp(wanted.as_ref()));
+                    let rank = strings.binary_search_by(|(text, _)| (**text).cmp(wanted.as_ref()));
                     codes.extend(rank.ok().map(|rank| code_range(rank, rank + 1)));
                 }
             }
-            ColumnTexts::Many { .. } => {
-                let mut texts = Texts::open(&self.parts, SectionKind::Texts, column)?;
+            ColumnStrings::Many { .. } => {
+                let mut strings = StringPages::open(&self.parts, SectionKind::Strings, column)?;
                 for wanted in wanted.iter().map(AsRef::as_ref) {
-                    let from = texts.partition_point(|text| text < wanted)?;
-                    let to = texts.partition_point(|text| text <= wanted)?;
+                    let from = strings.partition_point(|text| text < wanted)?;
+                    let to = strings.partition_point(|text| text <= wanted)?;
                     codes.push(code_range(from, to));
                 }
             }
@@ -210,11 +215,12 @@ impl EventBlock<'_> {
         Ok(codes)
     }
 
-    /// The same where much is wanted: the texts of the column are looked up among those, so that the price goes by what the block
-    /// has. Deletions may name more texts than all blocks have rows.
+    /// Like [`Self::codes_of`] for many wanted strings: scans the strings of the column and looks
+    /// each up in `wanted`, so that the cost depends on the size of the block. Deletions may name
+    /// more strings than all blocks have rows.
     fn codes_among<T: AsRef<str>>(&self, column: u32, wanted: &[T]) -> Result<Vec<Range<u32>>> {
         let (mut rank, mut codes) = (0, Vec::new());
-        self.parts.each_text(column, |text| {
+        self.parts.each_string(column, |text| {
             if wanted.binary_search_by(|wanted| wanted.as_ref().cmp(text)).is_ok() {
                 codes.push(code_range(rank, rank + 1));
             }
@@ -223,23 +229,25 @@ impl EventBlock<'_> {
         Ok(codes)
     }
 
+    /// Returns the codes of the strings that start with `prefix`.
     fn codes_of_prefix(&self, column: u32, prefix: &str) -> Result<Range<u32>> {
         let before = |text: &str| text < prefix;
         let until = |text: &str| text < prefix || text.starts_with(prefix);
-        Ok(match &self.parts.column(column)?.texts {
-            ColumnTexts::Few(texts) => {
-                let from = texts.partition_point(|(text, _)| before(text));
-                code_range(from, texts.partition_point(|(text, _)| until(text)))
+        Ok(match &self.parts.column(column)?.strings {
+            ColumnStrings::Few(strings) => {
+                let from = strings.partition_point(|(text, _)| before(text));
+                code_range(from, strings.partition_point(|(text, _)| until(text)))
             }
-            ColumnTexts::Many { .. } => {
-                let mut texts = Texts::open(&self.parts, SectionKind::Texts, column)?;
-                let from = texts.partition_point(before)?;
-                code_range(from, texts.partition_point(until)?)
+            ColumnStrings::Many { .. } => {
+                let mut strings = StringPages::open(&self.parts, SectionKind::Strings, column)?;
+                let from = strings.partition_point(before)?;
+                code_range(from, strings.partition_point(until)?)
             }
         })
     }
 
-    /// The codes of texts that begin with the one text and not with the other: those before and behind the others', or all in one range.
+    /// Returns the codes of strings that start with `prefix` but not with `but`: the ranges before
+    /// and after those of `but`, or a single range.
     fn codes_of_prefix_but(&self, column: u32, prefix: &str, but: &str) -> Result<Vec<Range<u32>>> {
         let all = self.codes_of_prefix(column, prefix)?;
         let out = self.codes_of_prefix(column, but)?;
@@ -250,22 +258,22 @@ impl EventBlock<'_> {
         Ok(vec![all.start..start, end..all.end])
     }
 
-    fn with_codes(&self, column: u32, mut codes: Vec<Range<u32>>) -> Result<Rows> {
+    fn with_codes(&self, column: u32, mut codes: Vec<Range<u32>>) -> Result<RowSet> {
         codes.retain(|range| !range.is_empty());
         if codes.is_empty() {
-            return Ok(Rows::none());
+            return Ok(RowSet::none());
         }
         let of_column = self.parts.column(column)?;
         let all = of_column.rows() == self.rows();
-        if all && codes.iter().any(|range| range.len() == of_column.texts()) {
-            return Ok(Rows::All);
+        if all && codes.iter().any(|range| range.len() == of_column.strings()) {
+            return Ok(RowSet::All);
         }
-        let rows = match of_column.texts {
-            ColumnTexts::Many { .. } => {
+        let rows = match of_column.strings {
+            ColumnStrings::Many { .. } => {
                 codes.sort_unstable_by_key(|range| range.start);
                 self.parts.codes(column)?.rows_in(&codes)
             }
-            ColumnTexts::Few(_) => {
+            ColumnStrings::Few(_) => {
                 let bitmaps = self.parts.bitmaps(column)?;
                 let wanted = codes.into_iter().filter_map(|range| {
                     bitmaps.0.get(range.start as usize - 1..range.end as usize - 1)
@@ -277,19 +285,19 @@ impl EventBlock<'_> {
                 }
             }
         };
-        Ok(if rows.len() == u64::from(self.rows()) { Rows::All } else { Rows::Some(rows) })
+        Ok(if rows.len() == u64::from(self.rows()) { RowSet::All } else { RowSet::Some(rows) })
     }
 
-    fn codes(&self, column: u32) -> Result<Arc<Codes>> {
-        self.parts.made(Part::Groups(column), || {
-            let mut texts = Vec::with_capacity(self.parts.column(column)?.texts());
-            self.parts.each_text(column, |text| texts.push(text.into()))?;
-            let rows = match self.parts.column(column)?.texts {
-                ColumnTexts::Few(_) => Some(self.parts.bitmaps(column)?.0.clone()),
-                ColumnTexts::Many { .. } => None,
+    fn codes(&self, column: u32) -> Result<Arc<CodedColumn>> {
+        self.parts.get_or_compute(Part::Groups(column), || {
+            let mut strings = Vec::with_capacity(self.parts.column(column)?.strings());
+            self.parts.each_string(column, |text| strings.push(text.into()))?;
+            let rows = match self.parts.column(column)?.strings {
+                ColumnStrings::Few(_) => Some(self.parts.bitmaps(column)?.0.clone()),
+                ColumnStrings::Many { .. } => None,
             };
             let codes = self.parts.codes(column)?.to_dense(self.parts.rows(), NO_CODE);
-            Ok(Codes { texts, codes, rows })
+            Ok(CodedColumn { strings, codes, rows })
         })
     }
 
@@ -325,21 +333,21 @@ impl EventBlock<'_> {
     }
 }
 
-/// The codes of the texts of these ranks.
+/// Returns the codes of the strings with these ranks.
 fn code_range(from: usize, to: usize) -> Range<u32> {
     from as u32 + 1..to as u32 + 1
 }
 
-impl InMemory for TextHashes {
+impl InMemory for StringHashes {
     fn bytes(&self) -> usize {
         self.hashes.capacity() * size_of::<u128>() + self.codes.capacity() * size_of::<u32>()
     }
 }
 
-impl InMemory for Codes {
+impl InMemory for CodedColumn {
     fn bytes(&self) -> usize {
         let bitmaps = self.rows.iter().flatten().map(|rows| rows.serialized_size() + 64);
-        let texts = self.texts.iter().map(|text| text.len() + 32);
-        self.codes.capacity() * 4 + texts.sum::<usize>() + bitmaps.sum::<usize>()
+        let strings = self.strings.iter().map(|text| text.len() + 32);
+        self.codes.capacity() * 4 + strings.sum::<usize>() + bitmaps.sum::<usize>()
     }
 }

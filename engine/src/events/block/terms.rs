@@ -1,33 +1,34 @@
-//! The texts of rows that come from several sources, as numbers of one interner; and columns of them as sorted codes.
+//! Interns the strings of rows from several sources as common numbers, and makes columns of sorted
+//! codes from them.
 
 use std::borrow::Cow;
 
-use super::header::{Column, ColumnTexts};
+use super::header::{Column, ColumnStrings};
 use crate::limits::EVENT_FEW_TEXTS_MAX;
 use crate::model::{EventRows, Interner, TextId};
 
 const UNKNOWN: u32 = u32::MAX;
 
-/// Numbers that texts have in all sources alike.
+/// Numbers for strings, common to all sources.
 pub(super) struct Terms<'a> {
     sources: &'a [&'a EventRows],
-    texts: Cow<'a, Interner>,
-    /// The number of each text of each source, as far as known; empty when there is but one source.
+    strings: Cow<'a, Interner>,
+    /// The number of each string of each source, once assigned; empty if there is only one source.
     known: Vec<Vec<u32>>,
 }
 
 impl<'a> Terms<'a> {
     pub(super) fn new(sources: &'a [&'a EventRows]) -> Self {
         match sources {
-            [only] => Self { sources, texts: Cow::Borrowed(only.texts()), known: Vec::new() },
+            [only] => Self { sources, strings: Cow::Borrowed(only.texts()), known: Vec::new() },
             _ => {
                 let known = sources.iter().map(|rows| vec![UNKNOWN; rows.texts().len()]);
-                Self { sources, texts: Cow::Owned(Interner::default()), known: known.collect() }
+                Self { sources, strings: Cow::Owned(Interner::default()), known: known.collect() }
             }
         }
     }
 
-    /// The number of a text of a source.
+    /// Returns the number of a string of a source.
     #[inline]
     pub(super) fn number(&mut self, source: u32, id: TextId) -> u32 {
         let slot =
@@ -35,34 +36,34 @@ impl<'a> Terms<'a> {
         let Some(slot) = slot else { return id.0 };
         if *slot == UNKNOWN {
             let text = self.sources.get(source as usize).map(|rows| rows.texts().text(id));
-            *slot = self.texts.to_mut().intern(text.unwrap_or_default()).0;
+            *slot = self.strings.to_mut().intern(text.unwrap_or_default()).0;
         }
         *slot
     }
 
-    /// The text of a number.
+    /// Returns the string of a number.
     pub(super) fn text(&self, number: u32) -> &str {
-        self.texts.text(TextId(number))
+        self.strings.text(TextId(number))
     }
 
-    /// How many texts there are.
+    /// Returns the number of strings.
     pub(super) fn len(&self) -> usize {
-        self.texts.len()
+        self.strings.len()
     }
 }
 
 /// A column to be written.
-pub(super) struct TextColumn<'t> {
+pub(super) struct StringColumn<'t> {
     pub(super) column: Column,
-    /// All texts, sorted.
-    pub(super) texts: Vec<&'t str>,
+    /// The distinct strings, sorted.
+    pub(super) strings: Vec<&'t str>,
     /// Row and code, from 1; ascending by row.
     pub(super) cells: Vec<(u32, u32)>,
 }
 
-/// Makes columns of texts. Keeps a table as large as the interner between them.
+/// Makes columns of strings. Reuses a table with one entry per interned string.
 pub(super) struct Ranks {
-    /// The rank of a text in the column that is being made.
+    /// The rank of each string in the column that is being made.
     ranks: Vec<u32>,
 }
 
@@ -71,13 +72,13 @@ impl Ranks {
         Self { ranks: vec![UNKNOWN; terms.len()] }
     }
 
-    /// The column of `cells`: row and number of the text, ascending by row.
+    /// Makes the column of `cells`: row and number of the string, ascending by row.
     pub(super) fn column<'t>(
         &mut self,
         key: &str,
         terms: &'t Terms<'_>,
         mut cells: Vec<(u32, u32)>,
-    ) -> TextColumn<'t> {
+    ) -> StringColumn<'t> {
         let mut distinct: Vec<u32> = Vec::new();
         for (_, number) in &cells {
             if let Some(rank) = self.ranks.get_mut(*number as usize)
@@ -100,13 +101,13 @@ impl Ranks {
             *cell = rank + 1;
         }
         sorted.iter().for_each(|number| self.set(*number, UNKNOWN));
-        let texts: Vec<&str> = sorted.iter().map(|number| terms.text(*number)).collect();
-        let column_texts = if texts.len() <= EVENT_FEW_TEXTS_MAX {
-            ColumnTexts::Few(texts.iter().map(|t| Box::from(*t)).zip(counts).collect())
+        let strings: Vec<&str> = sorted.iter().map(|number| terms.text(*number)).collect();
+        let column_strings = if strings.len() <= EVENT_FEW_TEXTS_MAX {
+            ColumnStrings::Few(strings.iter().map(|t| Box::from(*t)).zip(counts).collect())
         } else {
-            ColumnTexts::Many { texts: texts.len() as u32, rows: cells.len() as u32 }
+            ColumnStrings::Many { strings: strings.len() as u32, rows: cells.len() as u32 }
         };
-        TextColumn { column: Column { key: key.into(), texts: column_texts }, texts, cells }
+        StringColumn { column: Column { key: key.into(), strings: column_strings }, strings, cells }
     }
 
     fn set(&mut self, number: u32, rank: u32) {
@@ -116,7 +117,8 @@ impl Ranks {
     }
 }
 
-/// Numbers of texts, sorted by text. Compares the eight bytes after what all texts share before it looks at the texts.
+/// Sorts numbers of strings by string. Compares the eight bytes after the common prefix of all
+/// strings before it compares whole strings.
 pub(super) fn sort<'t>(numbers: Vec<u32>, text: impl Fn(u32) -> &'t str) -> Vec<u32> {
     let mut shared: Option<&[u8]> = None;
     for number in &numbers {

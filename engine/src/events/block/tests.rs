@@ -1,5 +1,5 @@
-//! What a block promises: what goes in comes out, every answer is the one a look at every row gives, and damage is an
-//! error.
+//! What a block promises: decoding returns what was encoded, every query result equals that of a
+//! scan of all rows, and corruption is an error.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
-use crate::events::{NO_CODE, Numbers, Rows, Source};
+use crate::events::{EventSource, NO_CODE, Numbers, RowSet};
 use crate::model::{
     Event, EventField, EventGroupBy, EventId, EventRows, NameFilter, NewEvent, Properties,
     TagCondition, TagFilter, TimestampMs,
@@ -20,10 +20,10 @@ use crate::sketch::hash_member;
 const DAY_MS: i64 = 86_400_000;
 const DAY: u32 = 20_000;
 
-/// Numbers that look random and are the same in every run.
-pub(super) struct Dice(Cell<u64>);
+/// A deterministic pseudo-random number generator.
+pub(super) struct TestRandom(Cell<u64>);
 
-impl Dice {
+impl TestRandom {
     pub(super) fn new(seed: u64) -> Self {
         Self(Cell::new(seed))
     }
@@ -41,9 +41,9 @@ impl Dice {
     }
 }
 
-/// What a history of events is like.
+/// Parameters of a random history of events.
 #[derive(Clone, Debug)]
-struct Kind {
+struct HistoryKind {
     seed: u64,
     rows: usize,
     sources: usize,
@@ -55,14 +55,14 @@ struct Kind {
     values: u64,
 }
 
-fn kinds(rows: std::ops::Range<usize>) -> impl Strategy<Value = Kind> {
+fn kinds(rows: std::ops::Range<usize>) -> impl Strategy<Value = HistoryKind> {
     let pools = (1u64..400, 1u64..800, 1u64..600, 0u64..40, 1u64..6, 0u64..3);
     (any::<u64>(), rows, 1usize..4, pools).prop_map(
         |(seed, rows, sources, (names, users, tag_values, rare_tags, odd_properties, values))| {
-            // MagnitudeHistogram of the histories have few of everything.
+            // Half of the histories have few distinct strings.
             let few = |n: u64| if seed % 2 == 0 { n.min(7) } else { n };
             let (names, users, tag_values) = (few(names), few(users), few(tag_values));
-            Kind {
+            HistoryKind {
                 seed,
                 rows,
                 sources,
@@ -77,72 +77,73 @@ fn kinds(rows: std::ops::Range<usize>) -> impl Strategy<Value = Kind> {
     )
 }
 
-fn json(dice: &Dice, depth: u64) -> String {
+fn json(random: &TestRandom, depth: u64) -> String {
     let keys = ["a", "b", "a.b", "plan", "q\\\"", "é"];
-    let key = || keys[dice.below(6) as usize];
-    match dice.below(if depth > 3 { 8 } else { 11 }) {
-        0 => dice.below(100).to_string(),
-        1 => format!("{}", dice.below(1 << 62) as i64 - (1 << 61)),
-        2 => format!("{:?}", dice.below(100_000) as f64 / 100.0 - 300.0),
-        3 => format!("{:?}", f64::from_bits(dice.below(0x7fef_ffff_ffff_ffff))),
-        4 => format!("\"t{}\\n\\\"é\"", dice.below(30)),
-        5 => ["true", "false", "null"][dice.below(3) as usize].to_owned(),
-        6 => ["18446744073709551615", "-0.0", "9223372036854775808", "0"][dice.below(4) as usize]
+    let key = || keys[random.below(6) as usize];
+    match random.below(if depth > 3 { 8 } else { 11 }) {
+        0 => random.below(100).to_string(),
+        1 => format!("{}", random.below(1 << 62) as i64 - (1 << 61)),
+        2 => format!("{:?}", random.below(100_000) as f64 / 100.0 - 300.0),
+        3 => format!("{:?}", f64::from_bits(random.below(0x7fef_ffff_ffff_ffff))),
+        4 => format!("\"t{}\\n\\\"é\"", random.below(30)),
+        5 => ["true", "false", "null"][random.below(3) as usize].to_owned(),
+        6 => ["18446744073709551615", "-0.0", "9223372036854775808", "0"][random.below(4) as usize]
             .to_owned(),
-        7 => format!("\"{}\"", dice.below(u64::MAX)),
+        7 => format!("\"{}\"", random.below(u64::MAX)),
         8 => {
-            let items: Vec<String> = (0..dice.below(4)).map(|_| json(dice, depth + 1)).collect();
+            let items: Vec<String> =
+                (0..random.below(4)).map(|_| json(random, depth + 1)).collect();
             format!("[{}]", items.join(","))
         }
         _ => {
-            let items: Vec<String> = (0..dice.below(4))
-                .map(|_| format!("\"{}\":{}", key(), json(dice, depth + 1)))
+            let items: Vec<String> = (0..random.below(4))
+                .map(|_| format!("\"{}\":{}", key(), json(random, depth + 1)))
                 .collect();
             format!("{{{}}}", items.join(","))
         }
     }
 }
 
-fn properties(dice: &Dice, kind: &Kind) -> Option<Properties> {
-    let text = match dice.below(8 + kind.odd_properties) {
+fn properties(random: &TestRandom, kind: &HistoryKind) -> Option<Properties> {
+    let text = match random.below(8 + kind.odd_properties) {
         0 => return None,
         1..3 => format!(
             r#"{{"plan":"p{}","items":{},"total":{:?}}}"#,
-            dice.below(3),
-            dice.below(9),
-            dice.below(9999) as f64 / 100.0
+            random.below(3),
+            random.below(9),
+            random.below(9999) as f64 / 100.0
         ),
-        3 => format!(r#"{{"a":{{"b":{}}},"a.b":"{}"}}"#, dice.below(1000), dice.below(1 << 40)),
-        4 => format!(r#"{{"a":{:?},"ok":{}}}"#, dice.below(100) as f64 / 8.0, dice.one_in(2)),
-        5 => format!(r#"{{"list":[{}],"n":null,"o":{{}}}}"#, dice.below(5)),
-        6 => format!(r#"{{"a":{},"a":{}}}"#, dice.below(50), json(dice, 4)),
+        3 => format!(r#"{{"a":{{"b":{}}},"a.b":"{}"}}"#, random.below(1000), random.below(1 << 40)),
+        4 => format!(r#"{{"a":{:?},"ok":{}}}"#, random.below(100) as f64 / 8.0, random.one_in(2)),
+        5 => format!(r#"{{"list":[{}],"n":null,"o":{{}}}}"#, random.below(5)),
+        6 => format!(r#"{{"a":{},"a":{}}}"#, random.below(50), json(random, 4)),
         7 => "{}".to_owned(),
-        _ => format!("{{\"a\":{},\"b\":{}}}", json(dice, 0), json(dice, 0)),
+        _ => format!("{{\"a\":{},\"b\":{}}}", json(random, 0), json(random, 0)),
     };
     Some(Properties::parse(&text).unwrap())
 }
 
-/// A history: sources, and the rows of all of them in the order of a block.
-fn history(kind: &Kind) -> (Vec<EventRows>, Vec<(u32, u32)>) {
-    let dice = Dice::new(kind.seed);
+/// Returns a history: its sources, and the rows of all of them in block order.
+fn history(kind: &HistoryKind) -> (Vec<EventRows>, Vec<(u32, u32)>) {
+    let random = TestRandom::new(kind.seed);
     let mut sources = vec![EventRows::default(); kind.sources];
     let mut rows = Vec::new();
     for number in 0..kind.rows as u64 {
-        let name = format!("n{}", dice.below(kind.names));
-        let user = (!dice.one_in(5)).then(|| format!("user-{}", dice.below(kind.users)));
-        let value = (dice.below(2) < kind.values && name != "n1")
-            .then(|| dice.below(10_000) as f64 / if dice.one_in(40) { 7.0 } else { 100.0 });
-        let mut tags = vec![("zone".to_owned(), format!("z{}", dice.below(3)))];
-        if !dice.one_in(4) {
-            tags.push(("page".to_owned(), format!("/p/{}", dice.below(kind.tag_values))));
+        let name = format!("n{}", random.below(kind.names));
+        let user = (!random.one_in(5)).then(|| format!("user-{}", random.below(kind.users)));
+        let value = (random.below(2) < kind.values && name != "n1")
+            .then(|| random.below(10_000) as f64 / if random.one_in(40) { 7.0 } else { 100.0 });
+        let mut tags = vec![("zone".to_owned(), format!("z{}", random.below(3)))];
+        if !random.one_in(4) {
+            tags.push(("page".to_owned(), format!("/p/{}", random.below(kind.tag_values))));
         }
-        if kind.rare_tags > 0 && dice.one_in(3) {
-            tags.push((format!("rare{}", dice.below(kind.rare_tags)), "x".to_owned()));
+        if kind.rare_tags > 0 && random.one_in(3) {
+            tags.push((format!("rare{}", random.below(kind.rare_tags)), "x".to_owned()));
         }
-        let properties = properties(&dice, kind);
-        let time = i64::from(DAY) * DAY_MS + dice.below(5_000) as i64 * 17;
+        let properties = properties(&random, kind);
+        let time = i64::from(DAY) * DAY_MS + random.below(5_000) as i64 * 17;
         let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        let source = dice.below(kind.sources as u64) as usize;
+        let source = random.below(kind.sources as u64) as usize;
         let received = TimestampMs(time + 5 + (number / 50) as i64);
         sources[source].push(
             EventId::new(received, number),
@@ -165,25 +166,25 @@ fn history(kind: &Kind) -> (Vec<EventRows>, Vec<(u32, u32)>) {
     (sources, rows)
 }
 
-struct Sample {
+struct EncodedHistory {
     events: Vec<Event>,
     bytes: Vec<u8>,
     info: EventBlockInfo,
 }
 
-fn sample(kind: &Kind, effort: Effort) -> Sample {
+fn encode_history(kind: &HistoryKind, effort: Effort) -> EncodedHistory {
     let (sources, rows) = history(kind);
     let borrowed: Vec<&EventRows> = sources.iter().collect();
     let bytes = encode(&borrowed, &rows, effort).unwrap();
     let event =
         |(source, row): &(u32, u32)| sources[*source as usize].event(*row as usize).unwrap();
     let info = describe(EventBlockKey { day: DAY, sequence: 3 }, &bytes).unwrap();
-    Sample { events: rows.iter().map(event).collect(), bytes, info }
+    EncodedHistory { events: rows.iter().map(event).collect(), bytes, info }
 }
 
-fn positions(rows: Rows, of: usize) -> Vec<u32> {
-    if let Rows::Some(rows) = &rows {
-        assert!(rows.len() < of as u64, "all rows are said to be all");
+fn positions(rows: RowSet, of: usize) -> Vec<u32> {
+    if let RowSet::Some(rows) = &rows {
+        assert!(rows.len() < of as u64, "a full set must be RowSet::All");
     }
     rows.to_bitmap(of as u32).iter().collect()
 }
@@ -197,7 +198,7 @@ fn number_at(event: &Event, field: &EventField) -> Option<f64> {
     path.iter().try_fold(&value, |value, key| value.as_object()?.get(key))?.as_f64()
 }
 
-/// The rows whose events match, by looking at each.
+/// Returns the rows of matching events, by a scan.
 fn matching(events: &[Event], matches: impl Fn(&Event) -> bool) -> Vec<u32> {
     (0..).zip(events).filter(|(_, event)| matches(event)).map(|(row, _)| row).collect()
 }
@@ -206,8 +207,8 @@ fn tag<'e>(event: &'e Event, key: &str) -> Option<&'e str> {
     event.tags.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
 }
 
-fn check_source(sample: &Sample, block: &EventBlock<'_>) {
-    let events = &sample.events;
+fn check_source(encoded: &EncodedHistory, block: &EventBlock<'_>) {
+    let events = &encoded.events;
     let all = events.len();
     assert_eq!(block.rows() as usize, all);
     assert_eq!(block.time_bounds(), (events[0].time.0, events[all - 1].time.0));
@@ -234,7 +235,7 @@ fn check_source(sample: &Sample, block: &EventBlock<'_>) {
     let path = |keys: &[&str]| EventField::Property(keys.iter().map(|k| k.to_string()).collect());
     let of_name = block.with_name(&NameFilter::Exactly(events[0].name.clone())).unwrap();
     for field in paths.iter().map(|keys| path(keys)).chain([EventField::Value]) {
-        for rows in [&Rows::All, &of_name, &Rows::none()] {
+        for rows in [&RowSet::All, &of_name, &RowSet::none()] {
             let mut expected = Numbers::default();
             for row in rows.to_bitmap(all as u32) {
                 if let Some(number) = number_at(&events[row as usize], &field) {
@@ -257,7 +258,7 @@ fn check_filters(events: &[Event], block: &EventBlock<'_>) {
         let rows = block.with_name(&NameFilter::Prefix(prefix.into())).unwrap();
         assert_eq!(positions(rows, all), matching(events, |e| e.name.starts_with(prefix)));
     }
-    assert_eq!(block.with_name(&NameFilter::Any).unwrap(), Rows::All);
+    assert_eq!(block.with_name(&NameFilter::Any).unwrap(), RowSet::All);
     for user in ["user-0", "user-1", "user-77", "user-", "", "zz"] {
         let rows = block.with_user(user).unwrap();
         assert_eq!(positions(rows, all), matching(events, |e| e.user.as_deref() == Some(user)));
@@ -282,7 +283,8 @@ fn check_filters(events: &[Event], block: &EventBlock<'_>) {
     }
 }
 
-/// The rows with one of these values under a tag key, and those with another. No tag is the empty value.
+/// Checks the rows with one of these values of a tag, and the rows with other values. A missing tag
+/// is the empty value.
 fn check_values(events: &[Event], block: &EventBlock<'_>, key: &str, values: &[&str]) {
     let all = events.len();
     let owned: Vec<String> = values.iter().map(|v| (*v).to_owned()).collect();
@@ -303,7 +305,7 @@ fn check_groups(events: &[Event], block: &EventBlock<'_>, by: &EventGroupBy) {
     let groups = block.groups(by).unwrap();
     let found = groups.codes.iter().map(|code| match *code {
         NO_CODE => None,
-        code => Some(groups.texts[code as usize].to_string()),
+        code => Some(groups.strings[code as usize].to_string()),
     });
     assert!(found.eq(events.iter().map(text)));
     let mut expected: BTreeMap<String, Vec<u32>> = BTreeMap::new();
@@ -312,7 +314,7 @@ fn check_groups(events: &[Event], block: &EventBlock<'_>, by: &EventGroupBy) {
             expected.entry(text).or_default().push(row);
         }
     }
-    assert!(groups.texts.iter().map(|t| &**t).eq(expected.keys()), "each text once, sorted");
+    assert!(groups.strings.iter().map(|t| &**t).eq(expected.keys()), "distinct strings, sorted");
     assert_eq!(groups.rows.is_some(), expected.len() <= crate::limits::EVENT_FEW_TEXTS_MAX);
     let counts = block.counts(by).unwrap();
     assert_eq!(counts.is_some(), groups.rows.is_some());
@@ -324,49 +326,52 @@ fn check_groups(events: &[Event], block: &EventBlock<'_>, by: &EventGroupBy) {
     assert!(counts.is_none_or(|counts| counts.into_iter().eq(expected_counts)));
 }
 
-fn check_all(kind: &Kind, effort: Effort) {
-    let sample = sample(kind, effort);
-    assert_eq!(check(&sample.info, &sample.bytes), Ok(()));
-    let again = decode(&sample.bytes).unwrap();
-    assert_eq!(again.len(), sample.events.len());
-    for (row, event) in sample.events.iter().enumerate() {
+fn check_all(kind: &HistoryKind, effort: Effort) {
+    let encoded = encode_history(kind, effort);
+    assert_eq!(check(&encoded.info, &encoded.bytes), Ok(()));
+    let again = decode(&encoded.bytes).unwrap();
+    assert_eq!(again.len(), encoded.events.len());
+    for (row, event) in encoded.events.iter().enumerate() {
         assert_eq!(again.event(row).as_ref(), Some(event));
     }
     let order: Vec<(u32, u32)> = (0..again.len() as u32).map(|row| (0, row)).collect();
-    assert!(encode(&[&again], &order, effort).unwrap() == sample.bytes, "one form for one content");
+    assert!(
+        encode(&[&again], &order, effort).unwrap() == encoded.bytes,
+        "encoding is deterministic"
+    );
     let cache = PartsCache::new(64 << 20);
     let reads = AtomicUsize::new(0);
     let fetch = || {
         reads.fetch_add(1, Ordering::Relaxed);
-        Ok(sample.bytes.as_slice())
+        Ok(encoded.bytes.as_slice())
     };
     for opened in 1..=2 {
-        let block = EventBlock::open(&sample.info, &cache, fetch).unwrap();
-        check_source(&sample, &block);
+        let block = EventBlock::open(&encoded.info, &cache, fetch).unwrap();
+        check_source(&encoded, &block);
         assert_eq!(reads.load(Ordering::Relaxed), 1, "opened {opened} times, read once");
     }
     let tiny = PartsCache::new(2_000);
-    let block = EventBlock::open(&sample.info, &tiny, fetch).unwrap();
-    check_source(&sample, &block);
-    // More than the column has, and in no order: then all of its texts are read, which are not kept.
+    let block = EventBlock::open(&encoded.info, &tiny, fetch).unwrap();
+    check_source(&encoded, &block);
+    // Unsorted, and more than the column has, so that the strings of the column are scanned.
     let many: Vec<String> = (0..900).rev().step_by(2).map(|n| format!("/p/{n}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     ["page", "zone", "none"]
         .iter()
-        .for_each(|key| check_values(&sample.events, &block, key, &many));
+        .for_each(|key| check_values(&encoded.events, &block, key, &many));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
-    fn blocks_answer_as_a_look_at_every_row_does(kind in kinds(1..700), effort in 0usize..3) {
+    fn query_results_equal_those_of_a_scan(kind in kinds(1..700), effort in 0usize..3) {
         check_all(&kind, [Effort::Seal, Effort::Merge, Effort::Plain][effort]);
     }
 
     #[test]
-    fn any_difference_between_a_block_and_its_rows_is_seen(kind in kinds(1..200), row in any::<prop::sample::Index>()) {
+    fn any_difference_between_a_block_and_its_rows_is_detected(kind in kinds(1..200), row in any::<prop::sample::Index>()) {
         let (sources, rows) = history(&kind);
-        let block = sample(&kind, Effort::Seal).bytes;
+        let block = encode_history(&kind, Effort::Seal).bytes;
         let same = |sources: &[EventRows], rows: &[(u32, u32)]| {
             compare::compare(&sources.iter().collect::<Vec<_>>(), rows, &block).is_ok()
         };
@@ -386,33 +391,33 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_is_an_error(kind in kinds(1..60), at in any::<prop::sample::Index>(), to in 1u8..=255) {
-        let sample = sample(&kind, Effort::Seal);
-        let mut bytes = sample.bytes.clone();
+    fn a_changed_byte_is_detected(kind in kinds(1..60), at in any::<prop::sample::Index>(), to in 1u8..=255) {
+        let encoded = encode_history(&kind, Effort::Seal);
+        let mut bytes = encoded.bytes.clone();
         let at = at.index(bytes.len());
         bytes[at] ^= to;
-        prop_assert!(check(&sample.info, &bytes).is_err());
+        prop_assert!(check(&encoded.info, &bytes).is_err());
         prop_assert!(decode(&bytes).is_err());
         let cache = PartsCache::new(1 << 20);
-        let opened = EventBlock::open(&sample.info, &cache, || Ok(bytes.as_slice()));
-        // A question is answered rightly, or not at all.
+        let opened = EventBlock::open(&encoded.info, &cache, || Ok(bytes.as_slice()));
+        // A query result is correct or an error.
         if let Ok(block) = opened {
-            right_or_corrupt(block.times().map(|t| t.to_vec()), sample.events.iter().map(|e| e.time.0).collect());
-            right_or_corrupt(block.events(&[0]), vec![sample.events[0].clone()]);
-            let values = block.numbers(&EventField::Value, &Rows::All).map(|n| n.values);
-            right_or_corrupt(values, sample.events.iter().filter_map(|e| e.value).collect());
+            assert_correct_or_corrupt(block.times().map(|t| t.to_vec()), encoded.events.iter().map(|e| e.time.0).collect());
+            assert_correct_or_corrupt(block.events(&[0]), vec![encoded.events[0].clone()]);
+            let values = block.numbers(&EventField::Value, &RowSet::All).map(|n| n.values);
+            assert_correct_or_corrupt(values, encoded.events.iter().filter_map(|e| e.value).collect());
         }
     }
 
     #[test]
-    fn cut_blocks_and_any_bytes_are_an_error(kind in kinds(1..40), at in any::<prop::sample::Index>(), any in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let bytes = sample(&kind, Effort::Seal).bytes;
+    fn truncated_blocks_and_random_bytes_are_an_error(kind in kinds(1..40), at in any::<prop::sample::Index>(), any in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let bytes = encode_history(&kind, Effort::Seal).bytes;
         prop_assert!(decode(&bytes[..at.index(bytes.len())]).is_err());
         prop_assert!(decode(&any).is_err());
     }
 }
 
-/// An event as the only row, with one thing changed, or nothing.
+/// Returns an event as the only row, with one thing changed, or nothing.
 fn changed(mut event: Event, change: usize) -> EventRows {
     match change {
         0 => {}
@@ -439,16 +444,16 @@ fn changed(mut event: Event, change: usize) -> EventRows {
     rows
 }
 
-fn right_or_corrupt<T: PartialEq + std::fmt::Debug>(answer: Result<T>, right: T) {
+fn assert_correct_or_corrupt<T: PartialEq + std::fmt::Debug>(answer: Result<T>, expected: T) {
     match answer {
-        Ok(answer) => assert_eq!(answer, right),
+        Ok(answer) => assert_eq!(answer, expected),
         Err(error) => assert!(matches!(error, Error::Corrupt(_)), "{error}"),
     }
 }
 
 #[test]
 fn large_blocks_have_many_pages() {
-    let kind = Kind {
+    let kind = HistoryKind {
         seed: 1,
         rows: 20_000,
         sources: 2,
@@ -460,11 +465,11 @@ fn large_blocks_have_many_pages() {
         values: 1,
     };
     check_all(&kind, Effort::Seal);
-    check_all(&Kind { names: 5_000, seed: 2, ..kind }, Effort::Merge);
+    check_all(&HistoryKind { names: 5_000, seed: 2, ..kind }, Effort::Merge);
 }
 
 #[test]
-fn properties_of_the_largest_size_come_back() {
+fn properties_of_the_largest_size_round_trip() {
     let text = format!("{{\"a\":\"{}\"}}", "x".repeat(crate::limits::PROPERTIES_BYTES_MAX - 8));
     let properties = Properties::parse(&text).unwrap();
     let mut rows = EventRows::default();
@@ -480,8 +485,8 @@ fn properties_of_the_largest_size_come_back() {
 }
 
 #[test]
-fn rows_that_make_no_block_are_refused() {
-    let kind = Kind {
+fn rows_that_cannot_form_a_block_are_refused() {
+    let kind = HistoryKind {
         seed: 5,
         rows: 3,
         sources: 1,

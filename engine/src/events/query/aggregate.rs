@@ -1,10 +1,10 @@
-//! Counts and statistics: checked, read source by source, and added up.
+//! Aggregation queries: validates the query, reads source by source, and merges the results.
 
-use super::super::source::Unopened;
+use super::super::source::ClosedSource;
 use super::answer::assemble;
-use super::ask::{Asked, QueryContext, check_range, each};
+use super::ask::{QueryContext, RunningQuery, check_range, run_tasks};
 use super::cell::Wanted;
-use super::gather::{Budget, Gathered};
+use super::gather::{Accumulator, Budget};
 use super::read::read;
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
@@ -13,40 +13,41 @@ use crate::model::{
     EventAnswer, EventGroupBy, EventQuery, EventQueryStats, EventSummary, Interval, TimeRange,
 };
 
-/// Bytes of a bucket of a group in an answer, about, where it is the only one of its group: of the group and its vectors.
+/// Approximate bytes of one bucket of a group in an answer, where it is the only bucket of its
+/// group: the group and its vectors.
 const SLOT_ANSWER_BYTES: usize = size_of::<(Vec<String>, EventSummary)>() + 64;
-/// The same of one aggregation of it.
+/// Approximate bytes of one aggregation of such a bucket.
 const COLUMN_ANSWER_BYTES: usize = 64;
 
-/// Answers a question about the events of all sources, blocks and chunks in any order.
+/// Evaluates an aggregation query over the events of all sources, blocks and chunks in any order.
 pub(crate) fn aggregate(
-    sources: &[Box<dyn Unopened + '_>],
+    sources: &[Box<dyn ClosedSource + '_>],
     query: &EventQuery,
     context: &QueryContext<'_>,
 ) -> Result<EventAnswer> {
     check(query, context)?;
-    let asked = Asked::new(sources, context);
-    let touched = asked.touched(query.filter.range);
+    let running = RunningQuery::new(sources, context);
+    let overlapping = running.overlapping(query.filter.range);
     let wanted = Wanted::of(&query.aggregations);
     let budget = Budget::new(context);
-    let new = || Gathered::new(&budget, wanted);
-    let workers = each(context.pool, &touched, new, |index, gathered| {
-        let read = asked.open(*index).and_then(|source| read(&*source, query, wanted, context));
-        match asked.settle(*index, read)?.flatten() {
-            Some(read) => gathered.add(&read),
+    let new = || Accumulator::new(&budget, wanted);
+    let workers = run_tasks(context.pool, &overlapping, new, |index, accumulator| {
+        let read = running.open(*index).and_then(|source| read(&*source, query, wanted, context));
+        match running.skip_if_corrupt(*index, read)?.flatten() {
+            Some(read) => accumulator.add(&read),
             None => Ok::<(), Error>(()),
         }
     })?;
-    let gathered = Gathered::merge(workers)?.unwrap_or_else(new);
+    let accumulator = Accumulator::merge(workers)?.unwrap_or_else(new);
     let stats = EventQueryStats {
-        matched: gathered.matched,
-        sources: touched.len() as u64,
-        quarantined: asked.quarantined(),
+        matched: accumulator.matched,
+        sources: overlapping.len() as u64,
+        quarantined: running.quarantined(),
     };
-    let (slots, texts) = gathered.size();
+    let (slots, strings) = accumulator.size();
     let of_slot = SLOT_ANSWER_BYTES + COLUMN_ANSWER_BYTES * query.aggregations.len();
-    context.asking.take_for_answer(slots * of_slot + texts)?;
-    let (all, groups) = assemble(query, gathered);
+    context.asking.take_for_answer(slots * of_slot + strings)?;
+    let (all, groups) = assemble(query, accumulator);
     Ok(EventAnswer { all, groups, stats, memory: AnswerMemory::default() })
 }
 
@@ -67,6 +68,7 @@ fn check(query: &EventQuery, context: &QueryContext<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Refuses grouping keys that are too many or occur more than once.
 fn check_groups(by: &[EventGroupBy]) -> Result<()> {
     if by.len() > limits::GROUP_KEYS_MAX {
         let max = limits::GROUP_KEYS_MAX;
@@ -82,7 +84,7 @@ fn check_groups(by: &[EventGroupBy]) -> Result<()> {
     Ok(())
 }
 
-/// How many buckets a range touches.
+/// Returns the number of buckets that overlap a range.
 fn buckets(range: TimeRange, interval: Interval) -> i128 {
     let bucket_of = |time: i64| i128::from(time).div_euclid(i128::from(interval.ms()));
     bucket_of(range.end.0 - 1) - bucket_of(range.start.0) + 1

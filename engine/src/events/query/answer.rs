@@ -1,21 +1,21 @@
-//! From cells to the answer: groups in the order of their keys, in each the buckets that hold any event.
+//! Builds the answer from cells: groups ordered by key, each with its non-empty buckets.
 
 use super::cell::Cell;
-use super::gather::{Gathered, Slot};
+use super::gather::{Accumulator, Slot};
 use super::several::parts;
 use crate::model::{EventQuery, EventSummary, TextId, TimestampMs};
 
-/// What there is to say of everything, and of the groups.
+/// Returns the summary of all matching events, and those of the groups.
 pub(super) fn assemble(
     query: &EventQuery,
-    gathered: Gathered<'_>,
+    accumulator: Accumulator<'_>,
 ) -> (EventSummary, Vec<(Vec<String>, EventSummary)>) {
-    let Gathered { groups: keys, mut slots, .. } = gathered;
+    let Accumulator { groups: keys, mut slots, .. } = accumulator;
     slots.sort_unstable_by_key(|slot| (slot.start, slot.group));
     if query.group_by.is_empty() {
         return (summary(query, &mut slots), Vec::new());
     }
-    let mut all: Vec<Slot> = slots.chunk_by(|a, b| a.start == b.start).map(together).collect();
+    let mut all: Vec<Slot> = slots.chunk_by(|a, b| a.start == b.start).map(merged).collect();
     slots.sort_unstable_by_key(|slot| (slot.group, slot.start));
     let groups = slots.chunk_by_mut(|a, b| a.group == b.group).map(|slots| {
         let key = slots.first().map_or("", |slot| keys.text(slot.group));
@@ -26,8 +26,8 @@ pub(super) fn assemble(
     (summary(query, &mut all), groups)
 }
 
-/// All cells as one.
-fn together(slots: &[Slot]) -> Slot {
+/// Merges all slots into one.
+fn merged(slots: &[Slot]) -> Slot {
     let mut cell = Cell::default();
     slots.iter().for_each(|slot| cell.merge(&slot.cell));
     Slot { group: TextId(0), start: slots.first().map_or(0, |slot| slot.start), cell }
@@ -37,7 +37,7 @@ fn together(slots: &[Slot]) -> Slot {
 fn summary(query: &EventQuery, slots: &mut [Slot]) -> EventSummary {
     let whole = match &mut *slots {
         [only] => only.cell.evaluate(&query.aggregations).collect(),
-        slots => together(slots).cell.evaluate(&query.aggregations).collect(),
+        slots => merged(slots).cell.evaluate(&query.aggregations).collect(),
     };
     let mut summary = EventSummary { whole, ..EventSummary::default() };
     if query.interval.is_none() {

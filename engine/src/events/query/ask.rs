@@ -1,34 +1,34 @@
-//! What every question goes by: the threads, the limits, and what becomes of sources that cannot be read.
+//! The context of a running query: threads, limits, memory, and the handling of corrupt sources.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::super::source::{Opened, Unopened};
+use super::super::source::{ClosedSource, OpenSource};
 use crate::asking::Asking;
 use crate::error::{Error, Refusal, Result};
 use crate::model::TimeRange;
 
-/// How much an answer may take.
+/// Limits on the size of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueryLimits {
-    /// Groups of an answer.
+    /// Maximum number of groups.
     pub(crate) groups_max: usize,
-    /// Buckets of a group.
+    /// Maximum number of buckets of a group.
     pub(crate) buckets_max: u64,
 }
 
-/// The surroundings of a question.
+/// The environment of a query.
 #[derive(Clone, Copy)]
 pub(crate) struct QueryContext<'a> {
-    /// Who does the work.
+    /// The threads that do the work.
     pub(crate) pool: &'a rayon::ThreadPool,
-    /// How much the answer may take.
+    /// Limits on the answer.
     pub(crate) limits: QueryLimits,
-    /// Whether anybody still waits, and the memory that is taken.
+    /// Cancellation of the query, and the memory that it has taken.
     pub(crate) asking: &'a Asking,
-    /// Is told the index of every source that is damaged, and how.
+    /// Called with the index of every corrupt source and the error.
     pub(crate) damaged: &'a (dyn Fn(usize, &Error) + Sync),
 }
 
@@ -38,43 +38,45 @@ impl fmt::Debug for QueryContext<'_> {
     }
 }
 
-/// A question that is being answered.
-pub(super) struct Asked<'a, 's> {
-    pub(super) sources: &'a [Box<dyn Unopened + 's>],
+/// A query in progress over a list of sources.
+pub(super) struct RunningQuery<'a, 's> {
+    pub(super) sources: &'a [Box<dyn ClosedSource + 's>],
     pub(super) context: &'a QueryContext<'a>,
-    /// Sources that were left out.
+    /// Number of corrupt sources that were skipped.
     pub(super) quarantined: AtomicU64,
 }
 
-impl<'a, 's> Asked<'a, 's> {
+impl<'a, 's> RunningQuery<'a, 's> {
     pub(super) fn new(
-        sources: &'a [Box<dyn Unopened + 's>],
+        sources: &'a [Box<dyn ClosedSource + 's>],
         context: &'a QueryContext<'a>,
     ) -> Self {
         Self { sources, context, quarantined: AtomicU64::new(0) }
     }
 
-    /// The indices of the sources that have rows between the first and the last of a range.
-    pub(super) fn touched(&self, range: TimeRange) -> Vec<usize> {
-        let touches = |source: &dyn Unopened| {
+    /// Returns the indices of the sources whose time bounds overlap `range`.
+    pub(super) fn overlapping(&self, range: TimeRange) -> Vec<usize> {
+        let overlaps = |source: &dyn ClosedSource| {
             let (first, last) = source.time_bounds();
             source.rows() > 0 && first < range.end.0 && last >= range.start.0
         };
         let sources = self.sources.iter().enumerate();
-        sources.filter(|(_, source)| touches(source.as_ref())).map(|(index, _)| index).collect()
+        sources.filter(|(_, source)| overlaps(source.as_ref())).map(|(index, _)| index).collect()
     }
 
-    /// Opens the source of this index, as long as anybody waits for the answer. To be dropped before another one is opened.
-    pub(super) fn open(&self, index: usize) -> Result<Opened<'a>> {
+    /// Opens the source with this index. Fails if the query was cancelled. The caller drops it
+    /// before opening another one, to bound memory.
+    pub(super) fn open(&self, index: usize) -> Result<OpenSource<'a>> {
         self.context.asking.check()?;
         let Some(source) = self.sources.get(index) else {
-            return Err(Error::Corrupt(format!("there is no source {index}")));
+            return Err(Error::Corrupt(format!("no event source {index}")));
         };
         source.open()
     }
 
-    /// What came of reading a source: nothing when it is damaged. Any other failure is the answer.
-    pub(super) fn settle<T>(&self, index: usize, outcome: Result<T>) -> Result<Option<T>> {
+    /// Turns [`Error::Corrupt`] into `None`: the source is counted, reported and skipped. Other
+    /// errors end the query.
+    pub(super) fn skip_if_corrupt<T>(&self, index: usize, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(read) => Ok(Some(read)),
             Err(error @ Error::Corrupt(_)) => {
@@ -86,15 +88,15 @@ impl<'a, 's> Asked<'a, 's> {
         }
     }
 
-    /// How many sources were left out.
+    /// Returns the number of sources that were skipped.
     pub(super) fn quarantined(&self) -> u64 {
         self.quarantined.load(Ordering::Relaxed)
     }
 }
 
-/// Does all tasks on the pool, workers taking one after the other, and answers what each worker has made of them. The first
-/// failure ends the work.
-pub(super) fn each<T: Sync, A: Send, E: Send>(
+/// Runs all tasks on the pool and returns the state of each worker. A worker takes one task after
+/// the other; the first error stops all of them.
+pub(super) fn run_tasks<T: Sync, A: Send, E: Send>(
     pool: &rayon::ThreadPool,
     tasks: &[T],
     new: impl Fn() -> A + Sync,
@@ -115,7 +117,7 @@ pub(super) fn each<T: Sync, A: Send, E: Send>(
     pool.install(|| (0..workers).into_par_iter().map(|_| work()).collect())
 }
 
-/// Refuses a range that holds nothing.
+/// Refuses an empty range.
 pub(super) fn check_range(range: TimeRange) -> Result<()> {
     if range.is_empty() {
         return Err(Refusal::Range("from must be before to".into()).into());

@@ -1,43 +1,44 @@
-//! What is known of the events of one group and bucket. Cells add up in any order to the same.
+//! A cell: the accumulated state of one group and bucket. Merging cells is commutative and
+//! associative.
 
 use roaring::RoaringBitmap;
 
 use crate::model::EventAggregation;
 use crate::sketch::{Cardinality, Distribution, ExactSum, rank_of};
 
-/// What a part of a bitmap takes beside its numbers, about.
+/// Approximate bytes of a bitmap container, without its values.
 const CONTAINER_BYTES: usize = 64;
 
-/// What cells keep besides the number of events.
+/// What cells accumulate besides the number of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) users: bool,
-    pub(super) texts: bool,
+    pub(super) strings: bool,
     pub(super) numbers: Keep,
 }
 
-/// What is kept of numbers.
+/// How numbers are accumulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Keep {
     #[default]
     Nothing,
-    /// Count, sum and extremes.
+    /// Count, sum, minimum and maximum.
     Moments,
-    /// The numbers themselves, for percentiles.
+    /// All numbers, for exact percentiles.
     Values,
-    /// Their distributions, for percentiles of more numbers than are kept.
+    /// Sketches of their distribution, for percentiles of more numbers than fit into memory.
     Sketches,
 }
 
 impl Wanted {
-    /// What these aggregations need.
+    /// Returns what these aggregations need.
     pub(super) fn of(aggregations: &[EventAggregation]) -> Self {
         let mut wanted = Self::default();
         for aggregation in aggregations {
             match aggregation {
                 EventAggregation::Count => {}
                 EventAggregation::UniqueUsers => wanted.users = true,
-                EventAggregation::Distinct => wanted.texts = true,
+                EventAggregation::Distinct => wanted.strings = true,
                 _ if aggregation.quantile().is_some() => wanted.numbers = Keep::Values,
                 _ => wanted.numbers = wanted.numbers.max(Keep::Moments),
             }
@@ -46,19 +47,19 @@ impl Wanted {
     }
 }
 
-/// The events of one group and bucket.
+/// The accumulated events of one group and bucket.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
     pub(super) events: u64,
     users: Option<Box<Cardinality>>,
-    /// Numbers of texts, which those who add up give out.
-    texts: Option<Box<RoaringBitmap>>,
-    numbers: Option<Box<Seen>>,
+    /// Numbers assigned to strings by [`super::distinct`].
+    strings: Option<Box<RoaringBitmap>>,
+    numbers: Option<Box<AccumulatedNumbers>>,
 }
 
-/// Numbers, as far as they are kept.
+/// Accumulated numbers.
 #[derive(Debug)]
-enum Seen {
+enum AccumulatedNumbers {
     Moments(Moments),
     Values(Vec<f64>),
     Sketch(Distribution),
@@ -73,7 +74,7 @@ struct Moments {
 }
 
 impl Cell {
-    /// Adds the user with this hash; 0 is none.
+    /// Adds the user with this hash; 0 means no user.
     #[inline]
     pub(super) fn add_user(&mut self, hash: u64) {
         if hash != 0 {
@@ -81,87 +82,90 @@ impl Cell {
         }
     }
 
-    /// Adds the text with this number.
+    /// Adds the string with this number.
     #[inline]
-    pub(super) fn add_text(&mut self, number: u32) {
-        self.texts.get_or_insert_default().insert(number);
+    pub(super) fn add_string(&mut self, number: u32) {
+        self.strings.get_or_insert_default().insert(number);
     }
 
-    /// Gives every text the number that `numbers` has in the place of its own.
+    /// Replaces the number of every string by the one that `numbers` maps it to.
     pub(super) fn renumber(&mut self, numbers: &[u32]) {
-        if let Some(texts) = self.texts.as_deref_mut() {
-            let renumbered = texts.iter().filter_map(|text| numbers.get(text as usize));
-            *texts = renumbered.collect();
+        if let Some(strings) = self.strings.as_deref_mut() {
+            let renumbered = strings.iter().filter_map(|text| numbers.get(text as usize));
+            *strings = renumbered.collect();
         }
     }
 
     /// Adds a number.
     #[inline]
     pub(super) fn add_number(&mut self, value: f64, keep: Keep) {
-        // Minus zero is zero.
-        self.seen(keep).add(value + 0.0);
+        // Turns -0.0 into 0.0.
+        self.numbers_mut(keep).add(value + 0.0);
     }
 
-    /// Adds all that `other` has seen.
+    /// Adds everything that `other` has accumulated.
     pub(super) fn merge(&mut self, other: &Self) {
         self.events += other.events;
         if let Some(users) = &other.users {
             self.users.get_or_insert_default().merge(users);
         }
-        if let Some(texts) = &other.texts {
-            **self.texts.get_or_insert_default() |= &**texts;
+        if let Some(strings) = &other.strings {
+            **self.strings.get_or_insert_default() |= &**strings;
         }
         match other.numbers.as_deref() {
             None => {}
-            Some(Seen::Moments(theirs)) => match self.seen(Keep::Moments) {
-                Seen::Moments(ours) => ours.merge(theirs),
-                Seen::Values(_) | Seen::Sketch(_) => unreachable!("all cells keep the same"),
+            Some(AccumulatedNumbers::Moments(theirs)) => match self.numbers_mut(Keep::Moments) {
+                AccumulatedNumbers::Moments(ours) => ours.merge(theirs),
+                AccumulatedNumbers::Values(_) | AccumulatedNumbers::Sketch(_) => {
+                    unreachable!("all cells accumulate the same")
+                }
             },
-            Some(Seen::Values(values)) => {
-                let seen = self.seen(Keep::Values);
-                values.iter().for_each(|value| seen.add(*value));
+            Some(AccumulatedNumbers::Values(values)) => {
+                let numbers = self.numbers_mut(Keep::Values);
+                values.iter().for_each(|value| numbers.add(*value));
             }
-            Some(Seen::Sketch(theirs)) => {
-                if let Seen::Sketch(ours) = self.seen(Keep::Sketches).sketch() {
+            Some(AccumulatedNumbers::Sketch(theirs)) => {
+                if let AccumulatedNumbers::Sketch(ours) = self.numbers_mut(Keep::Sketches).sketch()
+                {
                     ours.merge(theirs);
                 }
             }
         }
     }
 
-    /// Keeps distributions instead of numbers from now on.
+    /// Replaces accumulated numbers by a sketch.
     pub(super) fn sketch(&mut self) {
-        if let Some(seen) = self.numbers.as_deref_mut() {
-            seen.sketch();
+        if let Some(numbers) = self.numbers.as_deref_mut() {
+            numbers.sketch();
         }
     }
 
-    /// Bytes in memory besides the cell itself, about.
+    /// Returns the approximate bytes in memory, without the cell itself.
     pub(super) fn bytes(&self) -> usize {
         let users = self.users.as_ref().map_or(0, |users| users.bytes());
-        let numbers = self.numbers.as_deref().map_or(0, |seen| {
-            let body = match seen {
-                Seen::Moments(_) => 0,
-                Seen::Values(values) => values.capacity() * size_of::<f64>(),
-                Seen::Sketch(sketch) => sketch.bytes(),
+        let numbers = self.numbers.as_deref().map_or(0, |numbers| {
+            let body = match numbers {
+                AccumulatedNumbers::Moments(_) => 0,
+                AccumulatedNumbers::Values(values) => values.capacity() * size_of::<f64>(),
+                AccumulatedNumbers::Sketch(sketch) => sketch.bytes(),
             };
-            size_of::<Seen>() + body
+            size_of::<AccumulatedNumbers>() + body
         });
-        let texts = self.texts.as_deref().map_or(0, |texts| {
-            let containers = texts.statistics().n_containers as usize;
-            size_of::<RoaringBitmap>() + texts.serialized_size() + containers * CONTAINER_BYTES
+        let strings = self.strings.as_deref().map_or(0, |strings| {
+            let containers = strings.statistics().n_containers as usize;
+            size_of::<RoaringBitmap>() + strings.serialized_size() + containers * CONTAINER_BYTES
         });
-        users + texts + numbers
+        users + strings + numbers
     }
 
-    /// One number for each aggregation. May put kept numbers into another order.
+    /// Returns one number for each aggregation. May reorder the accumulated numbers.
     pub(super) fn evaluate(
         &mut self,
         aggregations: &[EventAggregation],
     ) -> impl Iterator<Item = Option<f64>> {
-        let Self { events, users, texts, numbers } = self;
-        let mut seen = numbers.as_deref_mut();
-        let moments = seen.as_deref().map(Seen::moments).unwrap_or_default();
+        let Self { events, users, strings, numbers } = self;
+        let mut numbers = numbers.as_deref_mut();
+        let moments = numbers.as_deref().map(AccumulatedNumbers::moments).unwrap_or_default();
         let any = moments.count > 0;
         let sum = if any { moments.sum.value() } else { 0.0 };
         aggregations.iter().map(move |aggregation| match aggregation {
@@ -170,34 +174,35 @@ impl Cell {
                 Some(users.as_ref().map_or(0, |users| users.count()) as f64)
             }
             EventAggregation::Distinct => {
-                Some(texts.as_ref().map_or(0, |texts| texts.len()) as f64)
+                Some(strings.as_ref().map_or(0, |strings| strings.len()) as f64)
             }
             EventAggregation::Numbers => Some(moments.count as f64),
             EventAggregation::Sum => any.then_some(sum),
-            // Rounding, or a sum beyond the largest double, never takes it out of the range of the numbers.
+            // Clamped, because rounding or a sum beyond the largest double may leave the range of
+            // the numbers.
             EventAggregation::Avg => {
                 any.then(|| (sum / moments.count as f64).clamp(moments.min, moments.max))
             }
             EventAggregation::Min => any.then_some(moments.min),
             EventAggregation::Max => any.then_some(moments.max),
             EventAggregation::P50 | EventAggregation::P95 | EventAggregation::P99 => {
-                seen.as_mut()?.quantile(aggregation.quantile()?)
+                numbers.as_mut()?.quantile(aggregation.quantile()?)
             }
         })
     }
 
-    fn seen(&mut self, keep: Keep) -> &mut Seen {
+    fn numbers_mut(&mut self, keep: Keep) -> &mut AccumulatedNumbers {
         self.numbers.get_or_insert_with(|| {
             Box::new(match keep {
-                Keep::Nothing | Keep::Moments => Seen::Moments(Moments::default()),
-                Keep::Values => Seen::Values(Vec::new()),
-                Keep::Sketches => Seen::Sketch(Distribution::default()),
+                Keep::Nothing | Keep::Moments => AccumulatedNumbers::Moments(Moments::default()),
+                Keep::Values => AccumulatedNumbers::Values(Vec::new()),
+                Keep::Sketches => AccumulatedNumbers::Sketch(Distribution::default()),
             })
         })
     }
 }
 
-impl Seen {
+impl AccumulatedNumbers {
     #[inline]
     fn add(&mut self, value: f64) {
         match self {

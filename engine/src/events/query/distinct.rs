@@ -1,46 +1,48 @@
-//! Counting texts each once, over many sources: a number for every text, by its hash.
+//! Distinct counts of strings over many sources: every string gets a number, by its hash.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use super::super::{NO_CODE, TextHashes};
+use super::super::{NO_CODE, StringHashes};
 
-/// The numbers of texts, from 0 in the order in which they came.
+/// Numbers of strings, from 0 in order of first occurrence.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
-    texts: HashTable<Numbered>,
+    strings: HashTable<NumberedString>,
 }
 
-/// A hash in two halves, so that it is no more aligned than need be.
+/// A 128-bit hash in two halves, which need an alignment of only 8 bytes.
 #[derive(Debug)]
-struct Numbered {
+struct NumberedString {
     low: u64,
     high: u64,
     number: u32,
 }
 
 impl Numbering {
-    /// The number of the text with this hash; a new one when it has none.
+    /// Returns the number of the string with this hash, assigning a new one if it has none.
     #[inline]
     fn number(&mut self, hash: u128) -> u32 {
         let (low, high) = (hash as u64, (hash >> 64) as u64);
-        let next = self.texts.len() as u32;
-        let is_it = |text: &Numbered| text.low == low && text.high == high;
-        match self.texts.entry(low, is_it, |text| text.low) {
+        let next = self.strings.len() as u32;
+        let matches = |text: &NumberedString| text.low == low && text.high == high;
+        match self.strings.entry(low, matches, |text| text.low) {
             Entry::Occupied(text) => text.get().number,
             Entry::Vacant(place) => {
-                place.insert(Numbered { low, high, number: next });
+                place.insert(NumberedString { low, high, number: next });
                 next
             }
         }
     }
 
-    /// Numbers the texts of another numbering; answers the number here of each number there.
-    pub(super) fn take_in(&mut self, other: &Self) -> Vec<u32> {
-        let mut numbers = vec![0; other.texts.len()];
-        // A table walked in its own order crowds one end of a smaller one.
-        self.texts.reserve(other.texts.len(), |text| text.low);
-        for text in &other.texts {
+    /// Adds the strings of `other`. Returns, for each number of `other`, the number of the same
+    /// string here.
+    pub(super) fn merge(&mut self, other: &Self) -> Vec<u32> {
+        let mut numbers = vec![0; other.strings.len()];
+        // Reserved up front: inserting the entries of one hash table into a smaller one in table
+        // order clusters them at one end.
+        self.strings.reserve(other.strings.len(), |text| text.low);
+        for text in &other.strings {
             let hash = u128::from(text.high) << 64 | u128::from(text.low);
             if let Some(slot) = numbers.get_mut(text.number as usize) {
                 *slot = self.number(hash);
@@ -49,26 +51,26 @@ impl Numbering {
         numbers
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub(super) fn bytes(&self) -> usize {
-        self.texts.allocation_size()
+        self.strings.allocation_size()
     }
 }
 
-/// The texts of a source, each with its number once it was met.
+/// The strings of a source, each with its number once known.
 #[derive(Debug)]
-pub(super) struct SourceTexts<'r> {
-    column: &'r TextHashes,
-    /// [`NO_CODE`] for those that were not met.
+pub(super) struct SourceStrings<'r> {
+    column: &'r StringHashes,
+    /// [`NO_CODE`] where the number is not known yet.
     numbers: Vec<u32>,
 }
 
-impl<'r> SourceTexts<'r> {
-    pub(super) fn new(column: &'r TextHashes) -> Self {
+impl<'r> SourceStrings<'r> {
+    pub(super) fn new(column: &'r StringHashes) -> Self {
         Self { column, numbers: vec![NO_CODE; column.hashes.len()] }
     }
 
-    /// The number of a row's text, if it has one.
+    /// Returns the number of a row's string, or `None` if it has none.
     #[inline]
     pub(super) fn number_of(&mut self, row: u32, numbering: &mut Numbering) -> Option<u32> {
         let code = *self.column.codes.get(row as usize)? as usize;

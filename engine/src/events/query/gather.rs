@@ -1,4 +1,5 @@
-//! Adding up: the cells of one worker, by group and bucket, and what all workers together may take.
+//! Accumulation: the cells of one worker by group and bucket, and the memory and value budget that
+//! all workers share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,41 +7,41 @@ use hashbrown::HashMap;
 
 use super::ask::QueryContext;
 use super::cell::{Cell, Keep, Wanted};
-use super::distinct::{Numbering, SourceTexts};
-use super::read::Read;
+use super::distinct::{Numbering, SourceStrings};
+use super::read::SourceColumns;
 use super::select::Segment;
 use super::tally::Tally;
 use crate::error::{Refusal, Result};
 use crate::limits;
 use crate::model::{Interner, TextId};
 
-/// Bytes of a cell with its place in the index, about.
+/// Approximate bytes of a cell with its entry in the index.
 const SLOT_BYTES: usize = size_of::<Slot>() + size_of::<((u32, i64), usize)>() * 2;
 
-/// What all workers of a question have taken.
+/// What all workers of a query have used together.
 #[derive(Debug)]
 pub(super) struct Budget<'c> {
     context: &'c QueryContext<'c>,
     numbers: AtomicU64,
 }
 
-/// A cell and what it is of.
+/// A cell with its group and bucket.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) group: TextId,
-    /// The start of the bucket, milliseconds.
+    /// The start of the bucket, in milliseconds.
     pub(super) start: i64,
     pub(super) cell: Cell,
 }
 
-/// What has been added up.
+/// What one worker has accumulated.
 #[derive(Debug)]
-pub(super) struct Gathered<'b> {
+pub(super) struct Accumulator<'b> {
     budget: &'b Budget<'b>,
     wanted: Wanted,
     pub(super) groups: Interner,
-    /// The texts of which each is counted once.
-    texts: Numbering,
+    /// Numbers of the strings whose distinct count is wanted.
+    strings: Numbering,
     pub(super) slots: Vec<Slot>,
     index: HashMap<(u32, i64), usize>,
     pub(super) matched: u64,
@@ -51,7 +52,7 @@ impl<'c> Budget<'c> {
         Self { context, numbers: AtomicU64::new(0) }
     }
 
-    /// Whether there are more numbers than percentiles are exact of.
+    /// Returns whether there are too many numbers for exact percentiles.
     fn too_many_numbers(&self) -> bool {
         self.numbers.load(Ordering::Relaxed) > limits::EVENT_VALUES_EXACT_MAX as u64
     }
@@ -61,43 +62,43 @@ impl<'c> Budget<'c> {
     }
 }
 
-impl<'b> Gathered<'b> {
+impl<'b> Accumulator<'b> {
     pub(super) fn new(budget: &'b Budget<'b>, wanted: Wanted) -> Self {
         Self {
             budget,
             wanted,
             groups: Interner::default(),
-            texts: Numbering::default(),
+            strings: Numbering::default(),
             slots: Vec::new(),
             index: HashMap::new(),
             matched: 0,
         }
     }
 
-    /// Adds a source.
-    pub(super) fn add(&mut self, read: &Read<'_>) -> Result<()> {
-        self.matched += read.matched;
-        self.budget.numbers.fetch_add(read.numbers.values.len() as u64, Ordering::Relaxed);
+    /// Adds the rows of a source.
+    pub(super) fn add(&mut self, source: &SourceColumns<'_>) -> Result<()> {
+        self.matched += source.matched;
+        self.budget.numbers.fetch_add(source.numbers.values.len() as u64, Ordering::Relaxed);
         self.settle_numbers()?;
         let before = self.slots.len();
-        let mut grown = -(self.texts.bytes() as isize);
-        let mut texts = read.distinct.as_deref().map(SourceTexts::new);
-        let mut tally = Tally::new(read);
-        let mut numbers = (read.numbers.positions.as_slice(), read.numbers.values.as_slice());
-        for segment in &read.segments {
+        let mut grown = -(self.strings.bytes() as isize);
+        let mut strings = source.distinct.as_deref().map(SourceStrings::new);
+        let mut tally = Tally::new(source);
+        let mut numbers = (source.numbers.positions.as_slice(), source.numbers.values.as_slice());
+        for segment in &source.segments {
             tally.count(segment);
-            self.place(read, &mut tally, segment.start)?;
+            self.assign_slots(source, &mut tally, segment.start)?;
             grown -= self.bytes_of(&tally);
-            if let Some(hashes) = &read.hashes {
-                read.selected.each(segment.rows.clone(), |row| {
+            if let Some(hashes) = &source.hashes {
+                source.selected.each(segment.rows.clone(), |row| {
                     let slot = tally.codes.get(tally.code_of(row)).map(|code| code.slot);
                     if let Some(slot) = slot.and_then(|slot| self.slots.get_mut(slot)) {
                         slot.cell.add_user(hashes.get(row as usize).copied().unwrap_or_default());
                     }
                 });
             }
-            if let Some(texts) = &mut texts {
-                self.add_texts(&tally, read, segment, texts);
+            if let Some(strings) = &mut strings {
+                self.add_strings(&tally, source, segment, strings);
             }
             let here = numbers.0.partition_point(|row| *row < segment.rows.end);
             let (rows, rows_after) = numbers.0.split_at(here);
@@ -106,30 +107,30 @@ impl<'b> Gathered<'b> {
             numbers = (rows_after, values_after);
             grown += self.bytes_of(&tally);
         }
-        grown += self.texts.bytes() as isize;
+        grown += self.strings.bytes() as isize;
         let slots = (self.slots.len() - before) * SLOT_BYTES;
         self.budget.take(slots + usize::try_from(grown).unwrap_or(0))
     }
 
-    /// Adds the texts of a segment that has been placed.
-    fn add_texts(
+    /// Adds the strings of a segment whose slots are assigned.
+    fn add_strings(
         &mut self,
         tally: &Tally<'_>,
-        read: &Read<'_>,
+        source: &SourceColumns<'_>,
         segment: &Segment,
-        texts: &mut SourceTexts<'_>,
+        strings: &mut SourceStrings<'_>,
     ) {
-        let Self { slots, texts: numbering, .. } = self;
-        read.selected.each(segment.rows.clone(), |row| {
-            let Some(number) = texts.number_of(row, numbering) else { return };
+        let Self { slots, strings: numbering, .. } = self;
+        source.selected.each(segment.rows.clone(), |row| {
+            let Some(number) = strings.number_of(row, numbering) else { return };
             let slot = tally.codes.get(tally.code_of(row)).map(|code| code.slot);
             if let Some(slot) = slot.and_then(|slot| slots.get_mut(slot)) {
-                slot.cell.add_text(number);
+                slot.cell.add_string(number);
             }
         });
     }
 
-    /// Adds numbers of a segment that has been placed.
+    /// Adds the numbers of a segment whose slots are assigned.
     fn add_numbers(&mut self, tally: &Tally<'_>, rows: &[u32], values: &[f64]) {
         let keep = self.wanted.numbers;
         for (row, value) in rows.iter().zip(values) {
@@ -140,15 +141,20 @@ impl<'b> Gathered<'b> {
         }
     }
 
-    /// Finds the slot of every code of a segment and counts its rows there.
-    fn place(&mut self, read: &Read<'_>, tally: &mut Tally<'_>, start: i64) -> Result<()> {
+    /// Assigns a slot to every code of a segment and adds its row count there.
+    fn assign_slots(
+        &mut self,
+        source: &SourceColumns<'_>,
+        tally: &mut Tally<'_>,
+        start: i64,
+    ) -> Result<()> {
         for at in &tally.touched {
             let Some(code) = tally.codes.get_mut(*at) else { continue };
             let group = match code.group {
                 Some(group) => group,
                 None => {
-                    let texts = read.codes.as_deref().map(|codes| &codes.texts);
-                    let text = texts.and_then(|texts| texts.get(*at));
+                    let strings = source.codes.as_deref().map(|codes| &codes.strings);
+                    let text = strings.and_then(|strings| strings.get(*at));
                     *code.group.insert(self.group(text.map_or("", AsRef::as_ref))?)
                 }
             };
@@ -160,7 +166,7 @@ impl<'b> Gathered<'b> {
         Ok(())
     }
 
-    /// Bytes of the cells of a segment.
+    /// Returns the bytes of the cells of a segment.
     fn bytes_of(&self, tally: &Tally<'_>) -> isize {
         if self.wanted == Wanted::default() {
             return 0;
@@ -170,7 +176,7 @@ impl<'b> Gathered<'b> {
         slots.map(|slot| slot.cell.bytes() as isize).sum()
     }
 
-    /// The group of this key.
+    /// Returns the group with this key. Fails if there are too many groups.
     fn group(&mut self, key: &str) -> Result<TextId> {
         let group = self.groups.intern(key);
         let max = self.budget.context.limits.groups_max;
@@ -188,7 +194,7 @@ impl<'b> Gathered<'b> {
         })
     }
 
-    /// Keeps distributions instead of numbers once there are too many of them in all.
+    /// Switches to sketches once all workers together have too many numbers.
     fn settle_numbers(&mut self) -> Result<()> {
         if self.wanted.numbers != Keep::Values || !self.budget.too_many_numbers() {
             return Ok(());
@@ -203,12 +209,12 @@ impl<'b> Gathered<'b> {
         self.budget.take(usize::try_from(grown).unwrap_or(0))
     }
 
-    /// How many buckets of groups there are, and the bytes of the groups' texts.
+    /// Returns the number of slots, and the bytes of the group keys.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.slots.len(), self.groups.bytes())
     }
 
-    /// Adds up what the workers have.
+    /// Merges the accumulators of all workers. Returns `None` if there are no workers.
     pub(super) fn merge(workers: Vec<Self>) -> Result<Option<Self>> {
         let mut workers = workers.into_iter();
         let Some(mut merged) = workers.next() else { return Ok(None) };
@@ -218,11 +224,11 @@ impl<'b> Gathered<'b> {
             merged.matched += worker.matched;
             let groups: Vec<TextId> =
                 worker.groups.iter().map(|key| merged.group(key)).collect::<Result<_>>()?;
-            let before = merged.texts.bytes();
-            let texts = merged.texts.take_in(&worker.texts);
-            merged.budget.take(merged.texts.bytes().saturating_sub(before))?;
+            let before = merged.strings.bytes();
+            let strings = merged.strings.merge(&worker.strings);
+            merged.budget.take(merged.strings.bytes().saturating_sub(before))?;
             for mut slot in worker.slots {
-                slot.cell.renumber(&texts);
+                slot.cell.renumber(&strings);
                 let Some(group) = groups.get(slot.group.0 as usize) else { continue };
                 let at = merged.slot(*group, slot.start);
                 if let Some(ours) = merged.slots.get_mut(at) {

@@ -1,14 +1,15 @@
-//! Answering questions about events, from blocks and chunks of the head alike.
+//! Query evaluation over events, from blocks and chunks of the head alike.
 //!
 //! ```text
-//!                        ┌─ [list]: how many match in each ─▶ [page]: where the page lies ─▶ its rows alone
+//!                        ┌─ [list]: matches per source ─▶ [page]: position of the page ─▶ its rows
 //! sources ─▶ [select] ───┤
-//!                        └─ [read]: columns of one source ─▶ [gather]: one accumulator a worker ─▶ [answer]
+//!                        └─ [read]: columns of one source ─▶ [gather]: per worker ─▶ [answer]
 //! ```
 //!
-//! [`select`] turns a filter into a set of rows of one source. Counts come from the sets, never from rows. A cell is what is
-//! known of one group and bucket ([`cell`]); cells add up in any order to the same, so answers depend neither on the number of
-//! threads nor on how events lie in sources. A damaged source is left out as a whole, told of and counted.
+//! [`select`] turns a filter into a set of rows of one source. Counts are computed from the sets,
+//! never by reading rows. A cell accumulates one group and bucket ([`cell`]). Merging cells is
+//! order-independent, so answers depend neither on the number of threads nor on the distribution of
+//! events over sources. A corrupt source is left out as a whole, reported and counted.
 
 mod aggregate;
 mod answer;

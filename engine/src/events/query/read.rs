@@ -1,8 +1,9 @@
-//! The columns of one source that a question needs, read before anything is added up: what is damaged adds nothing.
+//! Reads all columns of one source that a query needs before anything is accumulated, so that a
+//! corrupt source contributes nothing.
 
 use std::sync::Arc;
 
-use super::super::{Codes, Numbers, Source, TextHashes};
+use super::super::{CodedColumn, EventSource, Numbers, StringHashes};
 use super::ask::QueryContext;
 use super::cell::{Keep, Wanted};
 use super::page::check_len;
@@ -12,36 +13,36 @@ use crate::asking::BorrowedMemory;
 use crate::error::Result;
 use crate::model::{EventGroupBy, EventQuery, Interval};
 
-/// What one source has to say.
+/// The columns of one source.
 #[derive(Debug)]
-pub(super) struct Read<'c> {
+pub(super) struct SourceColumns<'c> {
     pub(super) selected: Selected,
-    /// How many rows are selected.
+    /// Number of selected rows.
     pub(super) matched: u64,
-    /// How many rows there are.
+    /// Number of all rows.
     pub(super) rows: u32,
-    /// The buckets that hold selected rows.
+    /// The buckets that contain selected rows.
     pub(super) segments: Vec<Segment>,
-    /// What makes the groups.
-    pub(super) codes: Option<Arc<Codes>>,
-    /// What the question has taken for them, until they are added up.
+    /// The grouping column.
+    pub(super) codes: Option<Arc<CodedColumn>>,
+    /// Query memory taken for the grouping column, until the source is accumulated.
     _memory: Option<BorrowedMemory<'c>>,
-    /// How many rows have each code, where that is all there is to know: then no row has been read.
+    /// Number of rows with each code, if that suffices; then `codes` has no rows.
     pub(super) counts: Option<Vec<u32>>,
     pub(super) hashes: Option<Arc<Vec<u64>>>,
-    /// The texts of which each is counted once.
-    pub(super) distinct: Option<Arc<TextHashes>>,
-    /// Of selected rows only.
+    /// The column whose distinct strings are counted.
+    pub(super) distinct: Option<Arc<StringHashes>>,
+    /// The numbers of selected rows.
     pub(super) numbers: Numbers,
 }
 
-/// Reads a source; nothing when none of its rows match.
+/// Reads the columns of a source. Returns `None` if none of its rows match.
 pub(super) fn read<'c>(
-    source: &dyn Source,
+    source: &dyn EventSource,
     query: &EventQuery,
     wanted: Wanted,
     context: &QueryContext<'c>,
-) -> Result<Option<Read<'c>>> {
+) -> Result<Option<SourceColumns<'c>>> {
     let selected = select(source, &query.filter)?;
     let (matched, rows) = (selected.len(), source.rows());
     if matched == 0 {
@@ -59,18 +60,18 @@ pub(super) fn read<'c>(
         check_len(hashes.len(), rows as usize)?;
     }
     let distinct = match &query.distinct {
-        Some(of) if wanted.texts => Some(source.text_hashes(of)?),
+        Some(of) if wanted.strings => Some(source.string_hashes(of)?),
         _ => None,
     };
-    if let Some(texts) = &distinct {
-        check_len(texts.codes.len(), rows as usize)?;
+    if let Some(strings) = &distinct {
+        check_len(strings.codes.len(), rows as usize)?;
     }
     let numbers = match wanted.numbers {
         Keep::Nothing => Numbers::default(),
         _ => source.numbers(&query.field, &selected.clipped(rows))?,
     };
     check_len(numbers.values.len(), numbers.positions.len())?;
-    Ok(Some(Read {
+    Ok(Some(SourceColumns {
         selected,
         matched,
         rows,
@@ -84,17 +85,18 @@ pub(super) fn read<'c>(
     }))
 }
 
-/// What makes the groups of a source.
+/// The grouping column of a source.
 #[derive(Debug, Default)]
 struct Grouped<'c> {
-    codes: Option<Arc<Codes>>,
+    codes: Option<Arc<CodedColumn>>,
     counts: Option<Vec<u32>>,
     memory: Option<BorrowedMemory<'c>>,
 }
 
-/// Reads what makes the groups: by rows, or only how many rows have each text, where that is known and suffices.
+/// Reads the grouping column: by rows, or only the number of rows of each string where that is
+/// known and suffices.
 fn group<'c>(
-    source: &dyn Source,
+    source: &dyn EventSource,
     by: &[EventGroupBy],
     selected: &Selected,
     by_rows: bool,
@@ -111,8 +113,8 @@ fn group<'c>(
     };
     let counted = if by_rows { None } else { source.counts(by)? };
     if let Some(counted) = counted {
-        let (texts, counts) = counted.into_iter().unzip();
-        let codes = Some(Arc::new(Codes { texts, ..Codes::default() }));
+        let (strings, counts) = counted.into_iter().unzip();
+        let codes = Some(Arc::new(CodedColumn { strings, ..CodedColumn::default() }));
         return Ok(Grouped { codes, counts: Some(counts), memory: None });
     }
     let codes = source.groups(by)?;

@@ -1,53 +1,55 @@
-//! From a filter to rows of one source: set algebra over what the source knows, and a binary search in its times.
+//! Evaluates a filter on one source: set algebra over its columns, and a binary search in its
+//! times.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
-use super::super::{Rows, Source};
+use super::super::{EventSource, RowSet};
 use crate::error::Result;
 use crate::model::{EventFilter, NameFilter, TimeRange};
 
 /// The rows of a source that match a filter.
 #[derive(Debug)]
 pub(crate) struct Selected {
-    /// The rows that match all but the range of time.
-    pub(super) rows: Rows,
-    /// The rows in the range of time.
+    /// The rows that match everything but the time range.
+    pub(super) rows: RowSet,
+    /// The rows in the time range.
     pub(super) span: Range<u32>,
 }
 
-/// Selects the rows of `source` that match. Reads no more than it must: nothing where only a range is asked for that holds the whole source.
-pub(crate) fn select(source: &dyn Source, filter: &EventFilter) -> Result<Selected> {
+/// Selects the matching rows of `source`. Reads as little as possible: nothing if the filter is
+/// only a range that covers the whole source.
+pub(crate) fn select(source: &dyn EventSource, filter: &EventFilter) -> Result<Selected> {
     let rows = matching(source, filter)?;
-    if rows == Rows::none() {
+    if rows == RowSet::none() {
         return Ok(Selected { rows, span: 0..0 });
     }
     Ok(Selected { rows, span: span(source, filter.range)? })
 }
 
-fn matching(source: &dyn Source, filter: &EventFilter) -> Result<Rows> {
+fn matching(source: &dyn EventSource, filter: &EventFilter) -> Result<RowSet> {
     let mut rows = match &filter.user {
         Some(user) => source.with_user(user)?,
-        None => Rows::All,
+        None => RowSet::All,
     };
     for tag in &filter.tags {
-        if rows == Rows::none() {
+        if rows == RowSet::none() {
             return Ok(rows);
         }
         rows = rows.and(source.with_tag(tag)?);
     }
     match (&filter.name, rows) {
         (NameFilter::Any, rows) => Ok(rows),
-        (name, Rows::All) => source.with_name(name),
-        (_, rows) if rows == Rows::none() => Ok(rows),
-        // A prefix may stand for many names: few rows are quicker looked at one by one.
+        (name, RowSet::All) => source.with_name(name),
+        (_, rows) if rows == RowSet::none() => Ok(rows),
+        // A prefix may match many names: for few rows it is faster to check each row.
         (name, rows) => source.named_among(name, rows),
     }
 }
 
-fn span(source: &dyn Source, range: TimeRange) -> Result<Range<u32>> {
+fn span(source: &dyn EventSource, range: TimeRange) -> Result<Range<u32>> {
     let (first, last) = source.time_bounds();
     if range.start.0 <= first && last < range.end.0 {
         return Ok(0..source.rows());
@@ -57,51 +59,51 @@ fn span(source: &dyn Source, range: TimeRange) -> Result<Range<u32>> {
     Ok(from..before(&times, range.end.0).max(from))
 }
 
-/// How many times lie before `time`.
+/// Returns how many of the sorted `times` are before `time`.
 pub(super) fn before(times: &[i64], time: i64) -> u32 {
     times.partition_point(|t| *t < time) as u32
 }
 
 impl Selected {
-    /// How many rows match.
+    /// Returns the number of matching rows.
     pub(super) fn len(&self) -> u64 {
         self.count(self.span.clone())
     }
 
-    /// Bytes of memory, about.
+    /// Returns the approximate bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         match &self.rows {
-            Rows::All => 0,
-            Rows::Some(rows) => rows.serialized_size(),
+            RowSet::All => 0,
+            RowSet::Some(rows) => rows.serialized_size(),
         }
     }
 
-    /// How many of the rows of `part` match, which lies in the span.
+    /// Returns how many rows of `part` match. `part` must be within the span.
     pub(super) fn count(&self, part: Range<u32>) -> u64 {
         match &self.rows {
-            Rows::All => u64::from(part.end.saturating_sub(part.start)),
-            Rows::Some(rows) => rows.range_cardinality(part),
+            RowSet::All => u64::from(part.end.saturating_sub(part.start)),
+            RowSet::Some(rows) => rows.range_cardinality(part),
         }
     }
 
-    /// The first matching row of `part`.
+    /// Returns the first matching row of `part`.
     pub(super) fn first(&self, part: Range<u32>) -> Option<u32> {
         match &self.rows {
             _ if part.is_empty() => None,
-            Rows::All => Some(part.start),
-            Rows::Some(rows) => rows.range(part).next(),
+            RowSet::All => Some(part.start),
+            RowSet::Some(rows) => rows.range(part).next(),
         }
     }
 
-    /// The last `n` matching rows of `part`, ascending.
+    /// Returns the last `n` matching rows of `part`, ascending.
     pub(super) fn last(&self, part: Range<u32>, n: usize) -> Vec<u32> {
         match &self.rows {
             _ if part.is_empty() => Vec::new(),
-            Rows::All => {
+            RowSet::All => {
                 let n = u32::try_from(n).unwrap_or(u32::MAX);
                 (part.end.saturating_sub(n).max(part.start)..part.end).collect()
             }
-            Rows::Some(rows) => {
+            RowSet::Some(rows) => {
                 let mut last: Vec<u32> = rows.range(part).rev().take(n).collect();
                 last.reverse();
                 last
@@ -114,34 +116,35 @@ impl Selected {
     pub(super) fn each(&self, part: Range<u32>, visit: impl FnMut(u32)) {
         match &self.rows {
             _ if part.is_empty() => {}
-            Rows::All => part.for_each(visit),
-            Rows::Some(rows) => rows.range(part).for_each(visit),
+            RowSet::All => part.for_each(visit),
+            RowSet::Some(rows) => rows.range(part).for_each(visit),
         }
     }
 
-    /// The matching rows in the span.
-    pub(crate) fn clipped(&self, rows: u32) -> Rows {
+    /// Returns the matching rows within the span, for a source of `rows` rows.
+    pub(crate) fn clipped(&self, rows: u32) -> RowSet {
         if self.span == (0..rows) {
             return self.rows.clone();
         }
         let mut span = RoaringBitmap::new();
         span.insert_range(self.span.clone());
-        self.rows.clone().and(Rows::Some(span))
+        self.rows.clone().and(RowSet::Some(span))
     }
 }
 
-/// A stretch of rows that fall into one bucket.
+/// A range of rows in one bucket.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Segment {
-    /// The start of the bucket, milliseconds.
+    /// The start of the bucket, in milliseconds.
     pub(super) start: i64,
     /// The rows; the first one matches.
     pub(super) rows: Range<u32>,
 }
 
-/// The buckets of `width` milliseconds that hold any selected row.
+/// Returns the buckets of `width` milliseconds that contain a selected row; one bucket if `width`
+/// is `None`.
 pub(super) fn segments(
-    source: &dyn Source,
+    source: &dyn EventSource,
     selected: &Selected,
     range: TimeRange,
     width: Option<i64>,
@@ -167,7 +170,8 @@ pub(super) fn segments(
     Ok(segments)
 }
 
-/// The first row of `part` at or after `time`, searched from the front: buckets are often short. The front lies before `time`.
+/// Returns the first row of `part` at or after `time`, by galloping search from the front: buckets
+/// are often short. The first row of `part` must be before `time`.
 fn gallop(times: &[i64], part: Range<u32>, time: i64) -> u32 {
     let mut step = 1_u32;
     let mut from = part.start;
@@ -179,7 +183,7 @@ fn gallop(times: &[i64], part: Range<u32>, time: i64) -> u32 {
     }
     let to = from.saturating_add(step).min(part.end);
     let rest = times.get(from as usize..to as usize).unwrap_or_default();
-    // Always forward, also in a source whose times are not in order.
+    // Always advances, even if the times of a corrupt source are not sorted.
     (from + before(rest, time)).max(part.start + 1).min(part.end)
 }
 
@@ -188,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn galloping_is_searching() {
+    fn galloping_finds_the_same_row_as_a_binary_search() {
         let times: Vec<i64> = (0..200).map(|i| i / 3 * 2).collect();
         for from in [0_u32, 1, 50, 199] {
             for time in times.get(from as usize).copied().unwrap_or(0) + 1..140 {

@@ -1,13 +1,14 @@
-//! Groups by several texts at once: every combination of them that a source has is a code, as a text alone is.
+//! Grouping by several keys: every combination of strings in a source becomes one code.
 //!
-//! A combination goes through what adds up as one text, each part with its length in front of it: `2:eu5:ann,b`.
+//! A combination is accumulated as one string: each part, preceded by its length in bytes:
+//! `2:eu5:ann,b`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::super::{Codes, NO_CODE, Source};
+use super::super::{CodedColumn, EventSource, NO_CODE};
 use super::ask::QueryContext;
 use super::page::check_len;
 use super::select::Selected;
@@ -16,24 +17,25 @@ use crate::error::{Refusal, Result};
 use crate::limits::GROUP_KEYS_MAX;
 use crate::model::EventGroupBy;
 
-/// Bytes in front of a part, and of what keeps a combination, about.
+/// Approximate bytes of the length prefix of a part, and of the bookkeeping of a combination.
 const PART_BYTES: usize = 8;
 const COMBINATION_BYTES: usize = 3 * size_of::<Combination>() + size_of::<Box<str>>();
 
-/// The codes of a row in each column; [`NO_CODE`] where it has no text, and behind the last column.
+/// The code of a row in each column; [`NO_CODE`] where it has no string, and for unused columns.
 type Combination = [u32; GROUP_KEYS_MAX];
 
 /// The combinations of a source.
 #[derive(Debug)]
 pub(super) struct Combined<'c> {
-    pub(super) codes: Codes,
-    /// What the question has taken for them.
+    pub(super) codes: CodedColumn,
+    /// Query memory taken for them.
     pub(super) memory: BorrowedMemory<'c>,
 }
 
-/// Combines the texts of the selected rows of a source.
+/// Combines the strings of the selected rows of a source. Fails if there are more combinations than
+/// groups allowed.
 pub(super) fn combine<'c>(
-    source: &dyn Source,
+    source: &dyn EventSource,
     by: &[EventGroupBy],
     selected: &Selected,
     context: &QueryContext<'c>,
@@ -62,16 +64,16 @@ pub(super) fn combine<'c>(
         return Err(Refusal::Range(format!("the answer has more than {max} groups")).into());
     }
     let parts = |combination: &Combination| -> usize {
-        texts(&columns, combination).map(|text| text.len() + PART_BYTES).sum()
+        strings(&columns, combination).map(|text| text.len() + PART_BYTES).sum()
     };
     let bytes = rows * size_of::<u32>()
         + found.iter().map(|found| parts(found) + COMBINATION_BYTES).sum::<usize>();
     let memory = context.asking.borrow(bytes)?;
-    let texts = found.iter().map(|found| joined(texts(&columns, found))).collect();
-    Ok(Combined { codes: Codes { texts, codes, rows: None }, memory })
+    let strings = found.iter().map(|found| joined(strings(&columns, found))).collect();
+    Ok(Combined { codes: CodedColumn { strings, codes, rows: None }, memory })
 }
 
-fn combination(columns: &[Arc<Codes>], row: u32) -> Combination {
+fn combination(columns: &[Arc<CodedColumn>], row: u32) -> Combination {
     let mut combination = [NO_CODE; GROUP_KEYS_MAX];
     for (part, column) in combination.iter_mut().zip(columns) {
         *part = column.codes.get(row as usize).copied().unwrap_or(NO_CODE);
@@ -79,27 +81,27 @@ fn combination(columns: &[Arc<Codes>], row: u32) -> Combination {
     combination
 }
 
-fn texts<'c>(
-    columns: &'c [Arc<Codes>],
+fn strings<'c>(
+    columns: &'c [Arc<CodedColumn>],
     combination: &'c Combination,
 ) -> impl Iterator<Item = &'c str> {
-    let text = |(column, code): (&'c Arc<Codes>, &u32)| {
-        column.texts.get(*code as usize).map_or("", AsRef::as_ref)
+    let text = |(column, code): (&'c Arc<CodedColumn>, &u32)| {
+        column.strings.get(*code as usize).map_or("", AsRef::as_ref)
     };
     columns.iter().zip(combination).map(text)
 }
 
-/// The parts of a key as one text.
+/// Encodes the parts of a key as one string.
 fn joined<'t>(parts: impl Iterator<Item = &'t str>) -> Box<str> {
     let mut text = String::new();
     for part in parts {
-        // Writing to a text does not fail.
+        // Writing to a `String` does not fail.
         let _written = write!(text, "{}:{part}", part.len());
     }
     text.into()
 }
 
-/// The parts of the key of a group that `by` so many texts has.
+/// Decodes the key of a group into its parts; `by` is the number of grouping keys.
 pub(super) fn parts(key: &str, by: usize) -> Vec<String> {
     if by == 1 {
         return vec![key.to_owned()];
@@ -122,13 +124,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_a_key_read_back() {
+    fn the_parts_of_a_key_round_trip() {
         for key in [&["", ""][..], &["eu", "ann"], &["1:a", "", "2:"], &["ä,b", "\\", ":", "12:34"]]
         {
             let text = joined(key.iter().copied());
             assert_eq!(parts(&text, key.len()), key, "{text}");
         }
         assert_eq!(&*joined(["eu", "ann,b"].into_iter()), "2:eu5:ann,b");
-        assert_eq!(parts("2:eu", 1), ["2:eu"], "a text alone is itself");
+        assert_eq!(parts("2:eu", 1), ["2:eu"], "a single key is not encoded");
     }
 }

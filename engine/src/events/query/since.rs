@@ -1,38 +1,41 @@
-//! Events by the order in which they were received: those that came after one that is known.
+//! Events in order of receipt: those numbered after a known one.
 
-use super::super::Source;
-use super::super::source::Unopened;
-use super::ask::{Asked, QueryContext, check_range};
+use super::super::EventSource;
+use super::super::source::ClosedSource;
+use super::ask::{QueryContext, RunningQuery, check_range};
 use super::select::select;
 use crate::error::Result;
 use crate::model::{Event, EventFilter};
 
-/// Events that are read at once: what bounds the memory.
+/// Maximum number of events read at once; bounds the memory.
 const READ_AT_ONCE: usize = 1_024;
 
-/// Hands every event that matches `filter` and has this number or a greater one to `visit`, source by source. Answers how many
-/// sources were left out because they are damaged; of one that turns out so on the way, a part may have been visited.
+/// Calls `visit` with every event that matches `filter` and whose number is at least `number`,
+/// source by source. Returns the number of corrupt sources that were skipped. If a source turns out
+/// to be corrupt midway, some of its events were already visited.
 pub(crate) fn since(
-    sources: &[Box<dyn Unopened + '_>],
+    sources: &[Box<dyn ClosedSource + '_>],
     (filter, number): (&EventFilter, u64),
     context: &QueryContext<'_>,
     visit: &mut dyn FnMut(Event),
 ) -> Result<u64> {
     check_range(filter.range)?;
-    let asked = Asked::new(sources, context);
-    for index in asked.touched(filter.range) {
-        let Some(source) = asked.settle(index, asked.open(index))? else { continue };
-        let Some(rows) = asked.settle(index, newer(&*source, filter, number))? else { continue };
+    let running = RunningQuery::new(sources, context);
+    for index in running.overlapping(filter.range) {
+        let Some(source) = running.skip_if_corrupt(index, running.open(index))? else { continue };
+        let Some(rows) = running.skip_if_corrupt(index, newer(&*source, filter, number))? else {
+            continue;
+        };
         for part in rows.chunks(READ_AT_ONCE) {
-            let Some(events) = asked.settle(index, source.events(part))? else { break };
+            let Some(events) = running.skip_if_corrupt(index, source.events(part))? else { break };
             events.into_iter().for_each(&mut *visit);
         }
     }
-    Ok(asked.quarantined())
+    Ok(running.quarantined())
 }
 
-/// The rows that match and were numbered late enough.
-fn newer(source: &dyn Source, filter: &EventFilter, number: u64) -> Result<Vec<u32>> {
+/// Returns the matching rows whose number is at least `number`.
+fn newer(source: &dyn EventSource, filter: &EventFilter, number: u64) -> Result<Vec<u32>> {
     let selected = select(source, filter)?;
     let mut rows = Vec::new();
     selected.each(selected.span.clone(), |row| rows.push(row));

@@ -1,4 +1,4 @@
-//! Properties of a block: split, counted by shape, and written as columns.
+//! Encodes the properties of a block: splits them, counts their shapes, and writes columns.
 
 use super::shape::Shapes;
 use super::split::{Leaf, LeafKind, split};
@@ -8,7 +8,7 @@ use crate::codec::integers::{self, Effort};
 use crate::codec::runs::Runs;
 use crate::events::block::header::{SectionKind, Sections};
 use crate::events::block::terms;
-use crate::events::block::texts::TextPacker;
+use crate::events::block::texts::StringPacker;
 use crate::limits::{
     EVENT_PROPERTY_COLUMNS_MAX, EVENT_SHAPE_BYTES_MAX, EVENT_SHAPE_ROWS_MIN, EVENT_SHAPES_MAX,
 };
@@ -16,36 +16,36 @@ use crate::model::{Interner, TextId};
 
 /// The code of a row without properties.
 pub(super) const NONE: i64 = 0;
-/// The code of a row whose text is kept whole.
+/// The code of a row whose properties are stored as one string.
 pub(super) const LEFT_OVER: i64 = 1;
 /// The code of the first shape.
 pub(super) const FIRST_SHAPE: i64 = 2;
 
-/// A column of texts has a dictionary when its texts stand in it this often.
-const ROWS_PER_TEXT: usize = 2;
-/// One row in so many makes a shape frequent in a small block.
+/// A column of strings has a dictionary if each string occurs at least this often on average.
+const ROWS_PER_STRING: usize = 2;
+/// In a small block, a shape is frequent if at least one row in this many has it.
 const SHARE_OF_ROWS: usize = 100;
 
-/// Writes the properties of rows in clustered order; an empty text is none.
+/// Encodes the properties of rows in clustered order; an empty string means none.
 pub(in super::super) fn encode(
-    texts: &[&str],
+    strings: &[&str],
     effort: Effort,
-    packer: &mut TextPacker,
+    packer: &mut StringPacker,
     sections: &mut Sections,
 ) -> CodecResult<()> {
-    if texts.iter().all(|text| text.is_empty()) {
+    if strings.iter().all(|text| text.is_empty()) {
         return Ok(());
     }
-    let rows = SplitRows::new(texts);
+    let rows = SplitRows::new(strings);
     let (shapes, codes) = match effort {
         Effort::Plain => (Shapes::default(), vec![None; rows.rows_of.len()]),
         Effort::Seal | Effort::Merge => rows.choose(),
     };
     let mut left_over = Vec::new();
-    let mut columns: Vec<Column<'_>> =
-        shapes.columns.iter().map(|key| Column::of(key.kind)).collect();
-    let mut row_codes = Vec::with_capacity(texts.len());
-    for (text, row) in texts.iter().zip(&rows.rows) {
+    let mut columns: Vec<ColumnBuilder<'_>> =
+        shapes.columns.iter().map(|key| ColumnBuilder::of(key.kind)).collect();
+    let mut row_codes = Vec::with_capacity(strings.len());
+    for (text, row) in strings.iter().zip(&rows.rows) {
         let shape = row.shape.and_then(|id| codes.get(id as usize).copied().flatten());
         row_codes.push(match shape {
             _ if text.is_empty() => NONE,
@@ -69,41 +69,41 @@ pub(in super::super) fn encode(
     integers::encode(&row_codes, effort, &mut out)?;
     sections.push(SectionKind::ShapeCodes, 0, out);
     if !left_over.is_empty() {
-        let pages = packer.as_they_came(left_over.into_iter())?;
+        let pages = packer.unsorted(left_over.into_iter())?;
         sections.push(SectionKind::Leftovers, 0, pages);
     }
     if shapes.len() > 0 {
-        let chosen = rows.texts_of(&codes);
-        sections.push(SectionKind::Shapes, 0, packer.as_they_came(chosen.into_iter())?);
+        let chosen = rows.strings_of(&codes);
+        sections.push(SectionKind::Shapes, 0, packer.unsorted(chosen.into_iter())?);
     }
     columns.iter().zip(0..).try_for_each(|(column, n)| column.encode(n, effort, packer, sections))
 }
 
 /// A row that was split.
-struct Row {
-    /// The number of its shape; none when it could not be split.
+struct SplitRow {
+    /// The id of its shape; `None` if it could not be split.
     shape: Option<u32>,
-    /// Where its leaves begin.
+    /// Index of its first leaf.
     from: u32,
 }
 
 struct SplitRows<'t> {
     shapes: Interner,
     rows_of: Vec<u32>,
-    rows: Vec<Row>,
+    rows: Vec<SplitRow>,
     leaves: Vec<Leaf<'t>>,
 }
 
 impl<'t> SplitRows<'t> {
-    fn new(texts: &[&'t str]) -> Self {
+    fn new(strings: &[&'t str]) -> Self {
         let mut split_rows = Self {
             shapes: Interner::default(),
             rows_of: Vec::new(),
-            rows: Vec::with_capacity(texts.len()),
+            rows: Vec::with_capacity(strings.len()),
             leaves: Vec::new(),
         };
         let mut shape = String::new();
-        for text in texts {
+        for text in strings {
             let from = split_rows.leaves.len();
             shape.clear();
             let whole = !text.is_empty() && split(text, &mut shape, &mut split_rows.leaves);
@@ -111,11 +111,11 @@ impl<'t> SplitRows<'t> {
             if !whole || shape.len() > EVENT_SHAPE_BYTES_MAX || leaves > EVENT_PROPERTY_COLUMNS_MAX
             {
                 split_rows.leaves.truncate(from);
-                split_rows.rows.push(Row { shape: None, from: 0 });
+                split_rows.rows.push(SplitRow { shape: None, from: 0 });
                 continue;
             }
             let id = split_rows.shapes.intern(&shape).0;
-            split_rows.rows.push(Row { shape: Some(id), from: from as u32 });
+            split_rows.rows.push(SplitRow { shape: Some(id), from: from as u32 });
             match split_rows.rows_of.get_mut(id as usize) {
                 Some(rows) => *rows += 1,
                 None => split_rows.rows_of.push(1),
@@ -124,7 +124,8 @@ impl<'t> SplitRows<'t> {
         split_rows
     }
 
-    /// The shapes that get columns, the most frequent first, and the number of each shape among them.
+    /// Returns the shapes that get columns, the most frequent first, and for each shape its number
+    /// among them.
     fn choose(&self) -> (Shapes, Vec<Option<u32>>) {
         let enough = EVENT_SHAPE_ROWS_MIN.min(self.rows.len().div_ceil(SHARE_OF_ROWS));
         let mut frequent: Vec<(u32, u32)> =
@@ -145,8 +146,8 @@ impl<'t> SplitRows<'t> {
         (shapes, codes)
     }
 
-    /// The texts of the chosen shapes in their order.
-    fn texts_of(&self, codes: &[Option<u32>]) -> Vec<&str> {
+    /// Returns the chosen shapes in order.
+    fn strings_of(&self, codes: &[Option<u32>]) -> Vec<&str> {
         let mut chosen: Vec<(u32, u32)> =
             codes.iter().zip(0..).filter_map(|(code, id)| Some(((*code)?, id))).collect();
         chosen.sort_unstable();
@@ -154,18 +155,18 @@ impl<'t> SplitRows<'t> {
     }
 }
 
-enum Column<'t> {
+enum ColumnBuilder<'t> {
     Integers(Vec<i64>),
     Numbers(Vec<f64>),
-    Texts(Vec<&'t str>),
+    Strings(Vec<&'t str>),
 }
 
-impl<'t> Column<'t> {
+impl<'t> ColumnBuilder<'t> {
     fn of(kind: LeafKind) -> Self {
         match kind {
             LeafKind::Integer | LeafKind::Boolean => Self::Integers(Vec::new()),
             LeafKind::Number => Self::Numbers(Vec::new()),
-            LeafKind::Text | LeafKind::Json => Self::Texts(Vec::new()),
+            LeafKind::String | LeafKind::Json => Self::Strings(Vec::new()),
         }
     }
 
@@ -174,8 +175,8 @@ impl<'t> Column<'t> {
             (Self::Integers(column), Leaf::Integer(integer)) => column.push(integer),
             (Self::Integers(column), Leaf::Boolean(boolean)) => column.push(i64::from(boolean)),
             (Self::Numbers(column), Leaf::Number(number)) => column.push(number),
-            (Self::Texts(column), Leaf::Text(text) | Leaf::Json(text)) => column.push(text),
-            _ => unreachable!("a column is chosen by the kind of the leaf"),
+            (Self::Strings(column), Leaf::String(text) | Leaf::Json(text)) => column.push(text),
+            _ => unreachable!("the kind of a leaf selects its column"),
         }
     }
 
@@ -183,7 +184,7 @@ impl<'t> Column<'t> {
         &self,
         number: u32,
         effort: Effort,
-        packer: &mut TextPacker,
+        packer: &mut StringPacker,
         sections: &mut Sections,
     ) -> CodecResult<()> {
         let mut out = Vec::new();
@@ -192,18 +193,18 @@ impl<'t> Column<'t> {
             Self::Numbers(column) => {
                 floats::encode(column, &Runs::new([column.len()]), effort, &mut out)?;
             }
-            Self::Texts(column) => {
+            Self::Strings(column) => {
                 let mut distinct = Interner::default();
                 let ids: Vec<u32> = column.iter().map(|text| distinct.intern(text).0).collect();
-                if distinct.len() * ROWS_PER_TEXT > column.len() {
-                    let pages = packer.as_they_came(column.iter().copied())?;
-                    sections.push(SectionKind::PropertyTexts, number, pages);
+                if distinct.len() * ROWS_PER_STRING > column.len() {
+                    let pages = packer.unsorted(column.iter().copied())?;
+                    sections.push(SectionKind::PropertyStrings, number, pages);
                     return Ok(());
                 }
                 let text = |id| distinct.text(TextId(id));
                 let sorted = terms::sort((0..distinct.len() as u32).collect(), text);
                 let pages = packer.sorted(sorted.iter().map(|id| text(*id)))?;
-                sections.push(SectionKind::PropertyTexts, number, pages);
+                sections.push(SectionKind::PropertyStrings, number, pages);
                 let mut ranks = vec![0i64; sorted.len()];
                 for (id, rank) in sorted.into_iter().zip(0..) {
                     if let Some(slot) = ranks.get_mut(id as usize) {

@@ -1,4 +1,4 @@
-//! Properties read back: rows as texts, and the numbers at a path.
+//! Reads properties: rows as text, and the numbers at a path.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::events::block::cache::Part;
 use crate::events::block::clusters::Clusters;
 use crate::events::block::header::SectionKind;
 use crate::events::block::memory::InMemory;
-use crate::events::block::pages::{Pages, Texts};
+use crate::events::block::pages::{NumberPages, StringPages};
 use crate::events::block::parts::Parts;
 use crate::events::block::ranks::RankedBits;
 
-/// The shape of each row in clustered order.
+/// The shape code of each row in clustered order.
 struct ShapeCodes(Vec<u16>);
 
 impl InMemory for ShapeCodes {
@@ -24,47 +24,47 @@ impl InMemory for ShapeCodes {
     }
 }
 
-/// Reads rows of one block. Holds what it has read, so that it is used for many rows, then dropped.
+/// Reads rows of one block. Holds all pages that it has read: open it for many rows, then drop it.
 pub(in super::super) struct PropertyReader<'p> {
     parts: &'p Parts<'p>,
     codes: Arc<ShapeCodes>,
     shapes: Arc<Shapes>,
     left_over: Option<LeftOver<'p>>,
-    columns: Vec<Option<Column<'p>>>,
+    columns: Vec<Option<ColumnReader<'p>>>,
 }
 
-/// The texts that are kept whole.
+/// The leftover properties.
 struct LeftOver<'p> {
     presence: Arc<RankedBits>,
-    texts: Texts<'p>,
+    strings: StringPages<'p>,
 }
 
 /// A column of properties and which rows have it.
-struct Column<'p> {
+struct ColumnReader<'p> {
     presence: Arc<RankedBits>,
     kind: LeafKind,
-    cells: Cells<'p>,
+    cells: CellReader<'p>,
 }
 
-enum Cells<'p> {
-    Integers(Pages<'p, i64>),
-    Numbers(Pages<'p, f64>),
-    /// Texts, by rank when they are in a dictionary.
-    Texts(Texts<'p>, Option<Arc<Vec<u32>>>),
+enum CellReader<'p> {
+    Integers(NumberPages<'p, i64>),
+    Numbers(NumberPages<'p, f64>),
+    /// Strings, by rank if they are in a dictionary.
+    Strings(StringPages<'p>, Option<Arc<Vec<u32>>>),
 }
 
 impl<'p> PropertyReader<'p> {
-    /// A reader of the properties of a block; none when no row has any.
+    /// Returns a reader of the properties of a block, or `None` if no row has any.
     pub(in super::super) fn open(parts: &'p Parts<'p>) -> Result<Option<Self>> {
         if !parts.header().has(SectionKind::ShapeCodes, 0) {
             return Ok(None);
         }
-        let shapes = parts.made(Part::Shapes, || read_shapes(parts))?;
+        let shapes = parts.get_or_compute(Part::Shapes, || read_shapes(parts))?;
         let section = (SectionKind::ShapeCodes, 0);
         let codes = parts.integers(Part::ShapeCodes, section, parts.rows(), |codes| {
             let end = FIRST_SHAPE + shapes.len() as i64;
             if codes.iter().any(|code| !(0..end).contains(code)) {
-                return Err(CodecError::new("a row of no shape"));
+                return Err(CodecError::new("a row has an unknown shape"));
             }
             Ok(ShapeCodes(codes.into_iter().map(|code| code as u16).collect()))
         })?;
@@ -87,7 +87,7 @@ impl<'p> PropertyReader<'p> {
             code => {
                 let shapes = Arc::clone(&self.shapes);
                 let Some(shape) = shapes.shape((code - FIRST_SHAPE) as usize) else {
-                    return Err(self.parts.damaged("a row of no shape"));
+                    return Err(self.parts.damaged("a row has an unknown shape"));
                 };
                 let mut columns = shape.columns.iter();
                 for piece in &shape.pieces {
@@ -107,24 +107,26 @@ impl<'p> PropertyReader<'p> {
             none => {
                 let codes = &self.codes.0;
                 let is = |at: usize| codes.get(at).is_some_and(|c| i64::from(*c) == LEFT_OVER);
-                let presence =
-                    self.parts.made(Part::Leftovers, || Ok(RankedBits::new(codes.len(), is)))?;
-                let texts = Texts::open(self.parts, SectionKind::Leftovers, 0)?;
-                none.insert(LeftOver { presence, texts })
+                let presence = self
+                    .parts
+                    .get_or_compute(Part::Leftovers, || Ok(RankedBits::new(codes.len(), is)))?;
+                let strings = StringPages::open(self.parts, SectionKind::Leftovers, 0)?;
+                none.insert(LeftOver { presence, strings })
             }
         };
         let rank = left_over.presence.rank(position);
-        left_over.texts.get(rank.unwrap_or(usize::MAX))
+        left_over.strings.get(rank.unwrap_or(usize::MAX))
     }
 
-    fn column(&mut self, number: u32) -> Result<&mut Column<'p>> {
+    fn column(&mut self, number: u32) -> Result<&mut ColumnReader<'p>> {
         let no_column = || self.parts.damaged("no such column of properties");
         let key = self.shapes.columns.get(number as usize).ok_or_else(no_column)?;
         let slot = self.columns.get_mut(number as usize).ok_or_else(no_column)?;
         match slot {
             Some(column) => Ok(column),
             none => {
-                let column = Column::open(self.parts, &self.shapes, &self.codes, key.kind, number)?;
+                let column =
+                    ColumnReader::open(self.parts, &self.shapes, &self.codes, key.kind, number)?;
                 Ok(none.insert(column))
             }
         }
@@ -135,21 +137,21 @@ fn read_shapes(parts: &Parts<'_>) -> Result<Shapes> {
     if !parts.header().has(SectionKind::Shapes, 0) {
         return Ok(Shapes::default());
     }
-    let index = parts.text_index(SectionKind::Shapes, 0)?;
-    let mut texts = Vec::new();
+    let index = parts.string_index(SectionKind::Shapes, 0)?;
+    let mut strings = Vec::new();
     for page in 0..index.pages() {
-        texts.push(parts.text_page((SectionKind::Shapes, 0), &index, page)?);
+        strings.push(parts.string_page((SectionKind::Shapes, 0), &index, page)?);
     }
-    let shapes = Shapes::read(texts.iter().flat_map(|page| page.iter()));
+    let shapes = Shapes::read(strings.iter().flat_map(|page| page.iter()));
     let shapes = shapes.map_err(|e| parts.damaged(&e.to_string()))?;
-    // A shape is a position beside two others in 16 bits.
+    // Shape codes are stored in 16 bits, together with two other codes.
     if shapes.len() > crate::limits::EVENT_SHAPES_MAX {
-        return Err(parts.damaged("more shapes than there can be"));
+        return Err(parts.damaged("too many shapes of properties"));
     }
     Ok(shapes)
 }
 
-impl<'p> Column<'p> {
+impl<'p> ColumnReader<'p> {
     fn open(
         parts: &'p Parts<'p>,
         shapes: &Shapes,
@@ -157,7 +159,7 @@ impl<'p> Column<'p> {
         kind: LeafKind,
         number: u32,
     ) -> Result<Self> {
-        let presence = parts.made(Part::PropertyPresence(number), || {
+        let presence = parts.get_or_compute(Part::PropertyPresence(number), || {
             let with = shapes.with_column(number);
             let has = |at: usize| {
                 let shape = codes.0.get(at).and_then(|c| usize::from(*c).checked_sub(2));
@@ -169,11 +171,11 @@ impl<'p> Column<'p> {
         let rows = presence.count();
         let cells = match kind {
             LeafKind::Integer | LeafKind::Boolean => {
-                Cells::Integers(Pages::integers(parts, section, rows))
+                CellReader::Integers(NumberPages::integers(parts, section, rows))
             }
-            LeafKind::Number => Cells::Numbers(Pages::floats(parts, section, rows)),
-            LeafKind::Text | LeafKind::Json => {
-                let texts = Texts::open(parts, SectionKind::PropertyTexts, number)?;
+            LeafKind::Number => CellReader::Numbers(NumberPages::floats(parts, section, rows)),
+            LeafKind::String | LeafKind::Json => {
+                let strings = StringPages::open(parts, SectionKind::PropertyStrings, number)?;
                 let ranks = if parts.header().has(SectionKind::PropertyColumn, number) {
                     let part = Part::PropertyCodes(number);
                     let to_ranks = |ranks: Vec<i64>| Ok(ranks.iter().map(|r| *r as u32).collect());
@@ -181,43 +183,43 @@ impl<'p> Column<'p> {
                 } else {
                     None
                 };
-                Cells::Texts(texts, ranks)
+                CellReader::Strings(strings, ranks)
             }
         };
         Ok(Self { presence, kind, cells })
     }
 
-    /// The leaf of the row at a position in clustered order, which must have one.
+    /// Returns the leaf of the row at a position in clustered order, which must have one.
     fn leaf(&mut self, position: usize) -> Result<Leaf<'_>> {
         let at = self.presence.rank(position).unwrap_or(usize::MAX);
         Ok(match (&mut self.cells, self.kind) {
-            (Cells::Integers(pages), LeafKind::Boolean) => Leaf::Boolean(pages.get(at)? != 0),
-            (Cells::Integers(pages), _) => Leaf::Integer(pages.get(at)?),
-            (Cells::Numbers(pages), _) => Leaf::Number(pages.get(at)?),
-            (Cells::Texts(texts, ranks), kind) => {
+            (CellReader::Integers(pages), LeafKind::Boolean) => Leaf::Boolean(pages.get(at)? != 0),
+            (CellReader::Integers(pages), _) => Leaf::Integer(pages.get(at)?),
+            (CellReader::Numbers(pages), _) => Leaf::Number(pages.get(at)?),
+            (CellReader::Strings(strings, ranks), kind) => {
                 let rank = match ranks {
                     Some(ranks) => ranks.get(at).map_or(usize::MAX, |rank| *rank as usize),
                     None => at,
                 };
-                let text = texts.get(rank)?;
-                if kind == LeafKind::Text { Leaf::Text(text) } else { Leaf::Json(text) }
+                let text = strings.get(rank)?;
+                if kind == LeafKind::String { Leaf::String(text) } else { Leaf::Json(text) }
             }
         })
     }
 
-    /// The number of the row at a position, if what it has is one.
+    /// Returns the number of the row at a position, if its leaf is one.
     fn number(&mut self, position: usize) -> Result<Option<f64>> {
         Ok(match self.leaf(position)? {
             Leaf::Integer(integer) => Some(integer as f64),
             Leaf::Number(number) => Some(number),
             Leaf::Json(json) if !json.starts_with('[') => json.parse().ok(),
-            Leaf::Json(_) | Leaf::Text(_) | Leaf::Boolean(_) => None,
+            Leaf::Json(_) | Leaf::String(_) | Leaf::Boolean(_) => None,
         })
     }
 }
 
 impl PropertyReader<'_> {
-    /// Calls with row and number of those of `rows` that have a number at `path`.
+    /// Calls `with` with row and number of those of `rows` that have a number at `path`.
     pub(in super::super) fn numbers(
         &mut self,
         path: &[String],
@@ -225,11 +227,12 @@ impl PropertyReader<'_> {
         rows: impl Iterator<Item = u32>,
         mut with: impl FnMut(u32, f64),
     ) -> Result<()> {
-        // For each shape the column that has numbers at the path: an object has a key once, so there is at most one.
+        // For each shape, the column with numbers at the path: objects have no duplicate keys, so
+        // there is at most one.
         let column_of = |shape: &super::shape::Shape| {
             shape.columns.iter().copied().find(|column| {
                 self.shapes.columns.get(*column as usize).is_some_and(|key| {
-                    key.path == path && !matches!(key.kind, LeafKind::Text | LeafKind::Boolean)
+                    key.path == path && !matches!(key.kind, LeafKind::String | LeafKind::Boolean)
                 })
             })
         };
@@ -252,7 +255,7 @@ impl PropertyReader<'_> {
     }
 }
 
-/// The number at a path of a text that is kept whole; of a key that stands twice the last one counts.
+/// Returns the number at a path of leftover properties. For duplicate keys the last one counts.
 fn number_at(text: &str, path: &[String]) -> Option<f64> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     path.iter().try_fold(&value, |value, key| value.as_object()?.get(key))?.as_f64()

@@ -1,4 +1,4 @@
-//! Shapes, read again: which leaves they have, and the text between them.
+//! Decodes shapes: their leaves, and the text between them.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use crate::events::block::memory::InMemory;
 use crate::limits::{EVENT_PROPERTY_COLUMNS_MAX, PROPERTIES_NESTING_MAX};
 use crate::model::float_text;
 
-/// A column of properties: the leaves of one kind at one path.
+/// The key of a column of properties: the leaves of one kind at one path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in super::super) struct PropertyKey {
     /// Keys of objects, from the outermost.
@@ -16,10 +16,10 @@ pub(in super::super) struct PropertyKey {
     pub(super) kind: LeafKind,
 }
 
-/// A shape whose leaves are columns.
+/// A shape whose leaves are stored in columns.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// What stands before each leaf, and behind the last one.
+    /// The text before each leaf, and after the last one.
     pub(super) pieces: Vec<Box<str>>,
     /// The column of each leaf.
     pub(super) columns: Vec<u32>,
@@ -34,7 +34,8 @@ pub(in super::super) struct Shapes {
 }
 
 impl Shapes {
-    /// Adds a shape. Answers whether it could: not when it is none, has a key twice, or has more columns than there is room for.
+    /// Adds a shape. Returns false if it is malformed, has a duplicate key, or would exceed the
+    /// limit on columns.
     pub(super) fn push(&mut self, text: &str) -> bool {
         let Some((pieces, keys)) = parse(text) else { return false };
         let new = keys.iter().filter(|key| !self.numbers.contains_key(*key)).count();
@@ -53,28 +54,28 @@ impl Shapes {
         true
     }
 
-    /// The shapes as they were written.
-    pub(super) fn read<'t>(texts: impl Iterator<Item = &'t str>) -> CodecResult<Self> {
+    /// Decodes the shapes of a block.
+    pub(super) fn read<'t>(strings: impl Iterator<Item = &'t str>) -> CodecResult<Self> {
         let mut shapes = Self::default();
-        for text in texts {
+        for text in strings {
             if !shapes.push(text) {
-                return Err(CodecError::new("a shape of properties that is none"));
+                return Err(CodecError::new("a malformed shape of properties"));
             }
         }
         Ok(shapes)
     }
 
-    /// How many shapes there are.
+    /// Returns the number of shapes.
     pub(in super::super) fn len(&self) -> usize {
         self.shapes.len()
     }
 
-    /// What a shape is made of.
+    /// Returns a shape by its number.
     pub(super) fn shape(&self, number: usize) -> Option<&Shape> {
         self.shapes.get(number)
     }
 
-    /// Which shapes have a column.
+    /// Returns for each shape whether it has a column.
     pub(super) fn with_column(&self, column: u32) -> Vec<bool> {
         self.shapes.iter().map(|shape| shape.columns.contains(&column)).collect()
     }
@@ -87,14 +88,14 @@ impl InMemory for Shapes {
     }
 }
 
-/// Appends a leaf as it stood in the text.
+/// Appends a leaf as it was in the original text.
 pub(super) fn put_leaf(leaf: Leaf<'_>, out: &mut String) {
     match leaf {
         Leaf::Integer(integer) => out.push_str(itoa::Buffer::new().format(integer)),
-        // Damaged columns may hold what is no number.
+        // Corrupt columns may contain numbers that JSON cannot represent.
         Leaf::Number(number) if !number.is_finite() => out.push_str("null"),
         Leaf::Number(number) => out.push_str(&float_text(number)),
-        Leaf::Text(text) => {
+        Leaf::String(text) => {
             out.push('"');
             out.push_str(text);
             out.push('"');
@@ -106,11 +107,11 @@ pub(super) fn put_leaf(leaf: Leaf<'_>, out: &mut String) {
 
 type Parsed = (Vec<Box<str>>, Vec<PropertyKey>);
 
-/// The pieces and the leaves of a shape.
+/// Splits a shape into its pieces and leaves.
 fn parse(text: &str) -> Option<Parsed> {
     let (mut pieces, mut leaves) = (Vec::new(), Vec::new());
     let mut from = 0;
-    // Of each open object the keys seen, and of the path the key that each of them stands at.
+    // For each open object the keys so far, and the path of keys to the current value.
     let mut open: Vec<HashSet<String>> = Vec::new();
     let mut path: Vec<String> = Vec::new();
     let bytes = text.as_bytes();
@@ -164,7 +165,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Splits and joins a text, for the fuzzer and the tests. None when the text is one to be left over.
+/// Splits and joins a text, for the fuzzer. Returns `None` if the text would be a leftover.
 #[cfg(fuzzing)]
 pub(crate) fn split_and_join(text: &str) -> Option<String> {
     let (mut shape, mut leaves) = (String::new(), Vec::new());
@@ -199,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_left_over() {
+    fn a_shape_with_a_duplicate_key_is_refused() {
         assert!(parse("{\"a\":\u{1},\"a\":\u{2}}").is_none());
         assert!(parse("{\"a\":{\"x\":\u{1}},\"\\u0061\":{}}").is_none());
         assert!(parse("{\"a\":{\"a\":\u{1}},\"b\":{\"a\":\u{1}}}").is_some());
     }
 
     #[test]
-    fn columns_have_room_for_so_many() {
+    fn the_number_of_columns_is_limited() {
         let mut shapes = Shapes::default();
         for i in 0..EVENT_PROPERTY_COLUMNS_MAX {
             assert!(shapes.push(&format!("{{\"k{i}\":\u{1}}}")));

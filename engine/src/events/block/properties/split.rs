@@ -1,21 +1,22 @@
-//! Splitting canonical text into shape and leaves. Total: what it does not understand, it refuses.
+//! Splits canonical JSON text into shape and leaves. Accepts any input; text that is not canonical
+//! is refused.
 
 use crate::model::float_text;
 
-/// What a leaf is. The numbers are on disk: they stand for the leaf in its shape.
+/// The kind of a leaf. The numbers are part of the stored format: they mark the leaf in its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(in super::super) enum LeafKind {
     Integer = 1,
     Number = 2,
-    Text = 3,
+    String = 3,
     Boolean = 4,
     Json = 5,
 }
 
 impl LeafKind {
     pub(super) const ALL: [Self; 5] =
-        [Self::Integer, Self::Number, Self::Text, Self::Boolean, Self::Json];
+        [Self::Integer, Self::Number, Self::String, Self::Boolean, Self::Json];
 
     pub(super) fn of_mark(byte: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| *kind as u8 == byte)
@@ -27,7 +28,7 @@ impl LeafKind {
 pub(super) enum Leaf<'t> {
     Integer(i64),
     Number(f64),
-    Text(&'t str),
+    String(&'t str),
     Boolean(bool),
     Json(&'t str),
 }
@@ -37,14 +38,15 @@ impl Leaf<'_> {
         match self {
             Self::Integer(_) => LeafKind::Integer,
             Self::Number(_) => LeafKind::Number,
-            Self::Text(_) => LeafKind::Text,
+            Self::String(_) => LeafKind::String,
             Self::Boolean(_) => LeafKind::Boolean,
             Self::Json(_) => LeafKind::Json,
         }
     }
 }
 
-/// Splits `text`, appending to `shape` and `leaves`. Answers whether it could; if not, they hold rubbish.
+/// Splits `text`, appending to `shape` and `leaves`. Returns false if the text is refused; their
+/// contents are then undefined.
 pub(super) fn split<'t>(text: &'t str, shape: &mut String, leaves: &mut Vec<Leaf<'t>>) -> bool {
     Splitter { text, at: 0, copied: 0, shape, leaves }.object().is_some()
 }
@@ -52,7 +54,7 @@ pub(super) fn split<'t>(text: &'t str, shape: &mut String, leaves: &mut Vec<Leaf
 struct Splitter<'t, 'o> {
     text: &'t str,
     at: usize,
-    /// Up to where the text is in the shape.
+    /// The text up to here is in the shape.
     copied: usize,
     shape: &'o mut String,
     leaves: &'o mut Vec<Leaf<'t>>,
@@ -67,11 +69,11 @@ impl<'t> Splitter<'t, '_> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// The whole text: one object, with all that stands in it.
+    /// Parses the whole text, which must be one object.
     fn object(&mut self) -> Option<()> {
         let mut depth = 0usize;
         loop {
-            // Here a value begins.
+            // A value starts here.
             match self.peek()? {
                 b'{' => {
                     self.at += 1;
@@ -81,11 +83,11 @@ impl<'t> Splitter<'t, '_> {
                         continue;
                     }
                 }
-                // Only an object may stand at the top.
+                // Only an object is allowed at the top level.
                 _ if depth == 0 => return None,
                 _ => self.leaf()?,
             }
-            // Here a value has ended, or an object that is empty is still open.
+            // A value has ended here, or an empty object is still open.
             while self.peek()? == b'}' {
                 self.at += 1;
                 depth -= 1;
@@ -104,7 +106,7 @@ impl<'t> Splitter<'t, '_> {
         self.eat(b':')
     }
 
-    /// Moves behind a string, and answers what stands between its quotes.
+    /// Moves past a string and returns the text between its quotes.
     fn string(&mut self) -> Option<&'t str> {
         self.eat(b'"')?;
         let from = self.at;
@@ -112,7 +114,7 @@ impl<'t> Splitter<'t, '_> {
             match self.peek()? {
                 b'"' => break,
                 b'\\' => self.at += 2,
-                // A bare control character may be a mark.
+                // An unescaped control character could be mistaken for a mark.
                 0..0x20 => return None,
                 _ => self.at += 1,
             }
@@ -125,7 +127,7 @@ impl<'t> Splitter<'t, '_> {
     fn leaf(&mut self) -> Option<()> {
         let from = self.at;
         let leaf = match self.peek()? {
-            b'"' => Leaf::Text(self.string()?),
+            b'"' => Leaf::String(self.string()?),
             b'[' => {
                 self.array()?;
                 Leaf::Json(self.text.get(from..self.at)?)
@@ -148,7 +150,7 @@ impl<'t> Splitter<'t, '_> {
         rest.starts_with(word.as_bytes()).then(|| self.at += word.len())
     }
 
-    /// Moves behind an array. What stands in it is not looked at, as it is kept as it is.
+    /// Moves past an array. Its contents are stored verbatim and not checked.
     fn array(&mut self) -> Option<()> {
         let mut depth = 0usize;
         loop {
@@ -198,17 +200,18 @@ fn is_digits(text: &str) -> bool {
     plain && (digits.first() != Some(&b'0') || digits.len() == 1)
 }
 
-/// The integer that is written like this and in no other way.
+/// Returns the integer if `text` is its canonical form.
 fn integer(text: &str) -> Option<i64> {
     (is_digits(text) && text != "-0").then(|| text.parse().ok())?
 }
 
-/// Digits that any decimal of so many keeps when it becomes a double and is written again.
+/// Decimals of at most this many significant digits survive conversion to a double and back.
 const DIGITS_KEPT: usize = 15;
 
-/// The number of a decimal that is surely written like this and in no other way: no more digits than a double keeps, none
-/// that could be left out, and not so small that it would be written with an exponent. Most numbers are such, and neither the
-/// division nor the text of one needs to be tried (W. Clinger, "How to read floating point numbers accurately", 1990).
+/// Returns the number of a decimal that is certain to be in canonical form: not too many digits, no
+/// redundant digits, and not so small that it would be written with an exponent. This is a fast
+/// path for most numbers, which avoids parsing and formatting (W. Clinger, "How to read floating
+/// point numbers accurately", 1990).
 fn short_decimal(text: &str) -> Option<f64> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1.0, digits),
@@ -239,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_short_decimal_is_what_reading_and_writing_says(
+        fn a_short_decimal_round_trips_to_the_same_text(
             negative: bool, whole in "[0-9]{1,16}", fraction in "[0-9]{0,8}"
         ) {
             let text = format!("{}{whole}.{fraction}", if negative { "-" } else { "" });
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_are_punched_out() {
+    fn leaves_are_replaced_by_marks() {
         let mut shape = String::new();
         let mut leaves = Vec::new();
         let text = r#"{"a":1,"b\"":-2.5,"c":{"d":"x\\\"","e":null,"f":{}},"g":[1,{"]":"]"}],"h":true,"i":9223372036854775808}"#;
@@ -276,7 +279,7 @@ mod tests {
             [
                 Leaf::Integer(1),
                 Leaf::Number(-2.5),
-                Leaf::Text(r#"x\\\""#),
+                Leaf::String(r#"x\\\""#),
                 json[0],
                 Leaf::Boolean(true),
                 json[1]
@@ -285,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_canonical_is_refused() {
+    fn text_that_is_not_canonical_is_refused() {
         for text in [
             "",
             "{",

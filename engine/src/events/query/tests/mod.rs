@@ -1,4 +1,4 @@
-//! What users of event questions are promised.
+//! What event queries promise their callers.
 
 mod oracle;
 mod promises;

@@ -1,4 +1,4 @@
-//! What the answers must be, found the slow way: over a plain list of events.
+//! The expected answers, computed naively from a plain list of events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub(super) fn matches(event: &Event, filter: &EventFilter) -> bool {
     filter.range.contains(event.time) && name && tags && user
 }
 
-/// How many match, and the page.
+/// Returns the number of matches, and the page.
 pub(super) fn list(events: &[Event], query: &EventListQuery) -> (u64, Vec<Event>) {
     let mut matching: Vec<&Event> = events.iter().filter(|e| matches(e, &query.filter)).collect();
     matching.sort_by_key(|event| std::cmp::Reverse((event.time, event.id)));
@@ -69,8 +69,8 @@ fn evaluate(events: &[&Event], query: &EventQuery) -> Vec<Option<f64>> {
         }
         EventAggregation::Distinct => {
             let of = query.distinct.as_ref();
-            let texts = events.iter().filter_map(|event| text(event, of?));
-            Some(texts.collect::<BTreeSet<_>>().len() as f64)
+            let strings = events.iter().filter_map(|event| text(event, of?));
+            Some(strings.collect::<BTreeSet<_>>().len() as f64)
         }
         EventAggregation::Numbers => Some(numbers.len() as f64),
         EventAggregation::Sum => sum(),
@@ -101,7 +101,7 @@ fn summary(events: &[&Event], query: &EventQuery) -> EventSummary {
     summary
 }
 
-/// The summary of everything, and those of the groups.
+/// Returns the summary of all matches, and those of the groups.
 pub(super) fn aggregate(
     events: &[Event],
     query: &EventQuery,
@@ -110,8 +110,8 @@ pub(super) fn aggregate(
     let mut groups: BTreeMap<Vec<String>, Vec<&Event>> = BTreeMap::new();
     if !query.group_by.is_empty() {
         for event in &matching {
-            let texts = query.group_by.iter().map(|by| text(event, by).unwrap_or_default());
-            groups.entry(texts.map(str::to_owned).collect()).or_default().push(event);
+            let strings = query.group_by.iter().map(|by| text(event, by).unwrap_or_default());
+            groups.entry(strings.map(str::to_owned).collect()).or_default().push(event);
         }
     }
     let groups = groups.into_iter().map(|(key, events)| (key, summary(&events, query)));

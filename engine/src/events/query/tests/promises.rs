@@ -1,11 +1,11 @@
-//! What holds of certain questions: limits, damage, and what is not read.
+//! Specific promises of queries: limits, corrupt sources, and what is not read.
 
 use std::collections::BTreeSet;
 
 use super::super::{QueryLimits, aggregate, list};
 use super::setup::*;
 use crate::error::{Error, Refusal};
-use crate::events::source::Unopened;
+use crate::events::source::ClosedSource;
 use crate::limits::EVENT_VALUES_EXACT_MAX;
 use crate::model::{
     Event, EventAggregation, EventField, EventGroupBy, EventListQuery, EventQuery, Interval,
@@ -28,7 +28,7 @@ fn newest(limit: usize) -> EventListQuery {
 }
 
 fn refusal(sources: &Sources, query: &EventQuery, limits: Limits) -> String {
-    match told(limits, |context| aggregate(sources, query, context)).0 {
+    match run(limits, |context| aggregate(sources, query, context)).0 {
         Err(Error::Refused(Refusal::Range(text))) => text,
         other => panic!("not refused: {other:?}"),
     }
@@ -37,10 +37,11 @@ fn refusal(sources: &Sources, query: &EventQuery, limits: Limits) -> String {
 fn of_users(users: u64) -> Sources {
     let event = |i| Event { user: Some(format!("user-{i}")), ..plain(i, i as i64 % 50) };
     let events: Vec<Event> = (0..users).map(event).collect();
-    events.chunks(200).map(|part| Box::new(chunk(part)) as Box<dyn Unopened>).collect()
+    events.chunks(200).map(|part| Box::new(chunk(part)) as Box<dyn ClosedSource>).collect()
 }
 
-/// Ten sources of a hundred events each, of hours behind each other. Those that `broken` names cannot be read.
+/// Ten sources of a hundred events each, one hour apart. The given columns of those selected by
+/// `broken` cannot be read.
 fn hours(
     broken: impl Fn(usize) -> bool,
     columns: &'static [&'static str],
@@ -49,7 +50,7 @@ fn hours(
     let events = |hour: u64| -> Vec<Event> {
         (0..100).map(|i| plain(hour * 100 + i, (hour * 3_600_000 + i * 1_000) as i64)).collect()
     };
-    let source = |hour: u64| -> Box<dyn Unopened> {
+    let source = |hour: u64| -> Box<dyn ClosedSource> {
         let inner = chunk(&events(hour));
         let columns: &[&str] = if broken(hour as usize) { columns } else { &[] };
         Box::new(Broken { inner, columns, error })
@@ -58,7 +59,7 @@ fn hours(
 }
 
 #[test]
-fn limits_are_told_by_their_numbers() {
+fn a_refusal_names_the_limit_that_was_reached() {
     let sources = of_users(500);
     let by_user = EventQuery { group_by: vec![EventGroupBy::User], ..count_all() };
     let limits = Limits { query: QueryLimits { groups_max: 499, ..LIMITS.query }, ..LIMITS };
@@ -80,19 +81,19 @@ fn limits_are_told_by_their_numbers() {
 }
 
 #[test]
-fn questions_about_nothing_are_refused() {
+fn queries_without_a_range_or_an_aggregation_are_refused() {
     let mut query = EventQuery { aggregations: Vec::new(), ..count_all() };
     assert_eq!(refusal(&Vec::new(), &query, LIMITS), "at least one aggregation is needed");
     query.filter.range = TimeRange::new(5, 5);
     assert!(refusal(&Vec::new(), &query, LIMITS).starts_with("from must be before to"));
     let mut query = newest(1);
     query.filter.range = TimeRange::new(5, 4);
-    let refused = told(LIMITS, |context| list(&Vec::new(), &query, context)).0;
+    let refused = run(LIMITS, |context| list(&Vec::new(), &query, context)).0;
     assert!(matches!(refused, Err(Error::Refused(Refusal::Range(_)))), "{refused:?}");
 }
 
 #[test]
-fn nothing_matched_is_a_count_of_zero() {
+fn without_matches_counts_are_zero_and_other_aggregations_absent() {
     let query = EventQuery {
         aggregations: vec![
             EventAggregation::Count,
@@ -111,15 +112,15 @@ fn nothing_matched_is_a_count_of_zero() {
 }
 
 #[test]
-fn percentiles_are_exact_up_to_the_limit_and_near_beyond() {
+fn percentiles_are_exact_up_to_the_limit_and_approximate_beyond() {
     let events = |n: usize| -> Sources {
         let event = |i: u64| {
-            // Each value once, in no order.
+            // Each value once, unordered.
             let value = (i * 7_919 % n as u64 + 1) as f64;
             Event { value: Some(value), ..plain(i, i as i64) }
         };
         let events: Vec<Event> = (0..n as u64).map(event).collect();
-        events.chunks(8_192).map(|part| Box::new(chunk(part)) as Box<dyn Unopened>).collect()
+        events.chunks(8_192).map(|part| Box::new(chunk(part)) as Box<dyn ClosedSource>).collect()
     };
     use EventAggregation::{Count, Max, Min, Numbers, P50, P99, Sum};
     let query =
@@ -140,7 +141,7 @@ fn percentiles_are_exact_up_to_the_limit_and_near_beyond() {
 }
 
 #[test]
-fn users_are_counted_exactly_and_then_nearly() {
+fn few_users_are_counted_exactly_and_many_approximately() {
     let query = EventQuery { aggregations: vec![EventAggregation::UniqueUsers], ..count_all() };
     assert_eq!(answer(&of_users(1_000), &query).all.whole, [Some(1_000.0)]);
     let users = answer(&of_users(5_000), &query).all.whole[0].unwrap();
@@ -148,7 +149,7 @@ fn users_are_counted_exactly_and_then_nearly() {
 }
 
 #[test]
-fn distinct_texts_are_counted_exactly_whatever_their_number() {
+fn distinct_strings_are_counted_exactly_whatever_their_number() {
     let query = EventQuery {
         distinct: Some(EventGroupBy::User),
         aggregations: vec![EventAggregation::Distinct],
@@ -167,7 +168,7 @@ fn distinct_texts_are_counted_exactly_whatever_their_number() {
 }
 
 #[test]
-fn damaged_sources_are_left_out_and_told() {
+fn corrupt_sources_are_left_out_and_reported() {
     let broken = BTreeSet::from([3, 9]);
     let mut filter = everything();
     filter.name = NameFilter::Prefix("a".into());
@@ -176,14 +177,14 @@ fn damaged_sources_are_left_out_and_told() {
         .push(TagFilter { key: "k".into(), condition: TagCondition::NoneOf(Vec::new().into()) });
     for column in ["times", "names", "tags", "ids", "events"] {
         let columns: &'static [&'static str] = Box::leak(Box::new([column]));
-        let sources = hours(|hour| broken.contains(&hour), columns, damage);
+        let sources = hours(|hour| broken.contains(&hour), columns, corrupt);
         let mut query = newest(1_000);
         query.filter = filter.clone();
-        let (page, heard) = told(LIMITS, |context| list(&sources, &query, context));
+        let (page, reported) = run(LIMITS, |context| list(&sources, &query, context));
         let page = page.unwrap();
         assert_eq!((page.total, page.events.len()), (800, 800), "{column}");
         assert_eq!((page.stats.quarantined, page.stats.sources), (2, 10), "{column}");
-        assert_eq!(heard, broken, "{column}");
+        assert_eq!(reported, broken, "{column}");
     }
     let query = EventQuery {
         filter,
@@ -198,30 +199,30 @@ fn damaged_sources_are_left_out_and_told() {
     };
     for column in ["times", "names", "tags", "groups", "hashes", "numbers"] {
         let columns: &'static [&'static str] = Box::leak(Box::new([column]));
-        let sources = hours(|hour| broken.contains(&hour), columns, damage);
-        let (answer, heard) = told(LIMITS, |context| aggregate(&sources, &query, context));
+        let sources = hours(|hour| broken.contains(&hour), columns, corrupt);
+        let (answer, reported) = run(LIMITS, |context| aggregate(&sources, &query, context));
         let answer = answer.unwrap();
         assert_eq!((answer.stats.matched, answer.stats.quarantined), (800, 2), "{column}");
-        assert_eq!(heard, broken, "{column}");
+        assert_eq!(reported, broken, "{column}");
     }
 }
 
 #[test]
-fn other_failures_are_the_answer() {
+fn other_errors_fail_the_query() {
     let sources = hours(|hour| hour == 5, &["names", "events"], || Error::Storage("gone".into()));
-    let failed = told(LIMITS, |context| list(&sources, &newest(1_000), context));
+    let failed = run(LIMITS, |context| list(&sources, &newest(1_000), context));
     assert!(matches!(failed.0, Err(Error::Storage(_))), "{failed:?}");
     let mut query = count_all();
     query.filter.name = NameFilter::Exactly("a".into());
-    let failed = told(LIMITS, |context| aggregate(&sources, &query, context));
+    let failed = run(LIMITS, |context| aggregate(&sources, &query, context));
     assert!(matches!(failed.0, Err(Error::Storage(_))) && failed.1.is_empty(), "{failed:?}");
 }
 
 #[test]
-fn what_the_answer_does_not_need_is_not_read() {
+fn sources_are_not_read_when_the_answer_does_not_need_them() {
     let unreadable =
         |broken: fn(usize) -> bool| hours(broken, &COLUMNS, || Error::Storage("read".into()));
-    // Whole sources, nothing but time asked for: how many rows there are is enough.
+    // Whole sources and no condition but time: the number of rows suffices.
     let sources = unreadable(|_| true);
     assert_eq!(answer(&sources, &count_all()).all.whole, [Some(1_000.0)]);
     let mut by_hour = EventQuery { interval: Some(Interval::HOUR), ..count_all() };
@@ -234,7 +235,7 @@ fn what_the_answer_does_not_need_is_not_read() {
     cut.filter.range = TimeRange::new(4 * 3_600_000 + 10_000, 4 * 3_600_000 + 20_000);
     let answer = answer(&sources, &cut);
     assert_eq!((answer.all.whole, answer.stats.sources), (vec![Some(10.0)], 1));
-    // What lies before and after a page.
+    // Sources before and after a page.
     let mut deep = newest(10);
     deep.offset = 550;
     let page = page(&sources, &deep);
@@ -250,12 +251,13 @@ fn what_the_answer_does_not_need_is_not_read() {
 }
 
 #[test]
-fn many_events_of_one_time_are_walked_by_id() {
+fn events_of_the_same_time_are_ordered_by_id() {
     let events: Vec<Event> = (0..5_000).map(|i| plain(i, 7)).collect();
     let parts = (0..3).map(|part| -> Vec<Event> {
         events.iter().filter(|event| event.id.number() % 3 == part).cloned().collect()
     });
-    let sources: Sources = parts.map(|part| Box::new(chunk(&part)) as Box<dyn Unopened>).collect();
+    let sources: Sources =
+        parts.map(|part| Box::new(chunk(&part)) as Box<dyn ClosedSource>).collect();
     let mut query = newest(3);
     for (offset, first) in [(0, 4_999), (1_000, 3_999), (4_998, 1)] {
         query.offset = offset;

@@ -1,11 +1,11 @@
-//! Random events in random sources, asked random questions: the answers are those of the oracle.
+//! Random queries over random events in random sources must return what the oracle returns.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::oracle;
 use super::setup::{Indexed, Sources, answer, chunk, page};
-use crate::events::source::Unopened;
+use crate::events::source::ClosedSource;
 use crate::model::{
     Event, EventAggregation, EventField, EventFilter, EventGroupBy, EventId, EventListQuery,
     EventQuery, Interval, NameFilter, Properties, TagCondition, TagFilter, TagValues, TimeRange,
@@ -47,7 +47,7 @@ fn event(times: i64) -> impl Strategy<Value = Event> {
         proptest::option::of(text(&PROPERTIES)),
     )
         .prop_map(|(time, name, user, value, (app, zone), properties)| {
-            // As they are stored: of equal keys the last.
+            // As they are stored: without duplicate keys.
             let stored = |text: String| Properties::parse(&text).unwrap().as_str().to_owned();
             let properties = properties.map(stored);
             let tags = [("app", app), ("zone", zone)];
@@ -57,9 +57,9 @@ fn event(times: i64) -> impl Strategy<Value = Event> {
         })
 }
 
-/// Events, and the parts of them that each lie in a source.
+/// Events, and their distribution over sources.
 #[derive(Debug)]
-struct World {
+struct Dataset {
     events: Vec<Event>,
     parts: Vec<(Kind, Vec<Event>)>,
 }
@@ -70,9 +70,9 @@ enum Kind {
     Indexed,
 }
 
-impl World {
+impl Dataset {
     fn sources(&self) -> Sources {
-        let source = |(kind, events): &(Kind, Vec<Event>)| -> Box<dyn Unopened> {
+        let source = |(kind, events): &(Kind, Vec<Event>)| -> Box<dyn ClosedSource> {
             match kind {
                 Kind::Plain => Box::new(chunk(events)),
                 Kind::Indexed => Box::new(Indexed(chunk(events))),
@@ -82,8 +82,9 @@ impl World {
     }
 }
 
-/// Sources have events of all times, or most of them of a part of the times.
-fn world() -> impl Strategy<Value = World> {
+/// Either the events of each source are spread over all times, or mostly within one part of the
+/// times.
+fn dataset() -> impl Strategy<Value = Dataset> {
     let events = prop_oneof![
         (proptest::collection::vec(event(30), 0..60), Just(30)),
         (proptest::collection::vec(event(3_000), 0..900), Just(3_000)),
@@ -104,7 +105,7 @@ fn world() -> impl Strategy<Value = World> {
                 }
                 parts[part].1.push(event.clone());
             }
-            World { events, parts }
+            Dataset { events, parts }
         },
     )
 }
@@ -145,7 +146,7 @@ fn filter() -> impl Strategy<Value = EventFilter> {
     })
 }
 
-fn texts() -> impl Strategy<Value = Option<EventGroupBy>> {
+fn strings() -> impl Strategy<Value = Option<EventGroupBy>> {
     prop_oneof![
         Just(None),
         Just(Some(EventGroupBy::Name)),
@@ -154,11 +155,11 @@ fn texts() -> impl Strategy<Value = Option<EventGroupBy>> {
     ]
 }
 
-/// Up to four texts, each once.
+/// Up to three distinct grouping keys.
 fn groups() -> impl Strategy<Value = Vec<EventGroupBy>> {
-    proptest::collection::vec(texts(), 0..4).prop_map(|texts| {
+    proptest::collection::vec(strings(), 0..4).prop_map(|strings| {
         let mut groups: Vec<EventGroupBy> = Vec::new();
-        for text in texts.into_iter().flatten() {
+        for text in strings.into_iter().flatten() {
             if !groups.contains(&text) {
                 groups.push(text);
             }
@@ -167,7 +168,7 @@ fn groups() -> impl Strategy<Value = Vec<EventGroupBy>> {
     })
 }
 
-fn question() -> impl Strategy<Value = EventQuery> {
+fn aggregation() -> impl Strategy<Value = EventQuery> {
     let field = prop_oneof![
         Just(EventField::Value),
         select(vec![vec!["n"], vec!["o", "n"], vec!["none"], vec![]]).prop_map(|path| {
@@ -180,7 +181,7 @@ fn question() -> impl Strategy<Value = EventQuery> {
         proptest::collection::vec(select(&AGGREGATIONS[..]), 1..4),
     ];
     let interval = select(&[None, Some(1), Some(7), Some(500), Some(i64::MAX)][..]);
-    (filter(), interval, groups(), field, texts(), aggregations).prop_map(
+    (filter(), interval, groups(), field, strings(), aggregations).prop_map(
         |(mut filter, interval, group_by, field, distinct, aggregations)| {
             if interval.is_some() {
                 filter.range = filter.range.intersect(TimeRange::new(0, 3_000));
@@ -196,19 +197,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn answers_are_those_of_a_plain_list(world in world(), query in question()) {
-        let answer = answer(&world.sources(), &query);
-        let (all, groups) = oracle::aggregate(&world.events, &query);
+    fn aggregations_equal_those_of_a_plain_list(dataset in dataset(), query in aggregation()) {
+        let answer = answer(&dataset.sources(), &query);
+        let (all, groups) = oracle::aggregate(&dataset.events, &query);
         prop_assert_eq!(answer.all, all);
         prop_assert_eq!(answer.groups, groups);
-        let matched = world.events.iter().filter(|e| oracle::matches(e, &query.filter)).count();
+        let matched = dataset.events.iter().filter(|e| oracle::matches(e, &query.filter)).count();
         prop_assert_eq!(answer.stats.matched, matched as u64);
         prop_assert_eq!(answer.stats.quarantined, 0);
     }
 
     #[test]
-    fn pages_are_those_of_a_plain_list(
-        world in world(),
+    fn pages_equal_those_of_a_plain_list(
+        dataset in dataset(),
         filter in filter(),
         after in proptest::option::of((prop_oneof![0..30i64, 0..3_000i64], 0..900u128)),
         offset in prop_oneof![Just(0), 0..60u64, 0..900u64, Just(u64::MAX)],
@@ -216,21 +217,21 @@ proptest! {
     ) {
         let after = after.map(|(time, id)| (TimestampMs(time), EventId(id)));
         let query = EventListQuery { filter, after, offset, limit };
-        let page = page(&world.sources(), &query);
-        let (total, expected) = oracle::list(&world.events, &query);
+        let page = page(&dataset.sources(), &query);
+        let (total, expected) = oracle::list(&dataset.events, &query);
         prop_assert_eq!(page.total, total);
         prop_assert_eq!(page.events, expected);
     }
 
     #[test]
-    fn cursors_walk_over_everything_once(
-        world in world(),
+    fn paging_with_cursors_lists_every_event_once(
+        dataset in dataset(),
         filter in filter(),
         limit in 7..200usize,
     ) {
         let whole = EventListQuery { filter, after: None, offset: 0, limit: usize::MAX };
-        let (total, expected) = oracle::list(&world.events, &whole);
-        let sources = world.sources();
+        let (total, expected) = oracle::list(&dataset.events, &whole);
+        let sources = dataset.sources();
         let mut query = EventListQuery { limit, ..whole };
         let mut walked = Vec::new();
         loop {
@@ -239,7 +240,7 @@ proptest! {
             let Some(last) = page.events.last() else { break };
             query.after = Some((last.time, last.id));
             walked.extend(page.events);
-            prop_assert!(walked.len() <= expected.len(), "events come twice");
+            prop_assert!(walked.len() <= expected.len(), "events are listed twice");
         }
         prop_assert_eq!(walked, expected);
     }

@@ -1,4 +1,5 @@
-//! Sources of all kinds for the tests: chunks, chunks that keep bitmaps as blocks do, and ones that cannot be read.
+//! Sources for the tests: chunks, chunks with bitmaps as blocks have them, and sources with
+//! unreadable columns.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -7,11 +8,13 @@ use parking_lot::Mutex;
 use rayon::ThreadPool;
 use roaring::RoaringBitmap;
 
-use super::super::super::{Chunk, Codes, Counts, NO_CODE, Numbers, Rows, Source, TextHashes};
+use super::super::super::{
+    Chunk, CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,
+};
 use super::super::{QueryContext, QueryLimits, aggregate, list};
 use crate::asking::Asking;
 use crate::error::{Error, Result};
-use crate::events::source::Unopened;
+use crate::events::source::ClosedSource;
 use crate::memory::Memory;
 use crate::model::{
     Event, EventAnswer, EventField, EventFilter, EventGroupBy, EventId, EventListQuery, EventPage,
@@ -21,49 +24,50 @@ use crate::model::{
 pub(super) const LIMITS: Limits =
     Limits { query: QueryLimits { groups_max: 1_000, buckets_max: 10_000 }, bytes_max: 64 << 20 };
 
-/// What a question may take.
+/// Limits of a query.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) query: QueryLimits,
     pub(super) bytes_max: usize,
 }
 
-pub(super) type Sources = Vec<Box<dyn Unopened>>;
+pub(super) type Sources = Vec<Box<dyn ClosedSource>>;
 
 static POOLS: LazyLock<Vec<ThreadPool>> = LazyLock::new(|| {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     vec![pool(1), pool(3)]
 });
 
-/// An answer, and the sources that turned out damaged.
-pub(super) type Told<T> = (Result<T>, BTreeSet<usize>);
+/// The result of a query, and the indices of the sources reported as corrupt.
+pub(super) type Outcome<T> = (Result<T>, BTreeSet<usize>);
 
-/// Asks with one thread and with several, which must answer the same.
-pub(super) fn told<T: PartialEq + std::fmt::Debug>(
+/// Runs a query with one thread and with several, and checks that the answers are equal.
+pub(super) fn run<T: PartialEq + std::fmt::Debug>(
     limits: Limits,
-    ask: impl Fn(&QueryContext<'_>) -> Result<T>,
-) -> Told<T> {
+    query: impl Fn(&QueryContext<'_>) -> Result<T>,
+) -> Outcome<T> {
     let mut answers = POOLS.iter().map(|pool| {
-        let heard = Mutex::new(BTreeSet::new());
-        let damaged = |index: usize, _: &Error| assert!(heard.lock().insert(index), "told twice");
+        let reported = Mutex::new(BTreeSet::new());
+        let damaged =
+            |index: usize, _: &Error| assert!(reported.lock().insert(index), "reported twice");
         let asking = Asking::begin(&Memory::unlimited(), limits.bytes_max);
         let limits = limits.query;
-        let answer = ask(&QueryContext { pool, limits, asking: &asking, damaged: &damaged });
-        (answer, heard.into_inner())
+        let answer = query(&QueryContext { pool, limits, asking: &asking, damaged: &damaged });
+        (answer, reported.into_inner())
     });
     let (first, second) = (answers.next().unwrap(), answers.next().unwrap());
     if let (Ok(first), Ok(second)) = (&first.0, &second.0) {
-        assert_eq!(first, second, "the number of threads shows");
+        assert_eq!(first, second, "the answer depends on the number of threads");
     }
     first
 }
 
 pub(super) fn page(sources: &Sources, query: &EventListQuery) -> EventPage {
-    told(LIMITS, |context| list(sources, query, context)).0.unwrap()
+    run(LIMITS, |context| list(sources, query, context)).0.unwrap()
 }
 
 pub(super) fn answer(sources: &Sources, query: &EventQuery) -> EventAnswer {
-    told(LIMITS, |context| aggregate(sources, query, context)).0.unwrap()
+    run(LIMITS, |context| aggregate(sources, query, context)).0.unwrap()
 }
 
 pub(super) fn everything() -> EventFilter {
@@ -75,7 +79,7 @@ pub(super) fn everything() -> EventFilter {
     }
 }
 
-/// An event with nothing but a name, a time and a number.
+/// Returns an event with nothing but a name, a time and a number.
 pub(super) fn plain(number: u64, time: i64) -> Event {
     Event {
         id: EventId(number.into()),
@@ -109,11 +113,11 @@ pub(super) fn chunk(events: &[Event]) -> Chunk {
     Chunk::new(Arc::new(rows))
 }
 
-/// A chunk that keeps a bitmap of every text, as blocks do while a column has few.
+/// A chunk with a bitmap for every string, as blocks have for columns with few strings.
 #[derive(Debug)]
 pub(super) struct Indexed(pub(super) Chunk);
 
-/// A source some of whose columns cannot be read.
+/// A source with columns that cannot be read.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) inner: Chunk,
@@ -124,7 +128,7 @@ pub(super) struct Broken {
 pub(super) const COLUMNS: [&str; 8] =
     ["times", "ids", "names", "users", "tags", "groups", "hashes", "numbers"];
 
-pub(super) fn damage() -> Error {
+pub(super) fn corrupt() -> Error {
     Error::Corrupt("on purpose".into())
 }
 
@@ -134,13 +138,13 @@ impl Broken {
     }
 }
 
-impl Source for Broken {
+impl EventSource for Broken {
     fn rows(&self) -> u32 {
-        Source::rows(&self.inner)
+        EventSource::rows(&self.inner)
     }
 
     fn time_bounds(&self) -> (i64, i64) {
-        Source::time_bounds(&self.inner)
+        EventSource::time_bounds(&self.inner)
     }
 
     fn times(&self) -> Result<Arc<Vec<i64>>> {
@@ -151,35 +155,35 @@ impl Source for Broken {
         self.read("ids")?.ids(positions)
     }
 
-    fn with_name(&self, filter: &NameFilter) -> Result<Rows> {
+    fn with_name(&self, filter: &NameFilter) -> Result<RowSet> {
         self.read("names")?.with_name(filter)
     }
 
-    fn with_user(&self, user: &str) -> Result<Rows> {
+    fn with_user(&self, user: &str) -> Result<RowSet> {
         self.read("users")?.with_user(user)
     }
 
-    fn with_tag(&self, filter: &TagFilter) -> Result<Rows> {
+    fn with_tag(&self, filter: &TagFilter) -> Result<RowSet> {
         self.read("tags")?.with_tag(filter)
     }
 
-    fn counts(&self, by: &EventGroupBy) -> Result<Option<Counts>> {
+    fn counts(&self, by: &EventGroupBy) -> Result<Option<StringCounts>> {
         self.inner.counts(by)
     }
 
-    fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {
+    fn groups(&self, by: &EventGroupBy) -> Result<Arc<CodedColumn>> {
         self.read("groups")?.groups(by)
     }
 
-    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>> {
-        self.read("groups")?.text_hashes(of)
+    fn string_hashes(&self, of: &EventGroupBy) -> Result<Arc<StringHashes>> {
+        self.read("groups")?.string_hashes(of)
     }
 
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {
         self.read("hashes")?.user_hashes()
     }
 
-    fn numbers(&self, field: &EventField, rows: &Rows) -> Result<Numbers> {
+    fn numbers(&self, field: &EventField, rows: &RowSet) -> Result<Numbers> {
         self.read("numbers")?.numbers(field, rows)
     }
 
@@ -188,13 +192,13 @@ impl Source for Broken {
     }
 }
 
-impl Source for Indexed {
+impl EventSource for Indexed {
     fn rows(&self) -> u32 {
-        Source::rows(&self.0)
+        EventSource::rows(&self.0)
     }
 
     fn time_bounds(&self) -> (i64, i64) {
-        Source::time_bounds(&self.0)
+        EventSource::time_bounds(&self.0)
     }
 
     fn times(&self) -> Result<Arc<Vec<i64>>> {
@@ -205,43 +209,43 @@ impl Source for Indexed {
         self.0.ids(positions)
     }
 
-    fn with_name(&self, filter: &NameFilter) -> Result<Rows> {
+    fn with_name(&self, filter: &NameFilter) -> Result<RowSet> {
         self.0.with_name(filter)
     }
 
-    fn with_user(&self, user: &str) -> Result<Rows> {
+    fn with_user(&self, user: &str) -> Result<RowSet> {
         self.0.with_user(user)
     }
 
-    fn with_tag(&self, filter: &TagFilter) -> Result<Rows> {
+    fn with_tag(&self, filter: &TagFilter) -> Result<RowSet> {
         self.0.with_tag(filter)
     }
 
-    fn counts(&self, by: &EventGroupBy) -> Result<Option<Counts>> {
+    fn counts(&self, by: &EventGroupBy) -> Result<Option<StringCounts>> {
         let codes = self.groups(by)?;
         let rows = codes.rows.iter().flatten().map(|rows| rows.len() as u32);
-        Ok(Some(codes.texts.iter().cloned().zip(rows).collect()))
+        Ok(Some(codes.strings.iter().cloned().zip(rows).collect()))
     }
 
-    fn groups(&self, by: &EventGroupBy) -> Result<Arc<Codes>> {
+    fn groups(&self, by: &EventGroupBy) -> Result<Arc<CodedColumn>> {
         let codes = self.0.groups(by)?;
-        let mut rows = vec![RoaringBitmap::new(); codes.texts.len()];
+        let mut rows = vec![RoaringBitmap::new(); codes.strings.len()];
         for (row, code) in (0..).zip(&codes.codes).filter(|(_, code)| **code != NO_CODE) {
             rows[*code as usize].insert(row);
         }
-        let (texts, codes) = (codes.texts.clone(), codes.codes.clone());
-        Ok(Arc::new(Codes { texts, codes, rows: Some(rows) }))
+        let (strings, codes) = (codes.strings.clone(), codes.codes.clone());
+        Ok(Arc::new(CodedColumn { strings, codes, rows: Some(rows) }))
     }
 
-    fn text_hashes(&self, of: &EventGroupBy) -> Result<Arc<TextHashes>> {
-        self.0.text_hashes(of)
+    fn string_hashes(&self, of: &EventGroupBy) -> Result<Arc<StringHashes>> {
+        self.0.string_hashes(of)
     }
 
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {
         self.0.user_hashes()
     }
 
-    fn numbers(&self, field: &EventField, rows: &Rows) -> Result<Numbers> {
+    fn numbers(&self, field: &EventField, rows: &RowSet) -> Result<Numbers> {
         self.0.numbers(field, rows)
     }
 
