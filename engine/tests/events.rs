@@ -1,4 +1,5 @@
-//! Events through the engine's face: written, sealed, merged, restarted, expired, and always the same answers.
+//! Events through the engine's public API: written, sealed, compacted, restarted and expired, with
+//! unchanged query results.
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
@@ -21,12 +22,12 @@ fn open(dir: &Path, clock: &Clock) -> Engine {
 }
 
 fn write(engine: &Engine, write: Write) {
-    let (tell, told) = std::sync::mpsc::channel();
-    engine.submit(write, move |outcome| tell.send(outcome).unwrap());
-    told.recv().unwrap().unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    engine.submit(write, move |outcome| sender.send(outcome).unwrap());
+    receiver.recv().unwrap().unwrap();
 }
 
-/// Writes `count` events from `first` on, a second apart; answers their ids.
+/// Writes `count` events from `first` on, one second apart. Returns their ids.
 fn fill(engine: &Engine, first: TimestampMs, count: i64) -> Vec<EventId> {
     let mut batch = engine.event_batch();
     let mut ids = Vec::new();
@@ -79,7 +80,7 @@ fn by_zone(engine: &Engine) -> Vec<(String, Option<f64>, Option<f64>)> {
 }
 
 #[test]
-fn answers_stay_the_same_through_seal_merge_and_restart() {
+fn query_results_stay_the_same_through_seal_compaction_and_restart() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(NOW);
     let engine = open(dir.path(), &clock);
@@ -100,7 +101,7 @@ fn answers_stay_the_same_through_seal_merge_and_restart() {
     let engine = open(dir.path(), &clock);
     same(&engine, "restarted");
     let later = fill(&engine, TimestampMs(NOW.0 - 2 * DAY), 3);
-    assert!(later[0] > ids[999], "numbers go on after a restart");
+    assert!(later[0] > ids[999], "numbers continue after a restart");
     drop(engine);
     let engine = open(dir.path(), &clock);
     same_but_three_more(&engine, &expected.0);
@@ -117,11 +118,11 @@ fn answers_stay_the_same_through_seal_merge_and_restart() {
     ids.extend(later);
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!(ids.len(), 1_003, "no id is given twice");
+    assert_eq!(ids.len(), 1_003, "no id is assigned twice");
 }
 
 #[test]
-fn answers_count_as_memory_until_they_are_dropped() {
+fn query_results_are_accounted_as_memory_until_they_are_dropped() {
     const GROUPS: u64 = 7;
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), &Clock::manual(NOW));
@@ -149,7 +150,7 @@ fn answers_count_as_memory_until_they_are_dropped() {
     let answer = engine.query_events(&query).unwrap();
     assert_eq!(answer.groups.len() as u64, GROUPS);
     assert!(answer.memory.bytes() > GROUPS * 100, "{} bytes", answer.memory.bytes());
-    let question = MetricQuery {
+    let query = MetricQuery {
         metric: MetricName::new("cpu").unwrap(),
         range: TimeRange::new(NOW.0 - DAY, NOW.0 + DAY),
         interval: Interval::HOUR,
@@ -157,10 +158,10 @@ fn answers_count_as_memory_until_they_are_dropped() {
         filters: vec![],
         group_by: vec![],
     };
-    let result = engine.query(&question).unwrap();
+    let result = engine.query(&query).unwrap();
     assert!(result.memory.bytes() > 0);
     assert_eq!(held(), of_events + answer.memory.bytes() + result.memory.bytes());
-    assert_eq!(page.clone().memory.bytes(), 0, "a copy does not count");
+    assert_eq!(page.clone().memory.bytes(), 0, "a clone is not accounted");
     drop((page, answer, result));
     assert_eq!(held(), 0);
 }
@@ -171,7 +172,7 @@ fn same_but_three_more(engine: &Engine, expected: &EventPage) {
 }
 
 #[test]
-fn points_and_events_of_one_write_are_kept_together() {
+fn samples_and_events_of_one_write_are_recovered_together() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(NOW);
     let engine = open(dir.path(), &clock);
@@ -191,7 +192,7 @@ fn points_and_events_of_one_write_are_kept_together() {
 }
 
 #[test]
-fn a_taken_number_lies_between_the_events_so_far_and_those_to_come() {
+fn a_taken_number_is_between_those_of_earlier_and_later_events() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(NOW);
     let engine = open(dir.path(), &clock);
@@ -205,7 +206,7 @@ fn a_taken_number_lies_between_the_events_so_far_and_those_to_come() {
     drop(engine);
     let engine = open(dir.path(), &clock);
     let again = engine.take_event_number();
-    assert!((taken + 1..=last).contains(&again), "numbers of events are never given again");
+    assert!((taken + 1..=last).contains(&again), "event numbers are never reused");
     engine.skip_event_numbers(last + 1_000);
     assert_eq!(engine.take_event_number(), last + 1_001);
     engine.skip_event_numbers(last);
@@ -213,7 +214,7 @@ fn a_taken_number_lies_between_the_events_so_far_and_those_to_come() {
 }
 
 #[test]
-fn old_days_expire_whole_and_their_disk_is_freed() {
+fn old_days_expire_as_a_whole() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(NOW);
     let engine = open(dir.path(), &clock);
@@ -230,7 +231,7 @@ fn old_days_expire_whole_and_their_disk_is_freed() {
 }
 
 #[test]
-fn buckets_are_aligned_and_users_counted_once() {
+fn buckets_are_aligned_and_users_are_counted_once() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), &Clock::manual(NOW));
     fill(&engine, TimestampMs(NOW.0 - 90_000), 120);

@@ -1,5 +1,5 @@
-//! Samples that arrive for days whose samples have expired: nothing hides or deletes what is there, and no answer depends on
-//! whether a merge has run.
+//! Samples that arrive for days whose raw samples have expired: they neither hide nor delete
+//! existing data, and query results do not depend on whether a compaction has run.
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
@@ -17,7 +17,7 @@ const START: i64 = 20_000 * DAY;
 const WIDTHS: [Interval; 4] =
     [Interval::MINUTE, Interval::FIVE_MINUTES, Interval::HOUR, Interval::DAY];
 
-struct World {
+struct Harness {
     _dir: tempfile::TempDir,
     clock: Clock,
     engine: Engine,
@@ -27,11 +27,11 @@ fn days(n: u64) -> Duration {
     Duration::from_secs(n * 86_400)
 }
 
-impl World {
+impl Harness {
     fn new(now: i64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(now));
-        // Samples for two days, minutes for four, and so on.
+        // Samples are kept for two days, minutes for four, and so on.
         let kept = TierRetention {
             raw: days(2),
             minute: days(4),
@@ -49,7 +49,7 @@ impl World {
         Self { _dir: dir, clock, engine }
     }
 
-    /// Moves the clock to the day `days` after the one that began at [`START`].
+    /// Moves the clock to the day `days` days after [`START`].
     fn day(&self, days: i64) -> &Self {
         self.clock.set(TimestampMs(START + days * DAY + HOUR));
         self
@@ -84,8 +84,8 @@ impl World {
         self
     }
 
-    /// The values of the buckets of the first day.
-    fn ask(&self, kind: MetricType, aggregation: Aggregation, interval: Interval) -> Vec<f64> {
+    /// Returns the values of the buckets of the first day.
+    fn query(&self, kind: MetricType, aggregation: Aggregation, interval: Interval) -> Vec<f64> {
         let query = MetricQuery {
             metric: MetricName::new(kind.as_str()).unwrap(),
             range: TimeRange::new(START, START + DAY),
@@ -98,22 +98,23 @@ impl World {
         answer.groups.first().map(|group| group.columns[0].clone()).unwrap_or_default()
     }
 
-    /// Everything that can be asked of the first day.
-    fn ask_all(&self, kind: MetricType) -> Vec<Vec<f64>> {
-        let ask = |a: &Aggregation| WIDTHS.map(|width| self.ask(kind, *a, width));
-        Aggregation::of(kind).iter().flat_map(ask).collect()
+    /// Returns the results of all aggregations at all intervals for the first day.
+    fn query_all(&self, kind: MetricType) -> Vec<Vec<f64>> {
+        let query = |a: &Aggregation| WIDTHS.map(|width| self.query(kind, *a, width));
+        Aggregation::of(kind).iter().flat_map(query).collect()
     }
 
+    /// Returns the sum or the number of members of the first day.
     fn total(&self, kind: MetricType, interval: Interval) -> f64 {
         let aggregation = match kind {
             MetricType::Set => Aggregation::Count,
             _ => Aggregation::Sum,
         };
-        self.ask(kind, aggregation, interval).iter().sum()
+        self.query(kind, aggregation, interval).iter().sum()
     }
 }
 
-/// A sample a second for ten minutes: 600 ones, or members.
+/// One sample a second for ten minutes: 600 times the value 1, or 600 distinct members.
 fn ten_minutes(kind: MetricType) -> Vec<(i64, f64)> {
     let value = |i: i64| if kind == MetricType::Set { i as f64 } else { 1.0 };
     (0..600).map(|i| (i * 1000, value(i))).collect()
@@ -122,122 +123,126 @@ fn ten_minutes(kind: MetricType) -> Vec<(i64, f64)> {
 const ADDED: [MetricType; 3] = [MetricType::Counter, MetricType::Distribution, MetricType::Set];
 
 #[test]
-fn a_late_sample_leaves_the_day_that_it_belongs_to_whole() {
+fn a_late_sample_leaves_its_day_complete() {
     for kind in ADDED {
-        let world = World::new(START + HOUR);
-        world.write(kind, &ten_minutes(kind)).seal().day(3).merge().expire();
+        let harness = Harness::new(START + HOUR);
+        harness.write(kind, &ten_minutes(kind)).seal().day(3).merge().expire();
         let late: Vec<(i64, f64)> = (0..5).map(|i| (20 * MINUTE + i, 1e6 + i as f64)).collect();
         let added = if kind == MetricType::Set { 5.0 } else { late.iter().map(|l| l.1).sum() };
-        world.write(kind, &late);
+        harness.write(kind, &late);
         let whole = 600.0 + added;
         for step in ["in the head", "sealed", "merged", "minutes expired", "five minutes expired"] {
             match step {
-                "sealed" => _ = world.seal(),
-                "merged" => _ = world.merge(),
-                "minutes expired" => _ = world.day(6).merge().expire(),
-                "five minutes expired" => _ = world.day(10).merge().expire(),
+                "sealed" => _ = harness.seal(),
+                "merged" => _ = harness.merge(),
+                "minutes expired" => _ = harness.day(6).merge().expire(),
+                "five minutes expired" => _ = harness.day(10).merge().expire(),
                 _ => {}
             }
-            let totals = WIDTHS.map(|width| world.total(kind, width));
-            // Members of two buckets count in both, these are in one each.
+            let totals = WIDTHS.map(|width| harness.total(kind, width));
+            // Members of two buckets count in both; each of these is in one bucket.
             assert_eq!(totals, [whole; 4], "{kind:?} {step}");
         }
     }
 }
 
 #[test]
-fn a_late_gauge_sample_leaves_the_day_whole() {
+fn a_late_gauge_sample_leaves_its_day_complete() {
     let kind = MetricType::Gauge;
-    let world = World::new(START + HOUR);
-    world.write(kind, &ten_minutes(kind)).seal().day(3).merge().expire();
-    world.write(kind, &[(20 * MINUTE, 601.0)]);
+    let harness = Harness::new(START + HOUR);
+    harness.write(kind, &ten_minutes(kind)).seal().day(3).merge().expire();
+    harness.write(kind, &[(20 * MINUTE, 601.0)]);
     for step in ["in the head", "sealed", "merged", "expired"] {
         match step {
-            "sealed" => _ = world.seal(),
-            "merged" => _ = world.merge(),
-            "expired" => _ = world.day(20).merge().expire(),
+            "sealed" => _ = harness.seal(),
+            "merged" => _ = harness.merge(),
+            "expired" => _ = harness.day(20).merge().expire(),
             _ => {}
         }
-        assert_eq!(world.ask(kind, Aggregation::Avg, Interval::DAY), [1201.0 / 601.0], "{step}");
-        assert_eq!(world.ask(kind, Aggregation::Min, Interval::DAY), [1.0], "{step}");
+        assert_eq!(
+            harness.query(kind, Aggregation::Avg, Interval::DAY),
+            [1201.0 / 601.0],
+            "{step}"
+        );
+        assert_eq!(harness.query(kind, Aggregation::Min, Interval::DAY), [1.0], "{step}");
     }
 }
 
 #[test]
-fn a_part_of_a_day_without_samples_is_not_lost_when_the_day_is_merged() {
+fn a_compaction_keeps_the_part_of_a_day_whose_samples_expired() {
     for kind in ADDED {
-        let world = World::new(START + HOUR);
-        // One part is merged and loses its samples, the other is sealed after that.
-        world.write(kind, &ten_minutes(kind)).seal();
-        world.clock.set(TimestampMs(START + 3 * HOUR));
-        world.merge().day(4).expire();
+        let harness = Harness::new(START + HOUR);
+        // One part is compacted and loses its samples; the other is sealed after that.
+        harness.write(kind, &ten_minutes(kind)).seal();
+        harness.clock.set(TimestampMs(START + 3 * HOUR));
+        harness.merge().day(4).expire();
         // Fewer than a thousand members in all, which are counted exactly.
         let late = ten_minutes(kind).into_iter().take(300);
         let late: Vec<(i64, f64)> = late.map(|(time, v)| (5 * HOUR + time, v + 1000.0)).collect();
         let added = if kind == MetricType::Set { 300.0 } else { 300.0 * 1001.0 };
-        world.write(kind, &late).seal();
-        let before = world.ask_all(kind);
-        assert_eq!(WIDTHS.map(|width| world.total(kind, width)), [600.0 + added; 4], "{kind:?}");
-        world.merge();
-        assert_eq!(world.ask_all(kind), before, "{kind:?}");
-        world.expire().merge().day(10).expire().merge();
-        let coarse = [Interval::HOUR, Interval::DAY].map(|width| world.total(kind, width));
+        harness.write(kind, &late).seal();
+        let before = harness.query_all(kind);
+        assert_eq!(WIDTHS.map(|width| harness.total(kind, width)), [600.0 + added; 4], "{kind:?}");
+        harness.merge();
+        assert_eq!(harness.query_all(kind), before, "{kind:?}");
+        harness.expire().merge().day(10).expire().merge();
+        let coarse = [Interval::HOUR, Interval::DAY].map(|width| harness.total(kind, width));
         assert_eq!(coarse, [600.0 + added; 2], "{kind:?}");
     }
 }
 
 #[test]
-fn a_replaced_gauge_sample_counts_the_same_before_and_after_a_merge() {
+fn a_replaced_gauge_sample_counts_the_same_before_and_after_a_compaction() {
     let kind = MetricType::Gauge;
     for days in [1, 3, 6, 10, 20] {
-        let world = World::new(START + HOUR);
-        world.write(kind, &ten_minutes(kind)).seal().day(1).merge();
-        world.day(days).merge().expire();
+        let harness = Harness::new(START + HOUR);
+        harness.write(kind, &ten_minutes(kind)).seal().day(1).merge();
+        harness.day(days).merge().expire();
         // The same sample three times: in two blocks and in the head.
         for value in [5.0, 7.0, 9.0] {
-            world.write(kind, &[(30_000, value), (40 * MINUTE, value)]);
+            harness.write(kind, &[(30_000, value), (40 * MINUTE, value)]);
             if value < 9.0 {
-                world.seal();
+                harness.seal();
             }
         }
-        let before = world.ask_all(kind);
-        world.seal();
-        assert_eq!(world.ask_all(kind), before, "sealed on day {days}");
-        world.merge();
-        assert_eq!(world.ask_all(kind), before, "merged on day {days}");
-        let max = world.ask(kind, Aggregation::Max, Interval::DAY);
+        let before = harness.query_all(kind);
+        harness.seal();
+        assert_eq!(harness.query_all(kind), before, "sealed on day {days}");
+        harness.merge();
+        assert_eq!(harness.query_all(kind), before, "merged on day {days}");
+        let max = harness.query(kind, Aggregation::Max, Interval::DAY);
         assert_eq!(max, [9.0], "on day {days}");
     }
 }
 
 #[test]
-fn samples_that_replace_others_are_merged_before_those_expire() {
+fn samples_that_replace_others_are_compacted_before_those_expire() {
     let kind = MetricType::Gauge;
-    let world = World::new(START + HOUR);
-    world.write(kind, &ten_minutes(kind)).seal().day(3).merge();
-    world.write(kind, &[(30_000, 601.0)]);
+    let harness = Harness::new(START + HOUR);
+    harness.write(kind, &ten_minutes(kind)).seal().day(3).merge();
+    harness.write(kind, &[(30_000, 601.0)]);
     let whole = [1200.0 / 600.0];
     for step in 0..4 {
-        world.expire();
-        assert_eq!(world.ask(kind, Aggregation::Avg, Interval::DAY), whole, "step {step}");
+        harness.expire();
+        assert_eq!(harness.query(kind, Aggregation::Avg, Interval::DAY), whole, "step {step}");
         if step == 0 {
-            world.seal();
+            harness.seal();
         } else {
-            world.merge();
+            harness.merge();
         }
     }
 }
 
 #[test]
-fn the_rate_of_a_coarse_cell_is_by_the_seconds_of_the_cell() {
+fn the_rate_of_a_coarse_cell_is_per_second_of_the_cell() {
     let kind = MetricType::Counter;
-    let world = World::new(START + HOUR);
+    let harness = Harness::new(START + HOUR);
     let all_day: Vec<(i64, f64)> = (0..DAY / 10_000).map(|i| (i * 10_000, 10.0)).collect();
-    world.write(kind, &all_day).seal().day(1).merge();
+    harness.write(kind, &all_day).seal().day(1).merge();
     for days in [2, 3, 6, 10, 20] {
-        world.day(days).merge().expire();
+        harness.day(days).merge().expire();
         for width in WIDTHS {
-            let rates = world.ask(kind, Aggregation::Rate, width);
+            let rates = harness.query(kind, Aggregation::Rate, width);
             assert!(!rates.is_empty(), "{width:?} on day {days}");
             assert!(rates.iter().all(|rate| *rate == 1.0), "{width:?} on day {days}: {rates:?}");
         }
@@ -245,7 +250,7 @@ fn the_rate_of_a_coarse_cell_is_by_the_seconds_of_the_cell() {
 }
 
 #[test]
-fn sums_and_averages_near_the_largest_double_have_the_right_sign() {
+fn sums_and_averages_near_the_largest_double_are_correct() {
     let check = |values: &[f64], sum: f64, avg: f64| {
         for (kind, aggregation, expected) in [
             (MetricType::Gauge, Aggregation::Avg, avg),
@@ -253,18 +258,18 @@ fn sums_and_averages_near_the_largest_double_have_the_right_sign() {
             (MetricType::Distribution, Aggregation::Avg, avg),
             (MetricType::Distribution, Aggregation::Sum, sum),
         ] {
-            let world = World::new(START + HOUR);
+            let harness = Harness::new(START + HOUR);
             let times = (0..).map(|i| i * MINUTE / 4);
             let samples: Vec<(i64, f64)> = times.zip(values.iter().copied()).collect();
-            world.write(kind, &samples);
+            harness.write(kind, &samples);
             for step in ["in the head", "sealed", "merged", "expired"] {
                 match step {
-                    "sealed" => _ = world.seal(),
-                    "merged" => _ = world.day(1).merge(),
-                    "expired" => _ = world.day(6).merge().expire(),
+                    "sealed" => _ = harness.seal(),
+                    "merged" => _ = harness.day(1).merge(),
+                    "expired" => _ = harness.day(6).merge().expire(),
                     _ => {}
                 }
-                let got = world.ask(kind, aggregation, Interval::DAY);
+                let got = harness.query(kind, aggregation, Interval::DAY);
                 let close = |got: &f64| (got / expected - 1.0).abs() < 1e-15;
                 assert!(
                     got.len() == 1 && got.iter().all(close),

@@ -1,5 +1,5 @@
-//! Points and their rollups through the engine's face, as they age: what is on disk beside points, what is left when they
-//! expire.
+//! Samples and their rollups through the engine's public API as they age: the disk space of rollups
+//! beside samples, and what remains when samples expire.
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
@@ -23,7 +23,7 @@ fn open(dir: &Path, clock: &Clock, rollup_points_min: u64) -> Engine {
     Engine::open(dir, options).unwrap()
 }
 
-/// A day of three series, a point every `step_ms`.
+/// Writes a day of three series, one sample every `step_ms`.
 fn fill(engine: &Engine, step_ms: i64) {
     let mut batch = engine.batch();
     for host in ["a", "b", "c"] {
@@ -39,8 +39,8 @@ fn fill(engine: &Engine, step_ms: i64) {
     engine.merge().unwrap();
 }
 
-/// Sums, minima and last values of the day's buckets, all hosts together.
-fn ask(engine: &Engine, interval: Interval) -> Vec<Vec<f64>> {
+/// Returns averages, minima and maxima of the day's buckets over all hosts.
+fn query(engine: &Engine, interval: Interval) -> Vec<Vec<f64>> {
     let query = MetricQuery {
         metric: MetricName::new("cpu").unwrap(),
         range: TimeRange::new(START, START + DAY),
@@ -54,45 +54,45 @@ fn ask(engine: &Engine, interval: Interval) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn points_that_expire_leave_their_rollups_behind() {
+fn expired_samples_leave_their_rollups_behind() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(TimestampMs(START + 2 * DAY));
     let engine = open(dir.path(), &clock, 60);
     fill(&engine, 10_000);
-    let [fine, coarse] = [Interval::FIVE_MINUTES, Interval::HOUR].map(|i| ask(&engine, i));
+    let [fine, coarse] = [Interval::FIVE_MINUTES, Interval::HOUR].map(|i| query(&engine, i));
     let beside = engine.stats().block_bytes;
     clock.set(TimestampMs(START + 32 * DAY));
-    assert_eq!(engine.merge().unwrap().windows, 1, "the points are summed up before they go");
-    assert_eq!(engine.merge().unwrap().windows, 0, "once");
+    assert_eq!(engine.merge().unwrap().windows, 1, "rollups are written before the samples expire");
+    assert_eq!(engine.merge().unwrap().windows, 0, "only once");
     assert!(engine.expire().unwrap().blocks > 0);
     assert!(engine.stats().block_bytes < beside);
-    assert_eq!(ask(&engine, Interval::FIVE_MINUTES), fine);
-    assert_eq!(ask(&engine, Interval::HOUR), coarse);
+    assert_eq!(query(&engine, Interval::FIVE_MINUTES), fine);
+    assert_eq!(query(&engine, Interval::HOUR), coarse);
     drop(engine);
     let engine = open(dir.path(), &clock, 60);
     assert_eq!(engine.merge().unwrap().windows, 0);
-    assert_eq!(ask(&engine, Interval::FIVE_MINUTES), fine);
+    assert_eq!(query(&engine, Interval::FIVE_MINUTES), fine);
     clock.set(TimestampMs(START + 92 * DAY));
     engine.expire().unwrap();
-    assert_eq!(ask(&engine, Interval::HOUR), coarse);
+    assert_eq!(query(&engine, Interval::HOUR), coarse);
 }
 
 #[test]
-fn points_that_no_rollup_is_smaller_than_stay_in_its_place() {
+fn samples_stay_in_place_of_a_rollup_that_would_not_be_smaller() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(TimestampMs(START + 2 * DAY));
     let engine = open(dir.path(), &clock, 60);
     fill(&engine, 5 * 60_000);
-    let fine = ask(&engine, Interval::FIVE_MINUTES);
+    let fine = query(&engine, Interval::FIVE_MINUTES);
     clock.set(TimestampMs(START + 32 * DAY));
-    assert_eq!(engine.merge().unwrap().windows, 1, "for the hours");
+    assert_eq!(engine.merge().unwrap().windows, 1, "for the hour rollup");
     assert_eq!(engine.merge().unwrap().windows, 0);
     assert_eq!(engine.expire().unwrap().blocks, 0);
-    assert_eq!(ask(&engine, Interval::FIVE_MINUTES), fine);
+    assert_eq!(query(&engine, Interval::FIVE_MINUTES), fine);
 }
 
 #[test]
-fn rollups_beside_points_take_little_disk_unless_told() {
+fn rollups_beside_samples_take_little_disk_by_default() {
     let clock = Clock::manual(TimestampMs(START + 2 * DAY));
     let bytes = |rollup_points_min| {
         let dir = tempfile::tempdir().unwrap();
@@ -100,8 +100,8 @@ fn rollups_beside_points_take_little_disk_unless_told() {
         fill(&engine, 10_000);
         engine.stats().block_bytes
     };
-    let points_alone = bytes(u64::MAX);
+    let samples_alone = bytes(u64::MAX);
     let beside = bytes(60);
-    assert!(points_alone < beside && beside < points_alone + points_alone / 10);
+    assert!(samples_alone < beside && beside < samples_alone + samples_alone / 10);
     assert!(bytes(4) > beside + beside / 4);
 }

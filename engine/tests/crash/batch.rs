@@ -1,4 +1,5 @@
-//! What one write of these tests holds, and whether it is there: whole, once, or not at all.
+//! The contents of one write of these tests, and checks that each write is stored whole and once,
+//! or not at all.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc;
@@ -12,20 +13,21 @@ use telltale_engine::{
 
 use super::{DAY, START};
 
-/// Series of each metric; every batch writes one point to each.
+/// Series of each metric; every batch writes one sample to each.
 pub(crate) const SERIES: u64 = 5;
-/// Events of a batch; the last of them comes late, to the day before.
+/// Events of a batch; the last of them arrives late, with a time on the day before.
 const EVENTS: u64 = 4;
-/// Batches lie this far apart in time, so that windows come to their end while the child runs.
+/// The distance of two batches in time, so that windows end while the child runs.
 pub(crate) const BATCH_MS: i64 = 1_000;
-/// Processes that are read, one by every batch. The batches of each come one after the other, as its readings do.
+/// Processes that send cumulative samples; every batch contains those of one process, in the order
+/// of batches.
 pub(crate) const PROCESSES: u64 = 3;
 /// Values of the histogram of a batch.
 const VALUES: u64 = 3;
-/// Events of a page when all are read.
+/// Events per page when all are listed.
 const PAGE_EVENTS: usize = 5_000;
 
-/// Writes points, events and a receipt together.
+/// Writes samples, events and a receipt together.
 pub(crate) fn write_batch(engine: &Engine, id: u64) -> Result<(), Error> {
     let points = points(engine, id);
     let receipt = Some(Receipt {
@@ -37,11 +39,11 @@ pub(crate) fn write_batch(engine: &Engine, id: u64) -> Result<(), Error> {
     write(engine, Write { points, events: Some(events(engine, id)), receipt })
 }
 
-/// Writes and waits.
+/// Submits a write and waits for its outcome.
 pub(crate) fn write(engine: &Engine, write: Write) -> Result<(), Error> {
-    let (tell, told) = mpsc::sync_channel(1);
-    engine.submit(write, move |outcome| tell.send(outcome).unwrap());
-    told.recv().unwrap().map(|_| ())
+    let (sender, receiver) = mpsc::sync_channel(1);
+    engine.submit(write, move |outcome| sender.send(outcome).unwrap());
+    receiver.recv().unwrap().map(|_| ())
 }
 
 fn points(engine: &Engine, id: u64) -> PointBatch {
@@ -57,25 +59,26 @@ fn points(engine: &Engine, id: u64) -> PointBatch {
         let series = batch.series("set", MetricType::Set, &tags).unwrap();
         batch.member(series, time, &format!("{id}-{n}"));
     }
-    readings(&mut batch, id, time);
+    add_cumulative_samples(&mut batch, id, time);
     batch.finish()
 }
 
-/// Reads a process that has counted to its batch, and what a histogram got since the one before.
-fn readings(batch: &mut BatchBuilder<'_>, id: u64, time: TimestampMs) {
+/// Adds cumulative samples of the process of a batch, and a histogram of the values since the batch
+/// before.
+fn add_cumulative_samples(batch: &mut BatchBuilder<'_>, id: u64, time: TimestampMs) {
     let tag = (id % PROCESSES).to_string();
     let tags = [("process", tag.as_str())];
-    let begins = StartTime::At { start: TimestampMs(START), counts: true };
+    let start_time = StartTime::At { start: TimestampMs(START), counts: true };
     let total = id + 1;
     let series = batch.series("read", MetricType::Counter, &tags).unwrap();
-    batch.reading(series, time, total as f64, begins);
+    batch.reading(series, time, total as f64, start_time);
     let histogram = |count: u64| {
         let counts = vec![count / 2, count - count / 2];
         let buckets = Buckets::Explicit { bounds: vec![1.0], counts };
         Histogram::new(count, Some(count as f64), None, None, buckets).unwrap()
     };
     let series = batch.series("read histogram", MetricType::Distribution, &tags).unwrap();
-    batch.histogram_reading(series, time, histogram(total), begins);
+    batch.histogram_reading(series, time, histogram(total), start_time);
     let series = batch.series("histogram", MetricType::Distribution, &tags).unwrap();
     batch.histogram(series, time, &histogram(VALUES));
 }
@@ -100,14 +103,14 @@ fn events(engine: &Engine, id: u64) -> EventBatch {
     batch
 }
 
-/// The number of points, or members, of every batch that has any.
+/// Returns the number of samples, or members, of every batch.
 fn stored(engine: &Engine, kind: MetricType, batches: u64) -> Vec<f64> {
     stored_of(engine, kind.as_str(), kind, batches)
 }
 
 fn stored_of(engine: &Engine, metric: &str, kind: MetricType, batches: u64) -> Vec<f64> {
     let mut counts = vec![0.0; batches as usize + 1];
-    // Cells are minutes, so batches of one minute are told apart by gauges and counters only.
+    // Cells are minutes, so only gauges and counters distinguish batches of the same minute.
     let (interval, aggregation) = match kind {
         MetricType::Gauge => (Interval::from_ms(BATCH_MS).unwrap(), Aggregation::Max),
         MetricType::Counter => (Interval::from_ms(BATCH_MS).unwrap(), Aggregation::Sum),
@@ -140,7 +143,7 @@ fn stored_of(engine: &Engine, metric: &str, kind: MetricType, batches: u64) -> V
     counts
 }
 
-/// How often each event of every batch is there, found by reading all of them.
+/// Returns how often each event of every batch is stored, by listing all events.
 fn listed(engine: &Engine, batches: u64) -> Vec<[u64; EVENTS as usize]> {
     let mut counts = vec![[0; EVENTS as usize]; batches as usize + 1];
     let (mut ids, mut total) = (BTreeSet::new(), None);
@@ -158,20 +161,20 @@ fn listed(engine: &Engine, batches: u64) -> Vec<[u64; EVENTS as usize]> {
             assert_eq!(event.user, Some(format!("user-{id}")));
             assert_eq!(event.tags, [("n".to_owned(), n.to_string())]);
             counts[*id as usize][n.as_u64().unwrap() as usize] += 1;
-            assert!(ids.insert(event.id), "{:?} stands twice", event.id);
+            assert!(ids.insert(event.id), "{:?} is listed twice", event.id);
         }
     }
     assert_eq!(total, Some(ids.len() as u64));
     counts
 }
 
-/// All events.
+/// Returns a filter that matches all events.
 pub(crate) fn all() -> EventFilter {
     let range = TimeRange::new(0, i64::MAX);
     EventFilter { range, name: NameFilter::Any, user: None, tags: vec![] }
 }
 
-/// How many events there are, and blocks that could not be read to count them.
+/// Returns the number of matching events, and of blocks that could not be read to count them.
 pub(crate) fn counted(engine: &Engine, filter: EventFilter) -> (u64, u64) {
     let query = EventQuery {
         filter,
@@ -185,7 +188,8 @@ pub(crate) fn counted(engine: &Engine, filter: EventFilter) -> (u64, u64) {
     (answer.all.whole[0].unwrap() as u64, answer.stats.quarantined)
 }
 
-/// The batches that are there. None is there in part or twice: not its points, not its events, not its receipt.
+/// Returns the batches that are stored. Fails if the samples, events or receipt of a batch are
+/// stored in part or twice.
 pub(crate) fn present(engine: &Engine, last: u64) -> BTreeSet<u64> {
     let counters = stored(engine, MetricType::Counter, last);
     let gauges = stored(engine, MetricType::Gauge, last);
@@ -194,30 +198,34 @@ pub(crate) fn present(engine: &Engine, last: u64) -> BTreeSet<u64> {
     for id in 0..=last {
         let (sum, max) = (counters[id as usize], gauges[id as usize]);
         assert!(sum == 0.0 || sum == SERIES as f64, "batch {id} is stored in part or twice: {sum}");
-        let there = sum > 0.0;
-        assert_eq!(there, max == 1.0, "batch {id}: gauge and counter differ");
-        let wanted = [u64::from(there); EVENTS as usize];
-        assert_eq!(events[id as usize], wanted, "batch {id}: points are there: {there}");
+        let exists = sum > 0.0;
+        assert_eq!(exists, max == 1.0, "batch {id}: gauge and counter differ");
+        let wanted = [u64::from(exists); EVENTS as usize];
+        assert_eq!(events[id as usize], wanted, "batch {id}: samples are stored: {exists}");
         let receipt = engine.receipt(u128::from(id)).unwrap();
-        assert_eq!(receipt.is_some(), there, "batch {id}: receipt and points differ");
-        if there {
+        assert_eq!(receipt.is_some(), exists, "batch {id}: receipt and samples differ");
+        if exists {
             batches.insert(id);
         }
     }
     assert_eq!(counted(engine, all()), (batches.len() as u64 * EVENTS, 0));
-    check_readings(engine, &batches, last);
+    check_deltas(engine, &batches, last);
     batches
 }
 
-/// Each reading added what its process counted since the one before that is there.
-fn check_readings(engine: &Engine, batches: &BTreeSet<u64>, last: u64) {
+/// Checks that the increase of each cumulative sample is the difference to the stored one before
+/// it.
+fn check_deltas(engine: &Engine, batches: &BTreeSet<u64>, last: u64) {
     let increases = stored_of(engine, "read", MetricType::Counter, last);
     let mut totals = [0; PROCESSES as usize];
     for id in 0..=last {
         let total = &mut totals[(id % PROCESSES) as usize];
-        let there = batches.contains(&id);
-        let wanted = if there { id + 1 - std::mem::replace(total, id + 1) } else { 0 };
-        assert_eq!(increases[id as usize], wanted as f64, "increase of batch {id}, there: {there}");
+        let exists = batches.contains(&id);
+        let wanted = if exists { id + 1 - std::mem::replace(total, id + 1) } else { 0 };
+        assert_eq!(
+            increases[id as usize], wanted as f64,
+            "increase of batch {id}, stored: {exists}"
+        );
     }
     let count = |metric: &str| -> f64 {
         stored_of(engine, metric, MetricType::Distribution, last).iter().sum()
@@ -226,7 +234,7 @@ fn check_readings(engine: &Engine, batches: &BTreeSet<u64>, last: u64) {
     assert_eq!(count("histogram"), (batches.len() as u64 * VALUES) as f64);
 }
 
-/// Of the acknowledged batches everything is there, of the others everything or nothing.
+/// Checks that acknowledged batches are stored whole, and the others whole or not at all.
 pub(crate) fn check(engine: &Engine, acked: &BTreeSet<u64>, last: u64) {
     let present = present(engine, last);
     let lost: Vec<&u64> = acked.difference(&present).collect();

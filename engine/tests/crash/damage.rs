@@ -1,4 +1,4 @@
-//! Flipped bytes: each costs one record or one block, and is told.
+//! Flipped bytes: each costs one record or one block, and is reported.
 
 use std::path::{Path, PathBuf};
 
@@ -23,8 +23,9 @@ fn flip(path: &Path, at: usize) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Writes batches, flips a byte of the log that `place` finds in it, and answers which batches are lost.
-fn lost_by_a_flip(place: impl FnOnce(&[u8]) -> usize) -> Vec<u64> {
+/// Writes batches, flips the byte of the log that `place` selects, and returns the batches that are
+/// lost.
+fn lost_by_flipping(place: impl FnOnce(&[u8]) -> usize) -> Vec<u64> {
     let dir = memory_dir();
     let engine = open(dir.path());
     (0..50).for_each(|id| write_batch(&engine, id).unwrap());
@@ -33,30 +34,30 @@ fn lost_by_a_flip(place: impl FnOnce(&[u8]) -> usize) -> Vec<u64> {
         log_files(dir.path()).into_iter().max_by_key(|p| p.metadata().unwrap().len()).unwrap();
     flip(&segment, place(&std::fs::read(&segment).unwrap()));
     let engine = open(dir.path());
-    let there = present(&engine, 49);
+    let left = present(&engine, 49);
     assert_eq!(engine.damage().len(), 1, "{:?}", engine.damage());
-    // What was damaged does not come back to hurt: the engine goes on.
+    // After the corruption the engine keeps working, also over a restart.
     write_batch(&engine, 60).unwrap();
     drop(engine);
     let engine = open(dir.path());
     assert!(present(&engine, 60).contains(&60));
-    (0..50).filter(|id| !there.contains(id)).collect()
+    (0..50).filter(|id| !left.contains(id)).collect()
 }
 
 #[test]
-fn a_flipped_byte_in_the_log_costs_one_record_and_is_told() {
-    let lost = lost_by_a_flip(|segment| segment.len() / 2);
+fn a_flipped_byte_in_the_log_costs_one_record_and_is_reported() {
+    let lost = lost_by_flipping(|segment| segment.len() / 2);
     assert_eq!(lost.len(), 1, "{lost:?}");
 }
 
 #[test]
-fn a_flipped_byte_in_an_event_of_the_log_costs_its_points_too() {
+fn a_flipped_byte_in_an_event_of_the_log_costs_the_whole_write() {
     let text = b"{\"batch\":25,";
     let found = |segment: &[u8]| segment.windows(text.len()).position(|bytes| bytes == text);
-    assert_eq!(lost_by_a_flip(|segment| found(segment).unwrap() + 3), [25]);
+    assert_eq!(lost_by_flipping(|segment| found(segment).unwrap() + 3), [25]);
 }
 
-/// Writes values that nothing compresses, enough for a block that shares its place on disk with no other.
+/// Writes incompressible values, enough for a block that shares its disk blocks with no other.
 fn write_noise(engine: &Engine, metric: &str) {
     let mut batch = engine.batch();
     let series = batch.series(metric, MetricType::Gauge, &[]).unwrap();
@@ -68,7 +69,7 @@ fn write_noise(engine: &Engine, metric: &str) {
     engine.write(points).unwrap();
 }
 
-/// Buckets of a minute that hold anything, and how many blocks could not be read for them.
+/// Returns the number of non-empty minutes, and of blocks that could not be read for them.
 fn minutes_of_noise(engine: &Engine, metric: &str) -> (usize, u64) {
     let query = MetricQuery {
         metric: MetricName::new(metric).unwrap(),
@@ -82,24 +83,30 @@ fn minutes_of_noise(engine: &Engine, metric: &str) -> (usize, u64) {
     (answer.groups.iter().map(|g| g.starts.len()).sum(), answer.stats.quarantined)
 }
 
-/// Lines about blocks that were set aside. Where their tables are taken out, that is told beside it.
-fn set_aside(engine: &Engine) -> usize {
-    engine.damage().iter().filter(|line| line.starts_with("block ")).count()
+/// Returns the number of lines about quarantined blocks. If their tables are taken out too, that is
+/// reported in a line of its own.
+fn quarantined_lines(engine: &Engine) -> usize {
+    engine
+        .damage()
+        .iter()
+        .filter(|line| line.starts_with("block ") || line.starts_with("event block "))
+        .count()
 }
 
-/// Flips a byte in the first third of the largest table, far from its index, and takes away what would mend it.
+/// Flips a byte in the first third of the largest table, far from its index, and removes the guards
+/// that could repair it.
 fn flip_in_largest_table(dir: &Path) {
     std::fs::remove_dir_all(dir.join("db/guards")).unwrap();
     let tables = std::fs::read_dir(dir.join("db")).unwrap().map(|e| e.unwrap().path());
     let tables = tables.filter(|p: &PathBuf| p.extension().is_some_and(|e| e == "sst"));
     let blocks = tables.max_by_key(|p| p.metadata().unwrap().len()).unwrap();
     let length = blocks.metadata().unwrap().len() as usize;
-    assert!(length > 50_000, "the blocks lie in this table: {length} bytes");
+    assert!(length > 50_000, "this table contains the blocks: {length} bytes");
     flip(&blocks, length / 3);
 }
 
 #[test]
-fn a_flipped_byte_in_a_block_costs_one_block_and_is_told() {
+fn a_flipped_byte_in_a_block_costs_one_block_and_is_reported() {
     let dir = memory_dir();
     let engine = open(dir.path());
     write_noise(&engine, "left");
@@ -112,15 +119,15 @@ fn a_flipped_byte_in_a_block_costs_one_block_and_is_told() {
     let whole = (167, 0);
     assert!(
         (left == (0, 1) && right == whole) || (right == (0, 1) && left == whole),
-        "one of them is set aside and the other whole: {left:?} {right:?}"
+        "one block is quarantined and the other readable: {left:?} {right:?}"
     );
-    assert_eq!(set_aside(&engine), 1, "{:?}", engine.damage());
+    assert_eq!(quarantined_lines(&engine), 1, "{:?}", engine.damage());
     assert_eq!(engine.stats().blocks_quarantined, 1);
     write_batch(&engine, 1).unwrap();
     drop(engine);
-    // It is known from the start the next time, and seals and merges go around it.
+    // The quarantine survives a restart; seals and compactions skip the block.
     let engine = open(dir.path());
-    assert_eq!(set_aside(&engine), 1);
+    assert_eq!(quarantined_lines(&engine), 1);
     engine.seal().unwrap();
     engine.merge().unwrap();
     assert!(present(&engine, 1).contains(&1));
@@ -129,7 +136,7 @@ fn a_flipped_byte_in_a_block_costs_one_block_and_is_told() {
 /// Events of each of the two days that [`write_noisy_days`] fills.
 const NOISY_EVENTS: u64 = 10_000;
 
-/// Writes a block of events for each of two days.
+/// Writes one event block for each of two days.
 fn write_noisy_days(engine: &Engine) {
     for day in 1..=2 {
         let mut batch = engine.event_batch();
@@ -152,7 +159,7 @@ fn write_noisy_days(engine: &Engine) {
     }
 }
 
-/// Reads all events: how many there are, and blocks that could not be read.
+/// Lists all events. Returns their number, and that of blocks that could not be read.
 fn read_all(engine: &Engine) -> (u64, u64) {
     let query = EventListQuery { filter: all(), after: None, offset: 0, limit: usize::MAX };
     let page = engine.list_events(&query).unwrap();
@@ -160,8 +167,8 @@ fn read_all(engine: &Engine) -> (u64, u64) {
     (page.total, page.stats.quarantined)
 }
 
-/// `find` reads the damaged block, whichever way.
-fn a_flip_in_a_block_of_events(find: impl FnOnce(&Engine)) {
+/// Corrupts an event block; `find` reads it in some way.
+fn check_flip_in_event_block(find: impl FnOnce(&Engine)) {
     let dir = memory_dir();
     let engine = open(dir.path());
     write_noisy_days(&engine);
@@ -175,7 +182,7 @@ fn a_flip_in_a_block_of_events(find: impl FnOnce(&Engine)) {
         assert_eq!(read_all(&engine), (NOISY_EVENTS, 1));
         assert_eq!(counted(&engine, all()), (NOISY_EVENTS, 1));
     }
-    // Days are asked alone: only one of them lacks anything.
+    // Only one of the days is incomplete.
     let day = |day: i64| {
         let range = TimeRange::new(START - day * DAY, START - (day - 1) * DAY);
         counted(&engine, EventFilter { range, ..all() })
@@ -183,35 +190,35 @@ fn a_flip_in_a_block_of_events(find: impl FnOnce(&Engine)) {
     let mut days = [day(1), day(2)];
     days.sort_unstable();
     assert_eq!(days, [(0, 1), (NOISY_EVENTS, 0)]);
-    assert_eq!(set_aside(&engine), 1, "{:?}", engine.damage());
+    assert_eq!(quarantined_lines(&engine), 1, "{:?}", engine.damage());
     assert_eq!(engine.stats().blocks_quarantined, 1);
     drop(engine);
-    // It is known from the start the next time, and seals and merges go around it.
+    // The quarantine survives a restart; seals and compactions skip the block.
     let engine = open(dir.path());
-    assert_eq!(set_aside(&engine), 1);
+    assert_eq!(quarantined_lines(&engine), 1);
     write_noisy_days(&engine);
     engine.seal().unwrap();
     engine.merge().unwrap();
-    // The damaged block, and one for each day.
+    // The corrupt block, and one for each day.
     assert_eq!(engine.stats().event_blocks, 3);
     assert_eq!(read_all(&engine), (3 * NOISY_EVENTS, 1));
     assert!(!engine.verify().unwrap().damaged.is_empty());
 }
 
 #[test]
-fn a_flipped_byte_in_a_block_of_events_is_met_by_who_reads_it() {
-    a_flip_in_a_block_of_events(|engine| assert_eq!(read_all(engine), (NOISY_EVENTS, 1)));
+fn a_flipped_byte_in_an_event_block_is_detected_by_queries() {
+    check_flip_in_event_block(|engine| assert_eq!(read_all(engine), (NOISY_EVENTS, 1)));
 }
 
 #[test]
-fn a_flipped_byte_in_a_block_of_events_is_found_by_verification() {
-    a_flip_in_a_block_of_events(|engine| {
+fn a_flipped_byte_in_an_event_block_is_detected_by_verification() {
+    check_flip_in_event_block(|engine| {
         assert!(!engine.verify().unwrap().damaged.is_empty());
     });
 }
 
 #[test]
-fn a_merge_that_meets_a_damaged_block_of_events_goes_around_it() {
+fn a_compaction_skips_a_corrupt_event_block() {
     let dir = memory_dir();
     let engine = open(dir.path());
     write_noisy_days(&engine);
@@ -223,23 +230,25 @@ fn a_merge_that_meets_a_damaged_block_of_events_goes_around_it() {
         write_noisy_days(&engine);
         engine.seal().unwrap();
     }
-    assert_eq!(set_aside(&engine), 0);
+    assert_eq!(quarantined_lines(&engine), 0);
     engine.merge().unwrap();
-    assert_eq!(set_aside(&engine), 1, "{:?}", engine.damage());
+    assert_eq!(quarantined_lines(&engine), 1, "{:?}", engine.damage());
     assert_eq!(engine.stats().event_blocks, 3);
     assert_eq!(read_all(&engine), (5 * NOISY_EVENTS, 1));
 }
 
-/// Cumulative histograms of [`read_noise`], and the buckets of each.
+/// Number of cumulative histograms of [`write_cumulative_noise`], and of buckets of each.
 const HISTOGRAMS: u64 = 3_000;
 const BUCKETS: u64 = 20;
-/// Series whose last readings lie together on disk.
+/// Number of series whose last cumulative samples are stored in one page.
 const PAGE: u64 = 256;
 
-/// Reads histograms whose counts nothing compresses; each bucket has one value more than the round before.
-fn read_noise(engine: &Engine, round: u64) {
-    // The first readings are what later ones are compared with, though these would count if they were the first.
-    let begins = StartTime::At { start: TimestampMs(START), counts: round > 0 };
+/// Writes cumulative histograms with incompressible counts; each bucket has one value more than the
+/// round before.
+fn write_cumulative_noise(engine: &Engine, round: u64) {
+    // The first ones only set the last cumulative values, although their start time would make them
+    // count.
+    let start_time = StartTime::At { start: TimestampMs(START), counts: round > 0 };
     let mut batch = engine.batch();
     let mut noise = 0x2545_f491_4f6c_dd1d_u64;
     for n in 0..HISTOGRAMS {
@@ -255,13 +264,13 @@ fn read_noise(engine: &Engine, round: u64) {
         let buckets = Buckets::Explicit { bounds, counts };
         let histogram = Histogram::new(total, None, None, None, buckets).unwrap();
         let time = TimestampMs(START + round as i64 * BATCH_MS);
-        batch.histogram_reading(series, time, histogram, begins);
+        batch.histogram_reading(series, time, histogram, start_time);
     }
     let points = batch.finish();
     engine.write(points).unwrap();
 }
 
-/// How many values were added.
+/// Returns the number of values that were added.
 fn values_of_noise(engine: &Engine) -> u64 {
     let query = MetricQuery {
         metric: MetricName::new("noise").unwrap(),
@@ -276,10 +285,10 @@ fn values_of_noise(engine: &Engine) -> u64 {
 }
 
 #[test]
-fn a_flipped_byte_in_the_last_readings_costs_neighbours_one_increase_and_is_told() {
+fn a_flipped_byte_in_last_cumulative_values_costs_neighbours_one_delta_and_is_reported() {
     let dir = memory_dir();
     let engine = open(dir.path());
-    read_noise(&engine, 0);
+    write_cumulative_noise(&engine, 0);
     assert_eq!(values_of_noise(&engine), 0);
     engine.close().unwrap();
     drop(engine);
@@ -287,18 +296,18 @@ fn a_flipped_byte_in_the_last_readings_costs_neighbours_one_increase_and_is_told
     let engine = open(dir.path());
     assert!(!engine.damage().is_empty());
     assert!(!engine.verify().unwrap().damaged.is_empty());
-    read_noise(&engine, 1);
-    // The page that was hit, and the one after it, which is met only on the way back.
+    write_cumulative_noise(&engine, 1);
+    // The corrupt page, and the one after it, which the backward scan cannot reach.
     let first = values_of_noise(&engine);
     let least = (HISTOGRAMS - 2 * PAGE) * BUCKETS;
     assert!((least..=(HISTOGRAMS - PAGE) * BUCKETS).contains(&first), "{first}");
-    read_noise(&engine, 2);
+    write_cumulative_noise(&engine, 2);
     assert_eq!(values_of_noise(&engine), first + HISTOGRAMS * BUCKETS);
     engine.close().unwrap();
     drop(engine);
-    // What was damaged has been written anew.
+    // The corrupt pages were rewritten.
     let engine = open(dir.path());
-    assert!(!engine.damage().is_empty(), "nobody has seen it");
-    read_noise(&engine, 3);
+    assert!(!engine.damage().is_empty(), "not acknowledged yet");
+    write_cumulative_noise(&engine, 3);
     assert_eq!(values_of_noise(&engine), first + 2 * HISTOGRAMS * BUCKETS);
 }

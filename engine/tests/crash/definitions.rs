@@ -1,4 +1,5 @@
-//! Much of the log relies on the records that define series: they are there twice, and one damage does not take both.
+//! Much of the log depends on the records that define series. They are written twice, so that a
+//! single corruption does not lose both copies.
 
 use std::fs;
 use std::ops::Range;
@@ -12,20 +13,22 @@ use telltale_engine::{
 use super::batch::write;
 use super::{DAY, START, memory_dir, open};
 
-/// Writes of a history: their records take several sectors.
+/// Number of writes of a history; their records span several sectors.
 const WRITES: u128 = 240;
-/// So many of them are of one series, then comes another.
+/// Number of consecutive writes to one series.
 const WRITES_PER_SERIES: u128 = 7;
-/// The write that creates many series besides its own, and how many: what defines them takes several sectors.
+/// The write that creates many additional series, and their number: their definitions span several
+/// sectors.
 const LARGE_WRITE: u128 = 100;
 const LARGE_SERIES: u32 = 300;
-/// What disks lose at once.
+/// The unit in which disks lose data.
 const SECTOR: usize = 4_096;
-/// Where the frames of a segment begin, the bytes of their headers, and where in these the length of the payload is.
+/// The offset of the first frame of a segment, the bytes of a frame header, and the offset of the
+/// payload length in it.
 const FRAMES_AT: usize = 4_096 + 48;
 const FRAME_HEADER: usize = 40;
 const LENGTH_AT: usize = 4;
-/// Receipts are found in the bytes of the log: no other bytes are like these.
+/// Base of the receipt ids, chosen so that receipts can be found in the bytes of the log.
 const RECEIPTS: u128 = 0x5eed_71c3_90ab_2fd8_6647_12fe_0000_0000;
 
 fn host(series: u128) -> String {
@@ -49,7 +52,7 @@ fn add(engine: &Engine, id: u128, metric: &str, host: &str) {
     write(engine, Write { points: batch.finish(), events: None, receipt }).unwrap();
 }
 
-/// The writes of the metric that are there.
+/// Returns the number of writes to a metric that are stored.
 fn sum(engine: &Engine, metric: &str) -> f64 {
     let answer = engine.query(&MetricQuery {
         metric: MetricName::new(metric).unwrap(),
@@ -62,8 +65,8 @@ fn sum(engine: &Engine, metric: &str) -> f64 {
     answer.map_or(0.0, |answer| answer.groups.iter().flat_map(|group| &group.columns[0]).sum())
 }
 
-/// A directory whose process ended without a seal. Nothing writes to it any more, so copies of it are alike: a directory that an engine
-/// has open changes beneath whoever copies it, since RocksDB removes files in its own time.
+/// Returns a directory whose engine ended without a seal. Copies must be made of a directory that
+/// no engine has open: RocksDB deletes files in the background.
 fn ended(series_of: impl Fn(u128) -> u128) -> tempfile::TempDir {
     let dir = memory_dir();
     let engine = open(dir.path());
@@ -90,7 +93,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The segments of a log, oldest first.
+/// Returns the segments of a log, oldest first.
 fn segments(dir: &Path) -> Vec<PathBuf> {
     let logs = fs::read_dir(dir.join("log")).unwrap().map(|entry| entry.unwrap().path());
     let mut logs: Vec<PathBuf> = logs.filter(|path| path.extension().is_some()).collect();
@@ -98,13 +101,13 @@ fn segments(dir: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// Where a text is in the log.
-fn places(log: &[u8], text: &str) -> Vec<usize> {
+/// Returns the offsets of a string in the log.
+fn offsets(log: &[u8], text: &str) -> Vec<usize> {
     let found = log.windows(text.len()).enumerate().filter(|(_, bytes)| *bytes == text.as_bytes());
     found.map(|(at, _)| at).collect()
 }
 
-/// The writes of a log, and where their frames are.
+/// Returns the writes of a log with the range of their frames.
 fn writes(log: &[u8]) -> Vec<(u128, Range<usize>)> {
     let (mut writes, mut at) = (Vec::new(), FRAMES_AT);
     while at < log.len() {
@@ -119,14 +122,15 @@ fn writes(log: &[u8]) -> Vec<(u128, Range<usize>)> {
     writes
 }
 
-/// Opens a damaged directory twice, with a seal in between, and checks that exactly the writes in `left` are there.
+/// Opens a damaged directory twice, with a seal in between, and checks that exactly the writes in
+/// `left` are stored.
 #[track_caller]
 fn check(dir: &Path, left: &[u128], what: &str) {
     for others in 0..2u8 {
         let engine = open(dir);
         let held = |id: &u128| engine.receipt(RECEIPTS + id).unwrap().is_some();
-        let there: Vec<u128> = (0..WRITES).filter(held).collect();
-        assert_eq!(there, left, "{what}");
+        let found: Vec<u128> = (0..WRITES).filter(held).collect();
+        assert_eq!(found, left, "{what}");
         assert_eq!(sum(&engine, "requests"), left.len() as f64, "{what}");
         assert_eq!(sum(&engine, "others"), f64::from(others), "{what}");
         assert!(engine.damage().iter().any(|line| line.contains("damaged")), "{what}");
@@ -138,7 +142,7 @@ fn check(dir: &Path, left: &[u128], what: &str) {
 }
 
 #[test]
-fn one_damage_to_definitions_costs_no_points() {
+fn a_single_corruption_of_definitions_loses_no_samples() {
     let ended = ended(|id| id / WRITES_PER_SERIES);
     let log = segments(ended.path()).pop().unwrap();
     let name = log.file_name().unwrap();
@@ -149,7 +153,7 @@ fn one_damage_to_definitions_costs_no_points() {
         let mut damaged = whole.clone();
         damaged[sector.clone()].fill(0);
         if damaged == whole {
-            // Nothing but padding is in it.
+            // The sector contains only padding.
             continue;
         }
         let dir = copy_of(ended.path());
@@ -160,7 +164,7 @@ fn one_damage_to_definitions_costs_no_points() {
         check(dir.path(), &left, &format!("bytes {sector:?} of {}", whole.len()));
     }
     let all: Vec<u128> = (0..WRITES).collect();
-    let of_first = places(&whole, &host(0));
+    let of_first = offsets(&whole, &host(0));
     assert_eq!(of_first.len(), 2);
     for at in of_first {
         let dir = copy_of(ended.path());
@@ -172,17 +176,17 @@ fn one_damage_to_definitions_costs_no_points() {
 }
 
 #[test]
-fn a_definition_whose_copy_the_process_did_not_come_to_gets_it_with_the_next_write() {
+fn a_definition_without_a_second_copy_gets_it_with_the_next_write() {
     let dir = memory_dir();
     for id in 0..2 {
         let engine = open(dir.path());
         add(&engine, id, "requests", &host(0));
         drop(engine);
         let logs = segments(dir.path());
-        let copies = logs.iter().map(|log| places(&fs::read(log).unwrap(), &host(0)).len());
+        let copies = logs.iter().map(|log| offsets(&fs::read(log).unwrap(), &host(0)).len());
         assert_eq!(copies.sum::<usize>() as u128, id + 1);
     }
-    // The whole first segment is lost, and the second tells what it needs.
+    // The whole first segment is lost; the second one defines what it needs.
     let first = segments(dir.path()).remove(0);
     let mut bytes = fs::read(&first).unwrap();
     bytes[SECTOR..].fill(0);
@@ -193,7 +197,7 @@ fn a_definition_whose_copy_the_process_did_not_come_to_gets_it_with_the_next_wri
 }
 
 #[test]
-fn a_metric_that_was_dropped_stays_so_when_a_copy_of_its_definition_comes_later() {
+fn a_deleted_metric_stays_deleted_when_a_copy_of_its_definition_follows() {
     let dir = memory_dir();
     let engine = open(dir.path());
     add(&engine, 0, "requests", &host(0));
@@ -203,7 +207,7 @@ fn a_metric_that_was_dropped_stays_so_when_a_copy_of_its_definition_comes_later(
     }
     drop(engine);
     let log = fs::read(segments(dir.path()).pop().unwrap()).unwrap();
-    assert_eq!(places(&log, &host(0)).len(), 2);
+    assert_eq!(offsets(&log, &host(0)).len(), 2);
     for _ in 0..2 {
         let engine = open(dir.path());
         assert_eq!(
@@ -216,11 +220,11 @@ fn a_metric_that_was_dropped_stays_so_when_a_copy_of_its_definition_comes_later(
 }
 
 #[test]
-fn what_relies_on_definitions_that_are_lost_twice_is_lost_whole_and_told() {
+fn writes_whose_definitions_are_lost_twice_are_lost_whole_and_reported() {
     let dir = ended(|_| 0);
     let log = segments(dir.path()).pop().unwrap();
     let mut bytes = fs::read(&log).unwrap();
-    let copies = places(&bytes, &host(0));
+    let copies = offsets(&bytes, &host(0));
     assert_eq!(copies.len(), 2);
     copies.iter().for_each(|at| bytes[*at] ^= 0xff);
     fs::write(&log, bytes).unwrap();
@@ -229,9 +233,9 @@ fn what_relies_on_definitions_that_are_lost_twice_is_lost_whole_and_told() {
     for id in 0..WRITES {
         assert!(engine.receipt(RECEIPTS + id).unwrap().is_none(), "{id} may be sent again");
     }
-    let told = format!("what defines 1 series is lost, and with it the {WRITES} records");
-    assert!(engine.damage().iter().any(|line| line.contains(&told)), "{:?}", engine.damage());
-    // Their ids are nobody else's, now and after the next start.
+    let expected = format!("what defines 1 series is lost, and with it the {WRITES} records");
+    assert!(engine.damage().iter().any(|line| line.contains(&expected)), "{:?}", engine.damage());
+    // Their ids are not reused, now or after the next start.
     add(&engine, WRITES, "others", "any");
     engine.seal().unwrap();
     drop(engine);

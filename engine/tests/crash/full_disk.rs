@@ -1,4 +1,4 @@
-//! A disk without room: writes are refused, all else goes on.
+//! A full disk: writes are refused, everything else keeps working.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -12,7 +12,7 @@ use super::batch::{check, present, write_batch};
 use super::{memory_dir, open, options};
 
 #[test]
-fn a_disk_without_room_refuses_writes_and_answers_questions() {
+fn a_full_disk_refuses_writes_and_still_serves_queries() {
     let dir = memory_dir();
     let engine = open(dir.path());
     (0..20).for_each(|id| write_batch(&engine, id).unwrap());
@@ -24,16 +24,16 @@ fn a_disk_without_room_refuses_writes_and_answers_questions() {
     assert_eq!(present(&engine, 20), (0..20).collect());
 }
 
-/// Fills a real file system of its own. Needs to be root or to have user namespaces, as CI machines and
-/// most developers do.
+/// Fills a file system of its own. Needs root or user namespaces, which CI machines and most
+/// developers have.
 #[test]
-fn a_disk_that_fills_and_empties_again_needs_no_restart() {
+fn writes_resume_without_a_restart_when_a_full_disk_has_space_again() {
     if let Ok(dir) = std::env::var("TELLTALE_FULL_DISK") {
         return fill_and_empty(Path::new(&dir));
     }
     let dir = tempfile::tempdir().unwrap();
     let script = "mount -t tmpfs -o size=64m none \"$TELLTALE_FULL_DISK\" && exec \"$0\" --exact \
-                  full_disk::a_disk_that_fills_and_empties_again_needs_no_restart --nocapture";
+                  full_disk::writes_resume_without_a_restart_when_a_full_disk_has_space_again --nocapture";
     let done = Command::new("unshare")
         .args(["--mount", "--map-root-user", "sh", "-c", script])
         .arg(std::env::current_exe().unwrap())
@@ -57,7 +57,7 @@ fn fill_and_empty(dir: &Path) {
             Err(error) => break error,
         };
         id += 1;
-        // Fill the rest quickly, then let the engine meet the end by itself.
+        // Fills most of the rest at once, so that the engine runs into the end itself.
         if id == 200 {
             let mut rest = std::fs::File::create(dir.join("rest")).unwrap();
             while rest.write_all(&[1u8; 4096]).is_ok() {}
@@ -67,7 +67,8 @@ fn fill_and_empty(dir: &Path) {
     assert!(matches!(refused, Error::Unavailable(_)), "{refused}");
     check(&engine, &acked, id + 1);
     std::fs::remove_file(&ballast).unwrap();
-    // Space is back: the same engine takes writes again, within the time the database needs to notice.
+    // There is space again: the same engine accepts writes, within the time that the database needs
+    // to notice.
     let mut tries = 0;
     while let Err(error) = write_batch(&engine, id + 1) {
         tries += 1;

@@ -1,4 +1,4 @@
-//! SIGKILL at random moments, in the middle of writes, seals and merges.
+//! SIGKILL at random moments, in the middle of writes, seals and compactions.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,11 +11,12 @@ use telltale_engine::{Durability, Engine};
 use super::batch::{PROCESSES, check, write_batch};
 use super::{memory_dir, open, options};
 
-/// Writers of the child process: each writes the batches of one process that is read.
+/// Number of writers in the child process: each writes the batches of one process with cumulative
+/// samples.
 const WRITERS: u64 = PROCESSES;
 const CHILD: &str = "TELLTALE_CRASH_CHILD";
 
-/// Not a test by itself: what the child process does until it is killed.
+/// Not a test by itself: the body of the child process until it is killed.
 #[test]
 fn child() {
     let Ok(dir) = std::env::var(CHILD) else { return };
@@ -62,19 +63,19 @@ fn spawn(dir: &Path, first: u64) -> Child {
         .unwrap()
 }
 
-/// Acknowledged batches that the child told of.
+/// Returns the batches that the child reported as acknowledged.
 fn acks(output: &str) -> BTreeSet<u64> {
-    // The test harness writes before the first one on the same line.
+    // The test harness prints to the line of the first one.
     output.lines().filter_map(|l| l.split("ack ").nth(1)?.trim().parse().ok()).collect()
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_or_doubled_by_sigkill() {
+fn nothing_acknowledged_is_lost_or_duplicated_by_sigkill() {
     let rounds =
         std::env::var("TELLTALE_CRASH_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
     let dir = memory_dir();
     let (mut acked, mut next, mut last) = (BTreeSet::new(), 0, 0);
-    // A fixed sequence: a failure is met again at the same moment, give or take the machine.
+    // A fixed seed, so that a failure recurs at about the same moment.
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..rounds {
         let mut child = spawn(dir.path(), next);
@@ -84,7 +85,7 @@ fn nothing_acknowledged_is_lost_or_doubled_by_sigkill() {
         random ^= random << 17;
         let wanted = random % 60;
         let (mut output, mut seen) = (String::new(), 0);
-        // The kill comes after some acknowledgements, in the middle of whatever else goes on.
+        // The kill follows some acknowledgements, in the middle of other work.
         while seen < wanted {
             let mut line = String::new();
             if lines.read_line(&mut line).unwrap() == 0 {

@@ -1,13 +1,13 @@
-//! What is acknowledged survives, points and events of a write together: SIGKILL at random moments, a full disk,
-//! flipped bytes.
+//! Crash tests: what is acknowledged survives SIGKILL at random moments, a full disk and flipped
+//! bytes. Samples and events of a write are stored together or not at all.
 //!
-//! The writer is this test binary again, as a process of its own. `TELLTALE_CRASH_ROUNDS` sets the number of
-//! kills (default 200).
+//! The writer is this test binary itself, run as a child process. `TELLTALE_CRASH_ROUNDS` sets the
+//! number of kills (default 200).
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
-#![allow(clippy::print_stdout, reason = "the child tells its parent so")]
+#![allow(clippy::print_stdout, reason = "the child process reports to its parent")]
 #![allow(
     clippy::disallowed_methods,
-    reason = "the test reads its own switches and waits for processes"
+    reason = "the test reads its environment variables and waits for processes"
 )]
 
 mod batch;
@@ -28,7 +28,7 @@ fn options(durability: Durability) -> Options {
     Options {
         durability,
         clock: Clock::manual(TimestampMs(START + 3 * DAY)),
-        // Small, so that a round sees many seals.
+        // Small, so that there are many seals between two kills.
         head_bytes: 64 << 10,
         cache_bytes: 16 << 20,
         disk_free_bytes: 0,
@@ -45,7 +45,7 @@ fn memory_dir() -> tempfile::TempDir {
 fn open(dir: &Path) -> Engine {
     loop {
         match Engine::open(dir, options(Durability::Os)) {
-            // A process that another test is about to start shares the lock until it has begun.
+            // A process that another test is starting shares the lock until its exec.
             Err(Error::Open { reason, .. }) if reason.contains("another process") => {
                 std::thread::yield_now();
             }

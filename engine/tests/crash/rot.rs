@@ -1,7 +1,8 @@
-//! Damage to any file of a data directory: a flipped bit, or a zeroed sector. The engine opens, tells of it, answers what was
-//! not hit, and goes on sealing and merging, also at the next start.
+//! Corruption of any file of a data directory: a flipped bit, or a zeroed sector. The engine opens,
+//! reports it, returns all data that was not hit, and keeps sealing and compacting, also after the
+//! next start.
 //!
-//! `TELLTALE_ROT_PLACES` sets how many places of each file are damaged in each way (default 2).
+//! `TELLTALE_ROT_PLACES` sets how many places of each file are corrupted in each way (default 2).
 
 use std::fs;
 use std::io;
@@ -16,7 +17,7 @@ use telltale_engine::{
 use super::batch::{all, write};
 use super::{DAY, START, memory_dir, open};
 
-/// Parts that are written, and how long each is.
+/// Number of parts that are written, and the length of each.
 const PARTS: u64 = 8;
 const PART_MS: i64 = 600_000;
 const KINDS: [MetricType; 4] =
@@ -25,7 +26,7 @@ const DOCUMENTS: Collection = Collection("things");
 const RECORDS: Table = Table::new(200, "things");
 const ENTRIES: u64 = 300;
 
-/// How a place of a file is damaged.
+/// How a place of a file is corrupted.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     Flip,
@@ -34,7 +35,7 @@ enum Damage {
 
 const DAMAGES: [Damage; 3] = [Damage::Flip, Damage::Zero(512), Damage::Zero(4096)];
 
-/// Points of every kind at times that are no grid, from several hosts, and events: one part of an hour.
+/// Writes one part: samples of every type from several hosts, at irregular times, and events.
 fn write_part(engine: &Engine, part: u64) {
     let mut points = engine.batch();
     for host in ["a", "b"] {
@@ -54,8 +55,8 @@ fn write_part(engine: &Engine, part: u64) {
         }
         let series = points.series("read", MetricType::Counter, &[("host", host)]).unwrap();
         let time = TimestampMs(START + part as i64 * PART_MS);
-        let begins = StartTime::At { start: TimestampMs(START - 1), counts: true };
-        points.reading(series, time, (part + 1) as f64, begins);
+        let start_time = StartTime::At { start: TimestampMs(START - 1), counts: true };
+        points.reading(series, time, (part + 1) as f64, start_time);
     }
     let mut events = engine.event_batch();
     for n in 0..50_i64 {
@@ -79,7 +80,8 @@ fn write_part(engine: &Engine, part: u64) {
     write(engine, new).unwrap();
 }
 
-/// Everything that the engine stores, in blocks and tables; the first half is merged.
+/// Writes everything that the engine can store, into blocks and tables; the first half is
+/// compacted.
 fn fill(engine: &Engine) {
     for half in 0..2 {
         for part in half * PARTS / 2..(half + 1) * PARTS / 2 {
@@ -100,10 +102,10 @@ fn fill(engine: &Engine) {
     }
 }
 
-/// What the engine answers.
+/// Query results of the engine.
 #[derive(Debug, PartialEq)]
-struct Answers {
-    /// Of each metric what came in each part: values, or members.
+struct QueryResults {
+    /// For each metric, its values or members by part.
     metrics: Vec<(String, Vec<(i64, f64)>)>,
     events: u64,
     documents: usize,
@@ -111,7 +113,7 @@ struct Answers {
     receipts: usize,
 }
 
-fn ask(engine: &Engine) -> Answers {
+fn query_all(engine: &Engine) -> QueryResults {
     let names = KINDS
         .iter()
         .flat_map(|kind| (0..3).map(move |n| (*kind, format!("{}-{n}", kind.as_str()))));
@@ -125,7 +127,7 @@ fn ask(engine: &Engine) -> Answers {
     let every = KeyRange::all();
     let records = engine.records().scan(RECORDS, &every, Direction::Forward);
     let receipts = (0..PARTS).map(|part| engine.receipt(u128::from(part)));
-    Answers {
+    QueryResults {
         metrics,
         events: engine.list_events(&list).unwrap().total,
         documents: engine.documents().list::<u64>(DOCUMENTS, "").unwrap().len(),
@@ -160,7 +162,7 @@ fn counts(engine: &Engine, kind: MetricType, name: &str) -> Vec<(i64, f64)> {
         .collect()
 }
 
-/// Whether a part that was written lately is there, in every metric and once.
+/// Returns whether a recently written part is stored, in every metric and once.
 fn has_part(engine: &Engine, part: u64) -> bool {
     KINDS.iter().all(|kind| {
         let from = START + part as i64 * PART_MS;
@@ -197,12 +199,12 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The files as a kill would leave them, while the engine goes on.
+/// Copies the files as a kill would leave them, while the engine keeps running.
 fn copy_as_killed(from: &Path) -> tempfile::TempDir {
     loop {
         let to = memory_dir();
         let before = files(from);
-        // What work in the background deletes meanwhile is copied another time.
+        // Copies again if background work deleted files meanwhile.
         let copied = copy(from, to.path());
         if copied.is_ok() && files(from) == before {
             return to;
@@ -224,11 +226,11 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a damaged directory and makes the engine do everything it does.
-fn use_damaged(dir: &Path) -> (Answers, Vec<String>) {
+/// Opens a damaged directory and makes the engine do everything it can do.
+fn use_damaged(dir: &Path) -> (QueryResults, Vec<String>) {
     let engine = open(dir);
-    let answers = ask(&engine);
-    // Finds what no question has read.
+    let results = query_all(&engine);
+    // Detects what no query has read.
     let verified = engine.verify().unwrap().damaged;
     for part in PARTS..PARTS + 2 {
         write_part(&engine, part);
@@ -240,24 +242,25 @@ fn use_damaged(dir: &Path) -> (Answers, Vec<String>) {
     engine.close().unwrap();
     drop(engine);
     let engine = open(dir);
-    assert!(has_part(&engine, PARTS) && has_part(&engine, PARTS + 1), "{:?}", ask(&engine));
+    assert!(has_part(&engine, PARTS) && has_part(&engine, PARTS + 1), "{:?}", query_all(&engine));
     let later = listed(&engine);
     assert!(
         damage.iter().all(|line| later.contains(line)),
-        "told until it was seen: {damage:?} {later:?}"
+        "reported until acknowledged: {damage:?} {later:?}"
     );
     damage.extend(verified);
-    (answers, damage)
+    (results, damage)
 }
 
-/// What is on the list of damage.
+/// Returns the lines of the damage list.
 fn listed(engine: &Engine) -> Vec<String> {
     let lines = engine.damage().into_iter();
     lines.filter(|line| line.starts_with("lost: ") || line.starts_with("mended: ")).collect()
 }
 
-/// Places of a file, spread by a seed over all of it; always one in the last sector, where tables have their index and footer.
-fn places(len: usize, seed: u64) -> Vec<usize> {
+/// Returns offsets of a file, spread by a seed over all of it; always one near the end, where
+/// tables have their index and footer.
+fn offsets(len: usize, seed: u64) -> Vec<usize> {
     let count = std::env::var("TELLTALE_ROT_PLACES").ok().and_then(|n| n.parse().ok()).unwrap_or(2);
     let mut state = seed | 1;
     let mut place = |among: usize| {
@@ -265,20 +268,20 @@ fn places(len: usize, seed: u64) -> Vec<usize> {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % among.max(1)
     };
-    let mut places: Vec<usize> = (1..count).map(|_| place(len)).collect();
-    places.push(len - 1 - place(len.min(300)));
-    places
+    let mut offsets: Vec<usize> = (1..count).map(|_| place(len)).collect();
+    offsets.push(len - 1 - place(len.min(300)));
+    offsets
 }
 
-/// Damages each file of `source` that `chosen` takes, and hands what came of it to `check`.
+/// Damages each file of `source` that `chosen` selects, and passes the outcome to `check`.
 fn each_damage(
     source: &Path,
     chosen: impl Fn(&Path) -> bool,
-    mut check: impl FnMut(&str, Answers, Vec<String>),
+    mut check: impl FnMut(&str, QueryResults, Vec<String>),
 ) {
     for (n, file) in files(source).iter().enumerate().filter(|(_, file)| chosen(file)) {
         let len = file.metadata().unwrap().len() as usize;
-        for (m, at) in places(len, n as u64 * 7 + 1).into_iter().enumerate() {
+        for (m, at) in offsets(len, n as u64 * 7 + 1).into_iter().enumerate() {
             let damage = DAMAGES[(n + m) % DAMAGES.len()];
             let dir = memory_dir();
             copy(source, dir.path()).unwrap();
@@ -288,8 +291,8 @@ fn each_damage(
             }
             let what = format!("{damage:?} at {at} of {len} of {}", name.display());
             println!("{what}");
-            let (answers, told) = use_damaged(dir.path());
-            check(&what, answers, told);
+            let (results, reported) = use_damaged(dir.path());
+            check(&what, results, reported);
         }
     }
 }
@@ -299,51 +302,51 @@ fn is_table(path: &Path) -> bool {
 }
 
 #[test]
-fn damage_to_a_guarded_file_costs_nothing_and_is_told() {
+fn corruption_of_a_guarded_file_loses_nothing_and_is_reported() {
     let dir = memory_dir();
     let engine = open(dir.path());
     fill(&engine);
-    let expected = ask(&engine);
+    let expected = query_all(&engine);
     engine.close().unwrap();
     drop(engine);
     assert_eq!((expected.events, expected.receipts), (PARTS * 50, PARTS as usize));
     assert_eq!((expected.documents, expected.records), (ENTRIES as usize, ENTRIES as usize));
     let chosen = |path: &Path| path.parent().unwrap().ends_with("db");
-    each_damage(dir.path(), chosen, |what, answers, told| {
-        assert_eq!(answers, expected, "{what}");
+    each_damage(dir.path(), chosen, |what, results, reported| {
+        assert_eq!(results, expected, "{what}");
         let matters =
             what.contains(".sst") || what.contains("CURRENT") || what.contains("MANIFEST");
-        assert!(!matters || !told.is_empty(), "{what} is told");
+        assert!(!matters || !reported.is_empty(), "{what} is reported");
     });
 }
 
 #[test]
-fn damage_to_a_file_without_a_guard_costs_what_it_hits_and_is_told() {
+fn corruption_of_an_unguarded_file_loses_only_what_it_hits_and_is_reported() {
     let dir = memory_dir();
     let engine = open(dir.path());
     fill(&engine);
-    let expected = ask(&engine);
+    let expected = query_all(&engine);
     engine.close().unwrap();
     drop(engine);
     fs::remove_dir_all(dir.path().join("db/guards")).unwrap();
     each_damage(
         dir.path(),
         |path| is_table(path) || path.ends_with("CURRENT"),
-        |what, answers, told| {
-            assert!(answers == expected || !told.is_empty(), "{what} is told: {answers:?}");
+        |what, results, reported| {
+            assert!(results == expected || !reported.is_empty(), "{what} is reported: {results:?}");
         },
     );
 }
 
 #[test]
-fn damage_to_a_log_costs_what_it_hits_and_is_told() {
+fn corruption_of_a_log_loses_only_what_it_hits_and_is_reported() {
     let dir = memory_dir();
     let engine = open(dir.path());
     fill(&engine);
-    let expected = ask(&engine);
+    let expected = query_all(&engine);
     let killed = copy_as_killed(dir.path());
     let chosen = |path: &Path| path.extension().is_some_and(|e| e == "log");
-    each_damage(killed.path(), chosen, |what, answers, told| {
-        assert!(answers == expected || !told.is_empty(), "{what} is told: {answers:?}");
+    each_damage(killed.path(), chosen, |what, results, reported| {
+        assert!(results == expected || !reported.is_empty(), "{what} is reported: {results:?}");
     });
 }

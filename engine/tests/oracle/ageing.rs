@@ -1,8 +1,10 @@
-//! Samples that age, against a list: a sample counts until the tier that is kept longest expires, whenever it came and whatever
-//! happened to it meanwhile. After every step everything is asked.
+//! Samples that age, against a list: a sample counts until the tier with the longest retention
+//! expires, no matter when it arrived and what happened to it meanwhile. Everything is queried
+//! after every step.
 //!
-//! The list knows one thing about tiers: where cells have taken the place of samples, which the result reports, instants within
-//! a cell are one, and a gauge sample that is part of a cell is replaced no more.
+//! The list models one thing about tiers: where cells have replaced samples, which the query result
+//! reports, all times within a cell are equal, and a gauge sample that is part of a cell is no
+//! longer replaced.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,7 +27,7 @@ enum Step {
     Expire,
     Restart,
     Delete(MetricType),
-    Pass(i64),
+    AdvanceClock(i64),
 }
 
 #[derive(Clone, Debug)]
@@ -34,49 +36,49 @@ struct Sample {
     host: u8,
     /// Days before today.
     days: i64,
-    /// Milliseconds of the day.
+    /// Milliseconds since the start of the day.
     of_day: i64,
     value: f64,
 }
 
-/// A history, how long tiers are kept, and which rollups are written beside samples.
+/// A history, the retention of the tiers, and which rollups are written beside samples.
 #[derive(Clone, Debug)]
 struct History {
     kept_days: [u64; 5],
     rollup_points_min: u64,
-    /// What a merge may take: next to nothing cuts it into pieces of a few rows.
+    /// Memory limit of a compaction: a tiny one splits it into pieces of a few rows.
     merge_bytes: usize,
     steps: Vec<Step>,
 }
 
-/// Where a sample is.
+/// Where a sample is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+enum SampleState {
     Head,
-    /// In a block that no merge has read.
+    /// In a block that no compaction has read.
     Sealed,
     Merged,
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct StoredSample {
     point: Point,
-    place: Place,
+    state: SampleState,
 }
 
-struct World {
+struct Harness {
     dir: tempfile::TempDir,
     clock: Clock,
     options: Options,
     engine: Option<Engine>,
     kept_days: [u64; 5],
     /// In the order of writing.
-    samples: BTreeMap<MetricType, Vec<Kept>>,
-    /// None for those of metrics that were deleted, and those that retired: their ids are not given again.
+    samples: BTreeMap<MetricType, Vec<StoredSample>>,
+    /// `None` for series of deleted metrics and retired series: their ids are not reused.
     series: Vec<Option<(MetricType, u8)>>,
 }
 
-impl World {
+impl Harness {
     fn new(history: &History) -> Self {
         let dir = memory_dir();
         let clock = Clock::manual(TimestampMs(START));
@@ -87,7 +89,7 @@ impl World {
             clock: clock.clone(),
             durability: Durability::Os,
             maintenance: Maintenance::Manual,
-            // The clock is right, however far it moves between two starts.
+            // The clock is trusted, however far it moves between two starts.
             clock_grace: Duration::ZERO,
             cache_bytes: 8 << 20,
             disk_free_bytes: 0,
@@ -117,16 +119,16 @@ impl World {
             Step::Seal => {
                 self.engine().seal().unwrap();
                 self.each(|kept| {
-                    if kept.place == Place::Head {
-                        kept.place = Place::Sealed;
+                    if kept.state == SampleState::Head {
+                        kept.state = SampleState::Sealed;
                     }
                 });
             }
             Step::Merge => {
                 self.engine().merge().unwrap();
                 self.each(|kept| {
-                    if kept.place == Place::Sealed {
-                        kept.place = Place::Merged;
+                    if kept.state == SampleState::Sealed {
+                        kept.state = SampleState::Merged;
                     }
                 });
             }
@@ -143,11 +145,11 @@ impl World {
                     self.series.iter_mut().filter(of_kind).for_each(|s| *s = None);
                 }
             }
-            Step::Pass(ms) => self.clock.set(TimestampMs(self.now() + ms)),
+            Step::AdvanceClock(ms) => self.clock.set(TimestampMs(self.now() + ms)),
         }
     }
 
-    fn each(&mut self, change: impl Fn(&mut Kept)) {
+    fn each(&mut self, change: impl Fn(&mut StoredSample)) {
         self.samples.values_mut().flatten().for_each(change);
     }
 
@@ -179,17 +181,17 @@ impl World {
                     .is_some_and(|cells| cells.iter().any(|c| c.range.contains(TimestampMs(time))));
                 kept.retain(|old| {
                     (old.point.series, old.point.time) != (series, time)
-                        || (in_cells && old.place == Place::Merged)
+                        || (in_cells && old.state == SampleState::Merged)
                 });
             }
             let point = Point { host, zone: 0, time, value, series };
-            kept.push(Kept { point, place: Place::Head });
+            kept.push(StoredSample { point, state: SampleState::Head });
         }
         let points = batch.finish();
         engine.write(points).unwrap();
     }
 
-    /// Where cells have taken the place of samples.
+    /// Returns where cells have replaced samples.
     fn all_cells(&self, kind: MetricType) -> Vec<CoarseRange> {
         // No cells fit this interval.
         let interval = Interval::from_ms(9_000_001).unwrap();
@@ -204,23 +206,23 @@ impl World {
         let [raw, minute, rest @ ..] = self.kept_days.map(|days| days as i64 * DAY);
         let rest = rest.into_iter().fold(raw, i64::max);
         for (kind, samples) in &mut self.samples {
-            // The minutes of distributions and sets are their samples.
+            // Distributions and sets have no raw samples, only minutes.
             let numbers = matches!(kind, MetricType::Gauge | MetricType::Counter);
             let kept_ms = if numbers { rest.max(minute) } else { rest };
             samples.retain(|kept| {
-                kept.place == Place::Head || now - end_of_day(kept.point.time) < kept_ms
+                kept.state == SampleState::Head || now - end_of_day(kept.point.time) < kept_ms
             });
         }
         if self.engine().stats().points_head == 0 {
             self.each(|kept| {
-                if kept.place == Place::Head {
-                    kept.place = Place::Sealed;
+                if kept.state == SampleState::Head {
+                    kept.state = SampleState::Sealed;
                 }
             });
         }
     }
 
-    /// Series that retired come back with other ids, and so as other series.
+    /// Retired series return with new ids, and so as other series.
     fn retire(&mut self) {
         let engine = self.engine.as_ref().unwrap();
         for series in &mut self.series {
@@ -246,8 +248,8 @@ impl World {
         result
     }
 
-    /// Asks everything: all that there is by wide buckets, and less by narrow ones.
-    fn ask_all(&self, seed: i64) {
+    /// Queries everything: all times by wide buckets, shorter ranges by narrow ones.
+    fn check_all(&self, seed: i64) {
         let now = self.now();
         for kind in self.samples.keys() {
             let all = TimeRange::new(now - 45 * DAY, now + 1);
@@ -264,26 +266,26 @@ impl World {
                 (some, 90_000),
                 (some, DAY),
             ] {
-                self.ask(*kind, range, Interval::from_ms(interval).unwrap());
+                self.check_query(*kind, range, Interval::from_ms(interval).unwrap());
             }
         }
     }
 
-    fn ask(&self, kind: MetricType, asked: TimeRange, interval: Interval) {
-        let result = self.query(kind, asked, interval);
-        let about = || format!("{kind:?} {asked:?} by {interval:?}, coarse {:?}", result.coarse);
+    fn check_query(&self, kind: MetricType, queried: TimeRange, interval: Interval) {
+        let result = self.query(kind, queried, interval);
+        let about = || format!("{kind:?} {queried:?} by {interval:?}, coarse {:?}", result.coarse);
         result.coarse.iter().for_each(|coarse| self.check_width(kind, coarse));
         let numbers = matches!(kind, MetricType::Gauge | MetricType::Counter);
-        let asked = if numbers { asked } else { asked.widen_to(Interval::MINUTE) };
+        let queried = if numbers { queried } else { queried.widen_to(Interval::MINUTE) };
         let mut wanted: BTreeMap<i64, Vec<Point>> = BTreeMap::new();
-        for Kept { point, .. } in self.samples.get(&kind).into_iter().flatten() {
+        for StoredSample { point, .. } in self.samples.get(&kind).into_iter().flatten() {
             let mut time = TimestampMs(point.time);
             if !numbers {
                 time = time.floor_to(Interval::MINUTE);
             }
             match result.coarse.iter().find(|coarse| coarse.range.contains(time)) {
                 Some(coarse) => time = time.floor_to(coarse.width),
-                None if asked.contains(time) => {}
+                None if queried.contains(time) => {}
                 None => continue,
             }
             wanted.entry(time.floor_to(interval).0).or_default().push(point.clone());
@@ -303,7 +305,7 @@ impl World {
                     }
                     // The tolerance is that of the sum.
                     (_, Aggregation::Rate) => {
-                        got *= seconds(asked, &result.coarse, interval, *start);
+                        got *= seconds(queried, &result.coarse, interval, *start);
                         expected(Aggregation::Sum, points, 1.0)
                     }
                     _ => expected(*aggregation, points, 1.0),
@@ -317,7 +319,7 @@ impl World {
         }
     }
 
-    /// Nothing is coarser than the finest tier that is still kept.
+    /// Checks that no cell is coarser than the finest tier that is still kept.
     fn check_width(&self, kind: MetricType, coarse: &CoarseRange) {
         let [raw, minute, five, hour, _] = self.kept_days;
         let numbers = matches!(kind, MetricType::Gauge | MetricType::Counter);
@@ -338,13 +340,13 @@ fn end_of_day(time: i64) -> i64 {
     time - time.rem_euclid(DAY) + DAY
 }
 
-/// The seconds of the range that belong to a bucket, cell by cell.
-fn seconds(asked: TimeRange, coarse: &[CoarseRange], interval: Interval, start: i64) -> f64 {
+/// Returns the seconds of the range that belong to a bucket, cell by cell.
+fn seconds(queried: TimeRange, coarse: &[CoarseRange], interval: Interval, start: i64) -> f64 {
     let bucket = TimeRange::new(start, start + interval.ms());
     let fine = |range: TimeRange| range.intersect(bucket).len_ms();
-    let mut ms = fine(asked);
+    let mut ms = fine(queried);
     for part in coarse {
-        ms -= fine(part.range.intersect(asked));
+        ms -= fine(part.range.intersect(queried));
         let cells = (part.range.start.0..part.range.end.0).step_by(part.width.ms() as usize);
         let of_bucket = |cell: i64| TimestampMs(cell).floor_to(interval).0 == start;
         if interval.is_multiple_of(part.width) {
@@ -359,7 +361,7 @@ fn seconds(asked: TimeRange, coarse: &[CoarseRange], interval: Interval, start: 
 fn samples() -> impl Strategy<Value = Vec<Sample>> {
     let kinds = prop::sample::select(MetricType::ALL.to_vec());
     let days = prop_oneof![3 => 0i64..3, 2 => 0i64..12, 1 => 0i64..30];
-    // Few instants, so that gauges are replaced and cells have company.
+    // Few distinct times, so that gauges are replaced and cells contain several samples.
     let of_day = prop_oneof![
         3 => (0i64..40).prop_map(|n| n * 20_000),
         2 => (0i64..24).prop_map(|n| n * 61 * MINUTE % DAY),
@@ -371,7 +373,7 @@ fn samples() -> impl Strategy<Value = Vec<Sample>> {
     ];
     let sample = (kinds, 0u8..3, days, of_day, values)
         .prop_map(|(kind, host, days, of_day, value)| Sample { kind, host, days, of_day, value });
-    // Many samples of few days at once, so that rollups shrink.
+    // Many samples of one day at once, so that rollups are smaller than samples.
     prop_oneof![
         3 => prop::collection::vec(sample.clone(), 1..30),
         2 => (sample, 50i64..400, 1_000i64..90_000).prop_map(|(first, n, step)| {
@@ -393,8 +395,8 @@ fn histories() -> impl Strategy<Value = History> {
         4 => Just(Step::Expire),
         1 => Just(Step::Restart),
         1 => prop::sample::select(MetricType::ALL.to_vec()).prop_map(Step::Delete),
-        3 => (0..6 * 60 * MINUTE).prop_map(Step::Pass),
-        5 => (DAY / 2..4 * DAY).prop_map(Step::Pass),
+        3 => (0..6 * 60 * MINUTE).prop_map(Step::AdvanceClock),
+        5 => (DAY / 2..4 * DAY).prop_map(Step::AdvanceClock),
     ];
     let kept_days = prop::sample::select(vec![
         [1, 2, 4, 8, 16],
@@ -420,10 +422,10 @@ fn histories() -> impl Strategy<Value = History> {
 #[test]
 fn samples_count_until_their_coarsest_tier_expires() {
     run(cases() / 2, &histories(), |history| {
-        let mut world = World::new(&history);
+        let mut harness = Harness::new(&history);
         for (i, step) in history.steps.iter().enumerate() {
-            world.step(step);
-            world.ask_all(i as i64 * 77_777_777 + world.now());
+            harness.step(step);
+            harness.check_all(i as i64 * 77_777_777 + harness.now());
         }
     });
 }

@@ -1,5 +1,5 @@
-//! What a process counts, what a cumulative sample adds to the one before, and the values that stand for a histogram: the
-//! simplest way to find them.
+//! Reference implementation of what a process counts, of the delta between cumulative samples, and
+//! of the values that represent a histogram.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,28 @@ use telltale_engine::{Buckets, Histogram, Span, StartTime};
 
 pub(crate) const BOUNDS: [f64; 4] = [-1.0, 0.5, 2.0, 10.0];
 
-/// Values in buckets.
+/// Values counted in buckets.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Counted {
-    pub(crate) buckets: Shape,
+pub(crate) struct BucketedValues {
+    pub(crate) buckets: BucketCounts,
     pub(crate) sum: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Shape {
+pub(crate) enum BucketCounts {
     Explicit([u64; BOUNDS.len() + 1]),
-    /// Counts by scale, and sign and index; the index of zero is none.
+    /// The scale, and counts by sign and index; sign and index are 0 for the value zero.
     Exponential(i32, BTreeMap<(i8, i32), u64>),
 }
 
-impl Counted {
-    /// Hosts differ in what they send.
+impl BucketedValues {
+    /// Returns an empty histogram. Its kind of buckets depends on the host.
     pub(crate) fn new(host: u8) -> Self {
         let buckets = match host % 2 {
-            0 => Shape::Explicit([0; BOUNDS.len() + 1]),
-            _ => Shape::Exponential(3, BTreeMap::new()),
+            0 => BucketCounts::Explicit([0; BOUNDS.len() + 1]),
+            _ => BucketCounts::Exponential(3, BTreeMap::new()),
         };
         Self { buckets, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY }
     }
@@ -37,8 +37,8 @@ impl Counted {
         (self.sum, self.min, self.max) =
             (self.sum + value, self.min.min(value), self.max.max(value));
         match &mut self.buckets {
-            Shape::Explicit(counts) => counts[BOUNDS.partition_point(|b| *b < value)] += 1,
-            Shape::Exponential(scale, counts) => {
+            BucketCounts::Explicit(counts) => counts[BOUNDS.partition_point(|b| *b < value)] += 1,
+            BucketCounts::Exponential(scale, counts) => {
                 let index = value.abs().log2() * f64::from(1 << *scale);
                 let sign = if value == 0.0 { 0 } else { value.signum() as i8 };
                 let index = if sign == 0 { 0 } else { index.ceil() as i32 - 1 };
@@ -49,13 +49,13 @@ impl Counted {
 
     pub(crate) fn count(&self) -> u64 {
         match &self.buckets {
-            Shape::Explicit(counts) => counts.iter().sum(),
-            Shape::Exponential(_, counts) => counts.values().sum(),
+            BucketCounts::Explicit(counts) => counts.iter().sum(),
+            BucketCounts::Exponential(_, counts) => counts.values().sum(),
         }
     }
 
     pub(crate) fn coarsen(&mut self) {
-        if let Shape::Exponential(scale, counts) = &mut self.buckets
+        if let BucketCounts::Exponential(scale, counts) = &mut self.buckets
             && *scale > 0
         {
             *scale -= 1;
@@ -68,11 +68,12 @@ impl Counted {
     }
 
     pub(crate) fn scale(&self) -> i32 {
-        if let Shape::Exponential(scale, _) = &self.buckets { *scale } else { 0 }
+        if let BucketCounts::Exponential(scale, _) = &self.buckets { *scale } else { 0 }
     }
 
-    /// What this has more than `before` at the coarser of their scales, unless that was another life.
-    pub(crate) fn since(&self, before: &Self) -> Option<Self> {
+    /// Returns the delta since `before` at the coarser of their scales, or `None` after a counter
+    /// reset.
+    pub(crate) fn delta_since(&self, before: &Self) -> Option<Self> {
         let (mut now, mut before) = (self.clone(), before.clone());
         while now.scale() > before.scale() {
             now.coarsen();
@@ -81,12 +82,12 @@ impl Counted {
             before.coarsen();
         }
         match (&mut now.buckets, &before.buckets) {
-            (Shape::Explicit(now), Shape::Explicit(before)) => {
+            (BucketCounts::Explicit(now), BucketCounts::Explicit(before)) => {
                 for (n, before) in now.iter_mut().zip(before) {
                     *n = n.checked_sub(*before)?;
                 }
             }
-            (Shape::Exponential(_, now), Shape::Exponential(_, before)) => {
+            (BucketCounts::Exponential(_, now), BucketCounts::Exponential(_, before)) => {
                 for (bucket, n) in before {
                     let left = now.get(bucket)?.checked_sub(*n)?;
                     now.insert(*bucket, left);
@@ -98,13 +99,13 @@ impl Counted {
         Some(Self { sum: self.sum - before.sum, min, max, ..now })
     }
 
-    /// What is sent.
+    /// Returns the histogram that is sent.
     pub(crate) fn histogram(&self) -> Histogram {
         let buckets = match &self.buckets {
-            Shape::Explicit(counts) => {
+            BucketCounts::Explicit(counts) => {
                 Buckets::Explicit { bounds: BOUNDS.to_vec(), counts: counts.to_vec() }
             }
-            Shape::Exponential(scale, counts) => {
+            BucketCounts::Exponential(scale, counts) => {
                 let span = |wanted: i8| {
                     let of: Vec<_> =
                         counts.iter().filter(|((sign, _), _)| *sign == wanted).collect();
@@ -129,15 +130,15 @@ impl Counted {
         Histogram::new(self.count(), Some(self.sum), extremes.0, extremes.1, buckets).unwrap()
     }
 
-    /// The values that stand for these, ascending.
-    pub(crate) fn stand(&self) -> Vec<f64> {
+    /// Returns the values that represent the buckets, ascending.
+    pub(crate) fn representative_values(&self) -> Vec<f64> {
         let mut values = Vec::new();
         let mut push = |value: f64, n: u64| {
             let value = if self.min <= self.max { value.clamp(self.min, self.max) } else { value };
             values.extend(std::iter::repeat_n(value, n as usize));
         };
         match &self.buckets {
-            Shape::Explicit(counts) => {
+            BucketCounts::Explicit(counts) => {
                 let finite = |v: f64, other: f64| if v.is_finite() { v } else { other };
                 let first = (finite(self.min, BOUNDS[0]) + BOUNDS[0]) / 2.0;
                 push(first, counts[0]);
@@ -147,7 +148,7 @@ impl Counted {
                 let last = BOUNDS[BOUNDS.len() - 1];
                 push((finite(self.max, last) + last) / 2.0, counts[BOUNDS.len()]);
             }
-            Shape::Exponential(scale, counts) => {
+            BucketCounts::Exponential(scale, counts) => {
                 for ((sign, index), n) in counts {
                     let middle = 2f64.powf((f64::from(*index) + 0.5) / f64::from(1 << *scale));
                     push(f64::from(*sign) * middle, *n);
@@ -163,24 +164,26 @@ impl Counted {
     }
 }
 
+/// What a cumulative sample adds.
 pub(crate) enum Verdict<T> {
     Late,
     Nothing,
-    /// This, or all when there is no knowing.
+    /// The delta, or `None` if the whole cumulative value counts.
     Added(Option<T>),
 }
 
-pub(crate) fn judge<B, T>(
+/// Decides what a cumulative sample adds, given the one before it.
+pub(crate) fn classify<B, T>(
     before: Option<(i64, B)>,
     time: i64,
-    begins: StartTime,
-    since: impl FnOnce(&B) -> Option<T>,
+    start_time: StartTime,
+    delta: impl FnOnce(&B) -> Option<T>,
 ) -> Verdict<T> {
-    match (before, begins) {
+    match (before, start_time) {
         (None, StartTime::At { counts: true, .. }) => Verdict::Added(None),
         (None, _) => Verdict::Nothing,
         (Some((last, _)), _) if time <= last => Verdict::Late,
         (Some((last, _)), StartTime::At { start, .. }) if start.0 > last => Verdict::Added(None),
-        (Some((_, before)), _) => Verdict::Added(since(&before)),
+        (Some((_, before)), _) => Verdict::Added(delta(&before)),
     }
 }

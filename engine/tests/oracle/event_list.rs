@@ -1,4 +1,4 @@
-//! Every event in a list, and the answers found by reading it from end to end.
+//! A plain list of events, and query results computed by scanning it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use telltale_engine::{
     EventSummary, NameFilter, TagCondition, TimestampMs,
 };
 
-/// An event with its properties read.
+/// An event with its properties parsed.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ListedEvent {
     pub(crate) event: Event,
     tree: serde_json::Value,
 }
 
-impl Listed {
+impl ListedEvent {
     pub(crate) fn new(event: Event) -> Self {
         let tree = event.properties.as_deref().map(|text| serde_json::from_str(text).unwrap());
         Self { event, tree: tree.unwrap_or_default() }
@@ -62,12 +62,12 @@ impl Listed {
     }
 }
 
-fn matching<'a>(events: &'a [Listed], filter: &EventFilter) -> Vec<&'a Listed> {
+fn matching<'a>(events: &'a [ListedEvent], filter: &EventFilter) -> Vec<&'a ListedEvent> {
     events.iter().filter(|event| event.matches(filter)).collect()
 }
 
-/// How many match, and the page.
-pub(crate) fn page(events: &[Listed], query: &EventListQuery) -> (u64, Vec<Event>) {
+/// Returns the number of matches, and the page.
+pub(crate) fn page(events: &[ListedEvent], query: &EventListQuery) -> (u64, Vec<Event>) {
     let mut matching = matching(events, &query.filter);
     matching.sort_by_key(|listed| std::cmp::Reverse((listed.event.time, listed.event.id)));
     let total = matching.len() as u64;
@@ -76,13 +76,13 @@ pub(crate) fn page(events: &[Listed], query: &EventListQuery) -> (u64, Vec<Event
     (total, rest.skip(query.offset as usize).take(query.limit).cloned().collect())
 }
 
-/// The summary of everything, and those of the groups.
+/// Returns the summary of all matches, and those of the groups.
 pub(crate) fn answer(
-    events: &[Listed],
+    events: &[ListedEvent],
     query: &EventQuery,
 ) -> (EventSummary, Vec<(Vec<String>, EventSummary)>) {
     let matching = matching(events, &query.filter);
-    let mut groups: BTreeMap<Vec<String>, Vec<&Listed>> = BTreeMap::new();
+    let mut groups: BTreeMap<Vec<String>, Vec<&ListedEvent>> = BTreeMap::new();
     if !query.group_by.is_empty() {
         for event in &matching {
             let texts = query.group_by.iter().map(|by| event.text(by).unwrap_or_default());
@@ -93,10 +93,10 @@ pub(crate) fn answer(
     (summary(&matching, query), groups.collect())
 }
 
-fn summary(events: &[&Listed], query: &EventQuery) -> EventSummary {
+fn summary(events: &[&ListedEvent], query: &EventQuery) -> EventSummary {
     let mut summary = EventSummary { whole: evaluate(events, query), ..EventSummary::default() };
     let Some(interval) = query.interval else { return summary };
-    let mut buckets: BTreeMap<TimestampMs, Vec<&Listed>> = BTreeMap::new();
+    let mut buckets: BTreeMap<TimestampMs, Vec<&ListedEvent>> = BTreeMap::new();
     for listed in events {
         buckets.entry(listed.event.time.floor_to(interval)).or_default().push(listed);
     }
@@ -110,8 +110,8 @@ fn summary(events: &[&Listed], query: &EventQuery) -> EventSummary {
     summary
 }
 
-/// One number per aggregation. Those of the histories are quarters, so plain sums are exact.
-fn evaluate(events: &[&Listed], query: &EventQuery) -> Vec<Option<f64>> {
+/// Evaluates each aggregation. The numbers of the histories are quarters, so plain sums are exact.
+fn evaluate(events: &[&ListedEvent], query: &EventQuery) -> Vec<Option<f64>> {
     let mut numbers: Vec<f64> = events.iter().filter_map(|e| e.number(&query.field)).collect();
     numbers.sort_by(f64::total_cmp);
     let rank = |percent: usize| numbers.get((numbers.len() * percent).div_ceil(100).max(1) - 1);

@@ -1,5 +1,5 @@
-//! Random events and random questions about them. Texts meet: users, tags and names share some, and filters ask for
-//! what is not there as well.
+//! Random events and random queries. Users, tags and names share some strings, and filters also
+//! name strings that do not occur.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -25,18 +25,18 @@ const AGGREGATIONS: [EventAggregation; 11] = [
     EventAggregation::P99,
 ];
 
-/// An event to be written: all but its time comes from a seed.
+/// An event to be written: everything but its time is derived from a seed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
+pub(crate) struct EventSeed {
     pub(crate) seed: u64,
     /// Milliseconds before (or a little after) the current time.
     pub(crate) age: i64,
 }
 
-/// Parts of a seed.
-struct Draws(u64);
+/// A pseudo-random sequence.
+struct PseudoRandom(u64);
 
-impl Draws {
+impl PseudoRandom {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
         (self.0 >> 33) % n
@@ -52,69 +52,69 @@ impl Draws {
     }
 }
 
-impl Sample {
-    /// The event, without an id.
+impl EventSeed {
+    /// Returns the event, without an id.
     pub(crate) fn event(&self, now: i64) -> Event {
-        let mut draws = Draws(self.seed);
-        let user = match draws.below(4) {
+        let mut random = PseudoRandom(self.seed);
+        let user = match random.below(4) {
             0 => None,
-            1 => Some(format!("user-{}", draws.below(600))),
-            _ => Some(draws.one_of(&["eu", "user-1", "user-2"])),
+            1 => Some(format!("user-{}", random.below(600))),
+            _ => Some(random.one_of(&["eu", "user-1", "user-2"])),
         };
         let mut tags = Vec::new();
-        if draws.below(2) == 0 {
-            tags.push(("app".to_owned(), draws.one_of(&["eu", "shop", "shop-2"])));
+        if random.below(2) == 0 {
+            tags.push(("app".to_owned(), random.one_of(&["eu", "shop", "shop-2"])));
         }
-        if draws.below(4) == 0 {
-            // More of them than a block keeps bitmaps for, where there are enough events.
-            tags.push(("request".to_owned(), format!("r-{}", draws.below(2_000))));
+        if random.below(4) == 0 {
+            // If there are enough events, more distinct strings than a block keeps bitmaps for.
+            tags.push(("request".to_owned(), format!("r-{}", random.below(2_000))));
         }
-        if draws.below(5) != 0 {
-            tags.push(("zone".to_owned(), draws.one_of(&["", "eu", "us"])));
+        if random.below(5) != 0 {
+            tags.push(("zone".to_owned(), random.one_of(&["", "eu", "us"])));
         }
         Event {
             id: EventId(0),
-            name: draws.one_of(&NAMES),
+            name: random.one_of(&NAMES),
             time: TimestampMs(now - self.age),
             user,
-            value: (draws.below(3) != 0).then(|| draws.quarter()),
+            value: (random.below(3) != 0).then(|| random.quarter()),
             tags,
-            properties: properties(&mut draws),
+            properties: properties(&mut random),
         }
     }
 }
 
-/// Properties in canonical form.
-fn properties(draws: &mut Draws) -> Option<String> {
-    let whole = draws.below(1_000) as i64 - 500;
-    Some(match draws.below(9) {
+/// Returns properties in canonical form.
+fn properties(random: &mut PseudoRandom) -> Option<String> {
+    let whole = random.below(1_000) as i64 - 500;
+    Some(match random.below(9) {
         0 => return None,
         1 => "{}".to_owned(),
         2 => format!(r#"{{"n":{whole}}}"#),
-        3 => format!(r#"{{"n":{whole}.25,"page":"/p/{}"}}"#, draws.below(40)),
+        3 => format!(r#"{{"n":{whole}.25,"page":"/p/{}"}}"#, random.below(40)),
         4 => format!(r#"{{"n":"{whole}","o":{{"n":{whole}}}}}"#),
         5 => format!(r#"{{"o":{{"n":{whole},"n.m":true}},"n":{whole}.5}}"#),
         6 => format!(r#"{{"n":{{"n":{whole}}},"o":5,"ä":null}}"#),
         7 => format!(r#"{{"n":{whole},"o":[{{"n":1}}]}}"#),
-        // A shape of its own nearly every time.
-        _ => format!(r#"{{"k{}":{{"n":{whole}}},"n":{whole}}}"#, draws.below(1_000)),
+        // A nearly unique shape.
+        _ => format!(r#"{{"k{}":{{"n":{whole}}},"n":{whole}}}"#, random.below(1_000)),
     })
 }
 
-pub(crate) fn samples(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Sample>> {
+pub(crate) fn event_seeds(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<EventSeed>> {
     let ages = prop_oneof![
         6 => 0..10 * MINUTE,
         2 => 0..4 * 60 * MINUTE,
         1 => 0..3 * DAY,
         1 => -DAY..0i64,
-        // Times that meet.
+        // Equal times.
         2 => (0i64..30).prop_map(|m| m * MINUTE),
     ];
-    let sample = (any::<u64>(), ages).prop_map(|(seed, age)| Sample { seed, age });
+    let sample = (any::<u64>(), ages).prop_map(|(seed, age)| EventSeed { seed, age });
     prop::collection::vec(sample, count)
 }
 
-/// A range of time by its distance from the time when the question is asked.
+/// A time range relative to the time of the query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Span {
     Ever,
@@ -132,19 +132,19 @@ impl Span {
     }
 }
 
-/// A question whose ranges begin and end at distances from the time when it is asked.
+/// A query with a time range relative to the time when it runs.
 #[derive(Clone, Debug)]
-pub(crate) enum Question {
+pub(crate) enum QueryCase {
     Page { span: Span, after_age: Option<i64>, query: EventListQuery },
     Walk { span: Span, query: EventListQuery },
-    Answer { span: Span, query: EventQuery },
+    Aggregate { span: Span, query: EventQuery },
 }
 
-impl Question {
-    /// The question, asked now.
+impl QueryCase {
+    /// Returns the query as it runs at `now`.
     pub(crate) fn at(&self, now: i64) -> Self {
-        let mut asked = self.clone();
-        match &mut asked {
+        let mut case = self.clone();
+        match &mut case {
             Self::Page { span, after_age, query } => {
                 query.filter.range = span.range(now);
                 query.after = after_age.map(|age| {
@@ -152,16 +152,16 @@ impl Question {
                 });
             }
             Self::Walk { span, query } => query.filter.range = span.range(now),
-            Self::Answer { span, query } => query.filter.range = span.range(now),
+            Self::Aggregate { span, query } => query.filter.range = span.range(now),
         }
-        asked
+        case
     }
 
-    /// Which events it is about.
+    /// Returns the filter of the query.
     pub(crate) fn filter(&self) -> &EventFilter {
         match self {
             Self::Page { query, .. } | Self::Walk { query, .. } => &query.filter,
-            Self::Answer { query, .. } => &query.filter,
+            Self::Aggregate { query, .. } => &query.filter,
         }
     }
 }
@@ -203,27 +203,27 @@ fn filters() -> impl Strategy<Value = EventFilter> {
     })
 }
 
-fn page_questions() -> impl Strategy<Value = Question> {
+fn page_cases() -> impl Strategy<Value = QueryCase> {
     let spans = prop_oneof![Just(Span::Ever), spans()];
     let after = prop::option::of(prop_oneof![0..10 * MINUTE, 0..2 * DAY]);
     let offset = prop_oneof![3 => Just(0), 2 => 0..60u64, 1 => 0..900u64, 1 => Just(u64::MAX)];
     let limit = prop_oneof![Just(0), 1..12usize, Just(100), Just(usize::MAX)];
     (spans, after, filters(), offset, limit).prop_map(|(span, after_age, filter, offset, limit)| {
         let query = EventListQuery { filter, after: None, offset, limit };
-        Question::Page { span, after_age, query }
+        QueryCase::Page { span, after_age, query }
     })
 }
 
-fn walks() -> impl Strategy<Value = Question> {
+fn walk_cases() -> impl Strategy<Value = QueryCase> {
     let spans = prop_oneof![Just(Span::Ever), spans()];
     (spans, filters(), 1..20usize).prop_map(|(span, filter, parts)| {
-        // The limit is what makes this many pages; whoever asks knows how many events there are.
+        // Here `limit` is the number of pages; the caller knows how many events there are.
         let query = EventListQuery { filter, after: None, offset: 0, limit: parts };
-        Question::Walk { span, query }
+        QueryCase::Walk { span, query }
     })
 }
 
-fn texts() -> impl Strategy<Value = Option<EventGroupBy>> {
+fn grouping_keys() -> impl Strategy<Value = Option<EventGroupBy>> {
     prop_oneof![
         Just(None),
         Just(Some(EventGroupBy::Name)),
@@ -233,20 +233,20 @@ fn texts() -> impl Strategy<Value = Option<EventGroupBy>> {
     ]
 }
 
-/// Up to four texts, each once.
+/// Up to three distinct grouping keys.
 fn groups() -> impl Strategy<Value = Vec<EventGroupBy>> {
-    prop::collection::vec(texts(), 0..4).prop_map(|texts| {
+    prop::collection::vec(grouping_keys(), 0..4).prop_map(|grouping_keys| {
         let mut groups: Vec<EventGroupBy> = Vec::new();
-        for text in texts.into_iter().flatten() {
-            if !groups.contains(&text) {
-                groups.push(text);
+        for key in grouping_keys.into_iter().flatten() {
+            if !groups.contains(&key) {
+                groups.push(key);
             }
         }
         groups
     })
 }
 
-fn answers() -> impl Strategy<Value = Question> {
+fn aggregation_cases() -> impl Strategy<Value = QueryCase> {
     let field = prop_oneof![
         Just(EventField::Value),
         select(vec![vec!["n"], vec!["o", "n"], vec!["o", "n.m"], vec!["none"], vec![]])
@@ -263,14 +263,14 @@ fn answers() -> impl Strategy<Value = Question> {
         spans().prop_map(|span| (span, None)),
         (spans(), select(intervals)).prop_map(|(span, ms)| (span, Interval::from_ms(ms))),
     ];
-    (time, filters(), groups(), field, texts(), aggregations).prop_map(
+    (time, filters(), groups(), field, grouping_keys(), aggregations).prop_map(
         |((span, interval), filter, group_by, field, distinct, aggregations)| {
             let query = EventQuery { filter, interval, group_by, field, distinct, aggregations };
-            Question::Answer { span, query }
+            QueryCase::Aggregate { span, query }
         },
     )
 }
 
-pub(crate) fn questions() -> impl Strategy<Value = Question> {
-    prop_oneof![3 => page_questions(), 1 => walks(), 4 => answers()]
+pub(crate) fn query_cases() -> impl Strategy<Value = QueryCase> {
+    prop_oneof![3 => page_cases(), 1 => walk_cases(), 4 => aggregation_cases()]
 }

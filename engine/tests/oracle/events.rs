@@ -7,40 +7,41 @@ use telltale_engine::{
     Clock, DeleteReport, Engine, EventId, EventListQuery, NewEvent, Properties, TimestampMs, Write,
 };
 
-use super::event_list::{self, Listed};
-use super::event_questions::{Question, Sample, questions, samples};
+use super::event_list::{self, ListedEvent};
+use super::event_questions::{EventSeed, QueryCase, event_seeds, query_cases};
 use super::{DAY, MINUTE, START, cases, memory_dir, open, reopen, run};
 
-/// Histories with writes that fill a piece of the head each cost as much as eight others.
+/// Histories with writes that fill a chunk of the head cost as much as eight others each.
 const LARGE_CASES_DIVISOR: u32 = 8;
 
 /// One step of a history.
 #[derive(Clone, Debug)]
 enum Step {
-    Write(Vec<Sample>),
-    /// This many events within some minutes, made from a seed.
+    Write(Vec<EventSeed>),
+    /// This many events within some minutes, derived from a seed.
     Many(u64, i64),
     Seal,
     Merge,
     Restart,
-    /// Moves the clock, so that days come to their end.
-    Pass(i64),
-    Ask(Question),
-    /// Deletes what a question is about.
-    Delete(Question),
-    /// Asks for what a question is about and came after so many hundredths of all events.
-    Since(Question, usize),
+    /// Moves the clock, so that days end.
+    AdvanceClock(i64),
+    Query(QueryCase),
+    /// Deletes the events that match a query.
+    Delete(QueryCase),
+    /// Lists the matching events whose number is at least that of the event at this percentage of
+    /// all events.
+    Since(QueryCase, usize),
 }
 
-struct World {
+struct Harness {
     dir: tempfile::TempDir,
     clock: Clock,
     engine: Engine,
     /// Every event, in the order of writing.
-    events: Vec<Listed>,
+    events: Vec<ListedEvent>,
 }
 
-impl World {
+impl Harness {
     fn new() -> Self {
         let dir = memory_dir();
         let clock = Clock::manual(TimestampMs(START));
@@ -60,16 +61,16 @@ impl World {
                 self.engine.merge().unwrap();
             }
             Step::Restart => reopen(&mut self.engine, &self.dir, &self.clock),
-            Step::Pass(ms) => self.clock.set(TimestampMs(self.clock.now().0 + ms)),
-            Step::Ask(question) => self.ask(&question.at(self.clock.now().0)),
-            Step::Delete(question) => self.delete(&question.at(self.clock.now().0)),
-            Step::Since(question, percent) => {
-                self.since(&question.at(self.clock.now().0), *percent);
+            Step::AdvanceClock(ms) => self.clock.set(TimestampMs(self.clock.now().0 + ms)),
+            Step::Query(case) => self.check_query(&case.at(self.clock.now().0)),
+            Step::Delete(case) => self.delete(&case.at(self.clock.now().0)),
+            Step::Since(case, percent) => {
+                self.check_since(&case.at(self.clock.now().0), *percent);
             }
         }
     }
 
-    fn write(&mut self, samples: &[Sample]) {
+    fn write(&mut self, samples: &[EventSeed]) {
         let now = self.clock.now().0;
         let mut batch = self.engine.event_batch();
         for sample in samples {
@@ -89,19 +90,19 @@ impl World {
             let before = self.events.last().map_or(EventId(0), |listed| listed.event.id);
             assert!(event.id > before, "{:?} follows {before:?}", event.id);
             assert_eq!(event.id.received(), TimestampMs(now));
-            self.events.push(Listed::new(event));
+            self.events.push(ListedEvent::new(event));
         }
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let write = Write { events: Some(batch), ..Write::default() };
-        self.engine.submit(write, move |outcome| tell.send(outcome).unwrap());
-        told.recv().unwrap().unwrap();
+        self.engine.submit(write, move |outcome| sender.send(outcome).unwrap());
+        receiver.recv().unwrap().unwrap();
     }
 
-    fn ask(&self, question: &Question) {
-        match question {
-            Question::Page { query, .. } => self.turn(query),
-            Question::Walk { query, .. } => self.walk(query),
-            Question::Answer { query, .. } => {
+    fn check_query(&self, case: &QueryCase) {
+        match case {
+            QueryCase::Page { query, .. } => self.check_page(query),
+            QueryCase::Walk { query, .. } => self.check_all_pages(query),
+            QueryCase::Aggregate { query, .. } => {
                 let answer = self.engine.query_events(query).unwrap();
                 let (all, groups) = event_list::answer(&self.events, query);
                 assert_eq!(answer.all, all, "{query:?}");
@@ -111,19 +112,19 @@ impl World {
         }
     }
 
-    fn delete(&mut self, question: &Question) {
-        let filter = question.filter();
+    fn delete(&mut self, case: &QueryCase) {
+        let filter = case.filter();
         let before = self.events.len();
         self.events.retain(|listed| !listed.matches(filter));
         let report = self.engine.delete_events(filter).unwrap();
         assert_eq!(report.events, (before - self.events.len()) as u64, "{filter:?}");
         assert_eq!(self.engine.stats().events_stored, self.events.len() as u64);
-        // Done again, there is nothing left to do.
+        // Repeating the deletion deletes nothing.
         assert_eq!(self.engine.delete_events(filter).unwrap(), DeleteReport::default());
     }
 
-    fn since(&self, question: &Question, percent: usize) {
-        let filter = question.filter();
+    fn check_since(&self, case: &QueryCase, percent: usize) {
+        let filter = case.filter();
         let at = self.events.get(self.events.len() * percent / 100);
         let number = at.map_or(0, |listed| listed.event.id.number());
         let mut visited = Vec::new();
@@ -137,8 +138,8 @@ impl World {
         assert!(visited.iter().eq(expected), "{filter:?} since {number}");
     }
 
-    /// Asks for one page.
-    fn turn(&self, query: &EventListQuery) {
+    /// Checks one page.
+    fn check_page(&self, query: &EventListQuery) {
         let page = self.engine.list_events(query).unwrap();
         let (total, events) = event_list::page(&self.events, query);
         assert_eq!(page.total, total, "{query:?}");
@@ -146,8 +147,8 @@ impl World {
         assert_eq!((page.stats.matched, page.stats.quarantined), (total, 0), "{query:?}");
     }
 
-    /// Turns all pages; the limit of the query says how many there are, more or less.
-    fn walk(&self, query: &EventListQuery) {
+    /// Lists all pages; the limit of the query gives their approximate number.
+    fn check_all_pages(&self, query: &EventListQuery) {
         let whole = EventListQuery { limit: usize::MAX, ..query.clone() };
         let (total, expected) = event_list::page(&self.events, &whole);
         let limit = expected.len() / query.limit + 1;
@@ -159,13 +160,13 @@ impl World {
             let Some(last) = page.events.last() else { break };
             query.after = Some((last.time, last.id));
             walked.extend(page.events);
-            assert!(walked.len() <= expected.len(), "events come twice: {query:?}");
+            assert!(walked.len() <= expected.len(), "events are listed twice: {query:?}");
         }
         assert_eq!(walked, expected, "{query:?}");
     }
 
-    /// What must hold at the end of every history.
-    fn end(&self) {
+    /// Checks what must hold at the end of every history.
+    fn check_end(&self) {
         assert_eq!(self.engine.damage(), [""; 0]);
         assert_eq!(self.engine.verify().unwrap().damaged, [""; 0]);
         let stats = self.engine.stats();
@@ -173,9 +174,9 @@ impl World {
     }
 }
 
-/// Events within some minutes.
-fn many(seed: u64, count: i64) -> Vec<Sample> {
-    let sample = |i: i64| Sample {
+/// Returns events within some minutes.
+fn many(seed: u64, count: i64) -> Vec<EventSeed> {
+    let sample = |i: i64| EventSeed {
         seed: seed ^ (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
         age: i * 97 % (20 * MINUTE),
     };
@@ -191,55 +192,55 @@ fn histories(
         3 => Just(Step::Seal),
         2 => Just(Step::Merge),
         1 => Just(Step::Restart),
-        2 => (0..5 * 60 * MINUTE).prop_map(Step::Pass),
-        1 => (0..2 * DAY).prop_map(Step::Pass),
-        12 => questions().prop_map(Step::Ask),
-        1 => questions().prop_map(Step::Delete),
-        2 => (questions(), 0..110_usize).prop_map(|(question, percent)| Step::Since(question, percent)),
+        2 => (0..5 * 60 * MINUTE).prop_map(Step::AdvanceClock),
+        1 => (0..2 * DAY).prop_map(Step::AdvanceClock),
+        12 => query_cases().prop_map(Step::Query),
+        1 => query_cases().prop_map(Step::Delete),
+        2 => (query_cases(), 0..110_usize).prop_map(|(case, percent)| Step::Since(case, percent)),
     ];
     prop::collection::vec(step, steps)
 }
 
-fn live(history: Vec<Step>) {
-    let mut world = World::new();
-    history.iter().for_each(|step| world.step(step));
-    world.end();
+fn run_history(history: Vec<Step>) {
+    let mut harness = Harness::new();
+    history.iter().for_each(|step| harness.step(step));
+    harness.check_end();
 }
 
 #[test]
-fn answers_are_those_of_a_list_of_events() {
-    let writes = samples(1..120).prop_map(Step::Write);
-    run(cases(), &histories(writes, 30..100), live);
+fn query_results_equal_those_of_a_list_of_events() {
+    let writes = event_seeds(1..120).prop_map(Step::Write);
+    run(cases(), &histories(writes, 30..100), run_history);
 }
 
 #[test]
-fn large_writes_and_small_ones_make_one_list() {
-    // Around the size at which a piece of the head is full.
+fn large_and_small_writes_are_listed_together() {
+    // Around the size of a full chunk of the head.
     let sizes = prop_oneof![8_000..8_400i64, Just(8_192i64), 1_000..9_500i64];
     let writes = prop_oneof![
         (any::<u64>(), sizes).prop_map(|(seed, count)| Step::Many(seed, count)),
-        samples(1..120).prop_map(Step::Write),
+        event_seeds(1..120).prop_map(Step::Write),
     ];
-    run(cases().div_ceil(LARGE_CASES_DIVISOR), &histories(writes, 20..40), live);
+    run(cases().div_ceil(LARGE_CASES_DIVISOR), &histories(writes, 20..40), run_history);
 }
 
 #[test]
-fn a_day_of_several_blocks_answers_like_any_other() {
-    run(2, &prop::collection::vec(questions(), 12), |questions| {
-        let mut world = World::new();
-        // Two blocks of one seal, then a late one over the same minutes.
-        world.clock.set(TimestampMs(START + 60 * MINUTE));
-        world.step(&Step::Many(1, 70_000));
-        world.step(&Step::Seal);
-        assert_eq!(world.engine.stats().event_blocks, 2);
-        world.step(&Step::Many(2, 9_000));
-        world.step(&Step::Seal);
-        let (before, after) = questions.split_at(questions.len() / 2);
-        before.iter().for_each(|question| world.step(&Step::Ask(question.clone())));
-        world.step(&Step::Merge);
-        assert_eq!(world.engine.stats().event_blocks, 2);
-        world.step(&Step::Restart);
-        after.iter().for_each(|question| world.step(&Step::Ask(question.clone())));
-        world.end();
+fn a_day_of_several_blocks_gives_the_results_of_a_list_of_events() {
+    run(2, &prop::collection::vec(query_cases(), 12), |query_cases| {
+        let mut harness = Harness::new();
+        // Two blocks of one seal, then a later one over the same minutes.
+        harness.clock.set(TimestampMs(START + 60 * MINUTE));
+        harness.step(&Step::Many(1, 70_000));
+        harness.step(&Step::Seal);
+        assert_eq!(harness.engine.stats().event_blocks, 2);
+        harness.step(&Step::Many(2, 9_000));
+        harness.step(&Step::Seal);
+        let (before, after) = query_cases.split_at(query_cases.len() / 2);
+        before.iter().for_each(|case| harness.step(&Step::Query(case.clone())));
+        harness.step(&Step::Merge);
+        assert_eq!(harness.engine.stats().event_blocks, 2);
+        harness.step(&Step::Restart);
+        after.iter().for_each(|case| harness.step(&Step::Query(case.clone())));
+        harness.check_end();
     });
 }

@@ -1,4 +1,4 @@
-//! Points against a list of points.
+//! Samples against a list of samples.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,9 +17,9 @@ enum Step {
     Seal,
     Merge,
     Restart,
-    /// Moves the clock, so that windows and days come to their end.
-    Pass(i64),
-    Ask(Question),
+    /// Moves the clock, so that windows and days end.
+    AdvanceClock(i64),
+    Query(QueryCase),
 }
 
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ struct Sample {
 }
 
 #[derive(Clone, Debug)]
-struct Question {
+struct QueryCase {
     kind: MetricType,
     from_age: i64,
     length: i64,
@@ -53,7 +53,7 @@ pub(super) struct Point {
     pub(super) series: usize,
 }
 
-/// Every point, in the order of writing, by type.
+/// Every sample, by type, in the order of writing.
 #[derive(Default)]
 struct Model {
     points: BTreeMap<MetricType, Vec<Point>>,
@@ -77,21 +77,21 @@ impl Model {
         points.push(point);
     }
 
-    fn ask(&self, question: &Question, range: TimeRange) -> BTreeMap<(String, i64), Vec<Point>> {
+    fn buckets(&self, case: &QueryCase, range: TimeRange) -> BTreeMap<(String, i64), Vec<Point>> {
         let mut buckets: BTreeMap<(String, i64), Vec<Point>> = BTreeMap::new();
-        for point in self.points.get(&question.kind).into_iter().flatten() {
-            let matches = question.zone.is_none_or(|zone| (point.zone == zone) != question.exclude);
+        for point in self.points.get(&case.kind).into_iter().flatten() {
+            let matches = case.zone.is_none_or(|zone| (point.zone == zone) != case.exclude);
             if matches && range.contains(TimestampMs(point.time)) {
-                let group = match question.group {
+                let group = match case.group {
                     Some("host") => host(point.host),
                     Some("zone") => zone(point.zone),
                     _ => String::new(),
                 };
-                // Distributions and sets are kept in cells of a minute.
-                let points = matches!(question.kind, MetricType::Gauge | MetricType::Counter);
+                // Distributions and sets are stored in cells of one minute.
+                let points = matches!(case.kind, MetricType::Gauge | MetricType::Counter);
                 let time =
                     if points { point.time } else { point.time - point.time.rem_euclid(MINUTE) };
-                let start = time - time.rem_euclid(question.interval);
+                let start = time - time.rem_euclid(case.interval);
                 buckets.entry((group, start)).or_default().push(point.clone());
             }
         }
@@ -103,7 +103,7 @@ fn host(host: u8) -> String {
     format!("host-{host}")
 }
 
-/// Zone 0 is no tag at all.
+/// Zone 0 means no tag.
 fn zone(zone: u8) -> String {
     if zone == 0 { String::new() } else { format!("zone-{zone}") }
 }
@@ -112,11 +112,11 @@ pub(super) fn member(value: f64) -> String {
     format!("user-{value}")
 }
 
-fn seconds(question: &Question, range: TimeRange, start: i64) -> f64 {
-    TimeRange::new(start, start + question.interval).intersect(range).len_ms() as f64 / 1000.0
+fn seconds(case: &QueryCase, range: TimeRange, start: i64) -> f64 {
+    TimeRange::new(start, start + case.interval).intersect(range).len_ms() as f64 / 1000.0
 }
 
-/// Neumaier's sum: the plain one errs by more than the engine's, which is compared with it.
+/// Neumaier's sum: a plain sum has larger errors than the engine's, which is compared with it.
 fn exact_sum(values: &[f64]) -> f64 {
     let (mut sum, mut error) = (0.0_f64, 0.0);
     for value in values {
@@ -163,14 +163,14 @@ pub(super) fn close(aggregation: Aggregation, got: f64, wanted: f64, points: &[P
     (got - wanted).abs() <= tolerance
 }
 
-struct World {
+struct Harness {
     dir: tempfile::TempDir,
     clock: Clock,
     engine: Engine,
     model: Model,
 }
 
-impl World {
+impl Harness {
     fn new() -> Self {
         let dir = memory_dir();
         let clock = Clock::manual(TimestampMs(START));
@@ -188,8 +188,8 @@ impl World {
                 self.engine.merge().unwrap();
             }
             Step::Restart => reopen(&mut self.engine, &self.dir, &self.clock),
-            Step::Pass(ms) => self.clock.set(TimestampMs(self.clock.now().0 + ms)),
-            Step::Ask(question) => self.ask(question),
+            Step::AdvanceClock(ms) => self.clock.set(TimestampMs(self.clock.now().0 + ms)),
+            Step::Query(case) => self.check_query(case),
         }
     }
 
@@ -214,50 +214,50 @@ impl World {
         self.engine.write(points).unwrap();
     }
 
-    fn ask(&self, question: &Question) {
-        if !self.model.points.contains_key(&question.kind) {
+    fn check_query(&self, case: &QueryCase) {
+        if !self.model.points.contains_key(&case.kind) {
             return;
         }
-        let end = self.clock.now().0 - question.from_age;
-        let mut range = TimeRange::new(end - question.length, end);
-        if !matches!(question.kind, MetricType::Gauge | MetricType::Counter) {
+        let end = self.clock.now().0 - case.from_age;
+        let mut range = TimeRange::new(end - case.length, end);
+        if !matches!(case.kind, MetricType::Gauge | MetricType::Counter) {
             range = range.widen_to(Interval::MINUTE);
         }
-        let filter = question.zone.map(|number| {
+        let filter = case.zone.map(|number| {
             let values = vec![zone(number)].into();
-            let condition = if question.exclude {
+            let condition = if case.exclude {
                 TagCondition::NoneOf(values)
             } else {
                 TagCondition::AnyOf(values)
             };
             TagFilter { key: "zone".into(), condition }
         });
-        let aggregations = Aggregation::of(question.kind).to_vec();
+        let aggregations = Aggregation::of(case.kind).to_vec();
         let query = MetricQuery {
-            metric: MetricName::new(question.kind.as_str()).unwrap(),
+            metric: MetricName::new(case.kind.as_str()).unwrap(),
             range,
-            interval: Interval::from_ms(question.interval).unwrap(),
+            interval: Interval::from_ms(case.interval).unwrap(),
             aggregations: aggregations.clone(),
             filters: filter.into_iter().collect(),
-            group_by: question.group.iter().map(|g| (*g).to_owned()).collect(),
+            group_by: case.group.iter().map(|g| (*g).to_owned()).collect(),
         };
         let answer = self.engine.query(&query).unwrap();
         assert_eq!(answer.stats.quarantined, 0);
-        let wanted = self.model.ask(question, range);
+        let wanted = self.model.buckets(case, range);
         let mut seen = BTreeSet::new();
         for group in &answer.groups {
             let key = group.key.join(",");
             for (i, start) in group.starts.iter().enumerate() {
                 let at = (key.clone(), start.0);
                 let points =
-                    wanted.get(&at).unwrap_or_else(|| panic!("{at:?} is empty: {query:?}"));
+                    wanted.get(&at).unwrap_or_else(|| panic!("{at:?} is not expected: {query:?}"));
                 for (column, aggregation) in group.columns.iter().zip(&aggregations) {
-                    let expected = match (question.kind, aggregation) {
+                    let expected = match (case.kind, aggregation) {
                         (MetricType::Set, _) => {
                             points.iter().map(|p| member(p.value)).collect::<BTreeSet<_>>().len()
                                 as f64
                         }
-                        _ => expected(*aggregation, points, seconds(question, range, start.0)),
+                        _ => expected(*aggregation, points, seconds(case, range, start.0)),
                     };
                     assert!(
                         close(*aggregation, column[i], expected, points),
@@ -282,7 +282,7 @@ fn ages() -> impl Strategy<Value = i64> {
         2 => 0..4 * 60 * MINUTE,
         1 => 0..3 * DAY,
         1 => -DAY..0i64,
-        // Times that meet, so that gauges are overwritten.
+        // Equal times, so that gauges are overwritten.
         2 => (0i64..30).prop_map(|m| m * MINUTE),
     ]
 }
@@ -302,16 +302,16 @@ fn samples() -> impl Strategy<Value = Vec<Sample>> {
     prop::collection::vec(sample, 1..120)
 }
 
-fn questions() -> impl Strategy<Value = Step> {
+fn query_cases() -> impl Strategy<Value = Step> {
     let intervals =
         prop::sample::select(vec![MINUTE, 5 * MINUTE, 60 * MINUTE, DAY, 7 * MINUTE, 90_000]);
     let lengths = prop_oneof![1..30 * MINUTE, 1..3 * DAY, Just(5 * DAY)];
     let groups = prop::sample::select(vec![None, Some("host"), Some("zone")]);
     (kinds(), -DAY..2 * DAY, lengths, intervals, prop::option::of(0u8..3), any::<bool>(), groups)
         .prop_map(|(kind, from_age, length, interval, zone, exclude, group)| {
-            // Zone 0 has no value that a filter could name.
+            // Zone 0 has no value for a filter.
             let zone = zone.filter(|z| *z != 0);
-            Step::Ask(Question { kind, from_age, length, interval, zone, exclude, group })
+            Step::Query(QueryCase { kind, from_age, length, interval, zone, exclude, group })
         })
 }
 
@@ -321,24 +321,24 @@ fn histories() -> impl Strategy<Value = Vec<Step>> {
         3 => Just(Step::Seal),
         2 => Just(Step::Merge),
         1 => Just(Step::Restart),
-        2 => (0..5 * 60 * MINUTE).prop_map(Step::Pass),
-        1 => (0..2 * DAY).prop_map(Step::Pass),
-        12 => questions(),
+        2 => (0..5 * 60 * MINUTE).prop_map(Step::AdvanceClock),
+        1 => (0..2 * DAY).prop_map(Step::AdvanceClock),
+        12 => query_cases(),
     ];
     prop::collection::vec(step, 30..100)
 }
 
 #[test]
-fn answers_are_those_of_a_list_of_points() {
+fn query_results_equal_those_of_a_list_of_samples() {
     run(cases(), &histories(), |history| {
-        let mut world = World::new();
-        history.iter().for_each(|step| world.step(step));
+        let mut harness = Harness::new();
+        history.iter().for_each(|step| harness.step(step));
     });
 }
 
 #[test]
 fn percentiles_of_many_values_stay_within_a_percent() {
-    let mut world = World::new();
+    let mut harness = Harness::new();
     for round in 0..6i64 {
         let samples: Vec<Sample> = (0..2_000i64)
             .map(|i| Sample {
@@ -349,17 +349,17 @@ fn percentiles_of_many_values_stay_within_a_percent() {
                 value: ((i * 7919 + round * 31) % 10_007 - 2_000) as f64 * 0.37,
             })
             .collect();
-        world.step(&Step::Write(samples));
+        harness.step(&Step::Write(samples));
         if round % 2 == 0 {
-            world.step(&Step::Seal);
+            harness.step(&Step::Seal);
         }
         if round == 3 {
-            world.step(&Step::Merge);
+            harness.step(&Step::Merge);
         }
     }
     for interval in [MINUTE, 5 * MINUTE, 60 * MINUTE, DAY] {
         for group in [None, Some("host")] {
-            world.ask(&Question {
+            harness.check_query(&QueryCase {
                 kind: MetricType::Distribution,
                 from_age: -1,
                 length: DAY,

@@ -1,4 +1,5 @@
-//! Readings of agents against lists: of what each reading added, and of the values that stand for its buckets.
+//! Cumulative samples against lists: of the delta that each of them added, and of the values that
+//! represent its buckets.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +9,10 @@ use telltale_engine::{
     TimeRange, TimestampMs,
 };
 
-use super::counted::{Counted, Verdict, judge};
+use super::counted::{BucketedValues, Verdict, classify};
 use super::{DAY, MINUTE, START, cases, memory_dir, open, reopen, run};
 
-/// Processes that count; each has a series of its own.
+/// Number of counting processes; each has its own series.
 const HOSTS: u8 = 5;
 const COUNTER: &str = "requests";
 const HISTOGRAM: &str = "latency";
@@ -19,61 +20,61 @@ const HISTOGRAM: &str = "latency";
 /// One step of a history.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Processes go on, and are read in one batch.
-    Read(Vec<Observed>),
-    /// A process begins anew.
+    /// Processes continue to count, and send cumulative samples in one batch.
+    Observe(Vec<Observation>),
+    /// A process restarts.
     Reset(u8),
     /// A process halves the resolution of its exponential buckets.
     Coarsen(u8),
-    /// A process is given the same or another value by somebody who sends values one by one.
+    /// Another sender writes a single value to the series of a process.
     Value(u8, i64, f64),
     Seal,
     Merge,
     Restart,
-    Pass(i64),
-    Ask {
+    AdvanceClock(i64),
+    Query {
         length: i64,
         interval: i64,
         by_host: bool,
     },
 }
 
-/// What a process saw, and when it is read.
+/// What a process counted, and the time of its sample.
 #[derive(Clone, Debug)]
-struct Observed {
+struct Observation {
     host: u8,
-    /// Milliseconds before the current time: what is older than the reading before is no news.
+    /// Milliseconds before the current time: a sample older than the one before is ignored as late.
     age: i64,
     cents: u32,
     values: Vec<f64>,
     delta: bool,
 }
 
-/// What a process counts, since it began.
+/// What a process has counted since its start.
 #[derive(Clone, Debug)]
 struct Process {
     start: i64,
     cents: u64,
-    values: Counted,
+    values: BucketedValues,
 }
 
-/// What was stored of a series at a time.
+/// What was stored for a series at a time.
 #[derive(Clone, Debug)]
 struct Stored {
     host: u8,
     time: i64,
     sum: f64,
-    /// None for counters.
+    /// Empty for counters.
     values: Vec<f64>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Last {
     counter: Option<(i64, u64)>,
-    histogram: Option<(i64, Counted)>,
+    histogram: Option<(i64, BucketedValues)>,
 }
 
-struct World {
+struct Harness {
     dir: tempfile::TempDir,
     clock: Clock,
     engine: Engine,
@@ -84,12 +85,12 @@ struct World {
     late: u64,
 }
 
-impl World {
+impl Harness {
     fn new() -> Self {
         let dir = memory_dir();
         let clock = Clock::manual(TimestampMs(START));
         let engine = open(&dir, &clock);
-        let process = |host| Process { start: START, cents: 0, values: Counted::new(host) };
+        let process = |host| Process { start: START, cents: 0, values: BucketedValues::new(host) };
         Self {
             dir,
             clock,
@@ -105,11 +106,11 @@ impl World {
     fn step(&mut self, step: &Step) {
         let now = self.clock.now().0;
         match step {
-            Step::Read(observed) => self.read(observed),
+            Step::Observe(observations) => self.observe(observations),
             Step::Reset(host) => {
-                let values = Counted::new(*host);
+                let values = BucketedValues::new(*host);
                 self.processes[usize::from(*host)] = Process { start: now, cents: 0, values };
-                // It is not read in the instant in which it begins.
+                // No sample is taken at the instant of the restart.
                 self.clock.set(TimestampMs(now + 1));
             }
             Step::Coarsen(host) => self.processes[usize::from(*host)].values.coarsen(),
@@ -121,8 +122,10 @@ impl World {
                 self.engine.merge().unwrap();
             }
             Step::Restart => reopen(&mut self.engine, &self.dir, &self.clock),
-            Step::Pass(ms) => self.clock.set(TimestampMs(now + ms)),
-            Step::Ask { length, interval, by_host } => self.ask(*length, *interval, *by_host),
+            Step::AdvanceClock(ms) => self.clock.set(TimestampMs(now + ms)),
+            Step::Query { length, interval, by_host } => {
+                self.check_query(*length, *interval, *by_host)
+            }
         }
     }
 
@@ -137,15 +140,15 @@ impl World {
         self.values.push(Stored { host, time, sum: value, values: vec![value] });
     }
 
-    fn read(&mut self, all: &[Observed]) {
+    fn observe(&mut self, all: &[Observation]) {
         let now = self.clock.now().0;
         let (counters, values) = (&mut self.counters, &mut self.values);
         let mut batch = self.engine.batch();
-        for Observed { host, age, cents, values: seen, delta } in all {
+        for Observation { host, age, cents, values: seen, delta } in all {
             let (host, time) = (*host, now - age);
             let process = &mut self.processes[usize::from(host)];
             let last = &mut self.last[usize::from(host)];
-            let begins = match host % 3 {
+            let start_time = match host % 3 {
                 0 => StartTime::Unknown,
                 n => StartTime::At { start: TimestampMs(process.start), counts: n == 1 },
             };
@@ -153,9 +156,10 @@ impl World {
             let tags = [("host", name.as_str())];
             process.cents += u64::from(*cents);
             let series = batch.series(COUNTER, MetricType::Counter, &tags).unwrap();
-            batch.reading(series, TimestampMs(time), process.cents as f64 / 100.0, begins);
+            batch.reading(series, TimestampMs(time), process.cents as f64 / 100.0, start_time);
             let before = last.counter.replace((time, process.cents));
-            let verdict = judge(before, time, begins, |before| process.cents.checked_sub(*before));
+            let verdict =
+                classify(before, time, start_time, |before| process.cents.checked_sub(*before));
             match verdict {
                 Verdict::Late => {
                     last.counter = before;
@@ -169,13 +173,18 @@ impl World {
             }
             let kind = MetricType::Distribution;
             let series = batch.series(HISTOGRAM, kind, &tags).unwrap();
-            let mut stored = |counted: &Counted| {
+            let mut stored = |counted: &BucketedValues| {
                 if counted.count() > 0 {
-                    values.push(Stored { host, time, sum: counted.sum, values: counted.stand() });
+                    values.push(Stored {
+                        host,
+                        time,
+                        sum: counted.sum,
+                        values: counted.representative_values(),
+                    });
                 }
             };
             if *delta {
-                let mut counted = Counted::new(host);
+                let mut counted = BucketedValues::new(host);
                 seen.iter().for_each(|value| counted.add(*value));
                 batch.histogram(series, TimestampMs(time), &counted.histogram());
                 stored(&counted);
@@ -183,9 +192,9 @@ impl World {
             }
             seen.iter().for_each(|value| process.values.add(*value));
             let counted = process.values.clone();
-            batch.histogram_reading(series, TimestampMs(time), counted.histogram(), begins);
+            batch.histogram_reading(series, TimestampMs(time), counted.histogram(), start_time);
             let before = last.histogram.clone();
-            match judge(before.clone(), time, begins, |before| counted.since(before)) {
+            match classify(before.clone(), time, start_time, |before| counted.delta_since(before)) {
                 Verdict::Late => self.late += 1,
                 Verdict::Added(more) => {
                     stored(more.as_ref().unwrap_or(&counted));
@@ -198,12 +207,12 @@ impl World {
         self.engine.write(points).unwrap();
     }
 
-    fn ask(&self, length: i64, interval: i64, by_host: bool) {
+    fn check_query(&self, length: i64, interval: i64, by_host: bool) {
         let end = self.clock.now().0 + MINUTE;
         let range = TimeRange::new(end - length, end).widen_to(Interval::MINUTE);
         self.compare(COUNTER, MetricType::Counter, &self.counters, range, interval, by_host);
         let values = self.values.iter().map(|stored| {
-            // They are kept in cells of a minute.
+            // They are stored in cells of one minute.
             let time = stored.time - stored.time.rem_euclid(MINUTE);
             Stored { time, ..stored.clone() }
         });
@@ -259,7 +268,7 @@ impl World {
     }
 }
 
-/// What an aggregation gives, and how far it may be from it.
+/// Returns the expected value of an aggregation, and its tolerance.
 fn expected(aggregation: Aggregation, stored: &[&Stored], seconds: f64) -> (f64, f64) {
     let mut values: Vec<f64> = stored.iter().flat_map(|s| &s.values).copied().collect();
     values.sort_by(f64::total_cmp);
@@ -282,7 +291,7 @@ fn expected(aggregation: Aggregation, stored: &[&Stored], seconds: f64) -> (f64,
     }
 }
 
-fn observed() -> impl Strategy<Value = Observed> {
+fn observation() -> impl Strategy<Value = Observation> {
     let value = prop_oneof![
         6 => (1i32..2_000).prop_map(|v| f64::from(v) / 100.0),
         2 => (-300i32..300).prop_map(|v| f64::from(v) / 8.0),
@@ -290,14 +299,20 @@ fn observed() -> impl Strategy<Value = Observed> {
     ];
     let ages = prop_oneof![4 => 0i64..1_000, 1 => 0..3 * MINUTE];
     (0..HOSTS, ages, 0u32..5_000, prop::collection::vec(value, 0..30), prop::bool::weighted(0.3))
-        .prop_map(|(host, age, cents, values, delta)| Observed { host, age, cents, values, delta })
+        .prop_map(|(host, age, cents, values, delta)| Observation {
+            host,
+            age,
+            cents,
+            values,
+            delta,
+        })
 }
 
 fn histories() -> impl Strategy<Value = Vec<Step>> {
     let intervals = prop::sample::select(vec![MINUTE, 5 * MINUTE, 60 * MINUTE, DAY, 7 * MINUTE]);
     let lengths = prop_oneof![MINUTE..30 * MINUTE, MINUTE..DAY, Just(5 * DAY)];
     let step = prop_oneof![
-        10 => prop::collection::vec(observed(), 1..12).prop_map(Step::Read),
+        10 => prop::collection::vec(observation(), 1..12).prop_map(Step::Observe),
         2 => (0..HOSTS).prop_map(Step::Reset),
         1 => (0..HOSTS).prop_map(Step::Coarsen),
         1 => (0..HOSTS, 0..10 * MINUTE, 0i32..99)
@@ -305,26 +320,26 @@ fn histories() -> impl Strategy<Value = Vec<Step>> {
         3 => Just(Step::Seal),
         2 => Just(Step::Merge),
         2 => Just(Step::Restart),
-        6 => (1..3 * MINUTE).prop_map(Step::Pass),
-        1 => (0..DAY).prop_map(Step::Pass),
+        6 => (1..3 * MINUTE).prop_map(Step::AdvanceClock),
+        1 => (0..DAY).prop_map(Step::AdvanceClock),
         6 => (lengths, intervals, any::<bool>())
-            .prop_map(|(length, interval, by_host)| Step::Ask { length, interval, by_host }),
+            .prop_map(|(length, interval, by_host)| Step::Query { length, interval, by_host }),
     ];
     prop::collection::vec(step, 30..100)
 }
 
 #[test]
-fn increases_are_those_of_a_list_of_readings() {
+fn deltas_equal_those_of_a_list_of_cumulative_samples() {
     run(cases(), &histories(), |history| {
-        let mut world = World::new();
+        let mut harness = Harness::new();
         let mut restarted = false;
         for step in &history {
             restarted |= matches!(step, Step::Restart);
-            world.step(step);
+            harness.step(step);
         }
         if !restarted {
-            assert_eq!(world.engine.stats().readings_late, world.late);
+            assert_eq!(harness.engine.stats().readings_late, harness.late);
         }
-        world.ask(40 * DAY, DAY, true);
+        harness.check_query(40 * DAY, DAY, true);
     });
 }

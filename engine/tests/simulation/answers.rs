@@ -1,4 +1,4 @@
-//! What an aggregation gives for stored values, and how far an answer may be from it.
+//! The expected value of an aggregation over stored values, and its tolerance.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use telltale_engine::{Aggregation, MetricType};
 
 use super::model::Stored;
 
-/// Values of a bucket up to which percentiles are exact.
+/// Maximum number of values of a bucket for which percentiles are exact.
 const EXACT_VALUES_MAX: usize = 64;
 
-/// What may be answered.
+/// The acceptable results.
 #[derive(Debug)]
 pub(crate) struct Expected {
-    /// One of these: of points at the same time in several series any may be the last.
+    /// One of these: of samples at the same time in several series, any may be the last.
     pub(crate) any_of: Vec<f64>,
     tolerance: f64,
 }
 
 impl Expected {
-    pub(crate) fn is(&self, answered: f64) -> bool {
-        self.any_of.iter().any(|value| (value - answered).abs() <= self.tolerance)
+    pub(crate) fn accepts(&self, actual: f64) -> bool {
+        self.any_of.iter().any(|value| (value - actual).abs() <= self.tolerance)
     }
 }
 
@@ -31,14 +31,14 @@ fn within(value: f64, tolerance: f64) -> Expected {
     Expected { any_of: vec![value], tolerance }
 }
 
-/// What a bucket holds.
+/// The contents of a bucket.
 #[derive(Debug)]
 pub(crate) struct Bucket<'a> {
     stored: &'a [&'a Stored],
     /// Sorted.
     values: Vec<f64>,
     sum: f64,
-    /// How far rounding may take a sum.
+    /// The rounding error of a sum.
     rounding: f64,
 }
 
@@ -51,7 +51,8 @@ impl<'a> Bucket<'a> {
         Self { stored, values, sum, rounding: size * 1e-12 + 1e-9 }
     }
 
-    /// What is answered for the part of the bucket that is asked for, of so many seconds.
+    /// Returns the expected value for the part of the bucket within the queried range, which is
+    /// `seconds` long.
     pub(crate) fn expected(
         &self,
         kind: MetricType,

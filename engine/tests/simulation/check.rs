@@ -1,4 +1,4 @@
-//! The same questions to the engine and the model.
+//! Runs the same queries on the engine and the model, and compares the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,42 +12,42 @@ use telltale_simulation::{Disk, Outcome, Random, fail};
 
 use super::answers::Bucket;
 use super::event_list;
-use super::event_questions::{Question, questions};
+use super::event_questions::{QueryCase, query_cases};
 use super::model::{Fate, Metric, Model, Stored};
 use super::samples::tag_of;
 use super::{DAY, HOUR, MINUTE};
 
-/// Events of a page when all are read.
+/// Events per page when all are listed.
 const PAGE_EVENTS: usize = 5_000;
-/// Values up to which a metric is asked for at every interval.
+/// A metric with more values than this is not queried at every interval.
 const VALUES_MAX: usize = 50_000;
-/// Cells that every answer may have, whatever is in them.
+/// The engine must accept queries with at most this many cells.
 const CELLS_MIN: usize = 1 << 22;
 const INTERVALS: [i64; 6] = [MINUTE, 5 * MINUTE, HOUR, DAY, 7 * MINUTE, 90_000];
 
-/// How well the engine is.
+/// What is known about failures of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Health {
     Whole,
-    /// Calls have failed since it was opened: it may refuse to answer.
+    /// Calls have failed since it was opened: queries may fail.
     Troubled,
-    /// A file has decayed: what is missing must be reported.
+    /// A file has decayed: missing data must be reported.
     Decayed,
 }
 
-/// Who asks, whom, and what may go wrong.
+/// The engine and the model, with what may go wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checker<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) model: &'a Model,
     pub(crate) health: Health,
-    /// The disk, and the faults that had struck when the engine was opened.
+    /// The disk, and its number of strikes when the engine was opened.
     pub(crate) disk: &'a Disk,
     pub(crate) struck_before: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Asked {
+struct QueryShape {
     range: TimeRange,
     interval: i64,
     group: Option<&'static str>,
@@ -57,16 +57,16 @@ impl Checker<'_> {
     /// Compares every aggregation of every metric at every interval, and all events.
     pub(crate) fn all(&self) -> Outcome {
         for (name, metric) in &self.model.metrics {
-            self.metric(name, metric)?;
+            self.check_metric(name, metric)?;
         }
         self.list_all_events()
     }
 
-    /// Compares the answer to one question.
-    pub(crate) fn ask(&self, seed: u64, now: i64) -> Outcome {
+    /// Compares the results of one query.
+    pub(crate) fn query(&self, seed: u64, now: i64) -> Outcome {
         let mut random = Random::new(seed);
         if random.percent(40) {
-            return self.ask_events(seed, now);
+            return self.query_events(seed, now);
         }
         let names: Vec<&String> = self.model.metrics.keys().collect();
         if names.is_empty() {
@@ -90,10 +90,10 @@ impl Checker<'_> {
             return Ok(());
         }
         let group = *random.pick(&[None, Some("host"), Some("zone")]);
-        self.compare(name, metric, &Asked { range, interval: *random.pick(&INTERVALS), group })
+        self.compare(name, metric, &QueryShape { range, interval: *random.pick(&INTERVALS), group })
     }
 
-    fn metric(&self, name: &str, metric: &Metric) -> Outcome {
+    fn check_metric(&self, name: &str, metric: &Metric) -> Outcome {
         let days: BTreeSet<i64> =
             metric.stored.iter().map(|stored| stored.time.div_euclid(DAY)).collect();
         let (Some(first), Some(last)) = (days.first(), days.last()) else { return Ok(()) };
@@ -114,40 +114,40 @@ impl Checker<'_> {
             for interval in intervals {
                 for group in groups.iter().copied() {
                     let interval = *interval;
-                    self.compare(name, metric, &Asked { range, interval, group })?;
+                    self.compare(name, metric, &QueryShape { range, interval, group })?;
                 }
             }
         }
-        // Nothing lies beside.
+        // There are no values outside of the range.
         let range = TimeRange::new((first - 2) * DAY, (last + 3) * DAY);
-        self.compare(name, metric, &Asked { range, interval: DAY, group: None })
+        self.compare(name, metric, &QueryShape { range, interval: DAY, group: None })
     }
 
-    /// Whether nobody knows what a bucket holds.
+    /// Returns whether the contents of a bucket are uncertain.
     fn is_uncertain(&self, metric: &Metric, start: i64) -> bool {
         let day = start.div_euclid(DAY);
         (day + 1) * DAY <= self.model.gone_before || metric.ambiguous.contains(&day)
     }
 
-    fn compare(&self, name: &str, metric: &Metric, asked: &Asked) -> Outcome {
+    fn compare(&self, name: &str, metric: &Metric, shape: &QueryShape) -> Outcome {
         let kind = metric.kind;
         let aggregations = Aggregation::of(kind).to_vec();
         let query = MetricQuery {
             metric: MetricName::new(name).unwrap(),
-            range: asked.range,
-            interval: Interval::from_ms(asked.interval).unwrap(),
+            range: shape.range,
+            interval: Interval::from_ms(shape.interval).unwrap(),
             aggregations: aggregations.clone(),
             filters: vec![],
-            group_by: asked.group.iter().map(|key| (*key).to_owned()).collect(),
+            group_by: shape.group.iter().map(|key| (*key).to_owned()).collect(),
         };
-        let wanted = wanted(name, metric, asked);
+        let wanted = wanted(name, metric, shape);
         let answer = match self.engine.query(&query) {
             Ok(answer) => answer,
             Err(Error::Refused(Refusal::MetricNotFound(_))) if wanted.is_empty() => return Ok(()),
-            Err(Error::Refused(Refusal::Range(_))) if cells_of(metric, asked) > CELLS_MIN => {
+            Err(Error::Refused(Refusal::Range(_))) if cells_of(metric, shape) > CELLS_MIN => {
                 return Ok(());
             }
-            Err(error) => return self.refused("a question fails", format!("{error}: {query:?}")),
+            Err(error) => return self.query_failed("a query fails", format!("{error}: {query:?}")),
         };
         if answer.kind != kind {
             return fail("a metric has another type", format!("{:?}: {query:?}", answer.kind));
@@ -155,21 +155,21 @@ impl Checker<'_> {
         if self.health() == Health::Whole && answer.stats.quarantined > 0 {
             return fail("a block is damaged", format!("{:?}", self.engine.damage()));
         }
-        match self.differs(metric, asked, &wanted, &answer) {
+        match self.difference(metric, shape, &wanted, &answer) {
             Some(_) if answer.stats.quarantined > 0 && self.health() != Health::Whole => Ok(()),
             Some(difference) => {
-                let kind = wrong_answer(kind);
-                self.missing(kind, format!("{difference}\n  {query:?}"))
+                let kind = wrong_result(kind);
+                self.data_missing(kind, format!("{difference}\n  {query:?}"))
             }
             None => Ok(()),
         }
     }
 
-    /// What an answer lacks, or has too much.
-    fn differs(
+    /// Returns the first difference between the expected and the actual result.
+    fn difference(
         &self,
         metric: &Metric,
-        asked: &Asked,
+        shape: &QueryShape,
         wanted: &BTreeMap<(String, i64), Vec<&Stored>>,
         answer: &QueryResult,
     ) -> Option<String> {
@@ -185,12 +185,12 @@ impl Checker<'_> {
                 let Some(stored) = wanted.get(&at) else {
                     return Some(format!("{at:?} is not empty: {:?}", group.columns));
                 };
-                let whole = TimeRange::new(start.0, start.0 + asked.interval);
-                let seconds = whole.intersect(asked.range).len_ms() as f64 / 1000.0;
+                let whole = TimeRange::new(start.0, start.0 + shape.interval);
+                let seconds = whole.intersect(shape.range).len_ms() as f64 / 1000.0;
                 let bucket = Bucket::new(stored);
                 for (column, aggregation) in group.columns.iter().zip(aggregations) {
                     let expected = bucket.expected(kind, *aggregation, seconds);
-                    if !expected.is(column[i]) {
+                    if !expected.accepts(column[i]) {
                         let wanted = &expected.any_of;
                         return Some(format!(
                             "{aggregation:?} at {at:?} is {} instead of {wanted:?} of writes {:?}",
@@ -209,66 +209,66 @@ impl Checker<'_> {
         Some(format!("{lost} of {all} buckets are empty, first {first:?} of writes {writes:?}"))
     }
 
-    /// The writes that stored these, and what became of them.
+    /// Returns the writes that stored these values, with their fate.
     fn writes(&self, stored: &[&Stored]) -> BTreeSet<(u64, Fate)> {
         let ids: BTreeSet<u64> = stored.iter().map(|stored| stored.write).collect();
         let writes = self.model.writes().filter(|write| ids.contains(&write.id));
         writes.map(|write| (write.id, write.fate)).collect()
     }
 
-    /// How well the engine is by now: a fault may have struck since the question.
+    /// Returns the current health: a fault may have struck since the query.
     fn health(&self) -> Health {
         let struck = self.disk.is_stopped() || self.disk.strikes() > self.struck_before;
         if struck && self.health == Health::Whole { Health::Troubled } else { self.health }
     }
 
-    /// A question is answered with an error.
-    fn refused(&self, kind: &'static str, details: String) -> Outcome {
+    /// Handles a query that failed.
+    fn query_failed(&self, kind: &'static str, details: String) -> Outcome {
         match self.health() {
             Health::Troubled => Ok(()),
-            _ => self.missing(kind, details),
+            _ => self.data_missing(kind, details),
         }
     }
 
-    /// Something that was stored is not answered, and no error either.
-    fn missing(&self, kind: &'static str, details: String) -> Outcome {
+    /// Handles a result that lacks stored data without an error.
+    fn data_missing(&self, kind: &'static str, details: String) -> Outcome {
         match self.health() {
             Health::Whole | Health::Troubled => {
                 fail(kind, format!("{details}\n  damage: {:?}", self.engine.damage()))
             }
             Health::Decayed if self.engine.damage().is_empty() => {
-                fail("what decay took is not reported", format!("{kind}: {details}"))
+                fail("data lost to decay is not reported", format!("{kind}: {details}"))
             }
             Health::Decayed => Ok(()),
         }
     }
 
-    fn ask_events(&self, seed: u64, now: i64) -> Outcome {
-        let mut question = event_question(seed).at(now);
+    fn query_events(&self, seed: u64, now: i64) -> Outcome {
+        let mut case = event_query(seed).at(now);
         let first = first_after(self.model.events_gone_before);
-        match &mut question {
-            Question::Page { query, .. } | Question::Walk { query, .. } => {
+        match &mut case {
+            QueryCase::Page { query, .. } | QueryCase::Walk { query, .. } => {
                 query.filter.range.start = query.filter.range.start.max(first);
                 let (total, events) = event_list::page(&self.model.events, query);
                 match self.engine.list_events(query) {
                     Ok(page) if (page.total, &page.events) == (total, &events) => Ok(()),
-                    Ok(page) => self.missing(
+                    Ok(page) => self.data_missing(
                         "a page of events differs",
                         format!("{} instead of {total}: {query:?}", page.total),
                     ),
-                    Err(error) => self.refused("a question fails", format!("{error}: {query:?}")),
+                    Err(error) => self.query_failed("a query fails", format!("{error}: {query:?}")),
                 }
             }
-            Question::Answer { query, .. } => {
+            QueryCase::Aggregate { query, .. } => {
                 query.filter.range.start = query.filter.range.start.max(first);
                 let (all, groups) = event_list::answer(&self.model.events, query);
                 match self.engine.query_events(query) {
                     Ok(answer) if (&answer.all, &answer.groups) == (&all, &groups) => Ok(()),
-                    Ok(answer) => self.missing(
-                        "a question about events is answered wrongly",
+                    Ok(answer) => self.data_missing(
+                        "an event query returns a wrong result",
                         format!("{:?} instead of {all:?}\n  {query:?}", answer.all),
                     ),
-                    Err(error) => self.refused("a question fails", format!("{error}: {query:?}")),
+                    Err(error) => self.query_failed("a query fails", format!("{error}: {query:?}")),
                 }
             }
         }
@@ -285,7 +285,9 @@ impl Checker<'_> {
         loop {
             let page = match self.engine.list_events(&query) {
                 Ok(page) => page,
-                Err(error) => return self.refused("events cannot be listed", error.to_string()),
+                Err(error) => {
+                    return self.query_failed("events cannot be listed", error.to_string());
+                }
             };
             let Some(last) = page.events.last() else { break };
             query.after = Some((last.time, last.id));
@@ -296,66 +298,66 @@ impl Checker<'_> {
         }
         let extra = listed.iter().find(|event| !expected.contains(event));
         if let Some(extra) = extra {
-            return fail("there is an event that was not written", format!("{extra:?}"));
+            return fail("an event is listed that was not written", format!("{extra:?}"));
         }
         if listed.len() > expected.len() {
-            return fail("an event is there twice", listed.len());
+            return fail("an event is listed twice", listed.len());
         }
         if listed != expected {
             let details = format!("{} of {} events", listed.len(), expected.len());
-            return self.missing("events are lost", details);
+            return self.data_missing("events are lost", details);
         }
         Ok(())
     }
 }
 
-fn wrong_answer(kind: MetricType) -> &'static str {
+fn wrong_result(kind: MetricType) -> &'static str {
     match kind {
-        MetricType::Gauge => "a gauge is answered wrongly",
-        MetricType::Counter => "a counter is answered wrongly",
-        MetricType::Distribution => "a distribution is answered wrongly",
-        MetricType::Set => "a set is answered wrongly",
+        MetricType::Gauge => "a gauge query returns a wrong result",
+        MetricType::Counter => "a counter query returns a wrong result",
+        MetricType::Distribution => "a distribution query returns a wrong result",
+        MetricType::Set => "a set query returns a wrong result",
     }
 }
 
-/// The stored values of each bucket.
+/// Returns the stored values of each bucket.
 fn wanted<'m>(
     name: &str,
     metric: &'m Metric,
-    asked: &Asked,
+    shape: &QueryShape,
 ) -> BTreeMap<(String, i64), Vec<&'m Stored>> {
     let mut wanted: BTreeMap<(String, i64), Vec<&Stored>> = BTreeMap::new();
     for stored in &metric.stored {
-        // Distributions and sets are kept in cells of a minute.
+        // Distributions and sets are stored in cells of one minute.
         let width = if metric.kind.keeps_points() { 1 } else { MINUTE };
         let time = stored.time - stored.time.rem_euclid(width);
-        if asked.range.contains(TimestampMs(time)) {
-            let group = asked.group.map(|key| tag_of(name, stored.series, key));
-            let start = time - time.rem_euclid(asked.interval);
+        if shape.range.contains(TimestampMs(time)) {
+            let group = shape.group.map(|key| tag_of(name, stored.series, key));
+            let start = time - time.rem_euclid(shape.interval);
             wanted.entry((group.unwrap_or_default(), start)).or_default().push(stored);
         }
     }
     wanted
 }
 
-/// The cells that an answer has, empty ones too.
-fn cells_of(metric: &Metric, asked: &Asked) -> usize {
+/// Returns the number of cells of a result, including empty ones.
+fn cells_of(metric: &Metric, shape: &QueryShape) -> usize {
     let series: BTreeSet<u32> = metric.stored.iter().map(|stored| stored.series).collect();
-    let groups = if asked.group.is_some() { series.len() } else { 1 };
-    let length = asked.range.end.0.saturating_sub(asked.range.start.0);
-    groups * usize::try_from(length / asked.interval).unwrap_or_default()
+    let groups = if shape.group.is_some() { series.len() } else { 1 };
+    let length = shape.range.end.0.saturating_sub(shape.range.start.0);
+    groups * usize::try_from(length / shape.interval).unwrap_or_default()
 }
 
-/// The first instant of the first day that ends after `boundary`.
+/// Returns the start of the first day that ends after `boundary`.
 fn first_after(boundary: i64) -> TimestampMs {
     TimestampMs(boundary.max(0) / DAY * DAY)
 }
 
-/// A question about events that a seed decides.
-pub(crate) fn event_question(seed: u64) -> Question {
+/// Returns an event query derived from a seed.
+pub(crate) fn event_query(seed: u64) -> QueryCase {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), random);
-    questions().new_tree(&mut runner).unwrap().current()
+    query_cases().new_tree(&mut runner).unwrap().current()
 }

@@ -1,4 +1,5 @@
-//! Documents and records of a history: what is stored, and what a failed change may have stored.
+//! The documents and records of a history: what is stored, and what a failed change may have
+//! stored.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +11,24 @@ use super::steps::Change;
 const COLLECTION: Collection = Collection("simulated");
 const TABLE: Table = Table::new(200, "simulated");
 
-/// Keys and values; a value is made of a number and a length.
+/// Keys and values; a value consists of a number and a length.
 type Content = BTreeMap<u8, (u32, u16)>;
 
-/// One place for small state, and what the model knows of it.
+/// A key-value store for small state, as the model sees it.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct KeyValueModel {
     content: Content,
-    /// What there is instead if the change that failed reached the disk.
+    /// The contents if the change that failed has reached the disk.
     unknown: Option<Content>,
 }
 
-impl Kept {
-    /// Whether the outcome of a change is not known until the next start.
+impl KeyValueModel {
+    /// Returns whether the outcome of a change is unknown until the next start.
     pub(crate) fn is_unknown(&self) -> bool {
         self.unknown.is_some()
     }
 
-    /// Takes the outcome of a change.
+    /// Records the outcome of a change.
     pub(crate) fn changed(&mut self, changes: &[Change], outcome: &Result<()>) {
         let mut after = self.content.clone();
         for change in changes {
@@ -50,12 +51,12 @@ impl Kept {
         }
     }
 
-    /// Whether this is what should be stored, of two as a start may find it.
-    pub(crate) fn may_be(&self, stored: &Content) -> bool {
+    /// Returns whether `stored` is one of the possible contents.
+    pub(crate) fn may_contain(&self, stored: &Content) -> bool {
         *stored == self.content || self.unknown.as_ref() == Some(stored)
     }
 
-    /// Compares with what is stored, which after a start may be either of two.
+    /// Compares with the stored contents. After a restart, both possible contents are accepted.
     pub(crate) fn check(&mut self, stored: &Content, restarted: bool) -> Outcome {
         if restarted && let Some(unknown) = self.unknown.take() {
             if *stored == unknown {
@@ -118,7 +119,7 @@ pub(crate) fn change_records(engine: &Engine, changes: &[Change]) -> Result<()> 
     engine.records().write(batch)
 }
 
-/// All documents; an error where one is not as it was written.
+/// Returns all documents. Fails if one differs from what was written.
 pub(crate) fn documents(engine: &Engine) -> Result<Content> {
     let mut content = Content::new();
     let found = engine.documents().list::<(u32, u16, String)>(COLLECTION, "document-")?;
@@ -126,14 +127,14 @@ pub(crate) fn documents(engine: &Engine) -> Result<Content> {
         let key = id.trim_start_matches("document-").parse().unwrap();
         let (value, bytes, text) = document.value;
         if text.len() != usize::from(bytes) {
-            return Err(Error::Corrupt(format!("document {id} has another text")));
+            return Err(Error::Corrupt(format!("document {id} has another value")));
         }
         content.insert(key, (value, bytes));
     }
     Ok(content)
 }
 
-/// All records; an error where one is not as it was written.
+/// Returns all records. Fails if one differs from what was written.
 pub(crate) fn records(engine: &Engine) -> Result<Content> {
     let mut content = Content::new();
     let all = KeyRange::all();

@@ -1,4 +1,4 @@
-//! Lives through a history: the engine on its disk, the model beside it, and what a crash leaves of both.
+//! Runs a history: the engine on its simulated disk, the model beside it, and the crashes of both.
 
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -10,48 +10,48 @@ use telltale_engine::{
 use telltale_simulation::{Crash, Disk, Driver as _, Effect, HistoryOf, Outcome, Random, fail};
 
 use super::START;
-use super::check::{Checker, Health, event_question};
-use super::documents::{self, Kept};
-use super::model::{Fate, Model, Submitted};
+use super::check::{Checker, Health, event_query};
+use super::documents::{self, KeyValueModel};
+use super::model::{Fate, Model, SubmittedWrite};
 use super::processes::Processes;
 use super::setup::Setup;
 use super::steps::{Change, NewWrite, Step};
 use super::write::{assemble, prepare};
 
-/// How long an answer of the engine may take.
+/// Maximum time for the outcome of a write.
 const ANSWER_SECONDS_MAX: u64 = 60;
-/// The folder of the data on the disk.
+/// The data directory on the disk.
 pub(super) const DATA: &str = "data";
 
-/// A history under way.
+/// A history in progress.
 pub(crate) struct Driver {
     pub(crate) disk: Disk,
     pub(super) setup: Setup,
     pub(super) clock: Clock,
-    /// The latest time it has shown, jumps that were set right apart.
+    /// The latest time of the clock, apart from jumps that were reverted.
     pub(super) latest: i64,
-    /// None while it is closed.
+    /// `None` while the engine is closed.
     pub(super) engine: Option<Engine>,
     pub(super) model: Model,
     processes: Processes,
-    pub(super) documents: Kept,
-    pub(super) records: Kept,
+    pub(super) documents: KeyValueModel,
+    pub(super) records: KeyValueModel,
     /// Decides what the steps leave open.
     pub(super) random: Random,
-    /// Faults that had struck when the engine was opened.
+    /// Number of strikes when the engine was opened.
     pub(super) struck_before: u64,
-    /// Changes that must be done again after the next start.
-    pub(super) unfinished: Vec<Unfinished>,
+    /// Changes to be repeated after the next start.
+    pub(super) pending: Vec<PendingChange>,
     copies: u64,
     pub(super) crashes: u64,
-    /// Series that were gone after an expiry.
+    /// Number of series removed by expiry.
     pub(crate) retired: u64,
-    /// A file has decayed, after which nothing more is promised.
+    /// A file has decayed; nothing more is promised.
     pub(super) has_decayed: bool,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Unfinished {
+pub(super) enum PendingChange {
     DropMetric(String),
     DeleteEvents(EventFilter),
     Expire,
@@ -69,7 +69,7 @@ impl telltale_simulation::Driver for Driver {
 
     fn new(seed: u64, setup: &Setup) -> Outcome<Self> {
         let disk = Disk::new(seed ^ 0x5eed).unwrap();
-        // The folder belongs to the operator, who made it long ago.
+        // The operator created and synced the parent directory long ago.
         std::fs::create_dir(disk.root().join(DATA)).unwrap();
         std::fs::File::open(disk.root()).unwrap().sync_all().unwrap();
         let mut driver = Self {
@@ -80,11 +80,11 @@ impl telltale_simulation::Driver for Driver {
             engine: None,
             model: Model::new(setup.clone()),
             processes: Processes::default(),
-            documents: Kept::default(),
-            records: Kept::default(),
+            documents: KeyValueModel::default(),
+            records: KeyValueModel::default(),
             random: Random::new(seed ^ 0xd21e),
             struck_before: 0,
-            unfinished: Vec::new(),
+            pending: Vec::new(),
             copies: 0,
             crashes: 0,
             retired: 0,
@@ -104,22 +104,23 @@ impl telltale_simulation::Driver for Driver {
             Step::Seal => self.seal().map(|_| ()),
             Step::Merge => {
                 let merged = self.engine().merge();
-                self.tolerate("a merge fails", merged).map(|_| ())
+                self.tolerate("a compaction fails", merged).map(|_| ())
             }
             Step::Expire => self.expire(),
             Step::DeleteEvents(seed) => self.delete_events(*seed),
             Step::DeleteMetric(metric) => self.delete_metric(&super::samples::metric_name(*metric)),
-            Step::Pass(ms) => {
+            Step::AdvanceClock(ms) => {
                 self.clock.set(TimestampMs((self.now() + ms).max(START)));
-                // An engine looks each second: a clock that was set back stands by it for all the time that passes after.
+                // The engine checks the clock every second: it trusts a clock that was set back for
+                // all the time that passes after.
                 self.engine().trusted_time();
                 self.latest = self.latest.max(self.now());
                 Ok(())
             }
-            Step::Excursion(ms) => self.wander(*ms),
-            // What is deleted in part answers neither as before nor as after.
-            Step::Ask(_) if !self.unfinished.is_empty() => Ok(()),
-            Step::Ask(seed) => self.checker(self.health()).ask(*seed, self.now()),
+            Step::Excursion(ms) => self.clock_excursion(*ms),
+            // A partial deletion gives neither the old nor the new result.
+            Step::Query(_) if !self.pending.is_empty() => Ok(()),
+            Step::Query(seed) => self.checker(self.health()).query(*seed, self.now()),
             Step::CheckAll => self.check_all(),
             Step::Backup => self.back_up(),
             Step::Reopen => self.reopen(),
@@ -162,7 +163,7 @@ impl telltale_simulation::Driver for Driver {
         if damaged.is_empty() {
             return Ok(());
         }
-        fail("verification finds damage that nobody did", damaged.join("; "))
+        fail("verification reports damage without a cause", damaged.join("; "))
     }
 
     fn disk(&self) -> &Disk {
@@ -191,12 +192,12 @@ impl Driver {
         self.clock.now().0
     }
 
-    /// Whether what was acknowledged survives a power loss.
+    /// Returns whether acknowledged writes survive a power loss.
     pub(super) fn is_synced(&self) -> bool {
         self.setup.is_synced() && !self.disk_lied()
     }
 
-    /// Whether a sync did nothing and said that all is well.
+    /// Returns whether a sync did nothing but reported success.
     pub(super) fn disk_lied(&self) -> bool {
         self.disk.struck().keys().any(|(_, _, effect)| *effect == Effect::Lie)
     }
@@ -214,7 +215,7 @@ impl Driver {
         if self.is_troubled() { Health::Troubled } else { Health::Whole }
     }
 
-    /// The outcome of an operation that may fail only because calls did.
+    /// Returns the result of an operation that may fail only if calls failed.
     pub(super) fn tolerate<T>(&self, kind: &'static str, outcome: Result<T>) -> Outcome<Option<T>> {
         match outcome {
             Ok(done) => Ok(Some(done)),
@@ -224,22 +225,22 @@ impl Driver {
     }
 
     fn submit(&self, write: Write) -> mpsc::Receiver<Result<Written>> {
-        let (tell, told) = mpsc::sync_channel(1);
+        let (sender, receiver) = mpsc::sync_channel(1);
         self.engine().submit(write, move |outcome| {
             // The driver may have given up waiting.
-            let _heard = tell.send(outcome);
+            let _sent = sender.send(outcome);
         });
-        told
+        receiver
     }
 
-    /// Waits for the answer to a write and remembers what it says.
-    fn settle(
+    /// Waits for the outcome of a write and records it.
+    fn record_outcome(
         &mut self,
-        mut write: Submitted,
+        mut write: SubmittedWrite,
         answer: &mpsc::Receiver<Result<Written>>,
     ) -> Outcome {
         let Ok(answer) = answer.recv_timeout(Duration::from_secs(ANSWER_SECONDS_MAX)) else {
-            return fail("a write is never answered", format!("write {}", write.id));
+            return fail("a write never completes", format!("write {}", write.id));
         };
         match answer {
             Ok(_) => {
@@ -260,7 +261,7 @@ impl Driver {
         let mut write = prepare(self.engine.as_ref().unwrap(), &mut self.processes, new, now);
         let assembled = assemble(self.engine(), &mut write)?;
         let answer = self.submit(assembled);
-        self.settle(write, &answer)
+        self.record_outcome(write, &answer)
     }
 
     fn burst(&mut self, writes: &[NewWrite], seal: Option<usize>) -> Outcome {
@@ -268,7 +269,7 @@ impl Driver {
         let mut answers = Vec::new();
         for (at, new) in writes.iter().enumerate() {
             if seal == Some(at) {
-                // What was submitted is on its way; what it becomes is asked for below.
+                // The submitted writes are in progress; their outcomes are received below.
                 let sealed = self.engine().seal();
                 self.tolerate("a seal fails", sealed)?;
             }
@@ -277,12 +278,12 @@ impl Driver {
             answers.push((write, self.submit(assembled)));
         }
         for (write, answer) in answers {
-            self.settle(write, &answer)?;
+            self.record_outcome(write, &answer)?;
         }
         Ok(())
     }
 
-    /// Sends the latest write again when it has a receipt that is not found.
+    /// Sends the latest write again if its receipt is not found.
     fn retry(&mut self) -> Outcome {
         let latest = self.model.writes().next_back().cloned();
         let Some(mut write) = latest.filter(|write| write.keyed) else { return Ok(()) };
@@ -292,11 +293,13 @@ impl Driver {
                 return fail("a receipt is lost", format!("write {}", write.id));
             }
             Ok(None) => {}
-            Err(error) => return self.tolerate::<()>("a receipt fails", Err(error)).map(|_| ()),
+            Err(error) => {
+                return self.tolerate::<()>("a receipt lookup fails", Err(error)).map(|_| ());
+            }
         }
         let assembled = assemble(self.engine(), &mut write)?;
         let answer = self.submit(assembled);
-        self.settle(write, &answer)
+        self.record_outcome(write, &answer)
     }
 
     fn change_documents(&mut self, changes: &[Change]) -> Outcome {
@@ -327,10 +330,10 @@ impl Driver {
     }
 
     fn expire(&mut self) -> Outcome {
-        if self.model.has_unknown() || !self.unfinished.is_empty() {
+        if self.model.has_unknown() || !self.pending.is_empty() {
             return Ok(());
         }
-        // Whatever becomes of it, from now on old data may be gone.
+        // Whether expiry succeeds or not, old data may be gone from now on.
         self.model.expired(self.now());
         if !self.seal()? {
             return Ok(());
@@ -338,21 +341,21 @@ impl Driver {
         let before = self.engine().stats().series;
         let expired = self.engine().expire();
         if self.tolerate("expiry fails", expired)?.is_none() {
-            self.unfinished.push(Unfinished::Expire);
+            self.pending.push(PendingChange::Expire);
         }
         self.retired += before - self.engine().stats().series;
         Ok(())
     }
 
     fn delete_events(&mut self, seed: u64) -> Outcome {
-        if self.model.has_unknown() || !self.unfinished.is_empty() {
+        if self.model.has_unknown() || !self.pending.is_empty() {
             return Ok(());
         }
-        let question = event_question(seed).at(self.now());
-        let filter = question.filter().clone();
+        let case = event_query(seed).at(self.now());
+        let filter = case.filter().clone();
         let deleted = self.engine().delete_events(&filter);
         if self.tolerate("events cannot be deleted", deleted)?.is_none() {
-            self.unfinished.push(Unfinished::DeleteEvents(filter));
+            self.pending.push(PendingChange::DeleteEvents(filter));
         } else {
             self.model.deleted_events(&filter);
             self.model.sealed();
@@ -361,7 +364,7 @@ impl Driver {
     }
 
     fn delete_metric(&mut self, metric: &str) -> Outcome {
-        if self.model.has_unknown() || !self.unfinished.is_empty() {
+        if self.model.has_unknown() || !self.pending.is_empty() {
             return Ok(());
         }
         match self.engine().delete_metric(metric) {
@@ -374,24 +377,25 @@ impl Driver {
             }
             Err(error) => {
                 self.tolerate::<()>("a metric cannot be deleted", Err(error))?;
-                self.unfinished.push(Unfinished::DropMetric(metric.to_owned()));
+                self.pending.push(PendingChange::DropMetric(metric.to_owned()));
             }
         }
         Ok(())
     }
 
-    /// The clock jumps, the upkeep runs, and the clock is set right.
-    fn wander(&mut self, ms: i64) -> Outcome {
+    /// The clock jumps, maintenance runs, and the clock is corrected.
+    fn clock_excursion(&mut self, ms: i64) -> Outcome {
         let now = self.now();
-        if self.model.has_unknown() || !self.unfinished.is_empty() {
+        if self.model.has_unknown() || !self.pending.is_empty() {
             return Ok(());
         }
-        // What had expired before may go, and nothing else. A clock that was set back may be believed later than that.
+        // Only data that had expired before may be removed. A clock that was set back may be
+        // trusted at a later time.
         self.model.expired(self.latest);
         self.clock.jump(TimestampMs((now + ms).max(0)));
         if self.seal()? {
             let merged = self.engine().merge();
-            self.tolerate("a merge fails", merged)?;
+            self.tolerate("a compaction fails", merged)?;
             let expired = self.engine().expire();
             self.tolerate("expiry fails", expired)?;
         }
@@ -400,12 +404,12 @@ impl Driver {
     }
 
     pub(super) fn check_all(&mut self) -> Outcome {
-        if !self.unfinished.is_empty() {
+        if !self.pending.is_empty() {
             return Ok(());
         }
         self.checker(self.health()).all()?;
         self.check_receipts()?;
-        self.check_kept(false)
+        self.check_small_state(false)
     }
 
     fn check_receipts(&self) -> Outcome {
@@ -413,22 +417,22 @@ impl Driver {
             let found = match self.engine().receipt(u128::from(write.id)) {
                 Ok(found) => found.is_some(),
                 Err(error) => {
-                    self.tolerate::<()>("a receipt fails", Err(error))?;
+                    self.tolerate::<()>("a receipt lookup fails", Err(error))?;
                     continue;
                 }
             };
-            let is_there = self.model.writes().any(|other| {
+            let is_stored = self.model.writes().any(|other| {
                 other.id == write.id && matches!(other.fate, Fate::Acknowledged | Fate::Found)
             });
-            if found != is_there {
-                let details = format!("write {}: {found} instead of {is_there}", write.id);
+            if found != is_stored {
+                let details = format!("write {}: {found} instead of {is_stored}", write.id);
                 return fail("a receipt differs from its write", details);
             }
         }
         Ok(())
     }
 
-    pub(super) fn check_kept(&mut self, restarted: bool) -> Outcome {
+    pub(super) fn check_small_state(&mut self, restarted: bool) -> Outcome {
         let found = documents::documents(self.engine());
         if let Some(found) = self.tolerate("documents cannot be read", found)? {
             self.documents.check(&found, restarted)?;
@@ -441,7 +445,7 @@ impl Driver {
     }
 
     fn back_up(&mut self) -> Outcome {
-        if self.is_troubled() || !self.unfinished.is_empty() {
+        if self.is_troubled() || !self.pending.is_empty() {
             return Ok(());
         }
         self.copies += 1;

@@ -1,4 +1,4 @@
-//! From a seed to a history.
+//! Derives a history from a seed.
 
 use telltale_engine::MetricType;
 use telltale_simulation::{Call, Effect, Errno, Fault, FileKind, History, HistoryOf, Loss, Random};
@@ -9,11 +9,11 @@ use super::setup::Setup;
 use super::steps::{Change, NewWrite, Sample, Step, Value};
 use super::{DAY, HOUR, MINUTE};
 
-/// How often a history does what, so that histories differ more than their steps.
-struct Habits {
+/// How often a history does what. Histories differ in this, not only in their steps.
+struct HistoryProfile {
     /// Weights of the steps, in the order of [`Generator::step`].
     weights: Vec<u32>,
-    /// Samples of a write.
+    /// Maximum number of samples of a write.
     samples: u64,
     events: u64,
     series: u64,
@@ -29,9 +29,9 @@ enum Flood {
     Properties,
 }
 
-/// The least minutes of a write of dense histograms.
+/// The minimum number of minutes in a write of dense histograms.
 const DENSE_MINUTES_MIN: usize = 400;
-/// Series of a flood.
+/// Number of series of a flood.
 const FLOOD_SERIES: u32 = 100_000;
 
 fn flood(series: u32) -> Sample {
@@ -40,17 +40,17 @@ fn flood(series: u32) -> Sample {
 
 struct Generator {
     random: Random,
-    habits: Habits,
+    profile: HistoryProfile,
     next_write: u64,
 }
 
-/// The history of a seed.
+/// Returns the history of a seed.
 pub(crate) fn history(seed: u64) -> HistoryOf<Driver> {
     let mut random = Random::new(seed);
     let setup = Setup::of(&mut random);
-    let habits = Habits::of(&mut random);
+    let profile = HistoryProfile::of(&mut random);
     let count = *random.pick(&[10, 20, 20, 40, 80]) + random.below(10);
-    let mut generator = Generator { random, habits, next_write: 1 };
+    let mut generator = Generator { random, profile, next_write: 1 };
     let mut steps: Vec<Step> = (0..count).flat_map(|_| generator.step()).collect();
     if generator.random.percent(30) {
         let kind = *generator.random.pick(&[
@@ -65,10 +65,11 @@ pub(crate) fn history(seed: u64) -> HistoryOf<Driver> {
     History { seed, setup, steps }
 }
 
-impl Habits {
+impl HistoryProfile {
     fn of(random: &mut Random) -> Self {
-        // Writes, bursts, retries, documents, records, seals, merges, expiry, deletion of events, of metrics, time, excursions,
-        // questions, checks, backups, restarts, kills, power losses, faults.
+        // Writes, bursts, retries, documents, records, seals, compactions, expiry, deletion of
+        // events, of metrics, time, excursions, queries, checks, backups, restarts, kills, power
+        // losses, faults.
         let usual = [30, 5, 3, 4, 4, 12, 8, 2, 2, 2, 12, 1, 14, 3, 1, 2, 3, 4, 8];
         let weights = usual.map(|weight| if random.percent(15) { 0 } else { weight });
         let weights = weights.map(|weight| if random.percent(15) { weight * 4 } else { weight });
@@ -92,12 +93,12 @@ impl Habits {
 
 impl Generator {
     fn step(&mut self) -> Vec<Step> {
-        let step = match self.random.weighted(&self.habits.weights) {
+        let step = match self.random.weighted(&self.profile.weights) {
             0 => {
                 let write = self.write();
-                // Days that are over are sealed and merged whole, in the largest blocks.
+                // Days that are over are sealed and compacted whole, into the largest blocks.
                 let dense = write.samples.len() > DENSE_MINUTES_MIN;
-                let over = dense.then_some([Step::Pass(HOUR), Step::Seal, Step::CheckAll]);
+                let over = dense.then_some([Step::AdvanceClock(HOUR), Step::Seal, Step::CheckAll]);
                 return std::iter::once(Step::Write(write))
                     .chain(over.into_iter().flatten())
                     .collect();
@@ -115,16 +116,16 @@ impl Generator {
             7 => return self.expiry(),
             8 => Step::DeleteEvents(self.random.number()),
             9 => Step::DeleteMetric(self.random.below(u64::from(METRICS)) as u8),
-            10 => Step::Pass(self.pass()),
+            10 => Step::AdvanceClock(self.pass()),
             11 => Step::Excursion(self.excursion()),
-            12 => Step::Ask(self.random.number()),
+            12 => Step::Query(self.random.number()),
             13 => Step::CheckAll,
             14 => Step::Backup,
             15 => Step::Reopen,
             16 => Step::Kill,
             17 => Step::PowerLoss(self.loss(), self.random.number()),
-            _ if self.habits.faults => Step::Arm(self.fault()),
-            _ => Step::Ask(self.random.number()),
+            _ if self.profile.faults => Step::Arm(self.fault()),
+            _ => Step::Query(self.random.number()),
         };
         vec![step]
     }
@@ -150,16 +151,17 @@ impl Generator {
         }
     }
 
-    /// Days pass until points expire; then late ones may come.
+    /// Returns steps in which days pass until samples expire, and late samples arrive after that.
     fn expiry(&mut self) -> Vec<Step> {
-        let mut steps = vec![Step::Merge, Step::Pass(self.random.range(1..6) * DAY), Step::Expire];
+        let mut steps =
+            vec![Step::Merge, Step::AdvanceClock(self.random.range(1..6) * DAY), Step::Expire];
         let mut late = self.write();
         late.samples.iter_mut().for_each(|sample| sample.age += self.random.range(1..6) * DAY);
         steps.extend([Step::Write(late), Step::Merge, Step::CheckAll]);
         steps
     }
 
-    /// A write that cannot be synced nor taken back, and is sent again.
+    /// Returns steps with a write that can neither be synced nor undone, and is retried.
     fn failing_write(&mut self) -> Vec<Step> {
         let mut write = self.write();
         write.keyed = true;
@@ -203,26 +205,26 @@ impl Generator {
     fn fault(&mut self) -> Fault {
         let kinds =
             [FileKind::Log, FileKind::Log, FileKind::DbLog, FileKind::Table, FileKind::Manifest];
-        // What becomes of RocksDB on a disk that lies is not ours to mend.
+        // A lying disk is only simulated for the log: RocksDB cannot recover from it.
         Fault::any(&mut self.random, &kinds, Some(FileKind::Log))
     }
 
     fn write(&mut self) -> NewWrite {
         let id = self.next_write;
         self.next_write += 1;
-        let samples = self.random.below(self.habits.samples + 1);
+        let samples = self.random.below(self.profile.samples + 1);
         let mut samples: Vec<Sample> = (0..samples).map(|_| self.sample()).collect();
-        if self.habits.dense && self.random.percent(15) {
+        if self.profile.dense && self.random.percent(15) {
             samples.extend(self.dense());
         }
-        let events = self.random.below(self.habits.events + 1);
+        let events = self.random.below(self.profile.events + 1);
         let events = (0..events).map(|_| (self.random.number(), self.age())).collect();
         let mut write =
             NewWrite { id, keyed: self.random.percent(60), samples, events, large: false };
-        match self.habits.flood.take_if(|_| self.random.percent(20)) {
+        match self.profile.flood.take_if(|_| self.random.percent(20)) {
             Some(Flood::Series) => write.samples.extend((0..FLOOD_SERIES).map(flood)),
             Some(Flood::Properties) => {
-                // More text than a block takes.
+                // More string bytes than a block can contain.
                 write.events = (0..1_200).map(|_| (self.random.number(), self.age())).collect();
                 write.large = true;
             }
@@ -231,7 +233,7 @@ impl Generator {
         write
     }
 
-    /// Minutes of histograms with nearly as many buckets as they may have.
+    /// Returns minutes of histograms with nearly the maximum number of buckets.
     fn dense(&mut self) -> Vec<Sample> {
         let buckets = *self.random.pick(&[150, 300, 400, 510]);
         let (metric, series) = (5, self.random.below(3) as u32);
@@ -245,7 +247,7 @@ impl Generator {
 
     fn sample(&mut self) -> Sample {
         let metric = self.random.below(u64::from(METRICS)) as u8;
-        // A metric keeps its type, but now and then somebody errs.
+        // A metric keeps its type, but some samples have a wrong one.
         let kind = if self.random.percent(4) { self.random.below(7) } else { u64::from(metric) };
         let value = match kind {
             0 => Value::Gauge(self.number()),
@@ -264,7 +266,7 @@ impl Generator {
             },
             _ => Value::Gauge(self.number()),
         };
-        let series = self.random.below(self.habits.series) as u32;
+        let series = self.random.below(self.profile.series) as u32;
         let age = if matches!(value.kind(), MetricType::Counter) && kind == 4 {
             self.random.range(0..1_000)
         } else {
@@ -290,7 +292,7 @@ impl Generator {
             2 => self.late(),
             3 => -self.random.range(0..DAY),
             4 => self.random.range(0..30) * MINUTE,
-            // The first instant that there is.
+            // The earliest possible time.
             _ => i64::MAX / 4,
         }
     }

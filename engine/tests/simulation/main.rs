@@ -1,7 +1,8 @@
-//! Histories that a seed decides, lived through on a simulated disk: writes of every kind, seals, merges, deletions, expiry, backups,
-//! crashes, failing disks, clocks that jump and files that decay. A naive model beside the engine says what may be answered.
+//! Histories derived from a seed, run on a simulated disk: writes of every kind, seals,
+//! compactions, deletions, expiry, backups, crashes, failing disks, clock jumps and decaying files.
+//! A naive model gives the expected results.
 //!
-//! How they are run, and which switches there are, is told by `telltale_simulation`.
+//! `telltale_simulation` documents how histories are run, and the environment variables for it.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test may panic")]
 
 #[path = "../oracle/counted.rs"]
@@ -36,17 +37,17 @@ use telltale_simulation::{
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// The day on which histories begin.
+/// The day on which histories start.
 const START: i64 = 20_000 * DAY;
 
 #[test]
-fn histories_hold() {
+fn random_histories_match_the_model() {
     live_through_histories::<Driver>();
 }
 
 #[test]
-fn a_seed_is_one_history() {
-    // RocksDB works on its files in threads of its own, which take their own time and meet faults as it comes.
+fn a_seed_determines_its_history() {
+    // RocksDB uses its files from its own threads, so the faults of those files depend on timing.
     let is_timed = |step: &steps::Step| matches!(step, steps::Step::Arm(fault) if fault.kind != Some(FileKind::Log));
     let seeds = (1..).filter(|seed| !generate::history(*seed).steps.iter().any(is_timed));
     for seed in seeds.take(5) {
@@ -58,8 +59,8 @@ fn a_seed_is_one_history() {
     }
 }
 
-/// A fault without the number of the segment of the log that it struck: writes of a burst share records of definitions as the
-/// threads have it, so the number that a segment begins with may differ.
+/// Returns a fault without the number of the log segment that it struck. Concurrent writes share
+/// records of definitions depending on timing, so the first number of a segment may differ.
 fn without_segment(fault: &str) -> String {
     match fault.rsplit_once('/') {
         Some((folder, name)) if name.ends_with(".log") => format!("{folder}/a segment"),
@@ -68,7 +69,7 @@ fn without_segment(fault: &str) -> String {
 }
 
 #[test]
-fn series_retire_in_histories() {
+fn some_histories_retire_series() {
     let all = (1..).map(generate::history);
     let ageing = all.filter(|history| {
         let expires = |step: &&steps::Step| matches!(step, steps::Step::Expire);
@@ -86,7 +87,7 @@ fn series_retire_in_histories() {
 }
 
 #[test]
-fn the_calls_of_the_engine_and_of_rocksdb_are_simulated() {
+fn file_calls_of_the_engine_and_of_rocksdb_are_simulated() {
     let seed = 1;
     let history = generate::history(seed);
     let mut driver = Driver::new(seed, &history.setup).unwrap();

@@ -1,15 +1,16 @@
-//! All that was written, in order, and what follows from it: the naive model of the engine.
+//! A naive model of the engine: everything that was written, in order, and the state that follows.
 //!
-//! The order of writing is the order of the log. What is stored is derived from it from the beginning whenever the fate of a
-//! write becomes known, so that a write that comes to light after a crash takes its place among the others.
+//! The order of writing is the order of the log. Whenever the fate of a write becomes known, the
+//! state is derived from the whole log again, so that a write found after a crash takes its place
+//! among the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use telltale_engine::{Event, EventFilter, MetricType, StartTime};
 
 use super::DAY;
-use super::counted::{Counted, Verdict, judge};
-use super::event_list::Listed;
+use super::counted::{BucketedValues, Verdict, classify};
+use super::event_list::ListedEvent;
 use super::samples::{Item, Payload, dense_values};
 use super::setup::Setup;
 
@@ -17,9 +18,9 @@ use super::setup::Setup;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fate {
     Acknowledged,
-    /// It was refused or never answered: after the next start it is there whole or not at all.
+    /// It was refused or never completed: after the next start it is stored whole or not at all.
     Unknown,
-    /// It was not acknowledged and was found after a start. A power loss may still take it.
+    /// It was not acknowledged, but found after a start. A power loss may still remove it.
     Found,
     Absent,
 }
@@ -30,12 +31,12 @@ impl Fate {
     }
 }
 
-/// A write as it was submitted.
+/// A submitted write.
 #[derive(Clone, Debug)]
-pub(crate) struct Submitted {
+pub(crate) struct SubmittedWrite {
     pub(crate) id: u64,
     pub(crate) keyed: bool,
-    /// When it was submitted.
+    /// The time of submission.
     pub(crate) now: i64,
     pub(crate) items: Vec<Item>,
     pub(crate) events: Vec<Event>,
@@ -43,14 +44,14 @@ pub(crate) struct Submitted {
 }
 
 #[derive(Clone, Debug)]
-enum Entry {
-    Write(Box<Submitted>),
+enum LogEntry {
+    Write(Box<SubmittedWrite>),
     DropMetric(String),
     DeleteEvents(EventFilter),
     Expire(i64),
 }
 
-/// What is stored of a series at a time.
+/// What is stored for a series at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
     /// The write that stored it.
@@ -58,7 +59,7 @@ pub(crate) struct Stored {
     pub(crate) series: u32,
     pub(crate) time: i64,
     pub(crate) sum: f64,
-    /// The numbers; none for members.
+    /// The numbers; empty for members.
     pub(crate) values: Vec<f64>,
     pub(crate) member: Option<u32>,
 }
@@ -68,55 +69,56 @@ pub(crate) struct Stored {
 pub(crate) struct Metric {
     pub(crate) kind: MetricType,
     pub(crate) stored: Vec<Stored>,
-    /// Days of which nobody knows what they answer: a gauge was replaced after its points had expired, or a total may have come to a
-    /// series that had retired.
+    /// Days with unpredictable results: a gauge was replaced after its samples had expired, or a
+    /// cumulative sample may have reached a retired series.
     pub(crate) ambiguous: BTreeSet<i64>,
     gauges: BTreeMap<(u32, i64), usize>,
-    totals: BTreeMap<u32, Befores<u64>>,
-    histograms: BTreeMap<u32, Befores<Counted>>,
+    counters: BTreeMap<u32, LastValues<u64>>,
+    histograms: BTreeMap<u32, LastValues<BucketedValues>>,
 }
 
-/// What the next total of a series may be compared with: what it was sent last, or nothing once it may have retired.
+/// The possible last cumulative values of a series; `None` once the series may have retired.
 #[derive(Clone, Debug)]
-struct Befores<T>(Vec<Option<(i64, T)>>);
+struct LastValues<T>(Vec<Option<(i64, T)>>);
 
-impl<T> Default for Befores<T> {
+impl<T> Default for LastValues<T> {
     fn default() -> Self {
         Self(vec![None])
     }
 }
 
-impl<T: Clone + PartialEq> Befores<T> {
-    /// The series may have retired if the day of what it was sent last ends here or before.
-    fn retired(&mut self, gone_before: i64) {
+impl<T: Clone + PartialEq> LastValues<T> {
+    /// The series may have retired if the day of its last sample ends at `gone_before` or earlier.
+    fn series_may_have_retired(&mut self, gone_before: i64) {
         let gone = |(time, _): &(i64, T)| (time.div_euclid(DAY) + 1) * DAY <= gone_before;
         if self.0.iter().flatten().any(gone) && !self.0.contains(&None) {
             self.0.push(None);
         }
     }
 
-    /// What a total adds: one answer for each that it may be; nothing, or this much, or all of it.
+    /// Returns what a cumulative sample may add: for each possible last value the delta, the whole
+    /// value, or nothing.
     fn next(
         &mut self,
-        (time, total): (i64, &T),
-        begins: StartTime,
+        (time, value): (i64, &T),
+        start_time: StartTime,
         gone_before: i64,
-        since: impl Fn(&T) -> Option<T>,
+        delta: impl Fn(&T) -> Option<T>,
     ) -> Vec<Option<T>> {
         let mut added: Vec<Option<T>> = Vec::new();
         let mut after: Vec<Option<(i64, T)>> = Vec::new();
         for before in std::mem::take(&mut self.0) {
-            let was_never_sent = before.is_none();
-            let (adds, last) = match judge(before.clone(), time, begins, &since) {
+            let is_first = before.is_none();
+            let (adds, last) = match classify(before.clone(), time, start_time, &delta) {
                 Verdict::Late => (None, before),
-                Verdict::Nothing => (None, Some((time, total.clone()))),
+                Verdict::Nothing => (None, Some((time, value.clone()))),
                 Verdict::Added(more) => {
-                    (Some(more.unwrap_or_else(|| total.clone())), Some((time, total.clone())))
+                    (Some(more.unwrap_or_else(|| value.clone())), Some((time, value.clone())))
                 }
             };
-            let known = matches!(begins, StartTime::At { start, .. } if start.0 >= gone_before);
-            if was_never_sent && adds.is_some() && !known {
-                // A stream that began before what was forgotten may have been counted.
+            let known = matches!(start_time, StartTime::At { start, .. } if start.0 >= gone_before);
+            if is_first && adds.is_some() && !known {
+                // A stream that started before the forgotten time may have been counted.
                 added.push(None);
             }
             added.push(adds);
@@ -129,16 +131,16 @@ impl<T: Clone + PartialEq> Befores<T> {
     }
 }
 
-/// Everything.
+/// The whole state.
 #[derive(Debug)]
 pub(crate) struct Model {
     setup: Setup,
-    log: Vec<Entry>,
-    /// Entries before this one are in blocks.
+    log: Vec<LogEntry>,
+    /// Entries before this index are in blocks.
     sealed: usize,
     pub(crate) metrics: BTreeMap<String, Metric>,
-    pub(crate) events: Vec<Listed>,
-    /// Days that end here or before have lost their points to expiry, or may have.
+    pub(crate) events: Vec<ListedEvent>,
+    /// Days that end here or before have lost their samples to expiry, or may have.
     pub(crate) coarse_before: i64,
     /// Days that end here or before may have lost everything.
     pub(crate) gone_before: i64,
@@ -159,38 +161,38 @@ impl Model {
         }
     }
 
-    pub(crate) fn submitted(&mut self, write: Submitted) {
-        let entry = Entry::Write(Box::new(write));
+    pub(crate) fn submitted(&mut self, write: SubmittedWrite) {
+        let entry = LogEntry::Write(Box::new(write));
         self.apply(&entry);
         self.log.push(entry);
     }
 
     pub(crate) fn dropped(&mut self, metric: &str) {
-        self.push(Entry::DropMetric(metric.to_owned()));
+        self.push(LogEntry::DropMetric(metric.to_owned()));
     }
 
     pub(crate) fn deleted_events(&mut self, filter: &EventFilter) {
-        self.push(Entry::DeleteEvents(filter.clone()));
+        self.push(LogEntry::DeleteEvents(filter.clone()));
     }
 
     pub(crate) fn expired(&mut self, now: i64) {
-        self.push(Entry::Expire(now));
+        self.push(LogEntry::Expire(now));
     }
 
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: LogEntry) {
         self.apply(&entry);
         self.log.push(entry);
     }
 
-    /// A seal succeeded: what was acknowledged before needs no log any more.
+    /// Records a successful seal: what was acknowledged before no longer depends on the log.
     pub(crate) fn sealed(&mut self) {
         self.sealed = self.log.len();
     }
 
-    /// The metrics that were deleted since the latest seal.
+    /// Returns the metrics that were deleted since the latest seal.
     pub(crate) fn newly_dropped(&self) -> impl Iterator<Item = &str> {
         self.log.iter().skip(self.sealed).filter_map(|entry| match entry {
-            Entry::DropMetric(metric) => Some(metric.as_str()),
+            LogEntry::DropMetric(metric) => Some(metric.as_str()),
             _ => None,
         })
     }
@@ -199,17 +201,18 @@ impl Model {
         self.writes().any(|write| write.fate == Fate::Unknown)
     }
 
-    pub(crate) fn writes(&self) -> impl DoubleEndedIterator<Item = &Submitted> {
+    pub(crate) fn writes(&self) -> impl DoubleEndedIterator<Item = &SubmittedWrite> {
         self.log.iter().filter_map(|entry| match entry {
-            Entry::Write(write) => Some(&**write),
+            LogEntry::Write(write) => Some(&**write),
             _ => None,
         })
     }
 
-    /// After a power loss, of the writes that no seal has followed nobody knows, unless they were surely synced.
+    /// Records a power loss: writes after the latest seal become unknown unless they were certainly
+    /// synced.
     pub(crate) fn lost_power(&mut self, synced: bool) {
         for entry in self.log.iter_mut().skip(self.sealed) {
-            if let Entry::Write(write) = entry {
+            if let LogEntry::Write(write) = entry {
                 match write.fate {
                     Fate::Found => write.fate = Fate::Unknown,
                     Fate::Acknowledged if !synced => write.fate = Fate::Unknown,
@@ -219,12 +222,12 @@ impl Model {
         }
     }
 
-    /// After a start: whether each unknown write is there. Of several attempts of one write only one counts; `is_attempt` says
-    /// whether it is this one.
+    /// Resolves after a start whether each unknown write is stored. Only one of several attempts of
+    /// a write counts; `is_attempt` decides which.
     pub(crate) fn resolve(
         &mut self,
-        mut is_present: impl FnMut(&Submitted) -> bool,
-        mut is_attempt: impl FnMut(&Submitted) -> bool,
+        mut is_present: impl FnMut(&SubmittedWrite) -> bool,
+        mut is_attempt: impl FnMut(&SubmittedWrite) -> bool,
     ) {
         let mut attempts = BTreeMap::<u64, u64>::new();
         for write in self.writes().filter(|write| write.fate == Fate::Unknown) {
@@ -235,7 +238,7 @@ impl Model {
             counted.insert(write.id);
         }
         for entry in &mut self.log {
-            if let Entry::Write(write) = entry
+            if let LogEntry::Write(write) = entry
                 && write.fate == Fate::Unknown
             {
                 let others = attempts.get_mut(&write.id).map_or(0, |left| {
@@ -251,10 +254,10 @@ impl Model {
         self.derive();
     }
 
-    /// The unknown attempts of a write that is acknowledged now count no more.
+    /// Records that a write was acknowledged: its earlier unknown attempts no longer count.
     pub(crate) fn superseded(&mut self, id: u64) {
         for entry in &mut self.log {
-            if let Entry::Write(write) = entry
+            if let LogEntry::Write(write) = entry
                 && write.id == id
                 && write.fate == Fate::Unknown
             {
@@ -272,26 +275,32 @@ impl Model {
         self.log = log;
     }
 
-    fn apply(&mut self, entry: &Entry) {
+    fn apply(&mut self, entry: &LogEntry) {
         match entry {
-            Entry::Write(write) if !write.fate.is_present() => {}
-            Entry::Write(write) => {
+            LogEntry::Write(write) if !write.fate.is_present() => {}
+            LogEntry::Write(write) => {
                 write.items.iter().for_each(|item| self.add(write.id, item));
-                self.events.extend(write.events.iter().cloned().map(Listed::new));
+                self.events.extend(write.events.iter().cloned().map(ListedEvent::new));
             }
-            Entry::DropMetric(metric) => {
+            LogEntry::DropMetric(metric) => {
                 self.metrics.remove(metric);
             }
-            Entry::DeleteEvents(filter) => self.events.retain(|listed| !listed.matches(filter)),
-            Entry::Expire(now) => {
+            LogEntry::DeleteEvents(filter) => self.events.retain(|listed| !listed.matches(filter)),
+            LogEntry::Expire(now) => {
                 let kept = |kept: std::time::Duration| now - kept.as_millis() as i64;
                 let retention = self.setup.retention;
                 let longest = retention.hour.max(retention.day);
                 self.coarse_before = self.coarse_before.max(kept(retention.raw));
                 self.gone_before = self.gone_before.max(kept(longest));
                 for metric in self.metrics.values_mut() {
-                    metric.totals.values_mut().for_each(|all| all.retired(self.gone_before));
-                    metric.histograms.values_mut().for_each(|all| all.retired(self.gone_before));
+                    metric
+                        .counters
+                        .values_mut()
+                        .for_each(|all| all.series_may_have_retired(self.gone_before));
+                    metric
+                        .histograms
+                        .values_mut()
+                        .for_each(|all| all.series_may_have_retired(self.gone_before));
                 }
                 let events = now - self.setup.event_days * DAY;
                 self.events_gone_before = self.events_gone_before.max(events);
@@ -305,7 +314,7 @@ impl Model {
             stored: Vec::new(),
             ambiguous: BTreeSet::new(),
             gauges: BTreeMap::new(),
-            totals: BTreeMap::new(),
+            counters: BTreeMap::new(),
             histograms: BTreeMap::new(),
         });
         let day = item.time.div_euclid(DAY);
@@ -339,29 +348,29 @@ impl Metric {
                 Some(store(values.iter().sum(), values))
             }
             Payload::Delta(counted) => added_of(counted).map(|(sum, values)| store(sum, values)),
-            Payload::Total(cents, begins) => {
-                let befores = self.totals.entry(series).or_default();
-                let since = |before: &u64| cents.checked_sub(*before);
-                let added = befores.next((time, cents), *begins, gone_before, since);
-                self.certain(time, added).map(|cents| {
+            Payload::Total(cents, start_time) => {
+                let last_values = self.counters.entry(series).or_default();
+                let delta = |before: &u64| cents.checked_sub(*before);
+                let added = last_values.next((time, cents), *start_time, gone_before, delta);
+                self.unambiguous(time, added).map(|cents| {
                     let sum = cents as f64 / 100.0;
                     store(sum, vec![sum])
                 })
             }
-            Payload::Cumulative(counted, begins) => {
-                let befores = self.histograms.entry(series).or_default();
-                let since = |before: &Counted| counted.since(before);
-                let added = befores.next((time, counted), *begins, gone_before, since);
-                let more = self.certain(time, added);
+            Payload::Cumulative(counted, start_time) => {
+                let last_values = self.histograms.entry(series).or_default();
+                let delta = |before: &BucketedValues| counted.delta_since(before);
+                let added = last_values.next((time, counted), *start_time, gone_before, delta);
+                let more = self.unambiguous(time, added);
                 more.and_then(|more| added_of(&more)).map(|(sum, values)| store(sum, values))
             }
         };
         self.stored.extend(stored);
     }
 
-    /// What is added at a time. Where it may be several things, nobody knows what its day answers, nor the one before, from which
-    /// buckets may reach into it.
-    fn certain<T: PartialEq>(&mut self, time: i64, mut added: Vec<Option<T>>) -> Option<T> {
+    /// Returns what is added at a time. If there are several possibilities, the results of its day
+    /// are uncertain, and those of the day before, from which buckets may extend into it.
+    fn unambiguous<T: PartialEq>(&mut self, time: i64, mut added: Vec<Option<T>>) -> Option<T> {
         added.dedup();
         if added.len() > 1 {
             let day = time.div_euclid(DAY);
@@ -371,7 +380,7 @@ impl Metric {
     }
 }
 
-/// The sum and the values that a histogram adds, if it holds any.
-fn added_of(counted: &Counted) -> Option<(f64, Vec<f64>)> {
-    (counted.count() > 0).then(|| (counted.sum, counted.stand()))
+/// Returns the sum and the values that a histogram adds, or `None` if it is empty.
+fn added_of(counted: &BucketedValues) -> Option<(f64, Vec<f64>)> {
+    (counted.count() > 0).then(|| (counted.sum, counted.representative_values()))
 }

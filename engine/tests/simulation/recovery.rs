@@ -1,4 +1,4 @@
-//! What a crash or decay leaves, and how the engine and the model go on with it.
+//! Recovery of the engine and the model after a crash or decay.
 
 use telltale_engine::{
     Aggregation, Engine, Error, EventFilter, EventListQuery, Interval, MetricName, MetricQuery,
@@ -9,11 +9,11 @@ use telltale_simulation::{Driver as _, Failure, FileKind, Loss, Outcome, Random,
 use super::DAY;
 use super::check::Health;
 use super::documents;
-use super::driver::{DATA, Driver, Unfinished};
-use super::model::Submitted;
+use super::driver::{DATA, Driver, PendingChange};
+use super::model::SubmittedWrite;
 use super::samples::MARKER;
 
-/// Events of one instant, at most.
+/// Maximum number of events at one time.
 const EVENTS_MAX: usize = 5_000;
 
 impl Driver {
@@ -30,15 +30,15 @@ impl Driver {
         self.engine = None;
         self.model.lost_power(self.is_synced());
         if self.disk_lied() {
-            // What was deleted may be there again: it is deleted once more.
+            // Deleted data may be stored again: the deletion is repeated.
             let dropped = self.model.newly_dropped().map(str::to_owned);
-            self.unfinished.extend(dropped.map(Unfinished::DropMetric));
+            self.pending.extend(dropped.map(PendingChange::DropMetric));
         }
         self.disk.lose_power(&mut Random::new(seed), loss).unwrap();
         self.start()
     }
 
-    /// Opens the engine; until it succeeds when calls fail.
+    /// Opens the engine, retrying while calls fail.
     pub(super) fn open(&mut self) -> Outcome {
         loop {
             self.struck_before = self.disk.strikes();
@@ -53,20 +53,20 @@ impl Driver {
         }
     }
 
-    /// Opens the engine after a crash and finds out what is there.
+    /// Opens the engine after a crash and resolves which writes are stored.
     pub(super) fn start(&mut self) -> Outcome {
         self.open()?;
         let damage = self.unexpected(self.engine().damage());
         if !damage.is_empty() && !self.is_troubled() {
-            return fail("damage is reported that nobody did", damage.join("; "));
+            return fail("damage is reported without a cause", damage.join("; "));
         }
         let engine = self.engine.as_ref().expect("it was opened");
-        let mut doubled = Vec::new();
+        let mut duplicated = Vec::new();
         let mut failed = None;
-        let is_present = |write: &Submitted| match present(engine, write) {
+        let is_present = |write: &SubmittedWrite| match present(engine, write) {
             Ok(times) => {
                 if times > 1 {
-                    doubled.push(write.id);
+                    duplicated.push(write.id);
                 }
                 times > 0
             }
@@ -76,18 +76,19 @@ impl Driver {
             }
         };
         self.model.resolve(is_present, |write| has_first_event(engine, write));
-        if !doubled.is_empty() {
-            return fail("a write is there twice", format!("{doubled:?}"));
+        if !duplicated.is_empty() {
+            return fail("a write is stored twice", format!("{duplicated:?}"));
         }
         if let Some(error) = failed {
-            return fail("the engine does not answer after its start", error);
+            return fail("queries fail after a restart", error);
         }
-        self.check_kept(true)?;
-        self.finish()?;
+        self.check_small_state(true)?;
+        self.complete_pending()?;
         self.check_all()
     }
 
-    /// Damage that no fault of the disk explains. What was answered before it was synced may be lost, and is reported then.
+    /// Returns the damage that no fault of the disk explains. What was acknowledged before it was
+    /// synced may be lost, and is reported then.
     pub(super) fn unexpected(&self, mut damage: Vec<String>) -> Vec<String> {
         if !self.is_synced() {
             damage.retain(|line| !line.contains("log"));
@@ -95,28 +96,30 @@ impl Driver {
         damage
     }
 
-    /// Does again what a crash interrupted.
-    pub(super) fn finish(&mut self) -> Outcome {
-        for unfinished in std::mem::take(&mut self.unfinished) {
-            let done = match &unfinished {
-                Unfinished::DropMetric(metric) => match self.engine().delete_metric(metric) {
+    /// Repeats the changes that a crash interrupted.
+    pub(super) fn complete_pending(&mut self) -> Outcome {
+        for pending in std::mem::take(&mut self.pending) {
+            let done = match &pending {
+                PendingChange::DropMetric(metric) => match self.engine().delete_metric(metric) {
                     Err(Error::Refused(Refusal::MetricNotFound(_))) => Ok(()),
                     other => other,
                 },
-                Unfinished::DeleteEvents(filter) => self.engine().delete_events(filter).map(|_| ()),
-                Unfinished::Expire => {
+                PendingChange::DeleteEvents(filter) => {
+                    self.engine().delete_events(filter).map(|_| ())
+                }
+                PendingChange::Expire => {
                     let sealed = self.engine().seal();
                     sealed.and_then(|_| self.engine().expire()).map(|_| ())
                 }
             };
-            if self.tolerate("what was interrupted cannot be finished", done)?.is_none() {
-                self.unfinished.push(unfinished);
+            if self.tolerate("an interrupted change cannot be completed", done)?.is_none() {
+                self.pending.push(pending);
                 continue;
             }
-            match unfinished {
-                Unfinished::DropMetric(metric) => self.model.dropped(&metric),
-                Unfinished::DeleteEvents(filter) => self.model.deleted_events(&filter),
-                Unfinished::Expire => {}
+            match pending {
+                PendingChange::DropMetric(metric) => self.model.dropped(&metric),
+                PendingChange::DeleteEvents(filter) => self.model.deleted_events(&filter),
+                PendingChange::Expire => {}
             }
         }
         Ok(())
@@ -145,37 +148,38 @@ impl Driver {
             failure
         };
         self.checker(Health::Decayed).all().map_err(with_decay)?;
-        self.check_kept_after_decay().map_err(with_decay)?;
+        self.check_small_state_after_decay().map_err(with_decay)?;
         for (kind, done) in [
             ("a seal fails after decay", self.engine().seal().map(|_| ())),
-            ("a merge fails after decay", self.engine().merge().map(|_| ())),
+            ("a compaction fails after decay", self.engine().merge().map(|_| ())),
         ] {
             if let Err(error) = done {
                 return fail(kind, format!("{decay:?}: {error}"));
             }
         }
         self.checker(Health::Decayed).all().map_err(with_decay)?;
-        self.check_kept_after_decay().map_err(with_decay)
+        self.check_small_state_after_decay().map_err(with_decay)
     }
 
-    /// Documents and records that decay took are reported.
-    fn check_kept_after_decay(&self) -> Outcome {
+    /// Checks that documents and records lost to decay are reported.
+    fn check_small_state_after_decay(&self) -> Outcome {
         let documents = documents::documents(self.engine());
         let records = documents::records(self.engine());
         let all = [("documents", documents, &self.documents), ("records", records, &self.records)];
-        for (what, found, kept) in all {
-            let whole = found.as_ref().is_ok_and(|found| kept.may_be(found));
-            if !whole && self.engine().damage().is_empty() {
-                let details = format!("{what}: {found:?} instead of {kept:?}");
-                return fail("what decay took is not reported", details);
+        for (what, found, model) in all {
+            let possible = found.as_ref().is_ok_and(|found| model.may_contain(found));
+            if !possible && self.engine().damage().is_empty() {
+                let details = format!("{what}: {found:?} instead of {model:?}");
+                return fail("data lost to decay is not reported", details);
             }
         }
         Ok(())
     }
 }
 
-/// Whether the first event of a write is there, which another attempt of it gave another number.
-fn has_first_event(engine: &Engine, write: &Submitted) -> bool {
+/// Returns whether the first event of this attempt of a write is stored; another attempt has other
+/// event numbers.
+fn has_first_event(engine: &Engine, write: &SubmittedWrite) -> bool {
     let Some(first) = write.events.first() else { return true };
     let range = TimeRange::new(first.time.0, first.time.0 + 1);
     let filter = EventFilter { range, name: NameFilter::Any, user: None, tags: vec![] };
@@ -184,8 +188,8 @@ fn has_first_event(engine: &Engine, write: &Submitted) -> bool {
     listed.is_ok_and(|page| page.events.iter().any(|event| event.id == first.id))
 }
 
-/// How often a write is there, found by its receipt or its marker.
-fn present(engine: &Engine, write: &Submitted) -> Result<u64> {
+/// Returns how often a write is stored, according to its receipt or its marker.
+fn present(engine: &Engine, write: &SubmittedWrite) -> Result<u64> {
     if write.keyed {
         return Ok(u64::from(engine.receipt(u128::from(write.id))?.is_some()));
     }

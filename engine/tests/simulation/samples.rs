@@ -1,19 +1,19 @@
-//! What the samples of histories are called, and what the engine is told and the model remembers of each.
+//! The names and tags of samples in histories, and their form for the engine and the model.
 
 use telltale_engine::{MetricType, StartTime};
 
-use super::counted::Counted;
+use super::counted::BucketedValues;
 
-/// The metric whose points tell which writes without a receipt are there.
+/// The metric whose samples mark which writes without a receipt are stored.
 pub(crate) const MARKER: &str = "marker";
-/// Metrics of histories. Each has a type until it is deleted; then another may come.
+/// Number of metrics. Each has a type until it is deleted; then it may get another one.
 pub(crate) const METRICS: u8 = 7;
-/// The metric of which there are as many series as nobody should have.
+/// The metric with an excessive number of series.
 pub(crate) const FLOOD: u8 = METRICS;
-/// From this series on, series have as many and as long tags as there may be.
+/// From this series on, series have the maximum number and length of tags.
 const LONG_FROM: u32 = 60;
 
-/// A sample as it is written: with its time, and counted to its total.
+/// A sample as it is written: with its absolute time and cumulative value.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) metric: String,
@@ -29,8 +29,8 @@ pub(crate) enum Payload {
     Member(u32),
     /// In hundredths.
     Total(u64, StartTime),
-    Delta(Counted),
-    Cumulative(Counted, StartTime),
+    Delta(BucketedValues),
+    Cumulative(BucketedValues, StartTime),
     /// Bounds of a histogram that has one value between each two of them.
     Dense(Vec<f64>),
 }
@@ -43,7 +43,7 @@ pub(crate) fn member_name(member: u32) -> String {
     format!("member-{member}")
 }
 
-/// The tags of a series. All series of histories differ in `host` or `zone`; zone 0 is no tag at all.
+/// Returns the tags of a series. All series differ in `host` or `zone`; zone 0 means no tag.
 pub(crate) fn tags_of(metric: &str, series: u32) -> Vec<(String, String)> {
     if metric == MARKER {
         return vec![("write".into(), series.to_string())];
@@ -58,13 +58,13 @@ pub(crate) fn tags_of(metric: &str, series: u32) -> Vec<(String, String)> {
     tags
 }
 
-/// The value of a tag of a series, empty where it has none.
+/// Returns the value of a tag of a series, empty where it has none.
 pub(crate) fn tag_of(metric: &str, series: u32, key: &str) -> String {
     let tags = tags_of(metric, series);
     tags.into_iter().find(|(k, _)| k == key).map(|(_, value)| value).unwrap_or_default()
 }
 
-/// The values that stand for the buckets of a dense histogram.
+/// Returns the values that represent the buckets of a dense histogram.
 pub(crate) fn dense_values(bounds: &[f64]) -> Vec<f64> {
     bounds.windows(2).map(|pair| pair[0] / 2.0 + pair[1] / 2.0).collect()
 }

@@ -1,4 +1,4 @@
-//! How the engine of a history is opened.
+//! The options of the engine of a history.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use telltale_engine::{
 };
 use telltale_simulation::{Disk, Random};
 
-/// Options that a seed decides.
+/// Options derived from a seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) durability: Durability,
@@ -15,7 +15,7 @@ pub(crate) struct Setup {
     pub(crate) event_days: i64,
     pub(crate) rollup_points_min: u64,
     pub(crate) head_bytes: usize,
-    /// Next to nothing makes a merge write its blocks one by one.
+    /// A tiny limit makes a compaction write its blocks one by one.
     pub(crate) merge_bytes: usize,
 }
 
@@ -51,7 +51,7 @@ impl Setup {
         }
     }
 
-    /// Opens the engine of a disk.
+    /// Opens the engine on a disk.
     pub(crate) fn open(&self, disk: &Disk, folder: &str, clock: &Clock) -> Result<Engine> {
         let options = Options {
             durability: self.durability,
@@ -71,7 +71,7 @@ impl Setup {
         Engine::open(&disk.root().join(folder), options)
     }
 
-    /// Whether an acknowledged write survives a power loss.
+    /// Returns whether acknowledged writes survive a power loss.
     pub(crate) fn is_synced(&self) -> bool {
         self.durability == Durability::Sync
     }

@@ -1,4 +1,5 @@
-//! What happens in a history: plain data, so that a failing history is printed, and shrunk by leaving steps out.
+//! The steps of a history: plain data, so that a failing history can be printed, and shrunk by
+//! omitting steps.
 
 use telltale_engine::MetricType;
 use telltale_simulation::{Fault, FileKind, Loss};
@@ -8,9 +9,10 @@ use telltale_simulation::{Fault, FileKind, Loss};
 pub(crate) enum Step {
     /// Writes and waits.
     Write(NewWrite),
-    /// Submits writes without waiting for any, and a seal among them.
+    /// Submits writes without waiting for any, with a seal at this index.
     Burst(Vec<NewWrite>, Option<usize>),
-    /// Sends the latest write with a receipt again, unless its receipt is found, as a client does that got no answer.
+    /// Sends the latest write with a receipt again, unless its receipt is found, as a client does
+    /// that got no response.
     Retry,
     /// Changes documents in one transaction.
     Documents(Vec<Change>),
@@ -18,44 +20,45 @@ pub(crate) enum Step {
     Records(Vec<Change>),
     Seal,
     Merge,
-    /// Seals, then removes what is older than it is kept.
+    /// Seals, then removes what is older than its retention.
     Expire,
-    /// Deletes the events that a question of this seed is about.
+    /// Deletes the events that match a query derived from this seed.
     DeleteEvents(u64),
     DeleteMetric(u8),
-    /// Time passes.
-    Pass(i64),
-    /// The clock is wrong by this much while the upkeep runs, and is set right again.
+    /// Advances the clock by these milliseconds.
+    AdvanceClock(i64),
+    /// The clock is wrong by these milliseconds while maintenance runs, and is corrected again.
     Excursion(i64),
-    /// Compares the answers to a question of this seed.
-    Ask(u64),
+    /// Compares the results of a query derived from this seed.
+    Query(u64),
     /// Compares everything.
     CheckAll,
     /// Makes a backup, restores it and compares everything in the copy.
     Backup,
     /// Closes the engine and opens it again.
     Reopen,
-    /// The process is killed.
+    /// Kills the process.
     Kill,
-    /// The machine loses its power.
+    /// The machine loses power.
     PowerLoss(Loss, u64),
-    /// From now on a call fails.
+    /// Arms a fault of the disk.
     Arm(Fault),
     /// A file decays while the engine is closed; ends the history.
     Decay(FileKind, u64),
 }
 
-/// A write, by distances from the current time.
+/// A write, with times relative to the current time.
 #[derive(Clone, Debug)]
 pub(crate) struct NewWrite {
-    /// Names the write in the whole history.
+    /// Identifies the write in the whole history.
     pub(crate) id: u64,
-    /// Whether a receipt is stored with it. Otherwise it has a marker: a point of a metric for markers.
+    /// Whether a receipt is stored with it. Otherwise it has a marker: a sample of
+    /// [`super::samples::MARKER`].
     pub(crate) keyed: bool,
     pub(crate) samples: Vec<Sample>,
     /// Seed and age of each event.
     pub(crate) events: Vec<(u64, i64)>,
-    /// Whether events have properties of nearly the most bytes that there may be.
+    /// Whether the events have properties of nearly the maximum size.
     pub(crate) large: bool,
 }
 
@@ -69,26 +72,27 @@ pub(crate) struct Sample {
     pub(crate) value: Value,
 }
 
-/// What a sample tells.
+/// The value of a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Gauge(f64),
     Counter(f64),
     Distribution(f64),
     Member(u32),
-    /// A counter went on by so many hundredths, and its total is sent.
+    /// A counter increased by this many hundredths, and its cumulative value is sent.
     Total {
         cents: u32,
         reset: bool,
     },
-    /// Values of this seed were counted in buckets: what came since the histogram before, or all since the start.
+    /// Values derived from this seed were counted in buckets: sends the delta since the histogram
+    /// before, or the cumulative histogram.
     Counted {
         seed: u64,
         values: u8,
         delta: bool,
         reset: bool,
     },
-    /// A histogram of so many buckets with one value each.
+    /// A histogram of this many buckets with one value each.
     Dense {
         buckets: u16,
     },
@@ -118,7 +122,7 @@ pub(crate) enum Change {
     Delete {
         key: u8,
     },
-    /// Records only.
+    /// For records only.
     DeleteRange {
         from: u8,
         to: u8,

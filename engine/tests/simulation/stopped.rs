@@ -1,5 +1,5 @@
-//! A database that failing calls have stopped: this is reported, it still answers, and it goes on by itself when the cause is gone. A
-//! seal that failed meanwhile is done once.
+//! A database stopped by failing calls: the stop is reported, queries still work, and writing
+//! resumes by itself once the cause is gone. A seal that failed meanwhile is applied once.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use telltale_engine::{
 };
 use telltale_simulation::{Call, Disk, Effect, Errno, Fault, FileKind};
 
-/// How often a test looks for what takes some seconds, and how long it rests between.
-const LOOKS: u32 = 3_000;
-const REST: Duration = Duration::from_millis(20);
+/// Number of checks for a condition that takes some seconds, and the pause between two checks.
+const CHECKS_MAX: u32 = 3_000;
+const CHECK_PAUSE: Duration = Duration::from_millis(20);
 
 fn write(engine: &Engine, at: i64) -> Result<()> {
     let mut points = engine.batch();
@@ -34,24 +34,25 @@ fn written(engine: &Engine) -> f64 {
 }
 
 fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let came = (0..LOOKS).any(|_| {
+    let happened = (0..CHECKS_MAX).any(|_| {
         let is_so = is_so();
         if !is_so {
-            std::thread::park_timeout(REST);
+            std::thread::park_timeout(CHECK_PAUSE);
         }
         is_so
     });
-    assert!(came, "waited in vain for {what}");
+    assert!(happened, "timed out waiting for {what}");
 }
 
 #[test]
-fn a_database_that_failing_calls_stopped_goes_on_by_itself() {
+fn a_database_stopped_by_failing_calls_resumes_by_itself() {
     let faults = [
         (FileKind::Table, Call::Create, Errno::TooManyFiles),
         (FileKind::Table, Call::Sync, Errno::Io),
         (FileKind::Manifest, Call::Write, Errno::Io),
         (FileKind::DbLog, Call::Write, Errno::Io),
-        // The batch of the seal is in the log then, whole, and is none of the seal that follows.
+        // The batch of the seal is in RocksDB's log then, complete, and must not be applied again
+        // by the next seal.
         (FileKind::DbLog, Call::Sync, Errno::Io),
     ];
     for (kind, call, errno) in faults {
@@ -65,25 +66,25 @@ fn a_database_that_failing_calls_stopped_goes_on_by_itself() {
         };
         let engine = Engine::open(&disk.root().join("data"), options).unwrap();
         write(&engine, 1).unwrap();
-        // Nothing can be tried either, so that the database stays as it is.
+        // A probe file cannot be created either, so that the database stays stopped.
         let other = Fault { kind: Some(FileKind::Other), call: Some(Call::Create), ..fault(errno) };
         disk.arm(Fault { kind: Some(kind), call: Some(call), ..fault(errno) });
         disk.arm(other);
         engine.seal().unwrap_err();
-        eventually("its trouble to be told", || engine.trouble().is_some());
+        eventually("the trouble to be reported", || engine.trouble().is_some());
         assert_eq!(written(&engine), 1.0, "{case}");
         write(&engine, 2).unwrap();
         assert_eq!(written(&engine), 2.0, "{case}");
         disk.disarm();
         eventually("a seal", || engine.seal().is_ok());
         assert_eq!(written(&engine), 2.0, "{case}");
-        eventually("the end of its trouble", || engine.trouble().is_none());
+        eventually("the end of the trouble", || engine.trouble().is_none());
         write(&engine, 3).unwrap();
         engine.merge().unwrap();
         assert_eq!(written(&engine), 3.0, "{case}");
         assert_eq!(engine.trouble(), None, "{case}");
-        // Upkeep that failed meanwhile is told until it has done its work.
-        eventually("the end of all damage", || engine.damage().is_empty());
+        // Failed maintenance is reported until it has succeeded.
+        eventually("the damage list to be empty", || engine.damage().is_empty());
         drop(engine);
         let again = Engine::open(&disk.root().join("data"), Options::default()).unwrap();
         assert_eq!(written(&again), 3.0, "{case}");

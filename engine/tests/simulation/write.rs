@@ -1,4 +1,4 @@
-//! From the write of a history to what the engine is given and the model remembers.
+//! Turns a write of a history into a write for the engine and an entry for the model.
 
 use telltale_engine::{
     Buckets, Engine, Error, Event, EventBatch, Histogram, MetricType, NewEvent, PointBatch,
@@ -7,22 +7,23 @@ use telltale_engine::{
 use telltale_simulation::{Outcome, fail};
 
 use super::event_questions;
-use super::model::{Fate, Submitted};
+use super::model::{Fate, SubmittedWrite};
 use super::processes::Processes;
 use super::samples::{Item, MARKER, Payload, member_name, metric_name, tags_of};
 use super::steps::NewWrite;
 use super::{DAY, START};
 
-/// Bytes of the text in large properties.
+/// Bytes of the string in large properties.
 const LARGE_TEXT_BYTES: usize = 60_000;
 
-/// The write with absolute times and totals. Samples of metrics that have another type by now are left out.
+/// Returns the write with absolute times and cumulative values. Samples of metrics that have
+/// another type by now are left out.
 pub(crate) fn prepare(
     engine: &Engine,
     processes: &mut Processes,
     write: &NewWrite,
     now: i64,
-) -> Submitted {
+) -> SubmittedWrite {
     let mut items = Vec::new();
     for sample in &write.samples {
         let metric = metric_name(sample.metric);
@@ -45,7 +46,7 @@ pub(crate) fn prepare(
     }
     let events = write.events.iter().map(|(seed, age)| {
         let age = (*age).min(now);
-        let mut event = event_questions::Sample { seed: *seed, age }.event(now);
+        let mut event = event_questions::EventSeed { seed: *seed, age }.event(now);
         if write.large {
             let text = format!("{seed:x}").repeat(LARGE_TEXT_BYTES / 16);
             event.properties = Some(format!("{{\"n\":{age},\"text\":\"{text}\"}}"));
@@ -53,11 +54,11 @@ pub(crate) fn prepare(
         event
     });
     let (id, keyed) = (write.id, write.keyed);
-    Submitted { id, keyed, now, items, events: events.collect(), fate: Fate::Unknown }
+    SubmittedWrite { id, keyed, now, items, events: events.collect(), fate: Fate::Unknown }
 }
 
-/// The write for the engine. Gives the events their ids.
-pub(crate) fn assemble(engine: &Engine, write: &mut Submitted) -> Outcome<Write> {
+/// Returns the write for the engine, and assigns the ids of its events.
+pub(crate) fn assemble(engine: &Engine, write: &mut SubmittedWrite) -> Outcome<Write> {
     let points = points(engine, write)?;
     let mut batch = engine.event_batch();
     for event in &mut write.events {
@@ -72,7 +73,7 @@ pub(crate) fn assemble(engine: &Engine, write: &mut Submitted) -> Outcome<Write>
     Ok(Write { points, events: (!batch.is_empty()).then_some(batch), receipt })
 }
 
-fn points(engine: &Engine, write: &Submitted) -> Outcome<PointBatch> {
+fn points(engine: &Engine, write: &SubmittedWrite) -> Outcome<PointBatch> {
     let mut batch = engine.batch();
     for item in &write.items {
         let tags = tags_of(&item.metric, item.series);
@@ -85,13 +86,13 @@ fn points(engine: &Engine, write: &Submitted) -> Outcome<PointBatch> {
         match &item.payload {
             Payload::Number(value) => batch.number(item.kind, series, time, *value),
             Payload::Member(member) => batch.member(series, time, &member_name(*member)),
-            Payload::Total(cents, begins) => {
-                batch.reading(series, time, *cents as f64 / 100.0, *begins);
+            Payload::Total(cents, start_time) => {
+                batch.reading(series, time, *cents as f64 / 100.0, *start_time);
             }
             Payload::Delta(counted) => batch.histogram(series, time, &counted.histogram()),
-            Payload::Cumulative(counted, begins) => {
-                let begins: StartTime = *begins;
-                batch.histogram_reading(series, time, counted.histogram(), begins);
+            Payload::Cumulative(counted, start_time) => {
+                let start_time: StartTime = *start_time;
+                batch.histogram_reading(series, time, counted.histogram(), start_time);
             }
             Payload::Dense(bounds) => batch.histogram(series, time, &dense(bounds)),
         }
