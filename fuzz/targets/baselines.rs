@@ -1,4 +1,5 @@
-//! Pages of last readings, as they may stand on a damaged disk: decoded or refused, never a panic.
+//! Pages of last cumulative values, as a damaged disk may return them: decoded or refused, never a
+//! panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! RocksDB's log with damage: what is read of it is what was written, never a panic.
+//! A damaged RocksDB log: whatever is read from it was written, never a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

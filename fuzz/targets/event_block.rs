@@ -1,4 +1,4 @@
-//! Blocks of events, as they may stand on a damaged disk: decoded or refused, never a panic.
+//! Event blocks, as a damaged disk may return them: decoded or refused, never a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

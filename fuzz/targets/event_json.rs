@@ -1,5 +1,5 @@
-//! Bodies of events, single and in batches: what is read agrees with a plain JSON parser, every item is counted
-//! once, and an event that is taken keeps the rules.
+//! Bodies of events, single and in batches: the result agrees with a plain JSON parser, every item
+//! is counted once, and an accepted event obeys the limits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -22,15 +22,15 @@ fuzz_target!(|body: &[u8]| {
     match (outcome, reference) {
         (Ok(outcome), Ok(value)) => {
             let items = value["events"].as_array().map_or(0, Vec::len);
-            assert_eq!(outcome.accepted, taken, "what is accepted was handed on");
+            assert_eq!(outcome.accepted, taken, "the visitor sees every accepted item");
             assert_eq!(outcome.accepted + outcome.rejected, items, "every item is counted once");
         }
-        // The reference refuses numbers that no f64 holds; here they spoil their item alone.
+        // The reference parser refuses numbers beyond f64; here they only invalidate their item.
         (Ok(_), Err(error)) => {
             assert!(error.to_string().contains("number out of range"), "{error}")
         }
         (Err(EventsError::Body(refusal)), Ok(_)) => {
-            // Only bounds of our own refuse what is JSON.
+            // Valid JSON is refused only because of our own limits.
             let is_bound = matches!(refusal, InvalidJson::TooDeep(_) | InvalidJson::TooManyValues);
             assert!(is_bound, "{refusal}");
         }
@@ -40,7 +40,7 @@ fuzz_target!(|body: &[u8]| {
 
 fn check(event: &NewEvent<'_>) -> Result<(), InvalidEvent> {
     assert!(!event.name.is_empty(), "a name is not empty");
-    assert!((0..=NOW.0 + 86_400_000).contains(&event.time.0), "a time out of range was taken");
+    assert!((0..=NOW.0 + 86_400_000).contains(&event.time.0), "a time out of range was accepted");
     assert!(event.value.is_none_or(f64::is_finite), "a value is finite");
     if let Some(properties) = event.properties {
         let again = Properties::parse(properties.as_str());

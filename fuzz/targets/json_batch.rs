@@ -1,4 +1,5 @@
-//! Bodies of batches: what is read agrees with a plain JSON parser, and every item is counted once.
+//! Bodies of metric batches: the result agrees with a plain JSON parser, and every item is counted
+//! once.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,22 +15,25 @@ fuzz_target!(|body: &[u8]| {
     let reference: Result<Value, _> = serde_json::from_slice(body);
     let mut taken = 0;
     let outcome = read_batch(body, NOW, |point| {
-        assert!((0..=NOW.0 + 86_400_000).contains(&point.time.0), "a time out of range was taken");
+        assert!(
+            (0..=NOW.0 + 86_400_000).contains(&point.time.0),
+            "a time out of range was accepted"
+        );
         taken += 1;
         Ok(())
     });
     match (outcome, reference) {
         (Ok(outcome), Ok(value)) => {
             let items = value["metrics"].as_array().map_or(0, Vec::len);
-            assert_eq!(outcome.accepted, taken, "what is accepted was handed on");
+            assert_eq!(outcome.accepted, taken, "the visitor sees every accepted item");
             assert_eq!(outcome.accepted + outcome.rejected, items, "every item is counted once");
         }
-        // The reference refuses numbers that no f64 holds; here they spoil their item alone.
+        // The reference parser refuses numbers beyond f64; here they only invalidate their item.
         (Ok(_), Err(error)) => {
             assert!(error.to_string().contains("number out of range"), "{error}")
         }
         (Err(MetricsError::Body(refusal)), Ok(_)) => {
-            // Only bounds of our own refuse what is JSON.
+            // Valid JSON is refused only because of our own limits.
             let is_bound = matches!(refusal, InvalidJson::TooDeep(_) | InvalidJson::TooManyValues);
             assert!(is_bound, "{refusal}");
         }

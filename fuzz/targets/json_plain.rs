@@ -1,5 +1,5 @@
-//! Two bodies of batches, one after the other: the quick way takes what the general reader takes and nothing else, whatever
-//! it has learned of series before. Each way has an engine of its own.
+//! Two bodies of metric batches, one after the other: the fast parser accepts exactly what the
+//! general one does, whatever series it has cached before. Each parser has its own engine.
 #![no_main]
 
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use telltale_server::areas::metrics::{Measured, MetricsError, Outcome, read_batc
 
 /// 2026-01-02T03:04:05Z.
 const NOW: TimestampMs = TimestampMs(1_767_323_045_000);
-/// Inputs that the same engines meet: what one of them teaches a later one may need to be found again.
+/// Inputs per pair of engines: whatever one input puts into their caches, later ones may depend on.
 const INPUTS_MAX: u32 = 2_000;
 
-/// Nothing is written to them: they know series.
+/// Two engines to which nothing is written; they only register series.
 struct Engines {
     home: PathBuf,
     general: Engine,
-    quick: Engine,
+    fast: Engine,
     inputs: u32,
 }
 
@@ -27,8 +27,8 @@ static ENGINES: Mutex<Option<Engines>> = Mutex::new(None);
 impl Engines {
     fn new() -> Self {
         let home = std::env::temp_dir().join(format!("telltale-json-plain-{}", std::process::id()));
-        let (general, quick) = (open(&home.join("general")), open(&home.join("quick")));
-        Self { home, general, quick, inputs: 0 }
+        let (general, fast) = (open(&home.join("general")), open(&home.join("fast")));
+        Self { home, general, fast, inputs: 0 }
     }
 }
 
@@ -46,7 +46,7 @@ fn open(home: &Path) -> Engine {
     }
 }
 
-/// The points of a body, all of them by the general reader.
+/// Returns the samples of a body, all of them parsed by the general parser.
 fn general(engine: &Engine, body: &[u8]) -> Result<(PointBatch, Outcome), MetricsError> {
     let mut batch = engine.batch();
     let outcome = read_batch(body, NOW, |point| {
@@ -62,17 +62,17 @@ fn general(engine: &Engine, body: &[u8]) -> Result<(PointBatch, Outcome), Metric
 
 fuzz_target!(|input: &[u8]| {
     let mut slot = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
-    // The old ones go first: they remove their folder, which is that of the new ones.
+    // The old engines are dropped first: they remove their folder, which the new ones use too.
     let fresh = slot.take().filter(|engines| engines.inputs < INPUTS_MAX);
     let engines = slot.insert(fresh.unwrap_or_else(Engines::new));
     engines.inputs += 1;
     let cut = input.iter().position(|byte| *byte == 0).unwrap_or(input.len());
     let (first, second) = input.split_at(cut);
     for body in [first, second.get(1..).unwrap_or_default(), first] {
-        match (general(&engines.general, body), resolve_batch(&engines.quick, NOW, body)) {
-            (Ok(general), Ok(quick)) => assert_eq!(general, quick, "{body:?}"),
-            (Err(general), Err(quick)) => assert_eq!(general.to_string(), quick.to_string()),
-            (general, quick) => panic!("{body:?}: {general:?}, {quick:?}"),
+        match (general(&engines.general, body), resolve_batch(&engines.fast, NOW, body)) {
+            (Ok(general), Ok(fast)) => assert_eq!(general, fast, "{body:?}"),
+            (Err(general), Err(fast)) => assert_eq!(general.to_string(), fast.to_string()),
+            (general, fast) => panic!("{body:?}: {general:?}, {fast:?}"),
         }
     }
 });

@@ -1,4 +1,4 @@
-//! Bodies of single points: nothing panics, and a point that is taken keeps the rules.
+//! Bodies of single samples: never a panic, and an accepted sample obeys the limits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Records of the log, as they may stand on a damaged disk: decoded or refused, never a panic.
+//! Records of the log, as a damaged disk may return them: decoded or refused, never a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Requests of OTLP, in protobuf and in JSON: no bytes panic, no request becomes more points than it has room for, and one
-//! whose series are known becomes what it became when they were new.
+//! OTLP requests, in protobuf and JSON: never a panic, never more samples than the size of the
+//! request allows, and a request gives the same result whether its series are new or known.
 #![no_main]
 
 use std::sync::{Arc, OnceLock};
@@ -11,10 +11,10 @@ use telltale_server::http::OtlpAttributes;
 
 /// 2026-01-02T03:04:05Z.
 const NOW: TimestampMs = TimestampMs(1_767_323_045_000);
-/// Past it new series are refused, so that a long run stays small.
+/// Limits the series, so that a long run stays small. Further ones are refused.
 const SERIES_MAX: usize = 10_000;
 
-/// One for the whole run. Nothing is written to it but the names of series.
+/// Returns the engine of the whole run. Nothing is written to it but the names of series.
 fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(|| {
@@ -34,15 +34,15 @@ fn engine() -> &'static Engine {
 fuzz_target!(|input: &[u8]| {
     let Some((encoding, body)) = input.split_first() else { return };
     let encoding = if *encoding == b'{' { Encoding::Json } else { Encoding::Protobuf };
-    // What begins like JSON is JSON as a whole.
+    // A body that starts like JSON is JSON as a whole.
     let body = if encoding == Encoding::Json { input } else { body };
     let chosen = Arc::new(OtlpAttributes::default());
     let Ok((points, outcome)) = resolve_export(engine(), body, encoding, NOW, &chosen) else {
         return;
     };
-    assert_eq!(points.len(), outcome.accepted(), "what is accepted becomes a point");
-    // A data point is at least a key and a length.
+    assert_eq!(points.len(), outcome.accepted(), "every accepted value becomes a sample");
+    // A data point takes at least a key and a length.
     assert!(outcome.accepted() + outcome.rejected() <= body.len() / 2);
     let again = resolve_export(engine(), body, encoding, NOW, &chosen);
-    assert_eq!(again, Ok((points, outcome)), "known series are read as new ones");
+    assert_eq!(again, Ok((points, outcome)), "known series give the same result as new ones");
 });

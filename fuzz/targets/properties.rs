@@ -1,4 +1,5 @@
-//! Properties of events: read or refused, never a panic, and what is kept as columns comes back as it was.
+//! Properties of events: parsed or refused, never a panic, and splitting into columns is
+//! reversible.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

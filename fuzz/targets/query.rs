@@ -1,4 +1,4 @@
-//! Query strings, with the conditions on tags in them: whatever stands behind the `?` is read or refused.
+//! Query strings with conditions on tags: any string after the `?` is parsed or refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

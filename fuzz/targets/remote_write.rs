@@ -1,5 +1,5 @@
-//! Requests of remote-write, unpacked, in both versions: whatever they are, reading them ends, every value is counted once,
-//! and series that are known are read as they were when they were new.
+//! Uncompressed remote-write requests in both versions: parsing always terminates, every value is
+//! counted once, and a request gives the same result whether its series are new or known.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -22,16 +22,18 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
 static FAMILIES: LazyLock<Families> = LazyLock::new(Families::default);
 
 fuzz_target!(|input: &[u8]| {
-    // The first byte stands for the content type.
+    // The first byte selects the content type.
     let Some((version, body)) = input.split_first() else { return };
     let version = if version & 1 == 0 { Version::V1 } else { Version::V2 };
     let read = || resolve_remote_write(&ENGINE, &FAMILIES, version, body, NOW);
     match (read(), read()) {
         (Ok((points, outcome, written)), Ok((again, same_outcome, same_written))) => {
             assert_eq!(written.samples + written.histograms, outcome.accepted() as u64);
-            assert!(points.len() <= outcome.accepted(), "a point comes from a value");
+            assert!(points.len() <= outcome.accepted(), "a sample comes from a value");
             assert_eq!((points, outcome, written), (again, same_outcome, same_written));
         }
-        (first, again) => assert_eq!(first.err(), again.err(), "a body is refused or not"),
+        (first, again) => {
+            assert_eq!(first.err(), again.err(), "the same body is refused both times")
+        }
     }
 });

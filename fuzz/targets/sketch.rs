@@ -1,5 +1,5 @@
-//! Distributions and distinct counts, as they may stand on a damaged disk: decoded or refused, never a panic, and
-//! what is decoded merges.
+//! Distributions and distinct counts, as a damaged disk may return them: decoded or refused, never
+//! a panic, and whatever is decoded can be merged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

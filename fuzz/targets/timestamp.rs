@@ -1,5 +1,5 @@
-//! Times as text: all of RFC 3339 is read as chrono reads it, what is written reads back, and a query's `from` and `to` are read or
-//! refused.
+//! Times as strings: all of RFC 3339 is parsed as chrono does, formatting round-trips, and `from`
+//! and `to` of a query are parsed or refused.
 #![no_main]
 
 use chrono::DateTime;
@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
     if let Some(instant) = ours {
         assert_eq!(moment.map(|moment| moment.start()), ours, "{text:?}");
         let written = time::format(instant);
-        // Years of more or fewer than four digits are written as the nearest that has them.
+        // Years of more or fewer than four digits are formatted as the nearest one with four.
         if (-62_167_219_200_000..=253_402_300_799_999).contains(&instant.0) {
             assert_eq!(time::parse(&written), Some(instant), "{text:?}");
         }
