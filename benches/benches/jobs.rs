@@ -13,7 +13,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use telltale_benches::data::options;
 use telltale_engine::{Clock, Engine};
 use telltale_server::platform::ids::Ids;
-use telltale_server::platform::jobs::{
+use telltale_server::jobs::{
     ClassName, Jobs, JobsSettings, NewJob, NewWorker, QueueName, WorkerId,
 };
 use telltale_server::platform::ticks::Ticks;

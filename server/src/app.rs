@@ -14,7 +14,7 @@ use crate::http::{ApiError, ApiResult, ErrorCode, OtlpAttributes, Settings};
 use crate::limits::{BULK_WRITE_POINTS_MAX, OVERLOADED_RETRY_SECONDS};
 use crate::platform::families::Families;
 use crate::platform::ids::Ids;
-use crate::platform::jobs::{Jobs, JobsError};
+use crate::jobs::{Jobs, JobsError};
 use crate::platform::keys::{KeyError, Keys};
 use crate::platform::ticks::Ticks;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use telltale_engine::{Clock, Engine, TimestampMs};
 use telltale_server::limits::{JOB_BATCH_MAX, JOB_FETCH_MAX};
 use telltale_server::platform::ids::Ids;
-use telltale_server::platform::jobs::{
+use telltale_server::jobs::{
     ClassName, DeadFilter, FailureReport, JobId, Jobs, JobsError, JobsSettings, NewJob, NewWorker,
     QueueName, Selection, UniqueKey, WorkerId,
 };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use telltale_server::limits::{QUEUES_MAX, WORKER_QUEUES_MAX};
-use telltale_server::platform::jobs::QueueName;
+use telltale_server::jobs::QueueName;
 
 use crate::case::{Case, Limit, Operation};
 use crate::jobs::{OpenJobs, job};

@@ -11,7 +11,7 @@ use crate::limits;
 use crate::platform::config::{
     Config, ConfigError, Environment, Flag, Loaded, Period, Sources, ThreadCount,
 };
-use crate::platform::jobs::JobsSettings;
+use crate::jobs::JobsSettings;
 use crate::platform::remote::Remote;
 
 /// Reads the configuration as the flags and the environment say.

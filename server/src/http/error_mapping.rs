@@ -7,7 +7,7 @@ use super::error::{ApiError, ErrorCode, Resource};
 use super::etag::precondition_failed;
 use crate::limits;
 use crate::platform::batch::InvalidBatch;
-use crate::platform::jobs::{InvalidJob, JobsError};
+use crate::jobs::{InvalidJob, JobsError};
 use crate::platform::json::InvalidJson;
 use crate::platform::keys::{InvalidKey, KeyError};
 use crate::platform::question::InvalidQuestion;

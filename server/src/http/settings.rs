@@ -6,7 +6,7 @@ use telltale_engine::Memory;
 
 use super::route::BodyKind;
 use crate::limits;
-use crate::platform::jobs::JobsSettings;
+use crate::jobs::JobsSettings;
 use crate::platform::quota::Quotas;
 
 /// The settings of the HTTP side. `Settings::default()` is right for one machine of a few cores.

@@ -10,7 +10,7 @@ use telltale_engine::{Clock, Engine};
 use telltale_server::app::App;
 use telltale_server::areas;
 use telltale_server::http::{Origin, Server};
-use telltale_server::platform::jobs::Jobs;
+use telltale_server::jobs::Jobs;
 use telltale_server::platform::ticks::Ticks;
 use telltale_simulation::Disk;
 

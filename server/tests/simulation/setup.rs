@@ -2,7 +2,7 @@
 
 use telltale_engine::{Clock, Durability, Engine, Maintenance, Options, Result};
 use telltale_server::http::Settings;
-use telltale_server::platform::jobs::JobsSettings;
+use telltale_server::jobs::JobsSettings;
 use telltale_simulation::{Disk, Random};
 
 /// Options that a seed decides.

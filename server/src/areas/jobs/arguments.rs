@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::limits;
-use crate::platform::jobs::InvalidJob;
+use crate::jobs::InvalidJob;
 
 /// Arguments in an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::http::{
     ApiError, ApiResult, ErrorCode, Form, Handle, LimitClass, Param, Query, Route, Scope,
 };
-use crate::platform::jobs::{QueueName, Whose};
+use crate::jobs::{QueueName, Whose};
 
 /// The parameter that shows the server's own work.
 pub(super) const INTERNAL: Param =

@@ -1,6 +1,6 @@
 //! Jobs over HTTP: enqueueing and the protocol of workers, queues, workers, and the dead jobs.
 //!
-//! What jobs are and what happens to them is `platform::jobs`; here are only the forms in which they are asked about. Each
+//! What jobs are and what happens to them is `jobs`; here are only the forms in which they are asked about. Each
 //! resource has a room of its own: what it reads and answers (`wire.rs`), and its routes. Programs that enqueue need a key with the
 //! scope `ingest`, those that work one with `work`; whoever changes what others do needs `write`. Queues and workers of the server's own
 //! work are shown to those who ask for them, and used by the server alone.

@@ -1,7 +1,7 @@
 //! The words for periods and resolutions in query strings.
 
 use crate::http::{ApiError, ApiResult, Query};
-use crate::platform::jobs::{Period, Resolution};
+use crate::jobs::{Period, Resolution};
 
 /// Reads `period`, which is one of `allowed`, or `default`.
 pub(super) fn period(query: &Query, allowed: &[Period], default: Period) -> ApiResult<Period> {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::jobs::Jobs;
-use crate::platform::work::{WorkError, WorkKind};
+use crate::jobs::Jobs;
+use crate::jobs::work::{WorkError, WorkKind};
 
 /// Forgets dead jobs that died too long ago.
 pub const TRIM_DEAD: WorkKind<TrimDead> = WorkKind::new("telltale.jobs.trim_dead", "telltale");

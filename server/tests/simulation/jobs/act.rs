@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use telltale_engine::{Receipt, TimestampMs};
-use telltale_server::platform::jobs::{
+use telltale_server::jobs::{
     ClassName, Drafted, Enqueued, FailureReport, Granted, JobId, JobStatus, JobsError, NewWorker,
     Vitals, WorkerId,
 };
@@ -127,7 +127,7 @@ impl Driver {
     }
 
     fn draft(&self, new: &NewJob) -> Drafted {
-        self.house().jobs().draft(telltale_server::platform::jobs::NewJob {
+        self.house().jobs().draft(telltale_server::jobs::NewJob {
             class: ClassName::new(&new.class()).unwrap(),
             queue: queue_name(new.queue),
             arguments: new.arguments().into(),

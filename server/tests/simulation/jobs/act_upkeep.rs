@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use telltale_engine::TimestampMs;
-use telltale_server::platform::jobs::{JobsError, Vitals};
+use telltale_server::jobs::{JobsError, Vitals};
 use telltale_simulation::{Outcome, fail};
 
 use super::act::Heard;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use telltale_server::platform::jobs::{Holding, JobId, QueueName, UniqueKey, WorkerId};
+use telltale_server::jobs::{Holding, JobId, QueueName, UniqueKey, WorkerId};
 use telltale_simulation::{Outcome, fail};
 
 use super::due::{Lease, Retry};

@@ -12,7 +12,7 @@ use crate::areas::jobs::period::period;
 use crate::http::{
     ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Param, Request, Resource, Response, Route,
 };
-use crate::platform::jobs::Period;
+use crate::jobs::Period;
 
 /// The routes of dead jobs.
 pub static ROUTES: &[Route] = &[

@@ -9,7 +9,7 @@ use crate::areas::jobs::fields::whose;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::jobs::{
+use crate::jobs::{
     DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
     Selection, Whose,
 };

@@ -13,7 +13,7 @@ use crate::http::{
     Route,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
-use crate::platform::jobs::Period;
+use crate::jobs::Period;
 
 /// The routes of queues.
 pub static ROUTES: &[Route] = &[
@@ -31,7 +31,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let whose = whose(req.query())?;
     let page = app.jobs().queue_page(whose, paging.offset, paging.limit).await?;
     let mut lately = app.query(|app| app.jobs().history().throughput()).await?;
-    let summary = |queue: crate::platform::jobs::QueueView| {
+    let summary = |queue: crate::jobs::QueueView| {
         let throughput = lately.remove(&*queue.name).unwrap_or_default();
         QueueSummary::new(queue, throughput)
     };

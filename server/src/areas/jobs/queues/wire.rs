@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::platform::jobs::{
+use crate::jobs::{
     Period, QueueMoment, QueueThroughput, QueueToday, QueueView, Resolution,
 };
 use crate::platform::json::Plain;

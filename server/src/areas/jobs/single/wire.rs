@@ -10,7 +10,7 @@ use crate::areas::jobs::fields::{invalid, missing, whose};
 use crate::http::{ApiError, ErrorCode, Query};
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::jobs::{
+use crate::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
     JobStanding, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
 };

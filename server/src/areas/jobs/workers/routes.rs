@@ -15,7 +15,7 @@ use crate::http::{
     Response, Route, Scope,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
-use crate::platform::jobs::{Period, WorkerStatus};
+use crate::jobs::{Period, WorkerStatus};
 
 /// The routes of workers.
 pub static ROUTES: &[Route] = &[

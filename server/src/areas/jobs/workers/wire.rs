@@ -9,7 +9,7 @@ use crate::areas::jobs::fields::{invalid, missing};
 use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::jobs::{
+use crate::jobs::{
     Heard, Holding, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered, Vitals,
     WorkerId, WorkerMoment, WorkerPage, WorkerStatus, WorkerView, WorkersPast,
 };
@@ -354,8 +354,8 @@ impl WorkerDetail {
     pub(super) fn new(mut worker: WorkerView, now: TimestampMs) -> Self {
         let current = std::mem::take(&mut worker.current);
         let job = |(id, class, since): (_, _, TimestampMs)| CurrentJob {
-            job_id: crate::platform::jobs::JobId::to_string(&id),
-            class_name: crate::platform::jobs::ClassName::to_string(&class),
+            job_id: crate::jobs::JobId::to_string(&id),
+            class_name: crate::jobs::ClassName::to_string(&class),
             started_at: IsoTime(since),
             run_time_seconds: Plain((now.0 - since.0).max(0) as f64 / 1_000.0),
         };

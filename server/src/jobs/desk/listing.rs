@@ -1,0 +1,93 @@
+//! A page of the jobs that wait or run: found by the ledger step by step, and read here.
+
+use std::sync::Arc;
+
+use telltale_engine::MemoryOwner;
+
+use super::open::Jobs;
+use super::reading::{Body, job_detail};
+use crate::limits;
+use crate::jobs::error::JobsError;
+use crate::jobs::listing::{JobFilter, JobPage};
+use crate::jobs::model::JobId;
+use crate::jobs::state::JobStep;
+
+/// What a request has left of what it may do.
+struct Budget {
+    looks: usize,
+    reads: usize,
+    bytes: usize,
+}
+
+impl Jobs {
+    /// A page of the wanted jobs with ids less than `below`, the last to be enqueued first. A request that has looked at as many jobs as it may
+    /// answers what it has found.
+    pub async fn list(
+        &self,
+        filter: JobFilter,
+        below: Option<JobId>,
+        limit: usize,
+    ) -> Result<JobPage, JobsError> {
+        let filter = Arc::new(filter);
+        let mut page = JobPage {
+            jobs: Vec::new(),
+            memory: self.engine.memory().share(MemoryOwner::Answers),
+            next: Some(below.unwrap_or(JobId(u128::MAX))),
+        };
+        let mut budget = Budget {
+            looks: limits::JOB_LIST_LOOKS_MAX,
+            reads: limits::JOB_LIST_READS_MAX.max(limit),
+            bytes: limits::JOB_LIST_BYTES_MAX,
+        };
+        while let Some(from) = page.next
+            && page.jobs.len() < limit
+            && !budget.is_spent()
+        {
+            let free = limit - page.jobs.len();
+            let wanted = if filter.reads_nothing() { free } else { budget.reads };
+            let max = wanted.min(limits::JOB_LIST_STEP_JOBS);
+            let standing = filter.standing.clone();
+            let step = self.look(move |state, _| Ok(state.jobs_step(&standing, from, max))).await?;
+            let ids = step.jobs.iter().map(|(id, _)| *id).collect();
+            let memory = page.memory.take_all();
+            let (bodies, memory) = self.fitting_bodies(ids, Arc::clone(&filter), memory).await?;
+            page.memory = memory;
+            budget.looks = budget.looks.saturating_sub(step.looks);
+            budget.reads = budget.reads.saturating_sub(bodies.len());
+            page.take(step, bodies, limit, &mut budget);
+        }
+        let kept: usize = page.jobs.iter().map(|job| job.arguments.len()).sum();
+        page.memory.shrink_to(kept as u64);
+        Ok(page)
+    }
+}
+
+impl Budget {
+    fn is_spent(&self) -> bool {
+        self.looks == 0 || self.reads == 0 || self.bytes == 0
+    }
+}
+
+impl JobPage {
+    /// Takes the jobs of a step, up to the end of the page. One without a body does not fit, is gone since, or cannot be read.
+    fn take(
+        &mut self,
+        step: JobStep,
+        bodies: Vec<Option<Body>>,
+        limit: usize,
+        budget: &mut Budget,
+    ) {
+        let last = step.jobs.last().map(|(id, _)| *id);
+        for ((id, view), body) in step.jobs.into_iter().zip(bodies) {
+            if self.jobs.len() == limit || budget.bytes == 0 {
+                return;
+            }
+            // Where the page ends here, the next one begins behind this job.
+            self.next = if Some(id) == last { step.next } else { Some(id) };
+            let Some(body) = body else { continue };
+            budget.bytes = budget.bytes.saturating_sub(body.arguments.len());
+            self.jobs.push(job_detail(id, view, body, Vec::new()));
+        }
+        self.next = step.next;
+    }
+}

@@ -1,0 +1,341 @@
+//! What is shown of jobs that stands on disk.
+
+use std::sync::Arc;
+
+use telltale_engine::{Engine, Error, MemoryOwner, MemoryShare, TimestampMs};
+
+use super::open::Jobs;
+use crate::limits;
+use crate::jobs::error::JobsError;
+use crate::jobs::listing::JobFilter;
+use crate::jobs::model::{
+    DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, FailureReport, JobDetail, JobId, PastFailure,
+};
+use crate::jobs::names::ClassName;
+use crate::jobs::state::JobView;
+use crate::jobs::stored::{self, StoredBody, StoredFailure};
+
+/// What a job is to do.
+#[derive(Clone, Debug)]
+pub(super) struct Body {
+    pub(super) class: ClassName,
+    pub(super) arguments: Box<str>,
+    pub(super) enqueued_at: TimestampMs,
+}
+
+/// What a job is to do, how it failed, and the memory that both count as.
+type Detail = (Option<Body>, Result<Vec<PastFailure>, JobsError>, MemoryShare);
+/// A dead job of a list, what it was to do, and how it failed last.
+type DeadRow = (DeadJob, Option<Body>, Option<PastFailure>);
+
+impl Jobs {
+    /// All about a job, and the memory that this counts as.
+    pub async fn job(&self, id: JobId) -> Result<(JobDetail, MemoryShare), JobsError> {
+        let view = self.look(move |state, _| Ok(state.job(id))).await?;
+        let not_found = || JobsError::JobNotFound(id.to_string());
+        let view = view.ok_or_else(not_found)?;
+        let counted = view.attempts;
+        let memory = self.engine.memory().share(MemoryOwner::Answers);
+        let read = self.blocking(move |engine| read_detail(engine, id, counted, memory));
+        let (body, failures, memory) = read.await?;
+        let Some(body) = body else {
+            // Gone between the two looks, as if it had been gone before.
+            self.look(move |state, _| Ok(state.job(id))).await?.ok_or_else(not_found)?;
+            return Err(JobsError::Failed(format!("job {id} cannot be read")));
+        };
+        Ok((job_detail(id, view, body, failures?), memory))
+    }
+
+    /// All about a dead job, and the memory that this counts as.
+    pub async fn dead_job(&self, id: String) -> Result<(DeadDetail, MemoryShare), JobsError> {
+        let dead = self.look_for_dead(id.clone()).await?;
+        let (job, attempts) = (dead.job, dead.attempts);
+        let memory = self.engine.memory().share(MemoryOwner::Answers);
+        let read = self.blocking(move |engine| read_detail(engine, job, attempts, memory));
+        let (body, failures, memory) = read.await?;
+        if body.is_none() {
+            // Brought back or forgotten between the two looks, as if it had been gone before.
+            self.look_for_dead(id).await?;
+        }
+        Ok((detail(dead, body, failures?), memory))
+    }
+
+    /// What is in memory of a dead job.
+    pub(super) async fn look_for_dead(&self, id: String) -> Result<DeadJob, JobsError> {
+        self.look(move |state, _| state.dead_job(&id)).await
+    }
+
+    /// A page of the dead jobs that fit, the last to die first, each with its last failure, without the backtrace.
+    pub async fn dead_jobs(
+        &self,
+        filter: DeadFilter,
+        offset: usize,
+        limit: usize,
+    ) -> Result<DeadPage, JobsError> {
+        let (page, total) = self.dead_page(filter, offset, limit).await?;
+        let memory = self.engine.memory().share(MemoryOwner::Answers);
+        let read = self.blocking(move |engine| read_dead_rows(engine, page, memory));
+        let (rows, memory) = read.await?;
+        let unread = rows.iter().filter(|(_, body, _)| body.is_none());
+        let gone = self.gone(unread.map(|(dead, ..)| dead.id).collect()).await?;
+        let there = rows.into_iter().filter(|(dead, ..)| !gone.contains(&dead.id));
+        let jobs =
+            there.map(|(dead, body, failure)| detail(dead, body, failure.into_iter().collect()));
+        Ok(DeadPage { jobs: jobs.collect(), total, memory })
+    }
+
+    /// A page of the dead jobs that fit, and how many fit in all, step by step.
+    async fn dead_page(
+        &self,
+        filter: DeadFilter,
+        offset: usize,
+        limit: usize,
+    ) -> Result<(Vec<DeadJob>, usize), JobsError> {
+        let (mut page, mut total) = (Vec::new(), 0_usize);
+        let mut below = DeadId(u128::MAX);
+        loop {
+            let filter = filter.clone();
+            let (skip, take) = (offset.saturating_sub(total), limit.saturating_sub(page.len()));
+            let look =
+                move |state: &super::State, _| Ok(state.dead_page_step(&filter, below, skip, take));
+            let step = self.look(look).await?;
+            total += step.fitting;
+            page.extend(step.jobs);
+            match step.next {
+                Some(next) => below = next,
+                None => return Ok((page, total)),
+            }
+        }
+    }
+
+    /// Which of these, that were dead a moment ago and could not be read, were brought back or forgotten since.
+    async fn gone(&self, unread: Vec<DeadId>) -> Result<Vec<DeadId>, JobsError> {
+        if unread.is_empty() {
+            return Ok(unread);
+        }
+        let gone = move |state: &super::State, _| {
+            Ok(unread.into_iter().filter(|id| !state.is_dead(*id)).collect())
+        };
+        self.look(gone).await
+    }
+
+    /// What jobs are to do, none for one that cannot be read, and the memory that this counts as.
+    pub(super) async fn bodies(
+        &self,
+        ids: Vec<JobId>,
+    ) -> Result<(Vec<Option<Body>>, MemoryShare), JobsError> {
+        let memory = self.engine.memory().share(MemoryOwner::Jobs);
+        self.blocking(move |engine| read_counted_bodies(engine, &ids, memory, |_| true)).await
+    }
+
+    /// What those of the jobs that fit are to do; none for one that does not, or cannot be read. Its bytes are added to `memory`.
+    pub(super) async fn fitting_bodies(
+        &self,
+        ids: Vec<JobId>,
+        filter: Arc<JobFilter>,
+        memory: MemoryShare,
+    ) -> Result<(Vec<Option<Body>>, MemoryShare), JobsError> {
+        self.blocking(move |engine| {
+            let fits = filter.matcher();
+            let is_wanted = |body: &Body| fits(&body.class, &body.arguments);
+            read_counted_bodies(engine, &ids, memory, is_wanted)
+        })
+        .await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Engine) -> Result<T, JobsError> + Send + 'static,
+    ) -> Result<T, JobsError> {
+        let engine = self.engine.clone();
+        let read = tokio::task::spawn_blocking(move || read(&engine)).await;
+        read.unwrap_or_else(|died| Err(JobsError::Failed(died.to_string())))
+    }
+}
+
+impl Body {
+    fn bytes(&self) -> usize {
+        self.arguments.len()
+    }
+}
+
+/// A job with what was read of it.
+pub(super) fn job_detail(
+    id: JobId,
+    view: JobView,
+    body: Body,
+    failures: Vec<PastFailure>,
+) -> JobDetail {
+    JobDetail {
+        id,
+        class: body.class,
+        queue: view.queue,
+        arguments: body.arguments,
+        status: view.status,
+        attempts: view.attempts,
+        max_attempts: view.max_attempts,
+        enqueued_at: body.enqueued_at,
+        at: view.at,
+        held: view.held,
+        dead_id: view.dead_id,
+        failures,
+    }
+}
+
+/// A dead job that cannot be read is shown all the same: that may be what it died of.
+fn detail(dead: DeadJob, body: Option<Body>, failures: Vec<PastFailure>) -> DeadDetail {
+    let (arguments, enqueued_at) = match body {
+        Some(body) => (body.arguments, body.enqueued_at),
+        None => ("{}".into(), dead.job.made_at()),
+    };
+    DeadDetail { dead, arguments, enqueued_at, failures }
+}
+
+/// How many that have at most so many bytes each are read at once.
+fn at_once(bytes_each: usize) -> usize {
+    (limits::JOB_PAGE_READ_BYTES / bytes_each).max(1)
+}
+
+fn borrow(memory: &mut MemoryShare, bytes: usize) -> Result<(), JobsError> {
+    Ok(memory.grow(bytes as u64).map_err(Error::from)?)
+}
+
+/// Reads what a list shows of dead jobs: what they were to do, and how they failed last, without the backtrace. Its bytes are added
+/// to `memory`.
+fn read_dead_rows(
+    engine: &Engine,
+    page: Vec<DeadJob>,
+    mut memory: MemoryShare,
+) -> Result<(Vec<DeadRow>, MemoryShare), JobsError> {
+    const ROW_BYTES_MAX: usize = limits::JOB_ARGUMENTS_BYTES_MAX + limits::JOB_FAILURE_BYTES_MAX;
+    let mut rows = Vec::with_capacity(page.len());
+    for part in page.chunks(at_once(ROW_BYTES_MAX)) {
+        let held = memory.bytes();
+        borrow(&mut memory, part.len() * ROW_BYTES_MAX)?;
+        let ids: Vec<JobId> = part.iter().map(|dead| dead.job).collect();
+        let last: Vec<_> = part.iter().map(|dead| (dead.job, dead.attempts)).collect();
+        let (bodies, failures) = (read_bodies(engine, &ids), read_many_failures(engine, &last)?);
+        let mut kept = 0;
+        for ((dead, body), mut failure) in part.iter().cloned().zip(bodies).zip(failures) {
+            kept += body.as_ref().map_or(0, Body::bytes);
+            if let Some(failure) = &mut failure {
+                failure.report.backtrace = Vec::new();
+                kept += failure.report.message.len();
+            }
+            rows.push((dead, body, failure));
+        }
+        memory.shrink_to(held + kept as u64);
+    }
+    Ok((rows, memory))
+}
+
+/// Reads what jobs are to do, none for one that is not wanted or cannot be read. Its bytes are added to `memory`.
+fn read_counted_bodies(
+    engine: &Engine,
+    ids: &[JobId],
+    mut memory: MemoryShare,
+    is_wanted: impl Fn(&Body) -> bool,
+) -> Result<(Vec<Option<Body>>, MemoryShare), JobsError> {
+    let mut bodies = Vec::with_capacity(ids.len());
+    for part in ids.chunks(at_once(limits::JOB_ARGUMENTS_BYTES_MAX)) {
+        let held = memory.bytes();
+        borrow(&mut memory, part.len() * limits::JOB_ARGUMENTS_BYTES_MAX)?;
+        let mut kept = 0;
+        for body in read_bodies(engine, part) {
+            let body = body.filter(&is_wanted);
+            kept += body.as_ref().map_or(0, Body::bytes);
+            bodies.push(body);
+        }
+        memory.shrink_to(held + kept as u64);
+    }
+    Ok((bodies, memory))
+}
+
+fn read_bodies(engine: &Engine, ids: &[JobId]) -> Vec<Option<Body>> {
+    let keys: Vec<[u8; 16]> = ids.iter().map(|id| id.key()).collect();
+    let found = engine.records().get_many(stored::BODIES, &keys);
+    ids.iter()
+        .zip(found)
+        .map(|(id, stored)| {
+            let told = |why: &dyn std::fmt::Display| {
+                tracing::error!(job = %id, %why, "the body of a job cannot be read");
+            };
+            let stored = stored.inspect_err(|error| told(error)).ok().flatten()?;
+            let body = stored::decode::<StoredBody<'_>>(&stored);
+            let body = body.inspect_err(|damage| told(damage)).ok()?;
+            Some(Body {
+                class: ClassName::stored(body.class),
+                arguments: body.arguments.into(),
+                enqueued_at: TimestampMs(body.enqueued_ms),
+            })
+        })
+        .collect()
+}
+
+/// Reads what a job is to do and how it failed. The bytes are added to `memory`.
+fn read_detail(
+    engine: &Engine,
+    id: JobId,
+    attempts: u16,
+    memory: MemoryShare,
+) -> Result<Detail, JobsError> {
+    let (mut bodies, mut memory) = read_counted_bodies(engine, &[id], memory, |_| true)?;
+    let failures = read_failures(engine, id, attempts, &mut memory);
+    Ok((bodies.pop().flatten(), failures, memory))
+}
+
+/// Reads the failures of a job of which so many attempts were counted, the oldest first. Their bytes are added to `memory`.
+fn read_failures(
+    engine: &Engine,
+    id: JobId,
+    attempts: u16,
+    memory: &mut MemoryShare,
+) -> Result<Vec<PastFailure>, JobsError> {
+    let first = attempts.saturating_sub(limits::JOB_FAILURES_KEPT) + 1;
+    let wanted: Vec<_> = (first..=attempts).map(|attempt| (id, attempt)).collect();
+    let mut failures = Vec::new();
+    for part in wanted.chunks(at_once(limits::JOB_FAILURE_BYTES_MAX)) {
+        let held = memory.bytes();
+        borrow(memory, part.len() * limits::JOB_FAILURE_BYTES_MAX)?;
+        let before = failures.len();
+        failures.extend(read_many_failures(engine, part)?.into_iter().flatten());
+        let kept: usize = failures.iter().skip(before).map(PastFailure::bytes).sum();
+        memory.shrink_to(held + kept as u64);
+    }
+    Ok(failures)
+}
+
+/// How these attempts failed; none for one that did not, or cannot be read.
+fn read_many_failures(
+    engine: &Engine,
+    wanted: &[(JobId, u16)],
+) -> Result<Vec<Option<PastFailure>>, JobsError> {
+    let keys: Vec<[u8; 18]> =
+        wanted.iter().map(|(id, attempt)| stored::failure_key(*id, *attempt)).collect();
+    let mut failures = Vec::with_capacity(wanted.len());
+    for ((id, attempt), stored) in
+        wanted.iter().zip(engine.records().get_many(stored::FAILURES, &keys))
+    {
+        failures.push(match stored?.as_deref().map(stored::decode::<StoredFailure>) {
+            None => None,
+            Some(Ok(failure)) => Some(past(*attempt, failure)),
+            Some(Err(damage)) => {
+                tracing::error!(job = %id, attempt, %damage, "a failure cannot be read");
+                None
+            }
+        });
+    }
+    Ok(failures)
+}
+
+fn past(attempt: u16, stored: StoredFailure) -> PastFailure {
+    PastFailure {
+        attempt,
+        failed_at: TimestampMs(stored.failed_ms),
+        report: FailureReport {
+            error_class: ClassName::stored(&stored.error_class),
+            message: stored.message,
+            backtrace: stored.backtrace,
+        },
+    }
+}

@@ -1,0 +1,481 @@
+//! Questions about the past, each a query or two of the engine.
+
+use std::collections::HashMap;
+
+use telltale_engine::{
+    Aggregation, Engine, Error, Group, Interval, MetricName, MetricQuery, Refusal, Result,
+    TagCondition, TagFilter, TimeRange, TimestampMs,
+};
+
+use super::metrics::{self, WorkerGauges};
+use crate::limits;
+use crate::jobs::model::{QueueView, Whose, WorkerPage};
+use crate::jobs::names::is_own;
+
+/// A bucket that holds every time that can be written, and whole buckets of every rollup.
+const WHOLE_MS: i64 = 4_000_000 * 86_400_000;
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// How far to look back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// An hour.
+    Hour,
+    /// A day.
+    Day,
+    /// A week.
+    Week,
+    /// Thirty days.
+    Month,
+}
+
+/// How wide the buckets of a history are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// A minute.
+    Minute,
+    /// Five minutes.
+    FiveMinutes,
+    /// An hour.
+    Hour,
+}
+
+/// A queue in one bucket of its history.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueMoment {
+    /// The start of the bucket.
+    pub start: TimestampMs,
+    /// Ready jobs at its end; none when nobody looked.
+    pub size: Option<f64>,
+    /// Seconds that the oldest had waited at its end; none when nobody looked.
+    pub latency_seconds: Option<f64>,
+    /// Attempts that ended.
+    pub throughput: u64,
+    /// Those that failed.
+    pub failures: u64,
+}
+
+/// How many attempts ended lately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueThroughput {
+    /// In the last minute.
+    pub per_minute: u64,
+    /// In the last hour.
+    pub per_hour: u64,
+}
+
+impl QueueMoment {
+    /// Says of the moment that is not over yet how the queue is now, where nobody has looked.
+    pub fn look_now(&mut self, queue: &QueueView) {
+        let latency_seconds = queue.latency_ms as f64 / 1_000.0;
+        self.size = self.size.or(Some(queue.ready as f64));
+        self.latency_seconds = self.latency_seconds.or(Some(latency_seconds));
+    }
+}
+
+impl WorkerMoment {
+    /// Says of the moment that is not over yet how the workers are now, where nobody has looked.
+    pub fn look_now(&mut self, workers: &WorkerPage) {
+        let utilization = share(workers.busy_threads as f64, workers.threads as f64);
+        self.workers = self.workers.or(Some(workers.total as f64));
+        self.utilization = self.utilization.or(Some(utilization));
+    }
+}
+
+/// A queue since midnight in UTC.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueToday {
+    /// Attempts that ended.
+    pub processed: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Milliseconds of an attempt that succeeded, on average.
+    pub avg_duration_ms: f64,
+    /// The classes of which most attempts ended.
+    pub top_classes: Vec<(String, u64)>,
+}
+
+/// Workers over a period.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WorkerTotals {
+    /// How many there were, on average.
+    pub avg_workers: f64,
+    /// How many there were at most.
+    pub max_workers: f64,
+    /// How many there were at least.
+    pub min_workers: f64,
+    /// Share of their threads that worked, from 0 to 1.
+    pub avg_utilization: f64,
+    /// Attempts that ended.
+    pub processed: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Megabytes of one, on average.
+    pub avg_memory_mb: f64,
+    /// Megabytes of the largest.
+    pub max_memory_mb: f64,
+}
+
+/// Workers in one bucket of a period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkerMoment {
+    /// The start of the bucket.
+    pub start: TimestampMs,
+    /// How many there were, on average; none when nobody looked.
+    pub workers: Option<f64>,
+    /// Share of their threads that worked; none when nobody looked.
+    pub utilization: Option<f64>,
+    /// Attempts that ended.
+    pub throughput: u64,
+}
+
+/// All about the workers of a period.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkersPast {
+    /// The period as a whole.
+    pub totals: WorkerTotals,
+    /// The period bucket by bucket.
+    pub timeline: Vec<WorkerMoment>,
+}
+
+/// Names with how often each came, the most frequent first.
+pub type DeathCounts = Vec<(String, u64)>;
+
+/// Deaths over a period.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deaths {
+    /// How many jobs died.
+    pub total: u64,
+    /// Of which class.
+    pub by_class: DeathCounts,
+    /// Of which class of error.
+    pub by_error: DeathCounts,
+    /// On which day, given by its first instant in UTC; days without deaths too.
+    pub days: Vec<(TimestampMs, u64)>,
+}
+
+/// Whoever answers.
+#[derive(Clone, Copy, Debug)]
+pub struct History<'a> {
+    pub(in crate::jobs) engine: &'a Engine,
+    pub(in crate::jobs) now: TimestampMs,
+}
+
+/// One number per bucket of a range.
+type Buckets = HashMap<TimestampMs, f64>;
+
+impl Period {
+    /// The name users write.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hour => "hour",
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+        }
+    }
+
+    fn ms(self) -> i64 {
+        match self {
+            Self::Hour => HOUR_MS,
+            Self::Day => DAY_MS,
+            Self::Week => 7 * DAY_MS,
+            Self::Month => 30 * DAY_MS,
+        }
+    }
+
+    /// The buckets of a history that does not say.
+    pub fn resolution(self) -> Resolution {
+        match self {
+            Self::Hour => Resolution::Minute,
+            Self::Day => Resolution::FiveMinutes,
+            Self::Week | Self::Month => Resolution::Hour,
+        }
+    }
+}
+
+impl Resolution {
+    /// The name users write.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Minute => "minute",
+            Self::FiveMinutes => "5min",
+            Self::Hour => "hour",
+        }
+    }
+
+    fn interval(self) -> Interval {
+        match self {
+            Self::Minute => Interval::MINUTE,
+            Self::FiveMinutes => Interval::FIVE_MINUTES,
+            Self::Hour => Interval::HOUR,
+        }
+    }
+}
+
+impl History<'_> {
+    /// The history of a queue, every bucket of the period.
+    pub fn queue(
+        &self,
+        queue: &str,
+        period: Period,
+        resolution: Resolution,
+    ) -> Result<Vec<QueueMoment>> {
+        let width = resolution.interval();
+        let range = self.back(period, width);
+        let ask =
+            |metric, aggregation| self.buckets(metric, Of::Queue(queue), range, width, aggregation);
+        let (size, latency) =
+            (ask(metrics::SIZE, Aggregation::Last)?, ask(metrics::LATENCY, Aggregation::Last)?);
+        let (ended, failed) =
+            (ask(metrics::PROCESSED, Aggregation::Sum)?, ask(metrics::FAILED, Aggregation::Sum)?);
+        // Workers are counted at every look, so where they are known the queue was not there, or had nothing to tell.
+        let workers = WorkerGauges::of(Whose::Users).workers;
+        let looks = self.buckets(workers, Of::All, range, width, Aggregation::Last)?;
+        let seen = |told: &Buckets, start: TimestampMs| {
+            told.get(&start).copied().or_else(|| looks.contains_key(&start).then_some(0.0))
+        };
+        let moment = |start: TimestampMs| QueueMoment {
+            start,
+            size: seen(&size, start),
+            latency_seconds: seen(&latency, start),
+            throughput: whole(ended.get(&start)),
+            failures: whole(failed.get(&start)),
+        };
+        Ok(starts(range, width).map(moment).collect())
+    }
+
+    /// What happened in a queue since midnight.
+    pub fn today(&self, queue: &str) -> Result<QueueToday> {
+        let range = self.until_now(self.now.floor_to(Interval::DAY));
+        let processed = self.counts(metrics::PROCESSED, Of::Queue(queue), range, metrics::CLASS)?;
+        let failed = self.counts(metrics::FAILED, Of::Queue(queue), range, metrics::QUEUE)?;
+        let duration = self
+            .total(metrics::DURATION, Of::Queue(queue), range, Aggregation::Avg)?
+            .unwrap_or(0.0);
+        Ok(QueueToday {
+            processed: processed.iter().map(|(_, count)| count).sum(),
+            failed: failed.iter().map(|(_, count)| count).sum(),
+            avg_duration_ms: duration,
+            top_classes: processed.into_iter().take(limits::TOP_CLASSES_MAX).collect(),
+        })
+    }
+
+    /// How many attempts ended lately, by queue.
+    pub fn throughput(&self) -> Result<HashMap<String, QueueThroughput>> {
+        let mut queues: HashMap<String, QueueThroughput> = HashMap::new();
+        let last = |ms| self.until_now(TimestampMs(self.now.0 - ms));
+        for (queue, count) in
+            self.counts(metrics::PROCESSED, Of::All, last(HOUR_MS), metrics::QUEUE)?
+        {
+            queues.entry(queue).or_default().per_hour = count;
+        }
+        for (queue, count) in
+            self.counts(metrics::PROCESSED, Of::All, last(MINUTE_MS), metrics::QUEUE)?
+        {
+            queues.entry(queue).or_default().per_minute = count;
+        }
+        Ok(queues)
+    }
+
+    /// The workers of a period.
+    pub fn workers(&self, period: Period, whose: Whose) -> Result<WorkersPast> {
+        let width = match period {
+            Period::Hour => Interval::MINUTE,
+            Period::Day => Interval::FIVE_MINUTES,
+            Period::Week | Period::Month => Interval::HOUR,
+        };
+        let range = self.back(period, width);
+        let names = WorkerGauges::of(whose);
+        let avg = |metric| self.buckets(metric, Of::All, range, width, Aggregation::Avg);
+        let (workers, threads, busy) = (avg(names.workers)?, avg(names.threads)?, avg(names.busy)?);
+        let of = Of::Whose(whose);
+        let ended = self.buckets(metrics::PROCESSED, of, range, width, Aggregation::Sum)?;
+        let moment = |start: TimestampMs| WorkerMoment {
+            start,
+            workers: workers.get(&start).copied(),
+            utilization: threads.get(&start).map(|all| {
+                let busy = busy.get(&start).copied().unwrap_or(0.0);
+                share(busy, *all)
+            }),
+            throughput: whole(ended.get(&start)),
+        };
+        let timeline = starts(range, width).map(moment).collect();
+        Ok(WorkersPast { totals: self.worker_totals(range, whose)?, timeline })
+    }
+
+    fn worker_totals(&self, range: TimeRange, whose: Whose) -> Result<WorkerTotals> {
+        let names = WorkerGauges::of(whose);
+        let total = |metric, of, aggregation| -> Result<f64> {
+            Ok(self.total(metric, of, range, aggregation)?.unwrap_or(0.0))
+        };
+        let gauge = |metric, aggregation| total(metric, Of::All, aggregation);
+        let count = |metric| -> Result<u64> {
+            Ok(whole(Some(&total(metric, Of::Whose(whose), Aggregation::Sum)?)))
+        };
+        let (threads, busy) =
+            (gauge(names.threads, Aggregation::Avg)?, gauge(names.busy, Aggregation::Avg)?);
+        Ok(WorkerTotals {
+            avg_workers: gauge(names.workers, Aggregation::Avg)?,
+            max_workers: gauge(names.workers, Aggregation::Max)?,
+            min_workers: gauge(names.workers, Aggregation::Min)?,
+            avg_utilization: share(busy, threads),
+            processed: count(metrics::PROCESSED)?,
+            failed: count(metrics::FAILED)?,
+            avg_memory_mb: gauge(names.memory, Aggregation::Avg)?,
+            max_memory_mb: gauge(names.memory_max, Aggregation::Max)?,
+        })
+    }
+
+    /// The deaths of a period of whole days, of which today is the last.
+    pub fn deaths(&self, period: Period, whose: Whose) -> Result<Deaths> {
+        let of = Of::Whose(whose);
+        let range = self.back(period, Interval::DAY);
+        let days = self.buckets(metrics::DIED, of, range, Interval::DAY, Aggregation::Sum)?;
+        let by_class = self.counts(metrics::DIED, of, range, metrics::CLASS)?;
+        Ok(Deaths {
+            total: by_class.iter().map(|(_, count)| count).sum(),
+            by_class,
+            by_error: self.counts(metrics::DIED, of, range, metrics::ERROR_CLASS)?,
+            days: starts(range, Interval::DAY).map(|day| (day, whole(days.get(&day)))).collect(),
+        })
+    }
+
+    /// So many whole buckets that the last one holds now.
+    fn back(&self, period: Period, width: Interval) -> TimeRange {
+        let last = self.now.floor_to(width);
+        self.until_now(TimestampMs((last.0 + width.ms() - period.ms()).max(0)))
+    }
+
+    fn until_now(&self, start: TimestampMs) -> TimeRange {
+        TimeRange { start: start.max(TimestampMs(0)), end: TimestampMs(self.now.0 + 1) }
+    }
+
+    fn buckets(
+        &self,
+        metric: &str,
+        of: Of<'_>,
+        range: TimeRange,
+        width: Interval,
+        aggregation: Aggregation,
+    ) -> Result<Buckets> {
+        let groups = self.query(metric, of, range, width, aggregation, &[])?;
+        let mut buckets = Buckets::new();
+        for group in groups {
+            let column = group.columns.into_iter().next().unwrap_or_default();
+            buckets.extend(group.starts.into_iter().zip(column));
+        }
+        Ok(buckets)
+    }
+
+    /// One number for all of a range.
+    fn total(
+        &self,
+        metric: &str,
+        of: Of<'_>,
+        range: TimeRange,
+        aggregation: Aggregation,
+    ) -> Result<Option<f64>> {
+        let width = Interval::from_ms(WHOLE_MS).unwrap_or(Interval::DAY);
+        Ok(self.buckets(metric, of, range, width, aggregation)?.into_values().next())
+    }
+
+    /// What was counted in all of a range, by a tag, the most frequent first.
+    fn counts(
+        &self,
+        metric: &str,
+        of: Of<'_>,
+        range: TimeRange,
+        tag: &str,
+    ) -> Result<Vec<(String, u64)>> {
+        let width = Interval::from_ms(WHOLE_MS).unwrap_or(Interval::DAY);
+        let groups = self.query(metric, of, range, width, Aggregation::Sum, &[tag])?;
+        let count = |group: Group| {
+            let key = group.key.into_iter().next().unwrap_or_default();
+            (key, whole(group.columns.first().and_then(|column| column.first())))
+        };
+        let mut counts: Vec<_> = groups.into_iter().map(count).collect();
+        counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Ok(counts)
+    }
+
+    /// The queues of the server's own work that a metric has series of.
+    fn own_queues(&self, metric: &str) -> Result<Vec<String>> {
+        match self.engine.tag_values(metric, metrics::QUEUE) {
+            Ok(queues) => {
+                Ok(queues.into_iter().map(|(name, _)| name).filter(|q| is_own(q)).collect())
+            }
+            Err(Error::Refused(Refusal::MetricNotFound(_))) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Groups of a metric; none of one that was never written by us.
+    fn query(
+        &self,
+        metric: &str,
+        of: Of<'_>,
+        range: TimeRange,
+        interval: Interval,
+        aggregation: Aggregation,
+        group_by: &[&str],
+    ) -> Result<Vec<Group>> {
+        let condition = match of {
+            Of::All | Of::Whose(Whose::All) => None,
+            Of::Queue(queue) => Some(TagCondition::AnyOf(vec![queue.to_owned()].into())),
+            Of::Whose(Whose::Users) => {
+                let own = self.own_queues(metric)?;
+                (!own.is_empty()).then_some(TagCondition::NoneOf(own.into()))
+            }
+        };
+        let filter =
+            condition.map(|condition| TagFilter { key: metrics::QUEUE.to_owned(), condition });
+        let query = MetricQuery {
+            metric: MetricName::new(metric).map_err(Refusal::from)?,
+            range,
+            interval,
+            aggregations: vec![aggregation],
+            filters: filter.into_iter().collect(),
+            group_by: group_by.iter().map(|key| (*key).to_owned()).collect(),
+        };
+        match self.engine.query(&query) {
+            Ok(found) => Ok(found.groups),
+            // A metric of another type is not ours: where a full disk keeps a start from deleting it, there is no history.
+            Err(Error::Refused(Refusal::MetricNotFound(_) | Refusal::Aggregation { .. })) => {
+                Ok(Vec::new())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Which series of a metric are meant.
+#[derive(Clone, Copy, Debug)]
+enum Of<'a> {
+    /// All.
+    All,
+    /// Those of one queue.
+    Queue(&'a str),
+    /// Those of the queues of some.
+    Whose(Whose),
+}
+
+/// The starts of the buckets of a range, ascending.
+fn starts(range: TimeRange, width: Interval) -> impl Iterator<Item = TimestampMs> {
+    let (first, end) = (range.start.floor_to(width).0, range.end.0);
+    (0..)
+        .map(move |n| first + n * width.ms())
+        .take_while(move |start| *start < end)
+        .map(TimestampMs)
+}
+
+/// A sum of counts as what it is.
+fn whole(sum: Option<&f64>) -> u64 {
+    sum.map_or(0, |sum| sum.round().max(0.0) as u64)
+}
+
+fn share(part: f64, all: f64) -> f64 {
+    if all > 0.0 { (part / all).clamp(0.0, 1.0) } else { 0.0 }
+}

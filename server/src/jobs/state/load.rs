@@ -1,0 +1,274 @@
+//! The machine as the disk tells it.
+//!
+//! The order of a queue comes back by sorting what its jobs say of their places; timers, counts and unique keys follow from
+//! the jobs. A lease ends at a time that the engine believed, a delay at a time of day: both become times of the steady clock, cut to
+//! the longest that they can be, so that a wrong clock takes no job from its holder and holds nothing up. A worker has its whole silence anew: it could not be heard while nobody listened. A finished job is
+//! kept for its whole time anew: a clock that is ahead at the start makes nothing too old.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use telltale_engine::{Engine, Records, Result, Table, TimestampMs};
+
+use super::dead::Grave;
+use super::job::{Hold, Job};
+use super::machine::State;
+use super::queues::Queue;
+use super::round::Now;
+use super::workers::Worker;
+use crate::limits;
+use crate::platform::ids::Ids;
+use crate::jobs::model::{DeadId, DeadJob, JobId, JobStatus, NewWorker, WorkerId};
+use crate::jobs::names::{ClassName, QueueName};
+use crate::jobs::settings::JobsSettings;
+use crate::jobs::stored::{
+    self, Damage, StoredBody, StoredDead, StoredDeadUnique, StoredJob, StoredQueue,
+    StoredQueueDeleted, StoredStatus, StoredWorker,
+};
+
+/// Longer than any lease can be: what a damaged or an old clock makes of one is cut to it.
+const LEASE_MS_MAX: i64 = limits::JOB_TIMEOUT_SECONDS_MAX as i64 * 1_000;
+
+/// What was read.
+#[derive(Debug)]
+pub(in crate::jobs) struct Loaded {
+    pub(in crate::jobs) state: State,
+    /// What could not be read, one line each.
+    pub(in crate::jobs) damaged: Vec<String>,
+}
+
+/// What is known only when all jobs were read.
+#[derive(Debug, Default)]
+struct Places {
+    /// By queue: place and job.
+    ready: HashMap<u32, Vec<(i64, JobId)>>,
+    finished: Vec<(i64, JobId)>,
+}
+
+impl State {
+    /// Reads all tables but those of bodies and failures.
+    pub(in crate::jobs) fn load(
+        engine: &Engine,
+        settings: JobsSettings,
+        ids: Arc<Ids>,
+        seed: u64,
+        now: Now,
+    ) -> Result<Loaded> {
+        let records = engine.records();
+        let tokens = records.get(stored::META, stored::TOKENS_KEY)?;
+        let tokens = tokens.map(|bytes| stored::decode::<u64>(&bytes)).transpose();
+        // Without its end the tokens could begin again: nothing may be handed out then.
+        let tokens = tokens.map_err(|damage| {
+            telltale_engine::Error::Corrupt(format!("tokens of jobs: {damage}"))
+        })?;
+        let state = Self::new(settings, ids, seed, tokens.unwrap_or(1));
+        let mut loaded = Loaded { state, damaged: Vec::new() };
+        let queue = stored::decode_with::<StoredQueue, StoredQueueDeleted>;
+        loaded.each(records, stored::QUEUES, queue, Self::load_queue)?;
+        let worker = |bytes: &[u8]| stored::decode::<StoredWorker>(bytes);
+        loaded.each(records, stored::WORKERS, worker, |state, key, worker| {
+            state.load_worker(key, worker, now)
+        })?;
+        let mut places = Places::default();
+        let job = |bytes: &[u8]| stored::decode::<StoredJob>(bytes);
+        loaded.each(records, stored::STATES, job, |state, key, job| {
+            state.load_job(key, job, now, &mut places)
+        })?;
+        let dead = stored::decode_with::<StoredDead, StoredDeadUnique>;
+        loaded.each(records, stored::DEAD, dead, Self::load_dead)?;
+        loaded.state.take_places(places, now);
+        loaded.state.free_numbers();
+        loaded.state.read_classes(records);
+        Ok(loaded)
+    }
+
+    fn load_queue(
+        &mut self,
+        key: &[u8],
+        (queue, deleted): (StoredQueue, Option<StoredQueueDeleted>),
+    ) -> Option<()> {
+        let number = u32::from_be_bytes(key.try_into().ok()?);
+        if number as usize >= limits::QUEUES_MAX {
+            return None;
+        }
+        let name = QueueName::stored(&queue.name);
+        // Earlier versions let users pause the queues of our own work, and nobody can resume them.
+        let paused_ms = queue.paused_ms.filter(|_| !name.is_own());
+        let mut queue = Queue::new(name, paused_ms);
+        queue.is_deleted = deleted.is_some_and(|deleted| deleted.is_deleted);
+        self.queues.put(number, queue);
+        Some(())
+    }
+
+    /// No queue vanishes that something refers to. Where the record of one is damaged, what refers to it gets one with a name of
+    /// its own.
+    fn find_queue(&mut self, number: u32) -> Option<&Queue> {
+        if number as usize >= limits::QUEUES_MAX {
+            return None;
+        }
+        if self.queues.get(number).is_none() {
+            let name = QueueName::stored(&format!("damaged-{number}"));
+            self.queues.put(number, Queue::new(name, None));
+        }
+        self.queues.get(number)
+    }
+
+    fn load_worker(&mut self, key: &[u8], stored: StoredWorker, now: Now) -> Option<()> {
+        let id = WorkerId::from_key(key)?;
+        let mut queues = Vec::with_capacity(stored.queues.len());
+        for number in &stored.queues {
+            queues.push((*number, self.find_queue(*number)?.name.clone()));
+        }
+        // Earlier versions let workers of users work our own queues beside others.
+        if queues.iter().any(|(_, name)| !name.is_own()) {
+            queues.retain(|(_, name)| !name.is_own());
+        }
+        let (numbers, names): (Vec<u32>, Vec<QueueName>) = queues.into_iter().unzip();
+        numbers.iter().for_each(|number| self.queues.of_mut(*number).workers += 1);
+        let about = NewWorker {
+            hostname: stored.hostname.as_str().into(),
+            pid: stored.pid,
+            queues: names,
+            concurrency: stored.concurrency,
+        };
+        let by_ms = now.steady_ms + self.settings.worker_silence_ms;
+        self.timers.expect(by_ms, id);
+        self.workers.insert(id, Worker::new(about, numbers.into(), stored, by_ms));
+        Some(())
+    }
+
+    fn load_job(
+        &mut self,
+        key: &[u8],
+        stored: StoredJob,
+        now: Now,
+        places: &mut Places,
+    ) -> Option<()> {
+        let id = JobId::from_key(key)?;
+        let job = Job::from_stored(&stored);
+        self.find_queue(job.queue)?;
+        match stored.status {
+            StoredStatus::Ready { order, .. } => {
+                places.ready.entry(job.queue).or_default().push((order, id));
+            }
+            StoredStatus::Scheduled { due_ms } => {
+                self.queues.count(job.queue, job.status, 1);
+                self.timers.schedule(due_ms, id);
+            }
+            StoredStatus::Retrying { due_ms } => {
+                self.queues.count(job.queue, job.status, 1);
+                let longest_ms = self.settings.longest_retry_delay_ms(job.failures);
+                let left_ms = due_ms.saturating_sub(now.wall.0).clamp(0, longest_ms);
+                self.timers.delay_retry(now.steady_ms.saturating_add(left_ms), id);
+            }
+            StoredStatus::Running { worker, token, lease_ends_ms, .. } => {
+                let left_ms = lease_ends_ms.saturating_sub(now.believed.0).clamp(0, LEASE_MS_MAX);
+                let hold = Hold {
+                    worker: WorkerId(worker),
+                    token,
+                    ends_steady_ms: now.steady_ms + left_ms,
+                    ends_wall_ms: now.wall.0.saturating_add(left_ms),
+                    class: None,
+                };
+                self.hold(id, job, hold);
+            }
+            StoredStatus::Completed { at_ms, token } => {
+                self.queues.count(job.queue, job.status, 1);
+                places.finished.push((at_ms, id));
+                self.finished.tokens.insert(id, token);
+            }
+        }
+        if let Some(key) = stored.unique {
+            self.unique.holders.insert(key, id);
+            self.unique.keys.insert(id, key);
+        }
+        self.jobs.insert(id, job);
+        Some(())
+    }
+
+    fn load_dead(
+        &mut self,
+        key: &[u8],
+        (stored, unique): (StoredDead, Option<StoredDeadUnique>),
+    ) -> Option<()> {
+        let queue = self.find_queue(stored.queue)?.name.clone();
+        let id = DeadId::from_key(key)?;
+        self.queues.count(stored.queue, JobStatus::Dead, 1);
+        let dead = DeadJob {
+            id,
+            job: JobId(stored.job),
+            class: ClassName::stored(&stored.class),
+            queue,
+            error_class: ClassName::stored(&stored.error_class),
+            attempts: stored.attempts,
+            first_failed_at: TimestampMs(stored.first_failed_ms),
+            died_at: TimestampMs(stored.died_ms),
+        };
+        let (max_attempts, timeout_seconds) = (stored.max_attempts, stored.timeout_seconds);
+        let unique = unique.map(|unique| unique.key);
+        self.dead.insert(Grave { dead, max_attempts, timeout_seconds, unique });
+        Some(())
+    }
+
+    fn take_places(&mut self, places: Places, now: Now) {
+        let mut waiting = 0;
+        for (number, mut ready) in places.ready {
+            ready.sort_unstable();
+            let queue = self.queues.of_mut(number);
+            queue.front = ready.first().map_or(-1, |(order, _)| order - 1);
+            queue.back = ready.last().map_or(0, |(order, _)| order + 1);
+            queue.ready = ready.len();
+            waiting += ready.len();
+            queue.order = ready.into_iter().map(|(_, id)| id).collect();
+        }
+        self.queues.waiting += waiting;
+        let mut finished = places.finished;
+        finished.sort_unstable();
+        let until_ms = now.steady_ms.saturating_add(self.settings.finished_keep_ms);
+        self.finished.order = finished.into_iter().map(|(_, id)| (until_ms, id)).collect();
+    }
+
+    /// Numbers of queues that vanished are given to others.
+    fn free_numbers(&mut self) {
+        let end = u32::try_from(self.queues.numbers_end()).unwrap_or(u32::MAX);
+        let free: Vec<u32> = (0..end).filter(|number| self.queues.get(*number).is_none()).collect();
+        self.queues.vacancies.set_free(free.into_iter());
+    }
+
+    /// What the jobs that workers hold are called; one that cannot be read stays without a name.
+    fn read_classes(&mut self, records: &Records) {
+        let ids: Vec<JobId> = self.holds.keys().copied().collect();
+        let keys: Vec<[u8; 16]> = ids.iter().map(|id| id.key()).collect();
+        for (id, body) in ids.into_iter().zip(records.get_many(stored::BODIES, &keys)) {
+            let Ok(Some(body)) = body else { continue };
+            let Ok(body) = stored::decode::<StoredBody<'_>>(&body) else { continue };
+            if let Some(hold) = self.holds.get_mut(&id) {
+                hold.class = Some(ClassName::stored(body.class));
+            }
+        }
+    }
+}
+
+impl Loaded {
+    /// Hands every record of a table to `take`; what it does not take is damaged.
+    fn each<T>(
+        &mut self,
+        records: &Records,
+        table: Table,
+        decode: fn(&[u8]) -> std::result::Result<T, Damage>,
+        mut take: impl FnMut(&mut State, &[u8], T) -> Option<()>,
+    ) -> Result<()> {
+        let Self { state, damaged } = self;
+        let gap = records.read_all(table, |key, value| {
+            let taken = decode(value).map(|record| take(state, key, record));
+            let why = match taken {
+                Ok(Some(())) => return,
+                Ok(None) => "no such record can be".to_owned(),
+                Err(damage) => damage.to_string(),
+            };
+            damaged.push(format!("{} {key:02x?}: {why}", table.name()));
+        })?;
+        damaged.extend(gap);
+        Ok(())
+    }
+}

@@ -1,0 +1,260 @@
+//! Random histories of the machine beside a model that does everything the slow way, and the same machine read from disk.
+
+mod model;
+mod purge;
+mod vacancies;
+mod verbs;
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use telltale_engine::{Clock, Engine, Options, TimestampMs};
+use tempfile::TempDir;
+
+use self::model::{Model, QUEUES};
+use super::*;
+use crate::platform::ids::Ids;
+use crate::jobs::model::{
+    FailureReport, JobId, JobStatus, NewJob, NewWorker, Vitals, WorkerId, WorkerStatus,
+};
+use crate::jobs::names::{ClassName, QueueName, UniqueKey};
+use crate::jobs::settings::JobsSettings;
+
+/// When histories begin.
+const START_MS: i64 = 1_700_000_000_000;
+
+/// What happens next. Numbers choose among what there is.
+#[derive(Clone, Debug)]
+enum Step {
+    Enqueue { queue: usize, in_ms: i64, max_attempts: u16, unique: Option<u8>, timeout_s: u32 },
+    Delete(usize),
+    Register { queues: Vec<usize> },
+    Heartbeat(usize),
+    Restrict(usize, bool),
+    Deregister(usize),
+    Fetch { worker: usize, limit: u32 },
+    Ack { job: usize, stale: bool },
+    Fail { job: usize, stale: bool },
+    Extend { job: usize, seconds: u32 },
+    GiveBack(usize),
+    Pause(usize),
+    Resume(usize),
+    Purge(usize),
+    Pass { ms: i64 },
+    Jump { ms: i64 },
+    Reload,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let n = any::<usize>;
+    let queue = || 0..QUEUES.len();
+    prop_oneof![
+        12 => (queue(), prop_oneof![3 => Just(0), 1 => 1..200_000_i64], 1..4_u16, prop::option::weighted(0.3, 0..4_u8), 1..100_u32)
+            .prop_map(|(queue, in_ms, max_attempts, unique, timeout_s)| Step::Enqueue { queue, in_ms, max_attempts, unique, timeout_s }),
+        1 => n().prop_map(Step::Delete),
+        2 => prop::sample::subsequence(vec![0, 1, 2], 1..=3).prop_shuffle().prop_map(|queues| Step::Register { queues }),
+        3 => n().prop_map(Step::Heartbeat),
+        1 => (n(), any::<bool>()).prop_map(|(worker, stop)| Step::Restrict(worker, stop)),
+        1 => n().prop_map(Step::Deregister),
+        12 => (n(), 1..4_u32).prop_map(|(worker, limit)| Step::Fetch { worker, limit }),
+        5 => (n(), prop::bool::weighted(0.2)).prop_map(|(job, stale)| Step::Ack { job, stale }),
+        5 => (n(), prop::bool::weighted(0.2)).prop_map(|(job, stale)| Step::Fail { job, stale }),
+        1 => (n(), 1..200_u32).prop_map(|(job, seconds)| Step::Extend { job, seconds }),
+        1 => n().prop_map(Step::GiveBack),
+        1 => queue().prop_map(Step::Pause),
+        2 => queue().prop_map(Step::Resume),
+        1 => queue().prop_map(Step::Purge),
+        6 => (1..60_000_i64).prop_map(|ms| Step::Pass { ms }),
+        1 => (-100_000_000..100_000_000_i64).prop_map(|ms| Step::Jump { ms }),
+        2 => Just(Step::Reload),
+    ]
+}
+
+/// The machine and the model side by side.
+struct Pair {
+    _dir: TempDir,
+    engine: Engine,
+    settings: JobsSettings,
+    ids: Arc<Ids>,
+    clock: Clock,
+    steady_ms: i64,
+    state: State,
+    model: Model,
+    last_token: u64,
+}
+
+fn settings() -> JobsSettings {
+    JobsSettings {
+        lease_ms: 50_000,
+        worker_silence_ms: 60_000,
+        retry_jitter_seconds: 0,
+        finished_max: 10,
+        dead_max: 5,
+        ..JobsSettings::default()
+    }
+}
+
+impl Pair {
+    fn open() -> Self {
+        let dir = TempDir::new().unwrap();
+        let engine =
+            Engine::open(dir.path(), Options { cache_bytes: 8 << 20, ..Options::default() })
+                .unwrap();
+        let clock = Clock::manual(TimestampMs(START_MS));
+        let ids = Arc::new(Ids::new(clock.clone()).unwrap());
+        let state = State::new(settings(), Arc::clone(&ids), 7, 1);
+        let model = Model::new(settings(), START_MS);
+        Self {
+            _dir: dir,
+            engine,
+            settings: settings(),
+            ids,
+            clock,
+            steady_ms: 0,
+            state,
+            model,
+            last_token: 0,
+        }
+    }
+
+    fn now(&self) -> Now {
+        let wall = self.clock.now();
+        Now { wall, believed: wall, steady_ms: self.steady_ms }
+    }
+
+    /// A round: time passes, something happens, and the disk knows.
+    fn round<T>(&mut self, work: impl FnOnce(&mut State, &mut Round) -> T) -> T {
+        let mut round = Round::new(self.now());
+        assert!(!self.state.tick(&mut round), "there is never more due than one round takes");
+        let outcome = work(&mut self.state, &mut round);
+        self.engine.records().write(round.batch).unwrap();
+        outcome
+    }
+
+    fn pass(&mut self, ms: i64) {
+        self.clock.set(TimestampMs(self.clock.now().0 + ms));
+        self.steady_ms += ms;
+        self.model.pass(ms);
+    }
+
+    /// The wall clock is set; nothing else moves.
+    fn jump(&mut self, ms: i64) {
+        self.clock.set(TimestampMs((self.clock.now().0 + ms).max(1)));
+        self.model.jump_to(self.clock.now().0);
+    }
+
+    fn reload(&mut self) {
+        let loaded = State::load(&self.engine, self.settings, Arc::clone(&self.ids), 7, self.now());
+        let loaded = loaded.unwrap();
+        assert_eq!(loaded.damaged, Vec::<String>::new());
+        self.state = loaded.state;
+        self.model.restart();
+    }
+
+    /// Compares all that can be seen.
+    fn compare(&mut self) {
+        self.round(|_, _| ());
+        self.model.tick();
+        for (number, name) in QUEUES.iter().enumerate() {
+            let Some(known) = self.state.queues.by_name.get(*name) else { continue };
+            let queue = self.state.queues.of(*known);
+            let is_ready = |id: &&JobId| {
+                self.state.jobs.get(id).is_some_and(|job| job.status == JobStatus::Ready)
+            };
+            let order: Vec<JobId> = queue.order.iter().filter(is_ready).copied().collect();
+            assert_eq!(order, self.model.order(number), "{name}");
+            assert_eq!(queue.ready, order.len(), "{name}");
+            let counts = (queue.scheduled, queue.retrying, queue.running);
+            assert_eq!(counts, self.model.counts(number), "{name}");
+            assert_eq!(queue.paused_ms.is_some(), self.model.is_paused(number), "{name}");
+        }
+        for (id, expected) in self.model.jobs() {
+            let found = self.state.job(id).map(|job| (job.status, job.attempts));
+            assert_eq!(found, expected, "{id}");
+        }
+        assert!(self.state.workers.keys().copied().eq(self.model.workers()));
+        assert_eq!(self.state.holds.len(), self.model.running());
+        assert_eq!(self.state.unique.holders.len(), self.state.unique.keys.len());
+    }
+
+    fn run(&mut self, step: Step) {
+        match step {
+            Step::Pass { ms } => self.pass(ms),
+            Step::Jump { ms } => self.jump(ms),
+            Step::Reload => self.reload(),
+            other => self.act(other),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn every_history_is_as_the_slow_model_says_and_as_the_disk_says(steps in prop::collection::vec(step(), 1..120)) {
+        let mut pair = Pair::open();
+        for step in steps {
+            pair.run(step);
+            pair.compare();
+        }
+        pair.reload();
+        pair.compare();
+    }
+}
+
+const ENQUEUE: Step =
+    Step::Enqueue { queue: 0, in_ms: 0, max_attempts: 3, unique: None, timeout_s: 10 };
+
+#[test]
+fn jobs_whose_leases_end_together_come_back_in_their_order() {
+    let mut pair = Pair::open();
+    (0..3).for_each(|_| pair.run(ENQUEUE));
+    let order = pair.model.order(0);
+    pair.run(Step::Register { queues: vec![0] });
+    pair.run(Step::Fetch { worker: 0, limit: 3 });
+    assert!(pair.model.order(0).is_empty());
+    pair.run(Step::Pass { ms: 10_000 });
+    pair.compare();
+    assert_eq!(pair.model.order(0), order);
+}
+
+#[test]
+fn ids_of_jobs_that_left_do_not_pile_up() {
+    let mut pair = Pair::open();
+    (0..300).for_each(|_| pair.run(ENQUEUE));
+    (1..299).for_each(|number| pair.run(Step::Delete(number)));
+    let last = pair.model.order(0)[1];
+    let order = |pair: &Pair| pair.state.queues.of(0).order.clone();
+    assert!(order(&pair).len() < 100, "{}", order(&pair).len());
+    pair.run(Step::Delete(0));
+    assert_eq!(order(&pair).front(), Some(&last), "nobody walks over what left");
+    pair.compare();
+}
+
+#[test]
+fn a_heartbeat_is_stored_when_it_tells_something_new_and_else_once_a_minute() {
+    let mut pair = Pair::open();
+    pair.run(Step::Register { queues: vec![0] });
+    let id = pair.model.choose_worker(0).unwrap();
+    let mut is_stored = |after_ms: i64, vitals| {
+        pair.clock.set(TimestampMs(pair.clock.now().0 + after_ms));
+        let mut round = Round::new(pair.now());
+        pair.state.heartbeat(id, vitals, &mut round).unwrap();
+        !round.batch.is_empty()
+    };
+    let vitals = |n: u32| Vitals {
+        busy_threads: Some(n),
+        memory_mb: Some(f64::from(n)),
+        cpu_percent: Some(f64::from(n) / 2.0),
+    };
+    assert!(!is_stored(15_000, Vitals::default()));
+    assert!(is_stored(15_000, vitals(1)), "nothing was known before");
+    for n in 2..5 {
+        assert!(!is_stored(15_000, vitals(n)), "{n}");
+    }
+    assert!(!is_stored(14_999, Vitals::default()));
+    assert!(is_stored(1, vitals(5)), "a minute is over");
+    assert!(!is_stored(-59_999, vitals(6)));
+    assert!(is_stored(-1, vitals(7)), "the clock was set back");
+    assert!(!is_stored(15_000, vitals(8)));
+}

@@ -1,0 +1,126 @@
+//! Kinds of work, and items of them.
+
+use std::marker::PhantomData;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use telltale_engine::TimestampMs;
+
+use crate::limits;
+use crate::jobs::{
+    ClassName, Enqueued, FailureReport, Jobs, JobsError, NewJob, QueueName, UniqueKey,
+};
+
+/// Seconds that an item is held for longer than it may take, so that who took too long is told so before the item is taken
+/// away.
+pub(super) const SPARE_SECONDS: u32 = 10;
+
+/// A kind of work whose items are `T`.
+#[derive(Debug)]
+pub struct WorkKind<T> {
+    /// The class of its jobs.
+    pub class: &'static str,
+    /// Where they wait.
+    pub queue: &'static str,
+    /// How often an item is tried.
+    pub max_attempts: u16,
+    /// Seconds that an item may take; then the attempt has failed.
+    pub timeout_seconds: u32,
+    item: PhantomData<fn(T)>,
+}
+
+/// Why an item was not done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{class}: {message}")]
+pub struct WorkError {
+    class: String,
+    message: String,
+}
+
+impl<T: Serialize + DeserializeOwned> WorkKind<T> {
+    /// A kind whose items are tried five times for five minutes each.
+    pub const fn new(class: &'static str, queue: &'static str) -> Self {
+        Self { class, queue, max_attempts: 5, timeout_seconds: 300, item: PhantomData }
+    }
+
+    /// How often an item is tried.
+    #[must_use]
+    pub const fn attempts(mut self, max_attempts: u16) -> Self {
+        self.max_attempts = max_attempts;
+        self
+    }
+
+    /// Seconds that an item may take.
+    #[must_use]
+    pub const fn timeout_seconds(mut self, seconds: u32) -> Self {
+        self.timeout_seconds = seconds;
+        self
+    }
+
+    /// Hands an item in. It is on disk when this returns.
+    pub async fn hand_in(&self, jobs: &Jobs, item: &T) -> Result<Enqueued, JobsError> {
+        let job = self.job(item, None, None)?;
+        jobs.enqueue(jobs.draft(job), None).await
+    }
+
+    /// Hands an item in that is to be done at a time.
+    pub async fn hand_in_for(
+        &self,
+        jobs: &Jobs,
+        item: &T,
+        run_at: TimestampMs,
+    ) -> Result<Enqueued, JobsError> {
+        let job = self.job(item, Some(run_at), None)?;
+        jobs.enqueue(jobs.draft(job), None).await
+    }
+
+    /// Hands an item in unless one with the same key is there and not finished. Answers whether it did. Blocks.
+    pub fn hand_in_once(&self, jobs: &Jobs, item: &T, key: &str) -> Result<bool, JobsError> {
+        let job = self.job(item, None, Some(UniqueKey::new(key)?))?;
+        match jobs.enqueue_blocking(jobs.draft(job)) {
+            Ok(_) => Ok(true),
+            Err(JobsError::NotUnique(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn job(
+        &self,
+        item: &T,
+        run_at: Option<TimestampMs>,
+        unique: Option<UniqueKey>,
+    ) -> Result<NewJob, JobsError> {
+        let arguments = serde_json::to_string(item)
+            .map_err(|error| JobsError::Failed(format!("{}: {error}", self.class)))?;
+        if arguments.len() > limits::JOB_ARGUMENTS_BYTES_MAX || !arguments.starts_with('{') {
+            let message = format!("an item of {} is no object of 64 KiB", self.class);
+            return Err(JobsError::Failed(message));
+        }
+        Ok(NewJob {
+            class: ClassName::new(self.class)?,
+            queue: QueueName::own(self.queue)?,
+            arguments: arguments.into(),
+            run_at,
+            max_attempts: self.max_attempts,
+            unique,
+            timeout_seconds: Some(self.timeout_seconds.saturating_add(SPARE_SECONDS)),
+        })
+    }
+}
+
+impl WorkError {
+    /// A failure of this class.
+    pub fn new(class: &str, message: impl std::fmt::Display) -> Self {
+        Self { class: class.to_owned(), message: message.to_string() }
+    }
+
+    pub(super) fn report(&self) -> FailureReport {
+        FailureReport::new(&self.class, &self.message, Vec::new())
+    }
+}
+
+impl From<JobsError> for WorkError {
+    fn from(error: JobsError) -> Self {
+        Self::new("Jobs", error)
+    }
+}

@@ -1,0 +1,207 @@
+//! A workshop at work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use telltale_engine::{Clock, Engine, Options};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+use tokio::sync::{mpsc, watch};
+
+use super::kind::SPARE_SECONDS;
+use super::*;
+use crate::platform::ids::Ids;
+use crate::jobs::{DeadFilter, JobStatus, Jobs, JobsSettings, Whose, WorkerStatus};
+use crate::platform::ticks::Ticks;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Note {
+    text: String,
+}
+
+const NOTES: WorkKind<Note> = WorkKind::new("test.note", "telltale").attempts(1);
+const SHORT: WorkKind<Note> =
+    WorkKind::new("test.short", "telltale").attempts(1).timeout_seconds(1);
+const OTHER: WorkKind<Note> = WorkKind::new("test.other", "telltale").attempts(1);
+
+/// Jobs, and a workshop that tells what it did.
+struct House {
+    _dir: TempDir,
+    jobs: Arc<Jobs>,
+    runtime: Runtime,
+    begun: mpsc::UnboundedReceiver<String>,
+    done: mpsc::UnboundedReceiver<String>,
+    end: watch::Sender<bool>,
+    workshop: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl House {
+    /// Every note is done when `gate` lets it.
+    fn open(gate: watch::Receiver<bool>) -> Self {
+        Self::with(gate, JobsSettings::default(), Duration::from_secs(30))
+    }
+
+    fn with(gate: watch::Receiver<bool>, settings: JobsSettings, drain: Duration) -> Self {
+        let dir = TempDir::new().unwrap();
+        let engine =
+            Engine::open(dir.path(), Options { cache_bytes: 16 << 20, ..Options::default() });
+        let clock = Clock::system();
+        let ids = Arc::new(Ids::new(clock.clone()).unwrap());
+        let jobs = Jobs::open(engine.unwrap(), clock, Ticks::system(), ids, settings);
+        let jobs = Arc::new(jobs.unwrap());
+        let (begin, begun) = mpsc::unbounded_channel();
+        let (tell, done) = mpsc::unbounded_channel();
+        let workshop = Workshop::new().queue("telltale", 2);
+        let workshop = workshop.on(&SHORT, |_| std::future::pending());
+        let workshop = workshop.on(&NOTES, move |note: Note| {
+            begin.send(note.text.clone()).unwrap();
+            let (tell, mut gate) = (tell.clone(), gate.clone());
+            async move {
+                gate.wait_for(|open| *open).await.unwrap();
+                match note.text.as_str() {
+                    "panic" => panic!("as told"),
+                    "fail" => return Err(WorkError::new("Told", "to fail")),
+                    _ => tell.send(note.text).unwrap(),
+                }
+                Ok(())
+            }
+        });
+        let runtime = Runtime::new().unwrap();
+        let (end, ending) = watch::channel(false);
+        let run = workshop.run(Arc::clone(&jobs), ending, drain);
+        let workshop = Some(runtime.spawn(run));
+        Self { _dir: dir, jobs, runtime, begun, done, end, workshop }
+    }
+
+    fn hand_in(&self, text: &str) -> crate::jobs::JobId {
+        let note = Note { text: text.to_owned() };
+        self.runtime.block_on(NOTES.hand_in(&self.jobs, &note)).unwrap().id
+    }
+
+    /// Ends the workshop, and waits until it has.
+    fn end(&mut self) {
+        self.end.send_replace(true);
+        let workshop = self.workshop.take().unwrap();
+        self.runtime.block_on(workshop).unwrap();
+    }
+
+    /// The error classes of the dead jobs, once there are so many.
+    fn dead(&self, count: usize) -> Vec<String> {
+        self.runtime.block_on(async {
+            loop {
+                let filter = DeadFilter { whose: Whose::All, ..DeadFilter::default() };
+                let page = self.jobs.dead_jobs(filter, 0, 10).await.unwrap();
+                if page.total == count {
+                    return page
+                        .jobs
+                        .iter()
+                        .rev()
+                        .map(|job| job.dead.error_class.to_string())
+                        .collect();
+                }
+            }
+        })
+    }
+}
+
+#[test]
+fn items_are_done_and_failures_are_found_among_the_dead() {
+    let (_open, gate) = watch::channel(true);
+    let mut house = House::open(gate);
+    let id = house.hand_in("one");
+    assert_eq!(house.done.blocking_recv().as_deref(), Some("one"));
+    house.hand_in("fail");
+    assert_eq!(house.dead(1), ["Told"]);
+    house.hand_in("panic");
+    assert_eq!(house.dead(2), ["Told", "Panic"]);
+    let note = Note { text: String::new() };
+    house.runtime.block_on(OTHER.hand_in(&house.jobs, &note)).unwrap();
+    assert_eq!(house.dead(3), ["Told", "Panic", "UnknownClass"]);
+    house.end();
+    assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Completed);
+    assert!(house.runtime.block_on(house.jobs.workers()).unwrap().is_empty(), "it has left");
+}
+
+#[test]
+fn an_item_with_a_key_is_handed_in_once() {
+    let (open, gate) = watch::channel(false);
+    let mut house = House::open(gate);
+    let note = Note { text: "once".to_owned() };
+    let results = Mutex::new(Vec::new());
+    for _ in 0..3 {
+        results.lock().push(NOTES.hand_in_once(&house.jobs, &note, "key").unwrap());
+    }
+    assert_eq!(results.into_inner(), [true, false, false]);
+    open.send_replace(true);
+    assert_eq!(house.done.blocking_recv().as_deref(), Some("once"));
+    house.end();
+    assert!(house.done.try_recv().is_err());
+}
+
+#[test]
+fn what_was_begun_is_finished_before_the_end() {
+    let (open, gate) = watch::channel(false);
+    let mut house = House::open(gate);
+    let id = house.hand_in("slow");
+    assert_eq!(house.begun.blocking_recv().as_deref(), Some("slow"));
+    house.end.send_replace(true);
+    open.send_replace(true);
+    house.end();
+    assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Completed);
+}
+
+#[test]
+fn it_is_seen_as_a_worker_with_its_process_and_obeys() {
+    let (_open, gate) = watch::channel(true);
+    let mut house = House::open(gate);
+    house.hand_in("one");
+    assert_eq!(house.done.blocking_recv().as_deref(), Some("one"));
+    let worker = house.runtime.block_on(house.jobs.workers()).unwrap().remove(0);
+    assert_eq!(worker.about.pid, Some(std::process::id()));
+    assert_eq!(worker.about.concurrency, 2);
+    assert!(!worker.about.hostname.is_empty());
+    house.runtime.block_on(house.jobs.restrict(worker.id, WorkerStatus::Stopping)).unwrap();
+    let id = house.hand_in("two");
+    assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Ready);
+    house.end();
+    assert!(house.done.try_recv().is_err(), "it began nothing more");
+}
+
+#[test]
+fn an_item_that_takes_too_long_fails_before_it_is_taken_away() {
+    let (_open, gate) = watch::channel(true);
+    let mut house = House::open(gate);
+    let note = Note { text: String::new() };
+    let ticks = Ticks::system();
+    house.runtime.block_on(SHORT.hand_in(&house.jobs, &note)).unwrap();
+    assert_eq!(house.dead(1), ["TimedOut"]);
+    let took = ticks.elapsed();
+    let held = Duration::from_secs((SHORT.timeout_seconds + SPARE_SECONDS).into());
+    assert!(took >= Duration::from_secs(SHORT.timeout_seconds.into()), "{took:?}");
+    assert!(took < held / 2, "what is to spare is not used: {took:?}");
+    house.end();
+}
+
+#[test]
+fn who_is_told_to_stop_is_heard_of_until_it_is_done_and_hears_that_the_server_ends() {
+    let (open, gate) = watch::channel(false);
+    let settings = JobsSettings { worker_silence_ms: 1_000, ..JobsSettings::default() };
+    let mut house = House::with(gate, settings, Duration::ZERO);
+    let (slow, stuck) = (house.hand_in("slow"), house.hand_in("stuck"));
+    assert!(house.begun.blocking_recv().is_some());
+    assert!(house.begun.blocking_recv().is_some(), "both");
+    let worker = house.runtime.block_on(house.jobs.workers()).unwrap().remove(0).id;
+    house.runtime.block_on(async {
+        house.jobs.restrict(worker, WorkerStatus::Stopping).await.unwrap();
+        // Longer than it may be silent.
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        assert_eq!(house.jobs.job(slow).await.unwrap().0.attempts, 1);
+        assert!(house.jobs.worker(worker).await.is_ok());
+    });
+    // With no time to end what it does, it leaves at once.
+    house.end();
+    assert_eq!(house.runtime.block_on(house.jobs.job(stuck)).unwrap().0.status, JobStatus::Ready);
+    drop(open);
+}

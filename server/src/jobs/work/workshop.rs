@@ -1,0 +1,122 @@
+//! The workshop: which kinds of work this process does, with what, and how many at once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::kind::{WorkError, WorkKind};
+use super::worker::{PAUSE, Worker};
+use crate::jobs::Jobs;
+
+/// An item at work.
+pub(super) type Doing = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send>>;
+/// What does the items of one kind.
+pub(super) struct Handler {
+    /// StartTime an item, given as JSON.
+    pub(super) begin: Box<dyn Fn(&str) -> Doing + Send + Sync>,
+    /// How long an item may take.
+    pub(super) timeout: Duration,
+}
+
+/// What does which kind of work.
+#[derive(Default)]
+pub struct Workshop {
+    /// By class.
+    handlers: HashMap<&'static str, Handler>,
+    /// Items done at once, by queue.
+    queues: BTreeMap<&'static str, u32>,
+}
+
+impl Workshop {
+    /// A workshop that does nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// So many items of a queue are done at once; one unless said.
+    #[must_use]
+    pub fn queue(mut self, queue: &'static str, concurrency: u32) -> Self {
+        self.queues.insert(queue, concurrency.max(1));
+        self
+    }
+
+    /// Items of a kind are done so.
+    #[must_use]
+    pub fn on<T, Work>(
+        mut self,
+        kind: &WorkKind<T>,
+        work: impl Fn(T) -> Work + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        Work: Future<Output = Result<(), WorkError>> + Send + 'static,
+    {
+        let begin = move |arguments: &str| -> Doing {
+            match serde_json::from_str::<T>(arguments) {
+                Ok(item) => Box::pin(work(item)),
+                Err(error) => {
+                    let error = WorkError::new("InvalidArguments", error);
+                    Box::pin(std::future::ready(Err(error)))
+                }
+            }
+        };
+        let timeout = Duration::from_secs(u64::from(kind.timeout_seconds));
+        self.handlers.insert(kind.class, Handler { begin: Box::new(begin), timeout });
+        self.queues.entry(kind.queue).or_insert(1);
+        self
+    }
+
+    /// Works until `ending` turns true, and then ends what it has begun, for `drain` at most.
+    pub async fn run(self, jobs: Arc<Jobs>, ending: watch::Receiver<bool>, drain: Duration) {
+        let handlers = Arc::new(self.handlers);
+        let mut workers = JoinSet::new();
+        for (queue, concurrency) in self.queues {
+            let (jobs, handlers) = (Arc::clone(&jobs), Arc::clone(&handlers));
+            let ending = ending.clone();
+            let make = move || Worker::new(queue, concurrency, &jobs, &handlers);
+            workers.spawn(keep_working(queue, make, ending, drain));
+        }
+        while workers.join_next().await.is_some() {}
+    }
+}
+
+/// Works with one worker after the other: one that dies is lost to the ledger like any other, which hands its jobs out again.
+async fn keep_working(
+    queue: &'static str,
+    make: impl Fn() -> Worker,
+    mut ending: watch::Receiver<bool>,
+    drain: Duration,
+) {
+    loop {
+        let working = tokio::spawn(make().run(ending.clone(), drain));
+        match working.await {
+            Ok(()) => return,
+            Err(died) => {
+                tracing::error!(queue, %died, "a worker of this process died; another begins")
+            }
+        }
+        tokio::select! {
+            // A sender that is gone means the same as being told.
+            _ = ending.wait_for(|end| *end) => return,
+            () = sleep(PAUSE) => {}
+        }
+    }
+}
+
+impl fmt::Debug for Workshop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workshop")
+            .field("classes", &self.handlers.keys())
+            .field("queues", &self.queues)
+            .finish()
+    }
+}
