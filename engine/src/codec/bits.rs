@@ -1,8 +1,8 @@
-//! Numbers of any width one behind the other, the lowest bit first.
+//! Bit packing: integers of 0 to 64 bits packed without gaps, least significant bit first.
 
 use super::{CodecError, CodecResult};
 
-/// Writes numbers behind what is there.
+/// Appends bit-packed integers to a byte vector.
 #[derive(Debug, Default)]
 pub(super) struct BitWriter {
     pending: u128,
@@ -10,7 +10,7 @@ pub(super) struct BitWriter {
 }
 
 impl BitWriter {
-    /// Appends the lowest `bits` of a number that has no others; at most 64.
+    /// Appends the lowest `bits` bits of `number`, at most 64. All higher bits must be zero.
     #[inline]
     pub(super) fn push(&mut self, number: u64, bits: u32, out: &mut Vec<u8>) {
         self.pending |= u128::from(number) << self.bits;
@@ -22,7 +22,7 @@ impl BitWriter {
         }
     }
 
-    /// Fills the last byte up with zeros. The writer begins anew.
+    /// Writes out the last, partial byte, padded with zero bits, and resets the writer.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
         if self.bits > 0 {
             out.push(self.pending as u8);
@@ -31,7 +31,7 @@ impl BitWriter {
     }
 }
 
-/// Reads what a [`BitWriter`] wrote.
+/// Reads integers written by a [`BitWriter`].
 #[derive(Debug)]
 pub(super) struct BitReader<'a> {
     bytes: std::slice::Iter<'a, u8>,
@@ -44,11 +44,12 @@ impl<'a> BitReader<'a> {
         Self { bytes: bytes.iter(), pending: 0, bits: 0 }
     }
 
-    /// The next `bits`, at most 64.
+    /// Reads the next integer of `bits` bits, at most 64. Fails when the input is too short.
     #[inline]
     pub(super) fn take(&mut self, bits: u32) -> CodecResult<u64> {
         while self.bits < bits {
-            let byte = self.bytes.next().ok_or_else(|| CodecError::new("packed bits end early"))?;
+            let byte =
+                self.bytes.next().ok_or_else(|| CodecError::new("packed bits are truncated"))?;
             self.pending |= u128::from(*byte) << self.bits;
             self.bits += 8;
         }
@@ -67,14 +68,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_are_read_as_they_were_written(parts in prop::collection::vec((any::<u64>(), 0u32..=64), 0..60)) {
-            let cut = |(low, bits): (u64, u32)| ((u128::from(low) & ((1 << bits) - 1)) as u64, bits);
-            let parts: Vec<(u64, u32)> = parts.into_iter().map(cut).collect();
+        fn bit_packed_integers_round_trip(integers in prop::collection::vec((any::<u64>(), 0u32..=64), 0..60)) {
+            let mask = |(low, bits): (u64, u32)| ((u128::from(low) & ((1 << bits) - 1)) as u64, bits);
+            let integers: Vec<(u64, u32)> = integers.into_iter().map(mask).collect();
             let (mut writer, mut bytes) = (BitWriter::default(), Vec::new());
-            parts.iter().for_each(|(low, bits)| writer.push(*low, *bits, &mut bytes));
+            integers.iter().for_each(|(low, bits)| writer.push(*low, *bits, &mut bytes));
             writer.finish(&mut bytes);
             let mut reader = BitReader::new(&bytes);
-            for (low, bits) in parts {
+            for (low, bits) in integers {
                 prop_assert_eq!(reader.take(bits).unwrap(), low);
             }
             prop_assert!(reader.take(8).is_err());

@@ -1,11 +1,12 @@
-//! Little-endian integers and varints, written to a `Vec<u8>` and read back through a bounded cursor.
+//! Little-endian integers and varints, appended to a `Vec<u8>` and decoded by a bounds-checked
+//! cursor.
 //!
-//! A varint is LEB128 of at most ten bytes and in its shortest form, so that equal numbers are equal bytes; signed
-//! values are zigzag-coded first.
+//! A varint is LEB128 of at most ten bytes in its shortest form, so that equal integers have equal
+//! bytes. Signed values are zigzag-encoded first.
 
 use super::{CodecError, CodecResult};
 
-/// Writes `value` as a varint.
+/// Appends `value` as a varint.
 #[inline]
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
@@ -15,37 +16,37 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// How many bytes [`put_varint`] writes.
+/// Returns the number of bytes that [`put_varint`] writes for `value`.
 pub(crate) fn varint_bytes(value: usize) -> usize {
     let bits = usize::BITS - (value | 1).leading_zeros();
     bits.div_ceil(7) as usize
 }
 
-/// Writes `value` zigzag-coded as a varint.
+/// Appends `value` as a zigzag-encoded varint.
 #[inline]
 pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put_varint(out, zigzag(value));
 }
 
-/// Writes the length of `bytes` as a varint, then the bytes.
+/// Appends the length of `bytes` as a varint, then the bytes.
 pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Maps small magnitudes of either sign to small numbers.
+/// Maps integers of small magnitude, of either sign, to small unsigned integers.
 #[inline]
 pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// The inverse of [`zigzag`].
+/// Inverts [`zigzag`].
 #[inline]
 pub(crate) fn unzigzag(value: u64) -> i64 {
     ((value >> 1) as i64) ^ -((value & 1) as i64)
 }
 
-/// A cursor over bytes that answers every read that goes past the end with an error.
+/// A cursor over a byte slice. Every read past the end fails.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
@@ -56,28 +57,31 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
-    /// What has not been read.
+    /// Returns the bytes not read yet.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// Fails when bytes are left over.
+    /// Fails unless all bytes were read.
     pub(crate) fn finish(&self) -> CodecResult<()> {
         if self.rest.is_empty() {
             Ok(())
         } else {
-            Err(CodecError::new(format!("{} bytes left over", self.rest.len())))
+            Err(CodecError::new(format!("{} trailing bytes", self.rest.len())))
         }
     }
 
-    /// The next `len` bytes.
+    /// Returns the next `len` bytes.
     pub(crate) fn take(&mut self, len: usize) -> CodecResult<&'a [u8]> {
         match self.rest.split_at_checked(len) {
             Some((head, tail)) => {
                 self.rest = tail;
                 Ok(head)
             }
-            None => Err(CodecError::new(format!("{len} bytes wanted, {} left", self.rest.len()))),
+            None => Err(CodecError::new(format!(
+                "expected {len} more bytes, found {}",
+                self.rest.len()
+            ))),
         }
     }
 
@@ -87,7 +91,9 @@ impl<'a> Reader<'a> {
                 self.rest = tail;
                 Ok(*head)
             }
-            None => Err(CodecError::new(format!("{N} bytes wanted, {} left", self.rest.len()))),
+            None => {
+                Err(CodecError::new(format!("expected {N} more bytes, found {}", self.rest.len())))
+            }
         }
     }
 
@@ -109,7 +115,7 @@ impl<'a> Reader<'a> {
 
     #[inline]
     pub(crate) fn varint(&mut self) -> CodecResult<u64> {
-        // One byte is by far the most frequent length.
+        // Most varints have one byte.
         if let Some((&first, tail)) = self.rest.split_first()
             && first < 0x80
         {
@@ -124,18 +130,18 @@ impl<'a> Reader<'a> {
         for (i, &byte) in self.rest.iter().enumerate().take(10) {
             let bits = u64::from(byte & 0x7f);
             if i == 9 && bits > 1 {
-                return Err(CodecError::new("varint over 64 bits"));
+                return Err(CodecError::new("varint exceeds 64 bits"));
             }
             value |= bits << (7 * i);
             if byte == 0 {
-                return Err(CodecError::new("varint longer than it needs to be"));
+                return Err(CodecError::new("varint is not in its shortest form"));
             }
             if byte < 0x80 {
                 self.rest = self.rest.get(i + 1..).unwrap_or_default();
                 return Ok(value);
             }
         }
-        Err(CodecError::new("varint without end"))
+        Err(CodecError::new("varint has no last byte"))
     }
 
     #[inline]
@@ -143,12 +149,12 @@ impl<'a> Reader<'a> {
         self.varint().map(unzigzag)
     }
 
-    /// A varint that counts things in memory and must not exceed `max`.
+    /// Reads a varint that counts items (named `what` in the error). Fails when it exceeds `max`.
     pub(crate) fn count(&mut self, what: &str, max: usize) -> CodecResult<usize> {
         let value = self.varint()?;
         match usize::try_from(value) {
             Ok(count) if count <= max => Ok(count),
-            _ => Err(CodecError::new(format!("{value} {what}, at most {max} can be"))),
+            _ => Err(CodecError::new(format!("{value} {what} exceed the limit of {max}"))),
         }
     }
 
@@ -157,7 +163,7 @@ impl<'a> Reader<'a> {
         self.take(len)
     }
 
-    /// Pieces of bytes: the length of each, then all of them.
+    /// Reads `count` byte slices: first all their lengths as varints, then their bytes.
     pub(crate) fn pages(&mut self, count: usize) -> CodecResult<Vec<&'a [u8]>> {
         let lengths = (0..count)
             .map(|_| self.count("bytes of a page", self.rest.len()))
@@ -166,7 +172,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn text(&mut self) -> CodecResult<&'a str> {
-        std::str::from_utf8(self.bytes()?).map_err(|_| CodecError::new("text is not UTF-8"))
+        std::str::from_utf8(self.bytes()?).map_err(|_| CodecError::new("string is not UTF-8"))
     }
 }
 
@@ -192,7 +198,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn arbitrary_bytes_never_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
             let mut reader = Reader::new(&bytes);
             while reader.varint().is_ok() && !reader.rest().is_empty() {}
             prop_assert!(Reader::new(&bytes).take(41).is_err());
@@ -206,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn a_varint_has_one_form() {
+    fn only_the_shortest_form_of_a_varint_is_accepted() {
         assert!(Reader::new(&[0x80, 0x00]).varint().is_err());
         assert_eq!(Reader::new(&[0x80, 0x01]).varint(), Ok(128));
     }
 
     proptest! {
         #[test]
-        fn a_count_is_taken_up_to_its_limit_and_not_beyond(
+        fn a_count_above_its_limit_is_refused(
             max in prop_oneof![0..300_usize, 0..usize::MAX], above in 1..=u64::MAX,
         ) {
             let count = |value: u64| {
@@ -228,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_taken_to_the_last_one_and_not_beyond() {
+    fn a_length_beyond_the_input_is_refused() {
         assert_eq!(Reader::new(&[2, 7, 8]).bytes(), Ok(&[7, 8][..]));
         assert!(Reader::new(&[3, 7, 8]).bytes().is_err());
     }

@@ -1,43 +1,47 @@
-//! Decimals among doubles: the integers `m` of values that are `m / 10^k` exactly.
+//! Decimal representation of doubles: the integers `m` of values that equal `m / 10^scale` exactly.
 
-/// Decimal places that are looked for.
+/// The largest number of decimal places tried.
 pub(crate) const SCALE_MAX: u8 = 9;
-/// Decimals are integers below this magnitude: `m` found by multiplying is then exact.
+/// Decimals are integers below this magnitude, so that multiplying by the power of ten finds `m`
+/// exactly.
 pub(crate) const DECIMAL_MAX: f64 = (1u64 << 51) as f64;
 
 const POWERS: [f64; 10] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-/// At most one row in so many may be an exception.
+/// The rows per exception: at most one row in this many may be an exception.
 pub(super) const ROWS_PER_EXCEPTION: usize = 32;
-/// Rows looked at to choose a scale before all rows are tried.
+/// The number of rows sampled to rule out a scale before all rows are tried.
 const SAMPLE_ROWS: usize = 64;
 
-/// `10^scale`; 1 beyond [`SCALE_MAX`].
+/// Returns `10^scale`, or 1 when `scale` exceeds [`SCALE_MAX`].
 #[inline]
 pub(crate) fn power_of_ten(scale: u8) -> f64 {
     POWERS.get(usize::from(scale)).copied().unwrap_or(1.0)
 }
 
-/// The integer `m` with `value == m / 10^scale` to the bit, if there is one below [`DECIMAL_MAX`].
+/// Returns the integer `m` for which `value == m / power` bit for bit, if its magnitude is below
+/// [`DECIMAL_MAX`].
 #[inline]
 pub(crate) fn decimal(value: f64, power: f64) -> Option<i64> {
     let scaled = (value * power).round_ties_even();
     let integer = scaled as i64;
-    // Through the integer, so that -0.0, which it cannot hold, is no decimal.
+    // The division starts from the integer, which cannot represent -0.0, so that -0.0 is not a
+    // decimal.
     let exact = scaled.abs() < DECIMAL_MAX && (integer as f64 / power).to_bits() == value.to_bits();
     exact.then_some(integer)
 }
 
-/// A column of decimals.
+/// A column of values as scaled integers.
 pub(super) struct Decimals {
     pub(super) scale: u8,
-    /// The integers are multiples of it, and counted in it.
+    /// The greatest common divisor of the original integers; `integers` are divided by it.
     pub(super) unit: u64,
     pub(super) integers: Vec<i64>,
-    /// Rows that are no decimals of this scale, and their bits.
+    /// The rows whose values are not decimals of this scale, with the bits of the values.
     pub(super) exceptions: Vec<(usize, u64)>,
 }
 
-/// The decimals that nearly all values are; none when too many are not.
+/// Converts a column to decimals at the smallest scale that fits. Returns `None` when at every
+/// scale more than one row in [`ROWS_PER_EXCEPTION`] is not a decimal.
 pub(super) fn to_decimals(values: &[f64]) -> Option<Decimals> {
     let exceptions_max = values.len() / ROWS_PER_EXCEPTION;
     let stride = (values.len() / SAMPLE_ROWS).max(1);
@@ -47,7 +51,7 @@ pub(super) fn to_decimals(values: &[f64]) -> Option<Decimals> {
         let misses = |sample: &mut dyn Iterator<Item = &f64>| {
             sample.filter(|v| decimal(**v, power).is_none()).count()
         };
-        // The sample settles most scales; the whole column has the last word.
+        // The sample rules out most scales cheaply; only the whole column can confirm one.
         let sampled = values.len().div_ceil(stride);
         let plausible = misses(&mut values.iter().step_by(stride)) <= sampled / ROWS_PER_EXCEPTION;
         if plausible && let Some(found) = scale_all(values, scale, exceptions_max) {
@@ -80,7 +84,7 @@ fn scale_all(values: &[f64], scale: u8, exceptions_max: usize) -> Option<Decimal
     Some(Decimals { scale, unit, integers, exceptions })
 }
 
-/// The greatest common divisor, at least 1. Ends at the first pair that has none.
+/// Returns the greatest common divisor of `values`, at least 1. Stops as soon as it is 1.
 fn common_divisor(values: &[i64]) -> u64 {
     let mut divisor = 0;
     for value in values {

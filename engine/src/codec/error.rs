@@ -1,6 +1,6 @@
-//! Why bytes could not be decoded, or encoded.
+//! The error of decoders and encoders.
 
-/// Bytes that are not what an encoder here writes, or a value whose encoding does not read back.
+/// Bytes that are corrupt, or an encoding that does not decode to the value it was made from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct CodecError {
@@ -8,8 +8,8 @@ pub struct CodecError {
     fault: Fault,
 }
 
-/// What is at fault. Stored bytes that are damaged are quarantined; bytes that were just encoded are thrown away, and
-/// what they were made from stays.
+/// The origin of an error. Corrupt stored bytes are quarantined; a faulty new encoding is
+/// discarded, and the data it was made from is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Stored,
@@ -17,17 +17,17 @@ enum Fault {
 }
 
 impl CodecError {
-    /// Stored bytes are damaged.
+    /// Creates an error for corrupt stored bytes.
     pub(crate) fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), fault: Fault::Stored }
     }
 
-    /// New bytes do not read back as what they were made from.
+    /// Creates an error for newly encoded bytes that do not decode to what they were made from.
     pub(crate) fn encoder(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), fault: Fault::Encoder }
     }
 
-    /// Whether stored bytes are not to blame.
+    /// Returns whether the error is in a new encoding, not in stored bytes.
     pub(crate) fn is_encoder(&self) -> bool {
         self.fault == Fault::Encoder
     }

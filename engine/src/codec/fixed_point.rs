@@ -1,56 +1,63 @@
-//! Doubles as binary fixed point: the integers of a walk of full doubles.
+//! Binary fixed point for columns of full-precision doubles that change in small steps.
 //!
-//! The step from a double to the next depends on its exponent. A walk with steps of one size, as measured values take, has
-//! steps of many sizes where doubles are counted, and an entropy coder pays for the mixture. Here all values are
-//! counted in the unit of the largest, so that steps have one size; what a smaller value has below that unit, `n` bits for one
-//! whose exponent is `n` less, follows from no other value and is kept as it is.
+//! The difference between the bit patterns of two doubles depends on their exponents. Measured
+//! values that change in steps of similar size thus yield bit-pattern differences of many sizes,
+//! which an entropy coder compresses badly. Here all values of a column are split at one unit, that
+//! of the largest value: the high parts are multiples of the unit, so that equal steps give equal
+//! differences. A value whose exponent is `n` below the largest has `n` bits below the unit; these
+//! low bits are effectively random and are stored uncompressed.
 //!
 //! ```text
 //! significand of 53 − d bits:   1 m m m m m m m m m m
 //!                               └── high ──┘└─ low ─┘   n = largest exponent − exponent
 //! ```
 //!
-//! The length of the high part tells `n`, so that it is stored nowhere.
+//! `n` follows from the bit length of the high part and is not stored.
 
 use super::{CodecError, CodecResult};
 
-/// Bits of a significand.
+/// Bits of a significand, with the implicit leading one.
 const SIGNIFICAND_BITS: u32 = 53;
 const FRACTION_BITS: u32 = SIGNIFICAND_BITS - 1;
 const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
-/// The biased exponents of numbers that are neither zero, subnormal, infinite nor NaN.
+/// The biased exponents of normal numbers: not zero, subnormal, infinite or NaN.
 const EXPONENTS: std::ops::RangeInclusive<u64> = 1..=2046;
 
-/// The unit that the values of a column are counted in.
+/// The unit of the high parts of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// The biased exponent of the largest.
+    /// The biased exponent of the largest value.
     exponent: u64,
-    /// Low bits of the significands that are zero in all of them.
+    /// The number of trailing zero bits that all significands share; they are not stored.
     dropped: u32,
 }
 
-/// A value in two parts.
+/// A value split at the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// How often the unit goes into it, towards zero.
+    /// The multiple of the unit, rounded toward zero, with the sign of the value.
     pub(super) high: i64,
-    /// The rest, in [`Unit::low_bits`] of the high part.
+    /// The bits below the unit; their number is [`Unit::low_bits`] of `high`.
     pub(super) low: u64,
 }
 
 impl Unit {
-    /// The unit that a column says it has.
+    /// Validates the parameters of a stored unit.
     pub(super) fn new(exponent: u64, dropped: u8) -> CodecResult<Self> {
         let unit = Self { exponent, dropped: dropped.into() };
         let is_one = unit.dropped <= FRACTION_BITS
             && EXPONENTS.contains(&exponent)
             && exponent > u64::from(FRACTION_BITS - unit.dropped);
-        let wrong = || CodecError::new(format!("no unit of doubles: {exponent}, {dropped}"));
+        let wrong = || {
+            CodecError::new(format!(
+                "invalid fixed-point unit: exponent {exponent}, {dropped} dropped bits"
+            ))
+        };
         is_one.then_some(unit).ok_or_else(wrong)
     }
 
-    /// The unit for these values; none when they are too small to have one.
+    /// Returns the unit for a column; `None` when it has no normal values, or the largest is too
+    /// small.
     pub(super) fn of(values: &[f64]) -> Option<Self> {
         let bits = || values.iter().map(|value| value.to_bits()).filter(|bits| is_normal(*bits));
         let exponent = bits().map(biased_exponent).max()?;
@@ -58,12 +65,13 @@ impl Unit {
         Self::new(exponent, zeros as u8).ok()
     }
 
-    /// The exponent and the bits that make the unit.
+    /// Returns the parameters to store: the biased exponent and the number of dropped bits.
     pub(super) fn stored(self) -> (u64, u8) {
         (self.exponent, self.dropped as u8)
     }
 
-    /// Takes a value apart; none when it is so much smaller than the unit, or so special, that it has no parts.
+    /// Splits a value. Returns `None` when it lies entirely below the unit, exceeds the largest
+    /// exponent, or is -0.0, subnormal, infinite or NaN.
     #[inline]
     pub(super) fn split(self, value: f64) -> Option<Parts> {
         let bits = value.to_bits();
@@ -83,7 +91,8 @@ impl Unit {
         Some(Parts { high: if value < 0.0 { -high } else { high }, low })
     }
 
-    /// How many bits the low part has beside this high part; an error when no double has it.
+    /// Returns the number of low bits that belong to a high part. Fails when no double has this
+    /// high part.
     #[inline]
     pub(super) fn low_bits(self, high: i64) -> CodecResult<u32> {
         let length = u64::BITS - high.unsigned_abs().leading_zeros();
@@ -91,10 +100,12 @@ impl Unit {
             return Ok(0);
         }
         let whole = SIGNIFICAND_BITS - self.dropped;
-        whole.checked_sub(length).ok_or_else(|| CodecError::new("more bits than a double has"))
+        whole
+            .checked_sub(length)
+            .ok_or_else(|| CodecError::new("fixed-point value has more bits than a double"))
     }
 
-    /// Puts a value together of its high part and so many bits of a low one.
+    /// Rebuilds the value from its high part and its `low_bits` low bits.
     #[inline]
     pub(super) fn join(self, high: i64, low_bits: u32, low: u64) -> f64 {
         if high == 0 {
@@ -137,22 +148,22 @@ mod tests {
     }
 
     #[test]
-    fn values_of_one_size_are_counted_in_one_unit() {
+    fn values_of_similar_size_are_split_at_one_unit() {
         assert_eq!(check(&[99.1, 64.0, 3.3, -0.7, 0.0, 1e-9, 127.999]), 7);
-        // All are multiples of a quarter, and 65.5 is 131 halves.
+        // All values are multiples of 1/4. The unit is 1/2: 65.5 is 131 units.
         let unit = Unit::of(&[65.5, 3.25, -1.0]).unwrap();
         assert_eq!(unit.split(65.5), Some(Parts { high: 131, low: 0 }));
-        // Of 3.25 six halves are whole, and there is a quarter more in the five bits below.
+        // 3.25 is six units and 1/4, which is the highest of the five low bits.
         assert_eq!(unit.split(3.25), Some(Parts { high: 6, low: 0b10000 }));
         assert_eq!(unit.low_bits(6), Ok(5));
     }
 
     #[test]
-    fn what_has_no_parts_is_told() {
+    fn special_and_tiny_values_are_not_split() {
         let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324];
         assert_eq!(check(&special), 0);
         assert_eq!(Unit::of(&special), None);
-        assert_eq!(Unit::of(&[1e-300]), None, "what is smaller could not be told");
+        assert_eq!(Unit::of(&[1e-300]), None, "the unit has no normal exponent");
         assert_eq!(check(&[1e300, 1.5, f64::MAX, -0.0]), 2);
         for (exponent, dropped) in [(0, 0), (2047, 0), (1023, 53), (52, 0), (u64::MAX, 1)] {
             assert!(Unit::new(exponent, dropped).is_err(), "{exponent} {dropped}");
@@ -162,7 +173,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_values_are_put_together_as_they_were(
+        fn split_values_are_rebuilt_bit_for_bit(
             bits in prop::collection::vec(any::<u64>(), 1..50),
             near in prop::collection::vec((-1e3..1e3_f64, 0u32..53), 1..50),
         ) {

@@ -1,4 +1,4 @@
-//! A frame: the envelope of everything the engine keeps that must be known to be whole.
+//! A frame: the header with kind, version and checksum of everything the engine stores.
 //!
 //! ```text
 //! ┌──────────┬────────────┬───────────────────────────┬─────────┐
@@ -7,20 +7,20 @@
 //! └──────────┴────────────┴───────────────────────────┴─────────┘
 //! ```
 //!
-//! The checksum is looked at before any decoder sees the payload.
+//! The checksum is verified before any decoder reads the payload.
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{CodecError, CodecResult};
 
-/// Bytes before the payload.
+/// The size of the header before the payload.
 pub(crate) const HEADER_BYTES: usize = 10;
 
-/// What a frame holds. The numbers are on disk and never reused.
+/// The content of a frame. The numbers are on disk and never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum FrameKind {
-    /// A block of gauge or counter points.
+    /// A block of gauge or counter samples.
     Points = 1,
     /// A block of rollup cells of gauges or counters.
     Cells = 2,
@@ -28,32 +28,32 @@ pub(crate) enum FrameKind {
     Distributions = 3,
     /// A block of set cells.
     Sets = 4,
-    /// The description of a block in the catalog.
+    /// The catalog entry of a block.
     CatalogEntry = 5,
-    /// Series that one seal added to the registry.
+    /// The series that one seal added to the registry.
     SeriesSegment = 6,
     /// A metric of the registry.
     Metric = 7,
-    /// How much a metric was given, and when.
+    /// The number of samples of a metric, with the time of its first and last.
     MetricStats = 8,
     /// The header of a block of events.
     Events = 9,
-    /// The description of a block of events in the catalog.
+    /// The catalog entry of a block of events.
     EventCatalogEntry = 10,
-    /// The last readings of a page of counters.
+    /// The last cumulative values of a page of counters.
     CounterBaselines = 11,
-    /// The last readings of a page of histograms.
+    /// The last cumulative values of a page of histograms.
     HistogramBaselines = 12,
-    /// A page of times that blocks share.
+    /// A time page, shared by blocks.
     Times = 13,
-    /// The last days that series of a page have data of.
+    /// For a page of series, the last day each has data of.
     LastDays = 14,
-    /// What an engine believed about the time when it last looked.
+    /// The trusted time and the wall clock when the engine last compared them.
     ClockMark = 32,
 }
 
 impl FrameKind {
-    /// The kind of block with this code, if there is one.
+    /// Returns the kind of block with this code, if there is one.
     pub(crate) fn of_block(code: u8) -> Option<Self> {
         [Self::Points, Self::Cells, Self::Distributions, Self::Sets]
             .into_iter()
@@ -61,7 +61,8 @@ impl FrameKind {
     }
 }
 
-/// StartTime a frame in `out`; the payload is to be appended, then [`close`] called with the returned mark.
+/// Starts a frame in `out`. The caller appends the payload, then calls [`close`] with the returned
+/// position.
 pub(crate) fn begin(out: &mut Vec<u8>, kind: FrameKind, version: u8) -> usize {
     let mark = out.len();
     out.extend_from_slice(&[kind as u8, version]);
@@ -69,32 +70,33 @@ pub(crate) fn begin(out: &mut Vec<u8>, kind: FrameKind, version: u8) -> usize {
     mark
 }
 
-/// Fills in the checksum of the frame that began at `mark`.
+/// Fills in the checksum of the frame that starts at `mark`.
 pub(crate) fn close(out: &mut [u8], mark: usize) {
     let Some((head, payload)) =
         out.get_mut(mark..).and_then(|f| f.split_at_mut_checked(HEADER_BYTES))
     else {
-        unreachable!("a frame is closed with the mark that begin returned");
+        unreachable!("close is called with the position that begin returned");
     };
     let (tags, sum) = head.split_at_mut(2);
     sum.copy_from_slice(&checksum(tags, payload).to_le_bytes());
 }
 
-/// The payload of a frame of `kind` written by `version` of its format or an older one.
+/// Verifies the checksum of a frame; returns its version and payload. Fails unless it is of `kind`,
+/// in a version from 1 to `newest`.
 pub(crate) fn open(bytes: &[u8], kind: FrameKind, newest: u8) -> CodecResult<(u8, &[u8])> {
     let Some((head, payload)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
-        return Err(CodecError::new(format!("a frame of {} bytes", bytes.len())));
+        return Err(CodecError::new(format!("a frame of {} bytes is too short", bytes.len())));
     };
     let [found, version, sum @ ..] = *head;
     if checksum(&[found, version], payload) != u64::from_le_bytes(sum) {
         return Err(CodecError::new("checksum does not match"));
     }
     if found != kind as u8 {
-        return Err(CodecError::new(format!("frame of kind {found}, {kind:?} wanted")));
+        return Err(CodecError::new(format!("expected a {kind:?} frame, found kind {found}")));
     }
     if version == 0 || version > newest {
         return Err(CodecError::new(format!(
-            "{kind:?} of version {version}, at most {newest} is known"
+            "{kind:?} frame has version {version}; the newest supported is {newest}"
         )));
     }
     Ok((version, payload))
@@ -120,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_opens_with_what_was_put_in() {
+    fn a_frame_round_trips() {
         assert_eq!(open(&framed(b"abc"), FrameKind::Cells, 3), Ok((3, &b"abc"[..])));
         assert_eq!(open(&framed(b""), FrameKind::Cells, 4), Ok((3, &b""[..])));
     }
 
     #[test]
-    fn any_flipped_bit_is_noticed() {
+    fn any_flipped_bit_is_detected() {
         let frame = framed(b"some payload");
         for i in 0..frame.len() * 8 {
             let mut bad = frame.clone();

@@ -7,8 +7,8 @@
 //!   2 pco        header and chunk metadata: bytes │ one length per page: varint │ pages
 //! ```
 //!
-//! Rows are decoded a page of [`PAGE_ROWS`] at a time. The caller takes deltas where they help: a column is
-//! coded as it is given, so that pages can be read alone.
+//! Rows are decoded one page of [`PAGE_ROWS`] at a time. Values are stored as given, so that each
+//! page can be decoded alone; callers take deltas first where that helps.
 
 use pco::wrapped::{ChunkDecompressor, FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DecompressorScratch, DeltaSpec, ModeSpec, PagingSpec};
@@ -17,29 +17,30 @@ use super::bits::BitWriter;
 use super::bytes::{Reader, put_bytes, put_signed, put_varint};
 use super::{CodecError, CodecResult};
 
-/// Rows of a page: enough for pco to be near its best, few enough to decode for the sake of one series.
+/// Rows per page: enough for pco to compress nearly as well as possible, few enough to decode for a
+/// single series.
 pub(crate) const PAGE_ROWS: usize = 4096;
 
-/// Below this many rows pco's metadata outweighs what it saves.
+/// Below this many rows, the metadata of pco outweighs its savings.
 const PCO_ROWS_MIN: usize = 96;
 
 const FORM_CONSTANT: u8 = 0;
 const FORM_PACKED: u8 = 1;
 const FORM_PCO: u8 = 2;
 
-/// How long to search for a small form.
+/// How much work to spend on a small encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// While points wait to leave memory.
+    /// For a seal, while samples wait in memory.
     Seal,
-    /// In the background, for the form that stays.
+    /// For a compaction in the background, whose output stays.
     Merge,
-    /// Not at all: nothing is compressed. For what does not read back otherwise.
+    /// No compression. The fallback when a compressed encoding does not decode to its input.
     Plain,
 }
 
 impl Effort {
-    /// The level of pco's compression; none where it is not used.
+    /// Returns the compression level of pco; `None` when it is not used.
     fn level(self) -> Option<usize> {
         match self {
             Self::Seal => Some(4),
@@ -129,7 +130,7 @@ fn unpack(bytes: &[u8], min: i64, width: usize, skip: usize, rows: usize, out: &
     }
 }
 
-/// A column as it lies in a block, opened but not decoded.
+/// A column in a block, opened but not decoded.
 #[derive(Debug)]
 pub(crate) struct IntegerColumn<'a> {
     rows: usize,
@@ -144,7 +145,7 @@ enum Body<'a> {
 }
 
 impl<'a> IntegerColumn<'a> {
-    /// Reads the column that `reader` stands at; it may claim at most `rows_max` rows.
+    /// Reads the column at the position of `reader`. Fails when it has more than `rows_max` rows.
     pub(crate) fn read(reader: &mut Reader<'a>, rows_max: usize) -> CodecResult<Self> {
         let rows = reader.count("rows", rows_max)?;
         if rows == 0 {
@@ -156,29 +157,31 @@ impl<'a> IntegerColumn<'a> {
                 let min = reader.signed()?;
                 let width = usize::from(reader.u8()?);
                 if !(1..=64).contains(&width) {
-                    return Err(CodecError::new(format!("packed integers of {width} bits")));
+                    return Err(CodecError::new(format!(
+                        "invalid width of packed integers: {width} bits"
+                    )));
                 }
                 Body::Packed { min, width, bytes: reader.take((rows * width).div_ceil(8))? }
             }
             FORM_PCO => read_pco(reader, rows)?,
-            form => return Err(CodecError::new(format!("unknown form {form} of integers"))),
+            form => return Err(CodecError::new(format!("unknown integer encoding {form}"))),
         };
         Ok(Self { rows, body })
     }
 
-    /// Reads the column that `reader` stands at, which must have this many rows.
+    /// Reads the column at the position of `reader`. Fails unless it has `rows` rows.
     pub(crate) fn read_exactly(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
         let column = Self::read(reader, rows)?;
         column.check_rows(rows)?;
         Ok(column)
     }
 
-    /// Refuses a column that has another number of rows.
+    /// Fails unless the column has `wanted` rows.
     pub(super) fn check_rows(&self, wanted: usize) -> CodecResult<()> {
         if self.rows == wanted {
             Ok(())
         } else {
-            Err(CodecError::new(format!("{wanted} rows wanted, {} there", self.rows)))
+            Err(CodecError::new(format!("expected {wanted} rows, found {}", self.rows)))
         }
     }
 
@@ -186,7 +189,7 @@ impl<'a> IntegerColumn<'a> {
         self.rows
     }
 
-    /// Decodes page `page` into `out`, replacing what it holds.
+    /// Decodes page `page` into `out`, replacing its contents.
     pub(crate) fn page(&self, page: usize, out: &mut Vec<i64>) -> CodecResult<()> {
         out.clear();
         let skip = page * PAGE_ROWS;
@@ -194,7 +197,7 @@ impl<'a> IntegerColumn<'a> {
         self.append(page, skip, rows, out)
     }
 
-    /// Decodes all rows into `out`, replacing what it holds.
+    /// Decodes all rows into `out`, replacing its contents.
     pub(crate) fn all(&self, out: &mut Vec<i64>) -> CodecResult<()> {
         out.clear();
         out.reserve(self.rows);
@@ -211,7 +214,7 @@ impl<'a> IntegerColumn<'a> {
             Body::Packed { min, width, bytes } => unpack(bytes, *min, *width, skip, rows, out),
             Body::Pco { chunk, pages } => {
                 let Some(bytes) = pages.get(page) else {
-                    return Err(CodecError::new(format!("no page {page}")));
+                    return Err(CodecError::new(format!("page {page} does not exist")));
                 };
                 let start = out.len();
                 out.resize(start + rows, 0);
@@ -220,7 +223,7 @@ impl<'a> IntegerColumn<'a> {
                     chunk.page_decompressor_with_scratch(*bytes, rows, &mut scratch)?;
                 let progress = decompressor.read(out.get_mut(start..).unwrap_or_default())?;
                 if progress.n_processed != rows {
-                    return Err(CodecError::new(format!("page {page} is short")));
+                    return Err(CodecError::new(format!("page {page} has too few rows")));
                 }
             }
         }
@@ -264,12 +267,12 @@ mod tests {
         encode(&[5; 10], Effort::Seal, &mut bytes).unwrap();
         let read = |rows| IntegerColumn::read_exactly(&mut Reader::new(&bytes), rows);
         assert_eq!(read(10).unwrap().rows(), 10);
-        assert_eq!(read(11).unwrap_err().to_string(), "11 rows wanted, 10 there");
+        assert_eq!(read(11).unwrap_err().to_string(), "expected 11 rows, found 10");
         assert!(read(9).is_err());
     }
 
     #[test]
-    fn every_form_round_trips() {
+    fn every_encoding_round_trips() {
         check(&[]);
         check(&[i64::MIN]);
         check(&[5; 10_000]);
@@ -295,7 +298,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_an_error_or_a_column(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        fn arbitrary_bytes_never_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
             if let Ok(column) = IntegerColumn::read(&mut Reader::new(&bytes), 5000) {
                 let mut out = Vec::new();
                 if column.all(&mut out).is_ok() {

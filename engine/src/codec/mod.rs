@@ -1,8 +1,8 @@
-//! Columns in, bytes out, and back: the lossless encodings that blocks and log records are made of.
+//! The lossless encodings of columns, of which blocks and log records consist.
 //!
-//! Nothing here knows what a column means. Every decoder takes bytes that a checksum has vouched for and is
-//! still total: damaged input gives [`CodecError`], never a panic and never an allocation larger than the
-//! rows it claims, which the caller bounds.
+//! This module does not know what a column means. Decoders get bytes whose checksum was verified
+//! and still accept any input: corrupt bytes give a [`CodecError`], never a panic, and never an
+//! allocation larger than the number of rows claimed, which the caller bounds.
 
 mod bits;
 pub(crate) mod bytes;

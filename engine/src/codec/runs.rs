@@ -1,17 +1,17 @@
-//! The runs that the rows of a column fall into: the rows of one series within one page.
+//! The runs of a column: the rows of one series within one page.
 
 use super::integers::PAGE_ROWS;
 
-/// The lengths of the runs of a column, which end at every page.
+/// The lengths of the runs of a column. No run crosses a page boundary.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     lengths: Vec<u32>,
-    /// How many runs lie before each page.
+    /// For each page, the number of runs before it.
     before: Vec<u32>,
 }
 
 impl Runs {
-    /// The runs of series with these numbers of rows.
+    /// Creates the runs of a column from the number of rows of each series.
     pub(crate) fn new(rows: impl IntoIterator<Item = usize>) -> Self {
         let (mut lengths, mut before) = (Vec::new(), Vec::new());
         let mut at = 0;
@@ -29,12 +29,12 @@ impl Runs {
         Self { lengths, before }
     }
 
-    /// The lengths of all runs.
+    /// Returns the lengths of all runs.
     pub(super) fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 
-    /// How many runs lie before a page, and the runs of the page.
+    /// Returns the number of runs before a page, and the lengths of the runs of the page.
     pub(super) fn of_page(&self, page: usize) -> (usize, &[u32]) {
         let bound = |page: usize| self.before.get(page).map_or(self.lengths.len(), |n| *n as usize);
         let (from, to) = (bound(page), bound(page + 1));

@@ -1,13 +1,15 @@
-//! Encoding that is proven before anything relies on it.
+//! Encoding with verification: new bytes are decoded and compared before anything relies on them.
 //!
-//! What is sealed or merged replaces the only other copy: the log is deleted, the old blocks are retired. So new bytes are decoded and
-//! compared with what they were made from first. Bytes that differ are encoded once more in the plainest form, so that a
-//! fault in one of the compressing forms does not stop all sealing; if these differ too, the encoding fails, and the sources stay.
+//! The output of a seal or a compaction replaces the only other copy: the log is deleted, the old
+//! blocks are removed. New bytes are therefore first decoded and compared with their source. When
+//! they differ, the source is encoded again without compression, so that a fault in a compressor
+//! does not stop all seals. When these bytes differ too, the encoding fails and the source is kept.
 
 use super::integers::Effort;
 use super::{CodecError, CodecResult};
 
-/// Encodes with `effort` and checks the bytes with `check`, which decodes and compares them. `what` names what is encoded.
+/// Encodes with `effort` and verifies the bytes with `check`, which decodes and compares them.
+/// `what` names the encoded object in errors and in the log.
 pub(crate) fn encode_verified(
     effort: Effort,
     mut encode: impl FnMut(Effort) -> CodecResult<Vec<u8>>,
@@ -30,33 +32,37 @@ pub(crate) fn encode_verified(
     );
     attempt(Effort::Plain).map_err(|second| {
         let reason = format!("{} does not read back as it was encoded: {second}", what());
-        tracing::error!("{reason}; nothing is replaced by it");
+        tracing::error!("{reason}; the data it was made from is kept");
         CodecError::encoder(reason)
     })
 }
 
-/// An error unless `same`.
+/// Fails unless `same`; `what` names the values compared.
 pub(crate) fn expect_same(same: bool, what: &str) -> CodecResult<()> {
-    if same { Ok(()) } else { Err(CodecError::new(format!("{what} differ from those encoded"))) }
+    if same {
+        Ok(())
+    } else {
+        Err(CodecError::new(format!("decoded {what} differ from the encoded ones")))
+    }
 }
 
-/// Whether two columns hold the same doubles, bit for bit.
+/// Returns whether two columns hold the same doubles, bit for bit.
 pub(crate) fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
-/// Damages what the tests of this thread encode.
+/// Corrupts what the current thread encodes, for tests.
 #[cfg(test)]
 pub(crate) mod sabotage {
     use std::cell::Cell;
 
     use super::Effort;
 
-    /// What is damaged.
+    /// Which encodings are corrupted.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Sabotage {
         None,
-        /// All but the plainest encoding.
+        /// All but the uncompressed encoding.
         Compressed,
         All,
     }
@@ -65,7 +71,7 @@ pub(crate) mod sabotage {
         static CURRENT: Cell<Sabotage> = const { Cell::new(Sabotage::None) };
     }
 
-    /// Sets what is damaged from now on.
+    /// Sets which encodings are corrupted from now on.
     pub(crate) fn set(sabotage: Sabotage) {
         CURRENT.set(sabotage);
     }
@@ -99,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_read_back_is_encoded_plainly_and_then_refused() {
+    fn a_faulty_encoding_is_retried_without_compression_and_then_fails() {
         assert_eq!(attempt(|_| true), (Ok(vec![1]), vec![Effort::Merge]));
         let both = vec![Effort::Merge, Effort::Plain];
         assert_eq!(attempt(|effort| effort == Effort::Plain), (Ok(vec![1]), both.clone()));
