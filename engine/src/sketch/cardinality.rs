@@ -1,10 +1,12 @@
-//! How many distinct members a set has: exactly up to [`EXACT_MEMBERS_MAX`], by HyperLogLog beyond.
+//! The number of distinct members of a set: exact up to [`EXACT_MEMBERS_MAX`], by HyperLogLog
+//! beyond.
 //!
-//! A member is its 64-bit xxh3 hash. While there are few the hashes themselves are kept, sorted. With the
-//! next distinct one they move into [`Registers`]. Which form it is depends on the number of distinct members
-//! alone, so merging sets and building one of all their members give the same state and the same bytes.
+//! A member is represented by its 64-bit xxh3 hash. While there are few, the hashes themselves are
+//! stored, sorted. With the next distinct one they move into [`Registers`]. The form depends only
+//! on the number of distinct members, so merging sets and building one from all their members give
+//! the same state and the same bytes.
 //!
-//! Stored form, self-contained but for the checksum, which the frame around it carries:
+//! Stored form; the checksum is that of the enclosing frame:
 //!
 //! ```text
 //! ┌────────────┬─────────┬───────────┬──────────────────────────┐
@@ -28,18 +30,18 @@ const FORM_EXACT: u8 = 0;
 const FORM_LISTED: u8 = 1;
 const FORM_PACKED: u8 = 2;
 
-/// The hash of a member's text. It is on disk: it never changes.
-pub(crate) fn hash_member(text: &str) -> u64 {
-    xxh3_64(text.as_bytes())
+/// Returns the hash of a member. Hashes are on disk, so the function never changes.
+pub(crate) fn hash_member(member: &str) -> u64 {
+    xxh3_64(member.as_bytes())
 }
 
-/// A set of members that only grows and knows how many they are.
+/// A set that counts its distinct members. Members cannot be removed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cardinality(Members);
 
 #[derive(Clone, Debug, PartialEq)]
 enum Members {
-    /// Ascending, no two equal, at most [`EXACT_MEMBERS_MAX`].
+    /// Strictly ascending, at most [`EXACT_MEMBERS_MAX`].
     Exact(Vec<u64>),
     Dense(Registers),
 }
@@ -51,7 +53,8 @@ impl Default for Cardinality {
 }
 
 impl Cardinality {
-    /// The most bytes of the stored form: version, form and all registers, which are more than all hashes that are kept.
+    /// The most bytes of the stored form: version, form and packed registers, which take more than
+    /// the most exact hashes.
     pub(crate) const STORED_BYTES_MAX: usize = 2 + Registers::STORED_BYTES_MAX;
 
     /// Adds a member by its hash.
@@ -62,7 +65,7 @@ impl Cardinality {
             Members::Exact(hashes) => {
                 if let Err(at) = hashes.binary_search(&hash) {
                     hashes.insert(at, hash);
-                    self.leave_exact_if_large();
+                    self.convert_to_registers_if_large();
                 }
             }
         }
@@ -76,18 +79,18 @@ impl Cardinality {
         }
     }
 
-    /// How many distinct members there are; the nearest whole number where it is an estimate.
+    /// Returns the number of distinct members; an estimate is rounded to an integer.
     pub(crate) fn count(&self) -> u64 {
         match &self.0 {
             Members::Exact(hashes) => hashes.len() as u64,
-            // That the exact limit was exceeded is known for certain.
+            // An estimate below the exact limit is wrong: more members were added.
             Members::Dense(registers) => {
                 (registers.estimate().round() as u64).max(EXACT_MEMBERS_MAX as u64 + 1)
             }
         }
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let members = match &self.0 {
             Members::Exact(hashes) => hashes.capacity() * size_of::<u64>(),
@@ -96,7 +99,7 @@ impl Cardinality {
         size_of::<Self>() + members
     }
 
-    /// Bytes of the stored form.
+    /// Returns the size of the stored form in bytes.
     pub(crate) fn stored_bytes(&self) -> usize {
         let members = match &self.0 {
             Members::Exact(hashes) => varint_bytes(hashes.len()) + size_of_val(hashes.as_slice()),
@@ -123,7 +126,7 @@ impl Cardinality {
         }
     }
 
-    /// Reads the stored form, which must fill `bytes`.
+    /// Decodes the stored form, which must end with `bytes`.
     pub(crate) fn decode(bytes: &[u8]) -> SketchResult<Self> {
         let mut reader = Reader::new(bytes);
         let version = reader.u8()?;
@@ -134,7 +137,7 @@ impl Cardinality {
             FORM_EXACT => Members::Exact(take_hashes(&mut reader)?),
             FORM_LISTED => Members::Dense(Registers::decode_listed(&mut reader)?),
             FORM_PACKED => Members::Dense(Registers::decode_packed(&mut reader)?),
-            _ => return Err(SketchError::Inconsistent("unknown form of a set")),
+            _ => return Err(SketchError::Inconsistent("unknown encoding of a set")),
         };
         reader.finish()?;
         Ok(Self(members))
@@ -145,12 +148,12 @@ impl Cardinality {
             Members::Dense(registers) => theirs.iter().for_each(|&hash| registers.insert(hash)),
             Members::Exact(ours) => {
                 *ours = union(ours, theirs);
-                self.leave_exact_if_large();
+                self.convert_to_registers_if_large();
             }
         }
     }
 
-    fn leave_exact_if_large(&mut self) {
+    fn convert_to_registers_if_large(&mut self) {
         if let Members::Exact(hashes) = &self.0
             && hashes.len() > EXACT_MEMBERS_MAX
         {
@@ -158,7 +161,7 @@ impl Cardinality {
         }
     }
 
-    /// The registers; hashes that are still kept move into them first.
+    /// Returns the registers, moving exactly stored hashes into them first.
     fn registers(&mut self) -> &mut Registers {
         if let Members::Exact(hashes) = &self.0 {
             let mut registers = Registers::default();
@@ -167,12 +170,12 @@ impl Cardinality {
         }
         match &mut self.0 {
             Members::Dense(registers) => registers,
-            Members::Exact(_) => unreachable!("the hashes have just moved"),
+            Members::Exact(_) => unreachable!("the hashes were just moved into registers"),
         }
     }
 }
 
-/// The elements of two ascending lists, each once.
+/// Returns the union of two ascending lists.
 fn union(mut a: &[u64], mut b: &[u64]) -> Vec<u64> {
     let mut union = Vec::with_capacity(a.len() + b.len());
     while let (Some((&x, rest_a)), Some((&y, rest_b))) = (a.split_first(), b.split_first()) {
@@ -206,7 +209,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Spreads numbers over all bits, each to its own hash (splitmix64).
+    /// Hashes numbers (SplitMix64), each to a distinct hash.
     fn hash_of(number: u64) -> u64 {
         let mut x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_hashed_as_ever() {
+    fn hashes_of_members_do_not_change() {
         assert_eq!(hash_member(""), 0x2d06_8005_38d3_94c2);
         assert_eq!(hash_member("user-1"), 0x7c76_15c1_1438_e5c9);
     }
@@ -267,7 +270,7 @@ mod tests {
             [1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01];
         assert_eq!(encoded(&two), expected);
 
-        // All of register 0, their first one-bit the 38th after the index.
+        // All are of register 0; the first one-bit is the 38th after the index bits.
         let mut listed = Cardinality::default();
         (0..=1_000).for_each(|i| listed.insert_hash(0x1000 | i));
         assert_eq!(encoded(&listed), [1, 1, 1, 0, 38]);
@@ -276,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_content_that_contradicts_itself_is_refused() {
+    fn inconsistent_bytes_are_refused() {
         let refused = |bytes: &[u8]| {
             assert!(Cardinality::decode(bytes).is_err(), "{bytes:?}");
         };
@@ -295,14 +298,14 @@ mod tests {
         refused(&[&[1u8, 2][..], &[0x41; 12_289]].concat());
     }
 
-    /// Ranges of numbers whose unions lie on both sides of all limits.
+    /// Generates ranges of numbers whose unions are on both sides of all limits.
     fn ranges() -> impl Strategy<Value = Vec<(u64, u64)>> {
         let len = prop_oneof![0..20u64, 300..1_100u64, 990..1_010u64, 3_000..9_000u64];
         proptest::collection::vec((0..3_000u64, len), 1..4)
     }
 
     #[test]
-    fn a_list_with_a_member_more_than_the_limit_is_refused() {
+    fn more_exact_members_than_the_limit_are_refused() {
         let read = |members: usize| {
             let mut bytes = vec![VERSION, FORM_EXACT];
             put_varint(&mut bytes, members as u64);
@@ -317,7 +320,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
         #[test]
-        fn merging_sets_is_building_one(ranges in ranges()) {
+        fn merged_sets_equal_one_of_all_members(ranges in ranges()) {
             let members = |&(from, len): &(u64, u64)| from..from + len;
             let whole = of(ranges.iter().flat_map(members));
             let descending = of(ranges.iter().flat_map(members).collect::<Vec<_>>().into_iter().rev());
@@ -337,7 +340,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_bytes_never_panic(
+        fn corrupt_bytes_never_cause_a_panic(
             range in ranges(),
             damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
             cut in any::<prop::sample::Index>(),
@@ -350,14 +353,14 @@ mod tests {
                 bytes[at] = byte;
             }
             if let Ok(read) = Cardinality::decode(&bytes) {
-                let again = encoded(&read);
-                prop_assert_eq!(encoded(&Cardinality::decode(&again).unwrap()), again);
+                let copy = encoded(&read);
+                prop_assert_eq!(encoded(&Cardinality::decode(&copy).unwrap()), copy);
                 prop_assert!(read.count() < u64::MAX);
             }
         }
 
         #[test]
-        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+        fn arbitrary_bytes_never_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
             for start in [&[][..], &[VERSION, FORM_EXACT], &[VERSION, FORM_LISTED], &[VERSION, FORM_PACKED]] {
                 if let Ok(read) = Cardinality::decode(&[start, &bytes].concat()) {
                     prop_assert!(!encoded(&read).is_empty());

@@ -1,42 +1,43 @@
-//! How many distinct texts there are, for those who use the engine: [`Cardinality`] with a face.
+//! The number of distinct strings: the public API of [`Cardinality`].
 
 use super::cardinality::{Cardinality, hash_member};
 use crate::error::{Error, Result};
 
-/// A set of texts that only grows and knows how many there are: exactly up to [`crate::limits::EXACT_MEMBERS_MAX`], by
-/// HyperLogLog (p = 14) beyond. Which texts they are it does not know.
+/// A set of strings that counts its members: exactly up to [`crate::limits::EXACT_MEMBERS_MAX`], with
+/// HyperLogLog (p = 14) beyond. Members cannot be listed or removed.
 #[derive(Clone, Debug, Default)]
 pub struct Distinct(Cardinality);
 
 impl Distinct {
-    /// Adds a text.
-    pub fn insert(&mut self, text: &str) {
-        self.0.insert_hash(hash_member(text));
+    /// Adds a string.
+    pub fn insert(&mut self, member: &str) {
+        self.0.insert_hash(hash_member(member));
     }
 
-    /// Adds all texts of `other`.
+    /// Adds all strings of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.0.merge(&other.0);
     }
 
-    /// How many distinct texts there are; the nearest whole number where it is an estimate.
+    /// Returns the number of distinct strings; an estimate is rounded to an integer.
     pub fn count(&self) -> u64 {
         self.0.count()
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.0.bytes()
     }
 
-    /// The stored form: equal sets are equal bytes. It has a version, and no checksum.
+    /// Encodes the set: equal sets have equal bytes. The form has a version and no checksum.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.0.encode(&mut out);
         out
     }
 
-    /// Reads what [`Self::encode`] wrote. Fails with [`Error::Corrupt`] on anything else.
+    /// Decodes the bytes that [`Self::encode`] returned. Fails with [`Error::Corrupt`] on anything
+    /// else.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         match Cardinality::decode(bytes) {
             Ok(set) => Ok(Self(set)),
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_is_read_as_it_was_written() {
+    fn an_encoded_set_round_trips() {
         let mut set = Distinct::default();
         for user in (0..1_500).map(|i| (i % 750).to_string()) {
             set.insert(&user);

@@ -1,12 +1,15 @@
-//! A distribution of values: count, exact sum, extremes and quantiles, mergeable without loss of accuracy.
+//! A distribution of values: count, exact sum, minimum, maximum and quantiles, mergeable without
+//! loss of accuracy.
 //!
-//! Up to [`EXACT_VALUES_MAX`] values are kept as they are. With the next one all of them move into two HDR
-//! histograms, one of each sign (see [`super::histogram`]); zero counts as positive. Which form it is
-//! depends on the count alone and what the histogram holds does not depend on the order, so merging
-//! distributions and building one of all their values give the same state and the same bytes.
+//! Up to [`EXACT_VALUES_MAX`] values are stored exactly. With the next one, all of them move into
+//! two HDR histograms, one per sign (see [`super::histogram`]); zero counts as positive. The form
+//! depends only on the count, and the content of the histograms does not depend on the order, so
+//! merging distributions and building one from all their values give the same state and the same
+//! bytes.
 //!
-//! Values that somebody else counted into buckets come as the values that stand for them, and perhaps with a sum that
-//! was *told*: it is the true one, and another than that of the values that stand there.
+//! Values that a sender already counted into buckets are added as representative values, possibly
+//! with the sum that the sender *reported*: the true one, which differs from that of the
+//! representative values.
 
 use std::borrow::Cow;
 
@@ -16,12 +19,12 @@ use super::parts::{Entries, Parts, check_buckets, check_moments, check_values, m
 use super::sum::ExactSum;
 use crate::limits::EXACT_VALUES_MAX;
 
-/// Parts of one that a quantile is rounded to, so that 0.55 of 100 values is the 55th in spite of binary
-/// fractions.
+/// The resolution of quantiles: they are rounded to multiples of 1/10^9, so that 0.55 of 100 values
+/// is the 55th despite binary fractions.
 const QUANTILE_PARTS: u64 = 1_000_000_000;
-/// The count stops here, so that it is never negative as the signed integer that columns are made of.
+/// The count saturates here, so that it fits the signed integers of columns.
 pub(super) const COUNT_MAX: u64 = i64::MAX as u64;
-/// More than what rounding a sum and dividing it makes of an average, as a part of it.
+/// An upper bound of the relative error from rounding a sum and dividing it.
 const AVERAGE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// The summary of a multiset of finite values.
@@ -29,22 +32,23 @@ const AVERAGE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 pub(crate) struct Distribution {
     count: u64,
     sum: ExactSum,
-    /// Positive infinity while there are no values.
+    /// Infinity while there are no values.
     min: f64,
     /// Negative infinity while there are no values.
     max: f64,
-    /// Whether any part of the sum was told. Asked for only while the values are kept.
-    told: bool,
+    /// Whether any part of the sum was reported. Only relevant while the values are stored exactly.
+    sum_is_reported: bool,
     body: Body,
 }
 
 #[derive(Clone, Debug)]
 enum Body {
-    /// In the order of arrival.
+    /// In order of arrival.
     Exact(Vec<f64>),
     Histogram(Box<Halves>),
 }
 
+/// The histograms of the negative and of the non-negative values.
 #[derive(Clone, Debug, Default)]
 struct Halves {
     negative: MagnitudeHistogram,
@@ -58,14 +62,14 @@ impl Default for Distribution {
             sum: ExactSum::default(),
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
-            told: false,
+            sum_is_reported: false,
             body: Body::Exact(Vec::new()),
         }
     }
 }
 
 impl Distribution {
-    /// The most buckets of a distribution, those of both signs.
+    /// The most buckets of a distribution, for both signs together.
     pub(crate) const BUCKETS_MAX: usize = 2 * histogram::BUCKETS as usize;
 
     /// Adds one value, which must be finite.
@@ -74,7 +78,7 @@ impl Distribution {
         self.add_n(value, 1);
     }
 
-    /// Adds one value `n` times. The count stops at [`COUNT_MAX`].
+    /// Adds one finite value `n` times. The count saturates at [`COUNT_MAX`].
     #[inline]
     pub(crate) fn add_n(&mut self, value: f64, n: u64) {
         if n == 0 {
@@ -88,8 +92,8 @@ impl Distribution {
         self.count_n(value, n);
     }
 
-    /// Adds values with how often each stands there, all finite, and the sum of what they stand for. Nothing when
-    /// there are none.
+    /// Adds finite values, each with its number of occurrences, and their reported sum. Does
+    /// nothing when there are no values.
     pub(crate) fn add_told(&mut self, values: &[(f64, u64)], sum: &ExactSum) {
         let values = values.iter().filter(|(_, n)| *n > 0);
         if values.clone().next().is_none() {
@@ -97,13 +101,13 @@ impl Distribution {
         }
         values.for_each(|(value, n)| self.count_n(*value, *n));
         self.sum.merge(sum);
-        self.told = true;
+        self.sum_is_reported = true;
     }
 
     /// Counts a value without adding it to the sum.
     #[inline]
     fn count_n(&mut self, value: f64, n: u64) {
-        // Makes zero of minus zero and nothing of the rest.
+        // Turns -0.0 into 0.0 and changes nothing else.
         let value = value + 0.0;
         self.count = self.count.saturating_add(n).min(COUNT_MAX);
         self.min = self.min.min(value);
@@ -120,7 +124,7 @@ impl Distribution {
     /// Adds all values of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.merge_moments(other.count, &other.sum, other.min, other.max);
-        self.told |= other.told;
+        self.sum_is_reported |= other.sum_is_reported;
         match &other.body {
             Body::Exact(values) => self.append(values),
             Body::Histogram(theirs) => {
@@ -131,7 +135,8 @@ impl Distribution {
         }
     }
 
-    /// Adds a distribution straight from its columns. `self` is unchanged when they are refused.
+    /// Adds a distribution directly from its columns. Leaves `self` unchanged when they are
+    /// invalid.
     pub(crate) fn merge_parts(&mut self, parts: &Parts<'_>) -> SketchResult<()> {
         match &parts.entries {
             Entries::Exact(values) => {
@@ -139,7 +144,7 @@ impl Distribution {
                 check_moments(parts, values)?;
                 if let (Some(&min), Some(&max)) = (values.first(), values.last()) {
                     self.merge_moments(parts.count, &parts.sum, min, max);
-                    self.told |= parts.told;
+                    self.sum_is_reported |= parts.sum_is_reported;
                     self.append(values);
                 }
             }
@@ -160,17 +165,18 @@ impl Distribution {
         Ok(())
     }
 
-    /// The distribution with these parts. Refuses parts that [`Self::parts`] does not give.
+    /// Creates the distribution with these parts. Fails for parts that [`Self::parts`] cannot
+    /// return.
     pub(crate) fn from_parts(parts: &Parts<'_>) -> SketchResult<Self> {
         let mut distribution = Self::default();
         distribution.merge_parts(parts)?;
         Ok(distribution)
     }
 
-    /// The distribution taken apart.
+    /// Returns the content of the distribution as columns.
     pub(crate) fn parts(&self) -> Parts<'static> {
         let (min, max) = if self.count == 0 { (0.0, 0.0) } else { (self.min, self.max) };
-        let told = self.told && matches!(self.body, Body::Exact(_));
+        let sum_is_reported = self.sum_is_reported && matches!(self.body, Body::Exact(_));
         let entries = match &self.body {
             Body::Exact(values) => Entries::Exact(Cow::Owned(sorted(values))),
             Body::Histogram(halves) => {
@@ -185,23 +191,23 @@ impl Distribution {
                 Entries::Buckets { indices: Cow::Owned(indices), counts: Cow::Owned(counts) }
             }
         };
-        Parts { count: self.count, sum: self.sum.clone(), told, min, max, entries }
+        Parts { count: self.count, sum: self.sum.clone(), sum_is_reported, min, max, entries }
     }
 
-    /// A distribution with a value in every bucket, of both signs.
+    /// Returns a distribution with a value in every bucket, of both signs.
     #[cfg(test)]
     pub(crate) fn widest() -> Self {
         let mut distribution = Self::default();
         for index in 0..histogram::BUCKETS {
             let magnitude = histogram::representative(index);
-            // Zero is positive; what is next to it is in the same bucket of the other sign.
+            // Zero is positive; the value next to it is in the same bucket of the negative sign.
             distribution.add(-magnitude - f64::MIN_POSITIVE);
             distribution.add_n(magnitude, 1 + u64::from(index));
         }
         distribution
     }
 
-    /// How many values or buckets [`Self::parts`] gives.
+    /// Returns the number of values or buckets that [`Self::parts`] returns.
     pub(crate) fn entries(&self) -> usize {
         match &self.body {
             Body::Exact(values) => values.len(),
@@ -209,28 +215,29 @@ impl Distribution {
         }
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The sum of the values.
+    /// Returns the sum of the values.
     pub(crate) fn sum(&self) -> &ExactSum {
         &self.sum
     }
 
-    /// The smallest value, if there is one.
+    /// Returns the smallest value; `None` when there are no values.
     pub(crate) fn min(&self) -> Option<f64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// The largest value, if there is one.
+    /// Returns the largest value; `None` when there are no values.
     pub(crate) fn max(&self) -> Option<f64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The sum divided by the count, also where the sum is beyond `f64::MAX`. Rounding never takes it out of the range
-    /// of the values; a told sum may.
+    /// Returns the sum divided by the count, even when the sum exceeds `f64::MAX`; `None` when
+    /// there are no values. Rounding never moves it out of the range of the values; a reported sum
+    /// may.
     pub(crate) fn avg(&self) -> Option<f64> {
         if self.count == 0 {
             return None;
@@ -241,8 +248,9 @@ impl Distribution {
         Some(if rounded { inside } else { average })
     }
 
-    /// The ⌈q·count⌉-th smallest value, `q` from 0 to 1 and rounded to nine decimals. Exact while the values
-    /// are kept and at both ends; otherwise the middle of its bucket.
+    /// Returns the ⌈q·count⌉-th smallest value, with `q` from 0 to 1 rounded to nine decimal
+    /// places; `None` when there are no values. Exact while the values are stored exactly, and for
+    /// the minimum and maximum; otherwise the middle of the value's bucket.
     pub(crate) fn quantile(&self, q: f64) -> Option<f64> {
         if self.count == 0 {
             return None;
@@ -265,7 +273,7 @@ impl Distribution {
         }
     }
 
-    /// Bytes in memory besides the distribution itself, about.
+    /// Returns the approximate size in memory without the struct itself, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.body {
             Body::Exact(values) => values.capacity() * size_of::<f64>(),
@@ -282,7 +290,7 @@ impl Distribution {
         self.max = self.max.max(max);
     }
 
-    /// Takes in values that the moments already tell of.
+    /// Appends values that count, sum, minimum and maximum already include.
     fn append(&mut self, values: &[f64]) {
         match &mut self.body {
             Body::Exact(ours) if self.count <= EXACT_VALUES_MAX as u64 => {
@@ -295,7 +303,7 @@ impl Distribution {
         }
     }
 
-    /// The histograms; values that are still kept move into them first.
+    /// Returns the histograms, moving exactly stored values into them first.
     fn histogram(&mut self) -> &mut Halves {
         if let Body::Exact(values) = &self.body {
             let mut halves = Halves::default();
@@ -306,7 +314,7 @@ impl Distribution {
         }
         match &mut self.body {
             Body::Histogram(halves) => halves,
-            Body::Exact(_) => unreachable!("the values have just moved"),
+            Body::Exact(_) => unreachable!("the values were just moved into histograms"),
         }
     }
 }
@@ -321,7 +329,7 @@ impl Halves {
         }
     }
 
-    /// What stands for the value of this rank, from 1 to the count.
+    /// Returns the representative of the value of this rank, from 1 to the count.
     fn at_rank(&self, rank: u64) -> f64 {
         let negatives = self.negative.count();
         let bucket = if rank <= negatives {
@@ -329,12 +337,13 @@ impl Halves {
         } else {
             self.positive.at_rank(rank - negatives).map(histogram::representative)
         };
-        // Counts that stopped at their limit may add up to less than the rank: then it is a last value.
+        // Saturated counts may add up to less than the rank; the result is then clamped to the
+        // maximum.
         bucket.unwrap_or(f64::INFINITY) + 0.0
     }
 }
 
-/// The rank of the `q`-quantile of `count` values: ⌈q·count⌉, at least 1.
+/// Returns the rank of the `q`-quantile of `count` values: ⌈q·count⌉, at least 1.
 pub(crate) fn rank_of(q: f64, count: u64) -> u64 {
     let parts = (q.clamp(0.0, 1.0) * QUANTILE_PARTS as f64).round() as u64;
     let rank = (u128::from(parts) * u128::from(count)).div_ceil(u128::from(QUANTILE_PARTS));

@@ -1,17 +1,17 @@
-//! Why stored sketches are refused.
+//! The error of decoding a stored sketch.
 
 use crate::codec::CodecError;
 
-/// Stored content is not what a sketch writes: the cell is damaged, read it from elsewhere.
+/// Stored bytes or columns that no sketch writes: they are corrupt, or from a newer version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SketchError {
-    /// The bytes end early, go on too long or hold a number out of range.
+    /// The bytes are truncated, too long, or contain a number out of range.
     #[error(transparent)]
     Bytes(#[from] CodecError),
     /// The bytes were written by a newer engine.
-    #[error("a sketch of version {0} is not known here")]
+    #[error("sketch version {0} is not supported")]
     Version(u8),
-    /// The parts contradict one another.
+    /// The parts contradict each other.
     #[error("inconsistent sketch: {0}")]
     Inconsistent(&'static str),
 }

@@ -1,4 +1,4 @@
-//! Counts of magnitudes in the buckets of an HDR histogram: one half, for values of one sign.
+//! Counts of magnitudes in the buckets of an HDR histogram, for values of one sign.
 //!
 //! The buckets are those of `hdrhistogram` with lowest value 1 and two significant digits, over the
 //! magnitude in units of 2^-24:
@@ -14,34 +14,35 @@
 //! width           1      │       2       │       4       │ ... │         2^56
 //! ```
 //!
-//! A bucket is represented by its middle, so the error is at most half a width: 1/256 of the value where
-//! buckets are wider than a unit, and half a unit, 3e-8, where they are not. From 1e-5 to 1e12 it stays
-//! under 0.4 %. Magnitudes over 2^40 (1.1e12) all fall in the last bucket.
+//! A bucket is represented by its middle, so the error is at most half its width: 1/256 of the
+//! value where buckets are wider than one unit, and half a unit, 3e-8, elsewhere. From 1e-5 to 1e12
+//! the error is below 0.4 %. All magnitudes over 2^40 (1.1e12) are in the last bucket.
 //!
-//! While at most [`SPARSE_BUCKETS_MAX`] buckets are in use they are two sorted columns, 10 bytes per bucket
-//! and 5 KB at most. Beyond that an `hdrhistogram::Histogram<u64>` counts in constant time: 8 bytes for every
-//! bucket up to the largest in use, 30 KB for values around one thousand, 59 KB at most. The form does not
-//! show: what is stored and what is answered comes from [`MagnitudeHistogram::iter`] either way.
+//! Up to [`SPARSE_BUCKETS_MAX`] buckets in use are stored as two sorted columns, 10 bytes per
+//! bucket and at most 5 KB. Beyond that an `hdrhistogram::Histogram<u64>` counts in constant time:
+//! 8 bytes for every bucket up to the largest in use, 30 KB for values around one thousand, at most
+//! 59 KB. The form is not visible outside: encoding and queries use [`MagnitudeHistogram::iter`]
+//! for both.
 
 use std::iter::{Copied, Zip};
 use std::slice;
 
 use hdrhistogram::Histogram;
 
-/// How many buckets there are; every index is below.
+/// The number of buckets.
 pub(crate) const BUCKETS: u16 = 7_424;
-/// Buckets in use up to which a half stays sparse. Beyond it the columns cost more to search than a dense
-/// array costs to hold.
+/// The most buckets in use of a sparse histogram. With more, searching the columns costs more than
+/// a dense array takes in memory.
 pub(crate) const SPARSE_BUCKETS_MAX: usize = 512;
 
-/// Units of one: 2^24.
+/// The number of units per 1.0: 2^24.
 const UNITS_PER_ONE: f64 = 16_777_216.0;
-/// Decimal digits that `hdrhistogram` is asked to keep; two give buckets of 1/128.
+/// The significant decimal digits configured in `hdrhistogram`; two give buckets of 1/128.
 const SIGNIFICANT_DIGITS: u8 = 2;
-/// Bits of a bucket's position within its power of two, plus one.
+/// The bits of a bucket's position within its power of two, plus one.
 const POSITION_BITS: u32 = 8;
 
-/// The bucket of a magnitude.
+/// Returns the bucket of a magnitude.
 #[inline]
 pub(crate) fn index_of(magnitude: f64) -> u16 {
     index_of_units((magnitude * UNITS_PER_ONE + 0.5) as u64)
@@ -51,24 +52,24 @@ pub(crate) fn index_of(magnitude: f64) -> u16 {
 fn index_of_units(units: u64) -> u16 {
     let bits = u64::BITS - (units | 0xff).leading_zeros();
     let shift = bits - POSITION_BITS;
-    // At most 56·128 + 255, so nothing is cut off.
+    // At most 56·128 + 255, so the cast does not truncate.
     ((shift << (POSITION_BITS - 1)) + (units >> shift) as u32) as u16
 }
 
-/// The smallest number of units in a bucket, and the bucket's width in units.
+/// Returns the smallest number of units in a bucket, and the bucket's width in units.
 fn bounds_of(index: u16) -> (u64, u64) {
     let shift = (index >> (POSITION_BITS - 1)).saturating_sub(1);
     let position = index - (shift << (POSITION_BITS - 1));
     (u64::from(position) << shift, 1 << shift)
 }
 
-/// The magnitude that stands for all magnitudes of a bucket: its middle.
+/// Returns the representative magnitude of a bucket: its middle.
 pub(crate) fn representative(index: u16) -> f64 {
     let (lowest, width) = bounds_of(index);
     (lowest as f64 + (width - 1) as f64 / 2.0) / UNITS_PER_ONE
 }
 
-/// How many values there are of each magnitude, one sign only.
+/// The number of values in each bucket, for one sign.
 #[derive(Clone, Debug)]
 pub(crate) struct MagnitudeHistogram(Counts);
 
@@ -85,25 +86,26 @@ impl Default for MagnitudeHistogram {
 }
 
 impl MagnitudeHistogram {
-    /// Counts a magnitude `n` times; it must not be negative. Counts stop at `u64::MAX`.
+    /// Counts a non-negative magnitude `n` times. Counts saturate at `u64::MAX`.
     #[inline]
     pub(crate) fn record_n(&mut self, magnitude: f64, n: u64) {
         let index = index_of(magnitude);
         match &mut self.0 {
             Counts::Sparse(columns) => {
                 columns.record_n(index, n);
-                self.leave_sparse_if_large();
+                self.convert_to_dense_if_large();
             }
             Counts::Dense(histogram) => record_dense(histogram, index, n),
         }
     }
 
-    /// Adds counts given by ascending bucket index, each index below [`BUCKETS`]. Linear in both sides.
+    /// Adds counts given by ascending bucket index, each index below [`BUCKETS`]. Takes linear time
+    /// in the number of both.
     pub(crate) fn merge_entries(&mut self, entries: impl Iterator<Item = (u16, u64)>) {
         match &mut self.0 {
             Counts::Sparse(columns) => {
                 columns.merge(entries);
-                self.leave_sparse_if_large();
+                self.convert_to_dense_if_large();
             }
             Counts::Dense(histogram) => {
                 for (index, n) in entries {
@@ -118,7 +120,7 @@ impl MagnitudeHistogram {
         match (&mut self.0, &other.0) {
             (Counts::Dense(ours), Counts::Dense(theirs)) => {
                 if let Err(error) = ours.add(&**theirs) {
-                    unreachable!("a histogram that resizes takes every value: {error}");
+                    unreachable!("a resizing histogram accepts every value: {error}");
                 }
             }
             (Counts::Sparse(ours), Counts::Dense(theirs)) => {
@@ -130,7 +132,7 @@ impl MagnitudeHistogram {
         }
     }
 
-    /// The buckets in use and their counts, by ascending index.
+    /// Returns the buckets in use and their counts, by ascending index.
     pub(crate) fn iter(&self) -> Iter<'_> {
         match &self.0 {
             Counts::Sparse(columns) => Iter::Sparse(columns.iter()),
@@ -138,7 +140,7 @@ impl MagnitudeHistogram {
         }
     }
 
-    /// Bytes in memory besides the half itself, about.
+    /// Returns the approximate size in memory without the struct itself, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.0 {
             Counts::Sparse(columns) => {
@@ -150,7 +152,7 @@ impl MagnitudeHistogram {
         }
     }
 
-    /// How many buckets are in use.
+    /// Returns the number of buckets in use.
     pub(crate) fn buckets(&self) -> usize {
         match &self.0 {
             Counts::Sparse(columns) => columns.indices.len(),
@@ -158,7 +160,7 @@ impl MagnitudeHistogram {
         }
     }
 
-    /// How many values were recorded.
+    /// Returns the number of recorded values.
     pub(crate) fn count(&self) -> u64 {
         match &self.0 {
             Counts::Sparse(columns) => {
@@ -168,8 +170,8 @@ impl MagnitudeHistogram {
         }
     }
 
-    /// The bucket of the value of this rank by ascending magnitude; the smallest has rank 1. `None` when
-    /// there are fewer values.
+    /// Returns the bucket of the value of this rank by ascending magnitude, the smallest having
+    /// rank 1. `None` when there are fewer values.
     pub(crate) fn at_rank(&self, rank: u64) -> Option<u16> {
         let mut seen = 0u64;
         self.iter().find_map(|(index, n)| {
@@ -178,7 +180,7 @@ impl MagnitudeHistogram {
         })
     }
 
-    fn leave_sparse_if_large(&mut self) {
+    fn convert_to_dense_if_large(&mut self) {
         let Counts::Sparse(columns) = &self.0 else {
             return;
         };
@@ -195,13 +197,13 @@ impl MagnitudeHistogram {
 fn empty_dense() -> Histogram<u64> {
     match Histogram::new(SIGNIFICANT_DIGITS) {
         Ok(histogram) => histogram,
-        Err(error) => unreachable!("two digits are in the range of hdrhistogram: {error}"),
+        Err(error) => unreachable!("hdrhistogram supports two significant digits: {error}"),
     }
 }
 
 fn record_dense(histogram: &mut Histogram<u64>, index: u16, n: u64) {
     if let Err(error) = histogram.record_n(bounds_of(index).0, n) {
-        unreachable!("a histogram that resizes takes every value: {error}");
+        unreachable!("a resizing histogram accepts every value: {error}");
     }
 }
 
@@ -236,8 +238,8 @@ impl Columns {
             (self.indices, self.counts) = entries.unzip();
             return;
         }
-        // Cells of one series mostly share their buckets: first add to those that are there.
-        let mut missing = Vec::new();
+        // Cells of one series mostly have the same buckets: first add to the existing ones.
+        let mut new = Vec::new();
         let mut at = 0;
         for (index, n) in entries {
             while self.indices.get(at).is_some_and(|&ours| ours < index) {
@@ -246,19 +248,19 @@ impl Columns {
             if self.indices.get(at) == Some(&index) {
                 self.counts[at] = self.counts[at].saturating_add(n);
             } else {
-                missing.push((index, n));
+                new.push((index, n));
             }
         }
-        self.insert_missing(&missing);
+        self.insert_new(&new);
     }
 
-    /// Makes room at the end and fills it from the back, so that every entry moves once.
-    fn insert_missing(&mut self, mut missing: &[(u16, u64)]) {
+    /// Extends the columns and fills them from the back, so that every entry moves once.
+    fn insert_new(&mut self, mut new: &[(u16, u64)]) {
         let mut from = self.indices.len();
-        self.indices.resize(from + missing.len(), 0);
-        self.counts.resize(from + missing.len(), 0);
-        while let Some((&(index, n), before)) = missing.split_last() {
-            let to = from + missing.len() - 1;
+        self.indices.resize(from + new.len(), 0);
+        self.counts.resize(from + new.len(), 0);
+        while let Some((&(index, n), before)) = new.split_last() {
+            let to = from + new.len() - 1;
             if from > 0 && self.indices[from - 1] > index {
                 from -= 1;
                 self.indices[to] = self.indices[from];
@@ -266,7 +268,7 @@ impl Columns {
             } else {
                 self.indices[to] = index;
                 self.counts[to] = n;
-                missing = before;
+                new = before;
             }
         }
     }
@@ -274,14 +276,14 @@ impl Columns {
 
 type ColumnsIter<'a> = Zip<Copied<slice::Iter<'a, u16>>, Copied<slice::Iter<'a, u64>>>;
 
-/// See [`MagnitudeHistogram::iter`].
+/// The iterator of [`MagnitudeHistogram::iter`].
 pub(crate) enum Iter<'a> {
     Sparse(ColumnsIter<'a>),
     Dense(Dense<'a>),
 }
 
-/// The buckets of a dense half. `hdrhistogram`'s own iterators end where they have seen as many values as it holds, too early
-/// when that number has stopped at its limit.
+/// The buckets of a dense histogram. The iterators of `hdrhistogram` stop once they have returned
+/// as many values as the total count, too early when that has saturated.
 pub(crate) struct Dense<'a> {
     histogram: &'a Histogram<u64>,
     next: u16,
@@ -338,7 +340,7 @@ mod tests {
         let mut value = 0;
         for index in 0..BUCKETS {
             let (lowest, width) = bounds_of(index);
-            assert_eq!(lowest, value, "buckets follow one another");
+            assert_eq!(lowest, value, "buckets are adjacent");
             assert_eq!(oracle.lowest_equivalent(value), lowest);
             assert_eq!(oracle.equivalent_range(value), width);
             let highest = lowest + (width - 1);
@@ -352,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn magnitudes_out_of_range_fall_in_the_outer_buckets() {
+    fn magnitudes_out_of_range_are_in_the_outermost_buckets() {
         assert_eq!(index_of(0.0), 0);
         assert_eq!(index_of(2e-8), 0);
         assert_eq!(index_of(4e-8), 1);
@@ -361,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn sparse_and_dense_count_the_same() {
+    fn sparse_and_dense_forms_have_the_same_counts() {
         let mut grown = MagnitudeHistogram::default();
         let mut counts = vec![0u64; usize::from(BUCKETS)];
         for i in 0..20_000u64 {
@@ -376,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_counts_stay_at_their_limit() {
+    fn counts_saturate() {
         for spread in [1, 600] {
             let mut half = MagnitudeHistogram::default();
             for i in 0..spread {
@@ -391,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_above_one_that_stays_at_its_limit_are_given_too() {
+    fn buckets_above_a_saturated_one_are_returned() {
         let mut half = MagnitudeHistogram::default();
         let all: Vec<(u16, u64)> = (0..600).map(|i| (i, 1 + u64::from(i) / 300)).collect();
         half.merge_entries(all.iter().copied());
@@ -421,7 +423,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn any_number_of_units_is_in_the_bucket_hdrhistogram_gives_it(bits in any::<u64>(), narrow in 0..64) {
+        fn every_number_of_units_is_in_the_same_bucket_as_in_hdrhistogram(bits in any::<u64>(), narrow in 0..64) {
             let units = bits >> narrow;
             let (lowest, width) = bounds_of(index_of_units(units));
             prop_assert_eq!(lowest, oracle_lowest(units));
@@ -429,14 +431,14 @@ mod tests {
         }
 
         #[test]
-        fn a_bucket_stands_within_one_percent_of_its_values(exponent in -5.0..12.0f64) {
+        fn a_representative_is_within_one_percent_of_the_values(exponent in -5.0..12.0f64) {
             let magnitude = 10f64.powf(exponent);
             let error = (representative(index_of(magnitude)) - magnitude).abs() / magnitude;
             prop_assert!(error < 0.004, "{} is off by {}", magnitude, error);
         }
 
         #[test]
-        fn merged_parts_count_like_the_whole(a in magnitudes(900), b in magnitudes(900)) {
+        fn merged_histograms_equal_one_of_all_values(a in magnitudes(900), b in magnitudes(900)) {
             let (half_a, half_b) = (recorded(&a), recorded(&b));
             let whole = recorded(&[a, b].concat());
             let mut ab = half_a.clone();
@@ -453,7 +455,7 @@ mod tests {
         }
 
         #[test]
-        fn ranks_walk_the_sorted_values(values in magnitudes(700), pick in any::<prop::sample::Index>()) {
+        fn ranks_follow_the_sorted_values(values in magnitudes(700), pick in any::<prop::sample::Index>()) {
             let half = recorded(&values);
             let mut sorted: Vec<u16> = values
                 .iter()

@@ -1,17 +1,18 @@
-//! Mergeable summaries: what the engine keeps of values and members that it does not keep one by one.
+//! Mergeable summaries of values and members, used where samples are not stored individually.
 //!
-//! All of them keep the same three promises. Their state depends on the multiset of what was added, never
-//! on the order or on how it was split into parts that were merged. Equal states are equal bytes, so cells
-//! can be compared, checksummed and written twice. Damaged bytes are refused with a [`SketchError`].
+//! All of them have three properties. The state depends only on the multiset of what was added, not
+//! on the order or on how it was split into parts that were merged. Equal states have equal bytes,
+//! so that encoded cells can be compared and checksummed. Corrupt bytes are refused with a
+//! [`SketchError`].
 //!
-//! - [`sum`]: a sum of `f64` without rounding.
+//! - [`sum`]: an exact sum of `f64`.
 //! - [`histogram`]: counts of magnitudes in the buckets of an HDR histogram.
-//! - [`distribution`]: count, sum, extremes and quantiles; built from the two above.
-//! - [`parts`]: a distribution as columns, and whether columns are one.
-//! - [`registers`]: the registers of HyperLogLog and what they tell.
-//! - `stored`: a distribution as bytes, for tests and the fuzzer.
-//! - [`cardinality`]: how many distinct members; exact while few, HyperLogLog beyond.
-//! - [`distinct`]: the same of texts, for those who use the engine.
+//! - [`distribution`]: count, sum, minimum, maximum and quantiles; built from the two above.
+//! - [`parts`]: the content of a distribution as columns, and the validation of such columns.
+//! - [`registers`]: the registers of HyperLogLog and the estimate from them.
+//! - `stored`: a distribution as bytes, for tests and the fuzz targets.
+//! - [`cardinality`]: the number of distinct members; exact for few, HyperLogLog beyond.
+//! - [`distinct`]: the same for strings, as public API.
 
 mod cardinality;
 mod distinct;

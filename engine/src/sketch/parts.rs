@@ -1,6 +1,6 @@
-//! A distribution taken apart into the columns of a block, and which parts can be put together again.
+//! The content of a distribution as the columns of a block, and the validation of such columns.
 //!
-//! A bucket is named by a signed index, so that ascending indices are ascending values:
+//! A bucket is identified by a signed index, so that ascending indices are ascending values:
 //!
 //! ```text
 //! value    ... −u(2)  −u(1)  −u(0) │ u(0)  u(1)  u(2) ...      u(i): magnitudes of bucket i
@@ -15,13 +15,14 @@ use super::sum::ExactSum;
 use super::{SketchError, SketchResult};
 use crate::limits::EXACT_VALUES_MAX;
 
-/// A distribution taken apart into what a block stores in columns.
+/// The content of a distribution in the form that blocks store.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parts<'a> {
     pub(crate) count: u64,
     pub(crate) sum: ExactSum,
-    /// Whether the sum need not be that of the exact values. Never set for buckets, whose sum stands by itself anyway.
-    pub(crate) told: bool,
+    /// Whether the sum was reported by the sender, so that it may differ from that of the exact
+    /// values. Never set for buckets, whose sum is always stored.
+    pub(crate) sum_is_reported: bool,
     /// Zero when there are no values.
     pub(crate) min: f64,
     /// Zero when there are no values.
@@ -29,37 +30,38 @@ pub(crate) struct Parts<'a> {
     pub(crate) entries: Entries<'a>,
 }
 
-/// The values themselves or how many there are in each bucket.
+/// The exact values, or the counts per bucket.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entries<'a> {
     /// Ascending; at most [`EXACT_VALUES_MAX`].
     Exact(Cow<'a, [f64]>),
-    /// Columns of equal length: strictly ascending signed bucket indices and their counts, none zero.
+    /// Columns of equal length: strictly ascending signed bucket indices and their counts, none
+    /// zero.
     Buckets { indices: Cow<'a, [i32]>, counts: Cow<'a, [u64]> },
 }
 
-/// The signed index of the bucket of a value.
+/// Returns the signed index of the bucket that contains a value.
 pub(super) fn signed_index(value: f64) -> i32 {
     let index = i32::from(histogram::index_of(value.abs()));
     if value < 0.0 { -index - 1 } else { index }
 }
 
-/// The index in its half of a signed index in range.
+/// Returns the index of a bucket within its sign; `signed` must be in range.
 pub(super) fn magnitude_index(signed: i32) -> u16 {
     (if signed < 0 { -(signed + 1) } else { signed }) as u16
 }
 
-fn is_value(v: f64) -> bool {
+fn is_storable(v: f64) -> bool {
     v.is_finite() && (v != 0.0 || v.is_sign_positive())
 }
 
-/// Checks that `values` can be the exact ones of a distribution.
+/// Checks that `values` can be the exact values of a distribution.
 pub(super) fn check_values(values: &[f64]) -> SketchResult<()> {
     if values.len() > EXACT_VALUES_MAX {
-        return Err(SketchError::Inconsistent("too many values to be kept exactly"));
+        return Err(SketchError::Inconsistent("too many exact values"));
     }
-    if !values.iter().all(|&v| is_value(v)) {
-        return Err(SketchError::Inconsistent("a value is not finite or is minus zero"));
+    if !values.iter().all(|&v| is_storable(v)) {
+        return Err(SketchError::Inconsistent("a value is not finite or is negative zero"));
     }
     if !values.is_sorted() {
         return Err(SketchError::Inconsistent("values are not sorted"));
@@ -67,7 +69,8 @@ pub(super) fn check_values(values: &[f64]) -> SketchResult<()> {
     Ok(())
 }
 
-/// Checks that the moments are those of the exact values, but for a sum that was told.
+/// Checks that count, minimum, maximum and, unless it was reported, the sum are those of the exact
+/// values.
 pub(super) fn check_moments(parts: &Parts<'_>, values: &[f64]) -> SketchResult<()> {
     let min = values.first().copied().unwrap_or_default();
     let max = values.last().copied().unwrap_or_default();
@@ -77,14 +80,17 @@ pub(super) fn check_moments(parts: &Parts<'_>, values: &[f64]) -> SketchResult<(
         values.iter().for_each(|&value| sum.add(value));
         parts.sum == sum
     };
-    let fits = if parts.told { !values.is_empty() } else { sums_agree() };
-    if !agree || !fits {
-        return Err(SketchError::Inconsistent("values and moments do not agree"));
+    let sum_is_valid = if parts.sum_is_reported { !values.is_empty() } else { sums_agree() };
+    if !agree || !sum_is_valid {
+        return Err(SketchError::Inconsistent(
+            "count, sum, minimum or maximum do not match the values",
+        ));
     }
     Ok(())
 }
 
-/// Checks that bucket columns are what [`Distribution::parts`] gives. Returns how many are negative.
+/// Checks that bucket columns could have been returned by [`Distribution::parts`]. Returns the
+/// number of negative buckets.
 pub(super) fn check_buckets(
     parts: &Parts<'_>,
     indices: &[i32],
@@ -92,25 +98,25 @@ pub(super) fn check_buckets(
 ) -> SketchResult<usize> {
     let refuse = |reason| Err(SketchError::Inconsistent(reason));
     let (Some(&first), Some(&last)) = (indices.first(), indices.last()) else {
-        return refuse("a histogram without buckets");
+        return refuse("a histogram has no buckets");
     };
     if indices.len() != counts.len() || counts.contains(&0) {
-        return refuse("buckets and counts do not pair up");
+        return refuse("bucket indices and counts differ in number, or a count is zero");
     }
     let buckets = i32::from(histogram::BUCKETS);
     if first < -buckets || last >= buckets || !indices.is_sorted_by(|a, b| a < b) {
         return refuse("bucket indices are out of range or not ascending");
     }
-    // Counts stop at their limits, each bucket by itself.
+    // Counts saturate, and each bucket does so by itself.
     let total = counts.iter().fold(0u64, |sum, &n| sum.saturating_add(n)).min(COUNT_MAX);
-    if total != parts.count || parts.count <= EXACT_VALUES_MAX as u64 || parts.told {
-        return refuse("counts do not add up");
+    if total != parts.count || parts.count <= EXACT_VALUES_MAX as u64 || parts.sum_is_reported {
+        return refuse("the bucket counts do not add up to the count");
     }
-    if !is_value(parts.min) || !is_value(parts.max) || parts.min > parts.max {
-        return refuse("the extremes are not values");
+    if !is_storable(parts.min) || !is_storable(parts.max) || parts.min > parts.max {
+        return refuse("the minimum or maximum is invalid");
     }
     if signed_index(parts.min) != first || signed_index(parts.max) != last {
-        return refuse("the extremes are not in the outer buckets");
+        return refuse("the minimum or maximum is not in an outermost bucket");
     }
     Ok(indices.partition_point(|&i| i < 0))
 }

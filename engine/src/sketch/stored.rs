@@ -1,5 +1,5 @@
-//! A distribution as bytes by itself: what the tests compare to show that equal distributions are equal bytes, and
-//! what the fuzzer feeds. Blocks keep the same parts as columns.
+//! A distribution as bytes, used by the tests to show that equal distributions have equal bytes,
+//! and by the fuzz targets. Blocks store the same parts as columns.
 //!
 //! ```text
 //! ┌────────────┬─────────┬──────────────────────────────────────────────────────────────┐
@@ -9,15 +9,15 @@
 //! │ version: 1 │ form: 1 │ min: f64 │ max: f64 │ units: i128 │ c: u8 │ c × f64 │ halves │
 //! └────────────┴─────────┴──────────┴──────────┴─────────────┴───────┴─────────┴────────┘
 //!   units, components: the sum, see super::sum
-//!   halves: the negative, then the positive one, each as
-//!     n: varint, n × (buckets skipped since the one before: varint, count: varint)
+//!   halves: the negative, then the non-negative buckets, each as
+//!     n: varint, n × (buckets skipped since the last one: varint, count: varint)
 //! ┌────────────┬─────────┬────────────────────────────────┬─────────────┬───────┬─────────┐
 //! │ version: 1 │ form: 2 │ n: u8 (1..=64) │ n × f64, as 0 │ units: i128 │ c: u8 │ c × f64 │
 //! └────────────┴─────────┴────────────────────────────────┴─────────────┴───────┴─────────┘
 //! ```
 //!
-//! Fixed-width numbers are little-endian. In form 0 everything else follows from the values; in form 1 the
-//! count is the sum of the counts; form 2 is form 0 with a sum that was told.
+//! Fixed-width numbers are little-endian. In form 0 everything else follows from the values; in
+//! form 1 the count is the sum of the bucket counts; form 2 is form 0 with a reported sum.
 
 use std::borrow::Cow;
 
@@ -32,19 +32,19 @@ use crate::limits::EXACT_VALUES_MAX;
 const VERSION: u8 = 1;
 const FORM_EXACT: u8 = 0;
 const FORM_HISTOGRAM: u8 = 1;
-const FORM_TOLD: u8 = 2;
+const FORM_REPORTED_SUM: u8 = 2;
 
 impl Distribution {
-    /// Appends the stored form to `out`.
+    /// Appends the encoded distribution to `out`.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         out.push(VERSION);
         let parts = self.parts();
         match &parts.entries {
             Entries::Exact(values) => {
-                let form = if parts.told { FORM_TOLD } else { FORM_EXACT };
+                let form = if parts.sum_is_reported { FORM_REPORTED_SUM } else { FORM_EXACT };
                 out.extend_from_slice(&[form, values.len() as u8]);
                 put_floats(out, values);
-                if parts.told {
+                if parts.sum_is_reported {
                     put_sum(out, &parts.sum);
                 }
             }
@@ -60,7 +60,7 @@ impl Distribution {
         }
     }
 
-    /// Reads the stored form, which must fill `bytes`.
+    /// Decodes a distribution, which must end with `bytes`.
     pub(crate) fn decode(bytes: &[u8]) -> SketchResult<Self> {
         let mut reader = Reader::new(bytes);
         let version = reader.u8()?;
@@ -69,13 +69,13 @@ impl Distribution {
         }
         let distribution = match reader.u8()? {
             FORM_EXACT => Self::from_parts(&take_values(&mut reader)?)?,
-            FORM_TOLD => {
+            FORM_REPORTED_SUM => {
                 let mut parts = take_values(&mut reader)?;
-                (parts.sum, parts.told) = (take_sum(&mut reader)?, true);
+                (parts.sum, parts.sum_is_reported) = (take_sum(&mut reader)?, true);
                 Self::from_parts(&parts)?
             }
             FORM_HISTOGRAM => Self::from_parts(&take_histogram(&mut reader)?)?,
-            _ => return Err(SketchError::Inconsistent("unknown form of a distribution")),
+            _ => return Err(SketchError::Inconsistent("unknown encoding of a distribution")),
         };
         reader.finish()?;
         Ok(distribution)
@@ -85,7 +85,7 @@ impl Distribution {
 fn take_values(reader: &mut Reader<'_>) -> SketchResult<Parts<'static>> {
     let n = usize::from(reader.u8()?);
     if n > EXACT_VALUES_MAX {
-        return Err(SketchError::Inconsistent("more values than are kept"));
+        return Err(SketchError::Inconsistent("too many exact values"));
     }
     let values = take_floats(reader, n)?;
     if values.iter().any(|v| !v.is_finite()) {
@@ -97,7 +97,7 @@ fn take_values(reader: &mut Reader<'_>) -> SketchResult<Parts<'static>> {
     Ok(Parts {
         count: values.len() as u64,
         sum,
-        told: false,
+        sum_is_reported: false,
         min: min.unwrap_or_default(),
         max: max.unwrap_or_default(),
         entries: Entries::Exact(Cow::Owned(values)),
@@ -137,7 +137,7 @@ fn put_half(out: &mut Vec<u8>, half: impl Iterator<Item = (u16, u64)> + Clone) {
     }
 }
 
-/// The indices and counts of a half, by ascending index.
+/// Returns the indices and counts of the buckets of one sign, by ascending index.
 fn take_half(reader: &mut Reader<'_>) -> SketchResult<Vec<(i32, u64)>> {
     let buckets = usize::from(histogram::BUCKETS);
     let n = reader.count("buckets", buckets)?;
@@ -159,7 +159,7 @@ fn take_histogram(reader: &mut Reader<'_>) -> SketchResult<Parts<'static>> {
     let (indices, counts): (Vec<i32>, Vec<u64>) = below.chain(from_zero).unzip();
     let count = counts.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
     let entries = Entries::Buckets { indices: Cow::Owned(indices), counts: Cow::Owned(counts) };
-    Ok(Parts { count: count.min(COUNT_MAX), sum, told: false, min, max, entries })
+    Ok(Parts { count: count.min(COUNT_MAX), sum, sum_is_reported: false, min, max, entries })
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_half_with_a_bucket_more_than_there_are_is_refused() {
+    fn more_buckets_than_exist_are_refused() {
         let read = |buckets: u16| {
             let mut bytes = Vec::new();
             put_half(&mut bytes, (0..buckets).map(|index| (index, 1)));

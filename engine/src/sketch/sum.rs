@@ -1,8 +1,10 @@
-//! An exact sum of `f64`: no rounding while adding, so that neither order nor grouping shows in the result.
+//! An exact sum of `f64`: additions do not round, so that the result does not depend on order or
+//! grouping.
 //!
-//! People send decimals. `0.1` ten times must be `1.0`, which no sum of binary fractions gives. So a value
-//! that is the nearest `f64` of a short decimal is added as that decimal, in an integer; what is left, the
-//! results of somebody's floating-point arithmetic, is added exactly as the binary fraction that it is.
+//! Measured values are mostly decimals. Ten times `0.1` must be `1.0`, which no sum of binary
+//! fractions gives. A value that is the nearest `f64` of a short decimal is therefore added as that
+//! decimal, in an integer; any other value, a result of floating-point arithmetic, is added exactly
+//! as the binary fraction that it is.
 //!
 //! ```text
 //! value ──┬─ decimal ────────────► units: i128, in units of 1e-9
@@ -10,73 +12,78 @@
 //!                    └─ otherwise ───► high: partials, in units of 2^128
 //! ```
 //!
-//! *Decimal.* Every whole number under 2^53 is. For any other v let k be the largest of 1..=9 with
-//! |v|·10^k < 2^51 and m the integer nearest to v·10^k; v is decimal when `m / 10^k == v`. It counts
-//! m·10^(9-k) units. Under 2^51 doubles lie closer together than multiples of 10^-k, so m is the only such
-//! integer, and the rounding of v and of the product together are less than a half, so m is found. Hence every
-//! number of at most nine decimals and 15 significant digits is read as the user wrote it, and whoever has v
-//! as `m / 10^k` with k ≤ 9 and |m| < 2^51 knows that it counts m·10^(9-k). A value counts less than 2^83
-//! units, so 2^44 additions of the largest fit; beyond that the units stay at the end of their range.
+//! *Decimal.* Every whole number under 2^53 is decimal. For any other v let k be the largest of
+//! 1..=9 with |v|·10^k < 2^51 and m the integer nearest to v·10^k; v is decimal when `m / 10^k ==
+//! v`. It adds m·10^(9-k) units. Under 2^51 doubles are closer together than multiples of 10^-k, so
+//! m is the only such integer, and the rounding of v and of the product are together less than a
+//! half, so m is found. Every number of at most nine decimal places and 15 significant digits is
+//! thus read as the user wrote it, and code that has v as `m / 10^k` with k ≤ 9 and |m| < 2^51 can
+//! add m·10^(9-k) units directly. A value adds less than 2^83 units, so 2^44 additions of the
+//! largest value fit; beyond that the units saturate.
 //!
-//! *Binary.* Partials are doubles that do not overlap and whose exact sum is the sum (Shewchuk 1997, the
-//! method of Python's `math.fsum`). High values have their own list, scaled down, because a partial near
-//! `f64::MAX` would overflow; which list a value joins depends on the value alone. So 2^60 additions of
-//! `f64::MAX` are as exact as any other. Only [`ExactSum::value`] saturates, at `f64::MAX`.
+//! *Binary.* Partials are doubles that do not overlap and whose exact sum is the sum (Shewchuk
+//! 1997, the method of Python's `math.fsum`). High values have a separate list, scaled down,
+//! because a partial near `f64::MAX` would overflow; which list a value is added to depends only on
+//! the value. So even 2^60 additions of `f64::MAX` are exact. Only [`ExactSum::value`] saturates,
+//! at `f64::MAX`.
 //!
-//! *Stored form.* The units, and the components: S is written as c1 = S rounded to `f64`, c2 = S − c1
-//! rounded, and so on until nothing is left. That sequence depends on S alone, while partials depend on the
-//! order of additions. Components of the high list come first, closed by an infinity:
+//! *Stored form.* The units, and the components: S is written as c1 = S rounded to `f64`, c2 = S −
+//! c1 rounded, and so on until the remainder is zero. That sequence depends on S alone, while
+//! partials depend on the order of additions. The components of the high list come first,
+//! terminated by an infinity:
 //!
 //! ```text
-//! []                      all values were decimal, or the others cancelled out
+//! []                      all values were decimal, or the binary ones cancelled out
 //! [c1, c2, ...]           low
 //! [h1, h2, ..., inf, c1, ...]  high in units of 2^128, then low
 //! ```
 
 use super::{SketchError, SketchResult};
 
-/// Units of the decimal part in one.
+/// The units per 1.0 of the decimal part.
 const UNITS_PER_ONE: i128 = 1_000_000_000;
-/// Decimal places of the decimal part.
+/// The decimal places of the decimal part.
 const PLACES: usize = 9;
-/// 10^k as `f64`, all exact.
+/// The powers 10^k as `f64`, all exact.
 const POWERS: [f64; PLACES + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-/// Units of a one in the last place of a number with k decimals.
+/// The units per last decimal place of a number with k decimal places.
 const UNITS_OF_PLACE: [i64; PLACES + 1] =
     [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
-/// Below this a double tells apart whole numbers and quarters: v·10^k can be rounded reliably.
+/// Below this bound doubles distinguish quarters, so that v·10^k can be rounded reliably.
 const SCALED_MAX: f64 = power_of_two(51);
-/// From here on neighbouring doubles are at least one apart.
+/// From here on adjacent doubles are at least one apart.
 const WHOLE_MIN: f64 = power_of_two(52);
 /// From here on not every whole number is a double.
 const SPARSE_MIN: f64 = power_of_two(53);
-/// Binary values of this magnitude and more join the high list: sums of 2^64 smaller ones do not overflow.
+/// Binary values of at least this magnitude join the high list; sums of 2^64 smaller ones do not
+/// overflow.
 pub(crate) const HIGH_MIN: f64 = power_of_two(900);
-/// The unit of the high list: sums of 2^64 of the largest doubles do not overflow in it.
+/// The unit of the high list; sums of 2^64 of the largest doubles do not overflow in it.
 pub(crate) const HIGH_UNIT: f64 = power_of_two(128);
-/// No sum of 2^64 values reaches this in either list; merged parts must not overflow.
+/// An upper bound of the sums of 2^64 values in either list; merged parts must not overflow.
 const COMPONENT_MAX: f64 = power_of_two(970);
 
 const fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// What `v` counts in the decimal part of a sum, in units of 1e-9; `None` when it is not decimal.
+/// Returns the units of 1e-9 that `v` adds to the decimal part of a sum; `None` when it is not
+/// decimal.
 #[inline]
 pub(crate) fn decimal_units_of(v: f64) -> Option<i128> {
-    // Whole numbers are frequent and need no division. The cast saturates and makes 0 of NaN.
+    // Whole numbers are frequent and need no division. The cast saturates and turns NaN into 0.
     let whole = v as i64;
     if whole as f64 == v && v.abs() < SPARSE_MIN {
         return Some(i128::from(whole) * UNITS_PER_ONE);
     }
     let (k, scaled) = scale(v)?;
-    // Adding 2^52 leaves no bits for a fraction: this rounds without a call into the C library.
+    // Adding 2^52 leaves no bits for a fraction; this rounds without a call into the C library.
     let shift = WHOLE_MIN.copysign(scaled);
     let m = (scaled + shift) - shift;
     (m / POWERS[k] == v).then(|| i128::from(m as i64) * i128::from(UNITS_OF_PLACE[k]))
 }
 
-/// The largest k with |v|·10^k < 2^51, and v·10^k.
+/// Returns the largest k with |v|·10^k < 2^51, and v·10^k; `None` when even k = 1 is too large.
 #[inline]
 fn scale(v: f64) -> Option<(usize, f64)> {
     let most = v * POWERS[PLACES];
@@ -90,7 +97,7 @@ fn scale(v: f64) -> Option<(usize, f64)> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExactSum {
     units: i128,
-    /// Most sums never see a binary value; they are 32 bytes and allocate nothing.
+    /// `None` until the first binary value; most sums take only 32 bytes and no allocation.
     binary: Option<Box<Binary>>,
 }
 
@@ -101,8 +108,8 @@ struct Binary {
 }
 
 impl ExactSum {
-    /// More components than a sum can have: the low list spans less than 2 045 bits, the high one less than 245,
-    /// and a component takes at least 53.
+    /// An upper bound of the number of components: the low list spans less than 2,045 bits, the
+    /// high one less than 245, and each component covers at least 53.
     pub(crate) const COMPONENTS_MAX: usize = 64;
 
     /// Adds one value, which must be finite.
@@ -122,7 +129,8 @@ impl ExactSum {
             }
             None => {
                 let (partials, v) = self.binary_for(v);
-                // A product with n may need more than 53 bits; products with its powers of two do not.
+                // A product with n may need more than 53 bits; products with its powers of two do
+                // not.
                 for bit in (0..64).filter(|bit| n >> bit & 1 == 1) {
                     partials.add(v * power_of_two(bit));
                 }
@@ -135,14 +143,14 @@ impl ExactSum {
         partials.add(v);
     }
 
-    /// The partials that `v` joins, and `v` in their unit.
+    /// Returns the partials that `v` is added to, and `v` in their unit.
     fn binary_for(&mut self, v: f64) -> (&mut Partials, f64) {
-        assert!(v.is_finite(), "only finite values pass the edge, {v} did");
+        assert!(v.is_finite(), "values are checked to be finite before they are added; got {v}");
         let binary = self.binary.get_or_insert_default();
         if v.abs() < HIGH_MIN { (&mut binary.low, v) } else { (&mut binary.high, v / HIGH_UNIT) }
     }
 
-    /// Adds all that `other` has seen.
+    /// Adds all values of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.units = self.units.saturating_add(other.units);
         if let Some(theirs) = &other.binary {
@@ -152,21 +160,21 @@ impl ExactSum {
         }
     }
 
-    /// The sum rounded to the nearest `f64`; `f64::MAX` with the sign of the sum where that would be
-    /// infinite. Without binary values the rounding is always correct; with them the decimal part enters with
-    /// 97 significant bits.
+    /// Returns the sum rounded to the nearest `f64`; `f64::MAX` with the sign of the sum when that
+    /// would be infinite. Without binary values the rounding is always correct; with them, the
+    /// decimal part contributes 97 significant bits.
     pub(crate) fn value(&self) -> f64 {
         let (rounded, unit) = self.rounded();
         (rounded * unit).clamp(f64::MIN, f64::MAX)
     }
 
-    /// The sum divided by `count`, which is finite even where the sum is not.
+    /// Returns the sum divided by `count`; finite even when the sum is not.
     pub(crate) fn mean(&self, count: u64) -> f64 {
         let (rounded, unit) = self.rounded();
         (rounded / count as f64 * unit).clamp(f64::MIN, f64::MAX)
     }
 
-    /// The sum rounded to the nearest `f64` in a unit in which it is finite, and that unit.
+    /// Returns the sum rounded to the nearest `f64` in a unit in which it is finite, and that unit.
     fn rounded(&self) -> (f64, f64) {
         let (head, tail) = decimal_pair(self.units);
         let Some(binary) = &self.binary else {
@@ -184,12 +192,13 @@ impl ExactSum {
         (total.rounded(), HIGH_UNIT)
     }
 
-    /// The decimal part, in units of 1e-9.
+    /// Returns the decimal part, in units of 1e-9.
     pub(crate) fn decimal_units(&self) -> i128 {
         self.units
     }
 
-    /// The binary part in its stored form; see the module. Empty for decimal data.
+    /// Returns the components of the binary part, as described for the stored form above. Empty
+    /// when all values were decimal.
     pub(crate) fn components(&self) -> Vec<f64> {
         let Some(binary) = &self.binary else {
             return Vec::new();
@@ -202,7 +211,8 @@ impl ExactSum {
         components
     }
 
-    /// The sum with these parts. Refuses components that [`Self::components`] does not give.
+    /// Creates the sum with these parts. Fails for components that [`Self::components`] cannot
+    /// return.
     pub(crate) fn from_parts(units: i128, components: &[f64]) -> SketchResult<Self> {
         if components.is_empty() {
             return Ok(Self { units, binary: None });
@@ -211,7 +221,7 @@ impl ExactSum {
             return Err(SketchError::Inconsistent("a sum has too many components"));
         }
         let (high, low) = match components.iter().position(|&c| c == f64::INFINITY) {
-            Some(mark) => (&components[..mark], &components[mark + 1..]),
+            Some(separator) => (&components[..separator], &components[separator + 1..]),
             None => (&components[..0], components),
         };
         if high.iter().chain(low).any(|c| c.is_nan() || c.abs() >= COMPONENT_MAX) {
@@ -236,7 +246,7 @@ impl PartialEq for ExactSum {
     }
 }
 
-/// `units`·1e-9 as the nearest double and the nearest double of what that leaves.
+/// Returns `units`·1e-9 as the nearest double, and the remainder as the nearest double.
 fn decimal_pair(units: i128) -> (f64, f64) {
     let magnitude = units.unsigned_abs();
     if magnitude == 0 {
@@ -245,8 +255,8 @@ fn decimal_pair(units: i128) -> (f64, f64) {
     let shift = magnitude.leading_zeros();
     let dividend = magnitude << shift;
     let divisor = UNITS_PER_ONE.unsigned_abs();
-    // The quotient has 98 bits, far more than a double: a last bit that is set whenever something remains
-    // makes the conversion round as it would with all the digits.
+    // The quotient has 98 bits, far more than a double. Setting its last bit when there is a
+    // remainder makes the conversion round as it would with all digits.
     let quotient = (dividend / divisor) | u128::from(!dividend.is_multiple_of(divisor));
     let head = quotient as f64;
     let tail = (quotient as i128 - head as i128) as f64;
@@ -255,7 +265,8 @@ fn decimal_pair(units: i128) -> (f64, f64) {
     (head * scale, tail * scale)
 }
 
-/// Doubles in ascending magnitude, none zero, no two with overlapping bits; their exact sum is the state.
+/// Nonzero doubles in ascending order of magnitude without overlapping bits; their exact sum is the
+/// state.
 #[derive(Clone, Debug, Default)]
 struct Partials(Vec<f64>);
 
@@ -290,7 +301,7 @@ impl Partials {
         }
     }
 
-    /// The sum rounded to the nearest double, ties to even.
+    /// Returns the sum rounded to the nearest double, ties to even.
     fn rounded(&self) -> f64 {
         let Some((&top, mut rest)) = self.0.split_last() else {
             return 0.0;
@@ -302,7 +313,8 @@ impl Partials {
             high = before + next;
             let low = next - (high - before);
             if low != 0.0 {
-                // `high` was rounded. Had it been a tie, a further partial of the sign of `low` breaks it.
+                // `high` was rounded. If it was a tie, a further partial with the sign of `low`
+                // breaks it.
                 if lower.last().is_some_and(|below| (*below < 0.0) == (low < 0.0)) {
                     let twice = low * 2.0;
                     let away = high + twice;
@@ -348,7 +360,7 @@ mod tests {
         (sum.decimal_units(), sum.components().iter().map(|c| c.to_bits()).collect())
     }
 
-    /// Any finite double: decimals, whole numbers, all binary exponents.
+    /// Generates finite doubles: decimals, whole numbers, all binary exponents.
     fn any_value() -> impl Strategy<Value = f64> {
         prop_oneof![
             (-1_000_000_000i64..1_000_000_000, 0..=9usize).prop_map(|(m, k)| m as f64 / POWERS[k]),
@@ -363,23 +375,24 @@ mod tests {
         ]
     }
 
-    /// Values whose sums an `i128` in units of 2^-40 holds exactly.
+    /// Generates values whose sums fit an `i128` in units of 2^-40.
     fn narrow_binary() -> impl Strategy<Value = f64> {
         (-(1i64 << 52)..(1i64 << 52), -40..20i32).prop_map(|(m, e)| m as f64 * power_of_two(e))
     }
 
     #[test]
-    fn decimals_add_up_as_on_paper() {
+    fn decimals_add_up_exactly() {
         assert_eq!(sum_of(&[0.1; 10]).value(), 1.0);
         assert_eq!(sum_of(&[0.1, 0.2, -0.3]).value(), 0.0);
         assert_eq!(sum_of(&[19.99; 100]).value(), 1999.0);
         assert_eq!(sum_of(&[1e15, 0.001, -1e15]).value(), 0.001);
-        // Double precision cannot hold the tenths of this one; the shorter decimal is the one meant.
+        // A double cannot represent the tenths of this number exactly; the shortest decimal is
+        // meant.
         assert_eq!(sum_of(&[8_388_608.1; 10]).value(), 83_886_081.0);
     }
 
     #[test]
-    fn what_counts_as_decimal() {
+    fn short_decimals_are_recognized() {
         let check =
             |v: f64, expected: Option<i128>| assert_eq!(decimal_units_of(v), expected, "{v:e}");
         check(0.0, Some(0));
@@ -401,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_cancel_exactly_and_saturate_only_in_the_value() {
+    fn the_largest_doubles_cancel_exactly_and_only_the_value_saturates() {
         let mut sum = sum_of(&[f64::MAX, f64::MAX, f64::MAX, 1e-310]);
         assert_eq!(sum.value(), f64::MAX);
         assert_eq!(sum_of(&[f64::MIN, f64::MIN]).value(), f64::MIN);
@@ -422,7 +435,7 @@ mod tests {
         assert_eq!(sum_of(&[0.1; 10]).mean(10), 0.1);
     }
 
-    /// Expected values by Python's `math.fsum`.
+    /// Compares with the results of Python's `math.fsum`.
     #[test]
     fn values_agree_with_fsum() {
         let check = |values: &[f64], expected: f64| {
@@ -435,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn more_components_than_a_sum_can_have_are_refused_unread() {
+    fn more_components_than_a_sum_can_have_are_refused() {
         let too_many = Err(SketchError::Inconsistent("a sum has too many components"));
         let read = |count: usize| ExactSum::from_parts(0, &vec![1.0; count]).map(drop);
         assert_eq!(read(ExactSum::COMPONENTS_MAX + 1), too_many);
@@ -443,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_components_are_refused_when_no_sum_gives_them() {
+    fn components_that_no_sum_has_are_refused() {
         let refused = |components: &[f64]| {
             assert!(ExactSum::from_parts(0, components).is_err(), "{components:?}");
         };
@@ -460,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn units_stay_at_the_end_of_their_range() {
+    fn units_saturate() {
         let mut sum = ExactSum::from_parts(i128::MAX, &[]).unwrap();
         sum.add(1.0);
         assert_eq!(sum.decimal_units(), i128::MAX);
@@ -472,21 +485,21 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn neither_order_nor_grouping_shows(
+        fn the_sum_does_not_depend_on_order_or_grouping(
             values in proptest::collection::vec(any_value(), 0..40),
             shuffle in any::<prop::sample::Index>(),
             cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..4),
         ) {
             let whole = sum_of(&values);
-            let mut turned = values.clone();
-            if !turned.is_empty() {
-                let by = shuffle.index(turned.len());
-                turned.rotate_left(by);
-                turned[..=by / 2].reverse();
+            let mut reordered = values.clone();
+            if !reordered.is_empty() {
+                let by = shuffle.index(reordered.len());
+                reordered.rotate_left(by);
+                reordered[..=by / 2].reverse();
             }
-            prop_assert_eq!(stored(&sum_of(&turned)), stored(&whole));
-            turned.sort_by(|a, b| b.abs().total_cmp(&a.abs()));
-            prop_assert_eq!(stored(&sum_of(&turned)), stored(&whole));
+            prop_assert_eq!(stored(&sum_of(&reordered)), stored(&whole));
+            reordered.sort_by(|a, b| b.abs().total_cmp(&a.abs()));
+            prop_assert_eq!(stored(&sum_of(&reordered)), stored(&whole));
 
             let mut bounds: Vec<usize> = cuts.iter().map(|c| c.index(values.len() + 1)).collect();
             bounds.extend([0, values.len()]);
@@ -516,8 +529,8 @@ mod tests {
         }
 
         #[test]
-        fn decimals_are_read_as_written(bits in 1..=51u32, low in any::<i64>(), k in 0..=9usize) {
-            // As many large as small numbers, up to 2^51 and so all of 15 digits.
+        fn decimals_are_recognized_as_written(bits in 1..=51u32, low in any::<i64>(), k in 0..=9usize) {
+            // As many large as small numbers, up to 2^51 and thus all of 15 digits.
             let m = low % (1 << bits);
             let v: f64 = format!("{m}e-{k}").parse().unwrap();
             prop_assert_eq!(v, m as f64 / POWERS[k]);
@@ -527,12 +540,13 @@ mod tests {
         #[test]
         fn decimal_sums_are_rounded_correctly(units in any::<i128>(), narrow in any::<u32>()) {
             for units in [units >> (narrow % 120), units] {
-                let written = format!("{units}e-9").parse::<f64>().unwrap();
-                prop_assert_eq!(ExactSum::from_parts(units, &[]).unwrap().value(), written);
+                let expected = format!("{units}e-9").parse::<f64>().unwrap();
+                prop_assert_eq!(ExactSum::from_parts(units, &[]).unwrap().value(), expected);
             }
         }
 
-        /// The total in units of 2^-40 / 1e9 is a whole number: no double may be nearer than the value.
+        /// In units of 2^-40 / 1e9 the exact sum is a whole number; no double may be nearer to it
+        /// than the value.
         #[test]
         fn mixed_sums_are_rounded_correctly(
             units in -(1i64 << 40)..(1i64 << 40), binary in -(1i64 << 52)..(1i64 << 52),

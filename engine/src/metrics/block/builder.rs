@@ -1,4 +1,5 @@
-//! What the builders of all block formats have in common, for the writer that cuts rows into blocks.
+//! The trait that the builders of all block formats implement, and the limit on rows per block. The
+//! block writer cuts rows into blocks through it.
 
 use super::info::BlockInfo;
 use super::rows::RowsBuilder;
@@ -10,32 +11,34 @@ use crate::model::SeriesId;
 
 /// Collects the rows of a block, series by series.
 pub(crate) trait BlockBuilder: Default {
-    /// What the format holds for one time of a series.
+    /// The row of the format: what it stores per time of a series.
     type Row;
 
-    /// Adds a series, above those before it, or goes on with the last one: ascending times and as many rows, no more than
-    /// [`Self::fits`] says.
+    /// Adds a series with a higher id than those before, or more rows of the last series. Times
+    /// ascend, one per row; there are at most as many rows as [`Self::fits`] returns.
     fn push(&mut self, series: SeriesId, times: &[i64], rows: &[Self::Row]);
 
-    /// The series and times that were pushed.
+    /// Returns the series and times added so far.
     fn rows(&self) -> &RowsBuilder;
 
-    /// How many of `rows`, the rest of a series, the block takes: none when it should be closed before; one or more when it
-    /// is empty and they are not. A series is cut at the same rows in however many portions it comes.
+    /// Returns how many of `rows`, the remaining rows of a series, the block accepts: 0 when it
+    /// must be closed first; at least 1 when it is empty and `rows` is not. The cut does not depend
+    /// on the size of the portions a series arrives in.
     fn fits(&self, series: SeriesId, rows: &[Self::Row]) -> usize {
         rows_that_fit(self.rows(), series, rows.len())
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     fn bytes(&self) -> usize;
 
-    /// Bytes that it takes besides to encode the block and to read it again, about: a column or two.
+    /// Returns the approximate number of bytes needed in addition to encode the block and decode it
+    /// again: a column or two.
     fn encoding_bytes(&self) -> usize {
         2 * self.rows().rows() * size_of::<u64>()
     }
 
-    /// The block as bytes. `info` must describe what was pushed; `times` takes the times that other blocks may have too.
-    /// Fails when a column cannot be compressed.
+    /// Encodes the block. `info` must describe the rows added; times that other blocks may share go
+    /// to `times`. Fails when a column cannot be compressed.
     fn finish(
         &self,
         info: &BlockInfo,
@@ -43,12 +46,12 @@ pub(crate) trait BlockBuilder: Default {
         effort: Effort,
     ) -> CodecResult<Vec<u8>>;
 
-    /// Decodes `bytes`, a block that [`Self::finish`] gave, and compares it with what was pushed. Fails when
-    /// anything differs.
+    /// Decodes `bytes`, which [`Self::finish`] returned, and compares them with the rows added.
+    /// Fails when anything differs.
     fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()>;
 }
 
-/// How many of `more` rows of a series a block that has `rows` takes.
+/// Returns how many of `more` further rows of a series fit into a block that has `rows`.
 pub(super) fn rows_that_fit(rows: &RowsBuilder, series: SeriesId, more: usize) -> usize {
     match rows.rows_of_last(series) {
         Some(present) => more.min(BLOCK_ROWS_FULL.saturating_sub(present)),

@@ -1,17 +1,18 @@
 //! A block of rollup cells of a gauge or counter.
 //!
 //! ```text
-//! frame(Cells) { info │ rows, the times are the starts of the buckets │ sums │ for gauges: the rest }
+//! frame(Cells) { info │ rows, the times are the cell starts │ sums │ for gauges: gauge columns }
 //!
 //! sums   form: u8
 //!          0  decimal parts: floats
 //!          1  decimal parts in units of 1e-9: low 64 bits: integers │ high 64 bits: integers
-//!          +2 with sums of huge values
-//!        high: floats │ low: floats │ of huge values, in units of 2^128: high: floats │ low: floats
-//! rest   counts: integers │ min: floats │ max: floats │ last: floats │ last time less start: integers
-//! ```
+//!          +2 with sums of values of at least 2^900
+//!        high: floats │ low: floats
+//!        of huge values, in units of 2^128: high: floats │ low: floats
+//! gauge  counts: integers │ min: floats │ max: floats │ last: floats
+//!        last time less cell start: integers
 //!
-//! Counters are only ever summed, so their cells hold nothing else.
+//! Queries only sum counters, so their cells contain nothing else.
 
 use super::super::times::TimesCache;
 use super::builder::BlockBuilder;
@@ -35,7 +36,7 @@ const SUMS_AS_FLOATS: u8 = 0;
 const SUMS_AS_UNITS: u8 = 1;
 const WITH_HUGE_SUMS: u8 = 2;
 
-/// Which columns of a cell are wanted.
+/// A selection of the columns of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CellColumn {
     pub(crate) count: bool,
@@ -61,7 +62,7 @@ impl BlockBuilder for CellBlockBuilder {
     type Row = NumberCell;
 
     fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[NumberCell]) {
-        debug_assert_eq!(starts.len(), cells.len(), "a cell for every bucket");
+        debug_assert_eq!(starts.len(), cells.len(), "one cell per start");
         self.rows.push(series, starts);
         self.starts.extend_from_slice(starts);
         self.cells.extend_from_slice(cells);
@@ -89,8 +90,8 @@ impl BlockBuilder for CellBlockBuilder {
     fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()> {
         let (read, mut block) = CellBlock::open(info.key, bytes)?;
         envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
-        let written = self.cells.chunks(PAGE_ROWS).zip(self.starts.chunks(PAGE_ROWS));
-        for (page, (cells, starts)) in written.enumerate() {
+        let built = self.cells.chunks(PAGE_ROWS).zip(self.starts.chunks(PAGE_ROWS));
+        for (page, (cells, starts)) in built.enumerate() {
             block.load(page, CellColumn::ALL)?;
             let same = |((read, cell), start): ((&NumberCell, &NumberCell), &i64)| {
                 is_same(info.kind, read, cell, *start)
@@ -105,16 +106,17 @@ impl BlockBuilder for CellBlockBuilder {
     }
 }
 
-/// Whether a cell of a decoded page, whose last time counts from its start, is one that was encoded.
+/// Returns whether a decoded cell, whose last time is relative to its start, equals the encoded
+/// one.
 fn is_same(kind: MetricType, read: &NumberCell, cell: &NumberCell, start: i64) -> bool {
     let sum = |cell: &NumberCell| (cell.sum.units, cell.sum.high.to_bits(), cell.sum.low.to_bits());
-    let rest = |cell: &NumberCell| {
+    let gauge = |cell: &NumberCell| {
         let numbers = [cell.min, cell.max, cell.last].map(f64::to_bits);
         (cell.count, numbers)
     };
-    let late = cell.last_time.wrapping_sub(start);
+    let offset = cell.last_time.wrapping_sub(start);
     sum(read) == sum(cell)
-        && (kind != MetricType::Gauge || (rest(read) == rest(cell) && read.last_time == late))
+        && (kind != MetricType::Gauge || (gauge(read) == gauge(cell) && read.last_time == offset))
 }
 
 impl CellBlockBuilder {
@@ -152,20 +154,21 @@ impl CellBlockBuilder {
             floats(&|c| c.min, out)?;
             floats(&|c| c.max, out)?;
             floats(&|c| c.last, out)?;
-            let late = self.cells.iter().zip(&self.starts).map(|(c, start)| c.last_time - start);
-            integers::encode(&late.collect::<Vec<_>>(), effort, out)?;
+            let offsets = self.cells.iter().zip(&self.starts).map(|(c, start)| c.last_time - start);
+            integers::encode(&offsets.collect::<Vec<_>>(), effort, out)?;
         }
         Ok(())
     }
 }
 
-/// A block of cells, opened. Pages are decoded as they are asked for, each once when series are read in order.
+/// An opened block of cells. Pages are decoded on demand; when series are read in order, each page
+/// is decoded once.
 #[derive(Debug)]
 pub(crate) struct CellBlock<'a> {
     rows: Rows<'a>,
     runs: Runs,
     sums: SumColumns<'a>,
-    rest: Option<RestColumns<'a>>,
+    gauge: Option<GaugeColumns<'a>>,
     times: TimesCache,
     page: Option<(usize, CellColumn)>,
     cells: Vec<NumberCell>,
@@ -175,37 +178,37 @@ pub(crate) struct CellBlock<'a> {
 
 #[derive(Debug)]
 struct SumColumns<'a> {
-    decimals: Decimals<'a>,
+    decimals: DecimalSums<'a>,
     high: FloatColumn<'a>,
     low: FloatColumn<'a>,
     huge: Option<(FloatColumn<'a>, FloatColumn<'a>)>,
 }
 
 #[derive(Debug)]
-enum Decimals<'a> {
+enum DecimalSums<'a> {
     Floats(FloatColumn<'a>),
     Units { low: IntegerColumn<'a>, high: IntegerColumn<'a> },
 }
 
 #[derive(Debug)]
-struct RestColumns<'a> {
+struct GaugeColumns<'a> {
     counts: IntegerColumn<'a>,
     min: FloatColumn<'a>,
     max: FloatColumn<'a>,
     last: FloatColumn<'a>,
-    last_late: IntegerColumn<'a>,
+    last_offset: IntegerColumn<'a>,
 }
 
 impl<'a> SumColumns<'a> {
     fn read(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
         let form = reader.u8()?;
         let decimals = match form & !WITH_HUGE_SUMS {
-            SUMS_AS_FLOATS => Decimals::Floats(FloatColumn::read_exactly(reader, rows)?),
-            SUMS_AS_UNITS => Decimals::Units {
+            SUMS_AS_FLOATS => DecimalSums::Floats(FloatColumn::read_exactly(reader, rows)?),
+            SUMS_AS_UNITS => DecimalSums::Units {
                 low: IntegerColumn::read_exactly(reader, rows)?,
                 high: IntegerColumn::read_exactly(reader, rows)?,
             },
-            _ => return Err(CodecError::new(format!("unknown form {form} of sums"))),
+            _ => return Err(CodecError::new(format!("unknown encoding {form} of sums"))),
         };
         let high = FloatColumn::read_exactly(reader, rows)?;
         let low = FloatColumn::read_exactly(reader, rows)?;
@@ -220,41 +223,41 @@ impl<'a> SumColumns<'a> {
     }
 }
 
-impl<'a> RestColumns<'a> {
+impl<'a> GaugeColumns<'a> {
     fn read(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
         Ok(Self {
             counts: IntegerColumn::read_exactly(reader, rows)?,
             min: FloatColumn::read_exactly(reader, rows)?,
             max: FloatColumn::read_exactly(reader, rows)?,
             last: FloatColumn::read_exactly(reader, rows)?,
-            last_late: IntegerColumn::read_exactly(reader, rows)?,
+            last_offset: IntegerColumn::read_exactly(reader, rows)?,
         })
     }
 }
 
-/// The columns that `reader` stands at.
+/// Reads the columns at the position of `reader`.
 fn columns<'a>(
     info: &BlockInfo,
     rows: &Rows<'a>,
     reader: &mut Reader<'a>,
-) -> CodecResult<(SumColumns<'a>, Option<RestColumns<'a>>)> {
+) -> CodecResult<(SumColumns<'a>, Option<GaugeColumns<'a>>)> {
     let sums = SumColumns::read(reader, rows.len())?;
-    let rest = match info.kind {
-        MetricType::Gauge => Some(RestColumns::read(reader, rows.len())?),
+    let gauge = match info.kind {
+        MetricType::Gauge => Some(GaugeColumns::read(reader, rows.len())?),
         _ => None,
     };
-    Ok((sums, rest))
+    Ok((sums, gauge))
 }
 
 impl<'a> CellBlock<'a> {
     pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
-        let (info, rows, (sums, rest)) = envelope::open(FrameKind::Cells, key, bytes, columns)?;
+        let (info, rows, (sums, gauge)) = envelope::open(FrameKind::Cells, key, bytes, columns)?;
         let runs = Runs::new(rows.counts());
         let block = Self {
             rows,
             runs,
             sums,
-            rest,
+            gauge,
             times: TimesCache::default(),
             page: None,
             cells: Vec::new(),
@@ -268,15 +271,15 @@ impl<'a> CellBlock<'a> {
         self.rows.series()
     }
 
-    /// Decodes everything and compares it with what the catalog says of the block.
+    /// Decodes everything and compares it with the catalog entry of the block.
     pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
         self.rows.check_info(info, &mut self.times)?;
         let pages = 0..self.rows.len().div_ceil(PAGE_ROWS);
         pages.into_iter().try_for_each(|page| self.load(page, CellColumn::ALL))
     }
 
-    /// Hands the cells of the series at `index` whose start lies in `start..end` to `sink`, in time order. Only
-    /// the columns in `wanted` are filled; the others are as in [`NumberCell::EMPTY`].
+    /// Passes the cells of the series at `index` whose start is in `start..end` to `sink`, in time
+    /// order. Only the columns in `wanted` are filled; the others are as in [`NumberCell::EMPTY`].
     pub(crate) fn read(
         &mut self,
         index: usize,
@@ -307,28 +310,28 @@ impl<'a> CellBlock<'a> {
         Ok(())
     }
 
-    /// Decodes the wanted columns of a page. `last_time` is left relative to the start of the cell.
+    /// Decodes the wanted columns of a page. `last_time` stays relative to the start of the cell.
     fn load(&mut self, page: usize, wanted: CellColumn) -> CodecResult<()> {
         if self.page == Some((page, wanted)) {
             return Ok(());
         }
         self.page = None;
         let rows = self.rows.len().saturating_sub(page * PAGE_ROWS).min(PAGE_ROWS);
-        // A cell of a counter does not know its count, but that there was something.
-        let count = u64::from(self.rest.is_none());
+        // Cells of counters store no count; 1 marks them as not empty.
+        let count = u64::from(self.gauge.is_none());
         let empty = NumberCell { count, last_time: 0, ..NumberCell::EMPTY };
         self.cells.clear();
         self.cells.resize(rows, empty);
         if wanted.sum {
             self.load_sums(page)?;
         }
-        let Some(rest) = &self.rest else {
+        let Some(gauge) = &self.gauge else {
             self.page = Some((page, wanted));
             return Ok(());
         };
         let (floats, cells) = (&mut self.floats, &mut self.cells);
         if wanted.count {
-            rest.counts.page(page, &mut self.integers)?;
+            gauge.counts.page(page, &mut self.integers)?;
             zip(cells, &self.integers, |cell, n| cell.count = *n as u64);
         }
         let mut load = |column: &FloatColumn<'_>, set: fn(&mut NumberCell, f64)| {
@@ -341,15 +344,15 @@ impl<'a> CellBlock<'a> {
             CodecResult::Ok(())
         };
         if wanted.min {
-            load(&rest.min, |cell, v| cell.min = v)?;
+            load(&gauge.min, |cell, v| cell.min = v)?;
         }
         if wanted.max {
-            load(&rest.max, |cell, v| cell.max = v)?;
+            load(&gauge.max, |cell, v| cell.max = v)?;
         }
         if wanted.last {
-            load(&rest.last, |cell, v| cell.last = v)?;
-            rest.last_late.page(page, &mut self.integers)?;
-            zip(&mut self.cells, &self.integers, |cell, late| cell.last_time = *late);
+            load(&gauge.last, |cell, v| cell.last = v)?;
+            gauge.last_offset.page(page, &mut self.integers)?;
+            zip(&mut self.cells, &self.integers, |cell, offset| cell.last_time = *offset);
         }
         self.page = Some((page, wanted));
         Ok(())
@@ -358,7 +361,7 @@ impl<'a> CellBlock<'a> {
     fn load_sums(&mut self, page: usize) -> CodecResult<()> {
         let (floats, cells) = (&mut self.floats, &mut self.cells);
         match &self.sums.decimals {
-            Decimals::Floats(column) => {
+            DecimalSums::Floats(column) => {
                 column.page(page, &self.runs, floats)?;
                 match floats.scale {
                     Some(scale) => {
@@ -370,7 +373,7 @@ impl<'a> CellBlock<'a> {
                     }),
                 }
             }
-            Decimals::Units { low, high } => {
+            DecimalSums::Units { low, high } => {
                 low.page(page, &mut self.integers)?;
                 zip(cells, &self.integers, |c, v| c.sum.units = i128::from(*v as u64));
                 high.page(page, &mut self.integers)?;
@@ -487,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_version_1_is_read() {
+    fn a_block_of_version_1_is_readable() {
         let info = sample_info(MetricType::Gauge, Tier::Hour);
         let mut builder = CellBlockBuilder::default();
         let (starts, cells) = cells(&[(5, 0.25), (7, 1.0 / 3.0), (120, 1e22)], 3);
@@ -504,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_found_in_long_columns() {
+    fn a_range_of_a_long_column_is_read_from_the_right_pages() {
         let info = sample_info(MetricType::Gauge, Tier::Minute);
         let points: Vec<(i64, f64)> = (0..20_000).map(|i| (i * 100, i as f64)).collect();
         let mut builder = CellBlockBuilder::default();

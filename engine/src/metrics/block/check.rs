@@ -1,4 +1,4 @@
-//! Telling what a block is without decoding its rows, and decoding all of one to see whether it is whole.
+//! Identifying a block without decoding its rows, and verifying a whole block.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::metrics::times::{PageNumber, TimePage, TimePageGroup};
 use crate::model::MetricType;
 use crate::sketch::{Cardinality, Distribution};
 
-/// The format of the block that `info` describes.
+/// Returns the format of the block that `info` describes.
 fn kind_of(info: &BlockInfo) -> FrameKind {
     match (info.kind, info.key.tier) {
         (MetricType::Distribution, _) => FrameKind::Distributions,
@@ -23,18 +23,20 @@ fn kind_of(info: &BlockInfo) -> FrameKind {
     }
 }
 
-/// Checks that bytes are the block that `info`, the entry of the catalog, describes, without decoding its rows.
+/// Checks that `bytes` are the block described by `info`, its catalog entry, without decoding the
+/// rows.
 pub(crate) fn check(info: &BlockInfo, bytes: &[u8]) -> CodecResult<()> {
     let kind = kind_of(info);
-    // Only the catalog says what the tier of a block covers.
+    // The coverage is only in the catalog entry.
     let found = BlockInfo { coverage: info.coverage, ..describe(info.key, bytes)? };
     if bytes.first() != Some(&(kind as u8)) || found != *info {
-        return Err(CodecError::new("the block is another than the catalog says"));
+        return Err(CodecError::new("the block does not match its catalog entry"));
     }
     Ok(())
 }
 
-/// Checks that bytes are the block that `info` describes, and decodes all of it. `find` has the pages of times.
+/// Checks that `bytes` are the block described by `info`, and decodes all of it. `find` returns
+/// time pages.
 pub(crate) fn verify(
     info: &BlockInfo,
     bytes: &[u8],
@@ -52,10 +54,10 @@ pub(crate) fn verify(
     Ok(())
 }
 
-/// What a block says of itself.
+/// Returns the info stored in a block.
 pub(crate) fn describe(key: BlockKey, bytes: &[u8]) -> CodecResult<BlockInfo> {
     let Some(kind) = bytes.first().and_then(|code| FrameKind::of_block(*code)) else {
-        return Err(CodecError::new("the bytes are no block"));
+        return Err(CodecError::new("the bytes are not a block"));
     };
     let (_, payload) = frame::open(bytes, kind, version_of(kind))?;
     let mut info = BlockInfo::decode(key, &mut Reader::new(payload))?;
@@ -64,7 +66,7 @@ pub(crate) fn describe(key: BlockKey, bytes: &[u8]) -> CodecResult<BlockInfo> {
     Ok(info)
 }
 
-/// Decodes all of a block, for the fuzzer.
+/// Decodes all of a block, for the fuzz target.
 #[cfg(fuzzing)]
 pub(crate) fn read_all(bytes: &[u8]) {
     use super::CellColumn;
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
     use crate::model::MetricId;
 
-    /// Opens what the fuzzer begins with: the kind of block, then the payload of its frame.
+    /// Opens a seed of the fuzz target: the kind of the block, then the payload of its frame.
     fn open_seed(seed: &[u8]) -> (BlockInfo, Result<()>) {
         let kinds =
             [FrameKind::Points, FrameKind::Cells, FrameKind::Distributions, FrameKind::Sets];
@@ -110,19 +112,19 @@ mod tests {
         let tier = if *kind == 0 { Tier::Raw } else { Tier::Minute };
         let key = BlockKey { tier, day: 0, metric: MetricId(0), sequence: 0 };
         let info = describe(key, &bytes).unwrap();
-        (info, verify(&info, &bytes, |_, _| unreachable!("times are in the blocks")))
+        (info, verify(&info, &bytes, |_, _| unreachable!("the seeds refer to no time pages")))
     }
 
     #[test]
-    fn the_seeds_of_the_fuzzer_are_blocks_and_cells() {
+    fn the_fuzz_seeds_are_valid_blocks_and_cells() {
         for seed in [
             &include_bytes!("../../../../fuzz/seeds/block/points")[..],
             include_bytes!("../../../../fuzz/seeds/block/cells"),
             include_bytes!("../../../../fuzz/seeds/block/distributions"),
             include_bytes!("../../../../fuzz/seeds/block/sets"),
         ] {
-            let (info, whole) = open_seed(seed);
-            assert_eq!((info.rows, whole.map_err(|error| error.to_string())), (3, Ok(())));
+            let (info, verified) = open_seed(seed);
+            assert_eq!((info.rows, verified.map_err(|error| error.to_string())), (3, Ok(())));
         }
         for seed in [
             &include_bytes!("../../../../fuzz/seeds/sketch/values")[..],

@@ -1,15 +1,16 @@
 //! The columns of a block of distributions.
 //!
 //! ```text
-//! counts, the negative of it for up to 64 values with a told sum: integers
+//! counts, negated for up to 64 values with a reported sum: integers
 //! of cells with up to 64 values: the values: floats, a run is one cell
-//! of the others: buckets per cell │ indices, each less the one before in its cell │ bucket counts: integers
+//! of the others: buckets per cell │ indices, differences within a cell │ bucket counts: integers
 //!   │ min: floats │ max: floats
-//! of the others and of those with a told sum: low 64 bits of the units │ high 64 bits │ components per cell: integers
-//!   │ components: floats
+//! of the others and of those with a reported sum: low 64 bits of the units │ high 64 bits
+//!   │ components per cell: integers │ components: floats
 //! ```
 //!
-//! Every column says by the ones before it how many rows it has, and a decoder takes no other number.
+//! The length of every column follows from the columns before it; a decoder refuses any other
+//! length.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -25,16 +26,17 @@ use crate::codec::{CodecError, CodecResult};
 use crate::limits::EXACT_VALUES_MAX;
 use crate::sketch::{Distribution, Entries, ExactSum, Parts};
 
-/// What the first writers of blocks took a cell with buckets to hold, whatever it held.
-const ENTRIES_OF_CELL_ONCE: usize = 128;
-/// The most buckets of a block that is read. A block of today has [`BLOCK_ENTRIES_MAX`] entries; one of the first writers has
-/// as many cells with buckets as they guessed to be so many entries, each as large as a cell can be.
+/// The number of entries that the first versions assumed for a cell with buckets, whatever its
+/// size.
+const LEGACY_CELL_ENTRIES: usize = 128;
+/// The most buckets of a block that is read. Blocks have at most [`BLOCK_ENTRIES_MAX`] entries now;
+/// in those of the first versions, each cell may have the maximum of buckets.
 const BUCKETS_READ_MAX: usize =
-    BLOCK_ENTRIES_MAX / ENTRIES_OF_CELL_ONCE * Distribution::CELL_ENTRIES_MAX;
+    BLOCK_ENTRIES_MAX / LEGACY_CELL_ENTRIES * Distribution::CELL_ENTRIES_MAX;
 
 impl CellSketch for Distribution {
     const FRAME: FrameKind = FrameKind::Distributions;
-    // Values that are kept are fewer.
+    // Exactly stored values are fewer.
     const CELL_ENTRIES_MAX: usize = Distribution::BUCKETS_MAX;
 
     fn add_bits(&mut self, bits: u64) {
@@ -115,11 +117,11 @@ pub(crate) struct DistributionColumns {
 impl DistributionColumns {
     fn push(&mut self, parts: &Parts<'_>) {
         let count = parts.count as i64;
-        self.counts.push(if parts.told { -count } else { count });
+        self.counts.push(if parts.sum_is_reported { -count } else { count });
         match &parts.entries {
             Entries::Exact(values) => {
                 self.values.extend_from_slice(values);
-                if parts.told {
+                if parts.sum_is_reported {
                     self.push_sum(&parts.sum);
                 }
             }
@@ -175,18 +177,19 @@ impl DistributionColumns {
             FloatColumn::read_exactly(reader, rows)?.all(&Runs::new([rows]), into)
         };
         integers(reader, cells, &mut columns.counts)?;
-        let kept = columns.counts.iter().filter_map(|n| exact_values(*n)).sum();
-        FloatColumn::read_exactly(reader, kept)?
+        let exact = columns.counts.iter().filter_map(|n| exact_values(*n)).sum();
+        FloatColumn::read_exactly(reader, exact)?
             .all(&Self::exact_runs(&columns.counts), &mut columns.values)?;
         let histograms = columns.counts.iter().filter(|n| exact_values(**n).is_none()).count();
-        let told = columns.counts.iter().filter(|n| **n < 0 && exact_values(**n).is_some()).count();
+        let reported =
+            columns.counts.iter().filter(|n| **n < 0 && exact_values(**n).is_some()).count();
         integers(reader, histograms, &mut columns.buckets)?;
         let buckets = total(&columns.buckets, Distribution::CELL_ENTRIES_MAX, BUCKETS_READ_MAX)?;
         integers(reader, buckets, &mut columns.indices)?;
         integers(reader, buckets, &mut columns.bucket_counts)?;
         one_run(reader, histograms, &mut columns.min)?;
         one_run(reader, histograms, &mut columns.max)?;
-        let sums = histograms + told;
+        let sums = histograms + reported;
         for column in [&mut columns.units_low, &mut columns.units_high, &mut columns.components_of]
         {
             integers(reader, sums, column)?;
@@ -202,30 +205,31 @@ impl DistributionColumns {
         rows: Range<usize>,
         mut sink: impl FnMut(Distribution) -> bool,
     ) -> CodecResult<()> {
-        let mut rest = Rest::of(self);
+        let mut cursor = CellCursor::of(self);
         for (row, count) in self.counts.iter().enumerate().take(rows.end) {
             if row < rows.start {
-                rest.skip(*count)?;
-            } else if !sink(rest.cell(*count)?) {
+                cursor.skip(*count)?;
+            } else if !sink(cursor.cell(*count)?) {
                 break;
             }
         }
         Ok(())
     }
 
-    /// A cell that keeps its values holds nothing else, so that these go as they are from columns to columns.
+    /// Decodes cells and encodes them again. Exactly stored values are copied without building a
+    /// cell, as such cells contain nothing else.
     fn round_trip(&self, rows: usize) -> CodecResult<Self> {
-        let (mut rest, mut again) = (Rest::of(self), Self::default());
+        let (mut cursor, mut copy) = (CellCursor::of(self), Self::default());
         for count in self.counts.iter().take(rows) {
             match exact_values(*count) {
                 Some(n) if *count >= 0 => {
-                    again.counts.push(*count);
-                    again.values.extend_from_slice(rest.values(n)?);
+                    copy.counts.push(*count);
+                    copy.values.extend_from_slice(cursor.values(n)?);
                 }
-                _ => again.push(&rest.cell(*count)?.parts()),
+                _ => copy.push(&cursor.cell(*count)?.parts()),
             }
         }
-        Ok(again)
+        Ok(copy)
     }
 
     fn integers(&self) -> [&[i64]; 7] {
@@ -239,21 +243,22 @@ impl DistributionColumns {
     }
 }
 
-/// The sum of what the cells of a block have of something: each at most `of_cell_max`, all at most `max`.
+/// Returns the sum of the per-cell counts. Fails when one of them exceeds `of_cell_max`, or the sum
+/// exceeds `max`.
 fn total(of_cells: &[i64], of_cell_max: usize, max: usize) -> CodecResult<usize> {
-    let too_many = || CodecError::new("a cell, or all of them, hold more than they can");
+    let too_many = || CodecError::new("a cell or the block exceeds its size limit");
     let of_cell = |n: &i64| usize::try_from(*n).ok().filter(|n| *n <= of_cell_max);
     let add = |sum: usize, n: &i64| Some(sum + of_cell(n)?).filter(|sum| *sum <= max);
     of_cells.iter().try_fold(0, add).ok_or_else(too_many)
 }
 
-/// How many values a cell of this count keeps, if it keeps them.
+/// Returns the number of values of a cell with this count, if it stores them exactly.
 fn exact_values(count: i64) -> Option<usize> {
     usize::try_from(count.unsigned_abs()).ok().filter(|n| *n <= EXACT_VALUES_MAX)
 }
 
-/// Walks what columns hold of cells.
-struct Rest<'a> {
+/// Reads the cells of a block in order, with a position in each column.
+struct CellCursor<'a> {
     columns: &'a DistributionColumns,
     values_at: usize,
     at: usize,
@@ -262,12 +267,12 @@ struct Rest<'a> {
     components_at: usize,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> CellCursor<'a> {
     fn of(columns: &'a DistributionColumns) -> Self {
         Self { columns, values_at: 0, at: 0, buckets_at: 0, sums_at: 0, components_at: 0 }
     }
 
-    /// The next cell, of this count.
+    /// Reads the next cell; `count` is its stored count.
     fn cell(&mut self, count: i64) -> CodecResult<Distribution> {
         let Some(n) = exact_values(count) else { return self.histogram(count as u64) };
         let values = self.values(n)?;
@@ -279,21 +284,21 @@ impl<'a> Rest<'a> {
         Ok(distribution)
     }
 
-    /// The next values, of a cell that keeps so many.
+    /// Reads the values of the next cell, which stores `n` values exactly.
     fn values(&mut self, n: usize) -> CodecResult<&'a [f64]> {
-        let short = || CodecError::new("fewer values than cells count");
+        let short = || CodecError::new("the block has fewer values than its counts require");
         let values = self.columns.values.get(self.values_at..self.values_at + n);
         let values = values.ok_or_else(short)?;
         self.values_at += n;
         if values.iter().any(|v| !v.is_finite()) {
-            return Err(CodecError::new("a value of a distribution is not finite"));
+            return Err(CodecError::new("a distribution contains a value that is not finite"));
         }
         Ok(values)
     }
 
-    /// Goes past the next cell, of this count.
+    /// Skips the next cell; `count` is its stored count.
     fn skip(&mut self, count: i64) -> CodecResult<()> {
-        let fewer = || CodecError::new("fewer histograms than cells count");
+        let fewer = || CodecError::new("the block has fewer histograms than its counts require");
         let has_sum = match exact_values(count) {
             Some(n) => {
                 self.values_at += n;
@@ -313,18 +318,20 @@ impl<'a> Rest<'a> {
         Ok(())
     }
 
-    /// The next cell that is a histogram.
+    /// Reads the next cell, which is a histogram.
     fn histogram(&mut self, count: u64) -> CodecResult<Distribution> {
-        self.buckets(count).ok_or_else(|| CodecError::new("fewer histograms than cells count"))?
+        self.buckets(count).ok_or_else(|| {
+            CodecError::new("the block has fewer histograms than its counts require")
+        })?
     }
 
-    /// Reads the next cell, whose sum is stored.
+    /// Reads the rest of the next cell, whose values are given and whose sum is stored.
     fn with_known_sum(&mut self, values: &[f64]) -> CodecResult<Distribution> {
         let sum = self.sum()?;
         built(&Parts {
             count: values.len() as u64,
             sum,
-            told: true,
+            sum_is_reported: true,
             min: values.first().copied().unwrap_or_default(),
             max: values.last().copied().unwrap_or_default(),
             entries: Entries::Exact(Cow::Borrowed(values)),
@@ -356,12 +363,13 @@ impl<'a> Rest<'a> {
             Ok(sum) => sum,
             Err(error) => return Some(Err(error)),
         };
-        Some(built(&Parts { count, sum, told: false, min, max, entries }))
+        Some(built(&Parts { count, sum, sum_is_reported: false, min, max, entries }))
     }
 
     fn sum(&mut self) -> CodecResult<ExactSum> {
-        let (units, components) =
-            self.sum_parts().ok_or_else(|| CodecError::new("fewer sums than cells count"))?;
+        let (units, components) = self
+            .sum_parts()
+            .ok_or_else(|| CodecError::new("the block has fewer sums than its counts require"))?;
         ExactSum::from_parts(units, components).map_err(|e| CodecError::new(e.to_string()))
     }
 

@@ -1,4 +1,4 @@
-//! What a block of every format begins with: the frame, the info, the rows.
+//! The start of every block: the frame, the info and the rows.
 
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder};
@@ -9,18 +9,19 @@ use crate::codec::integers::Effort;
 use crate::codec::verified::expect_same;
 use crate::metrics::times::TimesWriter;
 
-/// The version of a format that is written today.
+/// Returns the current version of a block format.
 pub(super) fn version_of(kind: FrameKind) -> u8 {
     match kind {
-        // 2: cells of few values whose sum was told.
+        // 2: cells with few values and a reported sum.
         FrameKind::Distributions => 2,
-        // 2: sums of huge values.
+        // 2: sums of values of at least 2^900.
         FrameKind::Cells => 2,
         _ => 1,
     }
 }
 
-/// A block as bytes, whose columns `columns` appends behind its rows. `times` takes the times of points that other blocks may have too.
+/// Encodes a block; `columns` appends its columns after the rows. Times of samples that other
+/// blocks may share go to `times`.
 pub(super) fn build(
     kind: FrameKind,
     info: &BlockInfo,
@@ -31,7 +32,8 @@ pub(super) fn build(
     let mut out = Vec::new();
     let mark = frame::begin(&mut out, kind, version_of(kind));
     info.encode(&mut out);
-    // Cells begin where their buckets do: their times are regular but for gaps. The plainest block needs no other.
+    // Cells have regular times except for gaps, so sharing them saves little. Uncompressed blocks
+    // are self-contained.
     let shares = kind == FrameKind::Points && effort != Effort::Plain;
     let share = |vector: &[i64]| shares.then(|| times.place(info.page_group(), vector));
     rows.encode(effort, share, &mut out)?;
@@ -40,7 +42,7 @@ pub(super) fn build(
     Ok(out)
 }
 
-/// Opens a block, whose columns `columns` reads to their end.
+/// Opens a block; `columns` reads its columns, which must end with the block.
 pub(super) fn open<'a, C>(
     kind: FrameKind,
     key: BlockKey,
@@ -56,12 +58,13 @@ pub(super) fn open<'a, C>(
     Ok((info, rows, columns))
 }
 
-/// Compares the info and the rows of a block that was just built, and read again, with those it was built from.
+/// Compares the info and the rows of a newly encoded block, as decoded, with those it was built
+/// from.
 pub(super) fn check(
     info: &BlockInfo,
     (rows, times): (&RowsBuilder, &TimesWriter<'_>),
     (read_info, read_rows): (&BlockInfo, &Rows<'_>),
 ) -> CodecResult<()> {
-    expect_same(read_info == info, "descriptions")?;
+    expect_same(read_info == info, "block infos")?;
     read_rows.check(rows, |place, vector| times.holds(info.page_group(), place, vector))
 }

@@ -1,13 +1,15 @@
-//! What is known of a block without reading it: its key, its place in time, its extent.
+//! The metadata of a block: its key, its window, and the range of its series and times.
 //!
 //! ```text
 //! key, 17 bytes:  tier: u8 │ day: u32 BE │ metric: u32 BE │ sequence: u64 BE
-//! info:           kind: u8 │ unit: varint │ order: varint │ window start: signed │ window length: varint
-//!                 first series: varint │ last series less first: varint │ series: varint │ rows: varint
+//! info:           kind: u8 │ unit: varint │ order: varint
+//!                 window start: signed │ window length: varint
+//!                 first series: varint │ last series less first: varint
+//!                 series: varint │ rows: varint
 //!                 first time: signed │ last time less first: varint │ bytes: varint
 //! ```
 //!
-//! Tier and day come first in the key, so that what has expired is one range of the keyspace.
+//! The key starts with tier and day, so that expired blocks are one key range.
 
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
@@ -15,16 +17,16 @@ use crate::codec::{CodecError, CodecResult};
 use crate::metrics::times::TimePageGroup;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 
-/// The version of an entry of the catalog. Version 1 has the same fields and says nothing of coverage.
+/// The version of catalog entries. Version 1 has the same fields and does not record coverage.
 const ENTRY_VERSION: u8 = 2;
 
-/// How coarse the rows of a block are. The numbers are on disk.
+/// The resolution of the rows of a block. The numbers are on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Tier {
-    /// Points as they came; only gauges and counters have them.
+    /// Samples; only of gauges and counters.
     Raw = 0,
-    /// One-minute cells; the finest form of distributions and sets.
+    /// One-minute cells; the finest tier of distributions and sets.
     Minute = 1,
     /// Five-minute cells.
     FiveMinutes = 2,
@@ -38,7 +40,7 @@ impl Tier {
     pub(crate) const ALL: [Self; 5] =
         [Self::Raw, Self::Minute, Self::FiveMinutes, Self::Hour, Self::Day];
 
-    /// The width of a cell; points have none.
+    /// Returns the width of a cell; `None` for samples.
     pub(crate) fn width(self) -> Option<Interval> {
         match self {
             Self::Raw => None,
@@ -49,7 +51,7 @@ impl Tier {
         }
     }
 
-    /// The finest tier that a metric of this type is kept in.
+    /// Returns the finest tier stored for a metric type.
     pub(crate) fn finest(kind: MetricType) -> Self {
         if kind.keeps_points() { Self::Raw } else { Self::Minute }
     }
@@ -59,28 +61,31 @@ impl Tier {
     }
 }
 
-/// The merge that wrote a block together with its rollups. Blocks straight from the head have none.
+/// The compacted block set that a block belongs to, with its rollups. Blocks of the head belong to
+/// none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UnitId(pub(crate) u64);
 
-/// Which of two blocks holds the later writes: the position in the log that a block reaches.
+/// The position in the log that a block extends to. Of two blocks, the higher one has the later
+/// writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct WriteOrder(pub(crate) u64);
 
-/// What the blocks of a tier of a compacted block set cover.
+/// Whether the blocks of a tier cover all samples of their compacted block set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coverage {
     /// Every sample of the set.
     Whole,
-    /// Perhaps only those that arrived last: entries of version 1 do not say, and neither do blocks that a catalog was made anew from.
+    /// Possibly only the samples that arrived last: entries of version 1 and rebuilt catalogs do
+    /// not record the coverage.
     Unknown,
 }
 
-/// The name of a block, unique for ever.
+/// The key of a block, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BlockKey {
     pub(crate) tier: Tier,
-    /// Days since the epoch.
+    /// Days since 1970-01-01.
     pub(crate) day: u32,
     pub(crate) metric: MetricId,
     pub(crate) sequence: u64,
@@ -113,19 +118,19 @@ impl BlockKey {
                 sequence: u64::from_be_bytes(rest.try_into().ok()?),
             })
         })();
-        parts.ok_or_else(|| CodecError::new(format!("{bytes:02x?} is no block key")))
+        parts.ok_or_else(|| CodecError::new(format!("{bytes:02x?} is not a block key")))
     }
 }
 
-/// Everything about a block but its rows.
+/// The description of a block without its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockInfo {
     pub(crate) key: BlockKey,
     pub(crate) kind: MetricType,
-    /// The merge that wrote it, if a merge did.
+    /// The compacted block set that it belongs to, if any.
     pub(crate) unit: Option<UnitId>,
     pub(crate) order: WriteOrder,
-    /// The window that the block was cut to; `first_time` and `last_time` lie in it.
+    /// The window that the block was cut to; it contains `first_time` and `last_time`.
     pub(crate) window: TimeRange,
     pub(crate) first_series: u32,
     pub(crate) last_series: u32,
@@ -133,19 +138,19 @@ pub(crate) struct BlockInfo {
     pub(crate) rows: u32,
     pub(crate) first_time: TimestampMs,
     pub(crate) last_time: TimestampMs,
-    /// The length of the whole frame; 0 in the copy inside the block itself.
+    /// The length of the whole frame in bytes; 0 in the copy inside the block.
     pub(crate) bytes: u32,
-    /// Known by the entry of the catalog alone.
+    /// Stored in the catalog entry only.
     pub(crate) coverage: Coverage,
 }
 
 impl BlockInfo {
-    /// Where the times are that the block shares with others.
+    /// Returns the group of the time pages that the block refers to.
     pub(crate) fn page_group(&self) -> TimePageGroup {
         TimePageGroup { window: self.window, of_unit: self.unit.is_some() }
     }
 
-    /// The instants that rows of the block can belong to, cell widths included.
+    /// Returns the time range that the rows cover, including the width of the last cell.
     pub(crate) fn extent(&self) -> TimeRange {
         let width = self.key.tier.width().map_or(1, Interval::ms);
         TimeRange::new(self.first_time.0, self.last_time.0.saturating_add(width))
@@ -167,8 +172,10 @@ impl BlockInfo {
     }
 
     pub(crate) fn decode(key: BlockKey, reader: &mut Reader<'_>) -> CodecResult<Self> {
-        let small = |v: u64| u32::try_from(v).map_err(|_| CodecError::new("number over 32 bits"));
-        let length = |v: u64| i64::try_from(v).map_err(|_| CodecError::new("time over 63 bits"));
+        let small =
+            |v: u64| u32::try_from(v).map_err(|_| CodecError::new("number exceeds 32 bits"));
+        let length =
+            |v: u64| i64::try_from(v).map_err(|_| CodecError::new("duration exceeds 63 bits"));
         let kind = MetricType::from_code(reader.u8()?)
             .ok_or_else(|| CodecError::new("unknown metric type"))?;
         let unit = Some(reader.varint()?).filter(|u| *u != 0).map(UnitId);
@@ -197,7 +204,7 @@ impl BlockInfo {
         })
     }
 
-    /// The entry of the catalog, to be kept under the block's key.
+    /// Encodes the catalog entry, to be stored under the block's key.
     pub(crate) fn to_catalog_entry(self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64);
         let version = match self.coverage {
@@ -246,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_of_the_catalog_round_trips() {
+    fn a_catalog_entry_round_trips() {
         let info = sample_info(MetricType::Gauge, Tier::Hour);
         let (key, entry) = (info.key.encode(), info.to_catalog_entry());
         assert_eq!(BlockInfo::from_catalog_entry(&key, &entry), Ok(info));
@@ -254,28 +261,29 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_of_version_1_does_not_say_what_it_covers() {
+    fn a_catalog_entry_of_version_1_has_unknown_coverage() {
         let info = sample_info(MetricType::Gauge, Tier::Hour);
-        // As it was written before coverage was known.
+        // As written before coverage was recorded.
         let entry =
             "0501b3defe6891a95b650005d20980809ccdca6480bab703035728a01f82809ccdca64feb9b703c0c407";
         let entry = hex(entry);
         let old = BlockInfo { coverage: Coverage::Unknown, ..info };
         assert_eq!(BlockInfo::from_catalog_entry(&info.key.encode(), &entry), Ok(old));
-        assert_eq!(old.to_catalog_entry(), entry, "it stays unknown when it is copied");
+        assert_eq!(old.to_catalog_entry(), entry, "a copy keeps the unknown coverage");
         let new = info.to_catalog_entry();
         assert_eq!((new[1], &new[10..]), (2, &entry[10..]));
     }
 
-    fn hex(text: &str) -> Vec<u8> {
-        text.as_bytes()
+    fn hex(digits: &str) -> Vec<u8> {
+        digits
+            .as_bytes()
             .chunks(2)
             .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
             .collect()
     }
 
     #[test]
-    fn keys_order_by_tier_then_day_then_metric() {
+    fn keys_are_ordered_by_tier_then_day_then_metric() {
         let key = |tier, day, metric, sequence| {
             BlockKey { tier, day, metric: MetricId(metric), sequence }.encode()
         };

@@ -1,9 +1,9 @@
-//! Blocks: immutable, self-contained pieces of one metric, one window of time, many series.
+//! Blocks: immutable, each with the rows of many series of one metric within one time window.
 //!
-//! A block is a frame (kind, version, checksum) around its [`BlockInfo`], its [`rows::Rows`] and its columns:
-//! values for points, [`cells`] for rollups of numbers, [`sketches`] for [`distributions`] and [`sets`]. The info is
-//! also an entry of the catalog, so that a query chooses blocks without reading them, and the catalog can
-//! be made anew from the blocks.
+//! A block is a frame (kind, version, checksum) that contains its [`BlockInfo`], its [`rows::Rows`]
+//! and its columns: values for samples, [`cells`] for rollups of gauges and counters, [`sketches`]
+//! for [`distributions`] and [`sets`]. The info is also stored as the catalog entry, so that a
+//! query selects blocks without reading them, and the catalog can be rebuilt from the blocks.
 
 mod builder;
 mod cells;

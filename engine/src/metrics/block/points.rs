@@ -1,7 +1,7 @@
-//! A block of points of a gauge or counter: rows and one column of values.
+//! A block of samples of a gauge or counter: rows and a column of values.
 //!
 //! ```text
-//! frame(Points) { info │ rows │ values: floats, runs = the rows of a series within a page }
+//! frame(Points) { info │ rows │ values: floats, a run = the rows of a series within a page }
 //! ```
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::metrics::times::{PageNumber, PlaceInPage, TimePage, TimePageGroup, TimesWriter};
 use crate::model::SeriesId;
 
-/// Collects the points of a block, series by series.
+/// Collects the samples of a block, series by series.
 #[derive(Debug, Default)]
 pub(crate) struct PointBlockBuilder {
     rows: RowsBuilder,
@@ -66,7 +66,8 @@ impl BlockBuilder for PointBlockBuilder {
     }
 }
 
-/// A block of points, opened. Pages are decoded as they are asked for, each once when series are read in order.
+/// An opened block of samples. Pages are decoded on demand; when series are read in order, each
+/// page is decoded once.
 #[derive(Debug)]
 pub(crate) struct PointBlock<'a> {
     rows: Rows<'a>,
@@ -77,21 +78,21 @@ pub(crate) struct PointBlock<'a> {
     decoded: FloatPage,
 }
 
-/// Part of the rows of a series that lies in one page.
+/// The rows of a series that are in one page.
 #[derive(Debug)]
 pub(crate) struct Piece<'p> {
     /// The decoded page.
     pub(crate) page: &'p FloatPage,
-    /// Which rows of the page.
+    /// The rows within the page.
     pub(crate) rows: std::ops::Range<usize>,
-    /// The times of the whole series.
+    /// The times of all rows of the series.
     pub(crate) times: Times<'p>,
-    /// The index in `times` of the first row.
+    /// The index in `times` of the first of the rows.
     pub(crate) first: usize,
 }
 
 impl<'a> PointBlock<'a> {
-    /// Opens a block; `find` has the pages of times that it refers to.
+    /// Opens a block; `find` returns the time pages that it refers to.
     pub(crate) fn open(
         key: BlockKey,
         bytes: &'a [u8],
@@ -118,7 +119,7 @@ impl<'a> PointBlock<'a> {
         self.rows.series()
     }
 
-    /// Hands the rows of the series at `index` with `start <= time < end` to `sink`, piece by piece.
+    /// Passes the rows of the series at `index` with `start <= time < end` to `sink`, page by page.
     pub(crate) fn read(
         &mut self,
         index: usize,
@@ -155,13 +156,14 @@ impl<'a> PointBlock<'a> {
         Ok(())
     }
 
-    /// Decodes everything and compares it with what the catalog says of the block.
+    /// Decodes everything and compares it with the catalog entry of the block.
     pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
         self.rows.check_info(info, &mut self.times)?;
         (0..self.rows.len().div_ceil(PAGE_ROWS)).try_for_each(|page| self.load(page))
     }
 
-    /// Appends all points of the series at `index` to `times` and `values`.
+    /// Appends the samples of the series at `index` with a time in `range`, which excludes its end,
+    /// to `times` and `values`.
     pub(crate) fn append(
         &mut self,
         index: usize,
@@ -176,7 +178,7 @@ impl<'a> PointBlock<'a> {
     }
 }
 
-/// The places in pages of times that a block refers to.
+/// Returns the locations in time pages that a block refers to.
 pub(crate) fn shared_times(key: BlockKey, bytes: &[u8]) -> CodecResult<Vec<PlaceInPage>> {
     let (_, rows, _) = envelope::open(FrameKind::Points, key, bytes, |_, rows, reader| {
         FloatColumn::read_exactly(reader, rows.len())
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_metrics_share_are_in_a_page_and_not_in_their_blocks() {
+    fn times_shared_by_metrics_are_stored_once_in_a_time_page() {
         let mut builder = PointBlockBuilder::default();
         for series in 0..20 {
             let times: Vec<i64> =
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn any_difference_between_a_block_and_its_points_is_seen() {
+    fn any_difference_between_a_block_and_its_samples_is_detected() {
         let jitter: Vec<i64> = (0..100).map(|i| i * 10 + i * i % 7).collect();
         let values: Vec<f64> = (0..100).map(f64::from).collect();
         let built = |series: u32, times: &[i64], values: &[f64]| {
@@ -274,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_only_thought_to_have_the_times_is_noticed() {
+    fn a_time_page_with_other_times_is_detected() {
         let times: Vec<i64> = (0..100).map(|i| i * 10 + i * i % 7).collect();
         let mut builder = PointBlockBuilder::default();
         builder.push(SeriesId(1), &times, &vec![1.0; times.len()]);
@@ -296,7 +298,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_points_round_trip(
+        fn any_samples_round_trip(
             series in proptest::collection::btree_map(
                 any::<u32>(),
                 proptest::collection::btree_map(0i64..1000, -1e9..1e9, 1..90),

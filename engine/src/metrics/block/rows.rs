@@ -1,19 +1,20 @@
-//! Which rows of a block belong to which series, and when they happened.
+//! The rows of a block: the series each row belongs to, and its time.
 //!
-//! Rows are ordered by series id, within a series by time; increments of a counter may share a time. The
-//! series of one agent share their times, so times are kept as a table of distinct [`vectors`] to which
-//! the series refer. The metrics of one agent share them too: blocks of points leave vectors that are no start and step
-//! to the pages of [`crate::metrics::times`], which all metrics of a window refer to.
+//! Rows are ordered by series id, then by time; deltas of a counter may share a time. The series of
+//! one agent have the same times, so a block stores a table of distinct time [`vectors`] that its
+//! series refer to. The metrics of an agent share times too: in blocks of samples, irregular
+//! vectors are stored in the time pages of [`crate::metrics::times`], which the blocks of all
+//! metrics of a window refer to.
 //!
 //! ```text
 //! series count: varint
-//! series ids: integers, each less the one before      row counts: integers
+//! series ids: integers, differences                   row counts: integers
 //! vector count: varint
 //! vector of each series: integers
-//! pages: varint, each: number of the page: varint
-//! with pages only: where each vector is: integers     0 here, n in the nth page
-//!                  place in its page of each vector that is in one: integers
-//! the vectors that are here, see `vectors`
+//! pages: varint, each: page number: varint
+//! unless pages is 0: location of each vector: integers, 0 in the block, n in the nth page
+//!                   index in its page of each vector in a page: integers
+//! the vectors in the block, see `vectors`
 //! ```
 //!
 //! [`vectors`]: super::vectors
@@ -36,7 +37,8 @@ use crate::limits::BLOCK_ROWS_MAX;
 use crate::metrics::times::{PageNumber, PlaceInPage, TimePage};
 use crate::model::SeriesId;
 
-/// A vector shorter than this stays in its block: it is not worth a look elsewhere.
+/// Shorter vectors are stored in the block: sharing them would not save enough to justify the
+/// lookup.
 const SHARED_ROWS_MIN: usize = 32;
 
 /// Collects the rows of a block, series by series.
@@ -46,24 +48,25 @@ pub(crate) struct RowsBuilder {
     counts: Vec<u32>,
     rows: usize,
     vector_of: Vec<u32>,
-    /// Where each distinct vector lies in `times`.
+    /// For each distinct vector, its range in `times`.
     vectors: Vec<(usize, usize)>,
     times: Vec<i64>,
     by_hash: HashTable<(u64, u32)>,
-    /// Whether the last series was the first with its vector.
+    /// Whether the last series added the last vector.
     last_is_new: bool,
 }
 
 impl RowsBuilder {
-    /// Adds a series with its times, ascending, or adds times to the last series. Series come in ascending order.
+    /// Adds a series with its ascending times, or further times of the last series. Series ids
+    /// ascend.
     pub(crate) fn push(&mut self, series: SeriesId, times: &[i64]) {
         if self.series.last() == Some(&series.0) {
             return self.extend(times);
         }
-        debug_assert!(self.series.last().is_none_or(|last| *last < series.0), "series ascend");
+        debug_assert!(self.series.last().is_none_or(|last| *last < series.0), "series ids ascend");
         debug_assert!(times.is_sorted(), "times ascend");
         let vectors = self.vectors.len();
-        let vector = self.vector(times);
+        let vector = self.find_or_add_vector(times);
         self.last_is_new = self.vectors.len() > vectors;
         self.series.push(series.0);
         self.counts.push(times.len() as u32);
@@ -71,7 +74,7 @@ impl RowsBuilder {
         self.rows += times.len();
     }
 
-    /// Adds times to the last series: its vector becomes another one.
+    /// Appends times to the last series, which gets another vector.
     fn extend(&mut self, later: &[i64]) {
         let Some(vector) = self.vector_of.pop() else { return };
         let (start, end) = self.vectors.get(vector as usize).copied().unwrap_or_default();
@@ -87,7 +90,7 @@ impl RowsBuilder {
         times.extend_from_slice(later);
         debug_assert!(times.is_sorted(), "times ascend");
         let vectors = self.vectors.len();
-        let vector = self.vector(&times);
+        let vector = self.find_or_add_vector(&times);
         self.last_is_new = self.vectors.len() > vectors;
         self.vector_of.push(vector);
         if let Some(count) = self.counts.last_mut() {
@@ -96,22 +99,22 @@ impl RowsBuilder {
         self.rows += later.len();
     }
 
-    fn vector(&mut self, times: &[i64]) -> u32 {
-        let known = |vectors: &[(usize, usize)], all: &[i64], vector: u32| {
+    fn find_or_add_vector(&mut self, times: &[i64]) -> u32 {
+        let is_equal = |vectors: &[(usize, usize)], all: &[i64], vector: u32| {
             vectors
                 .get(vector as usize)
                 .and_then(|(start, end)| all.get(*start..*end))
                 .is_some_and(|stored| stored == times)
         };
-        // Neighbours mostly report together.
+        // Neighboring series are mostly reported together.
         if let Some(&last) = self.vector_of.last()
-            && known(&self.vectors, &self.times, last)
+            && is_equal(&self.vectors, &self.times, last)
         {
             return last;
         }
         let hash = hash_of(times);
         let (vectors, all) = (&self.vectors, &self.times);
-        let found = self.by_hash.find(hash, |(h, v)| *h == hash && known(vectors, all, *v));
+        let found = self.by_hash.find(hash, |(h, v)| *h == hash && is_equal(vectors, all, *v));
         if let Some((_, vector)) = found {
             return *vector;
         }
@@ -127,13 +130,13 @@ impl RowsBuilder {
         self.rows
     }
 
-    /// The rows so far of a series, if it is the last one.
+    /// Returns the number of rows of `series`, if it is the last one.
     pub(crate) fn rows_of_last(&self, series: SeriesId) -> Option<usize> {
         let last = self.series.last().filter(|last| **last == series.0);
         last.and(self.counts.last()).map(|rows| *rows as usize)
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.times.as_slice())
             + self.series.len() * 3 * size_of::<u32>()
@@ -144,12 +147,12 @@ impl RowsBuilder {
         &self.series
     }
 
-    /// The row counts, series by series.
+    /// Returns the row count of each series.
     pub(crate) fn counts(&self) -> &[u32] {
         &self.counts
     }
 
-    /// The first and the last time of all rows.
+    /// Returns the first and the last time of all rows.
     pub(crate) fn time_bounds(&self) -> Option<(i64, i64)> {
         let ends = self.vectors.iter().filter_map(|(start, end)| {
             let vector = self.times.get(*start..*end)?;
@@ -158,7 +161,8 @@ impl RowsBuilder {
         ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// Appends the directory and the times. `share` may take a vector into a page that other blocks refer to.
+    /// Appends the series, the row counts and the times. `share` may store a vector in a time page
+    /// and return where.
     pub(crate) fn encode(
         &self,
         effort: Effort,
@@ -172,32 +176,32 @@ impl RowsBuilder {
         put_varint(out, self.vectors.len() as u64);
         let vector_of: Vec<i64> = self.vector_of.iter().map(|v| i64::from(*v)).collect();
         integers::encode(&vector_of, effort, out)?;
-        let (mut pages, mut homes, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        let mut here = Vec::new();
+        let (mut pages, mut locations, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let mut local = Vec::new();
         for (start, end) in &self.vectors {
             let vector = self.times.get(*start..*end).unwrap_or_default();
             let shared = (vector.len() >= SHARED_ROWS_MIN && !is_regular(vector))
                 .then(|| share(vector))
                 .flatten();
             let Some(PlaceInPage { page, place }) = shared else {
-                homes.push(0);
-                here.push(vector);
+                locations.push(0);
+                local.push(vector);
                 continue;
             };
-            let known = pages.iter().rposition(|p| *p == page).unwrap_or_else(|| {
+            let index = pages.iter().rposition(|p| *p == page).unwrap_or_else(|| {
                 pages.push(page);
                 pages.len() - 1
             });
-            homes.push(known as i64 + 1);
+            locations.push(index as i64 + 1);
             places.push(i64::from(place));
         }
         put_varint(out, pages.len() as u64);
         pages.iter().for_each(|page| put_varint(out, page.0));
         if !pages.is_empty() {
-            integers::encode(&homes, effort, out)?;
+            integers::encode(&locations, effort, out)?;
             integers::encode(&places, effort, out)?;
         }
-        vectors::encode(here.into_iter(), effort, out)
+        vectors::encode(local.into_iter(), effort, out)
     }
 }
 
@@ -208,35 +212,35 @@ fn hash_of(times: &[i64]) -> u64 {
     xxh3_64(&hash.to_le_bytes())
 }
 
-/// The rows of a block, opened.
+/// The opened rows of a block.
 #[derive(Debug)]
 pub(crate) struct Rows<'a> {
     series: Vec<u32>,
-    /// Where the rows of each series begin, and after them the number of rows.
+    /// The first row of each series, then the number of rows.
     row_starts: Vec<u32>,
     vector_of: Vec<u32>,
-    homes: Vec<Home>,
-    pages: Vec<Page>,
-    here: Vectors<'a>,
+    locations: Vec<VectorLocation>,
+    pages: Vec<PageRef>,
+    local: Vectors<'a>,
 }
 
-/// Where a vector is.
+/// Where a time vector is stored.
 #[derive(Clone, Copy, Debug)]
-enum Home {
-    Here { number: usize },
-    Page { page: usize, place: u32, len: usize },
+enum VectorLocation {
+    Local { number: usize },
+    Shared { page: usize, place: u32, len: usize },
 }
 
-/// A page that the block refers to.
+/// A time page that the block refers to.
 #[derive(Debug)]
-struct Page {
+struct PageRef {
     number: PageNumber,
     /// Set by [`Rows::find_pages`].
     times: Option<Arc<TimePage>>,
 }
 
 impl<'a> Rows<'a> {
-    /// Reads the rows that `reader` stands at.
+    /// Reads the rows at the position of `reader`.
     pub(crate) fn read(reader: &mut Reader<'a>) -> CodecResult<Self> {
         let count = reader.count("series", BLOCK_ROWS_MAX)?;
         let series = read_ids(reader, count)?;
@@ -250,23 +254,28 @@ impl<'a> Rows<'a> {
             row_starts.push(rows);
         }
         if rows as usize > BLOCK_ROWS_MAX {
-            return Err(CodecError::new(format!("{rows} rows in a block")));
+            return Err(CodecError::new(format!(
+                "a block has {rows} rows, at most {BLOCK_ROWS_MAX} are allowed"
+            )));
         }
         let vector_count = reader.count("time vectors", count)?;
         let vector_of = read_column(reader, count)?;
         let mut lengths = vec![0; vector_count];
         let vector_of = assign_vectors(&vector_of, &counts, &mut lengths)?;
-        let (pages, homes) = read_homes(reader, &lengths)?;
-        let here: Vec<usize> = homes
+        let (pages, locations) = read_locations(reader, &lengths)?;
+        let local: Vec<usize> = locations
             .iter()
             .zip(&lengths)
-            .filter_map(|(home, len)| matches!(home, Home::Here { .. }).then_some(*len))
+            .filter_map(|(location, len)| {
+                matches!(location, VectorLocation::Local { .. }).then_some(*len)
+            })
             .collect();
-        let here = Vectors::read(reader, &here, BLOCK_ROWS_MAX)?;
-        Ok(Self { series, row_starts, vector_of, homes, pages, here })
+        let local = Vectors::read(reader, &local, BLOCK_ROWS_MAX)?;
+        Ok(Self { series, row_starts, vector_of, locations, pages, local })
     }
 
-    /// Compares all of this with what was collected. `holds` says whether a vector is in its place in a page.
+    /// Compares the rows with those that were encoded. `holds` returns whether a location in a time
+    /// page has the given times.
     pub(super) fn check(
         &self,
         written: &RowsBuilder,
@@ -276,14 +285,16 @@ impl<'a> Rows<'a> {
         let counts = self.row_starts.windows(2).map(|w| w[1] - w[0]);
         expect_same(counts.eq(written.counts.iter().copied()), "row counts")?;
         expect_same(self.vector_of == written.vector_of, "time vectors of series")?;
-        expect_same(self.homes.len() == written.vectors.len(), "numbers of time vectors")?;
+        expect_same(self.locations.len() == written.vectors.len(), "counts of time vectors")?;
         let mut cache = TimesCache::default();
-        for (home, (start, end)) in self.homes.iter().zip(&written.vectors) {
+        for (location, (start, end)) in self.locations.iter().zip(&written.vectors) {
             let vector = written.times.get(*start..*end).unwrap_or_default();
-            let same = match *home {
-                Home::Here { number } => self.here.times(number, &mut cache)?.is(vector),
-                Home::Page { page, place, len } => match self.pages.get(page) {
-                    Some(Page { number, .. }) if len == vector.len() => {
+            let same = match *location {
+                VectorLocation::Local { number } => {
+                    self.local.times(number, &mut cache)?.is(vector)
+                }
+                VectorLocation::Shared { page, place, len } => match self.pages.get(page) {
+                    Some(PageRef { number, .. }) if len == vector.len() => {
                         holds(PlaceInPage { page: *number, place }, vector)?
                     }
                     _ => false,
@@ -294,7 +305,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Checks that these are the rows that the description of a block speaks of. All pages must have been found.
+    /// Checks that the rows match the block info. All time pages must have been loaded.
     pub(super) fn check_info(&self, info: &BlockInfo, cache: &mut TimesCache) -> CodecResult<()> {
         let (mut first_time, mut last_time) = (i64::MAX, i64::MIN);
         for (index, rows) in self.counts().enumerate() {
@@ -306,10 +317,11 @@ impl<'a> Rows<'a> {
         let same = series == (Some(info.first_series), Some(info.last_series))
             && (self.series.len(), self.len()) == (info.series as usize, info.rows as usize)
             && (first_time, last_time) == (info.first_time.0, info.last_time.0);
-        if same { Ok(()) } else { Err(CodecError::new("the rows are not those described")) }
+        if same { Ok(()) } else { Err(CodecError::new("the rows do not match the block info")) }
     }
 
-    /// Looks up the pages that the block refers to. Without them only the times that are here can be read.
+    /// Loads the time pages that the block refers to. Without them, only times stored in the block
+    /// can be read.
     pub(crate) fn find_pages(
         &mut self,
         mut find: impl FnMut(PageNumber) -> Result<Arc<TimePage>>,
@@ -320,11 +332,11 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// The places in pages that the block refers to.
+    /// Returns the locations in time pages that the block refers to.
     pub(super) fn places(&self) -> impl Iterator<Item = PlaceInPage> {
-        self.homes.iter().filter_map(|home| match *home {
-            Home::Here { .. } => None,
-            Home::Page { page, place, .. } => {
+        self.locations.iter().filter_map(|location| match *location {
+            VectorLocation::Local { .. } => None,
+            VectorLocation::Shared { page, place, .. } => {
                 Some(PlaceInPage { page: self.pages.get(page)?.number, place })
             }
         })
@@ -334,12 +346,12 @@ impl<'a> Rows<'a> {
         &self.series
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         self.row_starts.last().map_or(0, |n| *n as usize)
     }
 
-    /// The rows of the series at `index` of [`Self::series`].
+    /// Returns the rows of the series at `index` of [`Self::series`].
     pub(crate) fn rows_of(&self, index: usize) -> std::ops::Range<usize> {
         match self.row_starts.get(index..index + 2) {
             Some(&[start, end]) => start as usize..end as usize,
@@ -347,7 +359,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The rows of the series at `index` of [`Self::series`] with `start <= time < end`.
+    /// Returns the rows of the series at `index` of [`Self::series`] with `start <= time < end`.
     pub(crate) fn rows_between(
         &self,
         index: usize,
@@ -360,59 +372,69 @@ impl<'a> Rows<'a> {
         Ok(first + times.lower_bound(start)..first + times.lower_bound(end))
     }
 
-    /// The row counts, series by series.
+    /// Returns the row count of each series.
     pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
         self.row_starts.windows(2).map(|w| (w[1] - w[0]) as usize)
     }
 
-    /// The times of the series at `index` of [`Self::series`].
+    /// Returns the times of the series at `index` of [`Self::series`].
     pub(crate) fn times<'c>(
         &'c self,
         index: usize,
         cache: &'c mut TimesCache,
     ) -> CodecResult<Times<'c>> {
-        let vector = self.vector_of.get(index).and_then(|n| self.homes.get(*n as usize));
+        let vector = self.vector_of.get(index).and_then(|n| self.locations.get(*n as usize));
         match vector {
-            Some(Home::Here { number }) => self.here.times(*number, cache),
-            Some(Home::Page { page, place, len }) => {
+            Some(VectorLocation::Local { number }) => self.local.times(*number, cache),
+            Some(VectorLocation::Shared { page, place, len }) => {
                 let page = self.pages.get(*page).and_then(|page| page.times.as_deref());
                 let times = page.and_then(|page| page.vector(*place)).filter(|t| t.len() == *len);
-                let missing = || CodecError::new("a page of times does not hold what it should");
+                let missing = || CodecError::new("a time page lacks a vector of the block");
                 times.map(Times::List).ok_or_else(missing)
             }
-            None => Err(CodecError::new(format!("no series {index} in the block"))),
+            None => Err(CodecError::new(format!("the block has no series {index}"))),
         }
     }
 }
 
-/// Where each vector of these lengths is.
-fn read_homes(reader: &mut Reader<'_>, lengths: &[usize]) -> CodecResult<(Vec<Page>, Vec<Home>)> {
-    let count = reader.count("pages of times", lengths.len())?;
+/// Reads the location of each vector; the vectors have these lengths.
+fn read_locations(
+    reader: &mut Reader<'_>,
+    lengths: &[usize],
+) -> CodecResult<(Vec<PageRef>, Vec<VectorLocation>)> {
+    let count = reader.count("time pages", lengths.len())?;
     if count == 0 {
-        return Ok((Vec::new(), (0..lengths.len()).map(|number| Home::Here { number }).collect()));
+        return Ok((
+            Vec::new(),
+            (0..lengths.len()).map(|number| VectorLocation::Local { number }).collect(),
+        ));
     }
     let pages = (0..count)
-        .map(|_| Ok(Page { number: PageNumber(reader.varint()?), times: None }))
+        .map(|_| Ok(PageRef { number: PageNumber(reader.varint()?), times: None }))
         .collect::<CodecResult<Vec<_>>>()?;
-    let homes = read_column(reader, lengths.len())?;
+    let locations = read_column(reader, lengths.len())?;
     let mut places =
-        read_column(reader, homes.iter().filter(|home| **home != 0).count())?.into_iter();
-    let mut here = 0..;
-    let homes = homes.iter().zip(lengths).map(|(home, len)| {
-        let Some(page) = usize::try_from(*home).ok().filter(|home| *home <= count) else {
-            return Err(CodecError::new(format!("a vector in page {home} of {count}")));
+        read_column(reader, locations.iter().filter(|location| **location != 0).count())?
+            .into_iter();
+    let mut local = 0..;
+    let locations = locations.iter().zip(lengths).map(|(location, len)| {
+        let Some(page) = usize::try_from(*location).ok().filter(|location| *location <= count)
+        else {
+            return Err(CodecError::new(format!("a time vector is in page {location} of {count}")));
         };
         match page.checked_sub(1) {
-            None => Ok(Home::Here { number: here.next().unwrap_or_default() }),
+            None => Ok(VectorLocation::Local { number: local.next().unwrap_or_default() }),
             Some(page) => {
                 let place = places.next().and_then(|place| u32::try_from(place).ok());
-                let place = place.ok_or_else(|| CodecError::new("a place outside of all pages"))?;
-                Ok(Home::Page { page, place, len: *len })
+                let place = place.ok_or_else(|| {
+                    CodecError::new("invalid location of a vector in a time page")
+                })?;
+                Ok(VectorLocation::Shared { page, place, len: *len })
             }
         }
     });
-    let homes = homes.collect::<CodecResult<Vec<_>>>()?;
-    Ok((pages, homes))
+    let locations = locations.collect::<CodecResult<Vec<_>>>()?;
+    Ok((pages, locations))
 }
 
 fn read_ids(reader: &mut Reader<'_>, count: usize) -> CodecResult<Vec<u32>> {
@@ -430,7 +452,7 @@ fn read_ids(reader: &mut Reader<'_>, count: usize) -> CodecResult<Vec<u32>> {
         .collect()
 }
 
-/// Checks the vector of each series and learns from the series how long each vector is.
+/// Checks the vector of each series, and derives the length of each vector from its series.
 fn assign_vectors(of: &[i64], counts: &[i64], lengths: &mut [usize]) -> CodecResult<Vec<u32>> {
     of.iter()
         .zip(counts)
@@ -441,7 +463,7 @@ fn assign_vectors(of: &[i64], counts: &[i64], lengths: &mut [usize]) -> CodecRes
                     *length = *rows as usize;
                     Ok(*number as u32)
                 }
-                _ => Err(CodecError::new("a series and its time vector do not fit")),
+                _ => Err(CodecError::new("a series and its time vector differ in length")),
             }
         })
         .collect()
@@ -480,20 +502,20 @@ mod tests {
     }
 
     #[test]
-    fn shared_regular_times_take_next_to_nothing() {
+    fn ten_series_with_shared_regular_times_take_under_60_bytes() {
         let ticks: Vec<i64> = (0..8640).map(|i| 1_700_000_000_000 + i * 10_000).collect();
         let series: Vec<_> = (0..10).map(|s| (s * 3, ticks.clone())).collect();
         assert!(check(&series) < 60);
     }
 
     #[test]
-    fn jitter_costs_what_it_holds() {
+    fn jitter_of_six_bits_takes_under_a_byte_per_row() {
         let ticks: Vec<i64> = (0..8000).map(|i| i * 10_000 + i * i % 37).collect();
         assert!(check(&[(1, ticks)]) < 8000);
     }
 
     #[test]
-    fn single_points_and_gaps() {
+    fn single_rows_and_gaps_round_trip() {
         check(&[]);
         check(&[(0, vec![0]), (1, vec![5]), (u32::MAX, vec![1, 2, 4, 8, 1000])]);
     }
@@ -528,7 +550,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_an_error_or_rows(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+        fn arbitrary_bytes_never_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
             if let Ok(rows) = Rows::read(&mut Reader::new(&bytes)) {
                 for i in 0..rows.series().len() {
                     let _outcome = rows.times(i, &mut TimesCache::default());

@@ -1,4 +1,4 @@
-//! The columns of a block of sets: the length of each cell, then the cells behind each other in their stored form.
+//! The columns of a block of sets: the length of each cell, then the cells in their stored form.
 //!
 //! ```text
 //! bytes per cell: integers │ the cells
@@ -13,7 +13,7 @@ use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
 use crate::sketch::{Cardinality, Distribution};
 
-/// Bytes that count as one entry: those of a member that is kept.
+/// The number of bytes that count as one entry: the size of an exactly stored member.
 const BYTES_PER_ENTRY: usize = size_of::<u64>();
 
 impl CellSketch for Cardinality {
@@ -29,7 +29,7 @@ impl CellSketch for Cardinality {
     }
 
     fn merge_counted(&mut self, _: &Distribution) -> CodecResult<()> {
-        Err(CodecError::new("values of a histogram are no members of a set"))
+        Err(CodecError::new("a set has no values of a histogram"))
     }
 
     fn entries(&self) -> usize {
@@ -92,7 +92,7 @@ impl CellSketch for Cardinality {
     }
 }
 
-/// The lengths of cells, and the cells behind each other.
+/// The lengths of the cells, and the concatenated cells.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct SetColumns {
     lengths: Vec<i64>,

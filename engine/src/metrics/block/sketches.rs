@@ -1,11 +1,13 @@
-//! A block of one kind of sketches: the cells of a distribution or a set, at one minute or coarser.
+//! A block of sketches: the cells of distributions or sets, at one minute or coarser.
 //!
 //! ```text
-//! frame(Distributions) { info │ rows, the times are the starts of the cells │ columns, see distributions.rs }
+//! frame(Distributions) { info │ rows, the times are the cell starts │ columns, see
+//! distributions.rs }
 //! frame(Sets)          { info │ rows │ columns, see sets.rs }
 //! ```
 //!
-//! A cell holds from one entry (a value, a bucket, a member) to thousands, so a block is cut by the entries that its cells really have.
+//! A cell has from one entry (a value, a bucket, a member) to thousands, so blocks are cut by the
+//! actual number of entries.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -24,60 +26,61 @@ use crate::metrics::times::TimesWriter;
 use crate::model::SeriesId;
 use crate::sketch::Distribution;
 
-/// The most entries of a block, so that a block takes a few megabytes in memory. Any one cell has fewer.
+/// The most entries of a block, so that it takes a few megabytes in memory. No cell has more.
 pub(super) const BLOCK_ENTRIES_MAX: usize = 1 << 17;
 
-/// A mergeable summary that cells of one metric type hold.
+/// A mergeable summary: the content of a cell of one metric type.
 pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {
     const FRAME: FrameKind;
     /// The most entries of one cell.
     const CELL_ENTRIES_MAX: usize;
 
-    /// Adds a point as the head keeps it: the bits of a value, or the hash of a member.
+    /// Adds a sample as the head stores it: the bits of a value, or the hash of a member.
     fn add_bits(&mut self, bits: u64);
 
     fn merge(&mut self, other: &Self);
 
-    /// Adds values that were counted elsewhere. Fails when the metric type has none.
+    /// Adds values that the sender counted. Fails when the metric type does not support them.
     fn merge_counted(&mut self, counted: &Distribution) -> CodecResult<()>;
 
-    /// How many entries [`Self::encode`] writes of the cell, exactly.
+    /// Returns the exact number of entries that [`Self::encode`] writes for the cell.
     fn entries(&self) -> usize;
 
-    /// Bytes in memory besides the cell itself, about.
+    /// Returns the approximate size in memory, in bytes, without the cell's own struct.
     fn bytes(&self) -> usize;
 
-    /// The cells of a block as it stores them. A cell with many buckets takes far less so.
+    /// The columns of the cells of a block. They take far less memory than cells with many buckets.
     type Columns: Debug + Default;
 
-    /// Appends the cell.
+    /// Appends the cell to the columns.
     fn push(&self, columns: &mut Self::Columns);
 
-    /// Whether columns are of cells that summarize the same, bit for bit.
+    /// Returns whether two sets of columns are of equal cells, bit for bit.
     fn are_same(a: &Self::Columns, b: &Self::Columns) -> bool;
 
-    /// Bytes of columns in memory, about.
+    /// Returns the approximate size of columns in memory, in bytes.
     fn columns_bytes(columns: &Self::Columns) -> usize;
 
     fn encode(columns: &Self::Columns, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()>;
 
     fn decode(reader: &mut Reader<'_>, cells: usize) -> CodecResult<Self::Columns>;
 
-    /// Hands the cells of these rows to `sink`, until it answers false.
+    /// Passes the cells of these rows to `sink`, until it returns false.
     fn each(
         columns: &Self::Columns,
         rows: Range<usize>,
         sink: impl FnMut(Self) -> bool,
     ) -> CodecResult<()>;
 
-    /// Makes cells of all rows, and columns of the cells: the same columns, where they are read as they were written.
+    /// Decodes the cells of all rows and encodes them again. The result equals `columns` if they
+    /// decode to what was encoded.
     fn round_trip(columns: &Self::Columns, rows: usize) -> CodecResult<Self::Columns> {
-        let mut again = Self::Columns::default();
+        let mut copy = Self::Columns::default();
         Self::each(columns, 0..rows, |cell| {
-            cell.push(&mut again);
+            cell.push(&mut copy);
             true
         })?;
-        Ok(again)
+        Ok(copy)
     }
 }
 
@@ -99,8 +102,8 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
     type Row = S;
 
     fn push(&mut self, series: SeriesId, starts: &[i64], cells: &[S]) {
-        const { assert!(S::CELL_ENTRIES_MAX <= BLOCK_ENTRIES_MAX, "any cell fits an empty block") };
-        debug_assert_eq!(starts.len(), cells.len(), "a cell for every start");
+        const { assert!(S::CELL_ENTRIES_MAX <= BLOCK_ENTRIES_MAX, "an empty block accepts any cell") };
+        debug_assert_eq!(starts.len(), cells.len(), "one cell per start");
         self.rows.push(series, starts);
         for cell in cells {
             self.entries += cell.entries();
@@ -117,7 +120,7 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
     }
 
     fn encoding_bytes(&self) -> usize {
-        // What is read, and that taken apart again.
+        // The decoded columns, and their copy in the round trip.
         2 * self.bytes()
     }
 
@@ -145,13 +148,14 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
     fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()> {
         let (read, block) = SketchRows::<S>::open(info.key, bytes)?;
         envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
-        // What was read is made into cells, one at a time, and taken apart as what was written was.
-        let again = S::round_trip(&block.columns, block.rows.len())?;
-        expect_same(S::are_same(&again, &self.cells), "cells")
+        // The decoded columns are turned into cells, one at a time, and encoded again for the
+        // comparison.
+        let copy = S::round_trip(&block.columns, block.rows.len())?;
+        expect_same(S::are_same(&copy, &self.cells), "cells")
     }
 }
 
-/// A block of sketches, opened: its cells are made as they are asked for.
+/// An opened block of sketches, whose cells are decoded on demand.
 #[derive(Debug)]
 pub(crate) struct SketchRows<'a, S: CellSketch> {
     rows: Rows<'a>,
@@ -170,12 +174,13 @@ impl<'a, S: CellSketch> SketchRows<'a, S> {
         self.rows.series()
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         S::columns_bytes(&self.columns) + self.rows.series().len() * 4 * size_of::<u32>()
     }
 
-    /// Hands the cells of the series at `index` whose start lies in `start..end` to `sink`, in time order, until it answers false.
+    /// Passes the cells of the series at `index` whose start is in `start..end` to `sink`, in time
+    /// order, until it returns false.
     pub(crate) fn read(
         &mut self,
         index: usize,
@@ -190,7 +195,7 @@ impl<'a, S: CellSketch> SketchRows<'a, S> {
     }
 }
 
-/// A block of sketches, decoded.
+/// A block of sketches with all cells decoded.
 #[derive(Debug)]
 pub(crate) struct SketchBlock<'a, S> {
     rows: Rows<'a>,
@@ -207,7 +212,7 @@ impl<'a, S: CellSketch> SketchBlock<'a, S> {
             true
         })?;
         if cells.len() != rows.len() {
-            return Err(CodecError::new("rows and cells differ in number"));
+            return Err(CodecError::new("the block has more rows than cells"));
         }
         Ok((info, Self { rows, cells, times }))
     }
@@ -216,12 +221,13 @@ impl<'a, S: CellSketch> SketchBlock<'a, S> {
         self.rows.series()
     }
 
-    /// Compares the block, which has been decoded, with what the catalog says of it.
+    /// Compares the block with its catalog entry; the cells were decoded on opening.
     pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
         self.rows.check_info(info, &mut self.times)
     }
 
-    /// Hands the cells of the series at `index` whose start lies in `start..end` to `sink`, in time order.
+    /// Passes the cells of the series at `index` whose start is in `start..end` to `sink`, in time
+    /// order.
     pub(crate) fn read(
         &mut self,
         index: usize,
@@ -286,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_version_one_is_read() {
+    fn a_block_of_version_1_is_readable() {
         let mut cells = vec![Distribution::default(); 2];
         (0..3).for_each(|v| cells[0].add(f64::from(v)));
         (0..100).for_each(|v| cells[1].add(f64::from(v)));
@@ -305,53 +311,57 @@ mod tests {
         assert_eq!(read, cells.iter().map(bytes_of).collect::<Vec<_>>());
     }
 
-    /// A set with so many members that its stored form is as large as any.
+    /// Returns a set with so many members that its stored form has the maximum size.
     fn widest_set() -> Cardinality {
         let mut set = Cardinality::default();
         (0..200_000u64).for_each(|i| set.insert_hash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
         set
     }
 
-    /// Cuts cells of one series into blocks as the writer does, and reads all of them.
+    /// Cuts cells of one series into blocks as the block writer does, and verifies each block.
     fn check_blocks<S: CellSketch>(kind: MetricType, cells: &[S]) -> Vec<usize> {
         let (mut rest, mut start, mut blocks) = (cells, 0, Vec::new());
         while !rest.is_empty() {
             let mut builder = SketchBlockBuilder::default();
-            let (now, later) = rest.split_at(builder.fits(SeriesId(1), rest));
-            let starts: Vec<i64> = (start..).step_by(60_000).take(now.len()).collect();
-            builder.push(SeriesId(1), &starts, now);
-            assert!(builder.entries <= BLOCK_ENTRIES_MAX && !now.is_empty());
-            if !later.is_empty() {
-                assert_eq!(builder.fits(SeriesId(1), later), 0, "the next cell is another block's");
+            let (accepted, remaining) = rest.split_at(builder.fits(SeriesId(1), rest));
+            let starts: Vec<i64> = (start..).step_by(60_000).take(accepted.len()).collect();
+            builder.push(SeriesId(1), &starts, accepted);
+            assert!(builder.entries <= BLOCK_ENTRIES_MAX && !accepted.is_empty());
+            if !remaining.is_empty() {
+                assert_eq!(
+                    builder.fits(SeriesId(1), remaining),
+                    0,
+                    "the next cell needs another block"
+                );
             }
             let info = sample_info(kind, Tier::Minute);
             let times = AtomicU64::new(0);
             let times = TimesWriter::new(&times);
             let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
             builder.check(&info, &bytes, &times).unwrap();
-            blocks.push(now.len());
-            start += now.len() as i64 * 60_000;
-            rest = later;
+            blocks.push(accepted.len());
+            start += accepted.len() as i64 * 60_000;
+            rest = remaining;
         }
         blocks
     }
 
     #[test]
-    fn the_largest_cells_fit_blocks() {
+    fn the_largest_cells_fit_into_blocks() {
         let widest = Distribution::widest();
         assert_eq!(CellSketch::entries(&widest), <Distribution as CellSketch>::CELL_ENTRIES_MAX);
-        let whole = BLOCK_ENTRIES_MAX / <Distribution as CellSketch>::CELL_ENTRIES_MAX;
-        let blocks = check_blocks(MetricType::Distribution, &vec![widest; 2 * whole + 1]);
-        assert_eq!(blocks, [whole, whole, 1]);
+        let full = BLOCK_ENTRIES_MAX / <Distribution as CellSketch>::CELL_ENTRIES_MAX;
+        let blocks = check_blocks(MetricType::Distribution, &vec![widest; 2 * full + 1]);
+        assert_eq!(blocks, [full, full, 1]);
         let widest = widest_set();
         assert_eq!(CellSketch::entries(&widest), <Cardinality as CellSketch>::CELL_ENTRIES_MAX);
-        let whole = BLOCK_ENTRIES_MAX / <Cardinality as CellSketch>::CELL_ENTRIES_MAX;
-        assert_eq!(check_blocks(MetricType::Set, &vec![widest; whole + 1]), [whole, 1]);
+        let full = BLOCK_ENTRIES_MAX / <Cardinality as CellSketch>::CELL_ENTRIES_MAX;
+        assert_eq!(check_blocks(MetricType::Set, &vec![widest; full + 1]), [full, 1]);
     }
 
     #[test]
-    fn a_block_of_the_first_writers_is_read_whatever_its_cells_hold() {
-        // They cut a block after 1024 cells with buckets.
+    fn a_block_of_the_first_version_is_readable_whatever_the_size_of_its_cells() {
+        // The first version cut a block after 1024 cells with buckets.
         let mut cell = Distribution::default();
         (0..1_000).for_each(|i| cell.add(f64::from(i).powi(3) / 1e3));
         assert!(1_024 * CellSketch::entries(&cell) > 3 * BLOCK_ENTRIES_MAX);
@@ -367,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_what_is_encoded() {
+    fn the_number_of_entries_is_the_number_encoded() {
         let mut distribution = Distribution::default();
         let mut set = Cardinality::default();
         for i in 0..3_000u64 {
@@ -388,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_with_more_buckets_than_there_are_is_refused() {
+    fn an_invalid_number_of_buckets_is_refused() {
         let mut cell = Distribution::default();
         (0..100).for_each(|i| cell.add(f64::from(i)));
         let mut bytes = Vec::new();
@@ -400,7 +410,8 @@ mod tests {
             <Distribution as CellSketch>::each(&columns, 0..1, |_| true)
         };
         assert!(read(&bytes).is_ok());
-        // Counts are a constant of one row, then no values; then the buckets of the cell, constant as well.
+        // The counts are constant (one row), and there are no values; then comes the number of
+        // buckets of the cell, also constant.
         let at = bytes.windows(4).rposition(|w| w == [1, 0, 200, 1]).unwrap();
         assert!(at > 0);
         for buckets in [<Distribution as CellSketch>::CELL_ENTRIES_MAX as i64 + 1, -1, i64::MAX] {
@@ -412,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn any_difference_between_a_block_and_its_cells_is_seen() {
+    fn any_difference_between_a_block_and_its_cells_is_detected() {
         let cells = |change: fn(&mut Distribution)| {
             let mut cells = vec![Distribution::default(); 3];
             (0..3).for_each(|v| cells[0].add(f64::from(v)));
@@ -462,12 +473,12 @@ mod tests {
                 1..5,
             )
         ) {
-            let sketch = |(values, told): (Vec<f64>, Option<f64>)| {
+            let sketch = |(values, reported): (Vec<f64>, Option<f64>)| {
                 let mut distribution = Distribution::default();
                 values.iter().for_each(|v| distribution.add(*v));
-                if let Some(told) = told {
+                if let Some(reported) = reported {
                     let mut sum = ExactSum::default();
-                    sum.add(told);
+                    sum.add(reported);
                     distribution.add_told(&[(values[0], 1)], &sum);
                 }
                 distribution

@@ -1,12 +1,14 @@
-//! Time vectors: the ascending times of the rows of a series, and how a list of distinct ones is stored.
+//! Time vectors: the ascending times of the rows of a series, and the encoding of a list of
+//! distinct vectors.
 //!
-//! A regular vector is a start and a step, others are what is left of each time after a step is taken away.
+//! A regular vector is a start and a step; others also store the residual of each time after
+//! subtracting the step.
 //!
 //! ```text
-//! starts: integers, each less the one before          steps: integers        shapes: integers
+//! starts: integers, differences                       steps: integers        shapes: integers
 //!   shape 0 regular   start + i·step
 //!   shape 1 grid      start + i·step + residual[i]
-//!   shape 2 walk      time before + step + residual[i]
+//!   shape 2 walk      previous time + step + residual[i]
 //! residuals: integers, one per row of every vector that is not regular
 //! ```
 
@@ -18,14 +20,14 @@ const REGULAR: i64 = 0;
 const GRID: i64 = 1;
 const WALK: i64 = 2;
 
-/// Whether a vector is a start and a step.
+/// Returns whether a vector is fully described by a start and a step.
 pub(crate) fn is_regular(times: &[i64]) -> bool {
     let [first, second, ..] = *times else { return true };
     let step = second - first;
     times.windows(2).all(|w| w[1] - w[0] == step)
 }
 
-/// Appends vectors.
+/// Appends the vectors in encoded form. Times must ascend.
 pub(crate) fn encode<'v>(
     vectors: impl Iterator<Item = &'v [i64]>,
     effort: Effort,
@@ -35,7 +37,7 @@ pub(crate) fn encode<'v>(
     let mut residuals = Vec::new();
     for vector in vectors {
         let (step, shape) = match effort {
-            Effort::Plain => distances(vector, &mut residuals),
+            Effort::Plain => offsets(vector, &mut residuals),
             Effort::Seal | Effort::Merge => fit(vector, &mut residuals),
         };
         starts.push(vector.first().copied().unwrap_or_default());
@@ -48,27 +50,27 @@ pub(crate) fn encode<'v>(
     integers::encode(&residuals, effort, out)
 }
 
-/// Each value less the one before.
+/// Returns the difference of each value to the one before, the first to 0.
 pub(in crate::metrics) fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut before = 0;
     values.map(|v| v - std::mem::replace(&mut before, v)).collect()
 }
 
-/// Appends how far the times of a vector are from the first, as the residuals of a grid without a step.
-fn distances(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
+/// Appends the offsets of the times from the first one, as residuals of a grid with step 0.
+fn offsets(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
     let first = times.first().copied().unwrap_or_default();
     residuals.extend(times.iter().map(|t| t.wrapping_sub(first)));
     (0, GRID)
 }
 
-/// Chooses step and shape of a vector and appends its residuals, none when it is regular.
+/// Chooses the step and shape of a vector and appends its residuals, none when it is regular.
 fn fit(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
     let [first, second, ..] = *times else { return (0, REGULAR) };
     if is_regular(times) {
         return (second - first, REGULAR);
     }
     let last = times.last().copied().unwrap_or(first);
-    // To the nearest, so that the jitter of two ends does not tilt the grid.
+    // Rounded to nearest, so that jitter of the first and last time does not skew the step.
     let gaps = times.len() as i64 - 1;
     let grid_step = (last - first + gaps / 2) / gaps;
     let grid = || times.iter().enumerate().map(|(i, t)| t - first - i as i64 * grid_step);
@@ -86,7 +88,7 @@ fn fit(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
     }
 }
 
-/// Vectors, opened but not decoded.
+/// Time vectors, opened but not decoded.
 #[derive(Debug)]
 pub(crate) struct Vectors<'a> {
     vectors: Vec<Vector>,
@@ -111,7 +113,8 @@ pub(crate) enum Times<'a> {
     List(&'a [i64]),
 }
 
-/// Keeps what was decoded last, so that a vector that series share, and a page that vectors share, are decoded once.
+/// Caches the last decoded vector and page of residuals, so that a vector shared by series, and a
+/// page shared by vectors, is decoded once.
 #[derive(Debug, Default)]
 pub(crate) struct TimesCache {
     vector: Option<usize>,
@@ -121,7 +124,8 @@ pub(crate) struct TimesCache {
 }
 
 impl<'a> Vectors<'a> {
-    /// Reads vectors of these lengths, `rows_max` rows at most.
+    /// Opens vectors of these lengths. Fails when the irregular ones have more than `rows_max`
+    /// rows.
     pub(crate) fn read(
         reader: &mut Reader<'a>,
         lengths: &[usize],
@@ -144,21 +148,21 @@ impl<'a> Vectors<'a> {
         }
         if residuals_from != residuals.rows() {
             return Err(CodecError::new(format!(
-                "{residuals_from} residuals of times wanted, {} there",
+                "expected {residuals_from} residuals of times, found {}",
                 residuals.rows()
             )));
         }
         Ok(Self { vectors, residuals })
     }
 
-    /// The times of a vector.
+    /// Decodes the times of a vector.
     pub(crate) fn times<'c>(
         &self,
         number: usize,
         cache: &'c mut TimesCache,
     ) -> CodecResult<Times<'c>> {
         let Some(vector) = self.vectors.get(number) else {
-            return Err(CodecError::new(format!("no time vector {number}")));
+            return Err(CodecError::new(format!("time vector {number} does not exist")));
         };
         let Vector { start, step, len, .. } = *vector;
         if vector.shape == REGULAR {
@@ -196,20 +200,22 @@ impl<'a> Vectors<'a> {
                 }
             }
             WALK => {
-                // The first residual is zero and has no gap before it.
+                // The first residual is zero, so the step is subtracted once in advance.
                 let mut at = vector.start.wrapping_sub(vector.step);
                 for time in out.iter_mut() {
                     at = at.wrapping_add(vector.step).wrapping_add(*time);
                     *time = at;
                 }
             }
-            shape => return Err(CodecError::new(format!("time vector of shape {shape}"))),
+            shape => {
+                return Err(CodecError::new(format!("unknown shape {shape} of a time vector")));
+            }
         }
         if out.is_sorted() { Ok(()) } else { Err(CodecError::new("times do not ascend")) }
     }
 }
 
-/// The column of integers that `reader` stands at.
+/// Decodes the column of `rows` integers at the position of `reader`.
 pub(in crate::metrics) fn read_column(
     reader: &mut Reader<'_>,
     rows: usize,
@@ -220,7 +226,7 @@ pub(in crate::metrics) fn read_column(
 }
 
 impl Times<'_> {
-    /// Whether these are the times.
+    /// Returns whether these are the `wanted` times.
     pub(in crate::metrics) fn is(&self, wanted: &[i64]) -> bool {
         match *self {
             Times::Regular { len, .. } => {
@@ -230,7 +236,7 @@ impl Times<'_> {
         }
     }
 
-    /// The time of row `i`.
+    /// Returns the time of row `i`.
     #[inline]
     pub(crate) fn at(&self, i: usize) -> i64 {
         match *self {
@@ -239,7 +245,7 @@ impl Times<'_> {
         }
     }
 
-    /// The first row at or after `time`.
+    /// Returns the first row at or after `time`; the number of rows when there is none.
     #[inline]
     pub(crate) fn lower_bound(&self, time: i64) -> usize {
         match *self {
@@ -258,7 +264,8 @@ impl Times<'_> {
         }
     }
 
-    /// The first row at or after `time`, which is not before row `from`. Cheap when it is near.
+    /// Returns the first row at or after `time`, searching from row `from`, which must not be past
+    /// it. Takes logarithmic time in the distance.
     #[inline]
     pub(crate) fn lower_bound_from(&self, from: usize, time: i64) -> usize {
         let Times::List(times) = *self else { return self.lower_bound(time) };

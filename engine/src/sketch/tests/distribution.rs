@@ -1,4 +1,5 @@
-//! Distributions: exact while small, near enough beyond, the same however they were split, merged and stored.
+//! Distributions: exact while small, within the error bound beyond, and independent of how they
+//! were split, merged and stored.
 
 use std::borrow::Cow;
 
@@ -75,28 +76,28 @@ fn the_average_stays_in_the_range_of_the_values() {
 }
 
 #[test]
-fn a_told_sum_is_the_sum_whatever_stands_for_the_values() {
+fn a_reported_sum_replaces_that_of_the_representative_values() {
     let mut distribution = Distribution::default();
-    let told = |sum: f64| {
-        let mut told = ExactSum::default();
-        told.add(sum);
-        told
+    let reported = |sum: f64| {
+        let mut reported = ExactSum::default();
+        reported.add(sum);
+        reported
     };
-    distribution.add_told(&[], &told(7.0));
+    distribution.add_told(&[], &reported(7.0));
     assert_eq!((distribution.count(), distribution.sum().value()), (0, 0.0));
-    distribution.add_told(&[(1.0, 0), (5.5, 3)], &told(6.3));
+    distribution.add_told(&[(1.0, 0), (5.5, 3)], &reported(6.3));
     assert_eq!((distribution.count(), distribution.sum().value()), (3, 6.3));
     assert_eq!(distribution.avg(), Some(2.1));
     assert_eq!(distribution.quantile(0.5), Some(5.5));
     distribution.add(0.7);
     assert_eq!(distribution.sum().value(), 7.0);
-    distribution.add_told(&[(0.25, 1_000)], &told(100.0));
+    distribution.add_told(&[(0.25, 1_000)], &reported(100.0));
     assert_eq!((distribution.count(), distribution.sum().value()), (1_004, 107.0));
     assert_eq!((distribution.min(), distribution.max()), (Some(0.25), Some(5.5)));
 }
 
 #[test]
-fn counts_stop_at_their_limit_and_can_still_be_stored() {
+fn saturated_counts_can_be_stored() {
     let mut distribution = Distribution::default();
     for value in [1.0, 2.0, 2.0] {
         distribution.add_told(&[(value, u64::MAX / 2), (3.0, 9)], &ExactSum::default());
@@ -121,7 +122,7 @@ fn quantiles_are_nearest_rank() {
     check(&hundred[..64], 0.5, 32.0);
     check(&hundred[..64], 0.99, 64.0);
     check(&hundred[..20], 0.95, 19.0);
-    // In binary, 0.55 · 20 is a little more than 11.
+    // In binary, 0.55 · 20 is slightly more than 11.
     check(&hundred[..20], 0.55, 11.0);
     check(&hundred, 0.0, 1.0);
     check(&hundred, 1.0, 100.0);
@@ -131,7 +132,7 @@ fn quantiles_are_nearest_rank() {
 }
 
 #[test]
-fn no_quantile_is_outside_the_values() {
+fn quantiles_stay_within_the_range_of_the_values() {
     let distribution = of(&[1e15; 100]);
     assert_eq!(distribution.quantile(0.5), Some(1e15));
     let zero = of(&[-1e-12; 100]).quantile(0.5).unwrap();
@@ -156,15 +157,16 @@ fn the_stored_form_does_not_change() {
     expected.extend_from_slice(&56_000_000_100i128.to_le_bytes());
     expected.push(1);
     expected.extend_from_slice(&(1.0f64 / 3.0).to_le_bytes());
-    // 1.0 is 2^24 units: bucket 128·17 + 128 = 2304 = 0x12 · 128; 2.0 lies 128 buckets further.
+    // 1.0 is 2^24 units: bucket 128·17 + 128 = 2304 = 0x12 · 128; 2.0 is 128 buckets further.
     expected.extend_from_slice(&[2, 0x80, 0x12, 2, 0x7f, 1]);
-    // 0; 1e-7 is 2 units; a third is 43690 · 2^7 units and a bit: 128·15 + 170 = 2090, 2087 after bucket 2.
+    // 0; 1e-7 is 2 units; a third is slightly over 43690 · 2^7 units: 128·15 + 170 = 2090, 2087
+    // after bucket 2.
     expected.extend_from_slice(&[4, 0, 1, 1, 1, 0xa7, 0x10, 1, 0xd5, 0x01, 60]);
     assert_eq!(encoded(&of(&values)), expected);
 }
 
 #[test]
-fn stored_content_that_contradicts_itself_is_refused() {
+fn inconsistent_bytes_are_refused() {
     let refused = |bytes: &[u8]| assert!(Distribution::decode(bytes).is_err(), "{bytes:?}");
     let exact = |values: &[f64]| {
         let mut bytes = vec![1, 0, values.len() as u8];
@@ -207,19 +209,20 @@ fn stored_content_that_contradicts_itself_is_refused() {
     refused(&|p| p.entries = buckets(&[i32::MIN], &[100]));
     refused(&|p| p.entries = buckets(&[i32::MAX], &[100]));
     refused(&|p| p.entries = Entries::Exact(Cow::Owned(vec![-3.0])));
-    refused(&|p| p.told = true);
+    refused(&|p| p.sum_is_reported = true);
 }
 
-/// Values, and values that somebody counted and told the sum of.
+/// Builds a distribution from lists of values, some of which were counted elsewhere and have a
+/// reported sum.
 fn mixed(parts: &[(Vec<f64>, Option<f64>)]) -> Distribution {
     let mut distribution = Distribution::default();
-    for (values, told) in parts {
-        match told {
+    for (values, reported) in parts {
+        match reported {
             None => values.iter().for_each(|v| distribution.add(*v)),
-            Some(told) => {
+            Some(reported) => {
                 let counted: Vec<(f64, u64)> = values.iter().map(|v| (*v, 1)).collect();
                 let mut sum = ExactSum::default();
-                sum.add(*told);
+                sum.add(*reported);
                 distribution.add_told(&counted, &sum);
             }
         }
@@ -231,7 +234,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn merging_parts_is_building_of_all(
+    fn merged_distributions_equal_one_of_all_values(
         values in any_values(), cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..4),
     ) {
         let whole = of(&values);
@@ -254,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn told_sums_merge_in_any_order_and_come_back(
+    fn reported_sums_merge_in_any_order_and_round_trip(
         parts in proptest::collection::vec(
             (proptest::collection::vec(any_value(), 0..40), proptest::option::of(any_value())), 1..5,
         ),
@@ -269,8 +272,8 @@ proptest! {
             merged.merge(&mixed(std::slice::from_ref(part)));
         }
         prop_assert_eq!(encoded(&merged), bytes.clone());
-        let again = Distribution::from_parts(&whole.parts()).unwrap();
-        prop_assert_eq!(encoded(&again), bytes);
+        let copy = Distribution::from_parts(&whole.parts()).unwrap();
+        prop_assert_eq!(encoded(&copy), bytes);
     }
 
     #[test]
@@ -287,7 +290,7 @@ proptest! {
     }
 
     #[test]
-    fn stored_forms_come_back(values in any_values()) {
+    fn encoded_distributions_round_trip(values in any_values()) {
         let distribution = of(&values);
         let bytes = encoded(&distribution);
         prop_assert_eq!(encoded(&Distribution::decode(&bytes).unwrap()), bytes);
@@ -317,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_bytes_never_panic(
+    fn corrupt_bytes_never_cause_a_panic(
         values in any_values(),
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         cut in any::<prop::sample::Index>(),
@@ -332,14 +335,14 @@ proptest! {
             bytes[at] = byte;
         }
         if let Ok(read) = Distribution::decode(&bytes) {
-            let again = encoded(&read);
-            prop_assert_eq!(encoded(&Distribution::decode(&again).unwrap()), again);
+            let copy = encoded(&read);
+            prop_assert_eq!(encoded(&Distribution::decode(&copy).unwrap()), copy);
             prop_assert!(read.quantile(0.5).is_none_or(f64::is_finite));
         }
     }
 
     #[test]
-    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_never_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         for start in [&[][..], &[1, 0], &[1, 1]] {
             if let Ok(read) = Distribution::decode(&[start, &bytes].concat()) {
                 prop_assert_eq!(read.parts().count, read.count());

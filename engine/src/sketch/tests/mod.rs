@@ -1,3 +1,3 @@
-//! The promises of the larger sketches.
+//! Tests of the properties that the larger sketches promise.
 
 mod distribution;
