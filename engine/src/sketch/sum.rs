@@ -10,16 +10,14 @@
 //! value ──┬─ decimal ────────────► units: i128, in units of 1e-9
 //!         └─ binary ─┬─ |v| < 2^900 ─► low:  partials
 //!                    └─ otherwise ───► high: partials, in units of 2^128
-//! ```
-//!
 //! *Decimal.* Every whole number under 2^53 is decimal. For any other v let k be the largest of
-//! 1..=9 with |v|·10^k < 2^51 and m the integer nearest to v·10^k; v is decimal when `m / 10^k ==
-//! v`. It adds m·10^(9-k) units. Under 2^51 doubles are closer together than multiples of 10^-k, so
-//! m is the only such integer, and the rounding of v and of the product are together less than a
-//! half, so m is found. Every number of at most nine decimal places and 15 significant digits is
-//! thus read as the user wrote it, and code that has v as `m / 10^k` with k ≤ 9 and |m| < 2^51 can
-//! add m·10^(9-k) units directly. A value adds less than 2^83 units, so 2^44 additions of the
-//! largest value fit; beyond that the units saturate.
+//! 1..=9 with |v|·10^k < 2^51 and m the integer nearest to v·10^k; v is decimal when
+//! `m / 10^k == v`. It adds m·10^(9-k) units. Under 2^51 doubles are closer together than multiples
+//! of 10^-k, so m is the only such integer, and the rounding of v and of the product are together
+//! less than a half, so m is found. Every number of at most nine decimal places and 15 significant
+//! digits is thus read as the user wrote it, and code that has v as `m / 10^k` with k ≤ 9 and |m| <
+//! 2^51 can add m·10^(9-k) units directly. A value adds less than 2^83 units, so 2^44 additions of
+//! the largest value fit; beyond that the units saturate.
 //!
 //! *Binary.* Partials are doubles that do not overlap and whose exact sum is the sum (Shewchuk
 //! 1997, the method of Python's `math.fsum`). High values have a separate list, scaled down,

@@ -1,10 +1,12 @@
-//! Times that the blocks of many metrics share.
+//! Time pages: vectors of times that the blocks of many metrics share.
 //!
-//! An agent reports all its metrics at once, so the rows of all of them have the same times, and those jitter: kept with
-//! each metric they would take more disk than the values. Vectors of times that are no start and step therefore go into
-//! *pages* ([`page`]), once for each window (and *page group* of it), and the blocks of points there refer to them. Whoever writes blocks
-//! finds the page of a vector or begins one ([`writer`]); readers keep decoded pages in a cache ([`pages`]). Pages are
-//! written in the same batch as the first block that refers to them, and go when no block refers to them ([`sweep`]).
+//! An agent reports all its metrics at once, so their rows have the same times, with the same
+//! jitter; stored with each metric, the times would take more disk space than the values. Irregular
+//! time vectors are therefore stored in *pages* ([`page`]), per window and *page group*, and the
+//! blocks of samples in that window refer to them. The writer of a block looks up the page of a
+//! vector or adds the vector to a new one ([`writer`]); readers cache decoded pages ([`pages`]). A
+//! page is written in the same batch as the first block that refers to it, and deleted when no
+//! block refers to it any more ([`sweep`]).
 
 mod page;
 mod pages;

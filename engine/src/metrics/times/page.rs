@@ -1,7 +1,9 @@
-//! A page: distinct vectors of times of one window, decoded as a whole.
+//! A time page: distinct time vectors of one window, always decoded as a whole.
 //!
 //! ```text
-//! key, 18 bytes:  window start: i64 BE │ window length in hours: u8 │ 0 loose, 1 unit: u8 │ number: u64 BE
+//! key, 18 bytes:  window start: i64 BE │ window length in hours: u8
+//!                 0 blocks of the head, 1 of compactions: u8 │ number: u64 BE
+//! frame(Times) { vectors: varint │ their lengths: integers │ vectors, see `block/vectors.rs` }
 //! frame(Times) { vectors: varint │ their lengths: integers │ the vectors, see `block/vectors.rs` }
 //! ```
 
@@ -14,38 +16,40 @@ use crate::limits::BLOCK_ROWS_MAX;
 use crate::model::{Interval, TimeRange};
 
 const VERSION: u8 = 1;
-/// Times of a page beyond which it is closed: what pco wants, and half a megabyte decoded.
+/// The number of times at which a page is closed: enough for pco to compress well, and half a
+/// megabyte decoded.
 pub(super) const PAGE_TIMES: usize = 1 << 16;
-/// The most times of a page: a full one, and the vector that closed it.
+/// The most times of a page: just under [`PAGE_TIMES`], and the vector that closed it.
 const PAGE_TIMES_MAX: usize = PAGE_TIMES + BLOCK_ROWS_MAX;
 
-/// The number of a page, unique for ever.
+/// The number of a page, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PageNumber(pub(crate) u64);
 
-/// Where a vector is: the page, and which of its vectors.
+/// The location of a time vector: the page, and the index of the vector in the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlaceInPage {
     pub(crate) page: PageNumber,
     pub(crate) place: u32,
 }
 
-/// The blocks that refer to a page: those of a window that came from the head, or those that a merge wrote. When there is none of
-/// them any more, the pages of the page group go together.
+/// The pages that a set of blocks refers to: the blocks of a window that came from the head, or
+/// those that compactions wrote. When none of these blocks is left, all pages of the group are
+/// deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TimePageGroup {
     pub(crate) window: TimeRange,
     pub(crate) of_unit: bool,
 }
 
-/// The key of a page.
+/// Returns the key of a page.
 pub(super) fn key(page_group: TimePageGroup, number: PageNumber) -> Vec<u8> {
     let mut key = prefix(page_group).to_vec();
     key.extend_from_slice(&number.0.to_be_bytes());
     key
 }
 
-/// What the keys of all pages of a page group begin with.
+/// Returns the common prefix of the keys of a page group.
 pub(super) fn prefix(TimePageGroup { window, of_unit }: TimePageGroup) -> [u8; 10] {
     let mut prefix = [0; 10];
     let (start, rest) = prefix.split_at_mut(8);
@@ -55,7 +59,7 @@ pub(super) fn prefix(TimePageGroup { window, of_unit }: TimePageGroup) -> [u8; 1
     prefix
 }
 
-/// The page group and number that a key names.
+/// Parses the page group and the number from a key.
 pub(super) fn parse_key(key: &[u8]) -> Option<(TimePageGroup, PageNumber)> {
     let (start, rest) = key.split_first_chunk()?;
     let ([hours, of_unit], number) = rest.split_first_chunk()?;
@@ -65,16 +69,16 @@ pub(super) fn parse_key(key: &[u8]) -> Option<(TimePageGroup, PageNumber)> {
     Some((TimePageGroup { window: TimeRange::new(start, end), of_unit: *of_unit == 1 }, number))
 }
 
-/// A page, decoded.
+/// A decoded page.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct TimePage {
-    /// Where each vector ends in `times`.
+    /// The end of each vector in `times`.
     ends: Vec<u32>,
     times: Vec<i64>,
 }
 
 impl TimePage {
-    /// Adds a vector; answers its place.
+    /// Adds a vector and returns its index.
     pub(super) fn push(&mut self, times: &[i64]) -> u32 {
         self.times.extend_from_slice(times);
         self.ends.push(self.times.len() as u32);
@@ -85,7 +89,7 @@ impl TimePage {
         self.times.len() >= PAGE_TIMES
     }
 
-    /// The vector at a place.
+    /// Returns the vector at an index.
     pub(crate) fn vector(&self, place: u32) -> Option<&[i64]> {
         let end = *self.ends.get(place as usize)?;
         let start = match place.checked_sub(1) {
@@ -95,17 +99,17 @@ impl TimePage {
         self.times.get(start as usize..end as usize)
     }
 
-    /// The times of all vectors.
+    /// Returns the number of times of all vectors.
     pub(super) fn len(&self) -> usize {
         self.times.len()
     }
 
-    /// The vectors with their places.
+    /// Returns the vectors with their indices.
     pub(super) fn vectors(&self) -> impl Iterator<Item = (u32, &[i64])> {
         (0..self.ends.len() as u32).filter_map(|place| Some((place, self.vector(place)?)))
     }
 
-    /// Bytes in memory.
+    /// Returns the size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.ends.capacity() * size_of::<u32>() + self.times.capacity() * size_of::<i64>()
     }
@@ -131,7 +135,7 @@ impl TimePage {
         let mut fits = |len: i64| {
             let len = usize::try_from(len).ok().filter(|len| (1..=left).contains(len));
             left -= len.unwrap_or(0);
-            len.ok_or_else(|| CodecError::new("time vectors longer than a page"))
+            len.ok_or_else(|| CodecError::new("the time vectors exceed the limit of a page"))
         };
         let lengths = lengths.into_iter().map(&mut fits).collect::<CodecResult<Vec<_>>>()?;
         let vectors = Vectors::read(&mut reader, &lengths, PAGE_TIMES_MAX)?;
@@ -158,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn keys_read_back_and_order_by_window() {
+    fn keys_round_trip_and_are_ordered_by_window() {
         let day = TimeRange::new(86_400_000, 2 * 86_400_000);
         let hours = TimeRange::new(86_400_000, 86_400_000 + 7_200_000);
         let [day, hours] = [(day, true), (hours, false)]
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_with_a_time_more_than_the_limit_is_refused() {
+    fn a_page_with_more_times_than_the_limit_is_refused() {
         for (len, fits) in [(PAGE_TIMES_MAX, true), (PAGE_TIMES_MAX + 1, false)] {
             let times: Vec<i64> = (0..len as i64).collect();
             let (mut one, mut many) = (TimePage::default(), TimePage::default());
@@ -226,7 +230,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_an_error_or_a_page(bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
+        fn arbitrary_bytes_are_an_error_or_a_page_of_sorted_times(bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
             let mut framed = Vec::new();
             let mark = frame::begin(&mut framed, FrameKind::Times, VERSION);
             framed.extend_from_slice(&bytes);

@@ -1,4 +1,4 @@
-//! The pages on disk: reading them, remembering for the next merge what they hold, and deleting them.
+//! The time pages on disk: reads, deletion, and a cache of their vectors for the next compaction.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,28 +10,29 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 
 use super::page::{PageNumber, PlaceInPage, TimePage, TimePageGroup, key, parse_key, prefix};
 use super::sweep::{GroupPages, Sweep, Swept};
-use super::writer::{NewPage, PLACES_MAX, Places, TimesWriter, hash};
+use super::writer::{KNOWN_VECTORS_MAX, KnownVectors, NewPage, TimesWriter, hash};
 use crate::error::{Error, Result};
 use crate::model::MetricId;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
-/// Page groups whose vectors are remembered for the next merge: the windows of a backlog come one after the other for each metric.
-const SHELVES_REMEMBERED: usize = 4;
-/// Bytes of a decoded page, as a guess for the size of the table of the cache.
+/// The number of page groups whose vectors stay in memory for the next compaction. During a
+/// backlog, the windows repeat for every metric.
+const GROUPS_REMEMBERED: usize = 4;
+/// The assumed size of a decoded page in bytes, for the number of slots of the cache.
 const PAGE_BYTES: usize = 512 << 10;
 
-/// All pages of one engine.
+/// All time pages of an engine.
 pub(crate) struct TimePages {
     store: Arc<Store>,
     decoded: Cache<PageNumber, Arc<TimePage>, Weighter, hashbrown::DefaultHashBuilder>,
     /// The page groups that have pages.
     page_groups: Mutex<HashMap<TimePageGroup, GroupPages>>,
-    /// The search for unused pages that is under way.
+    /// The sweep in progress.
     sweep: Mutex<Option<Sweep>>,
-    /// Whether pages were written since it was last looked whether a sweep is due.
+    /// Whether pages were written since the last check whether a sweep is due.
     has_new: AtomicBool,
-    /// The vectors of the page groups that were written last, by the turn in which they were.
-    remembered: Mutex<BTreeMap<u64, (TimePageGroup, Places)>>,
+    /// The vectors of the page groups written last, ordered by when they were written.
+    remembered: Mutex<BTreeMap<u64, (TimePageGroup, KnownVectors)>>,
 }
 
 #[derive(Clone)]
@@ -44,7 +45,8 @@ impl quick_cache::Weighter<PageNumber, Arc<TimePage>> for Weighter {
 }
 
 impl TimePages {
-    /// The pages of a store, of which `cache_bytes` are kept decoded.
+    /// Opens the pages of a store and caches at most `cache_bytes` of decoded pages. Appends
+    /// corrupt ranges to `damaged`.
     pub(crate) fn open(
         store: Arc<Store>,
         cache_bytes: usize,
@@ -73,7 +75,7 @@ impl TimePages {
         })
     }
 
-    /// A page of a page group.
+    /// Returns a page of a page group. Fails with [`Error::Corrupt`] when it is missing or corrupt.
     pub(crate) fn find(
         &self,
         page_group: TimePageGroup,
@@ -83,18 +85,18 @@ impl TimePages {
             return Ok(page);
         }
         let bytes = self.store.get(Keyspace::Times, &key(page_group, number))?;
-        let missing = || Error::Corrupt(format!("page {} of times is not on disk", number.0));
+        let missing = || Error::Corrupt(format!("time page {} is missing", number.0));
         let page = Arc::new(TimePage::decode(&bytes.ok_or_else(missing)?)?);
         self.decoded.insert(number, Arc::clone(&page));
         Ok(page)
     }
 
-    /// A writer for blocks of any page groups: it begins its own pages.
+    /// Creates a writer for blocks of any page groups; it uses only new pages.
     pub(crate) fn writer<'m>(&self, sequence: &'m AtomicU64) -> TimesWriter<'m> {
         TimesWriter::new(sequence)
     }
 
-    /// A writer for blocks of a page group; it knows the vectors that are on disk.
+    /// Creates a writer for blocks of `page_group`; it also uses the vectors in pages on disk.
     pub(crate) fn writer_of<'m>(
         &'m self,
         page_group: TimePageGroup,
@@ -108,37 +110,39 @@ impl TimePages {
                 let turn = remembered.iter().find(|(_, (s, _))| *s == page_group).map(|(t, _)| *t);
                 turn.and_then(|turn| remembered.remove(&turn))
             };
-            let mut places = match remembered {
-                Some((_, places)) => places,
-                None => self.read_places(page_group)?,
+            let mut vectors = match remembered {
+                Some((_, vectors)) => vectors,
+                None => self.read_known_vectors(page_group)?,
             };
             if !sparse.is_empty() {
-                places.retain(|_, place| !sparse.contains(&place.page));
+                vectors.retain(|_, place| !sparse.contains(&place.page));
             }
-            writer.know(page_group, places);
+            writer.add_known(page_group, vectors);
         }
         Ok(writer)
     }
 
-    fn read_places(&self, page_group: TimePageGroup) -> Result<Places> {
-        let mut places = Places::new();
+    fn read_known_vectors(&self, page_group: TimePageGroup) -> Result<KnownVectors> {
+        let mut known = KnownVectors::new();
         let range = KeyRange::prefix(&prefix(page_group));
-        // A damaged page is told by the blocks that refer to it; new blocks refer to another.
+        // Corrupt pages are skipped: they are reported for the blocks that refer to them, and new
+        // blocks use other pages.
         let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
             if let (Some((_, page)), Ok(vectors)) = (parse_key(&key), TimePage::decode(&bytes)) {
                 for (place, times) in vectors.vectors() {
-                    if places.len() >= PLACES_MAX {
+                    if known.len() >= KNOWN_VECTORS_MAX {
                         break;
                     }
-                    places.insert(hash(times), PlaceInPage { page, place });
+                    known.insert(hash(times), PlaceInPage { page, place });
                 }
             }
         };
         self.store.read_around_damage(Keyspace::Times, &range, Caching::Bypass, visit)?;
-        Ok(places)
+        Ok(known)
     }
 
-    /// Adds the new pages to the batch of the blocks that refer to them. Answers their bytes.
+    /// Adds the new pages to the batch of the blocks that refer to them. Returns their size in
+    /// bytes.
     pub(crate) fn stage(&self, pages: Vec<NewPage>, batch: &mut Batch) -> u64 {
         let mut page_groups = self.page_groups.lock();
         let mut bytes = 0;
@@ -155,26 +159,28 @@ impl TimePages {
         bytes
     }
 
-    /// Remembers what a writer knew, once its batch is on disk. The pages of before that its blocks refer to are not unused.
+    /// Keeps the vectors of a writer for the next one, once its batch is on disk. Marks the older
+    /// pages that its blocks refer to, if a sweep is in progress.
     pub(crate) fn written(&self, writer: TimesWriter<'_>) {
         let mut sweep = self.sweep.lock();
         let mut remembered = self.remembered.lock();
-        for (page_group, places, reused) in writer.into_places() {
+        for (page_group, vectors, reused) in writer.into_known_vectors() {
             if let Some(sweep) = sweep.as_mut().filter(|sweep| sweep.page_group == page_group) {
                 reused.iter().for_each(|(page, places)| sweep.mark_all(*page, places));
             }
-            if !places.is_empty() {
+            if !vectors.is_empty() {
                 let turn = remembered.last_key_value().map_or(0, |(turn, _)| turn + 1);
-                remembered.insert(turn, (page_group, places));
+                remembered.insert(turn, (page_group, vectors));
             }
         }
-        while remembered.len() > SHELVES_REMEMBERED {
+        while remembered.len() > GROUPS_REMEMBERED {
             remembered.pop_first();
         }
     }
 
-    /// Adds the deletion of pages to a batch: of all page groups but those that have blocks. To be called when no reader has a
-    /// block that is not in the catalog. Returns the page groups that are deleted, for [`Self::deleted`].
+    /// Adds to the batch the deletion of the pages of all page groups except `used`. Must be called
+    /// when no reader has a block that is not in the catalog. Returns the deleted page groups, for
+    /// [`Self::deleted`].
     pub(crate) fn stage_deletion(
         &self,
         used: &HashSet<TimePageGroup>,
@@ -189,24 +195,26 @@ impl TimePages {
         unused
     }
 
-    /// Forgets page groups whose pages are deleted on disk. Not before that: a deletion that failed is tried again.
-    pub(crate) fn deleted(&self, gone: &[TimePageGroup]) {
+    /// Forgets page groups whose pages are deleted on disk. Must not be called earlier, as a failed
+    /// deletion is retried.
+    pub(crate) fn deleted(&self, groups: &[TimePageGroup]) {
         let mut sweep = self.sweep.lock();
         let mut page_groups = self.page_groups.lock();
-        for page_group in gone {
+        for page_group in groups {
             page_groups.remove(page_group);
             self.remembered.lock().retain(|_, (remembered, _)| remembered != page_group);
             sweep.take_if(|sweep| sweep.page_group == *page_group);
         }
     }
 
-    /// The sweep that is under way, if there is one.
+    /// Returns the sweep in progress, if any.
     pub(crate) fn sweep(&self) -> MutexGuard<'_, Option<Sweep>> {
         self.sweep.lock()
     }
 
-    /// StartTime the sweep that is due most. `blocks` tells the bytes of the blocks that refer to pages, by page group, and is asked only
-    /// when there may be one; `metrics` tells which metrics have such blocks. Answers false when none is due.
+    /// Starts the sweep that is most overdue. `blocks` returns, per page group, the bytes of the
+    /// blocks that refer to pages; it is only called when a sweep may be due. `metrics` returns the
+    /// metrics with such blocks. Returns false when no sweep is due.
     pub(crate) fn begin_sweep(
         &self,
         blocks: impl FnOnce() -> HashMap<TimePageGroup, u64>,
@@ -217,7 +225,8 @@ impl TimePages {
         }
         {
             let page_groups = self.page_groups.lock();
-            // Blocks raise what a page group may have, so without any the most page groups are due.
+            // Blocks only raise the limit of a page group, so 0 bytes of blocks give the most
+            // groups that can be due.
             if !page_groups.values().any(|pages| pages.excess(0).is_some()) {
                 self.has_new.store(false, Ordering::Relaxed);
                 return false;
@@ -240,15 +249,16 @@ impl TimePages {
         true
     }
 
-    /// Puts the next sweep of a page group off, after one that failed: not all blocks could be asked, so its pages must stay.
+    /// Postpones the next sweep of a page group after a failed one: not all blocks could be read,
+    /// so the pages are kept.
     pub(crate) fn give_up_sweep(&self, page_group: TimePageGroup) {
         if let Some(pages) = self.page_groups.lock().get_mut(&page_group) {
-            pages.put_off();
+            pages.postpone();
         }
     }
 
-    /// Adds the deletion of the pages that a sweep found unused to a batch: no block refers to them. [`Self::swept`] is to follow
-    /// once the batch is on disk.
+    /// Adds to the batch the deletion of the pages that a sweep found unreferenced. The caller then
+    /// calls [`Self::swept`] once the batch is on disk.
     pub(crate) fn stage_unused(&self, sweep: &Sweep, batch: &mut Batch) -> Result<Swept> {
         let mut used_bytes = 0;
         let mut sparse = HashSet::new();
@@ -265,9 +275,9 @@ impl TimePages {
             used_bytes += bytes * times as u64 / all as u64;
         }
         let unused: HashSet<PageNumber> = sweep.unused().collect();
-        for (_, (page_group, places)) in self.remembered.lock().iter_mut() {
+        for (_, (page_group, vectors)) in self.remembered.lock().iter_mut() {
             if *page_group == sweep.page_group {
-                places.retain(|_, place| !unused.contains(&place.page));
+                vectors.retain(|_, place| !unused.contains(&place.page));
             }
         }
         for number in &unused {
@@ -277,7 +287,7 @@ impl TimePages {
         Ok(Swept { page_group: sweep.page_group, unused, sparse, used_bytes })
     }
 
-    /// Notes the result of a sweep that is over, with what it found unused deleted.
+    /// Records the result of a completed sweep, whose unreferenced pages are deleted on disk.
     pub(crate) fn swept(&self, swept: Swept) {
         let mut page_groups = self.page_groups.lock();
         let pages = page_groups.entry(swept.page_group).or_default();
@@ -286,7 +296,7 @@ impl TimePages {
         pages.swept(swept.used_bytes);
     }
 
-    /// Visits all pages: the key of each, its bytes, and what is wrong with it.
+    /// Visits all pages with their key, their size in bytes, and the error if they are corrupt.
     pub(crate) fn verify(&self, mut visit: impl FnMut(&[u8], usize, Option<String>)) -> Result<()> {
         let all = KeyRange::all();
         let each = |key: Box<[u8]>, bytes: Box<[u8]>| {
@@ -323,7 +333,8 @@ mod tests {
         Engine::open(dir, Options { maintenance, clock, ..Options::default() }).unwrap()
     }
 
-    /// Two hours of two agents, each of which reports three metrics at once, late by its own jitter.
+    /// Writes two hours of samples of two agents, each of which reports three metrics at once with
+    /// its own jitter.
     fn fill(engine: &Engine, hour: i64) {
         let mut batch = engine.batch();
         for host in ["a", "b"] {
@@ -340,54 +351,54 @@ mod tests {
         engine.seal().unwrap();
     }
 
-    fn ask(engine: &Engine, metric: &str) -> Vec<f64> {
+    fn query(engine: &Engine, metric: &str) -> Vec<f64> {
         engine.averages(metric, TimeRange::new(START, START + DAY), Interval::MINUTE)
     }
 
-    /// Pages on disk, those of loose blocks first.
+    /// Returns the number of pages on disk, of blocks from the head and of compacted blocks.
     fn pages(engine: &Engine) -> (usize, usize) {
         let times = engine.inner().telemetry.metrics.times();
-        let (mut loose, mut of_units) = (0, 0);
+        let (mut of_head, mut compacted) = (0, 0);
         times
             .verify(|key, _, damage| {
                 assert_eq!(damage, None);
                 let (page_group, _) = super::parse_key(key).unwrap();
-                *(if page_group.of_unit { &mut of_units } else { &mut loose }) += 1;
+                *(if page_group.of_unit { &mut compacted } else { &mut of_head }) += 1;
             })
             .unwrap();
-        (loose, of_units)
+        (of_head, compacted)
     }
 
     #[test]
-    fn no_block_is_asked_for_while_no_shelf_can_be_due_for_a_sweep() {
+    fn blocks_are_not_listed_while_no_page_group_can_be_due_for_a_sweep() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(START + DAY / 2));
         let engine = open(dir.path(), &clock);
         fill(&engine, 0);
         let times = engine.inner().telemetry.metrics.times();
-        let begun = times.begin_sweep(
-            || panic!("the pages are too few for any sweep"),
-            |_| panic!("no sweep has begun"),
+        let started = times.begin_sweep(
+            || panic!("there are too few pages for a sweep"),
+            |_| panic!("no sweep has started"),
         );
-        assert!(!begun);
+        assert!(!started);
     }
 
     #[test]
-    fn metrics_of_an_agent_share_pages_and_pages_go_with_the_last_block() {
+    fn metrics_of_an_agent_share_pages_which_are_deleted_with_their_last_block() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(START + DAY / 2));
         let engine = open(dir.path(), &clock);
         (0..6).step_by(2).for_each(|hour| fill(&engine, hour));
         assert_eq!(pages(&engine), (3, 0));
-        let before = METRICS.map(|metric| ask(&engine, metric));
+        let before = METRICS.map(|metric| query(&engine, metric));
         engine.merge().unwrap();
-        assert_eq!(pages(&engine), (0, 3), "a page for each window, whatever the metrics");
+        assert_eq!(pages(&engine), (0, 3), "one page per window, for all metrics");
         drop(engine);
         clock.set(TimestampMs(START + 2 * DAY));
         let engine = open(dir.path(), &clock);
         engine.merge().unwrap();
-        assert_eq!(pages(&engine), (0, 1), "the day has one");
-        assert_eq!(METRICS.map(|metric| ask(&engine, metric)), before);
+        assert_eq!(pages(&engine), (0, 1), "one page per day");
+        assert_eq!(METRICS.map(|metric| query(&engine, metric)), before);
         assert!(engine.verify().unwrap().damaged.is_empty());
         fill(&engine, 8);
         drop(engine);

@@ -1,20 +1,23 @@
-//! Finding the pages of a page group that no block refers to any more.
+//! The sweep: finding the pages of a page group that no block refers to any more.
 //!
-//! A merge that replaces blocks leaves the pages behind that only these referred to. Which pages that are is known by the blocks
-//! alone, so now and then all blocks of a page group are asked: a *sweep*. It goes in pieces, and blocks come and go meanwhile:
+//! A compaction that replaces blocks leaves behind the pages that only those blocks referred to.
+//! References are stored only in the blocks, so from time to time all blocks of a page group are
+//! read. This is done in steps, while blocks are added and removed:
 //!
 //! ```text
-//! begin     the pages that there are now may go; pages that are written later stay
-//! mark      each metric in its turn: what its blocks refer to stays; what a merge refers to meanwhile stays
-//! wait      until nobody holds a catalog older than the one at the end of marking: its blocks are not marked
+//! start     all current pages are candidates for deletion; pages written later are kept
+//! mark      metric by metric: marks the vectors that blocks refer to; vectors that a compaction
+//!           reuses in the meantime are marked too
+//! wait      until no reader has a catalog from before the end of marking: its blocks may be
+//! unmarked
 //! delete    the pages without a mark
 //! ```
 //!
-//! A sweep that fails, such as over a block that cannot be read, is put off: its pages stay until the page group has twice as many bytes,
-//! or until the next start.
+//! A failed sweep, for example because a block cannot be read, is postponed: the pages are kept
+//! until the page group has doubled in size, or until the next start.
 //!
-//! A page of which blocks use less than half is left out by the merges that follow ([`GroupPages::sparse`]): they write its
-//! vectors anew, so that it can go as well.
+//! Compactions after a sweep do not reuse the vectors of a page of which blocks use less than half
+//! ([`GroupPages::sparse`]): they write them again, so that the page can be deleted too.
 
 use std::collections::BTreeMap;
 
@@ -25,18 +28,19 @@ use super::page::{PageNumber, PlaceInPage, TimePageGroup};
 use crate::metrics::reader_mark::ReaderMark;
 use crate::model::MetricId;
 
-/// Bytes of unused pages of a page group that nobody looks for.
+/// The minimum size of unreferenced pages, in bytes, that justifies a sweep.
 pub(super) const UNUSED_BYTES_MIN: u64 = 64 << 10;
 
 /// The pages of a page group.
 #[derive(Debug, Default)]
 pub(super) struct GroupPages {
-    /// Their bytes.
+    /// The size of each page in bytes.
     pages: BTreeMap<PageNumber, u64>,
     bytes: u64,
-    /// With more bytes than this a sweep is due. None before the first one: the blocks of the page group give a measure then.
+    /// The size in bytes above which a sweep is due. `None` before the first sweep, when the size
+    /// of the blocks in the page group serves instead.
     bytes_max: Option<u64>,
-    /// Pages that blocks use less than half of.
+    /// The pages of which blocks use less than half.
     pub(super) sparse: HashSet<PageNumber>,
 }
 
@@ -51,38 +55,40 @@ impl GroupPages {
         self.sparse.remove(&page);
     }
 
-    /// The bytes of a page, 0 when it is not here.
+    /// Returns the size of a page in bytes, 0 when it is not in the group.
     pub(super) fn bytes_of(&self, page: PageNumber) -> u64 {
         self.pages.get(&page).copied().unwrap_or(0)
     }
 
-    /// By how much the pages are more than they should be, if they are. Before the first sweep that is as much as the blocks that
-    /// refer to them: what they leak beyond is as much as the data at most, and asking few blocks is cheap.
+    /// Returns by how many bytes the pages exceed the limit, if they do. Before the first sweep the
+    /// limit is the size of the blocks that refer to them: unreferenced pages then take at most as
+    /// much space as the data, and reading few blocks is cheap.
     pub(super) fn excess(&self, block_bytes: u64) -> Option<u64> {
         let bytes_max = self.bytes_max.unwrap_or(block_bytes.max(UNUSED_BYTES_MIN));
         self.bytes.checked_sub(bytes_max).filter(|excess| *excess > 0)
     }
 
-    /// Sets when the next sweep is due, after one that found so many bytes in use: when as much again was written.
+    /// Sets the limit for the next sweep, after one that found `used_bytes` in use: due when as
+    /// much again was written.
     pub(super) fn swept(&mut self, used_bytes: u64) {
         self.bytes_max = Some(self.bytes + used_bytes.max(UNUSED_BYTES_MIN));
     }
 
-    /// Puts the next sweep off, after one that failed: until there are twice as many bytes.
-    pub(super) fn put_off(&mut self) {
+    /// Postpones the next sweep after a failed one, until the group has doubled in size.
+    pub(super) fn postpone(&mut self) {
         self.swept(self.bytes);
     }
 }
 
-/// The search for the unused pages of one page group.
+/// A sweep of one page group.
 #[derive(Debug)]
 pub(crate) struct Sweep {
     pub(crate) page_group: TimePageGroup,
-    /// The pages that may go, with the places in them that blocks refer to.
+    /// The pages that may be deleted, with the indices of the vectors that blocks refer to.
     used: HashMap<PageNumber, RoaringBitmap>,
-    /// The metrics whose blocks have not been asked.
+    /// The metrics whose blocks were not marked yet.
     pub(crate) unasked: Vec<MetricId>,
-    /// Set when all have been asked: the readers who may hold blocks that were not.
+    /// Set at the end of marking: the readers that may have blocks that were not marked.
     pub(crate) readers: Option<ReaderMark>,
 }
 
@@ -91,14 +97,14 @@ pub(crate) struct Sweep {
 pub(crate) struct Swept {
     pub(super) page_group: TimePageGroup,
     pub(super) unused: HashSet<PageNumber>,
-    /// Pages that blocks use less than half of.
+    /// The pages of which blocks use less than half.
     pub(super) sparse: HashSet<PageNumber>,
-    /// Bytes of pages that blocks use.
+    /// The number of bytes of pages in use by blocks.
     pub(super) used_bytes: u64,
 }
 
 impl Swept {
-    /// Whether there are pages to delete.
+    /// Returns whether there are pages to delete.
     pub(crate) fn has_unused(&self) -> bool {
         !self.unused.is_empty()
     }
@@ -114,26 +120,26 @@ impl Sweep {
         Self { page_group, used, unasked: metrics, readers: None }
     }
 
-    /// Keeps what a block refers to.
+    /// Marks a vector that a block refers to.
     pub(crate) fn mark(&mut self, place: PlaceInPage) {
         if let Some(places) = self.used.get_mut(&place.page) {
             places.insert(place.place);
         }
     }
 
-    /// Keeps places of a page that blocks of a merge refer to.
+    /// Marks vectors of a page that the blocks of a compaction refer to.
     pub(super) fn mark_all(&mut self, page: PageNumber, reused: &RoaringBitmap) {
         if let Some(places) = self.used.get_mut(&page) {
             *places |= reused;
         }
     }
 
-    /// The pages without a mark.
+    /// Returns the pages without a mark.
     pub(super) fn unused(&self) -> impl Iterator<Item = PageNumber> {
         self.used.iter().filter(|(_, places)| places.is_empty()).map(|(page, _)| *page)
     }
 
-    /// The pages with marks, and these.
+    /// Returns the pages with marks, with the indices of the marked vectors.
     pub(super) fn used(&self) -> impl Iterator<Item = (PageNumber, &RoaringBitmap)> {
         self.used.iter().filter(|(_, places)| !places.is_empty()).map(|(page, used)| (*page, used))
     }

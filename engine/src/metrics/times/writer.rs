@@ -1,4 +1,5 @@
-//! From the times of a block that is being written to a page that holds them already, or a new one.
+//! The writer of time pages: finds the page that contains the times of a new block, or adds them to
+//! a new page.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,13 +14,13 @@ use crate::codec::verified::{encode_verified, expect_same};
 use crate::codec::{CodecError, CodecResult};
 use crate::fingerprint::fingerprinter;
 
-/// Vectors that are known, of one page group: others are written again where they come again.
-pub(super) const PLACES_MAX: usize = 1 << 18;
-/// Bytes of a vector that is known, in a table that is half full.
-const PLACE_BYTES: usize = 2 * size_of::<(u128, PlaceInPage)>();
+/// The most known vectors of a page group; further ones are written again when they recur.
+pub(super) const KNOWN_VECTORS_MAX: usize = 1 << 18;
+/// The size of a known vector in bytes, in a hash table that is half full.
+const KNOWN_VECTOR_BYTES: usize = 2 * size_of::<(u128, PlaceInPage)>();
 
-/// Where the vectors of a page group are, by the hash of their times.
-pub(super) type Places = HashMap<u128, PlaceInPage>;
+/// The locations of the vectors of a page group, by the hash of their times.
+pub(super) type KnownVectors = HashMap<u128, PlaceInPage>;
 
 /// A page that is not on disk yet.
 #[derive(Debug)]
@@ -28,47 +29,50 @@ pub(crate) struct NewPage {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Finds or makes the pages for the blocks of one seal or merge.
+/// Looks up or creates the time pages for the blocks of one seal or compaction.
 #[derive(Debug)]
 pub(crate) struct TimesWriter<'m> {
-    /// Hands out the numbers of pages.
+    /// The source of page numbers.
     sequence: &'m AtomicU64,
-    /// Has the pages that were known before.
+    /// The pages on disk, if the writer uses them.
     stored: Option<&'m TimePages>,
-    page_groups: Mutex<HashMap<TimePageGroup, Pages>>,
+    page_groups: Mutex<HashMap<TimePageGroup, GroupWriter>>,
 }
 
 #[derive(Debug, Default)]
-struct Pages {
-    places: Places,
-    /// The places that were known before they were asked for.
+struct GroupWriter {
+    known: KnownVectors,
+    /// The vectors that blocks refer to and that were known before, by page.
     reused: HashMap<PageNumber, RoaringBitmap>,
     open: Option<(PageNumber, TimePage)>,
     closed: Vec<(PageNumber, TimePage)>,
 }
 
 impl<'m> TimesWriter<'m> {
-    /// A writer that knows no vectors.
+    /// Creates a writer that knows no vectors.
     pub(crate) fn new(sequence: &'m AtomicU64) -> Self {
         Self { sequence, stored: None, page_groups: Mutex::default() }
     }
 
-    /// A writer that will be told of vectors in pages of `stored`.
+    /// Creates a writer that also uses vectors in the pages of `stored`, once they are added with
+    /// [`Self::add_known`].
     pub(super) fn over(sequence: &'m AtomicU64, stored: &'m TimePages) -> Self {
         Self { stored: Some(stored), ..Self::new(sequence) }
     }
 
-    /// Makes vectors known that are on disk already.
-    pub(super) fn know(&self, page_group: TimePageGroup, places: Places) {
-        self.page_groups.lock().entry(page_group).or_default().places = places;
+    /// Adds the vectors that are already on disk.
+    pub(super) fn add_known(&self, page_group: TimePageGroup, known: KnownVectors) {
+        self.page_groups.lock().entry(page_group).or_default().known = known;
     }
 
-    /// Where the blocks of a page group find these times.
+    /// Returns the location of these times in the pages of a page group, adding them to a new page
+    /// if necessary.
     pub(crate) fn place(&self, page_group: TimePageGroup, times: &[i64]) -> PlaceInPage {
         let hash = hash(times);
         let mut page_groups = self.page_groups.lock();
-        let Pages { places, reused, open, closed } = page_groups.entry(page_group).or_default();
-        if let Some(place) = places.get(&hash) {
+        let GroupWriter { known, reused, open, closed } =
+            page_groups.entry(page_group).or_default();
+        if let Some(place) = known.get(&hash) {
             reused.entry(place.page).or_default().insert(place.place);
             return *place;
         }
@@ -76,8 +80,8 @@ impl<'m> TimesWriter<'m> {
             (PageNumber(self.sequence.fetch_add(1, Ordering::Relaxed)), TimePage::default())
         });
         let place = PlaceInPage { page: *page, place: vectors.push(times) };
-        if places.len() < PLACES_MAX {
-            places.insert(hash, place);
+        if known.len() < KNOWN_VECTORS_MAX {
+            known.insert(hash, place);
         }
         if vectors.is_full() {
             closed.extend(open.take());
@@ -85,44 +89,45 @@ impl<'m> TimesWriter<'m> {
         place
     }
 
-    /// Whether a place of a page group holds these times.
+    /// Returns whether the vector at a location in a page group has these times.
     pub(crate) fn holds(
         &self,
         page_group: TimePageGroup,
         place: PlaceInPage,
         times: &[i64],
     ) -> CodecResult<bool> {
-        let is_there = |page: &TimePage| page.vector(place.place) == Some(times);
+        let is_equal = |page: &TimePage| page.vector(place.place) == Some(times);
         let mut page_groups = self.page_groups.lock();
-        let Pages { open, closed, .. } = page_groups.entry(page_group).or_default();
+        let GroupWriter { open, closed, .. } = page_groups.entry(page_group).or_default();
         let new = open.iter().chain(closed.iter()).find(|(number, _)| *number == place.page);
         if let Some((_, page)) = new {
-            return Ok(is_there(page));
+            return Ok(is_equal(page));
         }
         drop(page_groups);
-        let missing = || CodecError::new(format!("page {} of times is unknown", place.page.0));
+        let missing = || CodecError::new(format!("time page {} is unknown", place.page.0));
         let page = self.stored.ok_or_else(missing)?.find(page_group, place.page);
-        page.map(|page| is_there(&page)).map_err(|error| CodecError::new(error.to_string()))
+        page.map(|page| is_equal(&page)).map_err(|error| CodecError::new(error.to_string()))
     }
 
-    /// The new pages, to be written with the blocks that refer to them.
+    /// Returns the new pages, to be written with the blocks that refer to them.
     pub(crate) fn pages(&self, effort: Effort) -> CodecResult<Vec<NewPage>> {
-        for Pages { open, closed, .. } in self.page_groups.lock().values_mut() {
+        for GroupWriter { open, closed, .. } in self.page_groups.lock().values_mut() {
             closed.extend(open.take());
         }
         self.closed_pages(effort)
     }
 
-    /// The new pages that are full, to be written before the blocks that refer to them are named.
+    /// Returns the new pages that are full, to be written before the catalog entries of the blocks
+    /// that refer to them.
     pub(crate) fn closed_pages(&self, effort: Effort) -> CodecResult<Vec<NewPage>> {
         let mut pages = Vec::new();
-        for (page_group, Pages { closed, .. }) in self.page_groups.lock().iter_mut() {
+        for (page_group, GroupWriter { closed, .. }) in self.page_groups.lock().iter_mut() {
             for (number, page) in closed.drain(..) {
                 let bytes = encode_verified(
                     effort,
                     |effort| page.encode(effort),
                     |bytes| expect_same(TimePage::decode(bytes)? == page, "times"),
-                    || format!("new page {} of times", number.0),
+                    || format!("new time page {}", number.0),
                 )?;
                 pages.push(NewPage { key: key(*page_group, number), bytes });
             }
@@ -130,32 +135,34 @@ impl<'m> TimesWriter<'m> {
         Ok(pages)
     }
 
-    /// Bytes of the new pages that are full.
+    /// Returns the size of the new pages that are full, in bytes.
     pub(crate) fn closed_bytes(&self) -> usize {
         let page_groups = self.page_groups.lock();
         page_groups.values().flat_map(|pages| &pages.closed).map(|(_, page)| page.bytes()).sum()
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let page_groups = self.page_groups.lock();
-        let of = |pages: &Pages| {
+        let of = |pages: &GroupWriter| {
             let new = pages.closed.iter().chain(&pages.open).map(|(_, page)| page.bytes());
-            new.sum::<usize>() + pages.places.len() * PLACE_BYTES
+            new.sum::<usize>() + pages.known.len() * KNOWN_VECTOR_BYTES
         };
         page_groups.values().map(of).sum()
     }
 
-    /// What is known of the page groups, once it is on disk, and which places blocks found known.
-    pub(super) fn into_places(
+    /// Returns the known vectors of each page group, once they are on disk, and those known before
+    /// that blocks refer to.
+    pub(super) fn into_known_vectors(
         self,
-    ) -> impl Iterator<Item = (TimePageGroup, Places, HashMap<PageNumber, RoaringBitmap>)> {
+    ) -> impl Iterator<Item = (TimePageGroup, KnownVectors, HashMap<PageNumber, RoaringBitmap>)>
+    {
         let page_groups = self.page_groups.into_inner().into_iter();
-        page_groups.map(|(page_group, pages)| (page_group, pages.places, pages.reused))
+        page_groups.map(|(page_group, pages)| (page_group, pages.known, pages.reused))
     }
 }
 
-/// The fingerprint by which a vector is known: equal ones are not compared.
+/// Returns the fingerprint that identifies a vector: equal fingerprints are taken as equal times.
 pub(super) fn hash(times: &[i64]) -> u128 {
     let mut hasher = fingerprinter();
     let mut bytes = [0; 512];
@@ -168,7 +175,7 @@ pub(super) fn hash(times: &[i64]) -> u128 {
     hasher.digest128()
 }
 
-/// A page that is not on disk yet, for the tests of blocks.
+/// Finds a page among new pages, for tests of blocks.
 #[cfg(test)]
 pub(crate) fn find_new(
     pages: &[NewPage],
@@ -176,7 +183,7 @@ pub(crate) fn find_new(
     number: PageNumber,
 ) -> crate::error::Result<std::sync::Arc<TimePage>> {
     let found = pages.iter().find(|page| page.key == key(page_group, number));
-    let missing = || crate::codec::CodecError::new("no such page");
+    let missing = || crate::codec::CodecError::new("page not found");
     Ok(TimePage::decode(&found.ok_or_else(missing)?.bytes)?.into())
 }
 
@@ -186,7 +193,7 @@ mod tests {
     use crate::model::TimeRange;
 
     #[test]
-    fn equal_vectors_share_a_place_and_full_pages_are_closed() {
+    fn equal_vectors_are_stored_once_and_full_pages_are_closed() {
         let sequence = AtomicU64::new(5);
         let writer = TimesWriter::new(&sequence);
         let page_group = TimePageGroup { window: TimeRange::new(0, 7_200_000), of_unit: false };
@@ -207,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_that_differ_have_other_hashes() {
+    fn different_vectors_have_different_hashes() {
         let times: Vec<i64> = (0..200).collect();
         let hashes = [0, 1, 64, 65, 128, 200].map(|n| hash(&times[..n]));
         assert!(hashes.iter().enumerate().all(|(i, h)| !hashes[..i].contains(h)));
