@@ -1,10 +1,12 @@
-//! The catalog: which blocks there are. Immutable; a change makes a new one that shares what stayed, at the price of what changes: seals,
-//! merges and deletions wait for each other there, and there may be a million metrics.
+//! The catalog: the index of all blocks. It is immutable: a change creates a new catalog that
+//! shares the unchanged parts, so that its cost depends on the size of the change only. Seals,
+//! compactions and deletions serialize on it, and there may be a million metrics.
 //!
-//! Blocks of a metric fall into *clusters*: those whose windows meet. Windows are two hours or a day, aligned, so
-//! a cluster spans a day at most. In a cluster, the blocks that one merge wrote make a *unit*, a compacted block set: the same
-//! samples, as they came and as rollups. Every tier of a unit covers all of its samples, so that any of them may expire while
-//! another is left. Blocks straight from the head are *loose*; they may hold samples that replace samples of a unit.
+//! The blocks of a metric form *clusters*: blocks whose windows overlap. Windows are two hours or a
+//! day, aligned, so a cluster spans at most a day. In a cluster, the blocks that one compaction
+//! wrote form a compacted block set: the same samples, and their rollups. Every tier of a set
+//! covers all of its samples, so that any tier may expire before the others. Blocks from the head
+//! are *loose*; they may contain samples that replace samples of a set.
 
 use std::sync::Arc;
 
@@ -19,12 +21,13 @@ use crate::model::{MetricId, TimeRange};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     metrics: HashTrieMapSync<MetricId, Arc<MetricBlocks>>,
-    /// The blocks of points by the page group of times that they refer to: there are as many as windows with such blocks.
+    /// The blocks of samples by the group of time pages that they refer to. There are as many
+    /// groups as windows with such blocks.
     page_groups: HashTrieMapSync<TimePageGroup, BlockSum>,
     all: BlockSum,
 }
 
-/// How many blocks, and their bytes.
+/// A number of blocks, and their total size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct BlockSum {
     blocks: u64,
@@ -43,16 +46,16 @@ impl BlockSum {
     }
 }
 
-/// Sums under a change of many blocks, most of which refer to the same few page groups.
+/// The sums during a change of many blocks, most of which refer to the same few page groups.
 struct Sums<'a> {
     before: &'a HashTrieMapSync<TimePageGroup, BlockSum>,
     all: BlockSum,
-    /// Those of page groups that change.
+    /// The sums of the page groups that change.
     page_groups: HashMap<TimePageGroup, BlockSum>,
 }
 
 impl Sums<'_> {
-    /// Counts a block that comes or goes.
+    /// Accounts for a block that is added or removed.
     fn change(&mut self, block: &BlockInfo, change: fn(&mut BlockSum, &BlockInfo)) {
         change(&mut self.all, block);
         if block.key.tier == Tier::Raw {
@@ -64,20 +67,21 @@ impl Sums<'_> {
     }
 }
 
-/// The blocks of one metric, by the start of their windows. A change of a day shares the other days.
+/// The blocks of one metric, ordered by the start of their windows. A change to one day shares the
+/// other days.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MetricBlocks(RedBlackTreeMapSync<u32, Arc<[BlockInfo]>>);
 
-/// Blocks whose windows meet.
+/// The blocks whose windows overlap.
 #[derive(Debug)]
 pub(crate) struct Cluster {
-    /// What the windows cover together.
+    /// The union of the windows.
     pub(crate) window: TimeRange,
     pub(crate) units: Vec<CompactedSet>,
     pub(crate) loose: Vec<BlockInfo>,
 }
 
-/// What one merge wrote: the same samples, as they came and as rollups.
+/// The blocks that one compaction wrote: samples and their rollups.
 #[derive(Debug)]
 pub(crate) struct CompactedSet {
     pub(crate) id: UnitId,
@@ -90,7 +94,7 @@ impl CompactedSet {
         self.blocks.iter().filter(move |b| b.key.tier == tier)
     }
 
-    /// The tiers that cover all samples of the unit, finest first.
+    /// Returns the tiers that cover all samples of the set, finest first.
     pub(crate) fn tiers(&self) -> Vec<Tier> {
         if self.coverage() == Coverage::Unknown {
             return vec![self.base()];
@@ -98,19 +102,19 @@ impl CompactedSet {
         self.present().collect()
     }
 
-    /// The finest tier that covers all samples of the unit.
+    /// Returns the finest tier that covers all samples of the set.
     pub(crate) fn base(&self) -> Tier {
         let finest = self.present().next().unwrap_or(Tier::Raw);
         if self.coverage() == Coverage::Whole {
             return finest;
         }
-        // A finer tier never has fewer rows than a coarser one that covers the same samples.
+        // A finer tier never has fewer rows than a coarser one with the same coverage.
         let rows = |tier: Tier| self.of_tier(tier).map(|b| u64::from(b.rows)).sum::<u64>();
         self.present().fold(finest, |base, tier| if rows(tier) > rows(base) { tier } else { base })
     }
 
-    /// Whether every tier covers all samples. It does wherever the finest tier of the metric is left: the others were
-    /// made from it.
+    /// Returns whether every tier covers all samples. This holds whenever the finest tier of the
+    /// metric is present, as the others were computed from it.
     pub(crate) fn coverage(&self) -> Coverage {
         let has_finest = self.blocks.iter().any(|b| b.key.tier == Tier::finest(b.kind));
         let is_whole = |b: &BlockInfo| b.coverage == Coverage::Whole || !b.kind.keeps_points();
@@ -131,27 +135,28 @@ impl Cluster {
         self.units.iter().flat_map(|u| &u.blocks).chain(&self.loose)
     }
 
-    /// The blocks that a merge reads: the base of every unit, which the other tiers are made from, and the loose ones.
+    /// Returns the blocks that a compaction reads: the base of every compacted set, from which the
+    /// other tiers are computed, and the loose blocks.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &BlockInfo> {
         self.units.iter().flat_map(|u| u.of_tier(u.base())).chain(&self.loose)
     }
 }
 
 impl Catalog {
-    /// The catalog with some blocks more and some less.
+    /// Returns the catalog with blocks added and removed.
     pub(crate) fn changed(&self, added: &[BlockInfo], removed: &HashSet<BlockKey>) -> Self {
         let mut next = self.clone();
-        let mut touched: HashMap<MetricId, HashMap<u32, Vec<BlockInfo>>> = HashMap::new();
+        let mut changed_days: HashMap<MetricId, HashMap<u32, Vec<BlockInfo>>> = HashMap::new();
         for block in added {
-            let days = touched.entry(block.key.metric).or_default();
+            let days = changed_days.entry(block.key.metric).or_default();
             days.entry(block.key.day).or_default().push(*block);
         }
         for key in removed {
-            touched.entry(key.metric).or_default().entry(key.day).or_default();
+            changed_days.entry(key.metric).or_default().entry(key.day).or_default();
         }
         let mut sums =
             Sums { before: &self.page_groups, all: self.all, page_groups: HashMap::new() };
-        for (metric, days) in touched {
+        for (metric, days) in changed_days {
             let mut of_metric = MetricBlocks::clone(&self.metric(metric));
             for (day, mut blocks) in days {
                 blocks.iter().for_each(|block| sums.change(block, BlockSum::add));
@@ -181,7 +186,7 @@ impl Catalog {
         next
     }
 
-    /// How many of these blocks there are.
+    /// Returns how many of these blocks are in the catalog.
     pub(crate) fn present(&self, keys: &HashSet<BlockKey>) -> usize {
         let days: HashSet<(MetricId, u32)> = keys.iter().map(|k| (k.metric, k.day)).collect();
         let of_day = |(metric, day): &(MetricId, u32)| {
@@ -199,17 +204,17 @@ impl Catalog {
         self.metrics.iter().map(|(id, blocks)| (*id, &**blocks))
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> u64 {
         self.all.blocks
     }
 
-    /// The bytes of all blocks.
+    /// Returns the total size of all blocks in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.all.bytes
     }
 
-    /// The page groups of times that blocks refer to, with the bytes of these blocks.
+    /// Returns the page groups that blocks refer to, with the total size of these blocks in bytes.
     pub(crate) fn page_groups(&self) -> impl Iterator<Item = (TimePageGroup, u64)> {
         self.page_groups.iter().map(|(page_group, sum)| (*page_group, sum.bytes))
     }
@@ -233,7 +238,7 @@ impl MetricBlocks {
         }
     }
 
-    /// The clusters that meet `range`, in the order of time.
+    /// Returns the clusters that overlap `range`, in time order.
     pub(crate) fn clusters(&self, range: TimeRange) -> Vec<Cluster> {
         let mut clusters = Vec::new();
         let mut open: Vec<BlockInfo> = Vec::new();
@@ -303,33 +308,33 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_unit_of_unknown_coverage_is_known_by_the_tier_with_most_rows() {
+    fn of_a_set_of_unknown_coverage_the_tier_with_the_most_rows_is_used() {
         let rows = |tier, rows, coverage| BlockInfo {
             rows,
             coverage,
             ..block(u64::from(rows), Some(1), tier, 0, 20)
         };
-        let unit = |blocks: Vec<BlockInfo>| CompactedSet {
+        let set = |blocks: Vec<BlockInfo>| CompactedSet {
             id: UnitId(1),
             window: TimeRange::new(0, 20),
             blocks,
         };
-        let late = |coverage| {
+        let tiers = |coverage| {
             vec![
                 rows(Tier::Minute, 1, coverage),
                 rows(Tier::FiveMinutes, 288, coverage),
                 rows(Tier::Day, 1, coverage),
             ]
         };
-        assert_eq!(unit(late(Coverage::Unknown)).tiers(), [Tier::FiveMinutes]);
-        assert_eq!(unit(late(Coverage::Whole)).base(), Tier::Minute);
-        let mut samples = late(Coverage::Unknown);
+        assert_eq!(set(tiers(Coverage::Unknown)).tiers(), [Tier::FiveMinutes]);
+        assert_eq!(set(tiers(Coverage::Whole)).base(), Tier::Minute);
+        let mut samples = tiers(Coverage::Unknown);
         samples.push(rows(Tier::Raw, 600, Coverage::Unknown));
-        assert_eq!(unit(samples).tiers().len(), 4, "they were made from the samples");
+        assert_eq!(set(samples).tiers().len(), 4, "the other tiers were computed from the samples");
     }
 
     #[test]
-    fn blocks_whose_windows_meet_are_one_cluster() {
+    fn blocks_with_overlapping_windows_form_one_cluster() {
         let blocks = [
             block(1, Some(1), Tier::Raw, 0, 20),
             block(2, Some(1), Tier::Hour, 0, 20),
@@ -342,7 +347,7 @@ pub(super) mod tests {
         let mut page_groups: Vec<_> =
             catalog.page_groups().map(|(s, bytes)| (s.window.start.0, s.of_unit, bytes)).collect();
         page_groups.sort_unstable();
-        // The block of hours has no times of its own.
+        // The rollup block refers to no time pages.
         let of_window = |start, of_unit| (start, of_unit, 1000);
         assert_eq!(
             page_groups,

@@ -1,11 +1,12 @@
-//! The cell of a gauge or counter: what a bucket of points comes to.
+//! The cell of a gauge or counter: the aggregate of the samples in a bucket.
 //!
-//! A cell is a commutative monoid: cells of other writers, seals and tiers merge in any order to the same
-//! result. That needs a sum that does not depend on the order. Decimals (nearly all measured values) are
-//! summed exactly, in units of 1e-9; what is not a short decimal is summed with the rounding error carried
-//! along (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974), so
-//! that the sum of such values is right to the last bit unless they cancel to a 2⁻⁵⁰th of their size. Huge values are
-//! summed apart, in a unit in which no sum of them overflows: what they cancel to is finite, and so is their mean.
+//! Merging cells is commutative and associative: cells of several writers, seals and tiers give the
+//! same result in any order. That requires a sum that does not depend on the order. Decimals
+//! (nearly all measured values) are summed exactly, in units of 1e-9. Other values are summed with
+//! compensation for the rounding error (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur
+//! Summation endlicher Summen", 1974), so that their sum is correct to the last bit unless they
+//! cancel to 2⁻⁵⁰ of their size. Huge values are summed separately, in a unit in which no sum
+//! overflows: what is left after they cancel is finite, and so is their mean.
 
 use crate::sketch::{HIGH_MIN as HUGE_MIN, HIGH_UNIT as HUGE_UNIT, decimal_units_of};
 
@@ -16,11 +17,11 @@ pub(crate) struct Sum {
     pub(crate) units: i128,
     /// The rounded sum of all other values.
     pub(crate) high: f64,
-    /// What rounding took from `high`.
+    /// The rounding error of `high`.
     pub(crate) low: f64,
-    /// The rounded sum of values of at least 2^900, in units of 2^128.
+    /// The rounded sum of the values of at least 2^900, in units of 2^128.
     pub(crate) huge_high: f64,
-    /// What rounding took from `huge_high`.
+    /// The rounding error of `huge_high`.
     pub(crate) huge_low: f64,
 }
 
@@ -63,20 +64,20 @@ impl Sum {
         }
     }
 
-    /// Whether huge values were added that did not cancel out.
+    /// Returns whether huge values were added that did not cancel out.
     #[inline]
     pub(crate) fn has_huge(&self) -> bool {
         self.huge_high != 0.0 || self.huge_low != 0.0
     }
 
-    /// The sum as a number.
+    /// Returns the sum as a double.
     #[cfg(test)]
     pub(crate) fn value(&self) -> f64 {
         self.divided_by(1.0)
     }
 
-    /// The sum divided by a number, which may be finite where the sum is not; the largest number with its sign where even that
-    /// is beyond all.
+    /// Returns the sum divided by `divisor`, which may be finite even when the sum is not. A
+    /// quotient that overflows is clamped to `f64::MAX` with its sign.
     pub(crate) fn divided_by(&self, divisor: f64) -> f64 {
         let quotient = if self.has_huge() {
             let (mut high, mut low) = (self.huge_high, self.huge_low);
@@ -103,9 +104,9 @@ impl Sum {
         }
     }
 
-    /// Makes a sum of one that had overflowed when it was written, as version 1 of blocks of cells had them: it is beyond all
-    /// numbers, on the side that is known.
-    pub(crate) fn mend_overflow(&mut self) {
+    /// Repairs a sum that overflowed when it was written, as in cell blocks of version 1: it
+    /// becomes a huge value with the known sign.
+    pub(crate) fn repair_overflow(&mut self) {
         if !self.high.is_finite() || !self.low.is_finite() {
             let side = if self.high.is_infinite() { f64::MAX.copysign(self.high) } else { 0.0 };
             *self = Self { units: self.units, huge_high: side / HUGE_UNIT, ..Self::ZERO };
@@ -113,7 +114,7 @@ impl Sum {
     }
 }
 
-/// Adds to a sum what is left of it after rounding, and to the other part what rounding took.
+/// Adds `value` to the rounded sum `high`, and the rounding error to `low`.
 #[inline]
 fn add_compensated((high, low): (&mut f64, &mut f64), value: f64) {
     let sum = *high + value;
@@ -123,7 +124,7 @@ fn add_compensated((high, low): (&mut f64, &mut f64), value: f64) {
     *low += lost;
 }
 
-/// `units · 1e-9`, rounded once whenever the significant digits fit a double.
+/// Returns `units · 1e-9`, rounded only once if the significant digits fit a double.
 pub(crate) fn units_value(mut units: i128) -> f64 {
     let mut scale = 1e9;
     while scale > 1.0 && units % 10 == 0 {
@@ -138,18 +139,18 @@ pub(crate) fn units_value(mut units: i128) -> f64 {
     whole as f64 + part as f64 / scale
 }
 
-/// What the points of one bucket come to.
+/// The aggregate of the samples of one bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NumberCell {
     pub(crate) count: u64,
     pub(crate) sum: Sum,
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// When the latest point was.
+    /// The time of the latest sample.
     pub(crate) last_time: i64,
-    /// The series of the latest point: of two at one time, the larger id is the later.
+    /// The series of the latest sample. Of two at one time, that of the larger id is the latest.
     pub(crate) last_series: u32,
-    /// The value of the latest point.
+    /// The value of the latest sample.
     pub(crate) last: f64,
 }
 
@@ -198,18 +199,18 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ten_tenths_are_one() {
+    fn ten_times_one_tenth_is_one() {
         let mut sum = Sum::default();
         (0..10).for_each(|_| sum.add(0.1));
         assert_eq!(sum.value(), 1.0);
     }
 
     #[test]
-    fn units_become_the_nearest_double() {
-        for (text, units) in
+    fn units_are_converted_to_the_nearest_double() {
+        for (decimal, units) in
             [("0.3", 300_000_000), ("-2.25", -2_250_000_000), ("1e15", 10i128.pow(24))]
         {
-            assert_eq!(units_value(units), text.parse::<f64>().unwrap(), "{text}");
+            assert_eq!(units_value(units), decimal.parse::<f64>().unwrap(), "{decimal}");
         }
     }
 
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_beyond_all_doubles_keeps_its_sign() {
+    fn an_overflowing_sum_is_clamped_and_keeps_its_sign() {
         for sign in [1.0, -1.0] {
             let sum = sum_of(&[sign * f64::MAX; 4]);
             assert_eq!(sum.value(), sign * f64::MAX);
@@ -231,13 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_that_had_overflowed_is_beyond_all_numbers() {
+    fn a_repaired_sum_is_clamped_to_the_largest_double() {
         for (high, expected) in
             [(f64::INFINITY, f64::MAX), (f64::NEG_INFINITY, f64::MIN), (f64::NAN, 1.0), (2.5, 3.5)]
         {
             let low = if high.is_finite() { 0.0 } else { f64::NAN };
             let mut sum = Sum { units: 1_000_000_000, high, low, ..Sum::ZERO };
-            sum.mend_overflow();
+            sum.repair_overflow();
             assert_eq!(sum.value(), expected, "{high}");
         }
     }
@@ -264,9 +265,9 @@ mod tests {
             sum
         }
 
-        /// The nearest double in units of 2^200, about: each limb is rounded once.
+        /// Returns approximately the nearest double, in units of 2^200: each limb is rounded once.
         fn value(&self) -> f64 {
-            // Limbs have either sign, so the carries go up first.
+            // Limbs have either sign, so the carries are propagated upward first.
             let mut carry = 0;
             let mut limbs = self.0.map(|limb| {
                 let sum = limb + carry;
@@ -302,7 +303,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_of_any_magnitude_are_those_of_exact_integers(
+        fn sums_of_any_magnitude_match_exact_integer_sums(
             values in proptest::collection::vec(any_magnitude(), 1..40),
             cut in any::<proptest::sample::Index>(),
         ) {
@@ -325,7 +326,7 @@ mod tests {
         }
 
         #[test]
-        fn the_order_of_merging_does_not_matter(
+        fn the_order_of_merging_does_not_change_the_result(
             values in proptest::collection::vec(
                 prop_oneof![-1e6..1e6f64, (-100_000i64..100_000).prop_map(|m| m as f64 / 100.0)],
                 1..200,

@@ -1,10 +1,10 @@
-//! How finely samples are known, by time.
+//! The resolution of stored samples, by time.
 //!
-//! While a compacted block set has its samples, every instant of its window is known to the millisecond. When they have
-//! expired, the finest rollup that is left, the *base* of the set, is all that is known: a cell has no instants inside. Blocks from the
-//! head and samples in memory that fall into such a window are taken at the width of the base too, so that a query has the
-//! same result before and after a merge adds them to the cells. A merge never changes the resolution of an instant;
-//! expiry does.
+//! While a compacted block set has its samples, its resolution is one millisecond. After these have
+//! expired, it is the width of the finest rollup left, the *base* of the set: times within a cell
+//! are lost. Head blocks and samples in memory within such a window are read at the width of the
+//! base too, so that a query has the same result before and after a compaction adds them to the
+//! cells. A compaction never changes the resolution of a time range; expiry does.
 //!
 //! ```text
 //! block sets    ├── base: samples ──┤├── base: 5m ──┤          ├── base: 5m ──┤
@@ -16,23 +16,23 @@ use super::block::Tier;
 use super::catalog::CompactedSet;
 use crate::model::TimeRange;
 
-/// A part of time in which all samples are known equally finely.
+/// A time range with one resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) window: TimeRange,
-    /// The finest tier that has all of its samples.
+    /// The finest tier that has all samples of the range.
     pub(crate) tier: Tier,
 }
 
-/// Whether neighbouring stretches that are known equally finely become one.
+/// Whether adjacent stretches of the same resolution are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbours {
     Join,
     Separate,
 }
 
-/// Cuts `window` into stretches without gaps, in the order of time. `units` are the block sets in it; `finest` is the tier of
-/// what no set covers.
+/// Cuts `window` into stretches without gaps, in time order. `units` are the compacted block sets
+/// in it; times outside of all sets have the tier `finest`.
 pub(crate) fn stretches<'u>(
     window: TimeRange,
     finest: Tier,
@@ -76,32 +76,36 @@ mod tests {
     use super::super::catalog::tests::block;
     use super::*;
 
-    fn unit(id: u64, tiers: &[Tier], start: i64, len: i64) -> CompactedSet {
+    fn block_set(id: u64, tiers: &[Tier], start: i64, len: i64) -> CompactedSet {
         let blocks: Vec<_> =
             tiers.iter().map(|tier| block(id, Some(id), *tier, start, len)).collect();
         CompactedSet { id: UnitId(id), window: TimeRange::new(start, start + len), blocks }
     }
 
-    fn check(units: &[CompactedSet], neighbours: Neighbours, expected: &[(i64, i64, Tier)]) {
-        let found = stretches(TimeRange::new(0, 100), Tier::Raw, units.iter(), neighbours);
+    fn check(sets: &[CompactedSet], neighbours: Neighbours, expected: &[(i64, i64, Tier)]) {
+        let found = stretches(TimeRange::new(0, 100), Tier::Raw, sets.iter(), neighbours);
         let found: Vec<_> =
             found.iter().map(|s| (s.window.start.0, s.window.end.0, s.tier)).collect();
         assert_eq!(found, expected);
     }
 
     #[test]
-    fn stretches_follow_the_bases_of_block_sets() {
+    fn stretches_have_the_base_tier_of_their_block_set() {
         let samples = [Tier::Raw, Tier::Hour];
         let coarse = [Tier::FiveMinutes, Tier::Hour];
         check(&[], Neighbours::Join, &[(0, 100, Tier::Raw)]);
-        let units = [unit(1, &samples, 10, 10), unit(2, &coarse, 20, 10), unit(3, &coarse, 30, 10)];
+        let sets = [
+            block_set(1, &samples, 10, 10),
+            block_set(2, &coarse, 20, 10),
+            block_set(3, &coarse, 30, 10),
+        ];
         check(
-            &units,
+            &sets,
             Neighbours::Join,
             &[(0, 20, Tier::Raw), (20, 40, Tier::FiveMinutes), (40, 100, Tier::Raw)],
         );
         check(
-            &units,
+            &sets,
             Neighbours::Separate,
             &[
                 (0, 10, Tier::Raw),
@@ -114,8 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn block_sets_that_overlap_are_as_coarse_as_the_coarsest() {
-        let units = [unit(1, &[Tier::Raw], 0, 100), unit(2, &[Tier::Hour, Tier::Day], 20, 20)];
-        check(&units, Neighbours::Join, &[(0, 100, Tier::Hour)]);
+    fn overlapping_block_sets_have_the_tier_of_the_coarsest() {
+        let sets =
+            [block_set(1, &[Tier::Raw], 0, 100), block_set(2, &[Tier::Hour, Tier::Day], 20, 20)];
+        check(&sets, Neighbours::Join, &[(0, 100, Tier::Hour)]);
     }
 }

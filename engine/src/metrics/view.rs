@@ -1,9 +1,10 @@
-//! What readers see: the heads and the catalog, changed together.
+//! The view of readers: the heads and the catalog, changed together.
 //!
-//! A point is in exactly one of the active head, the head being sealed, and the blocks of the catalog, and
-//! moves from one to the next under one lock. A reader takes what it needs under that lock and then reads
-//! without it: runs and catalogs are immutable. Blocks that a newer catalog does not name are deleted when nobody
-//! holds an older one and the catalog on disk does not name them either: those of a dropped metric go after the next seal.
+//! A sample is in exactly one of the active head, the head being sealed, and the blocks of the
+//! catalog, and moves from one to the next under one lock. A reader takes what it needs under that
+//! lock and then reads without it, as runs and catalogs are immutable. A block that a newer catalog
+//! does not contain is deleted when no reader has an older catalog and the catalog on disk does not
+//! contain it either; the blocks of a dropped metric are deleted after the next seal.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
@@ -21,31 +22,30 @@ use super::series_map::SeriesMap;
 use super::times::TimePageGroup;
 use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
 
-/// Points that later ones replaced, by their metric; those that have any.
+/// The samples in memory and on disk.
 pub(crate) type Replaced = HashMap<MetricId, u64>;
 
-/// The points, wherever they are.
 #[derive(Debug, Default)]
 pub(crate) struct View {
-    state: RwLock<State>,
+    state: RwLock<ViewState>,
     retired: Mutex<RetiredCatalogs>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ViewState {
     active: Head,
     sealing: Option<Arc<Head>>,
     catalog: Arc<Catalog>,
-    /// The metric of every series that is in the log or on disk; none when it was dropped or has retired.
+    /// The metric of every series in the log or on disk; none if it was dropped or has retired.
     metric_of: SeriesMap<MetricId>,
-    /// How much each metric was given that is in blocks by now.
+    /// The number of samples and the first and last time of each metric, for samples in blocks.
     sealed_stats: HashMap<MetricId, MetricStats>,
-    /// Metrics that were dropped while their points were being sealed.
+    /// The metrics dropped while their samples were being sealed.
     dropped: HashSet<MetricId>,
 }
 
-impl State {
-    /// The heads, in the order of writing.
+impl ViewState {
+    /// Returns the heads, in the order of writing.
     fn heads(&self) -> impl Iterator<Item = &Head> {
         self.sealing.as_deref().into_iter().chain([&self.active])
     }
@@ -57,59 +57,62 @@ impl State {
     }
 }
 
-/// The catalogs before the current one that readers may hold, oldest first.
+/// The replaced catalogs that readers may still have, oldest first.
 #[derive(Debug, Default)]
 struct RetiredCatalogs {
-    catalogs: VecDeque<Retired>,
-    /// How many there were before the first of them.
-    gone: u64,
+    catalogs: VecDeque<RetiredCatalog>,
+    /// The number of catalogs removed from the front.
+    removed: u64,
 }
 
-/// A catalog that was replaced, and the blocks that no catalog after it names.
+/// A replaced catalog, and the blocks that no later catalog contains.
 #[derive(Debug)]
-struct Retired {
+struct RetiredCatalog {
     catalog: Weak<Catalog>,
     blocks: Vec<BlockKey>,
-    /// The metric that was dropped with these blocks, until the disk knows: a kill before that brings them back.
+    /// The metric that was dropped with these blocks, until the drop is on disk: after a crash
+    /// before that the blocks are back.
     dropped: Option<MetricId>,
 }
 
-impl Retired {
-    /// Whether nobody can come to the blocks any more.
+impl RetiredCatalog {
+    /// Returns whether the blocks are no longer reachable.
     fn is_free(&self) -> bool {
         self.dropped.is_none() && self.catalog.strong_count() == 0
     }
 }
 
-/// What one query needs of one metric.
+/// Identifies all readers that have a replaced catalog.
+/// The data of one metric that a query reads.
 #[derive(Debug)]
 pub(crate) struct MetricView {
     pub(crate) blocks: Arc<MetricBlocks>,
-    /// Runs of both heads, in the order of writing.
+    /// The runs of both heads, in the order of writing.
     pub(crate) runs: Vec<Arc<Run>>,
-    /// Cells of both heads.
+    /// The cells of both heads.
     pub(crate) cells: Vec<Arc<CellRun>>,
     /// Keeps the blocks from being deleted.
     _catalog: Arc<Catalog>,
 }
 
-/// How much the heads hold.
+/// The size of the heads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HeadSize {
     pub(crate) points: u64,
     pub(crate) active_bytes: usize,
     pub(crate) bytes: usize,
-    /// As the account of memory counts them.
+    /// As counted by the memory account.
     pub(crate) memory_bytes: usize,
 }
 
 impl View {
     pub(crate) fn new(catalog: Catalog, stats: HashMap<MetricId, MetricStats>) -> Self {
-        let state = State { catalog: Arc::new(catalog), sealed_stats: stats, ..State::default() };
+        let state =
+            ViewState { catalog: Arc::new(catalog), sealed_stats: stats, ..ViewState::default() };
         Self { state: RwLock::new(state), retired: Mutex::default() }
     }
 
-    /// Learns of new series, before any of their points.
+    /// Adds new series; must be called before any of their samples are added.
     pub(crate) fn define(&self, series: impl Iterator<Item = (SeriesId, MetricId)>) {
         let mut state = self.state.write();
         for (series, metric) in series {
@@ -117,7 +120,7 @@ impl View {
         }
     }
 
-    /// Forgets series that have retired. Few at a time: writers and readers wait.
+    /// Removes retired series. Must be called with few at a time, as writers and readers wait.
     pub(crate) fn forget(&self, series: &RoaringBitmap) {
         let mut state = self.state.write();
         for series in series {
@@ -125,27 +128,28 @@ impl View {
         }
     }
 
-    /// Bytes of what is known of every series.
+    /// Returns the size in bytes of the map from series to metrics.
     pub(crate) fn series_bytes(&self) -> usize {
         self.state.read().metric_of.bytes()
     }
 
-    /// Adds the points of a record, and the values that its histograms came to.
+    /// Adds the samples of a record, and the cells of its histograms.
     pub(crate) fn add(&self, batch: &PointBatch, cells: Vec<NewCell>) {
         let mut state = self.state.write();
-        let State { active, metric_of, .. } = &mut *state;
+        let ViewState { active, metric_of, .. } = &mut *state;
         active.add(batch, metric_of);
         active.add_cells(cells, metric_of);
     }
 
-    /// Runs `read` with what tells whether a series has a metric.
+    /// Calls `read` with a function that returns whether a series has a metric.
     pub(crate) fn with_known<T>(&self, read: impl FnOnce(&dyn Fn(SeriesId) -> bool) -> T) -> T {
         let state = self.state.read();
         read(&|series| state.metric_of.get(series).is_some())
     }
 
-    /// Forgets a metric: its points in the active head and its blocks, which are answered. What is being sealed of
-    /// it is left out when the seal is done. The blocks are reachable until [`Self::drops_written`]: the catalog on disk names them.
+    /// Removes a metric: its samples in the active head, and its blocks, which are returned.
+    /// Samples that are being sealed are left out when the seal completes. The blocks stay
+    /// reachable until [`Self::drops_written`], because the catalog on disk contains them.
     pub(crate) fn drop_metric(&self, metric: MetricId, series: &RoaringBitmap) -> Vec<BlockKey> {
         let mut state = self.state.write();
         for id in series {
@@ -162,7 +166,7 @@ impl View {
         blocks.into_iter().collect()
     }
 
-    /// The catalog on disk names no blocks of these metrics any more.
+    /// Records that the catalog on disk contains no blocks of these metrics any more.
     pub(crate) fn drops_written(&self, metrics: &HashSet<MetricId>) {
         if metrics.is_empty() {
             return;
@@ -172,7 +176,8 @@ impl View {
         }
     }
 
-    /// Moves the active head aside to be sealed; a head that is already there stays and nothing moves.
+    /// Moves the active head aside to be sealed and returns it. If a head is already being sealed,
+    /// that one is returned and nothing moves.
     pub(crate) fn freeze(&self) -> Option<Arc<Head>> {
         let mut state = self.state.write();
         if state.sealing.is_none() && !state.active.is_empty() {
@@ -181,7 +186,7 @@ impl View {
         state.sealing.clone()
     }
 
-    /// What was sealed of a metric before `head`, and with it.
+    /// Returns the statistics of the sealed samples of a metric, including `head`.
     pub(crate) fn stats_after(&self, metric: MetricId, head: MetricStats) -> MetricStats {
         let mut stats =
             self.state.read().sealed_stats.get(&metric).copied().unwrap_or(MetricStats::EMPTY);
@@ -189,8 +194,8 @@ impl View {
         stats
     }
 
-    /// Puts blocks in the place of the head that was being sealed, of which they have all points but those that were replaced. Answers
-    /// those that are not wanted any more because their metric was dropped meanwhile.
+    /// Replaces the head being sealed by its blocks, which have all of its samples except those
+    /// that were replaced. Returns the blocks of metrics that were dropped in the meantime.
     pub(crate) fn sealed(&self, blocks: &[BlockInfo], replaced: &Replaced) -> Vec<BlockKey> {
         let mut state = self.state.write();
         let dropped = std::mem::take(&mut state.dropped);
@@ -206,19 +211,21 @@ impl View {
         unwanted.into_iter().map(|b| b.key).collect()
     }
 
-    /// What was sealed of a metric, without points that a merge left out; nothing when it was dropped.
+    /// Returns the statistics of the sealed samples of a metric without `replaced` samples that a
+    /// compaction left out; `None` when it was dropped.
     pub(crate) fn sealed_without(&self, metric: MetricId, replaced: u64) -> Option<MetricStats> {
         self.state.read().sealed_stats.get(&metric).map(|stats| stats.without(replaced))
     }
 
-    /// Counts points no more that a merge left out.
+    /// Subtracts samples that a compaction left out.
     pub(crate) fn replaced_points(&self, metric: MetricId, replaced: u64) {
         if let Some(stats) = self.state.write().sealed_stats.get_mut(&metric) {
             *stats = stats.without(replaced);
         }
     }
 
-    /// Puts blocks in the place of others. Answers false, changing nothing, when one of those is gone.
+    /// Replaces blocks. Returns false and changes nothing when one of `removed` is not in the
+    /// catalog.
     pub(crate) fn replace(&self, added: &[BlockInfo], removed: &HashSet<BlockKey>) -> bool {
         let mut state = self.state.write();
         if state.catalog.present(removed) < removed.len() {
@@ -230,7 +237,7 @@ impl View {
 
     fn swap(
         &self,
-        state: &mut State,
+        state: &mut ViewState,
         added: &[BlockInfo],
         removed: &HashSet<BlockKey>,
         dropped: Option<MetricId>,
@@ -238,46 +245,48 @@ impl View {
         let next = Arc::new(state.catalog.changed(added, removed));
         let old = std::mem::replace(&mut state.catalog, next);
         let blocks = removed.iter().copied().collect();
-        // Also where nothing was removed: its readers may hold blocks that a later change removes.
-        let retired = Retired { catalog: Arc::downgrade(&old), blocks, dropped };
+        // Also when no blocks were removed: its readers may have blocks that a later change
+        // removes.
+        let retired = RetiredCatalog { catalog: Arc::downgrade(&old), blocks, dropped };
         self.retired.lock().catalogs.push_back(retired);
     }
 
-    /// Gives up blocks that no catalog names: new ones of a merge that failed, and those whose deletion failed after they were
-    /// returned by [`Self::take_unreachable`].
+    /// Adds blocks that no catalog contains to those to delete: new blocks of a failed compaction,
+    /// and blocks whose deletion failed after [`Self::take_unreachable`] returned them.
     pub(crate) fn give_up(&self, blocks: Vec<BlockKey>) {
         if !blocks.is_empty() {
-            let retired = Retired { catalog: Weak::new(), blocks, dropped: None };
+            let retired = RetiredCatalog { catalog: Weak::new(), blocks, dropped: None };
             self.retired.lock().catalogs.push_back(retired);
         }
     }
 
-    /// The blocks that no reader can come to any more. Each is returned once.
+    /// Returns the blocks that no reader can reach any more, each once.
     pub(crate) fn take_unreachable(&self) -> Vec<BlockKey> {
         let mut retired = self.retired.lock();
-        // Readers of a block hold the catalog that was the last to name it, or an older one: blocks are free in the order in
-        // which they went.
+        // Readers of a block have the last catalog that contains it, or an older one, so blocks
+        // become unreachable in the order in which they were removed.
         let free = retired.catalogs.iter().take_while(|r| r.is_free()).count();
-        retired.gone += free as u64;
+        retired.removed += free as u64;
         retired.catalogs.drain(..free).flat_map(|r| r.blocks).collect()
     }
 
-    /// All readers who hold a catalog that is not the current one.
+    /// Returns a mark for all readers that have a replaced catalog.
     pub(crate) fn readers(&self) -> ReaderMark {
         let retired = self.retired.lock();
-        ReaderMark(retired.gone + retired.catalogs.len() as u64)
+        ReaderMark(retired.removed + retired.catalogs.len() as u64)
     }
 
-    /// Whether these readers are gone, and what was dropped before them is gone from disk.
+    /// Returns whether these readers have finished, and metrics dropped before them are dropped on
+    /// disk.
     pub(crate) fn are_gone(&self, readers: ReaderMark) -> bool {
         let retired = self.retired.lock();
-        let held = readers.0.saturating_sub(retired.gone) as usize;
-        retired.catalogs.iter().take(held).all(Retired::is_free)
+        let held = readers.0.saturating_sub(retired.removed) as usize;
+        retired.catalogs.iter().take(held).all(RetiredCatalog::is_free)
     }
 
-    /// The days of tiers that have blocks, in the catalog or in the hands of readers.
+    /// Returns the days of each tier that have blocks, in the catalog or in use by readers.
     pub(crate) fn days(&self) -> BTreeSet<(Tier, u32)> {
-        // In this order: a block that is let go meanwhile is seen twice and not missed.
+        // In this order, a block that is removed in the meantime is seen twice rather than missed.
         let catalog = self.catalog();
         let present = catalog.metrics().flat_map(|(_, blocks)| blocks.iter().map(|b| b.key));
         let mut days: BTreeSet<(Tier, u32)> = present.map(|key| (key.tier, key.day)).collect();
@@ -287,7 +296,8 @@ impl View {
         days
     }
 
-    /// The page groups of times that blocks refer to; none while a reader may have a block that is not in the catalog.
+    /// Returns the page groups that blocks refer to; `None` while a reader may have a block that is
+    /// not in the catalog.
     pub(crate) fn page_groups(&self) -> Option<HashSet<TimePageGroup>> {
         let catalog = self.catalog();
         if !self.retired.lock().catalogs.is_empty() {
@@ -296,7 +306,7 @@ impl View {
         Some(catalog.page_groups().map(|(page_group, _)| page_group).collect())
     }
 
-    /// What a query needs.
+    /// Returns the data of a metric that a query of `range` reads.
     pub(crate) fn metric(&self, metric: MetricId, range: TimeRange) -> MetricView {
         let state = self.state.read();
         let of_metric = || state.heads().filter_map(|h| h.metric(metric));
@@ -310,12 +320,13 @@ impl View {
         Arc::clone(&self.state.read().catalog)
     }
 
-    /// How much a metric was given, wherever it is.
+    /// Returns the statistics of all samples of a metric.
     pub(crate) fn stats(&self, metric: MetricId) -> MetricStats {
         self.state.read().stats(metric)
     }
 
-    /// How much a metric was given, and those of its points that are in no block.
+    /// Returns the statistics of all samples of a metric, and the runs with those that are not in
+    /// blocks.
     pub(crate) fn stats_and_runs(&self, metric: MetricId) -> (MetricStats, Vec<Arc<Run>>) {
         let state = self.state.read();
         let heads = state.heads().filter_map(|h| h.metric(metric));

@@ -1,5 +1,5 @@
-//! Cuts rows of one metric into blocks of a window and gives the blocks their names. A block is read again and compared with its
-//! rows before anybody gets it.
+//! Cuts rows of one metric into blocks of a window and assigns their keys. A new block is decoded
+//! and compared with its rows before it is returned.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ pub(crate) struct NewBlock {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What all blocks that one writer makes have in common.
+/// The properties that all blocks of one writer share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockOrigin<'s> {
     pub(crate) metric: MetricId,
@@ -25,14 +25,14 @@ pub(crate) struct BlockOrigin<'s> {
     pub(crate) unit: Option<UnitId>,
     pub(crate) order: WriteOrder,
     pub(crate) effort: Effort,
-    /// Hands out the last part of block names.
+    /// The source of the sequence numbers in block keys.
     pub(crate) sequence: &'s AtomicU64,
-    /// Takes the times that the blocks of several metrics have.
+    /// The writer for the time pages that blocks of several metrics share.
     pub(crate) times: &'s TimesWriter<'s>,
 }
 
-/// Writes the blocks of one tier and window. Series come in ascending order, each in any number of portions: blocks are cut at the
-/// same rows in however many.
+/// Writes the blocks of one tier and window. Series come in ascending order, each in any number of
+/// portions, which do not affect where blocks are cut.
 #[derive(Debug)]
 pub(crate) struct BlockWriter<'s, B> {
     origin: BlockOrigin<'s>,
@@ -40,7 +40,7 @@ pub(crate) struct BlockWriter<'s, B> {
     window: TimeRange,
     builder: B,
     blocks: Vec<NewBlock>,
-    /// The most bytes that it took to encode a block.
+    /// The most bytes that encoding a block has taken.
     encoding_bytes: usize,
 }
 
@@ -49,7 +49,8 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
         Self { origin, tier, window, builder: B::default(), blocks: Vec::new(), encoding_bytes: 0 }
     }
 
-    /// Adds rows of a series, whose times lie in the window and ascend. A series that does not fit goes on in the next block.
+    /// Adds rows of a series; times ascend and are within the window. Rows that do not fit continue
+    /// in the next block.
     pub(crate) fn push(
         &mut self,
         series: SeriesId,
@@ -58,41 +59,42 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
     ) -> CodecResult<()> {
         let (mut times, mut rows) = (times, rows);
         while !rows.is_empty() {
-            let mut piece = self.builder.fits(series, rows);
-            if piece == 0 {
+            let mut accepted = self.builder.fits(series, rows);
+            if accepted == 0 {
                 self.close()?;
-                // An empty block takes something of anything.
-                piece = self.builder.fits(series, rows).max(1);
+                // An empty block accepts at least one row.
+                accepted = self.builder.fits(series, rows).max(1);
             }
-            let (now, later) = rows.split_at(piece.min(rows.len()));
-            let (times_now, times_later) = times.split_at(now.len());
-            self.builder.push(series, times_now, now);
-            (times, rows) = (times_later, later);
+            let (fitting, rest) = rows.split_at(accepted.min(rows.len()));
+            let (fitting_times, rest_times) = times.split_at(fitting.len());
+            self.builder.push(series, fitting_times, fitting);
+            (times, rows) = (rest_times, rest);
             if !rows.is_empty() {
-                // A block holds a series once.
+                // A block contains a series only once.
                 self.close()?;
             }
         }
         Ok(())
     }
 
-    /// The blocks that are complete.
+    /// Returns the completed blocks.
     pub(crate) fn take_blocks(&mut self) -> Vec<NewBlock> {
         std::mem::take(&mut self.blocks)
     }
 
-    /// Bytes that it takes to encode a block and to read it again, about: those of the largest so far.
+    /// Returns the approximate number of bytes needed to encode a block and decode it again: the
+    /// maximum so far.
     pub(crate) fn encoding_bytes(&self) -> usize {
         self.encoding_bytes.max(self.builder.encoding_bytes())
     }
 
-    /// Bytes in memory while no block is encoded, about.
+    /// Returns the approximate size in memory, in bytes, while no block is being encoded.
     pub(crate) fn bytes(&self) -> usize {
         let blocks = self.blocks.iter().map(|block| block.bytes.len());
         self.builder.bytes() + blocks.sum::<usize>()
     }
 
-    /// Completes the block that was begun.
+    /// Completes the current block, if it has rows.
     pub(crate) fn close(&mut self) -> CodecResult<()> {
         let builder = std::mem::take(&mut self.builder);
         self.encoding_bytes = self.encoding_bytes.max(builder.encoding_bytes());
@@ -131,7 +133,7 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
             || format!("new block {:?}", info.key),
         )?;
         let length = u32::try_from(bytes.len());
-        info.bytes = length.map_err(|_| CodecError::encoder("a block of more than 4 GiB"))?;
+        info.bytes = length.map_err(|_| CodecError::encoder("a block exceeds 4 GiB"))?;
         let entry = BlockInfo::from_catalog_entry(&info.key.encode(), &info.to_catalog_entry());
         if entry != Ok(info) {
             let reason =
@@ -142,7 +144,7 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
         Ok(())
     }
 
-    /// The blocks, the last one closed.
+    /// Completes the last block and returns all blocks.
     pub(crate) fn finish(mut self) -> CodecResult<Vec<NewBlock>> {
         self.close()?;
         Ok(self.blocks)
@@ -157,7 +159,7 @@ mod tests {
     use crate::metrics::times::find_new;
 
     #[test]
-    fn blocks_of_the_most_rows_are_read() {
+    fn blocks_with_the_maximum_number_of_rows_are_readable() {
         let sequence = AtomicU64::new(1);
         let times = TimesWriter::new(&sequence);
         let origin = BlockOrigin {

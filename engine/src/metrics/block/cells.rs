@@ -395,7 +395,7 @@ impl<'a> CellBlock<'a> {
             load(high, |cell, v| cell.sum.huge_high = v)?;
             load(low, |cell, v| cell.sum.huge_low = v)?;
         }
-        cells.iter_mut().for_each(|cell| cell.sum.mend_overflow());
+        cells.iter_mut().for_each(|cell| cell.sum.repair_overflow());
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
-//! Rollups: from rows to the cells of every tier, one writer a tier.
+//! Rollups: aggregates rows into the cells of every tier, with one writer per tier.
 //!
-//! Rows come series by series, in the order of time, in any number of portions. A cell is open until a row belongs to another
-//! one; then it is written and added to the open cell of the next tier. So what is in memory is a cell a tier, and a few that
-//! wait for company.
+//! Rows arrive series by series, in time order, in any number of portions. A cell stays open until
+//! a row belongs to the next one; then it is written, and added to the open cell of the next
+//! coarser tier. Memory thus contains one open cell per tier, and a limited number of closed cells
+//! on their way to the writer.
 
 use super::super::block::{BlockBuilder, CellBlockBuilder, CellSketch, SketchBlockBuilder, Tier};
 use super::super::cell::NumberCell;
@@ -10,15 +11,15 @@ use super::super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use crate::codec::CodecResult;
 use crate::model::{Interval, SeriesId, TimeRange, TimestampMs};
 
-/// Bytes of the cells that wait until they go to a writer together.
+/// The size of closed cells, in bytes, at which they are passed to the block writer.
 const PORTION_BYTES: usize = 256 << 10;
 
-/// What a cell of rollups can do.
+/// The operations on cells that rollups need.
 pub(crate) trait Cell: Clone {
-    /// Adds what another cell stands for.
+    /// Merges another cell into this one.
     fn add(&mut self, other: &Self);
 
-    /// Bytes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     fn bytes(&self) -> usize;
 }
 
@@ -42,14 +43,14 @@ impl<S: CellSketch> Cell for S {
     }
 }
 
-/// The rollups of one unit.
+/// Writes the rollups of one compacted block set.
 pub(crate) struct RollupWriter<'s, B: BlockBuilder> {
-    /// Finest first.
+    /// In order of increasing width.
     tiers: Vec<TierWriter<'s, B>>,
     series: Option<SeriesId>,
-    /// The tier that is kept however many rows it has.
+    /// The tier that is written regardless of its number of rows.
     base: Option<Tier>,
-    /// Another tier with more rows is given up at the end of a series.
+    /// The most rows of any other tier. A tier with more rows is discarded at the end of a series.
     rows_max: u64,
 }
 
@@ -59,14 +60,14 @@ struct TierWriter<'s, B: BlockBuilder> {
     writer: BlockWriter<'s, B>,
     rows: u64,
     open: Option<(i64, B::Row)>,
-    /// Cells that are not with the writer yet.
+    /// The starts of closed cells that were not passed to the writer yet.
     starts: Vec<i64>,
     cells: Vec<B::Row>,
     waiting_bytes: usize,
 }
 
 impl<'s, B: BlockBuilder<Row: Cell>> RollupWriter<'s, B> {
-    /// Writes those of `tiers` that have cells.
+    /// Creates a writer for those of `tiers` that have cells.
     pub(crate) fn new(
         origin: BlockOrigin<'s>,
         tiers: &[Tier],
@@ -89,13 +90,13 @@ impl<'s, B: BlockBuilder<Row: Cell>> RollupWriter<'s, B> {
         Self { tiers: tiers.iter().filter_map(new).collect(), series: None, base, rows_max }
     }
 
-    /// Adds a cell of the finest width, or of a finer one: behind those before it.
+    /// Adds a cell of the finest width or narrower, in order of series and start.
     pub(crate) fn push(&mut self, series: SeriesId, start: i64, cell: B::Row) -> CodecResult<()> {
-        self.turn_to(series)?;
-        self.feed(0, series, start, cell)
+        self.start_series(series)?;
+        self.add_to_tier(0, series, start, cell)
     }
 
-    fn turn_to(&mut self, series: SeriesId) -> CodecResult<()> {
+    fn start_series(&mut self, series: SeriesId) -> CodecResult<()> {
         if self.series != Some(series) {
             self.end_series()?;
             self.series = Some(series);
@@ -103,7 +104,13 @@ impl<'s, B: BlockBuilder<Row: Cell>> RollupWriter<'s, B> {
         Ok(())
     }
 
-    fn feed(&mut self, at: usize, series: SeriesId, time: i64, cell: B::Row) -> CodecResult<()> {
+    fn add_to_tier(
+        &mut self,
+        at: usize,
+        series: SeriesId,
+        time: i64,
+        cell: B::Row,
+    ) -> CodecResult<()> {
         let Some(tier) = self.tiers.get_mut(at) else { return Ok(()) };
         let start = TimestampMs(time).floor_to(tier.width).0;
         match &mut tier.open {
@@ -124,14 +131,14 @@ impl<'s, B: BlockBuilder<Row: Cell>> RollupWriter<'s, B> {
         (start, cell): (i64, B::Row),
     ) -> CodecResult<()> {
         if at + 1 < self.tiers.len() {
-            self.feed(at + 1, series, start, cell.clone())?;
+            self.add_to_tier(at + 1, series, start, cell.clone())?;
         }
         let Some(tier) = self.tiers.get_mut(at) else { return Ok(()) };
         tier.rows += 1;
         tier.waiting_bytes += cell.bytes();
         tier.starts.push(start);
         tier.cells.push(cell);
-        if tier.waiting_bytes >= PORTION_BYTES { tier.pass_on(series) } else { Ok(()) }
+        if tier.waiting_bytes >= PORTION_BYTES { tier.flush(series) } else { Ok(()) }
     }
 
     fn end_series(&mut self) -> CodecResult<()> {
@@ -141,25 +148,26 @@ impl<'s, B: BlockBuilder<Row: Cell>> RollupWriter<'s, B> {
                 self.close(at, series, closed)?;
             }
         }
-        self.tiers.iter_mut().try_for_each(|tier| tier.pass_on(series))?;
+        self.tiers.iter_mut().try_for_each(|tier| tier.flush(series))?;
         let (base, rows_max) = (self.base, self.rows_max);
         self.tiers.retain(|tier| Some(tier.tier) == base || tier.rows <= rows_max);
         Ok(())
     }
 
-    /// The blocks that are complete.
+    /// Returns the completed blocks.
     pub(crate) fn take_blocks(&mut self) -> Vec<NewBlock> {
         self.tiers.iter_mut().flat_map(|tier| tier.writer.take_blocks()).collect()
     }
 
-    /// Completes the last blocks. Answers which tiers were not given up, finest first, with their rows.
+    /// Completes the last blocks. Returns the tiers that were not discarded, finest first, with
+    /// their numbers of rows.
     pub(crate) fn finish(&mut self) -> CodecResult<Vec<(Tier, u64)>> {
         self.end_series()?;
         self.tiers.iter_mut().try_for_each(|tier| tier.writer.close())?;
         Ok(self.tiers.iter().map(|tier| (tier.tier, tier.rows)).collect())
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let of = |tier: &TierWriter<'_, B>| {
             let open = tier.open.as_ref().map_or(0, |(_, cell)| cell.bytes());
@@ -171,7 +179,7 @@ impl<'s, B: BlockBuilder<Row: Cell>> RollupWriter<'s, B> {
 }
 
 impl<B: BlockBuilder> TierWriter<'_, B> {
-    fn pass_on(&mut self, series: SeriesId) -> CodecResult<()> {
+    fn flush(&mut self, series: SeriesId) -> CodecResult<()> {
         self.writer.push(series, &self.starts, &self.cells)?;
         self.starts.clear();
         self.cells.clear();
@@ -181,14 +189,14 @@ impl<B: BlockBuilder> TierWriter<'_, B> {
 }
 
 impl RollupWriter<'_, CellBlockBuilder> {
-    /// Adds points, behind those before them.
+    /// Adds samples, in order of series and time.
     pub(crate) fn push_points(
         &mut self,
         series: SeriesId,
         times: &[i64],
         values: &[f64],
     ) -> CodecResult<()> {
-        self.turn_to(series)?;
+        self.start_series(series)?;
         let Some(width) = self.tiers.first().map(|tier| tier.width) else { return Ok(()) };
         let mut rows = times.iter().zip(values).peekable();
         while let Some((time, _)) = rows.peek() {
@@ -214,5 +222,5 @@ impl RollupWriter<'_, CellBlockBuilder> {
     }
 }
 
-/// The rollups of sketches.
+/// Writes the rollups of sketches.
 pub(crate) type SketchRollups<'s, S> = RollupWriter<'s, SketchBlockBuilder<S>>;

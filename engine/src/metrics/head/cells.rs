@@ -1,7 +1,9 @@
-//! Cells of the head: distributions that were counted elsewhere, merged by series and minute as they come.
+//! Cells of the head: distributions counted by the sender, merged by series and minute as they
+//! arrive.
 //!
-//! As with points, there is a tail that changes and runs that do not. A cell is shared with whoever reads it and copied by the next
-//! change, so that readers take cells under the lock and merge them without it.
+//! As for samples, there is a mutable tail and immutable runs. A cell in the tail is shared with
+//! its readers and copied before the next change, so that readers take cells under the lock and
+//! merge them without it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,12 +11,14 @@ use std::sync::Arc;
 use crate::model::{Interval, SeriesId, TimeRange, TimestampMs};
 use crate::sketch::Distribution;
 
-/// A tail of this many cells becomes a run: few enough to copy their references while writers wait.
+/// The number of cells at which a tail becomes a run: few enough to copy their references while
+/// writers wait.
 const RUN_CELLS: usize = 1 << 12;
-/// Bytes of a cell besides what its distribution holds elsewhere: itself, the count of who shares it, its place.
+/// The size of a cell in bytes, without the heap memory of its distribution: the struct, the
+/// reference counts and the map entry.
 const CELL_BYTES: usize = size_of::<Distribution>() + 2 * size_of::<usize>() + 32;
 
-/// Values of a series that came together.
+/// Values of a series that were counted together by the sender.
 #[derive(Clone, Debug)]
 pub(crate) struct NewCell {
     pub(crate) series: SeriesId,
@@ -22,7 +26,7 @@ pub(crate) struct NewCell {
     pub(crate) cell: Distribution,
 }
 
-/// Cells of one metric.
+/// The cells of one metric.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     runs: Vec<Arc<CellRun>>,
@@ -36,7 +40,7 @@ pub(super) struct Cells {
 pub(crate) struct CellRun {
     /// The distinct series, ascending.
     series: Vec<u32>,
-    /// Where the cells of each series begin, and after them the number of cells.
+    /// The index of the first cell of each series, then the number of cells.
     starts: Vec<u32>,
     minutes: Vec<i64>,
     cells: Vec<Arc<Distribution>>,
@@ -63,7 +67,8 @@ impl Cells {
         }
     }
 
-    /// The cells within `range`, as runs. Whole runs are shared and may hold cells outside.
+    /// Returns the cells within `range`, as runs. Runs are shared as a whole and may contain cells
+    /// outside of it.
     pub(super) fn runs(&self, range: TimeRange) -> Vec<Arc<CellRun>> {
         let mut runs: Vec<Arc<CellRun>> = self.runs.iter().map(Arc::clone).collect();
         if self.tail.is_empty() {
@@ -78,7 +83,7 @@ impl Cells {
         runs
     }
 
-    /// Bytes in memory.
+    /// Returns the size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -103,7 +108,7 @@ impl CellRun {
         self.cells.len()
     }
 
-    /// Hands every series and the last minute that it has a cell of to `visit`.
+    /// Calls `visit` with every series and the last minute it has a cell of.
     pub(crate) fn last_minutes(&self, mut visit: impl FnMut(SeriesId, TimestampMs)) {
         for (series, end) in self.series.iter().zip(self.starts.iter().skip(1)) {
             let last = (*end as usize).checked_sub(1).and_then(|last| self.minutes.get(last));
@@ -111,12 +116,13 @@ impl CellRun {
         }
     }
 
-    /// The series, ascending.
+    /// Returns the distinct series, ascending.
     pub(crate) fn series(&self) -> &[u32] {
         &self.series
     }
 
-    /// The cells of the series at `index` of [`Self::series`] that begin in `start..end`, by start.
+    /// Returns the cells of the series at `index` of [`Self::series`] with a start in `start..end`,
+    /// in time order.
     pub(crate) fn cells(
         &self,
         index: usize,
@@ -157,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_a_minute_are_one_cell() {
+    fn values_of_a_minute_form_one_cell() {
         let mut cells = Cells::default();
         for (series, time) in [(7, 0), (7, MINUTE - 1), (7, MINUTE), (3, 0), (7, 5 * MINUTE)] {
             cells.add(new(series, time, 1.0));
@@ -170,12 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reader_holds_does_not_change() {
+    fn cells_of_a_reader_do_not_change() {
         let mut cells = Cells::default();
         cells.add(new(1, 0, 1.0));
-        let held = cells.runs(TimeRange::new(0, MINUTE));
+        let read = cells.runs(TimeRange::new(0, MINUTE));
         cells.add(new(1, 1, 2.0));
-        assert_eq!(counts(&held, 1, (0, MINUTE)), [(0, 1)]);
+        assert_eq!(counts(&read, 1, (0, MINUTE)), [(0, 1)]);
         assert_eq!(counts(&cells.runs(TimeRange::new(0, MINUTE)), 1, (0, MINUTE)), [(0, 2)]);
     }
 

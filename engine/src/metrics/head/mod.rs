@@ -1,9 +1,9 @@
-//! The head: the newest points, in memory, until a seal makes blocks of them.
+//! The head: the newest samples, in memory until a seal turns them into blocks.
 //!
-//! Points only ever get appended: to the tail of their metric as columns in order of arrival;
-//! a full tail is sorted once, by series and time, into an immutable [`Run`]. Nothing is done per series, so
-//! that the cost of a point does not depend on how many series there are. Values that were counted elsewhere are cells
-//! of a minute from the beginning.
+//! Samples are only appended: to the tail of their metric, as columns in order of arrival. A full
+//! tail is sorted once, by series and time, into an immutable [`Run`]. There is no work per series,
+//! so the cost of a sample does not depend on the number of series. Values that the sender already
+//! counted into a histogram are stored as one-minute cells right away.
 
 mod cells;
 mod points;

@@ -1,4 +1,4 @@
-//! The points of a head, metric by metric: tails that grow, and the runs they become.
+//! The samples of a head by metric: growing tails, and the runs they become.
 
 use std::sync::Arc;
 
@@ -10,16 +10,18 @@ use crate::metrics::registry::MetricStats;
 use crate::metrics::series_map::SeriesMap;
 use crate::model::{Columns, MetricId, MetricType, PointBatch, TimeRange, TimestampMs};
 
-/// A tail of this many points becomes a run.
+/// The number of samples at which a tail becomes a run.
 const RUN_POINTS: usize = 1 << 14;
-/// Bytes of a point in the head.
+/// The size of a sample in the head, in bytes.
 const POINT_BYTES: usize = size_of::<u32>() + size_of::<i64>() + size_of::<u64>();
-/// What a metric costs before its first point, as a head is sealed by: the entry and the vectors of the tail.
+/// The assumed size of a metric without samples in bytes, for the size at which a head is sealed:
+/// the map entry and the vectors of the tail.
 const METRIC_BYTES: usize = 256;
-/// What a metric with few points takes in memory in all, about, with what maps and vectors have to spare.
+/// The approximate total memory of a metric with few samples in bytes, including spare capacity of
+/// maps and vectors.
 const METRIC_MEMORY_BYTES: usize = 1 << 10;
 
-/// Points of many metrics.
+/// The samples of many metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
     metrics: HashMap<MetricId, MetricHead>,
@@ -27,19 +29,20 @@ pub(crate) struct Head {
     cell_bytes: usize,
 }
 
-/// Points of one metric.
+/// The samples of one metric.
 #[derive(Debug)]
 pub(crate) struct MetricHead {
     pub(crate) kind: MetricType,
     pub(crate) stats: MetricStats,
     runs: Vec<Arc<Run>>,
     tail: Columns,
-    /// Of distributions only.
+    /// Only for distributions.
     cells: Cells,
 }
 
 impl Head {
-    /// Adds a batch. `metric_of` tells the metric of a series; points of a series that has none are dropped.
+    /// Adds a batch. `metric_of` maps series to metrics; samples of series without a metric are
+    /// dropped.
     pub(crate) fn add(&mut self, batch: &PointBatch, metric_of: &SeriesMap<MetricId>) {
         let mut metric_of = metric_of.neighbours();
         for kind in MetricType::ALL {
@@ -47,7 +50,7 @@ impl Head {
             let mut metrics =
                 columns.series.iter().map(|series| metric_of.get(*series)).enumerate();
             let mut next = metrics.next();
-            // Neighbours are often of one metric: its head is looked up once for all of them.
+            // Adjacent samples are often of one metric, whose head is then looked up only once.
             while let Some((start, metric)) = next {
                 next = metrics.find(|(_, other)| *other != metric);
                 let end = next.map_or(columns.series.len(), |(other, _)| other);
@@ -60,7 +63,7 @@ impl Head {
         }
     }
 
-    /// Adds values of distributions that were counted elsewhere; each counts as a point.
+    /// Adds cells of distributions that senders counted; each counts as one sample.
     pub(crate) fn add_cells(&mut self, cells: Vec<NewCell>, metric_of: &SeriesMap<MetricId>) {
         for cell in cells {
             let Some(metric) = metric_of.get(cell.series) else { continue };
@@ -83,7 +86,7 @@ impl Head {
         self.metrics.iter().map(|(id, head)| (*id, head))
     }
 
-    /// Forgets the points of a metric.
+    /// Removes the samples of a metric.
     pub(crate) fn drop_metric(&mut self, metric: MetricId) {
         if let Some(dropped) = self.metrics.remove(&metric) {
             self.points -= dropped.stats.points;
@@ -99,12 +102,12 @@ impl Head {
         self.points == 0
     }
 
-    /// Bytes in memory, as a head is sealed by.
+    /// Returns the size in bytes that decides when the head is sealed.
     pub(crate) fn bytes(&self) -> usize {
         self.points as usize * POINT_BYTES + self.metrics.len() * METRIC_BYTES + self.cell_bytes
     }
 
-    /// Bytes in memory, as the account of memory counts them.
+    /// Returns the size in bytes for the memory account.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.bytes() + self.metrics.len() * (METRIC_MEMORY_BYTES - METRIC_BYTES)
     }
@@ -145,8 +148,8 @@ impl MetricHead {
         }
     }
 
-    /// The points within `range`, as runs in the order in which they were written. Whole runs are shared and
-    /// may hold points outside.
+    /// Returns the samples within `range`, as runs in the order in which they were written. Runs
+    /// are shared as a whole and may contain samples outside of it.
     pub(crate) fn runs(&self, range: TimeRange) -> Vec<Arc<Run>> {
         let meets = |run: &&Arc<Run>| !run.extent().intersect(range).is_empty();
         let mut runs: Vec<Arc<Run>> = self.runs.iter().filter(meets).map(Arc::clone).collect();
@@ -163,8 +166,8 @@ impl MetricHead {
         runs
     }
 
-    /// The cells within `range` of values that were counted elsewhere, as runs. Whole runs are shared and may hold
-    /// cells outside.
+    /// Returns the cells within `range`, as runs. Runs are shared as a whole and may contain cells
+    /// outside of it.
     pub(crate) fn cells(&self, range: TimeRange) -> Vec<Arc<CellRun>> {
         self.cells.runs(range)
     }
@@ -176,7 +179,7 @@ mod tests {
     use crate::model::SeriesId;
 
     #[test]
-    fn points_go_to_their_metric_and_strangers_are_dropped() {
+    fn samples_of_unknown_series_are_dropped() {
         let mut batch = PointBatch::default();
         for (series, time) in [(0, 5), (1, 6), (2, 7), (9, 8), (0, 9)] {
             batch.push_number(MetricType::Gauge, SeriesId(series), TimestampMs(time), 1.0);
@@ -201,10 +204,10 @@ mod tests {
         let mut head = Head::default();
         let mut metric_of = SeriesMap::default();
         (0..100).for_each(|series| _ = metric_of.insert(SeriesId(series), MetricId(0)));
-        for round in 0..RUN_POINTS as i64 / 100 + 3 {
+        for time in 0..RUN_POINTS as i64 / 100 + 3 {
             let mut batch = PointBatch::default();
             for series in 0..100 {
-                batch.push_number(MetricType::Counter, SeriesId(series), TimestampMs(round), 1.0);
+                batch.push_number(MetricType::Counter, SeriesId(series), TimestampMs(time), 1.0);
             }
             head.add(&batch, &metric_of);
         }

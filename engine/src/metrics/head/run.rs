@@ -1,33 +1,33 @@
-//! A run: points of one metric sorted by series, then time, then order of arrival.
+//! A run: samples of one metric sorted by series, then time, then order of arrival.
 
 use crate::metrics::window::SHORT_WINDOW_MS;
 use crate::model::{Columns, SeriesId, TimeRange};
 
-/// Immutable sorted points.
+/// Immutable sorted samples.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     /// The distinct series, ascending.
     series: Vec<u32>,
-    /// Where the rows of each series begin, and after them the number of rows.
+    /// The first row of each series, then the number of rows.
     starts: Vec<u32>,
     times: Vec<i64>,
     values: Vec<u64>,
     extent: (i64, i64),
-    /// The starts of the short windows that hold points, ascending.
+    /// The starts of the short windows that contain samples, ascending.
     windows: Vec<i64>,
 }
 
-/// The points of one series in a run.
+/// The samples of one series in a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeriesRows<'a> {
     pub(crate) series: SeriesId,
-    /// Ascending; a time may repeat, the later written comes later.
+    /// Ascending. Of equal times, the sample written later comes later.
     pub(crate) times: &'a [i64],
     pub(crate) values: &'a [u64],
 }
 
 impl Run {
-    /// Sorts columns that are in the order of arrival.
+    /// Sorts columns that are in order of arrival.
     pub(crate) fn sort(columns: &Columns) -> Self {
         let order = sorted_by_series(&columns.series);
         let mut run = Self {
@@ -49,7 +49,7 @@ impl Run {
         run
     }
 
-    /// Agents send a series in the order of time, so this mostly only looks.
+    /// Sorts the rows of each series by time. They mostly arrive in time order.
     fn sort_times(&mut self) {
         for pair in self.starts.windows(2) {
             let [start, end] = *pair else { continue };
@@ -76,12 +76,13 @@ impl Run {
         self.times.len()
     }
 
-    /// The range of time that holds all points.
+    /// Returns the smallest time range that contains all samples.
     pub(crate) fn extent(&self) -> TimeRange {
         TimeRange::new(self.extent.0, self.extent.1.saturating_add(1))
     }
 
-    /// Whether the run may hold points of the range, to the width of a short window.
+    /// Returns whether the run may contain samples in the range, with the resolution of a short
+    /// window.
     pub(crate) fn touches(&self, range: TimeRange) -> bool {
         let meets = |start: &i64| {
             !TimeRange::new(*start, start + SHORT_WINDOW_MS).intersect(range).is_empty()
@@ -89,12 +90,12 @@ impl Run {
         !self.extent().intersect(range).is_empty() && self.windows.iter().any(meets)
     }
 
-    /// The series, ascending.
+    /// Returns the distinct series, ascending.
     pub(crate) fn series(&self) -> &[u32] {
         &self.series
     }
 
-    /// The points of the series at `index` of [`Self::series`].
+    /// Returns the samples of the series at `index` of [`Self::series`].
     pub(crate) fn rows(&self, index: usize) -> SeriesRows<'_> {
         let rows = match self.starts.get(index..index + 2) {
             Some(&[start, end]) => start as usize..end as usize,
@@ -109,7 +110,7 @@ impl Run {
 }
 
 impl<'a> SeriesRows<'a> {
-    /// The points with `start <= time < end`.
+    /// Returns the samples with `start <= time < end`.
     pub(crate) fn within(self, start: i64, end: i64) -> Self {
         let from = self.times.partition_point(|t| *t < start);
         let to = self.times.partition_point(|t| *t < end).max(from);
@@ -140,8 +141,8 @@ fn gather<T: Copy + Default>(column: &[T], order: &[u32]) -> Vec<T> {
     order.iter().map(|i| column.get(*i as usize).copied().unwrap_or_default()).collect()
 }
 
-/// The rows in the order of their series, equal ones as they came: a radix sort of eleven bits a pass over
-/// the bits in which the ids differ.
+/// Returns the rows ordered by series and, within a series, by arrival: a radix sort with eleven
+/// bits per pass over the bits in which the ids differ.
 fn sorted_by_series(series: &[SeriesId]) -> Vec<u32> {
     const BITS: u32 = 11;
     let mut order: Vec<u32> = (0..series.len() as u32).collect();
@@ -188,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_run_is_a_stable_sort(
+        fn a_run_is_stably_sorted_by_series_and_time(
             points in proptest::collection::vec((prop_oneof![0u32..9, any::<u32>()], 0i64..20), 0..400)
         ) {
             let mut columns = Columns::default();
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_series_is_cut_by_time() {
+    fn rows_are_limited_to_a_time_range() {
         let mut columns = Columns::default();
         [1, 3, 3, 5].iter().for_each(|t| columns.push(SeriesId(1), TimestampMs(*t), *t as u64));
         let run = Run::sort(&columns);
