@@ -46,7 +46,7 @@ pub(crate) fn expect_same(same: bool, what: &str) -> CodecResult<()> {
     }
 }
 
-/// Returns whether two columns hold the same doubles, bit for bit.
+/// Returns whether two columns contain the same doubles, bit for bit.
 pub(crate) fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }

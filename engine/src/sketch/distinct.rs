@@ -3,8 +3,8 @@
 use super::cardinality::{Cardinality, hash_member};
 use crate::error::{Error, Result};
 
-/// A set of strings that counts its members: exactly up to [`crate::limits::EXACT_MEMBERS_MAX`], with
-/// HyperLogLog (p = 14) beyond. Members cannot be listed or removed.
+/// A set of strings that counts its members: exactly up to [`crate::limits::EXACT_MEMBERS_MAX`],
+/// with HyperLogLog (p = 14) beyond. Members cannot be listed or removed.
 #[derive(Clone, Debug, Default)]
 pub struct Distinct(Cardinality);
 

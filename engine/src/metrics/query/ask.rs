@@ -1,8 +1,8 @@
-//! The question: checked, planned, and handed to those who add up.
+//! Validates, plans and executes a query.
 
 use rayon::prelude::*;
 
-use super::grain::Grains;
+use super::grain::ReadRange;
 use super::slots::Slots;
 use super::{answer, numbers, plan, sketches};
 use crate::asking::{Asking, Waiting};
@@ -18,7 +18,7 @@ use crate::model::{
 };
 use crate::options::Options;
 
-/// What the question needs of every bucket.
+/// Returns the columns of cells that the aggregations need.
 pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
     let mut wanted = CellColumn::default();
     for aggregation in aggregations {
@@ -34,19 +34,19 @@ pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
     wanted
 }
 
-/// Answers all of `queries`, on the threads that the tasks of each are done on. Of those at work at once each has the memory of
-/// a query, so they are no more than there are threads, whoever steals from whom.
+/// Executes all `queries` on the thread pool and passes the results to `take` in order. At most as
+/// many run at once as there are threads, as each running query takes query memory.
 pub(crate) fn query_all<E: From<Error>>(
     metrics: &Metrics,
     queries: &[MetricQuery],
     mut take: impl FnMut(QueryResult) -> Result<(), E>,
 ) -> Result<(), E> {
     let waiting = Waiting::current();
-    for some in queries.chunks(metrics.options().threads.max(1)) {
-        let results: Vec<Result<QueryResult>> = match some {
-            [only] => vec![query(metrics, waiting.clone(), only)],
-            several => metrics.pool().install(|| {
-                several.par_iter().map(|one| query(metrics, waiting.clone(), one)).collect()
+    for batch in queries.chunks(metrics.options().threads.max(1)) {
+        let results: Vec<Result<QueryResult>> = match batch {
+            [single] => vec![query(metrics, waiting.clone(), single)],
+            batch => metrics.pool().install(|| {
+                batch.par_iter().map(|one| query(metrics, waiting.clone(), one)).collect()
             }),
         };
         results.into_iter().try_for_each(|result| take(result?))?;
@@ -54,7 +54,7 @@ pub(crate) fn query_all<E: From<Error>>(
     Ok(())
 }
 
-/// Answers `query`, as long as it is waited for.
+/// Executes `query`. Fails early when its client no longer waits for the result.
 pub(crate) fn query(
     metrics: &Metrics,
     waiting: Option<Waiting>,
@@ -82,45 +82,48 @@ pub(crate) fn query(
     let asking = Asking::of(waiting, &options.memory, options.query_bytes);
     asking.check()?;
     check_buckets(range, query.interval, options)?;
-    let (view, clusters, grains) = read_view(metrics, (metric, kind), range, query.interval);
-    check_buckets(grains.range, query.interval, options)?;
-    let slots = Slots::new(grains.range, query.interval, selection.groups.len().max(1));
-    let plan = plan::plan(&view, clusters, kind, &selection, &grains, metrics);
+    let (view, clusters, read_range) = read_view(metrics, (metric, kind), range, query.interval);
+    check_buckets(read_range.range, query.interval, options)?;
+    let slots = Slots::new(read_range.range, query.interval, selection.groups.len().max(1));
+    let plan = plan::plan(&view, clusters, kind, &selection, &read_range, metrics);
     if plan.rows > options.query_points {
         return Err(Refusal::Range(format!(
-            "the range has about {} points to read; the limit for one query is {}",
+            "the query has to read about {} samples; the limit for one query is {}",
             plan.rows, options.query_points
         ))
         .into());
     }
-    let (grains, selection) = (&grains, &selection);
-    let asked = answer::Asked { query, kind, grains, selection, slots, asking: &asking };
+    let (read_range, selection) = (&read_range, &selection);
+    let context =
+        answer::QueryContext { query, kind, read_range, selection, slots, asking: &asking };
     let mut result = match kind {
-        MetricType::Gauge | MetricType::Counter => numbers::answer(metrics, &plan, &asked),
-        MetricType::Distribution => sketches::distributions(metrics, &plan, &asked),
-        MetricType::Set => sketches::sets(metrics, &plan, &asked),
+        MetricType::Gauge | MetricType::Counter => numbers::execute(metrics, &plan, &context),
+        MetricType::Distribution => sketches::distributions(metrics, &plan, &context),
+        MetricType::Set => sketches::sets(metrics, &plan, &context),
     }?;
     result.memory = asking.into_memory();
     Ok(result)
 }
 
-/// What the query reads: heads and blocks of the range, and the range widened to whole cells where only cells are left.
+/// Returns the heads and blocks of the range, and the range widened to whole cells where only cells
+/// are left.
 fn read_view(
     metrics: &Metrics,
     (metric, kind): (MetricId, MetricType),
     range: TimeRange,
     interval: Interval,
-) -> (MetricView, Vec<Cluster>, Grains) {
-    let mut read = range;
+) -> (MetricView, Vec<Cluster>, ReadRange) {
+    let mut covered = range;
     loop {
-        let view = metrics.view().metric(metric, read);
-        let clusters = view.blocks.clusters(read);
-        let grains = Grains::new(&clusters, kind, range, interval);
-        // Cells end with their windows, so this is true the second time unless blocks change meanwhile.
-        if grains.range.intersect(read) == grains.range {
-            return (view, clusters, grains);
+        let view = metrics.view().metric(metric, covered);
+        let clusters = view.blocks.clusters(covered);
+        let read_range = ReadRange::new(&clusters, kind, range, interval);
+        // Cells end with their windows, so the second iteration succeeds unless blocks change in
+        // the meantime.
+        if read_range.range.intersect(covered) == read_range.range {
+            return (view, clusters, read_range);
         }
-        read = grains.range;
+        covered = read_range.range;
     }
 }
 
@@ -143,8 +146,9 @@ fn check_groups(keys: &[String]) -> Result<()> {
             limits::GROUP_KEYS_MAX
         ))));
     }
-    let twice = keys.iter().enumerate().any(|(i, key)| keys.iter().take(i).any(|k| k == key));
-    if twice {
+    let has_duplicates =
+        keys.iter().enumerate().any(|(i, key)| keys.iter().take(i).any(|k| k == key));
+    if has_duplicates {
         return Err(Error::Refused(Refusal::GroupBy(
             "group_by must name each tag only once".into(),
         )));
@@ -152,7 +156,7 @@ fn check_groups(keys: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The group of a selected series.
+/// Returns the group of a selected series.
 pub(super) fn group_of(selection: &Selection, series: u32) -> u32 {
     if selection.group_of.is_empty() {
         return 0;

@@ -1,14 +1,15 @@
-//! Answering a question about one metric.
+//! Queries of one metric.
 //!
 //! ```text
-//! registry ─▶ series and groups ─┐
-//! catalog ─▶ [grain]: where only coarse cells are left, and the range widened to them
-//! catalog, head ─▶ [plan]: which blocks, in which tier, for which part of the range; what it will cost
-//!                                └▶ [run]: tasks on the pool ─▶ one accumulator a worker ─▶ merged ─▶ [answer]
+//! registry ──▶ series and groups
+//! catalog ───▶ [grain]: parts with only cells wider than the interval; the range, widened to them
+//! catalog, head ─▶ [plan]: blocks, tiers and parts of the range to read; the estimated cost
+//!        └─▶ [run]: tasks on the thread pool, one accumulator per worker, merged ─▶ [answer]
 //! ```
 //!
-//! Whole buckets come from the coarsest tier that fits, ragged edges from finer ones, what is not rolled up yet from points. All
-//! of them are the same numbers: a tier is the sum of its points, and sums do not depend on the order.
+//! Whole buckets are read from the coarsest tier that fits, partial ones from finer tiers, and data
+//! without rollups from samples. The result is the same for each: a cell is the aggregate of its
+//! samples, and sums do not depend on the order.
 
 mod answer;
 mod ask;

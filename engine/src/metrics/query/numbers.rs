@@ -1,10 +1,11 @@
-//! Accumulating gauges and counters: dense columns, one number per group and bucket, only those that are asked for.
+//! Aggregation of gauges and counters: dense columns with one entry per group and bucket, only for
+//! the requested aggregations.
 
-use super::answer::{self, Asked};
+use super::answer::{self, QueryContext};
 use super::ask::{columns_for, group_of};
 use super::grain::Part;
 use super::plan::Plan;
-use super::run::{Accumulator, Settled, Work, run};
+use super::run::{Accumulator, OverlappingSources, RowsRead, run};
 use super::slots::Slots;
 use crate::codec::CodecError;
 use crate::codec::decimals::{SCALE_MAX, power_of_ten};
@@ -19,64 +20,68 @@ use crate::metrics::registry::Selection;
 use crate::metrics::times::{TimePages, Times};
 use crate::model::{Aggregation, Interval, MetricType, QueryResult};
 
-/// Integers below 2⁵¹ that can be added in an `i64`.
+/// The number of integers below 2⁵¹ whose sum fits an `i64`.
 const INTEGERS_PER_SUM: usize = 2048;
 
-/// Answers for a gauge or counter.
-pub(super) fn answer(metrics: &Metrics, plan: &Plan, asked: &Asked<'_>) -> Result<QueryResult> {
-    let wanted = columns_for(&asked.query.aggregations);
-    let workers = asked.workers(Numbers::slot_bytes(wanted), metrics.options())?;
-    let new = || Numbers::new(metrics.times(), asked, wanted);
-    let (numbers, stats) = run(metrics, (plan, asked.asking), workers, new)?;
-    let slots = asked.slots;
-    Ok(answer::assemble(asked, stats, |group, bucket| {
+/// Executes the query of a gauge or counter.
+pub(super) fn execute(
+    metrics: &Metrics,
+    plan: &Plan,
+    context: &QueryContext<'_>,
+) -> Result<QueryResult> {
+    let wanted = columns_for(&context.query.aggregations);
+    let workers = context.workers(NumberAccumulator::slot_bytes(wanted), metrics.options())?;
+    let new = || NumberAccumulator::new(metrics.times(), context, wanted);
+    let (numbers, stats) = run(metrics, (plan, context.asking), workers, new)?;
+    let slots = context.slots;
+    Ok(answer::assemble(context, stats, |group, bucket| {
         let slot = slots.slot(group, bucket);
         (numbers.counts.get(slot).copied().unwrap_or(0) > 0).then(|| {
-            let value = |a: &Aggregation| numbers.value(*a, slot, asked.seconds(bucket));
-            asked.query.aggregations.iter().map(value).collect()
+            let value = |a: &Aggregation| numbers.value(*a, slot, context.seconds(bucket));
+            context.query.aggregations.iter().map(value).collect()
         })
     }))
 }
 
-struct Numbers<'a> {
+struct NumberAccumulator<'a> {
     pages: &'a TimePages,
     kind: MetricType,
     selection: &'a Selection,
     slots: Slots,
     wanted: CellColumn,
-    /// Always there: a slot that counts nothing is empty.
+    /// Always allocated: a slot with count 0 is empty.
     counts: Vec<u64>,
     sums: Vec<Sum>,
     min: Vec<f64>,
     max: Vec<f64>,
-    last: Vec<Last>,
+    last: Vec<LastSample>,
 }
 
-/// The latest point of a bucket.
+/// The latest sample of a bucket.
 #[derive(Clone, Copy)]
-struct Last {
+struct LastSample {
     time: i64,
     series: u32,
-    /// Of two at one time of one series, that of the larger rank was written later: samples after the cells that they arrived too
-    /// late for.
+    /// Orders samples of equal time and series: the one with the higher rank was written later.
+    /// Samples rank above cells, since they arrived after the cells were written.
     rank: u64,
     value: f64,
 }
 
-/// Samples: where cells are beside them, they came later.
+/// The rank of samples.
 const RANK_OF_SAMPLES: u64 = u64::MAX;
 
-impl<'a> Numbers<'a> {
+impl<'a> NumberAccumulator<'a> {
     fn slot_bytes(wanted: CellColumn) -> usize {
         size_of::<u64>()
             + if wanted.sum { size_of::<Sum>() } else { 0 }
             + if wanted.min { 8 } else { 0 }
             + if wanted.max { 8 } else { 0 }
-            + if wanted.last { size_of::<Last>() } else { 0 }
+            + if wanted.last { size_of::<LastSample>() } else { 0 }
     }
 
-    fn new(pages: &'a TimePages, asked: &'a Asked<'_>, wanted: CellColumn) -> Self {
-        let Asked { kind, selection, slots, .. } = *asked;
+    fn new(pages: &'a TimePages, context: &'a QueryContext<'_>, wanted: CellColumn) -> Self {
+        let QueryContext { kind, selection, slots, .. } = *context;
         let n = |wanted: bool| if wanted { slots.len() } else { 0 };
         Self {
             pages,
@@ -88,7 +93,10 @@ impl<'a> Numbers<'a> {
             sums: vec![Sum::default(); n(wanted.sum)],
             min: vec![f64::INFINITY; n(wanted.min)],
             max: vec![f64::NEG_INFINITY; n(wanted.max)],
-            last: vec![Last { time: i64::MIN, series: 0, rank: 0, value: 0.0 }; n(wanted.last)],
+            last: vec![
+                LastSample { time: i64::MIN, series: 0, rank: 0, value: 0.0 };
+                n(wanted.last)
+            ],
         }
     }
 
@@ -114,7 +122,7 @@ impl<'a> Numbers<'a> {
         }
         self.add_extremes(slot, cell.min, cell.max);
         let NumberCell { last_time: time, last_series: series, last: value, .. } = *cell;
-        let last = Last { time, series, rank, value };
+        let last = LastSample { time, series, rank, value };
         self.offer_last(slot, last);
     }
 
@@ -127,7 +135,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    fn offer_last(&mut self, slot: usize, offered: Last) {
+    fn offer_last(&mut self, slot: usize, offered: LastSample) {
         if let Some(last) = self.last.get_mut(slot)
             && (offered.time, offered.series, offered.rank) >= (last.time, last.series, last.rank)
         {
@@ -135,7 +143,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Adds values of one series that fall into one bucket.
+    /// Adds values of one series in one bucket.
     fn add_floats(&mut self, slot: usize, values: &[f64]) {
         if let Some(count) = self.counts.get_mut(slot) {
             *count += values.len() as u64;
@@ -149,7 +157,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Adds decimals of one series that fall into one bucket.
+    /// Adds decimals of one series in one bucket.
     fn add_integers(&mut self, slot: usize, integers: &[i64], scale: u8) {
         if let Some(count) = self.counts.get_mut(slot) {
             *count += integers.len() as u64;
@@ -168,12 +176,12 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Adds points of one series, cutting them at the ends of buckets.
-    fn add_series(&mut self, series: u32, group: u32, times: Times<'_>, rows: Rows<'_>) {
+    /// Adds samples of one series, split at the bucket boundaries.
+    fn add_series(&mut self, series: u32, group: u32, times: Times<'_>, rows: ValueRows<'_>) {
         let (mut at, end) = (rows.first, rows.first + rows.values.len());
         while at < end {
-            let bucket = self.slots.bucket(times.at(at), rows.grain);
-            let stop = self.slots.stop_of(bucket, rows.grain);
+            let bucket = self.slots.bucket(times.at(at), rows.cell_width);
+            let stop = self.slots.stop_of(bucket, rows.cell_width);
             let stop = times.lower_bound_from(at, stop).clamp(at + 1, end);
             let slot = self.slots.slot(group, bucket);
             let (from, to) = (at - rows.first, stop - rows.first);
@@ -193,19 +201,19 @@ impl<'a> Numbers<'a> {
                 && let Some(value) = value
             {
                 let (time, rank) = (times.at(stop - 1), RANK_OF_SAMPLES);
-                self.offer_last(slot, Last { time, series, rank, value });
+                self.offer_last(slot, LastSample { time, series, rank, value });
             }
             at = stop;
         }
     }
 }
 
-/// Rows of a series: the first is at `first` of its times.
+/// Values of a series; the first one has the time with index `first`.
 #[derive(Clone, Copy)]
-struct Rows<'v> {
+struct ValueRows<'v> {
     first: usize,
     values: Values<'v>,
-    grain: Option<Interval>,
+    cell_width: Option<Interval>,
 }
 
 #[derive(Clone, Copy)]
@@ -234,86 +242,88 @@ fn extremes(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(*v), hi.max(*v)))
 }
 
-impl Accumulator for Numbers<'_> {
-    fn points(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work> {
+impl Accumulator for NumberAccumulator<'_> {
+    fn points(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
         let (_, mut points) =
             PointBlock::open(block.key, bytes, |at, page| self.pages.find(at, page))?;
-        let mut work = Work::default();
+        let mut read = RowsRead::default();
         for (index, series) in selected(points.series(), self.selection) {
             let group = group_of(self.selection, series);
             points.read(index, part.range.start.0, part.range.end.0, |piece| {
                 let Piece { page, rows, times, first } = piece;
-                work.points += rows.len() as u64;
-                let rows = Rows { first, values: values_of(page, rows), grain: part.grain };
+                read.points += rows.len() as u64;
+                let rows =
+                    ValueRows { first, values: values_of(page, rows), cell_width: part.cell_width };
                 self.add_series(series, group, times, rows);
             })?;
         }
-        Ok(work)
+        Ok(read)
     }
 
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work> {
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
         let (_, mut cells) = CellBlock::open(block.key, bytes)?;
-        let mut work = Work::default();
+        let mut read = RowsRead::default();
         let wanted = CellColumn { count: true, ..self.wanted };
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
             let (from, to) = (part.range.start.0, part.range.end.0);
             cells.read(index, from, to, wanted, |start, cell| {
-                work.cells += 1;
-                let slot = self.slots.slot(group, self.slots.bucket(start, part.grain));
+                read.cells += 1;
+                let slot = self.slots.slot(group, self.slots.bucket(start, part.cell_width));
                 self.add_cell(slot, cell, block.order.0);
             })?;
         }
-        Ok(work)
+        Ok(read)
     }
 
-    fn head_cells(&mut self, _: &CellRun, _: Part) -> Result<Work> {
-        Err(CodecError::new("cells in the head of a metric that is kept in points").into())
+    fn head_cells(&mut self, _: &CellRun, _: Part) -> Result<RowsRead> {
+        Err(CodecError::new("the head has cells of a gauge or counter").into())
     }
 
-    fn run(&mut self, run: &Run, part: Part) -> Result<Work> {
-        let mut work = Work::default();
+    fn run(&mut self, run: &Run, part: Part) -> Result<RowsRead> {
+        let mut read = RowsRead::default();
         let mut values = Vec::new();
         for (index, series) in selected(run.series(), self.selection) {
             let rows = run.rows(index).within(part.range.start.0, part.range.end.0);
             values.clear();
             values.extend(rows.values.iter().map(|bits| f64::from_bits(*bits)));
-            work.points += values.len() as u64;
+            read.points += values.len() as u64;
             let group = group_of(self.selection, series);
             let values = Values::Floats(&values);
-            let rows_of = Rows { first: 0, values, grain: part.grain };
+            let rows_of = ValueRows { first: 0, values, cell_width: part.cell_width };
             self.add_series(series, group, Times::List(rows.times), rows_of);
         }
-        Ok(work)
+        Ok(read)
     }
 
-    fn settled(&mut self, settled: &mut Settled<'_>) -> Result<Work> {
+    fn overlapping(&mut self, overlapping: &mut OverlappingSources<'_>) -> Result<RowsRead> {
         let mut sources = Vec::new();
-        for (info, bytes) in &settled.blocks {
+        for (info, bytes) in &overlapping.blocks {
             let open = PointBlock::open(info.key, bytes, |at, page| self.pages.find(at, page))?;
             sources.push(Source::Block(Box::new(open.1)));
         }
-        sources.extend(settled.runs.iter().map(|run| Source::Run(std::sync::Arc::clone(run))));
-        let mut work = Work::default();
-        let Part { range, grain } = settled.part;
+        sources.extend(overlapping.runs.iter().map(|run| Source::Run(std::sync::Arc::clone(run))));
+        let mut read = RowsRead::default();
+        let Part { range, cell_width } = overlapping.part;
         let range = (range.start.0, range.end.0);
-        let (share, shares) = (settled.share, settled.shares);
-        let part;
+        let (share, shares) = (overlapping.share, overlapping.shares);
+        let own_series;
         let wanted = if shares > 1 {
-            let mine = self.selection.series.iter().enumerate();
-            part = mine.filter(|(i, _)| *i as u32 % shares == share).map(|(_, s)| s).collect();
-            &part
+            let indexed = self.selection.series.iter().enumerate();
+            own_series =
+                indexed.filter(|(i, _)| *i as u32 % shares == share).map(|(_, s)| s).collect();
+            &own_series
         } else {
             &self.selection.series
         };
         merge_scan(&mut sources, self.kind, Some(wanted), range, |series, times, values| {
-            work.points += values.len() as u64;
+            read.points += values.len() as u64;
             let group = group_of(self.selection, series.0);
-            let rows = Rows { first: 0, values: Values::Floats(values), grain };
+            let rows = ValueRows { first: 0, values: Values::Floats(values), cell_width };
             self.add_series(series.0, group, Times::List(times), rows);
             Ok(())
         })?;
-        Ok(work)
+        Ok(read)
     }
 
     fn merge(&mut self, other: Self) {
@@ -327,7 +337,7 @@ impl Accumulator for Numbers<'_> {
     }
 }
 
-/// The index and id of every selected series of an ascending list.
+/// Returns the index and the id of every selected series in an ascending list.
 pub(super) fn selected(series: &[u32], selection: &Selection) -> Vec<(usize, u32)> {
     let mut found = Vec::new();
     each_wanted(series, Some(&selection.series), |index, id| found.push((index, id)));

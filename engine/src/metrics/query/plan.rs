@@ -1,4 +1,4 @@
-//! Which blocks answer which part of a range, and about how many rows that is.
+//! The query plan: the blocks to read for each part of the range, and the estimated number of rows.
 
 use std::sync::Arc;
 
@@ -8,51 +8,51 @@ use super::super::head::{CellRun, Run};
 use super::super::registry::Selection;
 use super::super::resolution::{Neighbours, stretches};
 use super::super::view::MetricView;
-use super::grain::{Grains, Part};
+use super::grain::{Part, ReadRange};
 use crate::metrics::Metrics;
 use crate::model::{MetricType, TimeRange};
 
-/// A piece of work that can be done by itself.
+/// A unit of work that can run independently.
 #[derive(Debug)]
 pub(super) enum Task {
-    /// Points of one block.
+    /// Samples of one block.
     Points { block: BlockInfo, part: Part },
     /// Cells of one block.
     Cells { block: BlockInfo, part: Part },
-    /// Points of a run of the head, of which none replaces another.
+    /// Samples of a run of the head, none of which replaces another.
     Run { run: Arc<Run>, part: Part },
     /// Cells of the head.
     HeadCells { cells: Arc<CellRun>, part: Part },
-    /// Gauge points from several places, later ones replacing earlier ones. Blocks in the order of writing,
-    /// then runs; one share of `shares` of the series.
-    Settled { blocks: Vec<BlockInfo>, runs: Vec<Arc<Run>>, part: Part, share: u32, shares: u32 },
+    /// Gauge samples from several sources, of which later ones replace earlier ones: blocks in the
+    /// order of writing, then runs. Reads one of `shares` shares of the series.
+    Overlapping { blocks: Vec<BlockInfo>, runs: Vec<Arc<Run>>, part: Part, share: u32, shares: u32 },
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) tasks: Vec<Task>,
-    /// Points and cells that will be read, about.
+    /// The estimated number of samples and cells to read.
     pub(super) rows: u64,
-    /// Blocks in the range that cannot be read.
+    /// The number of blocks in the range that are quarantined.
     pub(super) quarantined: u64,
 }
 
-/// Series are shared out to several tasks when they have more points than this.
-const SETTLED_ROWS_PER_TASK: u64 = 200_000;
+/// The number of overlapping rows above which their series are divided among several tasks.
+const OVERLAPPING_ROWS_PER_TASK: u64 = 200_000;
 
 struct Planner<'a> {
     kind: MetricType,
-    grains: &'a Grains,
-    /// Selected series per series of the metric, to guess rows.
+    read_range: &'a ReadRange,
+    /// The estimated ratio of selected series to series in a block, to estimate rows.
     share: f64,
     threads: u32,
     runs: &'a [Arc<Run>],
     plan: Plan,
 }
 
-/// A unit and the tiers that can answer for it, finest first.
-struct ReadableUnit {
-    unit: CompactedSet,
+/// A compacted block set and the tiers that can be read, finest first.
+struct ReadableSet {
+    set: CompactedSet,
     tiers: Vec<Tier>,
 }
 
@@ -61,130 +61,138 @@ pub(super) fn plan(
     clusters: Vec<Cluster>,
     kind: MetricType,
     selection: &Selection,
-    grains: &Grains,
+    read_range: &ReadRange,
     metrics: &Metrics,
 ) -> Plan {
     let most = clusters.iter().flat_map(Cluster::blocks).map(|b| b.series).max().unwrap_or(1);
     let mut planner = Planner {
         kind,
-        grains,
+        read_range,
         share: (selection.series.len() as f64 / f64::from(most.max(1))).min(1.0),
         threads: metrics.options().threads as u32,
         runs: &view.runs,
         plan: Plan::default(),
     };
-    let wanted = |block: &BlockInfo| {
-        !block.extent().intersect(grains.range).is_empty()
+    let is_selected = |block: &BlockInfo| {
+        !block.extent().intersect(read_range.range).is_empty()
             && selection.series.range_cardinality(block.first_series..=block.last_series) > 0
     };
     let is_quarantined = |block: &BlockInfo| metrics.is_quarantined(&block.key);
-    let mut settled = Vec::new();
+    let mut planned = Vec::new();
     for cluster in clusters {
-        // Tiers and stretches are decided before blocks of other series are left out.
-        let (finest, units) = (Tier::finest(kind), cluster.units.iter());
-        let stretches = stretches(cluster.window, finest, units, Neighbours::Join);
-        let mut readable = |block: &BlockInfo| {
-            let bad = is_quarantined(block);
-            planner.plan.quarantined += u64::from(bad && wanted(block));
-            !bad && wanted(block)
+        // Tiers and stretches must be determined before blocks without selected series are left
+        // out.
+        let (finest, sets) = (Tier::finest(kind), cluster.units.iter());
+        let stretches = stretches(cluster.window, finest, sets, Neighbours::Join);
+        let mut is_readable = |block: &BlockInfo| {
+            let quarantined = is_quarantined(block);
+            planner.plan.quarantined += u64::from(quarantined && is_selected(block));
+            !quarantined && is_selected(block)
         };
         let mut loose = cluster.loose;
-        loose.retain(&mut readable);
-        let readable_unit = |mut unit: CompactedSet| {
-            let (tiers, base) = (unit.tiers(), unit.base());
-            let whole = |t: &Tier| *t == base || !unit.of_tier(*t).any(is_quarantined);
-            let tiers: Vec<Tier> = tiers.into_iter().filter(whole).collect();
-            unit.blocks.retain(|b| tiers.contains(&b.key.tier) && readable(b));
-            ReadableUnit { unit, tiers }
+        loose.retain(&mut is_readable);
+        let readable_set = |mut set: CompactedSet| {
+            let (tiers, base) = (set.tiers(), set.base());
+            let is_complete = |t: &Tier| *t == base || !set.of_tier(*t).any(is_quarantined);
+            let tiers: Vec<Tier> = tiers.into_iter().filter(is_complete).collect();
+            set.blocks.retain(|b| tiers.contains(&b.key.tier) && is_readable(b));
+            ReadableSet { set, tiers }
         };
-        let units: Vec<ReadableUnit> = cluster.units.into_iter().map(readable_unit).collect();
+        let sets: Vec<ReadableSet> = cluster.units.into_iter().map(readable_set).collect();
         for stretch in stretches {
             let part = planner.part(stretch.window);
-            if !part.range.is_empty() && planner.stretch(part, &units, &loose) {
-                settled.push(part.range);
+            if !part.range.is_empty() && planner.plan_stretch(part, &sets, &loose) {
+                planned.push(part.range);
             }
         }
     }
-    planner.head(&settled);
-    planner.head_cells(&view.cells);
+    planner.plan_head(&planned);
+    planner.plan_head_cells(&view.cells);
     planner.plan
 }
 
 impl Planner<'_> {
-    /// The part of the range in a window that is known equally finely.
+    /// Returns the part of the range in a window of one resolution.
     fn part(&self, window: TimeRange) -> Part {
-        let range = window.intersect(self.grains.range);
-        Part { range, grain: self.grains.at(range.start) }
+        let range = window.intersect(self.read_range.range);
+        Part { range, cell_width: self.read_range.at(range.start) }
     }
 
-    /// Plans the blocks of a stretch. Answers whether the head's points of it went with them.
-    fn stretch(&mut self, part: Part, units: &[ReadableUnit], loose: &[BlockInfo]) -> bool {
-        let meets = |range: TimeRange| !range.intersect(part.range).is_empty();
-        let units = || units.iter().filter(|u| meets(u.unit.window));
-        let has_samples = |u: &&ReadableUnit| u.tiers.contains(&Tier::Raw);
+    /// Plans the blocks of a stretch. Returns whether the samples of the head in it were planned
+    /// too.
+    fn plan_stretch(&mut self, part: Part, sets: &[ReadableSet], loose: &[BlockInfo]) -> bool {
+        let overlaps = |range: TimeRange| !range.intersect(part.range).is_empty();
+        let sets = || sets.iter().filter(|u| overlaps(u.set.window));
+        let has_samples = |u: &&ReadableSet| u.tiers.contains(&Tier::Raw);
         if self.kind == MetricType::Gauge {
-            let of_units = units().filter(has_samples).flat_map(|u| &u.unit.blocks);
-            let samples: Vec<&BlockInfo> = of_units.chain(loose).collect();
-            let touched = self.runs.iter().any(|run| run.touches(part.range));
-            // What one seal or one merge wrote has been settled when it was written.
+            let in_sets = sets().filter(has_samples).flat_map(|u| &u.set.blocks);
+            let samples: Vec<&BlockInfo> = in_sets.chain(loose).collect();
+            let in_head = self.runs.iter().any(|run| run.touches(part.range));
+            // One seal or compaction already left out replaced samples when it wrote its blocks.
             let mut writers = samples.iter().map(|b| (b.order, b.unit));
             let first = writers.next();
-            if touched || writers.any(|writer| Some(writer) != first) {
-                self.settled(samples, part);
-                units().filter(|u| !has_samples(u)).for_each(|u| self.unit(u, part));
+            if in_head || writers.any(|writer| Some(writer) != first) {
+                self.plan_overlapping(samples, part);
+                sets().filter(|u| !has_samples(u)).for_each(|u| self.plan_set(u, part));
                 return true;
             }
         }
-        units().for_each(|unit| self.unit(unit, part));
-        loose.iter().for_each(|block| self.block(*block, part));
+        sets().for_each(|set| self.plan_set(set, part));
+        loose.iter().for_each(|block| self.plan_block(*block, part));
         false
     }
 
-    fn settled(&mut self, blocks: Vec<&BlockInfo>, part: Part) {
-        let meets = |b: &&&BlockInfo| !b.extent().intersect(part.range).is_empty();
-        let samples = blocks.iter().filter(|b| b.key.tier == Tier::Raw).filter(meets);
+    fn plan_overlapping(&mut self, blocks: Vec<&BlockInfo>, part: Part) {
+        let overlaps = |b: &&&BlockInfo| !b.extent().intersect(part.range).is_empty();
+        let samples = blocks.iter().filter(|b| b.key.tier == Tier::Raw).filter(overlaps);
         let mut blocks: Vec<BlockInfo> = samples.map(|b| **b).collect();
         blocks.sort_by_key(|b| (b.order, b.key));
         let runs: Vec<Arc<Run>> =
             self.runs.iter().filter(|r| r.touches(part.range)).map(Arc::clone).collect();
         let rows: u64 = blocks.iter().map(|b| self.rows_of(b, part.range)).sum::<u64>()
             + runs.iter().map(|r| r.len() as u64).sum::<u64>();
-        self.push_settled(blocks, runs, part, rows);
+        self.push_overlapping(blocks, runs, part, rows);
     }
 
-    fn push_settled(&mut self, blocks: Vec<BlockInfo>, runs: Vec<Arc<Run>>, part: Part, rows: u64) {
+    fn push_overlapping(
+        &mut self,
+        blocks: Vec<BlockInfo>,
+        runs: Vec<Arc<Run>>,
+        part: Part,
+        rows: u64,
+    ) {
         if blocks.is_empty() && runs.is_empty() {
             return;
         }
         self.plan.rows += rows;
-        let shares = (rows / SETTLED_ROWS_PER_TASK + 1).min(u64::from(self.threads)) as u32;
+        let shares = (rows / OVERLAPPING_ROWS_PER_TASK + 1).min(u64::from(self.threads)) as u32;
         for share in 0..shares {
             let (blocks, runs) = (blocks.clone(), runs.clone());
-            self.plan.tasks.push(Task::Settled { blocks, runs, part, share, shares });
+            self.plan.tasks.push(Task::Overlapping { blocks, runs, part, share, shares });
         }
     }
 
-    /// Whole cells from the coarsest tier that fits, the edges from finer ones.
-    fn unit(&mut self, ReadableUnit { unit, tiers }: &ReadableUnit, part: Part) {
-        let range = unit.window.intersect(part.range);
-        let interval = self.grains.interval;
+    /// Plans whole cells from the coarsest tier that fits, and partial buckets from finer tiers.
+    fn plan_set(&mut self, ReadableSet { set, tiers }: &ReadableSet, part: Part) {
+        let range = set.window.intersect(part.range);
+        let interval = self.read_range.interval;
         let fits = |tier: &&Tier| tier.width().is_none_or(|w| interval.is_multiple_of(w));
         let mut usable: Vec<Tier> = tiers.iter().filter(fits).copied().collect();
         if usable.is_empty() {
-            // Everything as fine as the question has expired: the finest that is left answers.
+            // All tiers that fit the interval have expired: the finest remaining tier is read.
             usable.extend(tiers.first());
         }
         usable.reverse();
         let mut pieces = Vec::new();
         cover(range, &usable, &mut pieces);
         for (tier, piece) in pieces {
-            for block in unit.of_tier(tier) {
-                self.block(*block, part.within(piece));
+            for block in set.of_tier(tier) {
+                self.plan_block(*block, part.within(piece));
             }
         }
     }
 
-    fn block(&mut self, block: BlockInfo, part: Part) {
+    fn plan_block(&mut self, block: BlockInfo, part: Part) {
         if block.extent().intersect(part.range).is_empty() {
             return;
         }
@@ -201,18 +209,19 @@ impl Planner<'_> {
         (f64::from(block.rows) * part * self.share).ceil() as u64
     }
 
-    /// Plans the points of the head but those of gauges in `settled`, which went with blocks.
-    fn head(&mut self, settled: &[TimeRange]) {
+    /// Plans the samples of the head, except those of gauges in the ranges `planned`, which were
+    /// planned with the blocks.
+    fn plan_head(&mut self, planned: &[TimeRange]) {
         if self.kind == MetricType::Gauge {
-            // Where there are cells, the points of the head went with them.
-            for range in gaps(self.grains.range, settled) {
-                let part = Part { range, grain: None };
+            // In the coarse parts, the samples of the head were planned with the blocks.
+            for range in gaps(self.read_range.range, planned) {
+                let part = Part { range, cell_width: None };
                 let (runs, rows) = self.runs_of(part);
-                self.push_settled(Vec::new(), runs, part, rows);
+                self.push_overlapping(Vec::new(), runs, part, rows);
             }
             return;
         }
-        for part in self.grains.parts() {
+        for part in self.read_range.parts() {
             let (runs, rows) = self.runs_of(part);
             self.plan.rows += rows;
             self.plan.tasks.extend(runs.into_iter().map(|run| Task::Run { run, part }));
@@ -226,16 +235,16 @@ impl Planner<'_> {
         (runs, rows)
     }
 
-    fn head_cells(&mut self, cells: &[Arc<CellRun>]) {
+    fn plan_head_cells(&mut self, cells: &[Arc<CellRun>]) {
         self.plan.rows += cells.iter().map(|cells| cells.len() as u64).sum::<u64>();
-        for part in self.grains.parts() {
+        for part in self.read_range.parts() {
             let task = |cells: &Arc<CellRun>| Task::HeadCells { cells: Arc::clone(cells), part };
             self.plan.tasks.extend(cells.iter().map(task));
         }
     }
 }
 
-/// What of a range lies between `taken`, which are in the order of time.
+/// Returns the parts of a range outside of `taken`, which is in time order.
 fn gaps(range: TimeRange, taken: &[TimeRange]) -> Vec<TimeRange> {
     let mut gaps = Vec::new();
     let mut from = range.start;
@@ -248,7 +257,7 @@ fn gaps(range: TimeRange, taken: &[TimeRange]) -> Vec<TimeRange> {
     gaps
 }
 
-/// Splits `range` over tiers, given coarsest first. The last tier takes what the others leave.
+/// Splits `range` among `tiers`, given coarsest first. The last tier gets what the others leave.
 fn cover(range: TimeRange, tiers: &[Tier], parts: &mut Vec<(Tier, TimeRange)>) {
     let Some((tier, finer)) = tiers.split_first() else { return };
     if range.is_empty() {
@@ -272,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_cells_are_coarse_and_edges_fine() {
+    fn whole_cells_use_coarse_tiers_and_edges_fine_ones() {
         let minute = 60_000;
         let mut parts = Vec::new();
         let tiers = [Tier::Hour, Tier::FiveMinutes, Tier::Raw];
@@ -286,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_the_range_without_overlap() {
+    fn parts_cover_the_range_without_overlap() {
         for (start, end) in [(0, 1), (13, 9_999_999), (3_600_000, 7_200_000), (299_999, 300_001)] {
             let mut parts = Vec::new();
             cover(

@@ -1,4 +1,5 @@
-//! Doing the tasks of a plan on the pool: workers take one after the other, each into its own accumulator.
+//! Executes the tasks of a plan on the thread pool: each worker takes one task after the other into
+//! its own accumulator.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,31 +15,31 @@ use crate::metrics::block::{BlockInfo, BlockKey};
 use crate::metrics::head::{CellRun, Run};
 use crate::model::QueryStats;
 
-/// What tasks are added up in.
+/// The aggregation state of a worker.
 pub(super) trait Accumulator: Send {
-    /// Adds points of a block that replace no others.
-    fn points(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work>;
+    /// Adds samples of a block, none of which replaces another.
+    fn points(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead>;
     /// Adds cells of a block.
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work>;
-    /// Adds points of a run that replace no others.
-    fn run(&mut self, run: &Run, part: Part) -> Result<Work>;
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead>;
+    /// Adds samples of a run, none of which replaces another.
+    fn run(&mut self, run: &Run, part: Part) -> Result<RowsRead>;
     /// Adds cells of the head.
-    fn head_cells(&mut self, cells: &CellRun, part: Part) -> Result<Work>;
-    /// Adds points that may replace each other.
-    fn settled(&mut self, settled: &mut Settled<'_>) -> Result<Work>;
-    /// Adds what another worker has.
+    fn head_cells(&mut self, cells: &CellRun, part: Part) -> Result<RowsRead>;
+    /// Adds samples from several sources, of which later ones replace earlier ones.
+    fn overlapping(&mut self, overlapping: &mut OverlappingSources<'_>) -> Result<RowsRead>;
+    /// Merges the state of another worker.
     fn merge(&mut self, other: Self);
 }
 
-/// Rows that a task read.
+/// The number of rows that a task has read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Work {
+pub(super) struct RowsRead {
     pub(super) points: u64,
     pub(super) cells: u64,
 }
 
-/// The sources of a [`Task::Settled`] and which part of it is wanted.
-pub(super) struct Settled<'a> {
+/// The sources of a [`Task::Overlapping`], and the share of the series to read.
+pub(super) struct OverlappingSources<'a> {
     pub(super) blocks: Vec<(BlockInfo, &'a [u8])>,
     pub(super) runs: &'a [std::sync::Arc<Run>],
     pub(super) part: Part,
@@ -46,7 +47,8 @@ pub(super) struct Settled<'a> {
     pub(super) shares: u32,
 }
 
-/// Does all tasks, as long as anybody waits for the answer. `workers` accumulators are made at most.
+/// Executes all tasks, until the client no longer waits for the result, with at most `workers`
+/// accumulators.
 pub(super) fn run<A: Accumulator>(
     metrics: &Metrics,
     (plan, asking): (&Plan, &Asking),
@@ -59,12 +61,12 @@ pub(super) fn run<A: Accumulator>(
         let mut accumulator = new();
         while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             asking.check()?;
-            let done = one(metrics, task, &mut accumulator)?;
+            let read = run_task(metrics, task, &mut accumulator)?;
             let mut stats = stats.lock();
-            stats.points += done.points;
-            stats.cells += done.cells;
-            stats.blocks += done.blocks;
-            stats.quarantined += done.quarantined;
+            stats.points += read.points;
+            stats.cells += read.cells;
+            stats.blocks += read.blocks;
+            stats.quarantined += read.quarantined;
         }
         Ok(accumulator)
     };
@@ -83,15 +85,15 @@ pub(super) fn run<A: Accumulator>(
     Ok((merged, stats.into_inner()))
 }
 
-fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<QueryStats> {
+fn run_task(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<QueryStats> {
     match task {
         Task::Run { run, part } => {
-            let work = into.run(run, *part)?;
-            Ok(QueryStats { points: work.points, cells: work.cells, ..QueryStats::default() })
+            let read = into.run(run, *part)?;
+            Ok(QueryStats { points: read.points, cells: read.cells, ..QueryStats::default() })
         }
         Task::HeadCells { cells, part } => {
-            let work = into.head_cells(cells, *part)?;
-            Ok(QueryStats { points: work.points, cells: work.cells, ..QueryStats::default() })
+            let read = into.head_cells(cells, *part)?;
+            Ok(QueryStats { points: read.points, cells: read.cells, ..QueryStats::default() })
         }
         Task::Points { block, part } => {
             with_block(metrics, block, |bytes| into.points(block, bytes, *part))
@@ -99,37 +101,40 @@ fn one(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<Qu
         Task::Cells { block, part } => {
             with_block(metrics, block, |bytes| into.cells(block, bytes, *part))
         }
-        Task::Settled { blocks, runs, part, share, shares } => {
-            let mut settled = QueryStats::default();
+        Task::Overlapping { blocks, runs, part, share, shares } => {
+            let mut stats = QueryStats::default();
             let mut pinned = Vec::with_capacity(blocks.len());
             for block in blocks {
                 match metrics.read_block(&block.key) {
                     Ok(bytes) => pinned.push((*block, bytes)),
-                    Err(error) => quarantine(metrics, &block.key, error, &mut settled)?,
+                    Err(error) => quarantine(metrics, &block.key, error, &mut stats)?,
                 }
             }
             let blocks = pinned.iter().map(|(info, bytes)| (*info, &**bytes)).collect();
             let (part, share, shares) = (*part, *share, *shares);
-            let mut sources = Settled { blocks, runs, part, share, shares };
-            // Blocks are opened before anything is added, so a damaged one can be left out and the rest done.
-            while let Some((key, error)) = first_damaged(metrics, &mut sources) {
-                quarantine(metrics, &key, error, &mut settled)?;
+            let mut sources = OverlappingSources { blocks, runs, part, share, shares };
+            // Blocks are opened before anything is added, so that corrupt ones can be left out.
+            while let Some((key, error)) = take_first_corrupt(metrics, &mut sources) {
+                quarantine(metrics, &key, error, &mut stats)?;
             }
-            let work = into.settled(&mut sources)?;
-            settled.points += work.points;
-            settled.blocks += sources.blocks.len() as u64;
-            Ok(settled)
+            let read = into.overlapping(&mut sources)?;
+            stats.points += read.points;
+            stats.blocks += sources.blocks.len() as u64;
+            Ok(stats)
         }
     }
 }
 
-/// Takes the first block out that is damaged, or whose times are.
-fn first_damaged(metrics: &Metrics, sources: &mut Settled<'_>) -> Option<(BlockKey, Error)> {
-    let damaged = sources.blocks.iter().enumerate().find_map(|(i, (info, bytes))| {
+/// Removes and returns the first block that is corrupt, or refers to a corrupt time page.
+fn take_first_corrupt(
+    metrics: &Metrics,
+    sources: &mut OverlappingSources<'_>,
+) -> Option<(BlockKey, Error)> {
+    let corrupt = sources.blocks.iter().enumerate().find_map(|(i, (info, bytes))| {
         let error = metrics.check_block(info, bytes).err()?;
         Some((i, info.key, error))
     });
-    damaged.map(|(i, key, error)| {
+    corrupt.map(|(i, key, error)| {
         sources.blocks.remove(i);
         (key, error)
     })
@@ -138,12 +143,12 @@ fn first_damaged(metrics: &Metrics, sources: &mut Settled<'_>) -> Option<(BlockK
 fn with_block(
     metrics: &Metrics,
     block: &BlockInfo,
-    read: impl FnOnce(&[u8]) -> Result<Work>,
+    read: impl FnOnce(&[u8]) -> Result<RowsRead>,
 ) -> Result<QueryStats> {
     let mut stats = QueryStats::default();
     let outcome = metrics.read_block(&block.key).and_then(|bytes| {
-        let work = read(&bytes)?;
-        Ok(QueryStats { points: work.points, cells: work.cells, blocks: 1, ..stats })
+        let rows = read(&bytes)?;
+        Ok(QueryStats { points: rows.points, cells: rows.cells, blocks: 1, ..stats })
     });
     match outcome {
         Ok(stats) => Ok(stats),
@@ -151,7 +156,7 @@ fn with_block(
     }
 }
 
-/// Sets a damaged block aside; any other failure is the answer.
+/// Quarantines a corrupt block; returns any other error.
 fn quarantine(
     metrics: &Metrics,
     key: &BlockKey,

@@ -1,11 +1,11 @@
-//! Accumulating distributions and sets: one sketch per group and bucket that holds anything.
+//! Aggregation of distributions and sets: one sketch per group and bucket that is not empty.
 
-use super::answer::{self, Asked};
+use super::answer::{self, QueryContext};
 use super::ask::group_of;
 use super::grain::Part;
 use super::numbers::selected;
 use super::plan::Plan;
-use super::run::{Accumulator, Settled, Work, run};
+use super::run::{Accumulator, OverlappingSources, RowsRead, run};
 use super::slots::Slots;
 use crate::asking::Asking;
 use crate::codec::CodecError;
@@ -17,13 +17,13 @@ use crate::metrics::registry::Selection;
 use crate::model::{Aggregation, Interval, QueryResult, TimestampMs};
 use crate::sketch::{Cardinality, Distribution};
 
-/// Answers for a distribution.
+/// Executes the query of a distribution.
 pub(super) fn distributions(
     metrics: &Metrics,
     plan: &Plan,
-    asked: &Asked<'_>,
+    context: &QueryContext<'_>,
 ) -> Result<QueryResult> {
-    answer::<Distribution>(metrics, plan, asked, |sketch, aggregation| {
+    query_sketches::<Distribution>(metrics, plan, context, |sketch, aggregation| {
         let value = match aggregation {
             Aggregation::Avg => sketch.avg(),
             Aggregation::Min => sketch.min(),
@@ -36,42 +36,46 @@ pub(super) fn distributions(
     })
 }
 
-/// Answers for a set.
-pub(super) fn sets(metrics: &Metrics, plan: &Plan, asked: &Asked<'_>) -> Result<QueryResult> {
-    answer::<Cardinality>(metrics, plan, asked, |sketch, _| sketch.count() as f64)
-}
-
-fn answer<S: CellSketch>(
+/// Executes the query of a set.
+pub(super) fn sets(
     metrics: &Metrics,
     plan: &Plan,
-    asked: &Asked<'_>,
+    context: &QueryContext<'_>,
+) -> Result<QueryResult> {
+    query_sketches::<Cardinality>(metrics, plan, context, |sketch, _| sketch.count() as f64)
+}
+
+fn query_sketches<S: CellSketch>(
+    metrics: &Metrics,
+    plan: &Plan,
+    context: &QueryContext<'_>,
     value: impl Fn(&S, Aggregation) -> f64,
 ) -> Result<QueryResult> {
-    let workers = asked.workers(size_of::<Option<S>>(), metrics.options())?;
-    let new = || Sketches::<S>::new(asked);
-    let (sketches, stats) = run(metrics, (plan, asked.asking), workers, new)?;
-    Ok(answer::assemble(asked, stats, |group, bucket| {
-        let sketch = sketches.slots_of.get(asked.slots.slot(group, bucket))?.as_ref()?;
-        Some(asked.query.aggregations.iter().map(|a| value(sketch, *a)).collect())
+    let workers = context.workers(size_of::<Option<S>>(), metrics.options())?;
+    let new = || SketchAccumulator::<S>::new(context);
+    let (sketches, stats) = run(metrics, (plan, context.asking), workers, new)?;
+    Ok(answer::assemble(context, stats, |group, bucket| {
+        let sketch = sketches.slots_of.get(context.slots.slot(group, bucket))?.as_ref()?;
+        Some(context.query.aggregations.iter().map(|a| value(sketch, *a)).collect())
     }))
 }
 
-struct Sketches<'a, S> {
+struct SketchAccumulator<'a, S> {
     selection: &'a Selection,
     asking: &'a Asking,
     slots: Slots,
     slots_of: Vec<Option<S>>,
-    /// Bytes that sketches grew by since memory was taken for them.
+    /// The growth of sketches in bytes for which no memory was taken yet.
     grown: usize,
 }
 
-impl<'a, S: CellSketch> Sketches<'a, S> {
-    fn new(asked: &'a Asked<'a>) -> Self {
-        let Asked { selection, slots, asking, .. } = *asked;
+impl<'a, S: CellSketch> SketchAccumulator<'a, S> {
+    fn new(context: &'a QueryContext<'a>) -> Self {
+        let QueryContext { selection, slots, asking, .. } = *context;
         Self { selection, asking, slots, slots_of: vec![None; slots.len()], grown: 0 }
     }
 
-    /// Changes the sketch of a time and counts what it grows by.
+    /// Applies `add` to the sketch of a group and time, and records its growth in memory.
     fn change<T>(
         &mut self,
         group: u32,
@@ -79,7 +83,7 @@ impl<'a, S: CellSketch> Sketches<'a, S> {
         part: Part,
         add: impl FnOnce(&mut S) -> T,
     ) -> Option<T> {
-        let slot = self.slots.slot(group, self.slots.bucket(time, part.grain));
+        let slot = self.slots.slot(group, self.slots.bucket(time, part.cell_width));
         let sketch = self.slots_of.get_mut(slot)?.get_or_insert_default();
         let before = sketch.bytes();
         let added = add(sketch);
@@ -87,70 +91,70 @@ impl<'a, S: CellSketch> Sketches<'a, S> {
         Some(added)
     }
 
-    /// Takes the memory of what sketches grew by.
-    fn settle_growth(&mut self) -> Result<()> {
+    /// Takes query memory for the growth of sketches.
+    fn take_growth(&mut self) -> Result<()> {
         self.asking.take(std::mem::take(&mut self.grown))
     }
 }
 
-impl<S: CellSketch> Accumulator for Sketches<'_, S> {
-    fn points(&mut self, _: &BlockInfo, _: &[u8], _: Part) -> Result<Work> {
-        Err(CodecError::new("a block of points of a metric that is kept in cells").into())
+impl<S: CellSketch> Accumulator for SketchAccumulator<'_, S> {
+    fn points(&mut self, _: &BlockInfo, _: &[u8], _: Part) -> Result<RowsRead> {
+        Err(CodecError::new("a distribution or set has a block of samples").into())
     }
 
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<Work> {
+    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
         let (_, mut cells) = SketchBlock::<S>::open(block.key, bytes)?;
-        let mut work = Work::default();
+        let mut read = RowsRead::default();
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
             cells.read(index, part.range.start.0, part.range.end.0, |start, cell| {
-                work.cells += 1;
+                read.cells += 1;
                 self.change(group, start, part, |sketch| sketch.merge(cell));
             })?;
-            self.settle_growth()?;
+            self.take_growth()?;
         }
-        Ok(work)
+        Ok(read)
     }
 
-    fn run(&mut self, run: &Run, part: Part) -> Result<Work> {
-        let mut work = Work::default();
+    fn run(&mut self, run: &Run, part: Part) -> Result<RowsRead> {
+        let mut read = RowsRead::default();
         for (index, series) in selected(run.series(), self.selection) {
             let group = group_of(self.selection, series);
             let rows = run.rows(index).within(part.range.start.0, part.range.end.0);
-            work.points += rows.times.len() as u64;
+            read.points += rows.times.len() as u64;
             for (time, bits) in rows.times.iter().zip(rows.values) {
-                // The bucket that the cell of the point will be in, once it is one.
+                // Assigned by minute, as the cell that the sample becomes part of will be.
                 let minute = TimestampMs(*time).floor_to(Interval::MINUTE).0;
                 self.change(group, minute, part, |sketch| sketch.add_bits(*bits));
             }
-            self.settle_growth()?;
+            self.take_growth()?;
         }
-        Ok(work)
+        Ok(read)
     }
 
-    fn head_cells(&mut self, cells: &CellRun, part: Part) -> Result<Work> {
-        let mut work = Work::default();
+    fn head_cells(&mut self, cells: &CellRun, part: Part) -> Result<RowsRead> {
+        let mut read = RowsRead::default();
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
             for (start, cell) in cells.cells(index, part.range.start.0, part.range.end.0) {
-                work.cells += 1;
+                read.cells += 1;
                 let merged = self.change(group, start, part, |sketch| sketch.merge_counted(cell));
                 merged.unwrap_or(Ok(()))?;
             }
-            self.settle_growth()?;
+            self.take_growth()?;
         }
-        Ok(work)
+        Ok(read)
     }
 
-    fn settled(&mut self, _: &mut Settled<'_>) -> Result<Work> {
-        Err(CodecError::new("values of a distribution or set never replace each other").into())
+    fn overlapping(&mut self, _: &mut OverlappingSources<'_>) -> Result<RowsRead> {
+        Err(CodecError::new("samples of a distribution or set do not replace each other").into())
     }
 
     fn merge(&mut self, other: Self) {
-        for (mine, theirs) in self.slots_of.iter_mut().zip(other.slots_of) {
-            match (mine.as_mut(), theirs) {
-                (Some(mine), Some(theirs)) => mine.merge(&theirs),
-                (None, Some(theirs)) => *mine = Some(theirs),
+        for (ours, theirs) in self.slots_of.iter_mut().zip(other.slots_of) {
+            match (ours.as_mut(), theirs) {
+                (Some(ours), Some(theirs)) => ours.merge(&theirs),
+                (None, Some(theirs)) => *ours = Some(theirs),
                 (_, None) => {}
             }
         }

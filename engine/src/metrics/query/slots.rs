@@ -1,11 +1,11 @@
-//! Where in an accumulator the numbers of a group and bucket are.
+//! The positions of groups and buckets in an accumulator.
 
 use crate::model::{Interval, TimeRange, TimestampMs};
 
-/// The slots of an accumulator: every group has one per bucket.
+/// The slots of an accumulator: one per group and bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slots {
-    /// The start of the first bucket.
+    /// The start of the first bucket, in milliseconds.
     pub(super) first: i64,
     pub(super) width: i64,
     pub(super) buckets: usize,
@@ -28,18 +28,19 @@ impl Slots {
         self.buckets * self.groups
     }
 
-    /// The bucket of an instant inside the range, or of its cell.
+    /// Returns the bucket of a time in the range: that of the start of its cell when `cell_width`
+    /// is set.
     #[inline]
-    pub(super) fn bucket(&self, time: i64, grain: Option<Interval>) -> usize {
-        let time = grain.map_or(time, |grain| TimestampMs(time).floor_to(grain).0);
+    pub(super) fn bucket(&self, time: i64, cell_width: Option<Interval>) -> usize {
+        let time = cell_width.map_or(time, |width| TimestampMs(time).floor_to(width).0);
         ((time - self.first) / self.width) as usize
     }
 
-    /// The first instant after those of a bucket.
+    /// Returns the end of the times that belong to a bucket.
     #[inline]
-    pub(super) fn stop_of(&self, bucket: usize, grain: Option<Interval>) -> i64 {
+    pub(super) fn stop_of(&self, bucket: usize, cell_width: Option<Interval>) -> i64 {
         let end = self.end_of(bucket);
-        grain.map_or(end, |grain| TimestampMs(end).ceil_to(grain).0)
+        cell_width.map_or(end, |width| TimestampMs(end).ceil_to(width).0)
     }
 
     pub(super) fn end_of(&self, bucket: usize) -> i64 {

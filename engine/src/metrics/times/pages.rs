@@ -341,8 +341,8 @@ mod tests {
             for metric in METRICS {
                 let series = batch.series(metric, MetricType::Gauge, &[("host", host)]).unwrap();
                 for i in hour * 360..(hour + 2) * 360 {
-                    let late = i * i % if host == "a" { 97 } else { 89 };
-                    let time = TimestampMs(START + i * 10_000 + late);
+                    let jitter = i * i % if host == "a" { 97 } else { 89 };
+                    let time = TimestampMs(START + i * 10_000 + jitter);
                     batch.number(MetricType::Gauge, series, time, (i % 7) as f64);
                 }
             }
