@@ -1,5 +1,5 @@
-//! What metrics and events share: the way of a write from the log into the heads, and the seal that moves both heads to disk
-//! together with the position of the log that they stand for.
+//! The write path shared by metrics and events: applies log records to the heads, and seals both
+//! heads to disk together with their position in the log.
 
 mod alarm;
 mod receipts;

@@ -1,4 +1,5 @@
-//! Receipts that are in the log and not on disk yet. They count as new data does, and go to disk with the next seal.
+//! Receipts that are in the log and not on disk yet. They count towards the memory of new data and
+//! are written to disk by the next seal.
 
 use std::sync::Arc;
 
@@ -6,13 +7,13 @@ use hashbrown::HashMap;
 
 use crate::documents::Receipt;
 
-/// Bytes of a receipt beside its answer, with its place in the map, about.
+/// Approximate bytes of a receipt besides its response, including its entry in the map.
 const RECEIPT_BYTES: usize = 2 * size_of::<(u128, Receipt)>();
 
 /// Receipts by their ids.
 pub(crate) type ReceiptMap = HashMap<u128, Receipt>;
 
-/// Receipts, active and being sealed.
+/// The active receipts and those being sealed.
 #[derive(Debug, Default)]
 pub(super) struct Receipts {
     active: ReceiptMap,
@@ -23,7 +24,7 @@ pub(super) struct Receipts {
 impl Receipts {
     pub(super) fn insert(&mut self, receipt: Receipt) {
         self.active_bytes += RECEIPT_BYTES + receipt.answer.len();
-        // An id may be used again after its receipt has expired.
+        // An id may be reused after its receipt has expired.
         if let Some(earlier) = self.active.insert(receipt.id, receipt) {
             self.active_bytes -= RECEIPT_BYTES + earlier.answer.len();
         }
@@ -33,19 +34,19 @@ impl Receipts {
         self.active.get(&id).or_else(|| self.sealing.get(&id))
     }
 
-    /// Bytes of those that are not being sealed.
+    /// Returns the bytes of the active receipts.
     pub(super) fn active_bytes(&self) -> usize {
         self.active_bytes
     }
 
-    /// Sets the active ones aside, to be sealed. Those that were set aside before must be sealed.
+    /// Freezes the active receipts, to be sealed. The previously frozen ones must have been sealed.
     pub(super) fn freeze(&mut self) -> Arc<ReceiptMap> {
         self.active_bytes = 0;
         self.sealing = Arc::new(std::mem::take(&mut self.active));
         Arc::clone(&self.sealing)
     }
 
-    /// Those that were set aside are on disk.
+    /// Drops the frozen receipts, which are on disk.
     pub(super) fn sealed(&mut self) {
         self.sealing = Arc::default();
     }
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_is_found_until_it_is_on_disk_and_counts_until_it_is_set_aside() {
+    fn a_receipt_is_found_until_it_is_on_disk_and_counts_until_it_is_frozen() {
         let mut receipts = Receipts::default();
         receipts.insert(receipt(1, &[0; 100]));
         receipts.insert(receipt(1, &[0; 40]));

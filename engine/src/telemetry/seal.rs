@@ -1,4 +1,5 @@
-//! One seal: the heads of a position in the log become blocks, and the log before it is not needed any more.
+//! Sealing: the heads as of a position in the log become blocks, after which the log up to that
+//! position is no longer needed.
 
 use std::sync::Arc;
 
@@ -10,19 +11,19 @@ use crate::metrics::FrozenMetrics;
 use crate::model::Lsn;
 use crate::storage::{Batch, Keyspace, Store, Sync};
 
-/// The last record of the log that is in blocks: u64, little-endian.
+/// Key of the last log record that is in blocks: u64, little-endian.
 const SEALED_KEY: &[u8] = b"sealed";
 
-/// What a seal moved.
+/// The result of a seal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SealReport {
-    /// Points that went from memory to blocks.
+    /// The number of points written to blocks.
     pub points: u64,
-    /// Events that went from memory to blocks.
+    /// The number of events written to blocks.
     pub events: u64,
-    /// Blocks that they became.
+    /// The number of blocks written.
     pub blocks: u64,
-    /// Bytes of the blocks.
+    /// The bytes of the blocks.
     pub bytes: u64,
 }
 
@@ -35,29 +36,30 @@ impl std::ops::AddAssign for SealReport {
     }
 }
 
-/// Everything that the log holds up to a position and the disk does not: what a seal has to write.
+/// The frozen state of a seal: everything that the log contains up to a position and the disk does
+/// not.
 #[derive(Debug)]
-pub(crate) struct Frozen {
+pub(crate) struct FrozenTelemetry {
     boundary: Lsn,
     metrics: FrozenMetrics,
     events: FrozenEvents,
     receipts: Arc<ReceiptMap>,
 }
 
-/// The last record of the log that is in the blocks of a store.
+/// Reads the last log record that is in the blocks of a store.
 pub(crate) fn sealed(store: &Store) -> Result<Lsn> {
     store.number(SEALED_KEY).map(|number| Lsn(number.unwrap_or(0)))
 }
 
 impl Telemetry {
-    /// Sets everything aside that came before the record after `boundary`. To be called between those two
-    /// records. Nothing happens while what was set aside before is not sealed.
+    /// Freezes everything up to the record `boundary`. Must be called before the next record is
+    /// applied. Does nothing while previously frozen state has not been sealed.
     pub(crate) fn freeze(&self, boundary: Lsn) {
         let mut frozen = self.frozen.lock();
         if frozen.is_some() {
             return;
         }
-        *frozen = Some(Arc::new(Frozen {
+        *frozen = Some(Arc::new(FrozenTelemetry {
             boundary,
             metrics: self.metrics.freeze(),
             events: self.events.freeze(),
@@ -65,13 +67,13 @@ impl Telemetry {
         }));
     }
 
-    /// Whether something is set aside and not sealed yet.
+    /// Reports whether frozen state has not been sealed yet.
     pub(crate) fn is_frozen(&self) -> bool {
         self.frozen.lock().is_some()
     }
 
-    /// Writes what was set aside. Answers the position up to which the log is not needed any more. After a
-    /// failure it stays set aside.
+    /// Seals the frozen state. Returns the position up to which the log is no longer needed, `None`
+    /// when nothing is frozen. After a failure the state stays frozen.
     pub(crate) fn seal_frozen(&self) -> Result<Option<(Lsn, SealReport)>> {
         let Some(frozen) = self.frozen.lock().clone() else { return Ok(None) };
         let report = self.write_frozen(&frozen)?;
@@ -79,7 +81,7 @@ impl Telemetry {
         Ok(Some((frozen.boundary, report)))
     }
 
-    fn write_frozen(&self, frozen: &Frozen) -> Result<SealReport> {
+    fn write_frozen(&self, frozen: &FrozenTelemetry) -> Result<SealReport> {
         let mut batch = Batch::new();
         let metrics = self.metrics.stage_seal(&frozen.metrics, frozen.boundary, &mut batch)?;
         let events = self.events.stage_seal(&frozen.events, &mut batch)?;
@@ -92,7 +94,8 @@ impl Telemetry {
         frozen.receipts.values().for_each(|receipt| receipt.stage(&mut batch));
         batch.put(Keyspace::Meta, SEALED_KEY, frozen.boundary.0.to_le_bytes().to_vec());
         self.store.write(batch, Sync::Yes)?;
-        // Nothing fails from here on: what was set aside is on disk, and would be stored twice if it was sealed again.
+        // Infallible from here on: the frozen state is on disk and would be stored twice if it were
+        // sealed again.
         self.events.sealed(events);
         self.metrics.sealed(&frozen.metrics, metrics);
         self.receipts.lock().sealed();

@@ -1,4 +1,5 @@
-//! The log's way into the registry and the heads.
+//! The sink of the write-ahead log: applies durable records to the registry and the heads, and
+//! admits writes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +12,14 @@ use crate::log::{Admission, Applied, Definitions, Sink};
 use crate::model::Lsn;
 use crate::telemetry::{Alarm, Part};
 
-/// How long a writer waits for a seal to make room before it is told to come back.
-const ROOM_WAIT: Duration = Duration::from_secs(10);
+/// How long a write waits for a seal to free memory before it is refused as overloaded.
+const SEAL_WAIT: Duration = Duration::from_secs(10);
 
-/// What durable records go into.
+/// The [`Sink`] that applies durable records.
 pub(crate) struct HeadSink {
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) alarm: Arc<Alarm>,
-    /// What knows of the room on the disk, some of which must stay free.
+    /// Measures the free disk space, some of which must be kept free.
     pub(crate) ballast: Ballast,
 }
 
@@ -28,7 +29,7 @@ impl HeadSink {
         let free = self.ballast.disk_free(least)?;
         if free < least {
             return Err(Error::Unavailable(format!(
-                "the disk has {free} bytes free, {least} are kept; free some space"
+                "the disk has {free} bytes free, but {least} must stay free; free some space"
             )));
         }
         Ok(())
@@ -48,18 +49,20 @@ impl Sink for HeadSink {
         if !self.telemetry.is_full() {
             return Ok(Admission::Go);
         }
-        // The other half of the memory is free once what was set aside before is sealed.
-        let room = self.alarm.wait_for_room(ROOM_WAIT, || !self.telemetry.is_frozen());
-        room.map_err(|reason| match reason {
+        // The other half of the memory becomes available once the frozen state is sealed.
+        let outcome = self.alarm.wait_for_room(SEAL_WAIT, || !self.telemetry.is_frozen());
+        outcome.map_err(|reason| match reason {
             Some(failure) => Error::Unavailable(failure),
-            None => Error::Overloaded("memory for new data is full until a seal is done".into()),
+            None => Error::Overloaded(
+                "memory for new data is full until the next seal completes".into(),
+            ),
         })?;
         self.alarm.ask_for_seal();
         Ok(Admission::AfterRotation)
     }
 
     fn rotated(&mut self, boundary: Lsn) {
-        // Between two records: nothing is applied while the heads are set aside.
+        // Called between two records, so nothing is applied while the heads are frozen.
         self.telemetry.freeze(boundary);
     }
 
@@ -92,7 +95,7 @@ impl Sink for HeadSink {
     }
 
     fn doubtful(&mut self) {
-        // The heads still hold those records: as blocks they are synced by the database.
+        // The heads still contain those records: a seal writes them to the database with a sync.
         self.alarm.ask_for_seal();
     }
 

@@ -1,11 +1,11 @@
-//! Metrics and events side by side, and what belongs to both.
+//! The metric and event stores of one engine, and the state that belongs to both.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use super::receipts::Receipts;
-use super::seal::Frozen;
+use super::seal::FrozenTelemetry;
 use crate::documents::Receipt;
 use crate::error::Result;
 use crate::events::Events;
@@ -15,7 +15,7 @@ use crate::model::{Lsn, TimestampMs};
 use crate::options::Options;
 use crate::storage::{KeyRange, Keyspace, Store};
 
-/// All telemetry of one engine.
+/// The telemetry of one engine.
 #[derive(Debug)]
 pub(crate) struct Telemetry {
     pub(super) store: Arc<Store>,
@@ -24,8 +24,8 @@ pub(crate) struct Telemetry {
     pub(super) options: Options,
     /// Receipts that are in the log and not on disk yet.
     pub(super) receipts: Mutex<Receipts>,
-    /// What was taken from the heads and is not in blocks yet; kept when a seal fails.
-    pub(super) frozen: Mutex<Option<Arc<Frozen>>>,
+    /// State frozen for a seal that is not in blocks yet; kept when a seal fails.
+    pub(super) frozen: Mutex<Option<Arc<FrozenTelemetry>>>,
 }
 
 impl Telemetry {
@@ -47,7 +47,7 @@ impl Telemetry {
         &self.options
     }
 
-    /// Does what a record in the log says.
+    /// Applies a log record.
     pub(crate) fn apply(&self, applied: Applied) {
         match applied {
             Applied::Write(written) => {
@@ -62,7 +62,7 @@ impl Telemetry {
         }
     }
 
-    /// Whether the active heads hold as much as they may.
+    /// Reports whether the active heads have reached their memory limit.
     pub(crate) fn is_full(&self) -> bool {
         let bytes = self.metrics.view().head_size().active_bytes
             + self.events.active_bytes()
@@ -70,9 +70,9 @@ impl Telemetry {
         bytes >= self.options.head_bytes || self.events.is_full()
     }
 
-    /// Does again what a record of the log says, whose definitions are known, and makes room when the heads are full. A write
-    /// that the log holds a second time, told by its receipt, is not done: logs of earlier versions may hold one that was
-    /// answered with an error beside its repetition.
+    /// Applies a replayed record, whose definitions have been restored, and seals if the heads are
+    /// full. A write whose receipt is already in force is skipped: logs of earlier versions may
+    /// contain a write that was answered with an error and its successful retry.
     pub(crate) fn replay(&self, lsn: Lsn, record: Record) -> Result<()> {
         let Record { points, events, dropped, receipt, .. } = record;
         for metric in dropped {
@@ -89,13 +89,14 @@ impl Telemetry {
         Ok(())
     }
 
-    /// Whether the write with this receipt has been replayed or sealed before. What cannot be read is not known.
+    /// Reports whether the write with this receipt has been replayed or sealed before. A receipt
+    /// that cannot be read counts as unknown.
     fn is_repeated(&self, receipt: &Receipt) -> bool {
         let earlier = self.receipt_in_force(receipt).ok().flatten();
         earlier.is_some_and(|earlier| earlier.fingerprint == receipt.fingerprint)
     }
 
-    /// The receipt with the same id that was in force when this one was issued.
+    /// Returns the receipt with the same id that was in force when this one was issued.
     pub(super) fn receipt_in_force(&self, receipt: &Receipt) -> Result<Option<Receipt>> {
         let unsealed = self.receipts.lock().get(receipt.id).cloned();
         let earlier = match unsealed {
@@ -105,13 +106,13 @@ impl Telemetry {
         Ok(earlier.filter(|earlier| earlier.is_in_force_for(receipt)))
     }
 
-    /// Writes memtables out and rewrites tables without what was deleted.
+    /// Flushes memtables and compacts all tables, which removes deleted data.
     pub(crate) fn settle_disk(&self) -> Result<()> {
         self.store.flush()?;
         Keyspace::ALL.into_iter().try_for_each(|k| self.store.compact(k, &KeyRange::all()))
     }
 
-    /// The receipt of a write that is not on disk yet, if it has not expired.
+    /// Returns the receipt of a write that is not on disk yet, unless it has expired.
     pub(crate) fn unsealed_receipt(&self, id: u128, now: TimestampMs) -> Option<Receipt> {
         let receipts = self.receipts.lock();
         receipts.get(id).filter(|receipt| !receipt.is_expired(now)).cloned()

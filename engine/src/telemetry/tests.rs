@@ -1,4 +1,4 @@
-//! A write that is repeated counts once, whatever the log holds of it.
+//! A repeated write counts once, whatever the log contains of it.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -34,7 +34,7 @@ fn receipt(id: u128, fingerprint: u64, issued: TimestampMs) -> Option<Receipt> {
     Some(Receipt { id, fingerprint, answer: b"done".to_vec(), expires_at })
 }
 
-/// Counts one in a series and adds an event. Answers the id of the event.
+/// Adds 1 to a counter series and writes an event. Returns the id of the event.
 fn write(engine: &Engine, series: &str, receipt: Option<Receipt>) -> Result<EventId> {
     let mut points = engine.batch();
     let id = points.series("count", MetricType::Counter, &[("of", series)]).unwrap();
@@ -43,13 +43,13 @@ fn write(engine: &Engine, series: &str, receipt: Option<Receipt>) -> Result<Even
     let event =
         NewEvent { name: series, time: NOW, user: None, value: None, tags: &[], properties: None };
     let event = events.push(&event).unwrap();
-    let (tell, told) = mpsc::sync_channel(1);
+    let (done, outcome) = mpsc::sync_channel(1);
     let write = Write { points: points.finish(), events: Some(events), receipt };
-    engine.submit(write, move |outcome| tell.send(outcome).unwrap());
-    told.recv().unwrap().map(|_| event)
+    engine.submit(write, move |outcome| done.send(outcome).unwrap());
+    outcome.recv().unwrap().map(|_| event)
 }
 
-/// What was counted of each series, and the ids of the events, the newest first.
+/// Returns the sum of each series and the ids of the events, newest first.
 fn stored(engine: &Engine) -> (Vec<(String, f64)>, Vec<EventId>) {
     let range = TimeRange::new(NOW.0 - NOW.0 % 60_000, NOW.0 + 60_000);
     let query = MetricQuery::of_all("count", range, Interval::HOUR, &[Aggregation::Sum]).by("of");
@@ -69,12 +69,12 @@ fn counts(counts: &[(&str, f64)]) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn a_write_that_could_be_neither_synced_nor_undone_counts_once_when_it_is_repeated() {
+fn a_write_that_could_be_neither_synced_nor_undone_counts_once_when_repeated() {
     let dir = tempfile::tempdir().unwrap();
     let (ops, faults) = failing();
     let (engine, _) = open(dir.path(), ops);
     let before = write(&engine, "before", None).unwrap();
-    // Of a new series, with a receipt and without one.
+    // A new series, with a receipt and without one.
     let mut acknowledged = vec![before];
     for receipt in [receipt(7, 1, NOW), None] {
         faults.fail_syncs(1);
@@ -99,7 +99,7 @@ fn a_write_that_could_be_neither_synced_nor_undone_counts_once_when_it_is_repeat
 }
 
 #[test]
-fn a_receipt_is_claimed_once_before_and_after_it_is_sealed() {
+fn a_receipt_can_be_claimed_once_before_and_after_its_seal() {
     let dir = tempfile::tempdir().unwrap();
     let (engine, clock) = open(dir.path(), FileOps::system());
     write(&engine, "x", receipt(7, 1, NOW)).unwrap();
@@ -111,7 +111,7 @@ fn a_receipt_is_claimed_once_before_and_after_it_is_sealed() {
         engine.seal().unwrap();
     }
     assert_eq!(stored(&engine).0, counts(&[("x", 1.0)]));
-    // It may be used anew when it has expired, and counts then, through a replay too.
+    // The id can be reused once the receipt has expired and then counts, after a replay too.
     clock.set(TimestampMs(NOW.0 + RECEIPT_KEPT_MS_MIN));
     write(&engine, "x", receipt(7, 1, clock.now())).unwrap();
     clock.set(TimestampMs(NOW.0 + 2 * RECEIPT_KEPT_MS_MIN));
@@ -123,7 +123,7 @@ fn a_receipt_is_claimed_once_before_and_after_it_is_sealed() {
 }
 
 #[test]
-fn a_replay_takes_a_record_that_is_there_twice_once() {
+fn a_replay_applies_a_duplicate_record_once() {
     for is_sealed_between in [false, true] {
         let dir = tempfile::tempdir().unwrap();
         let (engine, _) = open(dir.path(), FileOps::system());
