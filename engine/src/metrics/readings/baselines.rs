@@ -1,15 +1,15 @@
-//! The last readings of all series, and the increases that new ones come to.
+//! The last cumulative value of every series, and the increases computed from new samples.
 
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
 use super::buckets::Counts;
-use super::counter::{CounterTotal, increase};
+use super::counter::{LastCounter, increase};
 use super::pages::{Page, Pages};
 use super::rows::ChangedBaselines;
-use super::rule::{Verdict, judge};
-use super::values::{Known, distribution};
+use super::rule::{SampleKind, classify};
+use super::values::{HistogramStats, distribution};
 use crate::metrics::head::NewCell;
 use crate::model::{
     Columns, CounterReadings, Histogram, HistogramReading, Readings, SeriesId, Temporality,
@@ -17,39 +17,40 @@ use crate::model::{
 };
 use crate::sketch::{Distribution, ExactSum};
 
-/// What a last histogram costs besides its counts: itself, and the counters of those who share it.
-const HISTOGRAM_BYTES: usize = size_of::<HistogramTotal>() + 2 * size_of::<usize>();
+/// Bytes of a last histogram besides its counts: the value and the reference counts of its `Arc`.
+const HISTOGRAM_BYTES: usize = size_of::<LastHistogram>() + 2 * size_of::<usize>();
 
-/// What readings are compared with.
+/// The last cumulative value of every series, which new samples are compared with.
 #[derive(Debug, Default)]
 pub(crate) struct Baselines {
-    counters: Pages<CounterTotal>,
-    histograms: Pages<Arc<HistogramTotal>>,
+    counters: Pages<LastCounter>,
+    histograms: Pages<Arc<LastHistogram>>,
     histogram_bytes: usize,
-    /// The bounds that were seen last.
+    /// The bounds of the most recent histogram with explicit bounds, shared between histograms.
     bounds: Arc<[f64]>,
 }
 
-/// The last reading of a histogram.
+/// The last cumulative value of a histogram and its time.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct HistogramTotal {
+pub(super) struct LastHistogram {
     pub(super) time: TimestampMs,
     pub(super) sum: Option<f64>,
     pub(super) counts: Counts,
 }
 
-/// What readings come to besides points.
+/// The result of applying cumulative samples, apart from counter points.
 #[derive(Debug, Default)]
 pub(crate) struct Increases {
-    /// Values of histograms.
+    /// The increases of histograms, as cells.
     pub(crate) cells: Vec<NewCell>,
-    /// Readings that were no news.
+    /// The number of samples dropped because they were not newer than the last one.
     pub(crate) late: u64,
 }
 
 impl Baselines {
-    /// Compares readings with those before them and takes their place. Increases of counters are appended to `points`.
-    /// Readings of series that are not `known` are dropped.
+    /// Computes the increases of cumulative samples and records each sample as the last value of
+    /// its series. Increases of counters are appended to `points`. Samples of series that are not
+    /// `known` are dropped.
     pub(crate) fn compare(
         &mut self,
         readings: Readings,
@@ -71,18 +72,20 @@ impl Baselines {
         points: &mut Columns,
         increases: &mut Increases,
     ) {
-        for (series, time, total, begins) in readings.iter().filter(|(series, ..)| known(*series)) {
-            let before = self.counters.get(series).map(|before| (before.time, before.total));
-            let added = match judge(before, time, begins) {
-                Verdict::Late => {
+        for (series, time, value, start_time) in
+            readings.iter().filter(|(series, ..)| known(*series))
+        {
+            let previous = self.counters.get(series).map(|last| (last.time, last.value));
+            let added = match classify(previous, time, start_time) {
+                SampleKind::Late => {
                     increases.late += 1;
                     continue;
                 }
-                Verdict::Baseline => None,
-                Verdict::Whole => Some(total),
-                Verdict::Since(before) => Some(increase(before, total)),
+                SampleKind::Reference => None,
+                SampleKind::FromZero => Some(value),
+                SampleKind::Since(previous) => Some(increase(previous, value)),
             };
-            self.counters.set(series, CounterTotal { time, total });
+            self.counters.set(series, LastCounter { time, value });
             if let Some(added) = added {
                 points.push(series, time, added.to_bits());
             }
@@ -91,65 +94,66 @@ impl Baselines {
 
     fn compare_histogram(&mut self, reading: HistogramReading, increases: &mut Increases) {
         let HistogramReading { series, time, temporality, histogram } = reading;
-        let (sum, whole) = (histogram.sum(), Known::of(&histogram));
-        let verdict = match temporality {
-            Temporality::Delta => Verdict::Whole,
-            Temporality::Cumulative(begins) => {
-                let before = self.histograms.get(series);
-                judge(before.map(|before| (before.time, Arc::clone(before))), time, begins)
+        let (sum, stats) = (histogram.sum(), HistogramStats::of(&histogram));
+        let kind = match temporality {
+            Temporality::Delta => SampleKind::FromZero,
+            Temporality::Cumulative(start_time) => {
+                let previous = self.histograms.get(series);
+                classify(previous.map(|last| (last.time, Arc::clone(last))), time, start_time)
             }
         };
         let counts = Counts::new(histogram.into_buckets(), &mut self.bounds);
-        let cell = match verdict {
-            Verdict::Late => {
+        let cell = match kind {
+            SampleKind::Late => {
                 increases.late += 1;
                 return;
             }
-            Verdict::Baseline => Distribution::default(),
-            Verdict::Whole => distribution(&counts, &whole),
-            Verdict::Since(before) => match counts.since(&before.counts) {
-                Some(more) => distribution(&more, &Known::between(before.sum, sum)),
-                None => distribution(&counts, &whole),
+            SampleKind::Reference => Distribution::default(),
+            SampleKind::FromZero => distribution(&counts, &stats),
+            SampleKind::Since(previous) => match counts.since(&previous.counts) {
+                Some(delta) => distribution(&delta, &HistogramStats::between(previous.sum, sum)),
+                None => distribution(&counts, &stats),
             },
         };
         if temporality != Temporality::Delta {
-            self.set_histogram(series, HistogramTotal { time, sum, counts });
+            self.set_histogram(series, LastHistogram { time, sum, counts });
         }
         if cell.count() > 0 {
             increases.cells.push(NewCell { series, time, cell });
         }
     }
 
-    fn set_histogram(&mut self, series: SeriesId, total: HistogramTotal) {
-        self.histogram_bytes += total.bytes();
-        if let Some(before) = self.histograms.set(series, Arc::new(total)) {
-            self.histogram_bytes -= before.bytes();
+    fn set_histogram(&mut self, series: SeriesId, last: LastHistogram) {
+        self.histogram_bytes += last.bytes();
+        if let Some(previous) = self.histograms.set(series, Arc::new(last)) {
+            self.histogram_bytes -= previous.bytes();
         }
     }
 
-    /// All series that have a last reading, with its time; some of them twice.
+    /// Iterates over all series that have a last value, with its time. A series may occur twice.
     pub(crate) fn times(&self) -> impl Iterator<Item = (SeriesId, TimestampMs)> {
         let counters = self.counters.iter().map(|(series, last)| (series, last.time));
         counters.chain(self.histograms.iter().map(|(series, last)| (series, last.time)))
     }
 
-    /// The newest of the last readings of some series.
+    /// Returns the time of the newest last value of `series`, `None` if there is none.
     pub(crate) fn newest_of(&self, series: &RoaringBitmap) -> Option<TimestampMs> {
         let time = |series| {
-            let counter = self.counters.get(series).read().map(|last| last.time);
-            counter.max(self.histograms.get(series).read().map(|last| last.time))
+            let counter = self.counters.get(series).known().map(|last| last.time);
+            counter.max(self.histograms.get(series).known().map(|last| last.time))
         };
         series.iter().filter_map(|series| time(SeriesId(series))).max()
     }
 
-    /// Forgets series.
+    /// Removes the last values of series.
     pub(crate) fn forget(&mut self, series: &RoaringBitmap) {
         self.counters.forget(series, |_| ());
         let bytes = &mut self.histogram_bytes;
-        self.histograms.forget(series, |gone| *bytes -= gone.bytes());
+        self.histograms.forget(series, |removed| *bytes -= removed.bytes());
     }
 
-    /// Takes what changed since the last call, to be written with what was applied before.
+    /// Returns what changed since the previous call, to be written together with the records
+    /// applied before.
     pub(crate) fn freeze(&mut self) -> ChangedBaselines {
         ChangedBaselines {
             counters: self.counters.take_changed(),
@@ -157,44 +161,46 @@ impl Baselines {
         }
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
         self.counters.bytes() + self.histograms.bytes() + self.histogram_bytes
     }
 
-    pub(super) fn restore_counters(&mut self, number: u32, page: Page<CounterTotal>) {
+    pub(super) fn restore_counters(&mut self, number: u32, page: Page<LastCounter>) {
         self.counters.restore(number, page);
     }
 
-    pub(super) fn restore_histograms(&mut self, number: u32, page: Page<Arc<HistogramTotal>>) {
-        self.histogram_bytes += page.iter(number).map(|(_, total)| total.bytes()).sum::<usize>();
+    pub(super) fn restore_histograms(&mut self, number: u32, page: Page<Arc<LastHistogram>>) {
+        self.histogram_bytes += page.iter(number).map(|(_, last)| last.bytes()).sum::<usize>();
         self.histograms.restore(number, page);
     }
 
-    /// Takes note that a page of last readings is lost, of the series below `end`.
+    /// Records that a page was lost to damage: the series of the page below `end` have lost their
+    /// last value.
     pub(super) fn lose_counters(&mut self, number: u32, end: SeriesId) {
         self.counters.lose(number, end);
     }
 
-    /// [`Self::lose_counters`], of histograms.
+    /// Does what [`Self::lose_counters`] does, for histograms.
     pub(super) fn lose_histograms(&mut self, number: u32, end: SeriesId) {
         self.histograms.lose(number, end);
     }
 }
 
-impl HistogramTotal {
+impl LastHistogram {
     fn bytes(&self) -> usize {
         HISTOGRAM_BYTES + self.counts.bytes()
     }
 }
 
-impl Known {
+impl HistogramStats {
     fn of(histogram: &Histogram) -> Self {
         let sum = Self::between(Some(0.0), histogram.sum()).sum;
         Self { sum, min: histogram.min(), max: histogram.max() }
     }
 
-    /// What is known of the values between two sums. The extremes are those since the beginning.
+    /// Returns the statistics of the values between two cumulative sums. Extremes are unknown: a
+    /// cumulative histogram reports them since its start.
     fn between(before: Option<f64>, now: Option<f64>) -> Self {
         let sum = before.zip(now).map(|(before, now)| {
             let mut sum = ExactSum::default();

@@ -1,19 +1,21 @@
-//! The buckets of a histogram as they are kept and compared: those that hold values.
+//! The buckets of a histogram as they are stored and compared: empty exponential buckets are left
+//! out.
 
 use std::sync::Arc;
 
 use crate::model::{Buckets, Span};
 
-/// How far apart two ways to compute a bound may come out, as a part of it: far less than the finest bucket is wide.
+/// The relative rounding error allowed between two ways of computing a bound: far less than the
+/// width of the finest bucket.
 const BOUND_ROUNDING: f64 = 1e-9;
 
-/// How many values fell where.
+/// The bucket counts of a histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Counts {
     Explicit {
-        /// Shared with the series around, which mostly have the same.
+        /// Shared with neighbouring series, which mostly have the same bounds.
         bounds: Arc<[f64]>,
-        /// One more than the bounds.
+        /// One more than there are bounds.
         counts: Box<[u64]>,
     },
     Exponential(Exponential),
@@ -33,7 +35,8 @@ pub(super) struct Exponential {
 pub(super) type Side = Box<[(i32, u64)]>;
 
 impl Counts {
-    /// Takes buckets apart. Bounds that are the same as those of `near` are shared with it; else it becomes these.
+    /// Converts buckets. Bounds equal to those of `near` are shared with it; otherwise `near` is
+    /// set to the new bounds.
     pub(super) fn new(buckets: Buckets, near: &mut Arc<[f64]>) -> Self {
         match buckets {
             Buckets::Explicit { bounds, counts } => {
@@ -43,13 +46,14 @@ impl Counts {
                 Self::Explicit { bounds: Arc::clone(near), counts: counts.into() }
             }
             Buckets::Exponential { scale, zero_threshold, zero, positive, negative } => {
-                let (positive, negative) = (side(&positive), side(&negative));
+                let (positive, negative) =
+                    (nonempty_buckets(&positive), nonempty_buckets(&negative));
                 Self::Exponential(Exponential { scale, zero_threshold, zero, positive, negative })
             }
         }
     }
 
-    /// How many values there are, unless they are too many to be counted.
+    /// Returns the total count, `None` on overflow.
     pub(super) fn checked_total(&self) -> Option<u64> {
         let add = |sum: u64, n: &u64| sum.checked_add(*n);
         match self {
@@ -60,8 +64,8 @@ impl Counts {
         }
     }
 
-    /// What these have more than `before`, at the coarser scale of the two; none when they do not go on from there,
-    /// because a bucket has less or the bounds are others: the histogram began anew.
+    /// Returns the increase since `before`, at the coarser scale of the two. `None` after a counter
+    /// reset: a bucket has a lower count, or the bounds differ.
     pub(super) fn since(&self, before: &Self) -> Option<Self> {
         match (self, before) {
             (
@@ -82,7 +86,7 @@ impl Counts {
         }
     }
 
-    /// Bytes in memory besides the counts themselves; bounds are shared and left out.
+    /// Returns the bytes of the bucket arrays. Bounds are shared and not included.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Explicit { counts, .. } => size_of_val(&**counts),
@@ -93,7 +97,7 @@ impl Counts {
     }
 }
 
-fn side(span: &Span) -> Side {
+fn nonempty_buckets(span: &Span) -> Side {
     (span.offset..).zip(&span.counts).filter(|(_, n)| **n > 0).map(|(i, n)| (i, *n)).collect()
 }
 
@@ -104,13 +108,13 @@ impl Exponential {
         let before = before.at_scale(scale).with_threshold(now.zero_threshold)?;
         Some(Self {
             zero: now.zero.checked_sub(before.zero)?,
-            positive: less(&now.positive, &before.positive)?,
-            negative: less(&now.negative, &before.negative)?,
+            positive: subtract(&now.positive, &before.positive)?,
+            negative: subtract(&now.negative, &before.negative)?,
             ..now
         })
     }
 
-    /// The same values in buckets of this scale, which is not finer.
+    /// Converts the buckets to `scale`, which is not finer.
     fn at_scale(&self, scale: i32) -> Self {
         let halvings = (self.scale - scale).min(i32::BITS as i32 - 1);
         let fold = |side: &Side| {
@@ -127,7 +131,8 @@ impl Exponential {
         Self { scale, positive: fold(&self.positive), negative: fold(&self.negative), ..*self }
     }
 
-    /// The same values with a wider bucket of zero; none when it is narrower, or ends within a bucket that holds values.
+    /// Widens the zero bucket to `zero_threshold`. `None` if it would become narrower or would end
+    /// inside a bucket that contains values.
     fn with_threshold(self, zero_threshold: f64) -> Option<Self> {
         if zero_threshold == self.zero_threshold {
             return Some(self);
@@ -141,10 +146,10 @@ impl Exponential {
         let outside = |side: &Side| {
             let inside = side.iter().take_while(within).count();
             let (swallowed, rest) = side.split_at(inside);
-            let begins = |(index, _): &(i32, u64)| power(self.scale, f64::from(*index));
+            let lower_bound = |(index, _): &(i32, u64)| power(self.scale, f64::from(*index));
             let cut = rest
                 .first()
-                .map(begins)
+                .map(lower_bound)
                 .is_some_and(|b| b < zero_threshold * (1.0 - BOUND_ROUNDING));
             let zeros: u64 = swallowed.iter().map(|(_, n)| n).sum();
             (!cut).then(|| (zeros, Side::from(rest)))
@@ -156,13 +161,13 @@ impl Exponential {
     }
 }
 
-/// The bases of exponential buckets to the power of `exponent`.
+/// Returns the base of exponential buckets of a scale, raised to `exponent`.
 pub(super) fn power(scale: i32, exponent: f64) -> f64 {
     (exponent * f64::from(-scale).exp2()).exp2()
 }
 
-/// What `now` has more than `before`.
-fn less(now: &Side, before: &Side) -> Option<Side> {
+/// Subtracts `before` from `now`, bucket by bucket. `None` if a count would be negative.
+fn subtract(now: &Side, before: &Side) -> Option<Side> {
     let mut earlier = before.iter().peekable();
     let mut left = Vec::with_capacity(now.len());
     for (index, n) in now {
@@ -174,7 +179,7 @@ fn less(now: &Side, before: &Side) -> Option<Side> {
             left.push((*index, n));
         }
     }
-    // What is left over has no bucket any more.
+    // A remaining bucket of `before` is missing from `now`.
     earlier.next().is_none().then(|| left.into_boxed_slice())
 }
 
@@ -218,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn explicit_buckets_go_on_or_begin_anew() {
+    fn explicit_buckets_continue_or_reset() {
         let before = explicit(&[1.0, 2.0], &[1, 0, 5]);
         let since = |bounds: &[f64], counts: &[u64]| explicit(bounds, counts).since(&before);
         assert_eq!(since(&[1.0, 2.0], &[3, 0, 5]), Some(explicit(&[1.0, 2.0], &[2, 0, 0])));
@@ -228,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn exponential_buckets_go_on_or_begin_anew() {
+    fn exponential_buckets_continue_or_reset() {
         let before = exponential(1, 0.0, 2, &[(-3, 1), (4, 5)]);
         let since =
             |zero, positive: &[(i32, u64)]| exponential(1, 0.0, zero, positive).since(&before);
@@ -241,14 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_scale_is_folded_to_the_coarser() {
+    fn different_scales_are_compared_at_the_coarser_one() {
         let fine = |n| exponential(2, 0.0, 0, &[(-5, n), (-4, n), (3, n), (4, n)]);
         let coarse = |a, b, c| exponential(1, 0.0, 0, &[(-3, a), (-2, b), (1, c), (2, c)]);
         assert_eq!(coarse(2, 3, 4).since(&fine(1)), Some(coarse(1, 2, 3)));
         assert_eq!(coarse(2, 1, 4).since(&fine(2)), None);
         let at_once = exponential(-1, 0.0, 0, &[(-1, 5), (0, 4)]);
         assert_eq!(at_once.since(&fine(2)), Some(exponential(-1, 0.0, 0, &[(-1, 1)])));
-        // An agent that began anew with finer buckets and has not less in any is taken to go on.
+        // A reset to finer buckets cannot be detected if no bucket has a lower count.
         assert_eq!(
             fine(3).since(&coarse(1, 1, 2)),
             Some(exponential(1, 0.0, 0, &[(-3, 2), (-2, 2), (1, 1), (2, 1)]))
@@ -256,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wider_zero_swallows_buckets() {
+    fn a_wider_zero_bucket_absorbs_buckets() {
         // Buckets of scale 0: (1/8, 1/4] is -3.
         let before = exponential(0, 0.125, 1, &[(-3, 2), (0, 3)]);
         let since = |threshold, zero, positive: &[(i32, u64)]| {
@@ -274,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_added_is_what_came_since(
+        fn the_increase_is_what_was_added(
             before in prop::collection::btree_map(-2_000i32..2_000, 1u64..9, 0..30),
             added in prop::collection::btree_map(-2_000i32..2_000, 1u64..9, 0..30),
             (scale, coarser) in (-11i32..=20).prop_flat_map(|scale| (Just(scale), -11..=scale)),

@@ -1,17 +1,18 @@
-//! Counters: the last total of a series, and what a later one has more.
+//! Cumulative counters: the last value of a series and the increase to a later one.
 
 use crate::metrics::cell::units_value;
 use crate::model::TimestampMs;
 use crate::sketch::decimal_units_of;
 
-/// The last reading of a counter.
+/// The last cumulative value of a counter and its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CounterTotal {
+pub(super) struct LastCounter {
     pub(super) time: TimestampMs,
-    pub(super) total: f64,
+    pub(super) value: f64,
 }
 
-/// What came between two totals; all of `now` when it is the lower one, because the counter began anew.
+/// Returns the increase between two cumulative values: all of `now` after a counter reset (`now <
+/// before`). Finite for finite arguments.
 pub(super) fn increase(before: f64, now: f64) -> f64 {
     if now < before {
         return now;
@@ -20,16 +21,18 @@ pub(super) fn increase(before: f64, now: f64) -> f64 {
     if is_whole(now) && is_whole(before) {
         return difference.min(f64::MAX);
     }
-    // What people see of 0.3 after 0.1 is 0.2, and so it stays a short decimal, which sums exactly and packs well.
+    // The increase from 0.1 to 0.3 should be 0.2: a short decimal, which sums exactly and
+    // compresses well.
     match (decimal_units_of(now), decimal_units_of(before)) {
         (Some(now), Some(before)) => units_value(now - before),
         _ => difference.min(f64::MAX),
     }
 }
 
-/// Most totals are: of these the difference is right as it is.
-fn is_whole(total: f64) -> bool {
-    (total as i64) as f64 == total
+/// Reports whether a value is a whole number, as most cumulative values are: the difference of two
+/// needs no correction.
+fn is_whole(value: f64) -> bool {
+    (value as i64) as f64 == value
 }
 
 #[cfg(test)]
@@ -37,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn increases_of_decimals_are_decimals() {
+    fn increases_of_short_decimals_are_short_decimals() {
         assert_eq!(increase(0.1, 0.3), 0.2);
         assert_eq!(increase(1e15, 1e15 + 1.0), 1.0);
         assert_eq!(increase(7.25, 7.25), 0.0);
@@ -45,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_total_is_all_new() {
+    fn a_lower_value_is_a_reset() {
         assert_eq!(increase(10.0, 3.5), 3.5);
         assert_eq!(increase(10.0, 0.0), 0.0);
     }

@@ -1,4 +1,4 @@
-//! What the fuzz targets call: readings and pages from any bytes.
+//! Entry points of the fuzz targets: cumulative samples and stored pages from arbitrary bytes.
 
 use super::baselines::Baselines;
 use super::stored;
@@ -6,10 +6,10 @@ use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::Effort;
 use crate::model::{Columns, Readings, SeriesId};
 
-/// Series that the engine of the fuzzer has.
+/// The number of series known to the engine under fuzzing.
 const SERIES: u32 = 1 << 16;
 
-/// Compares readings with each other, and once more when all of them are known.
+/// Applies cumulative samples, and applies them again once all of them are known.
 pub(crate) fn compare(readings: Readings) {
     let mut baselines = Baselines::default();
     for again in [readings.clone(), readings] {
@@ -21,7 +21,7 @@ pub(crate) fn compare(readings: Readings) {
     }
 }
 
-/// Reads a page; what can be read is written in one way.
+/// Decodes a page. Encoding a decoded page must give bytes that decode and encode to themselves.
 pub(crate) fn read_page(counters: bool, payload: &[u8]) {
     let kind = if counters { FrameKind::CounterBaselines } else { FrameKind::HistogramBaselines };
     let mut row = Vec::new();
@@ -38,6 +38,6 @@ pub(crate) fn read_page(counters: bool, payload: &[u8]) {
         }
     };
     if let Ok(written) = again(&row) {
-        assert_eq!(again(&written), Ok(written), "a page comes back");
+        assert_eq!(again(&written), Ok(written), "a page round-trips");
     }
 }

@@ -1,15 +1,16 @@
-//! From totals to what was added: agents tell how far their counters and histograms have come, and what is kept is how much came
-//! between one reading and the next.
+//! Cumulative samples: converts the samples of cumulative counters and histograms to deltas, the
+//! increase between consecutive samples of a series.
 //!
 //! ```text
-//! reading ─▶ [rule]: late, first, reset or next? ─▶ [counter], [buckets]: less the one before ─▶ point, or cell of the minute
-//!                 ▲                                                                         └▶ the last reading of its series
-//!                 └── [baselines]: the last readings ◀── [pages]: neighbours side by side, copied on write ──▶ [rows] of [stored] pages
+//! sample ─▶ [rule]: late, first, reset, next? ─▶ [counter], [buckets] ─▶ point or minute cell
+//!              ▲                                          └▶ new last value of its series
+//!              └── [baselines]: last values ◀── [pages]: copy on write ──▶ [rows], by [stored]
 //! ```
 //!
-//! The log holds readings as they came, and they are compared where records are applied, in the order of the log: a replay comes
-//! to the same increases. The last readings at the position of a seal are written with its blocks, those of pages in which
-//! anything changed; so every reading counts once, however often the process is killed.
+//! The log contains the samples as received; deltas are computed when records are applied, in log
+//! order, so a replay yields the same deltas. A seal writes the last values as of its log position
+//! in the same batch as its blocks (only the pages that changed), so every sample counts exactly
+//! once even if the process is killed.
 
 mod baselines;
 mod buckets;

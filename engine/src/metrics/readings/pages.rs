@@ -1,24 +1,26 @@
-//! The last readings of all series: pages of neighbouring ids, without room for series that have none.
+//! The last cumulative values of all series, in pages of neighbouring ids. Series without one take
+//! no memory.
 //!
 //! ```text
 //! pages   0      1      2      3           series 256·p + i is in page p
 //!         │      ─      │      ─
 //!         ▼             ▼
-//!         present: 256 bits │ values, one for each bit that is set, in order
+//!         present: 256 bits │ values, one for each set bit, in order
 //! ```
 //!
-//! A page is shared with the seal that writes it and copied by the first change after that, so that setting a million last
-//! readings aside costs a few thousand counts. A series costs its value and a little: agents create their series together.
+//! A page is shared with the seal that writes it and copied by the first change after that, so
+//! freezing a million last values takes a few thousand reference counts. The overhead per series
+//! is small, because agents create their series together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
-use super::rule::Before;
+use super::rule::Previous;
 use crate::model::SeriesId;
 
-/// Series of a page.
+/// Series per page.
 pub(super) const PAGE_SERIES: u32 = 1 << PAGE_BITS;
 const PAGE_BITS: u32 = 8;
 const WORDS: usize = PAGE_SERIES as usize / u64::BITS as usize;
@@ -26,16 +28,16 @@ const WORDS: usize = PAGE_SERIES as usize / u64::BITS as usize;
 /// Values of series, by page.
 #[derive(Debug)]
 pub(super) struct Pages<T> {
-    /// Those that hold anything, and those that held something when they were last written.
+    /// Pages that contain values, and pages that did when they were last written.
     entries: BTreeMap<u32, Entry<T>>,
-    /// Bytes of the pages, without what values hold elsewhere.
+    /// Bytes of the pages, without heap memory owned by the values.
     bytes: usize,
 }
 
 #[derive(Debug)]
 struct Entry<T> {
     page: Option<Arc<Page<T>>>,
-    /// Whether it is another than the one on disk, or than the one that the last seal took.
+    /// Whether the page differs from the one on disk, or from the one that the last seal took.
     changed: bool,
 }
 
@@ -44,11 +46,11 @@ struct Entry<T> {
 pub(super) struct Page<T> {
     present: [u64; WORDS],
     values: Vec<T>,
-    /// Series below this had a value that is lost, unless they have one again.
+    /// Series below this id without a value had one that was lost to damage.
     pub(super) lost_below: SeriesId,
 }
 
-/// A page as it is to be on disk: none when no series of it has a value any more.
+/// A page to be written: `None` deletes it, because it has no values any more.
 pub(super) type Changed<T> = (u32, Option<Arc<Page<T>>>);
 
 impl<T> Default for Pages<T> {
@@ -63,7 +65,7 @@ impl<T> Default for Page<T> {
     }
 }
 
-/// The number of the page of a series.
+/// Returns the number of the page of a series.
 pub(crate) fn page_of(series: SeriesId) -> u32 {
     series.0 >> PAGE_BITS
 }
@@ -73,20 +75,20 @@ fn split(series: SeriesId) -> (u32, u32) {
 }
 
 impl<T: Clone> Pages<T> {
-    /// The value of a series.
-    pub(super) fn get(&self, series: SeriesId) -> Before<&T> {
+    /// Returns the value of a series.
+    pub(super) fn get(&self, series: SeriesId) -> Previous<&T> {
         let (page, slot) = split(series);
         let Some(page) = self.entries.get(&page).and_then(|entry| entry.page.as_ref()) else {
-            return Before::Never;
+            return Previous::Absent;
         };
         match page.get(slot) {
-            Some(value) => Before::Read(value),
-            None if series < page.lost_below => Before::Lost,
-            None => Before::Never,
+            Some(value) => Previous::Known(value),
+            None if series < page.lost_below => Previous::Lost,
+            None => Previous::Absent,
         }
     }
 
-    /// Gives a series a value. Answers the one it had.
+    /// Sets the value of a series. Returns the previous value.
     pub(super) fn set(&mut self, series: SeriesId, value: T) -> Option<T> {
         let (number, slot) = split(series);
         let entry = self.entry(number);
@@ -99,8 +101,8 @@ impl<T: Clone> Pages<T> {
         old
     }
 
-    /// Forgets series. Hands their values to `gone`.
-    pub(super) fn forget(&mut self, series: &RoaringBitmap, mut gone: impl FnMut(&T)) {
+    /// Removes series. Calls `removed` with their values.
+    pub(super) fn forget(&mut self, series: &RoaringBitmap, mut removed: impl FnMut(&T)) {
         for series in series.iter().map(SeriesId) {
             let (number, slot) = split(series);
             let Some(entry) = self.entries.get_mut(&number) else { continue };
@@ -110,7 +112,7 @@ impl<T: Clone> Pages<T> {
             entry.changed = true;
             self.bytes -= page.bytes();
             let page = Arc::make_mut(page);
-            page.remove(slot).iter().for_each(&mut gone);
+            page.remove(slot).iter().for_each(&mut removed);
             if page.values.is_empty() && page.lost_below == SeriesId(0) {
                 entry.page = None;
             } else {
@@ -119,7 +121,7 @@ impl<T: Clone> Pages<T> {
         }
     }
 
-    /// Takes the pages that changed since the last call.
+    /// Returns the pages that changed since the previous call.
     pub(super) fn take_changed(&mut self) -> Vec<Changed<T>> {
         let changed = self.entries.iter_mut().filter(|(_, entry)| entry.changed);
         let taken = changed.map(|(number, entry)| {
@@ -133,7 +135,7 @@ impl<T: Clone> Pages<T> {
         taken
     }
 
-    /// All series that have a value, ascending.
+    /// Iterates over the series that have a value, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = (SeriesId, &T)> {
         let pages = self.entries.iter().filter_map(|(number, entry)| {
             let page = entry.page.as_deref()?;
@@ -142,20 +144,21 @@ impl<T: Clone> Pages<T> {
         pages.flatten()
     }
 
-    /// Puts a page where it was, as the disk has it.
+    /// Inserts a page loaded from disk.
     pub(super) fn restore(&mut self, number: u32, page: Page<T>) {
         self.bytes += page.bytes();
         self.entry(number).page = Some(Arc::new(page));
     }
 
-    /// Takes note that the values of a page are lost, those of the series below `end`, which is what there is by now.
+    /// Records that the values of a page were lost to damage. `end` is the lowest series id not in
+    /// use: only series below it can have lost a value.
     pub(super) fn lose(&mut self, number: u32, end: SeriesId) {
         let page = Page::empty(end);
         self.bytes += page.bytes();
         *self.entry(number) = Entry { page: Some(Arc::new(page)), changed: true };
     }
 
-    /// Bytes in memory, without what values hold elsewhere.
+    /// Returns the bytes in memory, without heap memory owned by the values.
     pub(super) fn bytes(&self) -> usize {
         self.bytes + self.entries.len() * size_of::<(u32, Entry<T>)>() * 3 / 2
     }
@@ -166,12 +169,12 @@ impl<T: Clone> Pages<T> {
 }
 
 impl<T> Page<T> {
-    /// No values; those of the series below `lost_below` are lost.
+    /// Creates a page without values; those of the series below `lost_below` are lost.
     pub(super) fn empty(lost_below: SeriesId) -> Self {
         Self { present: [0; WORDS], values: Vec::new(), lost_below }
     }
 
-    /// The series that have a value, ascending, when this is page `number`.
+    /// Iterates over the series that have a value, ascending. `number` is the number of this page.
     pub(super) fn iter(&self, number: u32) -> impl Iterator<Item = (SeriesId, &T)> {
         let slots = self.present.iter().enumerate().flat_map(|(word, bits)| {
             (0..u64::BITS)
@@ -181,23 +184,24 @@ impl<T> Page<T> {
         slots.map(move |slot| SeriesId((number << PAGE_BITS) + slot)).zip(&self.values)
     }
 
-    /// Gives a series a value; false when it belongs to another page.
+    /// Sets the value of a series. Returns false, changing nothing, if the series belongs to
+    /// another page.
     pub(super) fn put(&mut self, number: u32, series: SeriesId, value: T) -> bool {
         let (page, slot) = split(series);
-        let own = page == number;
-        if own {
+        let is_own = page == number;
+        if is_own {
             self.set(slot, value);
         }
-        own
+        is_own
     }
 
     fn get(&self, slot: u32) -> Option<&T> {
-        let (at, present) = self.place(slot);
+        let (at, present) = self.index_of(slot);
         if present { self.values.get(at) } else { None }
     }
 
     fn set(&mut self, slot: u32, value: T) -> Option<T> {
-        let (at, present) = self.place(slot);
+        let (at, present) = self.index_of(slot);
         if present {
             return self.values.get_mut(at).map(|old| std::mem::replace(old, value));
         }
@@ -207,13 +211,14 @@ impl<T> Page<T> {
     }
 
     fn remove(&mut self, slot: u32) -> Option<T> {
-        let (at, present) = self.place(slot);
+        let (at, present) = self.index_of(slot);
         self.mark(slot, false);
         present.then(|| self.values.remove(at))
     }
 
-    /// Where among the values the one of a slot is or would be, and whether it is there.
-    fn place(&self, slot: u32) -> (usize, bool) {
+    /// Returns the index of a slot's value among the values (where it would be inserted if absent)
+    /// and whether it is present.
+    fn index_of(&self, slot: u32) -> (usize, bool) {
         let (word, bit) = ((slot / u64::BITS) as usize, slot % u64::BITS);
         let before = self.present.iter().take(word).map(|bits| bits.count_ones()).sum::<u32>();
         let bits = self.present.get(word).copied().unwrap_or_default();
@@ -242,7 +247,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Set(u32, u64),
-        /// Forgets every series that this divides.
+        /// Removes every series whose id is divisible by this.
         Forget(u32),
         Take,
     }
@@ -259,7 +264,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pages_are_a_map_and_what_changed_is_all_of_it(steps in steps()) {
+        fn pages_behave_like_a_map_and_changed_pages_are_complete(steps in steps()) {
             let mut pages = Pages::default();
             let mut model: BTreeMap<u32, u64> = BTreeMap::new();
             let mut disk: BTreeMap<u32, Arc<Page<u64>>> = BTreeMap::new();
@@ -269,12 +274,12 @@ mod tests {
                         prop_assert_eq!(pages.set(SeriesId(series), value), model.insert(series, value));
                     }
                     Step::Forget(divisor) => {
-                        let mut gone = Vec::new();
+                        let mut removed = Vec::new();
                         let series = (0..3_000).filter(|series| series % divisor == 0).collect();
-                        pages.forget(&series, |value| gone.push(*value));
+                        pages.forget(&series, |value| removed.push(*value));
                         let expected: Vec<u64> =
                             model.iter().filter(|(s, _)| **s % divisor == 0).map(|(_, v)| *v).collect();
-                        prop_assert_eq!(gone, expected);
+                        prop_assert_eq!(removed, expected);
                         model.retain(|series, _| series % divisor != 0);
                     }
                     Step::Take => {
@@ -293,14 +298,14 @@ mod tests {
                 }
             }
             for series in 0..2_000 {
-                let expected = model.get(&series).map_or(Before::Never, Before::Read);
+                let expected = model.get(&series).map_or(Previous::Absent, Previous::Known);
                 prop_assert_eq!(pages.get(SeriesId(series)), expected);
             }
         }
     }
 
     #[test]
-    fn what_a_seal_holds_does_not_change() {
+    fn pages_taken_by_a_seal_do_not_change() {
         let mut pages = Pages::default();
         pages.set(SeriesId(300), 1);
         let taken = pages.take_changed();
@@ -314,18 +319,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_is_not_what_never_was() {
+    fn lost_values_differ_from_absent_ones() {
         let mut pages = Pages::default();
         pages.lose(1, SeriesId(400));
         pages.set(SeriesId(256), 1);
-        assert_eq!(pages.get(SeriesId(256)), Before::Read(&1));
-        assert_eq!(pages.get(SeriesId(399)), Before::Lost);
-        assert_eq!(pages.get(SeriesId(400)), Before::Never);
-        assert_eq!(pages.get(SeriesId(255)), Before::Never);
+        assert_eq!(pages.get(SeriesId(256)), Previous::Known(&1));
+        assert_eq!(pages.get(SeriesId(399)), Previous::Lost);
+        assert_eq!(pages.get(SeriesId(400)), Previous::Absent);
+        assert_eq!(pages.get(SeriesId(255)), Previous::Absent);
     }
 
     #[test]
-    fn a_million_neighbours_cost_little_more_than_their_values() {
+    fn a_million_adjacent_series_take_little_more_than_their_values() {
         let mut pages = Pages::default();
         (0..1_000_000).for_each(|series| {
             pages.set(SeriesId(series), [0u64; 2]);

@@ -1,20 +1,20 @@
-//! The last readings on disk: a row of the keyspace of baselines for every page, written with each seal that finds it changed, read
-//! when the engine is opened.
+//! The last cumulative values on disk: one row of the `baselines` keyspace per page, written by
+//! each seal that finds the page changed and loaded when the engine is opened.
 //!
 //! ```text
 //! 'c' page: u32 BE   frame(CounterBaselines), see `stored.rs`
 //! 'h' page: u32 BE   frame(HistogramBaselines)
 //! ```
 //!
-//! A row that cannot be read costs its series what their next reading is compared with, which is told, and nothing else: that
-//! reading adds nothing, since nobody knows how much of it was counted already.
+//! A row that cannot be read is reported, and its series lose their last value: their next sample
+//! adds no increase, because it is unknown how much of it was counted already.
 
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
-use super::baselines::{Baselines, HistogramTotal};
-use super::counter::CounterTotal;
+use super::baselines::{Baselines, LastHistogram};
+use super::counter::LastCounter;
 use super::pages::{Changed, PAGE_SERIES, Page, page_of};
 use super::stored;
 use crate::codec::integers::Effort;
@@ -28,18 +28,19 @@ use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 const COUNTERS: u8 = b'c';
 const HISTOGRAMS: u8 = b'h';
 
-/// Kind of readings and number of the page.
+/// The kind of a row and the number of its page.
 type Key = (u8, u32);
 
-/// What a seal has to write.
+/// The pages that a seal has to write.
 #[derive(Debug)]
 pub(crate) struct ChangedBaselines {
-    pub(super) counters: Vec<Changed<CounterTotal>>,
-    pub(super) histograms: Vec<Changed<Arc<HistogramTotal>>>,
+    pub(super) counters: Vec<Changed<LastCounter>>,
+    pub(super) histograms: Vec<Changed<Arc<LastHistogram>>>,
 }
 
 impl ChangedBaselines {
-    /// The series whose last readings changed, and their neighbours, with the times of these.
+    /// Iterates over the series of the changed pages, which include unchanged neighbours, with the
+    /// times of their last values.
     pub(crate) fn times(&self) -> impl Iterator<Item = (SeriesId, TimestampMs)> {
         let counters = self.counters.iter().filter_map(|(n, page)| Some((*n, page.as_deref()?)));
         let counters =
@@ -50,7 +51,7 @@ impl ChangedBaselines {
             .chain(histograms.flat_map(|(n, page)| page.iter(n).map(|(id, last)| (id, last.time))))
     }
 
-    /// Adds the rows to a batch.
+    /// Stages the rows in a batch.
     pub(crate) fn stage(&self, batch: &mut Batch) -> Result<()> {
         for (number, page) in &self.counters {
             let (encode, decode) = (stored::encode_counters, stored::decode_counters);
@@ -64,7 +65,7 @@ impl ChangedBaselines {
     }
 }
 
-/// Adds the row of a page to a batch, once it is seen to read back as the page.
+/// Stages the row of a page in a batch, after checking that it decodes to the page.
 fn stage_page<T: PartialEq>(
     batch: &mut Batch,
     key: Key,
@@ -77,7 +78,7 @@ fn stage_page<T: PartialEq>(
         encode_verified(
             Effort::Seal,
             |effort| encode(number, page, effort),
-            |row| expect_same(decode(number, row)? == *page, "last readings"),
+            |row| expect_same(decode(number, row)? == *page, "last cumulative values"),
             || series_of(key),
         )
     };
@@ -92,8 +93,8 @@ fn put(batch: &mut Batch, key: Key, row: Option<Vec<u8>>) {
     }
 }
 
-/// Reads all last readings. `end` is the first id that no series has and `pages` are those that hold series; what cannot be read
-/// is added to `damaged`.
+/// Loads all last values. `end` is the lowest series id not in use and `pages` are the pages that
+/// contain series. Descriptions of what cannot be read are added to `damaged`.
 pub(crate) fn load(
     store: &Store,
     end: SeriesId,
@@ -111,10 +112,10 @@ pub(crate) fn load(
                 lost.push(key);
             }
         }
-        Err(error) => damaged.push(format!("last readings {key:02x?}: {error}")),
+        Err(error) => damaged.push(format!("last cumulative values {key:02x?}: {error}")),
     })?;
     if let Some((after, error)) = gap {
-        damaged.push(format!("last readings: {error}"));
+        damaged.push(format!("last cumulative values: {error}"));
         lost.extend(keys_between(after, &seen, pages));
     }
     for (kind, number) in lost {
@@ -126,7 +127,7 @@ pub(crate) fn load(
     Ok(baselines)
 }
 
-/// Reads and checks all rows.
+/// Reads and checks all rows, for verification.
 pub(crate) fn check(store: &Store, report: &mut VerifyReport) -> Result<()> {
     let VerifyReport { bytes, damaged, .. } = report;
     let gap = read_rows(store, |key, row| {
@@ -136,14 +137,15 @@ pub(crate) fn check(store: &Store, report: &mut VerifyReport) -> Result<()> {
         match checked {
             Ok((_, Ok(()))) => {}
             Ok((key, Err(error))) => damaged.push(describe(key, &error)),
-            Err(error) => damaged.push(format!("last readings {key:02x?}: {error}")),
+            Err(error) => damaged.push(format!("last cumulative values {key:02x?}: {error}")),
         }
     })?;
-    damaged.extend(gap.map(|(_, error)| format!("last readings: {error}")));
+    damaged.extend(gap.map(|(_, error)| format!("last cumulative values: {error}")));
     Ok(())
 }
 
-/// Visits all rows that can be read. Answers the last key before those that cannot, and why.
+/// Visits all readable rows. If some are unreadable, returns the last key before them and the
+/// error.
 fn read_rows(
     store: &Store,
     mut visit: impl FnMut(&[u8], &[u8]),
@@ -165,7 +167,7 @@ fn restore(baselines: &mut Baselines, (kind, number): Key, row: &[u8]) -> CodecR
     Ok(())
 }
 
-/// The keys that these pages have and that lie between `after` and the next that was seen.
+/// Returns the keys of the rows of `pages` between `after` and the next key in `seen`.
 fn keys_between(after: Option<Key>, seen: &[Key], pages: &RoaringBitmap) -> Vec<Key> {
     let next = seen.iter().copied().filter(|key| after.is_none_or(|after| *key > after)).min();
     let all =
@@ -178,12 +180,12 @@ fn describe(key: Key, error: &CodecError) -> String {
     format!("{}: {error}", series_of(key))
 }
 
-/// Names the readings of a row.
+/// Describes the contents of a row.
 fn series_of((kind, number): Key) -> String {
     let of = if kind == COUNTERS { "counters" } else { "histograms" };
     let first = number.saturating_mul(PAGE_SERIES);
     let last = first.saturating_add(PAGE_SERIES - 1);
-    format!("last readings of {of}, series {first} to {last}")
+    format!("last cumulative values of {of}, series {first} to {last}")
 }
 
 fn encode_key((kind, number): Key) -> [u8; 5] {
@@ -195,12 +197,12 @@ fn decode_key(key: &[u8]) -> CodecResult<Key> {
     match key {
         [kind @ (COUNTERS | HISTOGRAMS), number @ ..] => {
             let number = number.try_into().map(u32::from_be_bytes);
-            let number = number.map_err(|_| CodecError::new("key of the wrong length"))?;
+            let number = number.map_err(|_| CodecError::new("key has the wrong length"))?;
             if number > page_of(SeriesId(u32::MAX)) {
-                return Err(CodecError::new("a page beyond all series"));
+                return Err(CodecError::new("page number exceeds the series id range"));
             }
             Ok((*kind, number))
         }
-        _ => Err(CodecError::new("unknown kind of row")),
+        _ => Err(CodecError::new("unknown row kind")),
     }
 }

@@ -1,74 +1,78 @@
-//! What a reading is to the one before it. The same for counters and histograms.
+//! Classifies a cumulative sample relative to the previous one of its series. The same for counters
+//! and histograms.
 //!
-//! | the one before        | the reading                      | what it adds                |
-//! |-----------------------|----------------------------------|-----------------------------|
-//! | there was never one   | its first counts                 | all of it                   |
-//! | there was never one   | else                             | nothing: later ones compare |
-//! | its total is lost     | any                              | nothing: later ones compare |
-//! | at a time             | not later: a retry, out of order | nothing, and changes nothing|
-//! | at a time             | began after it: a reset          | all of it                   |
-//! | at a time             | a total below it: a reset        | all of it                   |
-//! | at a time             | else                             | what it has more            |
+//! | previous sample | new sample                                 | increase                    |
+//! |-----------------|--------------------------------------------|-----------------------------|
+//! | none            | start time known, first sample counts      | its whole value             |
+//! | none            | otherwise                                  | none: reference for later   |
+//! | lost to damage  | any                                        | none: reference for later   |
+//! | at time t       | not newer than t: a retry or out of order  | none: the sample is dropped |
+//! | at time t       | start time after t: a counter reset        | its whole value             |
+//! | at time t       | lower value: a counter reset               | its whole value             |
+//! | at time t       | otherwise                                  | the difference              |
 //!
-//! A series that has retired was never read, when it comes back: it was silent for as long as its metric is kept. Its first reading
-//! counts only if the stream began after the last one that was forgotten (`BatchBuilder::reading`), so nothing is counted twice.
+//! A retired series that returns is a new series without a previous sample: it was silent for as
+//! long as its metric is retained. Its first sample counts only if the stream started after the
+//! newest forgotten sample (`BatchBuilder::reading`), so nothing is counted twice.
 
 use crate::model::{StartTime, TimestampMs};
 
-/// What is known of the reading before.
+/// The previous cumulative sample of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before<T> {
-    /// The series was never read.
-    Never,
-    /// It was, but a damaged page has lost it.
+pub(super) enum Previous<T> {
+    /// The series has had no sample.
+    Absent,
+    /// There was a sample, but it was on a page that is corrupt.
     Lost,
-    /// It was this.
-    Read(T),
+    /// The previous sample.
+    Known(T),
 }
 
-impl<T> Before<T> {
-    /// The reading, if it is known.
-    pub(super) fn read(self) -> Option<T> {
+impl<T> Previous<T> {
+    /// Returns the previous sample, if it is known.
+    pub(super) fn known(self) -> Option<T> {
         match self {
-            Self::Read(before) => Some(before),
-            Self::Never | Self::Lost => None,
+            Self::Known(previous) => Some(previous),
+            Self::Absent | Self::Lost => None,
         }
     }
 
-    pub(super) fn map<U>(self, of: impl FnOnce(T) -> U) -> Before<U> {
+    pub(super) fn map<U>(self, of: impl FnOnce(T) -> U) -> Previous<U> {
         match self {
-            Self::Never => Before::Never,
-            Self::Lost => Before::Lost,
-            Self::Read(before) => Before::Read(of(before)),
+            Self::Absent => Previous::Absent,
+            Self::Lost => Previous::Lost,
+            Self::Known(previous) => Previous::Known(of(previous)),
         }
     }
 }
 
-/// What a reading is.
+/// The role of a cumulative sample, which determines its increase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict<T> {
-    /// No news.
+pub(super) enum SampleKind<T> {
+    /// Not newer than the previous sample: dropped.
     Late,
-    /// What later ones are compared with.
-    Baseline,
-    /// An increase from zero.
-    Whole,
-    /// An increase since the reading before, unless its total is less.
+    /// No increase; later samples are compared with it.
+    Reference,
+    /// The whole value is the increase.
+    FromZero,
+    /// The increase is the difference to this previous value, or the whole value if it is lower.
     Since(T),
 }
 
-/// Judges a reading by everything but its total.
-pub(super) fn judge<T>(
-    before: Before<(TimestampMs, T)>,
+/// Classifies a sample by time and start time; the caller compares the values.
+pub(super) fn classify<T>(
+    previous: Previous<(TimestampMs, T)>,
     time: TimestampMs,
-    begins: StartTime,
-) -> Verdict<T> {
-    match (before, begins) {
-        (Before::Never, StartTime::At { counts: true, .. }) => Verdict::Whole,
-        (Before::Never | Before::Lost, _) => Verdict::Baseline,
-        (Before::Read((last, _)), _) if time <= last => Verdict::Late,
-        (Before::Read((last, _)), StartTime::At { start, .. }) if start > last => Verdict::Whole,
-        (Before::Read((_, total)), _) => Verdict::Since(total),
+    start_time: StartTime,
+) -> SampleKind<T> {
+    match (previous, start_time) {
+        (Previous::Absent, StartTime::At { counts: true, .. }) => SampleKind::FromZero,
+        (Previous::Absent | Previous::Lost, _) => SampleKind::Reference,
+        (Previous::Known((last, _)), _) if time <= last => SampleKind::Late,
+        (Previous::Known((last, _)), StartTime::At { start, .. }) if start > last => {
+            SampleKind::FromZero
+        }
+        (Previous::Known((_, value)), _) => SampleKind::Since(value),
     }
 }
 
@@ -77,22 +81,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readings_are_judged_by_time_and_beginning() {
+    fn samples_are_classified_by_time_and_start_time() {
         let at = |start, counts| StartTime::At { start: TimestampMs(start), counts };
-        let read = |time| Before::Read((TimestampMs(time), "total"));
-        for (before, begins, verdict) in [
-            (Before::Never, StartTime::Unknown, Verdict::Baseline),
-            (Before::Never, at(1, false), Verdict::Baseline),
-            (Before::Never, at(1, true), Verdict::Whole),
-            (Before::Lost, at(1, true), Verdict::Baseline),
-            (read(10), at(11, true), Verdict::Late),
-            (read(11), StartTime::Unknown, Verdict::Late),
-            (read(9), StartTime::Unknown, Verdict::Since("total")),
-            (read(9), at(9, true), Verdict::Since("total")),
-            (read(9), at(10, false), Verdict::Whole),
+        let known = |time| Previous::Known((TimestampMs(time), "value"));
+        for (previous, start_time, expected) in [
+            (Previous::Absent, StartTime::Unknown, SampleKind::Reference),
+            (Previous::Absent, at(1, false), SampleKind::Reference),
+            (Previous::Absent, at(1, true), SampleKind::FromZero),
+            (Previous::Lost, at(1, true), SampleKind::Reference),
+            (known(10), at(11, true), SampleKind::Late),
+            (known(11), StartTime::Unknown, SampleKind::Late),
+            (known(9), StartTime::Unknown, SampleKind::Since("value")),
+            (known(9), at(9, true), SampleKind::Since("value")),
+            (known(9), at(10, false), SampleKind::FromZero),
         ] {
-            let judged = judge(before, TimestampMs(10), begins);
-            assert_eq!(judged, verdict, "{before:?}, {begins:?}");
+            let actual = classify(previous, TimestampMs(10), start_time);
+            assert_eq!(actual, expected, "{previous:?}, {start_time:?}");
         }
     }
 }

@@ -1,21 +1,25 @@
-//! A page of last readings as bytes: columns, a few bytes for a series.
+//! Encoding of a page of last cumulative values: columns, a few bytes per series.
 //!
 //! ```text
-//! frame(CounterBaselines)   { head │ totals: floats }
-//! frame(HistogramBaselines) { head │ has: integers (1 a sum, 2 exponential buckets) │ sums: floats
-//!   explicit     lists of bounds: varint, each: bounds: varint, each: f64 │ list of each │ counts of all: integers
-//!   exponential  scales: integers │ zero thresholds: floats │ counts of zero │ buckets over zero │ buckets below: integers
-//!                of all, those over zero first: indices, each less the one before in its span │ counts: integers }
-//! head                      lost below: varint │ series: varint │ ids, each less the one before │ times: integers
+//! frame(CounterBaselines)   { head │ values: floats }
+//! frame(HistogramBaselines) { head │ flags: integers (1 has a sum, 2 exponential) │ sums: floats
+//!   explicit     bounds lists: varint, each: bounds: varint, each: f64
+//!                list of each histogram: integers │ counts of all: integers
+//!   exponential  scales: integers │ zero thresholds: floats │ zero counts: integers
+//!                positive buckets of each: integers │ negative buckets of each: integers
+//!                all buckets, positive ones first: indices (differences within a side): integers
+//!                counts: integers }
+//! head  lost below: varint │ series: varint │ ids (differences): integers │ times: integers
 //! ```
 //!
-//! `lost below`: series with smaller ids than it that are not in the page had a last reading that is lost.
+//! `lost below`: series with lower ids that are not in the page had a last value that was lost to
+//! damage.
 
 use std::sync::Arc;
 
-use super::baselines::HistogramTotal;
+use super::baselines::LastHistogram;
 use super::buckets::{Counts, Exponential, Side};
-use super::counter::CounterTotal;
+use super::counter::LastCounter;
 use super::pages::{PAGE_SERIES, Page};
 use crate::codec::bytes::{Reader, put_varint};
 use crate::codec::floats::{self, FloatColumn};
@@ -29,67 +33,67 @@ use crate::model::{SeriesId, TimestampMs};
 const VERSION: u8 = 1;
 const HAS_SUM: i64 = 1;
 const EXPONENTIAL: i64 = 2;
-/// Buckets of all histograms of a page.
+/// The maximum number of buckets of all histograms of a page.
 const PAGE_BUCKETS_MAX: usize = PAGE_SERIES as usize * HISTOGRAM_BUCKETS_MAX;
 
-/// The series of a page and when they were read.
-type Head = Vec<(SeriesId, TimestampMs)>;
+/// The series of a page and the times of their last values.
+type PageHead = Vec<(SeriesId, TimestampMs)>;
 
 pub(super) fn encode_counters(
     number: u32,
-    page: &Page<CounterTotal>,
+    page: &Page<LastCounter>,
     effort: Effort,
 ) -> CodecResult<Vec<u8>> {
     let mut out = Vec::new();
     let mark = frame::begin(&mut out, FrameKind::CounterBaselines, VERSION);
-    put_head(number, page, |total| total.time, effort, &mut out)?;
-    let totals: Vec<f64> = page.iter(number).map(|(_, total)| total.total).collect();
-    put_floats(&totals, effort, &mut out)?;
+    put_head(number, page, |last| last.time, effort, &mut out)?;
+    let values: Vec<f64> = page.iter(number).map(|(_, last)| last.value).collect();
+    put_floats(&values, effort, &mut out)?;
     frame::close(&mut out, mark);
     Ok(out)
 }
 
-pub(super) fn decode_counters(number: u32, row: &[u8]) -> CodecResult<Page<CounterTotal>> {
+pub(super) fn decode_counters(number: u32, row: &[u8]) -> CodecResult<Page<LastCounter>> {
     let (_, payload) = frame::open(row, FrameKind::CounterBaselines, VERSION)?;
     let mut reader = Reader::new(payload);
     let (mut page, head) = read_head(&mut reader)?;
-    let totals = read_floats(&mut reader, head.len())?;
+    let values = read_floats(&mut reader, head.len())?;
     reader.finish()?;
-    check_rows(totals.len(), head.len())?;
-    if totals.iter().any(|total| !total.is_finite()) {
-        return Err(CodecError::new("a total that is not finite"));
+    check_rows(values.len(), head.len())?;
+    if values.iter().any(|value| !value.is_finite()) {
+        return Err(CodecError::new("cumulative value is not finite"));
     }
-    for ((series, time), total) in head.into_iter().zip(totals) {
-        put(&mut page, number, series, CounterTotal { time, total })?;
+    for ((series, time), value) in head.into_iter().zip(values) {
+        put(&mut page, number, series, LastCounter { time, value })?;
     }
     Ok(page)
 }
 
 pub(super) fn encode_histograms(
     number: u32,
-    page: &Page<Arc<HistogramTotal>>,
+    page: &Page<Arc<LastHistogram>>,
     effort: Effort,
 ) -> CodecResult<Vec<u8>> {
     let mut out = Vec::new();
     let mark = frame::begin(&mut out, FrameKind::HistogramBaselines, VERSION);
-    put_head(number, page, |total| total.time, effort, &mut out)?;
+    put_head(number, page, |last| last.time, effort, &mut out)?;
     let mut columns = HistogramColumns::default();
-    page.iter(number).for_each(|(_, total)| columns.push(total));
+    page.iter(number).for_each(|(_, last)| columns.push(last));
     columns.encode(effort, &mut out)?;
     frame::close(&mut out, mark);
     Ok(out)
 }
 
-pub(super) fn decode_histograms(number: u32, row: &[u8]) -> CodecResult<Page<Arc<HistogramTotal>>> {
+pub(super) fn decode_histograms(number: u32, row: &[u8]) -> CodecResult<Page<Arc<LastHistogram>>> {
     let (_, payload) = frame::open(row, FrameKind::HistogramBaselines, VERSION)?;
     let mut reader = Reader::new(payload);
     let (mut page, head) = read_head(&mut reader)?;
     let columns = HistogramColumns::read(&mut reader, head.len())?;
     reader.finish()?;
-    let mut totals = columns.totals();
+    let mut histograms = columns.reader();
     for (series, time) in head {
-        let (sum, counts) = totals.next()?;
-        put(&mut page, number, series, Arc::new(HistogramTotal { time, sum, counts }))?;
+        let (sum, counts) = histograms.next()?;
+        put(&mut page, number, series, Arc::new(LastHistogram { time, sum, counts }))?;
     }
     Ok(page)
 }
@@ -115,8 +119,8 @@ fn put_head<T>(
     integers::encode(&times, effort, out)
 }
 
-/// A page without its values, and the series and times of these.
-fn read_head<T>(reader: &mut Reader<'_>) -> CodecResult<(Page<T>, Head)> {
+/// Decodes the head: a page without values, and the series and times of its values.
+fn read_head<T>(reader: &mut Reader<'_>) -> CodecResult<(Page<T>, PageHead)> {
     let lost_below = series_id(reader.count("series", u32::MAX as usize)? as i64)?;
     let series = reader.count("series", PAGE_SERIES as usize)?;
     let mut columns: [Vec<i64>; 2] = Default::default();
@@ -144,10 +148,10 @@ fn put<T>(page: &mut Page<T>, number: u32, series: SeriesId, value: T) -> CodecR
     }
 }
 
-/// Histograms, taken apart.
+/// Histograms as columns.
 #[derive(Debug, Default)]
 struct HistogramColumns {
-    has: Vec<i64>,
+    flags: Vec<i64>,
     sums: Vec<f64>,
     lists: Vec<Arc<[f64]>>,
     list_of: Vec<i64>,
@@ -162,12 +166,12 @@ struct HistogramColumns {
 }
 
 impl HistogramColumns {
-    fn push(&mut self, total: &HistogramTotal) {
-        let exponential = matches!(total.counts, Counts::Exponential(_));
-        let has = if exponential { EXPONENTIAL } else { 0 };
-        self.has.push(has | if total.sum.is_some() { HAS_SUM } else { 0 });
-        self.sums.extend(total.sum);
-        match &total.counts {
+    fn push(&mut self, last: &LastHistogram) {
+        let exponential = matches!(last.counts, Counts::Exponential(_));
+        let flags = if exponential { EXPONENTIAL } else { 0 };
+        self.flags.push(flags | if last.sum.is_some() { HAS_SUM } else { 0 });
+        self.sums.extend(last.sum);
+        match &last.counts {
             Counts::Explicit { bounds, counts } => {
                 let list = self.lists.iter().position(|list| list == bounds);
                 let list = list.unwrap_or_else(|| {
@@ -202,7 +206,7 @@ impl HistogramColumns {
     }
 
     fn encode(&self, effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
-        integers::encode(&self.has, effort, out)?;
+        integers::encode(&self.flags, effort, out)?;
         put_floats(&self.sums, effort, out)?;
         put_varint(out, self.lists.len() as u64);
         for list in &self.lists {
@@ -224,9 +228,9 @@ impl HistogramColumns {
         let integers = |reader: &mut Reader<'_>, rows_max: usize, into: &mut Vec<i64>| {
             IntegerColumn::read(reader, rows_max)?.all(into)
         };
-        integers(reader, series, &mut columns.has)?;
+        integers(reader, series, &mut columns.flags)?;
         columns.sums = read_floats(reader, series)?;
-        for _ in 0..reader.count("lists of bounds", series)? {
+        for _ in 0..reader.count("bounds lists", series)? {
             let bounds = reader.count("bounds", HISTOGRAM_BUCKETS_MAX)?;
             let list = (0..bounds).map(|_| reader.f64()).collect::<CodecResult<_>>()?;
             columns.lists.push(list);
@@ -244,9 +248,9 @@ impl HistogramColumns {
         Ok(columns)
     }
 
-    fn totals(&self) -> Totals<'_> {
-        Totals {
-            has: self.has.iter(),
+    fn reader(&self) -> HistogramReader<'_> {
+        HistogramReader {
+            flags: self.flags.iter(),
             sums: self.sums.iter(),
             lists: &self.lists,
             list_of: self.list_of.iter(),
@@ -265,9 +269,9 @@ impl HistogramColumns {
 type Integers<'a> = std::slice::Iter<'a, i64>;
 type Floats<'a> = std::slice::Iter<'a, f64>;
 
-/// Walks the columns, one histogram after the other.
-struct Totals<'a> {
-    has: Integers<'a>,
+/// Decodes the columns, one histogram after the other.
+struct HistogramReader<'a> {
+    flags: Integers<'a>,
     sums: Floats<'a>,
     lists: &'a [Arc<[f64]>],
     list_of: Integers<'a>,
@@ -281,15 +285,16 @@ struct Totals<'a> {
     counts: Integers<'a>,
 }
 
-impl Totals<'_> {
+impl HistogramReader<'_> {
     fn next(&mut self) -> CodecResult<(Option<f64>, Counts)> {
-        self.take().ok_or_else(|| CodecError::new("histograms that are cut short or out of range"))
+        self.take()
+            .ok_or_else(|| CodecError::new("histogram columns are truncated or out of range"))
     }
 
     fn take(&mut self) -> Option<(Option<f64>, Counts)> {
-        let has = *self.has.next()?;
-        let sum = if has & HAS_SUM == 0 { None } else { Some(*self.sums.next()?) };
-        let counts = if has & EXPONENTIAL == 0 {
+        let flags = *self.flags.next()?;
+        let sum = if flags & HAS_SUM == 0 { None } else { Some(*self.sums.next()?) };
+        let counts = if flags & EXPONENTIAL == 0 {
             let list = usize::try_from(*self.list_of.next()?).ok()?;
             let bounds = Arc::clone(self.lists.get(list)?);
             let counts: Box<[u64]> =
@@ -299,7 +304,7 @@ impl Totals<'_> {
             }
             Counts::Explicit { bounds, counts }
         } else {
-            // Far more than any scale, and differences of it do not overflow.
+            // An `i8` exceeds every valid scale, and the difference of two does not overflow.
             let scale = i32::from(i8::try_from(*self.scales.next()?).ok()?);
             let (above, below) = (*self.above.next()?, *self.below.next()?);
             Counts::Exponential(Exponential {
@@ -339,12 +344,12 @@ fn check_rows(found: usize, wanted: usize) -> CodecResult<()> {
     if found == wanted {
         Ok(())
     } else {
-        Err(CodecError::new(format!("{found} rows of a column, {wanted} wanted")))
+        Err(CodecError::new(format!("column has {found} rows instead of {wanted}")))
     }
 }
 
 fn series_id(id: i64) -> CodecResult<SeriesId> {
-    u32::try_from(id).map(SeriesId).map_err(|_| CodecError::new("series id over 32 bits"))
+    u32::try_from(id).map(SeriesId).map_err(|_| CodecError::new("series id exceeds 32 bits"))
 }
 
 #[cfg(test)]
@@ -361,8 +366,8 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_rows_stay_what_they_are() {
-        let counter = |time, total| CounterTotal { time: TimestampMs(time), total };
+    fn the_encoding_of_rows_is_stable() {
+        let counter = |time, value| LastCounter { time: TimestampMs(time), value };
         let counters = page(1, vec![(0, counter(1000, 2.5)), (2, counter(1010, 7.0))]);
         let hex = |row: &[u8]| row.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ");
         let row = encode_counters(1, &counters, Effort::Seal).unwrap();
@@ -376,10 +381,9 @@ mod tests {
             positive: [(-2, 1), (5, 2)].into(),
             negative: [(0, 6)].into(),
         });
-        let total =
-            |time, sum, counts| Arc::new(HistogramTotal { time: TimestampMs(time), sum, counts });
-        let values =
-            vec![(1, total(1000, Some(1.5), explicit)), (2, total(1000, None, exponential))];
+        let last =
+            |time, sum, counts| Arc::new(LastHistogram { time: TimestampMs(time), sum, counts });
+        let values = vec![(1, last(1000, Some(1.5), explicit)), (2, last(1000, None, exponential))];
         let row = encode_histograms(0, &page(0, values), Effort::Seal).unwrap();
         let golden = "07 02 02 00 02 02 00 d0 0f 02 01 02 01 02 00 01 0f 00 01 00 02 01 01 00 00 00 00 00 \
 00 f0 3f 01 00 00 02 01 06 01 02 01 00 01 00 01 05 00 01 00 02 01 00 12 01 00 04 \
@@ -388,14 +392,14 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_tick_together_take_a_few_bytes_each() {
-        let total = |slot| CounterTotal {
+    fn counters_of_one_agent_take_a_few_bytes_each() {
+        let last = |slot| LastCounter {
             time: TimestampMs(1_700_000_000_000 + i64::from(slot) % 10 * 997),
-            total: f64::from(slot * 7919 % 10_007 * 100),
+            value: f64::from(slot * 7919 % 10_007 * 100),
         };
         let row = encode_counters(
             3,
-            &page(3, (0..PAGE_SERIES).map(|s| (s, total(s))).collect()),
+            &page(3, (0..PAGE_SERIES).map(|s| (s, last(s))).collect()),
             Effort::Seal,
         );
         let bytes = row.unwrap().len();
@@ -403,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_the_largest_histograms_comes_back() {
+    fn a_page_of_the_largest_histograms_round_trips() {
         let explicit = |slot: u32| Counts::Explicit {
             bounds: (1..HISTOGRAM_BUCKETS_MAX).map(|b| (b as u32 * 1_000 + slot).into()).collect(),
             counts: (0..HISTOGRAM_BUCKETS_MAX).map(|b| b as u64 * 7_919 % 1_009).collect(),
@@ -420,12 +424,12 @@ mod tests {
                 negative,
             })
         };
-        let total = |counts| {
-            Arc::new(HistogramTotal { time: TimestampMs(i64::MAX), sum: Some(f64::MAX), counts })
+        let last = |counts| {
+            Arc::new(LastHistogram { time: TimestampMs(i64::MAX), sum: Some(f64::MAX), counts })
         };
         for exponentials in [false, true] {
             let of = |slot| if exponentials { exponential() } else { explicit(slot) };
-            let page = page(9, (0..PAGE_SERIES).map(|slot| (slot, total(of(slot)))).collect());
+            let page = page(9, (0..PAGE_SERIES).map(|slot| (slot, last(of(slot)))).collect());
             for effort in [Effort::Seal, Effort::Plain] {
                 let row = encode_histograms(9, &page, effort).unwrap();
                 assert!(decode_histograms(9, &row) == Ok(page.clone()));
@@ -434,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_with_a_series_more_than_the_limit_is_refused() {
+    fn a_page_with_one_series_over_the_limit_is_refused() {
         let read = |series: u32| {
             let mut head = Vec::new();
             put_varint(&mut head, 0);
@@ -442,14 +446,14 @@ mod tests {
             for column in [vec![1; series as usize], vec![1_000; series as usize]] {
                 integers::encode(&column, Effort::Plain, &mut head).unwrap();
             }
-            read_head::<CounterTotal>(&mut Reader::new(&head)).map(|(_, read)| read.len()).ok()
+            read_head::<LastCounter>(&mut Reader::new(&head)).map(|(_, read)| read.len()).ok()
         };
         assert_eq!(read(PAGE_SERIES), Some(PAGE_SERIES as usize));
         assert_eq!(read(PAGE_SERIES + 1), None);
     }
 
     #[test]
-    fn a_list_of_bounds_longer_than_a_histogram_is_refused() {
+    fn a_bounds_list_longer_than_a_histogram_is_refused() {
         let read = |bounds: usize| {
             let lists = vec![(0..bounds).map(|bound| bound as f64).collect()];
             let columns = HistogramColumns { lists, ..HistogramColumns::default() };
@@ -483,10 +487,10 @@ mod tests {
         #[test]
         fn any_counters_round_trip(
             number in 0u32..1 << 24,
-            totals in prop::collection::btree_map(0..PAGE_SERIES, (any::<i64>(), -1e9..1e9f64), 0..300),
+            values in prop::collection::btree_map(0..PAGE_SERIES, (any::<i64>(), -1e9..1e9f64), 0..300),
         ) {
-            let total = |(time, total)| CounterTotal { time: TimestampMs(time), total };
-            let page = page(number, totals.into_iter().map(|(s, t)| (s, total(t))).collect());
+            let last = |(time, value)| LastCounter { time: TimestampMs(time), value };
+            let page = page(number, values.into_iter().map(|(s, t)| (s, last(t))).collect());
             let row = encode_counters(number, &page, Effort::Seal).unwrap();
             prop_assert_eq!(decode_counters(number, &row), Ok(page.clone()));
             let elsewhere = decode_counters(number ^ 1, &row);
@@ -495,14 +499,14 @@ mod tests {
 
         #[test]
         fn any_histograms_round_trip(
-            totals in prop::collection::btree_map(
+            values in prop::collection::btree_map(
                 0..PAGE_SERIES, (any::<i64>(), prop::option::of(-1e9..1e9f64), counts()), 0..40,
             ),
         ) {
-            let total = |(time, sum, counts)| {
-                Arc::new(HistogramTotal { time: TimestampMs(time), sum, counts })
+            let last = |(time, sum, counts)| {
+                Arc::new(LastHistogram { time: TimestampMs(time), sum, counts })
             };
-            let page = page(5, totals.into_iter().map(|(s, t)| (s, total(t))).collect());
+            let page = page(5, values.into_iter().map(|(s, t)| (s, last(t))).collect());
             let row = encode_histograms(5, &page, Effort::Seal).unwrap();
             prop_assert_eq!(decode_histograms(5, &row), Ok(page));
         }

@@ -1,4 +1,5 @@
-//! Readings through random lives: what is stored is what a list of readings says, however often it is sealed and killed.
+//! Random histories of cumulative samples: the stored increases match a model, regardless of seals
+//! and kills.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +18,17 @@ use crate::{Clock, Engine};
 
 const START: i64 = 1_700_000_000_000;
 
-/// What a process counts, and how far that is told.
+/// A step of a history.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Some more, of which a reading is sent after some time; or the reading before once more.
-    Read {
+    /// Counts `more` and sends a sample `later` milliseconds later; a negative or zero `later` is a
+    /// late sample or a retry.
+    Sample {
         series: u8,
         more: u32,
         later: i64,
     },
-    /// The process of a series begins anew, and its readings tell so or not.
+    /// The process of a series restarts; its samples may report the new start time or not.
     Reset {
         series: u8,
     },
@@ -38,7 +40,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let later = prop_oneof![5 => 1i64..60_000, 1 => Just(0i64), 1 => -90_000i64..0];
     let read = (0u8..6, 0u32..50, later);
     let step = prop_oneof![
-        12 => read.prop_map(|(series, more, later)| Step::Read { series, more, later }),
+        12 => read.prop_map(|(series, more, later)| Step::Sample { series, more, later }),
         2 => (0u8..6).prop_map(|series| Step::Reset { series }),
         2 => Just(Step::Seal),
         1 => Just(Step::Kill),
@@ -46,31 +48,31 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
-/// How the readings of a series begin: some agents tell it, some do not.
-fn begins(series: u8, start: i64) -> StartTime {
+/// Returns the start time that the samples of a series report: some agents report none.
+fn start_time(series: u8, start: i64) -> StartTime {
     match series % 3 {
         0 => StartTime::Unknown,
         n => StartTime::At { start: TimestampMs(start), counts: n == 1 },
     }
 }
 
-/// A process that counts.
+/// The model of a counting process.
 #[derive(Clone, Debug, Default)]
 struct Process {
     start: i64,
     now: i64,
     total: u32,
-    /// The time and total of the last reading that was news.
-    told: Option<(i64, u32)>,
-    /// What all readings so far come to.
+    /// The time and value of the last sample that was not late.
+    last_accepted: Option<(i64, u32)>,
+    /// The sum of the increases of all samples so far.
     added: f64,
 }
 
 impl Process {
-    /// What a reading adds, by the rules.
-    fn tell(&mut self, time: i64, begins: StartTime) -> bool {
+    /// Applies a sample by the rules. Returns false if it is late.
+    fn accept(&mut self, time: i64, start_time: StartTime) -> bool {
         let total = self.total;
-        let added = match (self.told, begins) {
+        let added = match (self.last_accepted, start_time) {
             (Some((last, _)), _) if time <= last => return false,
             (Some((last, _)), StartTime::At { start, .. }) if start.0 > last => total,
             (Some((_, before)), _) => {
@@ -83,26 +85,26 @@ impl Process {
             (None, StartTime::At { counts: true, .. }) => total,
             (None, _) => 0,
         };
-        self.told = Some((time, total));
+        self.last_accepted = Some((time, total));
         self.added += f64::from(added);
         true
     }
 }
 
-/// Baselines with what is on disk of them, and what the log holds since.
+/// [`Baselines`], their rows on disk, and the log records since the last seal.
 #[derive(Default)]
-struct World {
+struct SimulatedStore {
     baselines: Baselines,
     counters: BTreeMap<u32, Vec<u8>>,
     histograms: BTreeMap<u32, Vec<u8>>,
     log: Vec<Readings>,
-    /// Increases by series: in blocks, and in memory.
+    /// Increases of counter and histogram by series: in blocks, and in memory.
     sealed: BTreeMap<u32, (f64, f64)>,
     head: BTreeMap<u32, (f64, f64)>,
     late: u64,
 }
 
-impl World {
+impl SimulatedStore {
     fn apply(&mut self, readings: Readings) {
         let mut points = Columns::default();
         let increases = self.baselines.compare(readings, |_| true, &mut points);
@@ -148,7 +150,7 @@ impl World {
         self.head.clear();
         self.late = 0;
         self.log.clone().into_iter().for_each(|readings| self.apply(readings));
-        assert!(self.baselines.bytes() <= bytes, "the same in no more memory");
+        assert!(self.baselines.bytes() <= bytes, "a restart takes no more memory");
     }
 
     fn total(&self, series: u32) -> (f64, f64) {
@@ -167,43 +169,43 @@ fn histogram(total: u32) -> Histogram {
 
 proptest! {
     #[test]
-    fn increases_are_neither_lost_nor_doubled(steps in steps()) {
-        let mut world = World::default();
+    fn increases_are_counted_exactly_once(steps in steps()) {
+        let mut store = SimulatedStore::default();
         let mut processes = vec![Process::default(); 6];
         for step in steps {
             match step {
-                Step::Read { series, more, later } => {
+                Step::Sample { series, more, later } => {
                     let process = &mut processes[usize::from(series)];
                     let time = process.now + later;
                     process.total += more;
                     process.now = process.now.max(time);
-                    let begins = begins(series, process.start);
-                    process.tell(time, begins);
+                    let start_time = start_time(series, process.start);
+                    process.accept(time, start_time);
                     let mut readings = Readings::default();
-                    // Series of different pages.
+                    // Series on different pages.
                     let id = SeriesId(u32::from(series) * 100);
                     let (time, total) = (TimestampMs(time), process.total);
-                    readings.counters.push(id, time, f64::from(total), begins);
+                    readings.counters.push(id, time, f64::from(total), start_time);
                     readings.histograms.push(HistogramReading {
                         series: id,
                         time,
-                        temporality: Temporality::Cumulative(begins),
+                        temporality: Temporality::Cumulative(start_time),
                         histogram: histogram(total),
                     });
-                    world.log.push(readings.clone());
-                    world.apply(readings);
+                    store.log.push(readings.clone());
+                    store.apply(readings);
                 }
                 Step::Reset { series } => {
                     let process = &mut processes[usize::from(series)];
                     process.now += 1;
                     (process.start, process.total) = (process.now, 0);
                 }
-                Step::Seal => world.seal(),
-                Step::Kill => world.kill(),
+                Step::Seal => store.seal(),
+                Step::Kill => store.kill(),
             }
             for (series, process) in (0..).zip(&processes) {
                 let added = process.added;
-                prop_assert_eq!(world.total(series * 100), (added, added), "series {}", series);
+                prop_assert_eq!(store.total(series * 100), (added, added), "series {}", series);
             }
         }
     }
@@ -233,38 +235,38 @@ impl Opened {
         self.engine = Some(Engine::open(self.dir.path(), self.options.clone()).unwrap());
     }
 
-    /// Reads the counter and the histogram of a host.
+    /// Writes a sample of the counter and of the histogram of a host.
     fn read(&self, host: &str, second: i64, total: u32) {
-        let begins = StartTime::At { start: TimestampMs(START), counts: true };
+        let start_time = StartTime::At { start: TimestampMs(START), counts: true };
         let mut batch = self.engine().batch();
         let time = TimestampMs(START + second * 1_000);
         let series = batch.series("requests", MetricType::Counter, &[("host", host)]).unwrap();
-        batch.reading(series, time, f64::from(total), begins);
+        batch.reading(series, time, f64::from(total), start_time);
         let series = batch.series("latency", MetricType::Distribution, &[("host", host)]).unwrap();
-        batch.histogram_reading(series, time, histogram(total), begins);
+        batch.histogram_reading(series, time, histogram(total), start_time);
         let points = batch.finish();
         self.engine().write(points).unwrap();
     }
 
-    /// The sum of the counters and the count of the distributions.
+    /// Returns the sum of the counters and the count of the distributions.
     fn totals(&self) -> (f64, f64) {
-        let ask = |metric: &str, aggregation| {
+        let query_sum = |metric: &str, aggregation| {
             let query = MetricQuery::of_all(
                 metric,
                 TimeRange::new(START, START + 86_400_000),
                 Interval::DAY,
                 &[aggregation],
             );
-            let answer = self.engine().query(&query).unwrap();
-            let column = answer.groups.iter().flat_map(|group| &group.columns[0]);
+            let result = self.engine().query(&query).unwrap();
+            let column = result.groups.iter().flat_map(|group| &group.columns[0]);
             column.sum::<f64>()
         };
-        (ask("requests", Aggregation::Sum), ask("latency", Aggregation::Count))
+        (query_sum("requests", Aggregation::Sum), query_sum("latency", Aggregation::Count))
     }
 }
 
 #[test]
-fn readings_go_on_after_a_restart_with_and_without_a_seal() {
+fn cumulative_series_continue_after_a_restart_with_and_without_a_seal() {
     let mut opened = Opened::new();
     for (second, total) in [(1, 10), (2, 15), (3, 35)] {
         opened.read("a", second, total);
@@ -277,13 +279,13 @@ fn readings_go_on_after_a_restart_with_and_without_a_seal() {
         assert_eq!(opened.totals(), (f64::from(total), f64::from(total)));
     }
     let stats = opened.engine().stats();
-    // One of each was written twice since the seal.
+    // One counter sample and one histogram sample were repeated since the seal.
     assert_eq!(stats.readings_late, 2);
     assert!(stats.registry_bytes > 500, "{}", stats.registry_bytes);
 }
 
 #[test]
-fn a_dropped_metric_loses_what_its_readings_are_compared_with() {
+fn a_dropped_metric_loses_its_last_values() {
     let mut opened = Opened::new();
     opened.read("a", 1, 10);
     opened.engine().seal().unwrap();
@@ -303,7 +305,7 @@ fn a_dropped_metric_loses_what_its_readings_are_compared_with() {
 }
 
 #[test]
-fn a_damaged_row_costs_its_series_their_baseline_and_is_told() {
+fn a_damaged_row_is_reported_and_its_series_lose_their_last_value() {
     let mut opened = Opened::new();
     opened.read("a", 1, 10);
     opened.engine().seal().unwrap();
@@ -320,16 +322,20 @@ fn a_damaged_row_costs_its_series_their_baseline_and_is_told() {
     opened.reopen();
     let damage = opened.engine().damage();
     assert_eq!(damage.len(), 2, "{damage:?}");
-    assert!(damage[0].contains("last readings of counters, series 0 to 255"), "{damage:?}");
-    // Nobody knows how much of 25 was counted: it counts from there, as nothing was known would count it twice.
+    assert!(
+        damage[0].contains("last cumulative values of counters, series 0 to 255"),
+        "{damage:?}"
+    );
+    // It is unknown how much of 25 was counted already: counting resumes from there, so that
+    // nothing is counted twice.
     opened.read("a", 2, 25);
     assert_eq!(opened.totals(), (10.0, 10.0));
     opened.read("a", 3, 26);
-    // A series that came since is new.
+    // A series created since the damage is new.
     opened.read("b", 3, 5);
     assert_eq!(opened.totals(), (16.0, 16.0));
     opened.engine().seal().unwrap();
-    // It is told until somebody has seen it, and found once.
+    // The damage is reported until it is acknowledged by removing the file, and is found only once.
     std::fs::remove_file(opened.dir.path().join("DAMAGE")).unwrap();
     opened.reopen();
     assert_eq!(opened.engine().damage(), [""; 0]);
