@@ -1,4 +1,5 @@
-//! From names and tags to series, and from the log into the head.
+//! Ingestion: maps names and tags to series when a batch is built, and applies log records to the
+//! head.
 
 use std::sync::atomic::Ordering;
 
@@ -12,23 +13,23 @@ use crate::model::{
 };
 use crate::sketch::hash_member;
 
-/// Which metrics a batch may be of.
+/// Which metric names a batch may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BatchNames {
-    /// All but those whose names are [reserved](RESERVED_PREFIX).
+    /// All names except [reserved](RESERVED_PREFIX) ones.
     Unreserved,
-    /// All.
+    /// All names, reserved ones included.
     All,
 }
 
-/// Gathers points for one write and finds their series on the way. An error concerns one point; the builder
-/// goes on.
+/// Collects the points of one write and resolves their series. An error concerns one point only;
+/// the builder remains usable.
 #[derive(Debug)]
 pub struct BatchBuilder<'a> {
     lookup: Lookup<'a>,
     names: BatchNames,
     points: PointBatch,
-    /// Buckets of its histograms.
+    /// The number of buckets of all its histograms.
     buckets: usize,
 }
 
@@ -37,9 +38,10 @@ impl<'a> BatchBuilder<'a> {
         Self { lookup: metrics.registry.lookup(), names, points: PointBatch::default(), buckets: 0 }
     }
 
-    /// The series of `metric` with these tags, in any order; created when there is none. Name and tags may be any text:
-    /// what breaks a rule is refused, and so is a reserved name. The id is for this batch: a series that has no data may retire once the batch is written or
-    /// dropped, and what is written to its id then is lost.
+    /// Returns the series of `metric` with these tags, in any order, and creates it if necessary.
+    /// Invalid names and tags and reserved names are refused. The id is valid for this batch only:
+    /// once the batch is written or dropped, a series without data may retire, and points written
+    /// under its id afterwards are lost.
     pub fn series(
         &mut self,
         metric: &str,
@@ -50,13 +52,15 @@ impl<'a> BatchBuilder<'a> {
         self.lookup.series(metric, kind, tags)
     }
 
-    /// The series that this series-key hash was [given](Self::series_of_hash) for, and its type: nothing is parsed or checked twice.
+    /// Returns the series and type that this series-key hash was [registered](Self::series_of_hash)
+    /// for, without parsing or validating anything.
     #[inline]
     pub fn known(&mut self, key_hash: SeriesKeyHash) -> Option<(SeriesId, MetricType)> {
         self.lookup.known(key_hash)
     }
 
-    /// [`Self::series`], for a series-key hash that is not known; from now on it is.
+    /// Does what [`Self::series`] does and registers the series for `key_hash`, which is unknown so
+    /// far.
     pub fn series_of_hash(
         &mut self,
         key_hash: SeriesKeyHash,
@@ -68,18 +72,18 @@ impl<'a> BatchBuilder<'a> {
         self.lookup.create(key_hash, metric, kind, tags)
     }
 
-    /// Makes a metric known that has no series yet.
+    /// Creates a metric without series, unless it exists.
     pub fn metric(&mut self, name: &str, kind: MetricType) -> Result<(), Refusal> {
         self.check_reserved(name)?;
         self.lookup.create_metric(name, kind)
     }
 
-    /// The type of a metric that exists.
+    /// Returns the type of a metric, `None` when it does not exist.
     pub fn kind_of(&mut self, metric: &str) -> Option<MetricType> {
         self.lookup.kind_of(metric)
     }
 
-    /// Adds a finite number to a gauge, counter or distribution. Minus zero is zero.
+    /// Adds a finite value to a gauge, counter or distribution. Negative zero is stored as zero.
     #[inline]
     pub fn number(&mut self, kind: MetricType, series: SeriesId, time: TimestampMs, value: f64) {
         self.points.push_number(kind, series, time, value + 0.0);
@@ -90,65 +94,75 @@ impl<'a> BatchBuilder<'a> {
         self.points.push_member(series, time, hash_member(member));
     }
 
-    /// Reads a counter that only grows until its process starts anew. What is stored is a counter point: the increase
-    /// since the reading before. `total` is finite.
+    /// Adds a sample of a cumulative counter. The stored value is a counter point: the increase
+    /// since the previous sample. `value` is finite.
     ///
-    /// The first reading of a series stores nothing, unless its beginning says that it counts. A lower total, or a
-    /// beginning later than the reading before, is a new start: all of it is an increase. A reading that is not later than
-    /// the one before changes nothing and is counted in [`crate::EngineStats::readings_late`].
-    pub fn reading(&mut self, series: SeriesId, time: TimestampMs, total: f64, begins: StartTime) {
-        self.points.push_reading(series, time, total + 0.0, self.unforgotten(begins));
+    /// The first sample of a series stores nothing, unless `start_time` makes it count. A lower
+    /// value, or a start time after the previous sample, is a counter reset: the whole value is the
+    /// increase. A sample that is not newer than the previous one is dropped and counted in
+    /// [`crate::EngineStats::readings_late`].
+    pub fn reading(
+        &mut self,
+        series: SeriesId,
+        time: TimestampMs,
+        value: f64,
+        start_time: StartTime,
+    ) {
+        self.points.push_reading(series, time, value + 0.0, self.checked_start_time(start_time));
     }
 
-    /// Adds values that were counted into buckets elsewhere, since the histogram before, to a distribution.
+    /// Adds a delta histogram to a distribution: the values observed since the previous histogram,
+    /// counted in buckets.
     pub fn histogram(&mut self, series: SeriesId, time: TimestampMs, histogram: &Histogram) {
         self.buckets += histogram.buckets().spelled_out();
         self.points.push_histogram(series, time, histogram.clone());
     }
 
-    /// Adds to a distribution from a histogram that only grows: what is stored is what came since the reading before, by
-    /// the rules of [`Self::reading`]. Fewer values in a bucket, or other bounds, are a new start; a change of the scale of
-    /// exponential buckets is not.
+    /// Adds a sample of a cumulative histogram to a distribution. The stored value is the increase
+    /// since the previous sample, by the rules of [`Self::reading`]. A lower bucket count or
+    /// different bounds are a counter reset; a change of the scale of exponential buckets is not.
     pub fn histogram_reading(
         &mut self,
         series: SeriesId,
         time: TimestampMs,
         histogram: Histogram,
-        begins: StartTime,
+        start_time: StartTime,
     ) {
-        let begins = self.unforgotten(begins);
+        let start_time = self.checked_start_time(start_time);
         self.buckets += histogram.buckets().spelled_out();
-        self.points.push_histogram_reading(series, time, histogram, begins);
+        self.points.push_histogram_reading(series, time, histogram, start_time);
     }
 
-    /// A stream that began before the newest reading that was forgotten may have been counted before: its first reading does not
-    /// count. Decided here and not where readings are compared, so that a replay of the log comes to the same.
-    fn unforgotten(&self, begins: StartTime) -> StartTime {
-        match begins {
+    /// Returns `start_time` with `counts` cleared when the stream started no later than the newest
+    /// forgotten cumulative sample: the stream may have been counted before its series retired, so
+    /// its first sample must not count. Decided when the batch is built and not when the sample is
+    /// applied, so that replaying the log gives the same result.
+    fn checked_start_time(&self, start_time: StartTime) -> StartTime {
+        match start_time {
             StartTime::At { start, counts } => {
-                let counts = counts && start > self.lookup.readings_forgotten();
+                let counts = counts && start > self.lookup.newest_forgotten_sample();
                 StartTime::At { start, counts }
             }
-            StartTime::Unknown => begins,
+            StartTime::Unknown => start_time,
         }
     }
 
-    /// How many points and readings there are.
+    /// Returns the number of points and cumulative samples.
     pub fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
 
-    /// How many buckets the histograms have together, empty ones included. Costs the same however many there are.
+    /// Returns the number of buckets of all histograms, empty ones included. Constant time.
     pub fn buckets(&self) -> usize {
         self.buckets
     }
 
-    /// Bytes in memory of the points and readings, about.
+    /// Returns the approximate bytes in memory of the points and cumulative samples.
     pub fn bytes(&self) -> usize {
         self.points.bytes()
     }
@@ -156,7 +170,7 @@ impl<'a> BatchBuilder<'a> {
     fn check_reserved(&self, name: &str) -> Result<(), Refusal> {
         match self.names {
             BatchNames::Unreserved if name.starts_with(RESERVED_PREFIX) => {
-                // The refusal names it, so it has a length.
+                // The refusal repeats the name, so its length is checked first.
                 MetricName::check(name)?;
                 Err(Refusal::NameReserved(name.to_owned()))
             }
@@ -164,7 +178,7 @@ impl<'a> BatchBuilder<'a> {
         }
     }
 
-    /// The points, to be written.
+    /// Returns the points, ready to be written.
     pub fn finish(mut self) -> PointBatch {
         self.points.hold_series(self.lookup.hold());
         self.points
@@ -172,19 +186,20 @@ impl<'a> BatchBuilder<'a> {
 }
 
 impl Metrics {
-    /// Learns of what is in the log by now.
+    /// Registers definitions that have been written to the log.
     pub(crate) fn defined(&self, definitions: &Definitions) {
         self.view.define(definitions.series.iter().map(|s| (s.id, s.metric)));
         self.registry.note_unsealed(definitions);
     }
 
-    /// Learns again what a record of the log defined.
+    /// Restores the definitions of a replayed log record.
     pub(crate) fn replay_definitions(&self, definitions: &Definitions) {
         self.registry.restore(definitions);
         self.defined(definitions);
     }
 
-    /// Adds the points of a record to the head, and those that its readings come to.
+    /// Adds the points of a record to the head, together with the increases of its cumulative
+    /// samples.
     pub(crate) fn add(&self, mut points: PointBatch) {
         let mut cells = Vec::new();
         if let Some(readings) = points.take_readings() {
@@ -200,7 +215,7 @@ impl Metrics {
         self.view.add(&points, cells);
     }
 
-    /// Forgets a metric, as a record says.
+    /// Applies a record that drops a metric.
     pub(crate) fn drop_metric(&self, metric: MetricId) {
         if let Some(series) = self.registry.drop_metric(metric) {
             let blocks = self.view.drop_metric(metric, &series);
@@ -219,51 +234,54 @@ mod tests {
     use crate::options::{Maintenance, Options};
 
     #[test]
-    fn reserved_names_are_written_by_own_batches_only() {
+    fn only_own_batches_can_write_reserved_names() {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
         let (gauge, name) = (MetricType::Gauge, "telltale.x");
         let reserved = Refusal::NameReserved(name.to_owned());
         let mut batch = engine.batch();
-        let key_hash = SeriesKeyHash::of(b"some text");
+        let key_hash = SeriesKeyHash::of(b"some bytes");
         assert_eq!(batch.series(name, gauge, &[]), Err(reserved.clone()));
         assert_eq!(batch.series_of_hash(key_hash, name, gauge, &[]), Err(reserved.clone()));
         assert_eq!(batch.metric(name, gauge), Err(reserved.clone()));
         let long = format!("telltale.{}", "x".repeat(limits::NAME_CHARS_MAX));
         assert_eq!(batch.series(&long, gauge, &[]), Err(InvalidName::TooLong.into()));
-        assert!(batch.series("telltale", gauge, &[]).is_ok(), "only what begins with the prefix");
+        assert!(
+            batch.series("telltale", gauge, &[]).is_ok(),
+            "only names with the prefix are reserved"
+        );
         drop(batch);
         let mut own = engine.own_batch();
         let series = own.series(name, gauge, &[]).unwrap();
         own.number(gauge, series, TimestampMs(1_000), 1.0);
         engine.write(own.finish()).unwrap();
-        // That it is known now makes no difference.
+        // Still refused although the metric now exists.
         assert_eq!(engine.batch().series(name, gauge, &[]), Err(reserved));
         assert_eq!(engine.metric(name).unwrap().map(|metric| metric.data_points), Some(1));
     }
 
     #[test]
-    fn a_metric_may_be_made_before_its_series() {
+    fn a_metric_can_be_created_before_its_series() {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
         let engine = Engine::open(dir.path(), options.clone()).unwrap();
         let mut batch = engine.batch();
-        batch.metric("made", MetricType::Counter).unwrap();
-        batch.metric("made", MetricType::Counter).unwrap();
+        batch.metric("early", MetricType::Counter).unwrap();
+        batch.metric("early", MetricType::Counter).unwrap();
         assert!(matches!(
-            batch.metric("made", MetricType::Gauge),
+            batch.metric("early", MetricType::Gauge),
             Err(Refusal::TypeConflict { is: MetricType::Counter, .. })
         ));
         assert!(matches!(batch.metric("", MetricType::Gauge), Err(Refusal::Name(_))));
         let other = batch.series("other", MetricType::Counter, &[]).unwrap();
         batch.number(MetricType::Counter, other, TimestampMs(1_000), 1.0);
         engine.write(batch.finish()).unwrap();
-        assert_eq!(engine.metric_type("made"), Some(MetricType::Counter));
-        assert!(engine.metric("made").unwrap().is_none(), "it has no points");
+        assert_eq!(engine.metric_type("early"), Some(MetricType::Counter));
+        assert!(engine.metric("early").unwrap().is_none(), "it has no points");
         engine.close().unwrap();
         drop(engine);
         let engine = Engine::open(dir.path(), options).unwrap();
-        assert_eq!(engine.metric_type("made"), Some(MetricType::Counter));
+        assert_eq!(engine.metric_type("early"), Some(MetricType::Counter));
     }
 }

@@ -1,4 +1,5 @@
-//! What the disk holds, read when the engine is opened.
+//! Loads the metric state from disk when the engine is opened: the registry, the catalog and the
+//! last cumulative values. Repairs what damage and interrupted writes have left behind.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::Metrics;
 use super::block::{BlockInfo, BlockKey};
 use super::catalog::Catalog;
 use super::readings;
-use super::registry::{CardinalityLimits, Loaded, Registry, day_of, load};
+use super::registry::{CardinalityLimits, LoadedRegistry, Registry, day_of, load};
 use super::times::TimePages;
 use super::view::View;
 use crate::error::Result;
@@ -18,23 +19,23 @@ use crate::model::{MetricId, SeriesId};
 use crate::options::Options;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
 
-/// The next number of a block: u64, little-endian.
+/// Key of the next sequence number: u64, little-endian.
 pub(super) const SEQUENCE_KEY: &[u8] = b"sequence";
 
-/// One part in so many of the cache for blocks is for decoded times beside it.
+/// The size of the cache for decoded time pages is `Options::cache_bytes` divided by this.
 const TIMES_CACHE_SHARE: usize = 8;
 
-/// The metrics of a store, before the log is replayed.
+/// The metrics of a store, before the write-ahead log is replayed.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) metrics: Metrics,
-    /// The ids of metrics that were dropped.
+    /// The ids of dropped metrics.
     pub(crate) dropped: RoaringBitmap,
-    /// What could not be read, one line each.
+    /// Descriptions of what could not be read, one line each.
     pub(crate) damaged: Vec<String>,
 }
 
-/// Reads registry, catalog and last readings.
+/// Loads the registry, the catalog and the last cumulative values.
 pub(crate) fn open(
     store: Arc<Store>,
     options: Options,
@@ -53,22 +54,22 @@ pub(crate) fn open(
     let is_catalog_whole = damaged.len() == before && !store.lost_entries_of(Keyspace::Catalog)?;
     let mut garbage = read_keys(&store, Keyspace::Garbage, &mut damaged)?;
     if is_catalog_whole {
-        spare_named(&store, &blocks, &mut garbage)?;
+        keep_cataloged(&store, &blocks, &mut garbage)?;
     }
     let quarantined = read_keys(&store, Keyspace::Quarantine, &mut damaged)?;
     if damaged.len() > before || store.lost_entries_of(Keyspace::Catalog)? {
-        add_unlisted(&store, &garbage, &mut blocks)?;
+        recover_uncataloged(&store, &garbage, &mut blocks)?;
         store.found_entries_of(Keyspace::Catalog)?;
     }
     let stored = store.number(SEQUENCE_KEY)?.unwrap_or(1);
     let past = |key: &BlockKey| key.sequence + 1;
     let sequence = blocks.keys().chain(&garbage).map(past).fold(stored.max(1), u64::max);
     reserve_ids(&registry, &loaded, &blocks, &garbage);
-    // Blocks of a metric that was dropped were written meanwhile. Those of one that nobody knows stay: only the registry's rows
-    // of it are lost.
+    // Blocks of a dropped metric were written while it was being dropped: they are removed. Blocks
+    // of an unknown metric are kept: only its registry rows are lost.
     let (orphans, known): (Vec<BlockInfo>, Vec<BlockInfo>) =
         blocks.into_values().partition(|info| loaded.dropped.contains(&info.key.metric));
-    tell_nameless(&registry, &known, &mut damaged);
+    report_unnamed(&registry, &known, &mut damaged);
     let catalog = Catalog::default().changed(&known, &HashSet::new());
     let view = View::new(catalog, loaded.stats);
     let series = registry.all_series();
@@ -78,8 +79,9 @@ pub(crate) fn open(
     let quarantined = quarantined.into_iter().collect();
     let times_bytes = options.cache_bytes / TIMES_CACHE_SHARE;
     let times = TimePages::open(Arc::clone(&store), times_bytes, &mut damaged)?;
-    let rooms = (view, times);
-    let metrics = Metrics::new(store, options, pool, registry, rooms, quarantined, sequence);
+    let view_and_times = (view, times);
+    let metrics =
+        Metrics::new(store, options, pool, registry, view_and_times, quarantined, sequence);
     *metrics.baselines.lock() = readings::load(&metrics.store, series_end, &pages, &mut damaged)?;
     metrics.complete_last_days(is_registry_whole)?;
     metrics.delete_garbage(&garbage)?;
@@ -90,8 +92,8 @@ pub(crate) fn open(
 }
 
 impl Metrics {
-    /// Makes sure that every series has a last day that is not too early. Older versions wrote none, and where something of the
-    /// registry was lost, earlier ones may have come back.
+    /// Ensures that every series has a last day that is not too early. Older versions wrote none,
+    /// and where registry rows were lost, older versions of the rows may have reappeared.
     fn complete_last_days(&self, is_registry_whole: bool) -> Result<()> {
         let catalog = self.view.catalog();
         let last_of = |metric| {
@@ -103,19 +105,19 @@ impl Metrics {
         let last_of = |metric| last.get(&metric).copied().unwrap_or(0);
         self.registry.complete_last_days(!is_registry_whole, last_of);
         let mut baselines = self.baselines.lock();
-        let mut strangers = RoaringBitmap::new();
+        let mut unknown = RoaringBitmap::new();
         self.view.with_known(|known| {
             for (series, time) in baselines.times() {
                 if known(series) {
                     self.registry.raise_last_day(series, time);
                 } else {
-                    strangers.insert(series.0);
+                    unknown.insert(series.0);
                 }
             }
         });
         if is_registry_whole {
-            // Series that retired, or were deleted, just before the process was killed.
-            baselines.forget(&strangers);
+            // Series that retired or were deleted just before the process was killed.
+            baselines.forget(&unknown);
             return Ok(());
         }
         let mut batch = Batch::new();
@@ -127,7 +129,8 @@ impl Metrics {
     }
 }
 
-/// Reads the catalog and nothing else, for verification: changes nothing, and knows no names.
+/// Loads the catalog and the time pages only, for verification. Changes nothing on disk; the
+/// registry is empty.
 pub(crate) fn inspect(
     store: Arc<Store>,
     options: Options,
@@ -135,7 +138,7 @@ pub(crate) fn inspect(
 ) -> Result<Metrics> {
     let blocks: Vec<BlockInfo> = read_catalog(&store, &mut Vec::new())?.into_values().collect();
     let view = View::new(Catalog::default().changed(&blocks, &HashSet::new()), HashMap::new());
-    // Verification reads them again, and reports what it cannot read.
+    // Verification reads the time pages again and reports those it cannot read.
     let times = TimePages::open(Arc::clone(&store), options.cache_bytes, &mut Vec::new())?;
     let registry = Registry::new(CardinalityLimits::default());
     Ok(Metrics::new(store, options, pool, registry, (view, times), HashSet::new(), 1))
@@ -158,23 +161,24 @@ fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<HashMap<Bloc
     Ok(blocks)
 }
 
-/// Takes blocks that the catalog names off the list of garbage: an entry of either comes back when its deletion is lost, and the
-/// catalog is whole.
-fn spare_named(
+/// Removes from the garbage list the blocks that the catalog contains. After damage a deleted entry
+/// of either can reappear; the catalog is intact here, so it decides.
+fn keep_cataloged(
     store: &Store,
     blocks: &HashMap<BlockKey, BlockInfo>,
     garbage: &mut Vec<BlockKey>,
 ) -> Result<()> {
     let mut batch = Batch::new();
     for key in garbage.extract_if(.., |key| blocks.contains_key(key)) {
-        tracing::warn!(?key, "a block of the catalog was on the list of garbage; it stays");
+        tracing::warn!(?key, "a block in the catalog was also on the garbage list; it is kept");
         batch.delete(Keyspace::Garbage, &key.encode());
     }
     if batch.len() > 0 { store.write(batch, Sync::No) } else { Ok(()) }
 }
 
-/// Finds blocks that a damaged catalog does not name: every block describes itself.
-fn add_unlisted(
+/// Recovers the blocks that a damaged catalog does not contain, from the blocks themselves: each
+/// block describes itself.
+fn recover_uncataloged(
     store: &Store,
     garbage: &[BlockKey],
     blocks: &mut HashMap<BlockKey, BlockInfo>,
@@ -191,7 +195,7 @@ fn add_unlisted(
         }
     };
     store.read_around_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
-    // So that the next start finds them in the catalog, whatever becomes of what is damaged now.
+    // Written back, so that the next start finds them in the catalog even if the damage gets worse.
     let mut batch = Batch::new();
     for info in found {
         batch.put(Keyspace::Catalog, &info.key.encode(), info.to_catalog_entry());
@@ -201,10 +205,11 @@ fn add_unlisted(
     store.write(batch, Sync::Yes)
 }
 
-/// Makes sure that no id is given again that anything on disk uses, whatever of the registry is lost.
+/// Reserves all metric and series ids in use on disk, so that none is reused even if registry rows
+/// are lost.
 fn reserve_ids(
     registry: &Registry,
-    loaded: &Loaded,
+    loaded: &LoadedRegistry,
     blocks: &HashMap<BlockKey, BlockInfo>,
     garbage: &[BlockKey],
 ) {
@@ -215,14 +220,14 @@ fn reserve_ids(
     registry.reserve(MetricId(next_metric), SeriesId(series.max().unwrap_or(0)));
 }
 
-/// Tells of blocks that belong to no metric.
-fn tell_nameless(registry: &Registry, blocks: &[BlockInfo], damaged: &mut Vec<String>) {
+/// Reports the blocks whose metric is not in the registry.
+fn report_unnamed(registry: &Registry, blocks: &[BlockInfo], damaged: &mut Vec<String>) {
     let metrics: BTreeSet<u32> = blocks.iter().map(|info| info.key.metric.0).collect();
     for metric in metrics {
         if registry.name_of(MetricId(metric)).is_none() {
-            let of_it = blocks.iter().filter(|info| info.key.metric.0 == metric).count();
+            let count = blocks.iter().filter(|info| info.key.metric.0 == metric).count();
             damaged.push(format!(
-                "registry: nothing tells the name of metric {metric}; its {of_it} blocks are kept"
+                "registry: the name of metric {metric} is lost; its {count} blocks are kept"
             ));
         }
     }

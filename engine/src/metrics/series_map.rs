@@ -1,37 +1,39 @@
-//! A map from series to small values, for what is known of every series.
+//! A map from series to small values, for per-series state.
 //!
 //! ```text
-//! leaves: number of 64 neighbouring ids ─▶ present: 64 bits │ values, one for each bit that is set, in order
+//! leaf number (64 adjacent ids) ─▶ present: 64 bits │ values, one for each set bit, in order
 //! ```
 //!
-//! Ids are dense when series are created and sparse when most of them have retired: the map takes memory for the series in it
-//! and none for the ids between them, however many were given before.
+//! Ids are dense when series are created and sparse once most of them have retired. The map takes
+//! memory proportional to the series it contains, regardless of how many ids were allocated before.
 
 use hashbrown::HashMap;
 
 use crate::model::SeriesId;
 
-/// Ids of a leaf, as a power of two: one for each bit of a word.
+/// Ids per leaf, as a power of two: one for each bit of a word.
 const LEAF_BITS: u32 = u64::BITS.trailing_zeros();
 
-/// The leaf of a series, by its number, and the slot of the series in it.
+/// Returns the leaf number of a series and its slot in that leaf.
 pub(crate) fn split(series: SeriesId) -> (u32, u32) {
     (series.0 >> LEAF_BITS, series.0 & (u64::BITS - 1))
 }
 
-/// Which slots of a leaf are taken. What they hold lies beside it, in the order of slots.
+/// The set of occupied slots of a leaf. The values are stored beside it, in slot order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeafMask(u64);
 
 impl LeafMask {
-    /// Where among all that a leaf holds the one of a slot is or would be, and whether it is there.
+    /// Returns the index of a slot's value among the values of the leaf (where it would be inserted
+    /// if absent) and whether it is present.
     #[inline]
-    pub(crate) fn place(self, slot: u32) -> (usize, bool) {
+    pub(crate) fn index_of(self, slot: u32) -> (usize, bool) {
         let below = (1 << slot) - 1;
         let before = self.0 & below;
-        // Most leaves are full: nothing to count, which takes a dozen instructions on processors without one for it.
-        let place = if before == below { slot } else { before.count_ones() };
-        (place as usize, self.has(slot))
+        // Most leaves are full, so there is nothing to count. Counting takes a dozen instructions
+        // on processors without a popcount instruction.
+        let index = if before == below { slot } else { before.count_ones() };
+        (index as usize, self.has(slot))
     }
 
     #[inline]
@@ -55,17 +57,17 @@ impl LeafMask {
         self.0 == u64::MAX
     }
 
-    /// The slots that are taken, ascending.
+    /// Iterates over the occupied slots, ascending.
     fn slots(self) -> impl Iterator<Item = u32> {
         (0..u64::BITS).filter(move |slot| self.has(*slot))
     }
 }
 
-/// Values of series.
+/// A map from series to values.
 #[derive(Debug)]
 pub(crate) struct SeriesMap<T> {
     leaves: HashMap<u32, Leaf<T>>,
-    /// Bytes of the values of all leaves.
+    /// Bytes of the value arrays of all leaves.
     value_bytes: usize,
 }
 
@@ -75,7 +77,8 @@ struct Leaf<T> {
     values: Vec<T>,
 }
 
-/// A reader that remembers the leaf of the series before: neighbours are found without a lookup.
+/// A read cursor that remembers the leaf of the previous lookup: series of the same leaf are found
+/// without a hash lookup.
 #[derive(Debug)]
 pub(crate) struct Neighbours<'m, T> {
     map: &'m SeriesMap<T>,
@@ -99,11 +102,11 @@ impl<T: Copy> SeriesMap<T> {
         Neighbours { map: self, number: 0, leaf: self.leaves.get(&0) }
     }
 
-    /// Sets the value of a series. Returns the one it had.
+    /// Sets the value of a series. Returns the previous value.
     pub(crate) fn insert(&mut self, series: SeriesId, value: T) -> Option<T> {
         let (number, slot) = split(series);
         let leaf = self.leaves.entry(number).or_insert_with(Leaf::new);
-        let (at, present) = leaf.taken.place(slot);
+        let (at, present) = leaf.taken.index_of(slot);
         if present {
             return leaf.values.get_mut(at).map(|old| std::mem::replace(old, value));
         }
@@ -114,11 +117,11 @@ impl<T: Copy> SeriesMap<T> {
         None
     }
 
-    /// Removes a series. Returns its value.
+    /// Removes a series and returns its value.
     pub(crate) fn remove(&mut self, series: SeriesId) -> Option<T> {
         let (number, slot) = split(series);
         let leaf = self.leaves.get_mut(&number)?;
-        let (at, present) = leaf.taken.place(slot);
+        let (at, present) = leaf.taken.index_of(slot);
         if !present {
             return None;
         }
@@ -136,12 +139,12 @@ impl<T: Copy> SeriesMap<T> {
         Some(value)
     }
 
-    /// All series and values, in no order.
+    /// Iterates over all series and values, in arbitrary order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SeriesId, T)> {
         self.leaves.iter().flat_map(|(number, leaf)| leaf.iter(*number))
     }
 
-    /// The series of `first..first + count` and their values, ascending.
+    /// Iterates over the series of `first..first + count` and their values, ascending.
     pub(crate) fn range(&self, first: SeriesId, count: u32) -> impl Iterator<Item = (SeriesId, T)> {
         let last = first.0.saturating_add(count.saturating_sub(1));
         let numbers = split(first).0..=split(SeriesId(last)).0;
@@ -150,7 +153,7 @@ impl<T: Copy> SeriesMap<T> {
         all.filter(move |(series, _)| *series >= first && series.0 <= last)
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         self.leaves.allocation_size() + self.value_bytes
     }
@@ -158,7 +161,7 @@ impl<T: Copy> SeriesMap<T> {
 
 #[cfg(test)]
 impl<T: Copy> SeriesMap<T> {
-    /// [`Self::bytes`], counted anew.
+    /// Recomputes [`Self::bytes`] from the leaves.
     pub(crate) fn walked_bytes(&self) -> usize {
         self.leaves.allocation_size() + self.leaves.values().map(Leaf::bytes).sum::<usize>()
     }
@@ -169,14 +172,14 @@ impl<T: Copy> Leaf<T> {
         Self { taken: LeafMask::default(), values: Vec::new() }
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     fn bytes(&self) -> usize {
         self.values.capacity() * size_of::<T>()
     }
 
     #[inline]
     fn get(&self, slot: u32) -> Option<T> {
-        let (at, present) = self.taken.place(slot);
+        let (at, present) = self.taken.index_of(slot);
         if present { self.values.get(at).copied() } else { None }
     }
 
@@ -207,7 +210,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_map(
+        fn behaves_like_a_map(
             steps in prop::collection::vec(
                 (prop_oneof![0u32..200, 60u32..70, u32::MAX - 70..=u32::MAX], prop::option::of(any::<u16>())),
                 0..300,
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_memory_for_what_is_in_it() {
+    fn memory_is_proportional_to_the_series_in_the_map() {
         let mut map = SeriesMap::default();
         for series in 0..1_000_000 {
             map.insert(SeriesId(series), 0u32);

@@ -1,8 +1,10 @@
-//! Maps the bytes that an agent sends for a series to the id of the series, without parsing its tags.
+//! Maps the bytes that an agent sends for a series to the id of the series, without parsing its
+//! tags.
 //!
-//! The key is a 128-bit hash of these bytes. Two keys do not collide in practice, so the table stores no strings to compare
-//! with. Agents send their series in the same order in each request: each alias stores the one that followed it, so that the
-//! next series is usually found by one comparison instead of a probe into a table larger than the processor's caches.
+//! The key is a 128-bit hash of these bytes. Two keys do not collide in practice, so the table
+//! stores no strings to compare with. Agents send their series in the same order in each request:
+//! each alias stores the one that followed it, so that the next series is usually found by one
+//! comparison instead of a probe into a table larger than the processor's caches.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,14 +15,15 @@ use super::measured_set::MeasuredSet;
 use crate::fingerprint::fingerprint;
 use crate::model::{MetricType, SeriesId};
 
-/// The most hashes that the table stores. Past that it is cleared: the next lookup of each series is a slow one.
+/// Maximum number of hashes in the table. Beyond that it is cleared, and the next lookup of each
+/// series takes the slow path.
 const KEY_HASHES_MAX: usize = 16 << 20;
 
-/// An odd number with its bits well spread: 2⁶⁴ divided by the golden ratio.
+/// An odd multiplier with well-distributed bits: 2⁶⁴ divided by the golden ratio.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A hash of the bytes that a client sends for a series. Several hashes may belong to one series: clients write it in different
-/// ways. Valid within this process only.
+/// A hash of the bytes that a client sends for a series. A series may have several hashes, because
+/// clients encode it in different ways. Valid within this process only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesKeyHash {
     low: u64,
@@ -28,8 +31,8 @@ pub struct SeriesKeyHash {
 }
 
 impl SeriesKeyHash {
-    /// Returns the hash of the bytes that a client sent for a series, or for the part that several series begin with. Different
-    /// protocols must not send the same bytes with another meaning.
+    /// Returns the hash of the bytes that a client sent for a series, or of a prefix that several
+    /// series share. Different protocols must not encode different series as the same bytes.
     #[inline]
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
@@ -37,74 +40,77 @@ impl SeriesKeyHash {
         Self { low: hash as u64, high: (hash >> 64) as u64 }
     }
 
-    /// Returns the hash of the same key followed by `more`, so that what many series have in common is hashed once.
+    /// Returns the hash of this key extended by `more`, so that a common prefix is hashed only
+    /// once.
     #[inline]
     #[must_use]
     pub fn with(self, more: &[u8]) -> Self {
         let hash = fingerprint(more);
-        // Multiplied, so that no later part can take the place of an earlier one.
+        // Multiplied, so that the parts of a key cannot be swapped.
         let low = (hash as u64 ^ self.high).wrapping_mul(STEP);
         Self { low, high: ((hash >> 64) as u64).wrapping_add(self.low) }
     }
 }
 
-/// A series that is known, and the type of its metric.
-pub(super) type Known = (SeriesId, MetricType);
+/// A series and the type of its metric.
+pub(super) type KnownSeries = (SeriesId, MetricType);
 
-/// The series of known series-key hashes.
+/// A map from series-key hashes to series.
 #[derive(Debug, Default)]
 pub(super) struct Aliases {
-    /// In the order in which they were first seen, as far as places were not free.
+    /// In the order in which they were first seen, except where free slots were reused.
     aliases: Vec<Alias>,
-    /// The place of each in the list.
+    /// The slot of each alias in `aliases`.
     table: HashTable<u32>,
-    /// Places in the list whose series-key hashes were removed.
+    /// Slots of removed aliases.
     free: Vec<u32>,
     sweep: Sweep,
 }
 
-/// Series that are not to be found by a series-key hash, and how far their series-key hashes have been removed.
+/// Series whose aliases are being removed, and the progress of the removal.
 #[derive(Debug, Default)]
 struct Sweep {
-    /// Series whose series-key hashes the sweep that is under way removes.
+    /// The series whose aliases the current sweep removes.
     leaving: MeasuredSet,
     /// Series for the next sweep.
     waiting: MeasuredSet,
-    /// Places before this one hold no series-key hashes of `leaving`.
+    /// Slots below this one contain no aliases of `leaving`.
     swept: usize,
 }
 
-/// Series that wait before a sweep begins, at least; then as many as an eighth of the list.
+/// Minimum number of series in `waiting` before a sweep starts; for large lists it is an eighth of
+/// the list.
 const WAITING_MIN: u64 = 1 << 10;
-/// Places that are swept for every series that is forgotten: more than what comes meanwhile, so that sweeps end.
-const PLACES_PER_SERIES: u64 = 16;
+/// Slots swept for every series that is forgotten: enough for sweeps to finish before the next one
+/// is due.
+const SLOTS_PER_SERIES: u64 = 16;
 
 #[derive(Debug)]
 struct Alias {
     low: u64,
-    /// The lowest two bits are the type of the metric.
+    /// The lowest two bits encode the type of the metric.
     high: u64,
     series: u32,
-    /// Which alias was asked for after this one, last time.
+    /// The slot of the alias that was looked up after this one, last time.
     next: AtomicU32,
 }
 
 const TYPE_BITS: u64 = 0b11;
-/// An id that is never given.
+/// An id that is never assigned.
 const NO_SERIES: u32 = u32::MAX;
 
 impl Alias {
     #[inline]
-    fn is(&self, key_hash: SeriesKeyHash) -> bool {
+    fn matches(&self, key_hash: SeriesKeyHash) -> bool {
         self.low == key_hash.low && (self.high ^ key_hash.high) & !TYPE_BITS == 0
     }
 
-    /// The place of a series-key hash that was removed.
+    /// Returns the content of a free slot.
     fn free() -> Self {
         Self { low: 0, high: 0, series: NO_SERIES, next: AtomicU32::new(u32::MAX) }
     }
 
-    fn known(&self) -> Option<Known> {
+    fn known(&self) -> Option<KnownSeries> {
         if self.series == NO_SERIES {
             return None;
         }
@@ -113,42 +119,47 @@ impl Alias {
     }
 }
 
-/// Where in the order of aliases somebody reads.
+/// The position of a reader in the order of aliases: the slot it found last.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place(u32);
+pub(super) struct AliasCursor(u32);
 
 impl Aliases {
-    /// The series of a series-key hash. `place` is where the reader found the one before, and then this one.
+    /// Returns the series of a series-key hash. `cursor` is the slot of the reader's previous
+    /// lookup and is set to that of this one.
     #[inline]
-    pub(super) fn get(&self, key_hash: SeriesKeyHash, place: &mut Place) -> Option<Known> {
-        let before = self.aliases.get(place.0 as usize).or_else(|| self.aliases.first())?;
+    pub(super) fn get(
+        &self,
+        key_hash: SeriesKeyHash,
+        cursor: &mut AliasCursor,
+    ) -> Option<KnownSeries> {
+        let before = self.aliases.get(cursor.0 as usize).or_else(|| self.aliases.first())?;
         let guess = before.next.load(Ordering::Relaxed);
         if let Some(alias) = self.aliases.get(guess as usize)
-            && alias.is(key_hash)
+            && alias.matches(key_hash)
         {
-            place.0 = guess;
+            cursor.0 = guess;
             return self.known(alias);
         }
-        let found = *self.table.find(key_hash.low, |at| self.is(*at, key_hash))?;
+        let found = *self.table.find(key_hash.low, |at| self.matches(*at, key_hash))?;
         before.next.store(found, Ordering::Relaxed);
-        place.0 = found;
+        cursor.0 = found;
         self.known(self.aliases.get(found as usize)?)
     }
 
     #[inline]
-    fn known(&self, alias: &Alias) -> Option<Known> {
-        if self.sweep.holds(alias.series) { None } else { alias.known() }
+    fn known(&self, alias: &Alias) -> Option<KnownSeries> {
+        if self.sweep.is_forgotten(alias.series) { None } else { alias.known() }
     }
 
-    /// Takes note of the series of a series-key hash, which may be one that was forgotten and is wanted again.
-    pub(super) fn insert(&mut self, key_hash: SeriesKeyHash, (series, kind): Known) {
+    /// Registers a series for a series-key hash; a forgotten series can be registered again.
+    pub(super) fn insert(&mut self, key_hash: SeriesKeyHash, (series, kind): KnownSeries) {
         if self.aliases.len() - self.free.len() >= KEY_HASHES_MAX {
             *self = Self::default();
         }
         self.sweep.leaving.remove(series.0);
         self.sweep.waiting.remove(series.0);
         let high = key_hash.high & !TYPE_BITS | u64::from(kind.code());
-        let known = self.table.find(key_hash.low, |at| self.is(*at, key_hash)).copied();
+        let known = self.table.find(key_hash.low, |at| self.matches(*at, key_hash)).copied();
         if let Some(alias) = known.and_then(|at| self.aliases.get_mut(at as usize)) {
             (alias.high, alias.series) = (high, series.0);
             return;
@@ -163,35 +174,37 @@ impl Aliases {
         self.index(at);
     }
 
-    /// Forgets the series-key hashes of series: those are looked up anew, or are gone and never come back. They are removed little by
-    /// little, with the calls that follow: a lookup never waits for all of them.
+    /// Removes the aliases of series, either because their next lookup must go by their tags or
+    /// because they were removed. The aliases become invisible at once and are removed in steps, by
+    /// the calls that follow, so no lookup waits for all of them.
     pub(super) fn forget(&mut self, series: &RoaringBitmap) {
         self.sweep.waiting |= series;
-        let enough = WAITING_MIN.max(self.aliases.len() as u64 / 8);
-        if !self.sweep.leaving.is_empty() || self.sweep.waiting.len() >= enough {
-            self.sweep_on(series.len().max(WAITING_MIN) * PLACES_PER_SERIES);
+        let sweep_min = WAITING_MIN.max(self.aliases.len() as u64 / 8);
+        if !self.sweep.leaving.is_empty() || self.sweep.waiting.len() >= sweep_min {
+            self.sweep_on(series.len().max(WAITING_MIN) * SLOTS_PER_SERIES);
         }
     }
 
-    /// Removes series-key hashes of forgotten series from some more places. False when none is left, and lookups cost nothing extra.
-    pub(super) fn sweep_on(&mut self, places: u64) -> bool {
+    /// Sweeps up to `slots` more slots for aliases of forgotten series. Returns false when none are
+    /// left and lookups no longer check for them.
+    pub(super) fn sweep_on(&mut self, slots: u64) -> bool {
         let Self { aliases, table, free, sweep } = self;
         if sweep.leaving.is_empty() {
             sweep.leaving = std::mem::take(&mut sweep.waiting);
             sweep.swept = 0;
         }
-        let places = usize::try_from(places).unwrap_or(usize::MAX);
-        for (at, alias) in aliases.iter_mut().enumerate().skip(sweep.swept).take(places) {
+        let slots = usize::try_from(slots).unwrap_or(usize::MAX);
+        for (at, alias) in aliases.iter_mut().enumerate().skip(sweep.swept).take(slots) {
             if alias.series != NO_SERIES && sweep.leaving.contains(alias.series) {
                 let at = at as u32;
-                if let Ok(found) = table.find_entry(alias.low, |place| *place == at) {
+                if let Ok(found) = table.find_entry(alias.low, |slot| *slot == at) {
                     found.remove();
                 }
                 *alias = Alias::free();
                 free.push(at);
             }
         }
-        sweep.swept = sweep.swept.saturating_add(places);
+        sweep.swept = sweep.swept.saturating_add(slots);
         if sweep.swept >= aliases.len() {
             sweep.leaving.clear();
         }
@@ -205,11 +218,11 @@ impl Aliases {
     }
 
     #[inline]
-    fn is(&self, at: u32, key_hash: SeriesKeyHash) -> bool {
-        self.aliases.get(at as usize).is_some_and(|alias| alias.is(key_hash))
+    fn matches(&self, at: u32, key_hash: SeriesKeyHash) -> bool {
+        self.aliases.get(at as usize).is_some_and(|alias| alias.matches(key_hash))
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.aliases.capacity() * size_of::<Alias>()
             + self.table.allocation_size()
@@ -221,20 +234,21 @@ impl Aliases {
 
 impl Sweep {
     #[inline]
-    fn holds(&self, series: u32) -> bool {
+    fn is_forgotten(&self, series: u32) -> bool {
         let among = |set: &RoaringBitmap| !set.is_empty() && set.contains(series);
         among(&self.leaving) || among(&self.waiting)
     }
 }
 
-/// The bytes of a series given as texts: type, name and tags in the order they were sent.
+/// Encodes a series given as strings: type, name and tags in the order they were sent.
 #[derive(Debug, Default)]
 pub(super) struct SeriesKeyHasher {
     bytes: Vec<u8>,
 }
 
 impl SeriesKeyHasher {
-    /// Replaces the previous key. Lengths are included, so that no two series have the same bytes.
+    /// Returns the bytes of a series, valid until the next call. Lengths are included, so that
+    /// different series have different bytes.
     #[inline]
     pub(super) fn encode(
         &mut self,
@@ -244,18 +258,18 @@ impl SeriesKeyHasher {
     ) -> &[u8] {
         self.bytes.clear();
         self.bytes.push(kind.code());
-        self.text(metric);
+        self.push_string(metric);
         for (key, value) in tags {
-            self.text(key);
-            self.text(value);
+            self.push_string(key);
+            self.push_string(value);
         }
         &self.bytes
     }
 
     #[inline]
-    fn text(&mut self, text: &str) {
-        self.bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
-        self.bytes.extend_from_slice(text.as_bytes());
+    fn push_string(&mut self, string: &str) {
+        self.bytes.extend_from_slice(&(string.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(string.as_bytes());
     }
 }
 
@@ -277,72 +291,72 @@ mod tests {
     #[test]
     fn key_hashes_are_found_in_any_order() {
         let (aliases, key_hashes) = filled(1_000);
-        let mut place = Place::default();
+        let mut cursor = AliasCursor::default();
         for step in [1, 1, 7, 993] {
             for i in (0..1_000).map(|i| i * step % 1_000) {
-                let known = aliases.get(key_hashes[i], &mut place);
+                let known = aliases.get(key_hashes[i], &mut cursor);
                 assert_eq!(known, Some((SeriesId(i as u32), MetricType::ALL[i % 4])));
             }
         }
-        assert_eq!(aliases.get(SeriesKeyHash::of(b"no"), &mut place), None);
+        assert_eq!(aliases.get(SeriesKeyHash::of(b"no"), &mut cursor), None);
     }
 
     #[test]
-    fn what_is_forgotten_is_not_found_and_the_rest_is() {
+    fn aliases_of_forgotten_series_are_not_found_and_others_are() {
         let (mut aliases, key_hashes) = filled(100);
-        let mut place = Place::default();
-        assert!(aliases.get(key_hashes[99], &mut place).is_some());
+        let mut cursor = AliasCursor::default();
+        assert!(aliases.get(key_hashes[99], &mut cursor).is_some());
         aliases.forget(&(0..100).filter(|series| series % 2 == 1).collect());
         for (i, key_hash) in key_hashes.iter().enumerate() {
-            assert_eq!(aliases.get(*key_hash, &mut place).is_some(), i % 2 == 0, "{i}");
+            assert_eq!(aliases.get(*key_hash, &mut cursor).is_some(), i % 2 == 0, "{i}");
         }
-        // The metric came back: the same series-key hash is another series.
+        // The metric was created again: the same series-key hash belongs to another series.
         aliases.insert(key_hashes[1], (SeriesId(500), MetricType::Gauge));
         assert_eq!(
-            aliases.get(key_hashes[1], &mut place),
+            aliases.get(key_hashes[1], &mut cursor),
             Some((SeriesId(500), MetricType::Gauge))
         );
         assert_eq!(aliases.aliases.len(), 100);
-        // So many that they are removed.
+        // Enough to start a sweep.
         aliases.forget(&(0..=500).chain(1_000..3_000).collect());
         assert!(aliases.table.is_empty() && aliases.free.len() == 100);
-        assert_eq!(aliases.get(key_hashes[0], &mut place), None);
-        // Their places are taken again.
+        assert_eq!(aliases.get(key_hashes[0], &mut cursor), None);
+        // Their slots are reused.
         aliases.insert(key_hashes[7], (SeriesId(3_000), MetricType::Set));
         assert_eq!(
-            aliases.get(key_hashes[7], &mut place),
+            aliases.get(key_hashes[7], &mut cursor),
             Some((SeriesId(3_000), MetricType::Set))
         );
         assert_eq!(aliases.aliases.len(), 100);
     }
 
     #[test]
-    fn a_series_that_is_wanted_again_is_found() {
+    fn a_forgotten_series_that_is_registered_again_is_found() {
         let (mut aliases, key_hashes) = filled(10);
-        let mut place = Place::default();
+        let mut cursor = AliasCursor::default();
         aliases.forget(&(0..10).collect());
-        assert_eq!(aliases.get(key_hashes[3], &mut place), None);
+        assert_eq!(aliases.get(key_hashes[3], &mut cursor), None);
         aliases.insert(key_hashes[3], (SeriesId(3), MetricType::Gauge));
-        assert_eq!(aliases.get(key_hashes[3], &mut place), Some((SeriesId(3), MetricType::Gauge)));
-        assert_eq!(aliases.get(key_hashes[4], &mut place), None);
+        assert_eq!(aliases.get(key_hashes[3], &mut cursor), Some((SeriesId(3), MetricType::Gauge)));
+        assert_eq!(aliases.get(key_hashes[4], &mut cursor), None);
     }
 
     #[test]
-    fn key_hashes_that_come_and_go_take_as_much_memory_as_there_are_at_once() {
+    fn memory_is_bounded_by_the_aliases_present_at_the_same_time() {
         let mut aliases = Aliases::default();
         let key_hash = |series: u32| SeriesKeyHash::of(&series.to_le_bytes());
-        let mut place = Place::default();
+        let mut cursor = AliasCursor::default();
         for series in 0..200_000 {
             aliases.insert(key_hash(series), (SeriesId(series), MetricType::Gauge));
             if series % 100 == 99 && series >= 10_000 {
                 let gone = series - 10_000;
                 aliases.forget(&(gone - gone % 100..gone + 1).collect());
-                assert_eq!(aliases.get(key_hash(gone), &mut place), None);
+                assert_eq!(aliases.get(key_hash(gone), &mut cursor), None);
                 let kept = Some((SeriesId(series - 5_000), MetricType::Gauge));
-                assert_eq!(aliases.get(key_hash(series - 5_000), &mut place), kept);
+                assert_eq!(aliases.get(key_hash(series - 5_000), &mut cursor), kept);
             }
         }
-        assert!(aliases.aliases.len() < 20_000, "{} places", aliases.aliases.len());
+        assert!(aliases.aliases.len() < 20_000, "{} slots", aliases.aliases.len());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The registry's data and what can be read from it. Knows no locks, no log and no disk.
+//! The in-memory index of the registry: metrics, series, tags and postings, and the queries on
+//! them. It knows nothing of locks, the log or the disk.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use crate::model::{
     MetricId, MetricName, MetricType, SeriesId, TagCondition, TagFilter, Tags, TextId, TimestampMs,
 };
 
-/// How much a metric has been given, and when.
+/// The number of points of a metric and their time range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MetricStats {
     pub(crate) first: TimestampMs,
@@ -35,7 +36,8 @@ impl MetricStats {
         self.points += other.points;
     }
 
-    /// The same without points that later ones replaced. The last one written stays.
+    /// Returns the stats without points that later ones replaced. The time range stays the same,
+    /// because the last written point of each time remains.
     pub(crate) fn without(self, replaced: u64) -> Self {
         Self { points: self.points.saturating_sub(replaced), ..self }
     }
@@ -51,8 +53,8 @@ pub(crate) struct MetricEntry {
     pub(super) postings: Postings,
 }
 
-/// Bytes of a metric besides its name, set and postings: its places in two maps whose nodes are half full at worst, and the counters
-/// of those who share the name.
+/// Bytes of a metric besides its name, set and postings: its entries in two maps whose nodes are at
+/// least half full, and the reference counts of the shared name.
 const ENTRY_BYTES: usize = 2 * size_of::<(u32, MetricEntry)>()
     + 2 * size_of::<(MetricName, MetricId)>()
     + 2 * size_of::<usize>();
@@ -62,13 +64,13 @@ impl MetricEntry {
         self.series.len()
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     fn bytes(&self) -> usize {
         ENTRY_BYTES + self.name.as_str().len() + self.series.bytes() + self.postings.bytes()
     }
 }
 
-/// Series that match a query, in groups.
+/// The series that match a query, in groups.
 #[derive(Debug)]
 pub(crate) struct Selection {
     /// The series, ascending.
@@ -87,15 +89,16 @@ pub(super) struct Index {
     metric_bytes: usize,
     by_name: BTreeMap<MetricName, MetricId>,
     series: SeriesTable,
-    /// Of series with the same metric and tags the youngest: the others have no data and are about to retire.
+    /// By metric and tags. Of several series with the same metric and tags only the newest: the
+    /// others have no data and are about to retire.
     by_tags: HashTable<u32>,
     pub(super) aliases: Aliases,
-    /// Series that retire unless somebody asks for them.
+    /// Series that retire unless they are looked up before.
     retiring: MeasuredSet,
     next_metric: u32,
     next_series: u32,
     live_series: usize,
-    /// Metrics all of whose series have retired.
+    /// The number of metrics without series.
     empty_metrics: usize,
 }
 
@@ -108,7 +111,7 @@ impl Index {
         self.by_name.get(name).and_then(|id| self.metric(*id))
     }
 
-    /// The metrics in the order of their names, from `prefix` on.
+    /// Iterates over the metrics in name order, starting at `prefix`.
     pub(super) fn metrics_from(&self, prefix: &str) -> impl Iterator<Item = &MetricEntry> {
         use std::ops::Bound::{Included, Unbounded};
         self.by_name
@@ -120,7 +123,7 @@ impl Index {
         self.metrics.len()
     }
 
-    /// Series of metrics that exist.
+    /// Returns the number of series of existing metrics.
     pub(super) fn live_series(&self) -> usize {
         self.live_series
     }
@@ -129,7 +132,7 @@ impl Index {
         MetricId(self.next_metric)
     }
 
-    /// Metrics without series: they take memory as series do.
+    /// Returns the number of metrics without series, which take as much memory as series do.
     pub(super) fn empty_metrics(&self) -> usize {
         self.empty_metrics
     }
@@ -143,12 +146,12 @@ impl Index {
         entries.flat_map(|m| m.series.iter().map(|series| (SeriesId(series), m.id))).collect()
     }
 
-    /// Marks the metric ids below `next` as used.
+    /// Marks all metric ids below `next` as used.
     pub(super) fn reserve_metrics(&mut self, next: u32) {
         self.next_metric = self.next_metric.max(next);
     }
 
-    /// Marks the series ids below `next` as used: those that nothing defines belong to nobody.
+    /// Marks all series ids below `next` as used; ids without a definition are never assigned.
     pub(super) fn reserve_series(&mut self, next: u32) {
         self.next_series = self.next_series.max(next);
     }
@@ -171,8 +174,8 @@ impl Index {
         self.empty_metrics += 1;
     }
 
-    /// Adds a series whose id is the next, or beyond it: ids between belong to nobody. One that is there stays as it is, and one of
-    /// a metric that is not there is left out.
+    /// Adds a series and marks all ids up to its id as used. An existing series is left unchanged;
+    /// a series of an unknown metric is ignored.
     pub(super) fn define_series(&mut self, defined: &SeriesDefined) {
         let id = defined.id;
         self.reserve_series(id.0.saturating_add(1));
@@ -199,16 +202,16 @@ impl Index {
         let same = |other: &u32| series.get(SeriesId(*other)) == Some((defined.metric, &tags));
         let entry = self.by_tags.entry(hash_tags(series, id.0), same, |id| hash_tags(series, *id));
         match entry {
-            // The older one has retired, and the record of that is not on disk yet.
+            // The older one has retired, but its removal is not on disk yet.
             Entry::Occupied(mut other) => *other.get_mut() = id.0.max(*other.get()),
-            Entry::Vacant(place) => drop(place.insert(id.0)),
+            Entry::Vacant(vacant) => drop(vacant.insert(id.0)),
         }
     }
 
-    /// Forgets a metric, and answers its series. Its ids stay used.
+    /// Removes a metric and returns its series. Its ids stay used.
     pub(super) fn drop_metric(&mut self, id: MetricId) -> Option<RoaringBitmap> {
         let entry = self.metrics.remove(&id.0)?;
-        // A metric of the same name may have come since.
+        // A new metric of the same name may exist already.
         if self.by_name.get(&entry.name) == Some(&id) {
             self.by_name.remove(&entry.name);
         }
@@ -223,7 +226,7 @@ impl Index {
         Some(series)
     }
 
-    /// Forgets series that have retired. Their ids stay used, and their metrics stay.
+    /// Removes series that have retired. Their ids stay used, and their metrics are kept.
     pub(super) fn remove_series(&mut self, series: &RoaringBitmap) {
         for id in series {
             self.remove(id, |index, metric, tags| {
@@ -238,7 +241,7 @@ impl Index {
         self.retiring -= series;
     }
 
-    /// Forgets a series everywhere but in its metric, of which `of_metric` takes it out.
+    /// Removes a series from everything but its metric, from which `of_metric` removes it.
     fn remove(&mut self, id: u32, of_metric: impl FnOnce(&mut Self, MetricId, &[Tag])) {
         let hash = hash_tags(&self.series, id);
         let Some((metric, tags)) = self.series.remove(SeriesId(id)) else { return };
@@ -253,49 +256,51 @@ impl Index {
         self.live_series -= 1;
     }
 
-    /// Lets series retire unless somebody asks for them: they are found by their tags only, which ends it.
+    /// Marks series that retire unless they are looked up. Their aliases are removed, so a lookup
+    /// reaches them by their tags only, which clears the mark.
     pub(super) fn mark_retiring(&mut self, series: &RoaringBitmap) {
         self.retiring |= series;
         self.aliases.forget(series);
     }
 
-    /// The series that are marked.
+    /// Returns the marked series.
     pub(super) fn retiring(&self) -> &RoaringBitmap {
         &self.retiring
     }
 
-    /// Those of `series` that nobody has asked for since they were marked.
+    /// Returns those of `series` that have not been looked up since they were marked.
     pub(super) fn still_retiring(&self, series: &RoaringBitmap) -> RoaringBitmap {
         &*self.retiring & series
     }
 
-    /// Ends the retirement of series that were not removed.
-    pub(super) fn keep_the_rest(&mut self) {
+    /// Clears all marks: series that were not removed are kept.
+    pub(super) fn clear_marks(&mut self) {
         self.retiring.clear();
     }
 
-    /// Ends the retirement of a series: somebody has found it.
-    pub(super) fn keep(&mut self, series: SeriesId) {
+    /// Clears the mark of a series that was looked up.
+    pub(super) fn clear_mark(&mut self, series: SeriesId) {
         self.retiring.remove(series.0);
     }
 
-    /// The metric of a series.
+    /// Returns the metric of a series.
     pub(super) fn metric_of(&self, series: SeriesId) -> Option<MetricId> {
         self.series.get(series).map(|(metric, _)| metric)
     }
 
-    /// A series with its tags, unless its metric is gone.
+    /// Returns the definition of a series, `None` when it or its metric does not exist.
     pub(super) fn describe(&self, id: SeriesId) -> Option<SeriesDefined> {
         let (metric, pairs) = self.series.get(id)?;
         let string = |id: &TextId| self.strings.string(*id);
-        let texts: Vec<(&str, &str)> = pairs.iter().map(|(k, v)| (string(k), string(v))).collect();
-        let Ok(tags) = Tags::new(&texts) else {
-            unreachable!("tags of the index were checked when they came in")
+        let strings: Vec<(&str, &str)> =
+            pairs.iter().map(|(k, v)| (string(k), string(v))).collect();
+        let Ok(tags) = Tags::new(&strings) else {
+            unreachable!("tags of the index were validated when they were added")
         };
         Some(SeriesDefined { id, metric, tags })
     }
 
-    /// The series of `metric` that has exactly these tags.
+    /// Returns the series of `metric` that has exactly these tags.
     pub(super) fn find(&self, metric: MetricId, tags: &Tags) -> Option<SeriesId> {
         let wanted: Option<Vec<Tag>> =
             tags.iter().map(|(k, v)| Some((self.strings.get(k)?, self.strings.get(v)?))).collect();
@@ -305,7 +310,7 @@ impl Index {
         self.by_tags.find(hash, same).map(|id| SeriesId(*id))
     }
 
-    /// The series of `metric` that match all `filters`, in groups by the values of `keys`.
+    /// Selects the series of `metric` that match all `filters`, grouped by the values of `keys`.
     pub(super) fn select(
         &self,
         metric: &MetricEntry,
@@ -325,15 +330,16 @@ impl Index {
         let mut group_of = Vec::with_capacity(series.len() as usize);
         for id in &series {
             let tags = self.series.get(SeriesId(id)).map_or(&[][..], |(_, tags)| tags);
-            // A tag with the empty value and no tag at all are one group.
+            // An empty tag value and a missing tag are the same group.
             let value = |key: &Option<TextId>| {
                 key.and_then(|key| tags.iter().find_map(|(k, v)| (*k == key).then_some(*v)))
                     .filter(|v| !self.strings.string(*v).is_empty())
             };
             let values: Vec<Option<TextId>> = keys.iter().map(value).collect();
             let group = *groups.entry(values).or_insert_with_key(|values| {
-                let text = |v: &Option<TextId>| v.map_or("", |v| self.strings.string(v)).to_owned();
-                names.push(values.iter().map(text).collect());
+                let string =
+                    |v: &Option<TextId>| v.map_or("", |v| self.strings.string(v)).to_owned();
+                names.push(values.iter().map(string).collect());
                 names.len() as u32 - 1
             });
             group_of.push(group);
@@ -349,11 +355,11 @@ impl Index {
                 posting.add_to(&mut matching);
             }
         };
-        let posting_of = |text: &String| values?.get(&self.strings.get(text)?);
+        let posting_of = |value: &String| values?.get(&self.strings.get(value)?);
         match &filter.condition {
-            TagCondition::AnyOf(texts) | TagCondition::NoneOf(texts) => {
-                texts.iter().for_each(|text| add(posting_of(text)));
-                if texts.contains("") {
+            TagCondition::AnyOf(wanted) | TagCondition::NoneOf(wanted) => {
+                wanted.iter().for_each(|value| add(posting_of(value)));
+                if wanted.contains("") {
                     matching |= without_tag(values, series);
                 }
             }
@@ -369,7 +375,8 @@ impl Index {
         }
     }
 
-    /// The distinct tag keys that a metric would have with a series of these tags.
+    /// Returns the number of distinct tag keys that the metric would have with a series of these
+    /// tags.
     pub(super) fn tag_keys_with(&self, metric: &MetricEntry, tags: &Tags) -> usize {
         let is_new = |key: &str| {
             let key = self.strings.get(key);
@@ -378,7 +385,7 @@ impl Index {
         metric.postings.keys().len() + tags.iter().filter(|(key, _)| is_new(key)).count()
     }
 
-    /// The tag keys of a metric with their numbers of values, sorted.
+    /// Returns the tag keys of a metric with their number of values, sorted.
     pub(super) fn keys(&self, metric: &MetricEntry) -> Vec<(String, u64)> {
         let mut keys: Vec<(String, u64)> = metric
             .postings
@@ -389,7 +396,7 @@ impl Index {
         keys
     }
 
-    /// The values of a tag key with their numbers of series, sorted.
+    /// Returns the values of a tag key with their number of series, sorted.
     pub(super) fn values(&self, metric: &MetricEntry, key: &str) -> Vec<(String, u64)> {
         let values = self.strings.get(key).and_then(|key| metric.postings.values(key));
         let mut values: Vec<(String, u64)> = values
@@ -401,7 +408,7 @@ impl Index {
         values
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.strings.bytes()
             + self.aliases.bytes()
@@ -412,7 +419,7 @@ impl Index {
     }
 }
 
-/// Those of the series that lack the tag with these values.
+/// Returns those of the series that lack the tag with these values.
 fn without_tag(values: Option<&HashMap<TextId, Posting>>, series: &RoaringBitmap) -> RoaringBitmap {
     let mut with_tag = RoaringBitmap::new();
     values.into_iter().flatten().for_each(|(_, posting)| posting.add_to(&mut with_tag));
@@ -421,7 +428,7 @@ fn without_tag(values: Option<&HashMap<TextId, Posting>>, series: &RoaringBitmap
 
 #[cfg(test)]
 impl Index {
-    /// [`Self::bytes`], counted anew.
+    /// Recomputes [`Self::bytes`] from the contents.
     pub(super) fn walked_bytes(&self) -> usize {
         use super::measured_set::bitmap_bytes;
         let of_metric = |metric: &MetricEntry| {

@@ -1,14 +1,17 @@
-//! The last day that each series has data of, or later: what has expired on every day up to it has no data any more.
+//! The last day on which each series may have data: once all days up to it have expired, the series
+//! has no data.
 //!
 //! ```text
-//! 'u' page: u32 BE   frame(LastDays) { series: varint │ first id less one: signed │ ids, each less the one before: integers
-//!                                      │ days since the epoch: integers }
+//! 'u' page: u32 BE   frame(LastDays) { series: varint │ first id less one: signed
+//!                    │ ids (differences): integers │ days since the epoch: integers }
 //! ```
 //!
-//! A page is of 256 neighbouring ids and is written with each seal that brings a series of it to a later day, so a series that
-//! reports without a pause costs a few bytes a day. Days only grow: one that is too late keeps a series longer than it had to
-//! be kept, one that is too early would hide data. So a day is raised before the batch with the data is written, and all days are
-//! raised to those of the newest blocks when something of the registry was lost, since older rows may have come back.
+//! A page covers 256 adjacent ids and is written by each seal that raises the day of one of its
+//! series, so a series that reports continuously takes a few bytes a day. Days are only raised: a
+//! day that is too late keeps a series longer than necessary, a day that is too early would hide
+//! data. A day is therefore raised before the batch with the data is written, and when registry
+//! rows were lost, all days are raised to those of the newest blocks, because older versions of the
+//! rows may have reappeared.
 
 use roaring::RoaringBitmap;
 
@@ -25,18 +28,18 @@ use crate::model::{Interval, SeriesId, TimestampMs};
 use crate::storage::{Batch, Keyspace};
 
 const VERSION: u8 = 1;
-/// Series of a page.
+/// Series per page.
 const PAGE_SERIES: u32 = 1 << 8;
-/// What the keys of pages begin with.
+/// First byte of the keys of pages.
 pub(super) const KEY: u8 = b'u';
 
-/// The day of a time, in days since the epoch; times that have no such day count as of the nearest one.
+/// Returns the day of a time, in days since the epoch, clamped to the range of `u32`.
 pub(crate) fn day_of(time: TimestampMs) -> u32 {
     let day = time.0.div_euclid(Interval::DAY.ms());
     u32::try_from(day.max(0)).unwrap_or(u32::MAX)
 }
 
-/// The last days of series.
+/// The last days of all series.
 #[derive(Debug, Default)]
 pub(crate) struct LastDays {
     days: SeriesMap<u32>,
@@ -49,7 +52,7 @@ impl LastDays {
         self.days.get(series)
     }
 
-    /// Notes that a series has data of a day.
+    /// Raises the last day of a series to `day`.
     pub(crate) fn raise(&mut self, series: SeriesId, day: u32) {
         if self.days.get(series).is_none_or(|before| before < day) {
             self.days.insert(series, day);
@@ -57,14 +60,14 @@ impl LastDays {
         }
     }
 
-    /// Forgets a series that has retired.
+    /// Removes a series that has retired.
     pub(super) fn remove(&mut self, series: SeriesId) {
         if self.days.remove(series).is_some() {
             self.changed.insert(series.0 / PAGE_SERIES);
         }
     }
 
-    /// The series that have nothing after `day`, in no order.
+    /// Returns the series without data after `day`.
     pub(super) fn silent_since(&self, day: u32) -> RoaringBitmap {
         let silent = self.days.iter().filter(|(_, last)| *last <= day);
         let mut series: Vec<u32> = silent.map(|(series, _)| series.0).collect();
@@ -72,7 +75,8 @@ impl LastDays {
         series.into_iter().collect()
     }
 
-    /// Puts back what a row says of the series that are `known`.
+    /// Restores the days of a row for the series that are `known`; a page with other series counts
+    /// as changed.
     pub(super) fn restore(&mut self, rows: Vec<(SeriesId, u32)>, known: impl Fn(SeriesId) -> bool) {
         for (series, day) in rows {
             if known(series) {
@@ -83,7 +87,7 @@ impl LastDays {
         }
     }
 
-    /// Adds up to so many of the pages that changed to a batch, and answers which. They count as changed until
+    /// Stages up to `pages_max` of the changed pages and returns them. They count as changed until
     /// [`Self::written`].
     pub(super) fn stage(&self, batch: &mut Batch, pages_max: usize) -> Result<RoaringBitmap> {
         let pages: RoaringBitmap = self.changed.iter().take(pages_max).collect();
@@ -99,12 +103,12 @@ impl LastDays {
         Ok(pages)
     }
 
-    /// Pages that were staged are on disk.
+    /// Records that staged pages are on disk.
     pub(super) fn written(&mut self, pages: &RoaringBitmap) {
         self.changed -= pages;
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.days.bytes() + self.changed.bytes()
     }
@@ -112,7 +116,7 @@ impl LastDays {
 
 #[cfg(test)]
 impl LastDays {
-    /// [`Self::bytes`], counted anew.
+    /// Recomputes [`Self::bytes`] from the contents.
     pub(super) fn walked_bytes(&self) -> usize {
         self.days.walked_bytes() + super::measured_set::bitmap_bytes(&self.changed)
     }
@@ -123,7 +127,7 @@ fn row(rows: &[(SeriesId, u32)]) -> CodecResult<Vec<u8>> {
         let mut out = Vec::new();
         let mark = frame::begin(&mut out, FrameKind::LastDays, VERSION);
         put_varint(&mut out, rows.len() as u64);
-        // So that neighbours are all one apart, the first one too.
+        // Chosen so that the differences of adjacent ids are all 1, including the first.
         let mut before = rows.first().map_or(0, |(first, _)| i64::from(first.0) - 1);
         put_signed(&mut out, before);
         let ids = rows.iter().map(|(series, _)| {
@@ -141,7 +145,7 @@ fn row(rows: &[(SeriesId, u32)]) -> CodecResult<Vec<u8>> {
     encode_verified(Effort::Seal, encode, check, || "a page of last days".to_owned())
 }
 
-/// The series and days of a row.
+/// Decodes the series and days of a row.
 pub(super) fn read_row(row: &[u8]) -> CodecResult<Vec<(SeriesId, u32)>> {
     let (_, payload) = frame::open(row, FrameKind::LastDays, VERSION)?;
     let mut reader = Reader::new(payload);
@@ -152,9 +156,9 @@ pub(super) fn read_row(row: &[u8]) -> CodecResult<Vec<(SeriesId, u32)>> {
         IntegerColumn::read_exactly(&mut reader, count)?.all(column)?;
     }
     reader.finish()?;
-    let small = |v: i64| u32::try_from(v).map_err(|_| CodecError::new("number over 32 bits"));
-    let rows = ids.iter().zip(&days).map(|(more, day)| {
-        id = id.wrapping_add(*more);
+    let small = |v: i64| u32::try_from(v).map_err(|_| CodecError::new("number exceeds 32 bits"));
+    let rows = ids.iter().zip(&days).map(|(difference, day)| {
+        id = id.wrapping_add(*difference);
         Ok((SeriesId(small(id)?), small(*day)?))
     });
     rows.collect()
@@ -165,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bytes_of_a_page_stay_what_they_are() {
+    fn the_encoding_of_a_page_is_stable() {
         let rows = [(SeriesId(512), 20_000), (SeriesId(514), 20_001), (SeriesId(515), 20_001)];
         let bytes = row(&rows).unwrap();
         assert_eq!(read_row(&bytes).unwrap(), rows);
@@ -182,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn days_only_grow() {
+    fn days_are_only_raised() {
         let mut days = LastDays::default();
         for (day, expected) in [(5, 5), (3, 5), (9, 9)] {
             days.raise(SeriesId(7), day);
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_with_a_series_more_than_the_limit_is_refused() {
+    fn a_page_with_one_series_over_the_limit_is_refused() {
         let read = |count: u32| {
             let rows: Vec<_> = (0..count).map(|series| (SeriesId(series), 20_000)).collect();
             row(&rows).and_then(|bytes| read_row(&bytes)).map(|read| read.len()).ok()

@@ -1,37 +1,37 @@
-//! A reader of the registry: finds the series of a batch, and has those created that are new.
+//! Lookup of the series of a batch: finds them in the registry and has new ones created.
 
 use parking_lot::RwLockReadGuard;
 
-use super::aliases::{Known, Place, SeriesKeyHash, SeriesKeyHasher};
+use super::aliases::{AliasCursor, KnownSeries, SeriesKeyHash, SeriesKeyHasher};
 use super::index::Index;
 use super::series::Registry;
 use crate::error::Refusal;
 use crate::model::{MetricName, MetricType, SeriesHold, SeriesId, TimestampMs};
 
-/// A reader of many series lets go of the lock after so many.
-const PATIENCE: u32 = 1 << 14;
+/// Number of lookups after which a lookup of many series releases the lock once.
+const LOOKUPS_PER_LOCK: u32 = 1 << 14;
 
-/// A reader of the registry that keeps its lock from one series to the next.
+/// A lookup that keeps its read lock on the registry from one series to the next.
 #[derive(Debug)]
 pub(crate) struct Lookup<'a> {
     registry: &'a Registry,
     index: Option<RwLockReadGuard<'a, Index>>,
-    place: Place,
+    cursor: AliasCursor,
     hasher: SeriesKeyHasher,
     hold: SeriesHold,
-    /// Series that are looked up before those who wait to create one get their turn.
-    patience: u32,
+    /// Lookups left before the lock is released for writers that wait to create a series.
+    lookups_left: u32,
 }
 
 impl<'a> Lookup<'a> {
     pub(super) fn new(registry: &'a Registry) -> Self {
-        let (place, hasher) = (Place::default(), SeriesKeyHasher::default());
-        // Before anything is found.
+        let (cursor, hasher) = (AliasCursor::default(), SeriesKeyHasher::default());
+        // Taken before anything is looked up.
         let hold = registry.grace.hold();
-        Self { registry, index: None, place, hasher, hold, patience: PATIENCE }
+        Self { registry, index: None, cursor, hasher, hold, lookups_left: LOOKUPS_PER_LOCK }
     }
 
-    /// The series of a metric with these tags, in any order; created when there is none.
+    /// Returns the series of a metric with these tags, in any order, and creates it if necessary.
     pub(crate) fn series(
         &mut self,
         metric: &str,
@@ -45,16 +45,16 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// The series that a series-key hash was given for, and its type.
+    /// Returns the series and type that a series-key hash is registered for.
     #[inline]
-    pub(crate) fn known(&mut self, key_hash: SeriesKeyHash) -> Option<Known> {
-        let mut place = self.place;
-        let known = self.index().aliases.get(key_hash, &mut place);
-        self.place = place;
+    pub(crate) fn known(&mut self, key_hash: SeriesKeyHash) -> Option<KnownSeries> {
+        let mut cursor = self.cursor;
+        let known = self.index().aliases.get(key_hash, &mut cursor);
+        self.cursor = cursor;
         known
     }
 
-    /// Finds or creates the series of a series-key hash that is not known.
+    /// Finds or creates the series and registers it for an unknown series-key hash.
     pub(crate) fn create(
         &mut self,
         key_hash: SeriesKeyHash,
@@ -63,37 +63,37 @@ impl<'a> Lookup<'a> {
         tags: &[(&str, &str)],
     ) -> Result<SeriesId, Refusal> {
         MetricName::check(metric)?;
-        // The read lock has to go before the write lock can come.
+        // The read lock must be released before the write lock is taken.
         self.index = None;
         self.registry.create(metric, kind, tags, key_hash)
     }
 
-    /// Makes a metric known that has no series yet, unless it is.
+    /// Creates a metric without series, unless it exists.
     pub(crate) fn create_metric(&mut self, name: &str, kind: MetricType) -> Result<(), Refusal> {
         self.index = None;
         self.registry.create_metric(name, kind)
     }
 
-    /// Keeps the series that were found, and those that will be.
+    /// Returns a hold that keeps all series found by this lookup, now and later, from retiring.
     pub(crate) fn hold(&self) -> SeriesHold {
         self.hold.clone()
     }
 
-    /// The time of the newest reading that was forgotten with its series.
-    pub(crate) fn readings_forgotten(&self) -> TimestampMs {
-        self.registry.readings_forgotten()
+    /// Returns the time of the newest cumulative sample whose series has retired.
+    pub(crate) fn newest_forgotten_sample(&self) -> TimestampMs {
+        self.registry.newest_forgotten_sample()
     }
 
-    /// The type of a metric that exists.
+    /// Returns the type of a metric, `None` when it does not exist.
     pub(crate) fn kind_of(&mut self, metric: &str) -> Option<MetricType> {
         self.index().metric_named(metric).map(|entry| entry.kind)
     }
 
     #[inline]
     fn index(&mut self) -> &RwLockReadGuard<'a, Index> {
-        self.patience = self.patience.wrapping_sub(1);
-        if self.patience == 0 {
-            self.patience = PATIENCE;
+        self.lookups_left = self.lookups_left.wrapping_sub(1);
+        if self.lookups_left == 0 {
+            self.lookups_left = LOOKUPS_PER_LOCK;
             self.index = None;
         }
         self.index.get_or_insert_with(|| self.registry.index.read())

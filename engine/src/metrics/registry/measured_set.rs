@@ -1,51 +1,54 @@
-//! A set of series that knows how much memory it takes, so that asking does not walk it.
+//! A set of series that tracks its memory, so that reading its size does not walk it.
 //!
-//! A bitmap is a list of containers, one for each 65 536 ids that have members: a sorted array, a bit set of 8 KiB, or runs. Measuring
-//! looks at every container, and in a bit set for its last member, so it costs as much as there are bytes, at most. Changes of whole sets
-//! measure anew, which costs less than the change. Changes of single series measure anew after as many of them as the set has times
-//! [`BYTES_PER_CHANGE`], so that each pays for so many bytes on average: small sets are measured after every change, and the size of a
-//! large one is that of the last measure until then.
+//! A bitmap is a list of containers, one for each range of 65 536 ids that has members: a sorted
+//! array, a bit set of 8 KiB, or runs. Measuring visits every container, and in a bit set searches
+//! for its last member, so its cost is at most proportional to the bytes. Changes of whole sets
+//! measure immediately, which costs less than the change itself. Changes of single series are
+//! counted, and the set is measured after one change for each [`BYTES_PER_CHANGE`] of its bytes,
+//! which bounds the average cost per change. Small sets are therefore measured after every change;
+//! the reported size of a large set is that of its last measurement.
 //!
-//! Arrays keep their capacity when series are removed: once most of it is unused, the set is copied, which gives it back.
+//! Arrays keep their capacity when series are removed: once most of it is unused, the set is
+//! copied, which releases it.
 
 use std::ops::{BitOrAssign, Deref, SubAssign};
 
 use roaring::RoaringBitmap;
 
-/// Bytes of a container in the list of a bitmap.
+/// Bytes of a container entry in the list of a bitmap.
 const CONTAINER_BYTES: usize = 40;
-/// The least number of containers that a list has room for.
+/// Minimum capacity of the list of containers.
 const CONTAINERS_MIN: u32 = 4;
 /// Bytes of a bit set.
 const BIT_SET_BYTES: usize = 8 << 10;
-/// Bytes of a set for each change that it waits for until it is measured.
+/// A set is measured after one change for each of this many bytes.
 const BYTES_PER_CHANGE: usize = 4 << 10;
-/// Places of arrays that may be unused for each one that is used, and for each container.
+/// Array slots that may be unused for each member and for each container.
 const SPARE_PER_MEMBER: u64 = 3;
 const SPARE_PER_CONTAINER: u64 = 32;
 
-/// A set of series that knows its size in memory. It is read as the bitmap that it is.
+/// A set of series that tracks its size in memory. Dereferences to the bitmap for reading.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MeasuredSet {
     set: RoaringBitmap,
-    /// As of the last measure.
+    /// As of the last measurement.
     bytes: usize,
-    /// Changes of single series since the last measure.
+    /// Changes of single series since the last measurement.
     unmeasured: usize,
 }
 
 impl MeasuredSet {
-    /// Adds a series; false when it is there.
+    /// Adds a series. Returns false if it is present.
     pub(super) fn insert(&mut self, series: u32) -> bool {
         let added = self.set.insert(series);
-        self.changed(added);
+        self.count_change(added);
         added
     }
 
-    /// Removes a series; false when it is not there.
+    /// Removes a series. Returns false if it is absent.
     pub(super) fn remove(&mut self, series: u32) -> bool {
         let removed = self.set.remove(series);
-        if let Some(measure) = self.changed(removed) {
+        if let Some(measure) = self.count_change(removed) {
             self.trim(&measure);
         }
         removed
@@ -56,31 +59,31 @@ impl MeasuredSet {
         *self = Self::default();
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap, as of the last measurement.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The bitmap.
+    /// Returns the bitmap.
     pub(super) fn into_bitmap(self) -> RoaringBitmap {
         self.set
     }
 
-    /// Measures if it is time to.
-    fn changed(&mut self, changed: bool) -> Option<Measure> {
-        self.unmeasured += usize::from(changed);
+    /// Measures the set if a measurement is due.
+    fn count_change(&mut self, is_changed: bool) -> Option<Measurement> {
+        self.unmeasured += usize::from(is_changed);
         let is_due = self.unmeasured >= (self.bytes / BYTES_PER_CHANGE).max(1);
         is_due.then(|| self.measure())
     }
 
-    fn measure(&mut self) -> Measure {
+    fn measure(&mut self) -> Measurement {
         let measure = measure(&self.set);
         (self.bytes, self.unmeasured) = (measure.bytes, 0);
         measure
     }
 
-    /// Gives memory back when most of it is not used any more.
-    fn trim(&mut self, &Measure { spare, members, containers, .. }: &Measure) {
+    /// Releases memory when most of it is unused.
+    fn trim(&mut self, &Measurement { spare, members, containers, .. }: &Measurement) {
         if spare > SPARE_PER_MEMBER * members + SPARE_PER_CONTAINER * u64::from(containers) {
             self.set = self.set.clone();
             self.measure();
@@ -118,35 +121,36 @@ impl SubAssign<&RoaringBitmap> for MeasuredSet {
     }
 }
 
-/// Bytes on the heap of a bitmap: capacities of its arrays, and a list of containers that has grown by doubling.
+/// Returns the bytes of a bitmap on the heap: the capacities of its arrays, and a list of
+/// containers that has grown by doubling.
 pub(super) fn bitmap_bytes(set: &RoaringBitmap) -> usize {
     measure(set).bytes
 }
 
-/// What a look at all containers comes to.
+/// The result of measuring all containers.
 #[derive(Default)]
-struct Measure {
+struct Measurement {
     bytes: usize,
     containers: u32,
-    /// Members of arrays, and places for more of them.
+    /// Members of arrays, and unused slots of arrays.
     members: u64,
     spare: u64,
 }
 
-fn measure(set: &RoaringBitmap) -> Measure {
+fn measure(set: &RoaringBitmap) -> Measurement {
     let statistics = set.statistics();
     let containers = statistics.n_containers;
     if containers == 0 {
-        return Measure::default();
+        return Measurement::default();
     }
     let list = containers.next_power_of_two().max(CONTAINERS_MIN) as usize * CONTAINER_BYTES;
-    // The crate counts four bytes for each place of an array, of which each takes two.
-    let places = statistics.n_bytes_array_containers / 4;
+    // The crate counts four bytes per array slot, of which each takes two.
+    let slots = statistics.n_bytes_array_containers / 4;
     let bit_sets = statistics.n_bitset_containers as usize * BIT_SET_BYTES;
     let runs = statistics.n_bytes_run_containers as usize;
     let members = u64::from(statistics.n_values_array_containers);
-    let bytes = list + places as usize * 2 + bit_sets + runs;
-    Measure { bytes, containers, members, spare: places.saturating_sub(members) }
+    let bytes = list + slots as usize * 2 + bit_sets + runs;
+    Measurement { bytes, containers, members, spare: slots.saturating_sub(members) }
 }
 
 #[cfg(test)]
@@ -154,11 +158,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_takes_its_capacities() {
+    fn the_size_of_a_set_is_that_of_its_capacities() {
         let mut set = MeasuredSet::default();
         assert_eq!(set.bytes(), 0);
         set.insert(7);
-        // Four places in the list of containers, four of two bytes in the array.
+        // Four entries in the list of containers, four slots of two bytes in the array.
         assert_eq!(set.bytes(), 4 * 40 + 4 * 2);
         (0..4_096).for_each(|series| _ = set.insert(series));
         assert_eq!(set.bytes(), 4 * 40 + 4_096 * 2);
@@ -171,9 +175,9 @@ mod tests {
     }
 
     #[test]
-    fn a_large_set_is_known_within_a_twentieth() {
+    fn the_size_of_a_large_set_is_accurate_within_a_twentieth() {
         let mut set = MeasuredSet::default();
-        // Every 101st id, in 300 containers; then others among them, in an order of no meaning.
+        // Every 101st id, in 300 containers, then other ids between them in scrambled order.
         let ids = (0..200_000u32).map(|n| n * 101);
         let mixed = (0..200_000u32).map(|n| n.wrapping_mul(0x9e37_79b9) >> 7);
         for (step, id) in ids.chain(mixed).enumerate() {
@@ -182,8 +186,11 @@ mod tests {
                 set.remove(id / 2);
             }
             if step % 997 == 0 {
-                let (told, is) = (set.bytes() as f64, bitmap_bytes(&set) as f64);
-                assert!((told - is).abs() <= is / 20.0, "{told} of {is} after {step} steps");
+                let (reported, actual) = (set.bytes() as f64, bitmap_bytes(&set) as f64);
+                assert!(
+                    (reported - actual).abs() <= actual / 20.0,
+                    "{reported} of {actual} after {step} steps"
+                );
             }
         }
         assert!(set.bytes() > 16 * BYTES_PER_CHANGE);

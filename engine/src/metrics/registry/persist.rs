@@ -1,11 +1,12 @@
-//! The registry on disk: rows of the registry keyspace, written with each seal, read at open.
+//! The registry on disk: rows of the registry keyspace, written by each seal and loaded when the
+//! engine is opened.
 //!
 //! ```text
-//! 'm' metric: u32 BE        frame(Metric)         { type: u8 │ name: text }
-//! 't' metric: u32 BE        frame(MetricStats)    { first: signed │ last: signed │ points: varint }
-//! 'd' metric: u32 BE        nothing: the metric is dropped, its id stays used
-//! 's' first series: u32 BE  frame(SeriesSegment)  see `segment.rs`
-//! 'u' page: u32 BE          frame(LastDays)       see `last_days.rs`
+//! 'm' metric: u32 BE        frame(Metric)        { type: u8 │ name: string }
+//! 't' metric: u32 BE        frame(MetricStats)   { first: signed │ last: signed │ points: varint }
+//! 'd' metric: u32 BE        empty: the metric is dropped, its id stays used
+//! 's' first series: u32 BE  frame(SeriesSegment) see `segment.rs`
+//! 'u' page: u32 BE          frame(LastDays)      see `last_days.rs`
 //! ```
 
 use hashbrown::{HashMap, HashSet};
@@ -25,13 +26,15 @@ use crate::model::{MetricId, MetricName, MetricType, SeriesId, TimestampMs};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
 const VERSION: u8 = 1;
-/// Ids that come next, when a seal last wrote new ones: u64, little-endian. Ids are never given again, whatever else is lost.
+/// The next ids, as of the last seal that wrote new definitions: u64, little-endian. They ensure
+/// that ids are never reused, whatever else is lost.
 const NEXT_METRIC_KEY: &[u8] = b"next_metric";
 const NEXT_SERIES_KEY: &[u8] = b"next_series";
-/// Milliseconds of the newest reading that was forgotten because its series retired: u64, little-endian.
+/// Time in milliseconds of the newest cumulative sample that was forgotten because its series
+/// retired: u64, little-endian.
 const FORGOTTEN_KEY: &[u8] = b"readings_forgotten";
 
-/// What a seal is about to write of the registry.
+/// The registry rows staged by a seal.
 #[derive(Debug, Default)]
 pub(crate) struct StagedRows {
     /// The series of each new segment.
@@ -41,38 +44,43 @@ pub(crate) struct StagedRows {
 }
 
 impl StagedRows {
-    /// The rows are on disk.
+    /// Records that the rows are on disk.
     pub(crate) fn written(self, registry: &Registry) {
         registry.segments_written(self.segments);
         registry.last_days_written(&self.pages);
     }
 }
 
-/// Adds rows of the registry to a batch.
+/// Stages registry rows in a batch.
 #[derive(Debug)]
 pub(crate) struct RegistryRows<'b>(pub(crate) &'b mut Batch);
 
 impl RegistryRows<'_> {
-    /// The rows of metrics and series that are in the registry, and of what their last days have become.
-    pub(crate) fn define(&mut self, registry: &Registry, news: &Unsealed) -> Result<StagedRows> {
-        for metric in registry.describe_metrics(&news.metrics) {
+    /// Stages the definitions in `unsealed`, as far as they still exist, and all changed last days.
+    pub(crate) fn define(
+        &mut self,
+        registry: &Registry,
+        unsealed: &Unsealed,
+    ) -> Result<StagedRows> {
+        for metric in registry.describe_metrics(&unsealed.metrics) {
             let row = framed(FrameKind::Metric, |out| {
                 out.push(metric.kind.code());
                 put_bytes(out, metric.name.as_str().as_bytes());
             });
             self.0.put(Keyspace::Registry, &key(b'm', metric.id.0), row);
         }
-        let mut series = news.series.clone();
+        let mut series = unsealed.series.clone();
         series.sort_unstable();
         let segments = self.segments(registry, &series)?;
-        if !news.metrics.is_empty() || !news.series.is_empty() {
+        if !unsealed.metrics.is_empty() || !unsealed.series.is_empty() {
             self.next_ids(registry);
         }
-        self.forgotten(registry.readings_forgotten());
+        self.newest_forgotten(registry.newest_forgotten_sample());
         Ok(StagedRows { segments, pages: registry.stage_last_days(self.0)? })
     }
 
-    /// The segments of some series, which ascend; those that are gone are left out.
+    /// Stages segments for `series`, which ascend; removed ones are left out. Returns the series of
+    /// each segment.
     pub(super) fn segments(
         &mut self,
         registry: &Registry,
@@ -88,7 +96,7 @@ impl RegistryRows<'_> {
         Ok(segments)
     }
 
-    /// The ids that come next.
+    /// Stages the next ids.
     pub(super) fn next_ids(&mut self, registry: &Registry) {
         let (metric, series) = registry.next_ids();
         for (key, next) in [(NEXT_METRIC_KEY, metric.0), (NEXT_SERIES_KEY, series.0)] {
@@ -96,8 +104,8 @@ impl RegistryRows<'_> {
         }
     }
 
-    /// The time of the newest reading that was forgotten, if any was.
-    pub(super) fn forgotten(&mut self, time: TimestampMs) {
+    /// Stages the time of the newest forgotten cumulative sample, if there is one.
+    pub(super) fn newest_forgotten(&mut self, time: TimestampMs) {
         if let Ok(time) = u64::try_from(time.0) {
             self.0.put(Keyspace::Meta, FORGOTTEN_KEY, time.to_le_bytes().to_vec());
         }
@@ -119,23 +127,23 @@ impl RegistryRows<'_> {
     }
 }
 
-/// What stands beside the registry on disk.
+/// The state loaded from the registry keyspace besides the registry itself.
 #[derive(Debug, Default)]
-pub(crate) struct Loaded {
-    /// How much each metric was given that is in blocks.
+pub(crate) struct LoadedRegistry {
+    /// The stats of the points of each metric that are in blocks.
     pub(crate) stats: HashMap<MetricId, MetricStats>,
-    /// Metrics that were dropped.
+    /// Dropped metrics.
     pub(crate) dropped: HashSet<MetricId>,
-    /// Rows that could not be read, one line each.
+    /// Descriptions of rows that could not be read, one line each.
     pub(crate) damaged: Vec<String>,
 }
 
-/// Fills an empty registry from disk.
-pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
+/// Loads an empty registry from disk.
+pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry> {
     let mut damaged = Vec::new();
     let mut stats = HashMap::new();
     let mut dropped = HashSet::new();
-    // Dropped, then metrics, then series, then stats, then last days: the order of the prefixes.
+    // Rows arrive in key order: dropped metrics, metrics, series, stats, last days.
     let visit = |key: Box<[u8]>, row: Box<[u8]>| {
         let outcome = match key.split_first() {
             Some((b'm', id)) => read_metric(id, &row).map(|metric| {
@@ -144,9 +152,9 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
             Some((b's', id)) => metric_id(id).and_then(|MetricId(first)| {
                 let series = read_segment(&row)?;
                 let all = series.iter().map(|series| series.id.0).collect();
-                // The segment may be older than the deletion of their metric.
-                let left = series.iter().filter(|series| dropped.contains(&series.metric));
-                registry.restore_segment(first, all, left.map(|series| series.id.0).collect());
+                // The metric may have been deleted after the segment was written.
+                let removed = series.iter().filter(|series| dropped.contains(&series.metric));
+                registry.restore_segment(first, all, removed.map(|series| series.id.0).collect());
                 registry.restore(&Definitions { metrics: Vec::new(), series });
                 Ok(())
             }),
@@ -159,7 +167,7 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
             Some((b'd', id)) => metric_id(id).map(|id| {
                 dropped.insert(id);
             }),
-            _ => Err(CodecError::new("unknown kind of row")),
+            _ => Err(CodecError::new("unknown row kind")),
         };
         if let Err(error) = outcome {
             damaged.push(format!("registry row {key:02x?}: {error}"));
@@ -175,16 +183,16 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<Loaded> {
     let next_metric = next(NEXT_METRIC_KEY)?.max(past_dropped);
     registry.reserve(MetricId(next_metric), SeriesId(next(NEXT_SERIES_KEY)?));
     if let Some(time) = store.number(FORGOTTEN_KEY)? {
-        registry.forget_readings(TimestampMs(i64::try_from(time).unwrap_or(i64::MAX)));
+        registry.raise_newest_forgotten(TimestampMs(i64::try_from(time).unwrap_or(i64::MAX)));
     }
-    // A row that came back with damage is that of a metric that was dropped.
+    // Damage can make the deleted row of a dropped metric reappear.
     for id in &dropped {
         registry.drop_metric(*id);
     }
-    Ok(Loaded { stats, dropped, damaged })
+    Ok(LoadedRegistry { stats, dropped, damaged })
 }
 
-/// Checks a row without keeping what it says.
+/// Checks that a row can be decoded, for verification.
 pub(crate) fn check_row(key: &[u8], row: &[u8]) -> CodecResult<()> {
     match key.split_first() {
         Some((b'm', id)) => read_metric(id, row).map(drop),
@@ -192,17 +200,17 @@ pub(crate) fn check_row(key: &[u8], row: &[u8]) -> CodecResult<()> {
         Some((b't', id)) => read_stats(id, row).map(drop),
         Some((&last_days::KEY, _)) => last_days::read_row(row).map(drop),
         Some((b'd', id)) => metric_id(id).map(drop),
-        _ => Err(CodecError::new("unknown kind of row")),
+        _ => Err(CodecError::new("unknown row kind")),
     }
 }
 
-/// The key of a row: its kind and its number.
+/// Returns the key of a row of this kind and number.
 pub(super) fn key(kind: u8, id: u32) -> [u8; 5] {
     let [a, b, c, d] = id.to_be_bytes();
     [kind, a, b, c, d]
 }
 
-/// The key of the segment whose first series this is.
+/// Returns the key of the segment whose first series is `first`.
 pub(super) fn segment_key(first: u32) -> [u8; 5] {
     key(b's', first)
 }
@@ -216,7 +224,7 @@ fn framed(kind: FrameKind, payload: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 fn metric_id(key: &[u8]) -> CodecResult<MetricId> {
-    let bytes = key.try_into().map_err(|_| CodecError::new("key of the wrong length"))?;
+    let bytes = key.try_into().map_err(|_| CodecError::new("key has the wrong length"))?;
     Ok(MetricId(u32::from_be_bytes(bytes)))
 }
 
@@ -247,7 +255,7 @@ mod tests {
     use crate::model::Tags;
 
     #[test]
-    fn what_is_stored_is_loaded() {
+    fn a_stored_registry_is_loaded() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path(), 8 << 20, 1).unwrap();
         let metric = |id, name: &str| MetricDefined {

@@ -1,4 +1,4 @@
-//! Sets of series: one for every value of every tag key of a metric.
+//! Posting lists: for every value of every tag key of a metric, the set of series that have it.
 
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
@@ -6,7 +6,8 @@ use roaring::RoaringBitmap;
 use super::measured_set::MeasuredSet;
 use crate::model::TextId;
 
-/// The series that carry one tag value. Most values of a tag such as `host` are carried by one.
+/// The series that have one tag value. Most values of a tag such as `host` occur in one series
+/// only.
 #[derive(Clone, Debug)]
 pub(super) enum Posting {
     One(u32),
@@ -27,7 +28,7 @@ impl Posting {
         }
     }
 
-    /// Takes a series out; true when none is left.
+    /// Removes a series. Returns true if no series is left.
     fn remove(&mut self, series: u32) -> bool {
         match self {
             Self::One(only) => *only == series,
@@ -59,7 +60,7 @@ impl Posting {
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     fn bytes(&self) -> usize {
         match self {
             Self::One(_) => 0,
@@ -68,11 +69,11 @@ impl Posting {
     }
 }
 
-/// The postings of one metric: for every key the values, for every value the series.
+/// The postings of one metric: key → value → series.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
     keys: HashMap<TextId, HashMap<TextId, Posting>>,
-    /// Bytes of the maps of values, and of their sets.
+    /// Bytes of the value maps and of their sets.
     value_bytes: usize,
 }
 
@@ -87,7 +88,7 @@ impl Postings {
         self.value_bytes = self.value_bytes + values.allocation_size() - map_before;
     }
 
-    /// Takes a series out, and with it the value and the key if no other series has them.
+    /// Removes a series, and the value and the key if no other series has them.
     pub(super) fn remove(&mut self, key: TextId, value: TextId, series: u32) {
         let Some(values) = self.keys.get_mut(&key) else { return };
         let Some(posting) = values.get_mut(&value) else { return };
@@ -104,7 +105,7 @@ impl Postings {
             return;
         }
         if values.capacity() > 4 * values.len() + 16 {
-            // So seldom that it costs every removal the same.
+            // Rare enough for the cost per removal to be constant on average.
             values.shrink_to(2 * values.len());
         }
         self.value_bytes += values.allocation_size();
@@ -120,7 +121,7 @@ impl Postings {
         self.keys.get(&key)
     }
 
-    /// Bytes on the heap, sets included.
+    /// Returns the bytes on the heap, sets included.
     pub(super) fn bytes(&self) -> usize {
         self.keys.allocation_size() + self.value_bytes
     }
@@ -128,7 +129,7 @@ impl Postings {
 
 #[cfg(test)]
 impl Postings {
-    /// [`Self::bytes`], counted anew.
+    /// Recomputes [`Self::bytes`] from the contents.
     pub(super) fn walked_bytes(&self) -> usize {
         let set = |posting: &Posting| match posting {
             Posting::One(_) => 0,

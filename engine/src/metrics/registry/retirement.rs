@@ -1,15 +1,16 @@
-//! How series leave the registry: in memory first, then on disk.
+//! Retirement: removes series without data from the registry, first in memory, then on disk.
 //!
 //! ```text
-//! mark ──▶ grace: batches that were begun before end ──▶ a seal: their points are in blocks ──▶ those still marked leave the index
-//!   ▲                                                                                             │
-//!   └── whoever finds a series meanwhile ends its mark                                            ▼
-//!                                                  segments without them, pages of last days: a batch for every few segments
+//! mark ──▶ grace: batches in ──▶ seal: their ──▶ still marked: ──▶ on disk: rewrite segments
+//!   ▲      progress end          points are      remove from       and pages of last days,
+//!   │                            in blocks       the index         some segments per batch
+//!   └── a lookup that finds a marked series clears its mark
 //! ```
 //!
-//! A series that left is found no more, so the same tags are a new series with another id from then on, also when the process is
-//! killed before the disk knows: the start then finds both, and the older one, which has no data, retires once more. Ids are never
-//! given again: the one that comes next is on disk with the first seal of a series, and again with its retirement.
+//! A removed series is no longer found, so from then on the same tags are a new series with a new
+//! id. If the process is killed before the removal is on disk, the start finds both; the older one
+//! has no data and retires again. Ids are never reused: the next id is written by the first seal of
+//! a series and again when it retires.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -26,46 +27,50 @@ use crate::error::Result;
 use crate::model::{MetricId, SeriesHold, SeriesId, TimestampMs};
 use crate::storage::{Batch, Keyspace};
 
-/// Places for series-key hashes that are looked at under one lock.
-const PLACES_PER_LOCK: u64 = 1 << 14;
-/// Segments and pages of last days that are written anew together.
+/// Alias slots swept under one lock.
+const SLOTS_PER_LOCK: u64 = 1 << 14;
+/// Maximum number of segments, and of pages of last days, rewritten in one batch.
 const SEGMENTS_PER_BATCH: usize = 1 << 10;
 const PAGES_PER_BATCH: usize = 1 << 10;
 
-/// What the registry keyspace holds, as far as retirement needs it. Seals and upkeep use it, one step at a time.
+/// The contents of the registry keyspace, as far as retirement needs them. Used by seals and
+/// maintenance, one step at a time.
 #[derive(Debug, Default)]
-pub(super) struct Stored {
-    /// The series of every segment, by its key.
+pub(super) struct StoredRegistry {
+    /// The series of every segment, by segment key.
     segments: BTreeMap<u32, RoaringBitmap>,
     /// Bytes of all segments.
     segment_bytes: usize,
     pub(super) days: LastDays,
 }
 
-/// Bytes of a segment besides its set: its place in a map whose nodes are half full at worst.
+/// Bytes of a segment besides its set: its entry in a map whose nodes are at least half full.
 const SEGMENT_BYTES: usize = 2 * size_of::<(u32, RoaringBitmap)>();
 
-/// What makes sure that nobody writes to a series that retires.
+/// Ensures that no batch in progress writes to a series that retires.
 #[derive(Debug, Default)]
 pub(super) struct Grace {
-    /// Held by all who look for series from now on.
+    /// Held by every lookup from now on.
     current: Mutex<Arc<()>>,
-    /// Held by those who began before the last series were marked; none when nothing is marked.
+    /// Held by lookups that started before the last series were marked; `None` when nothing is
+    /// marked.
     ending: Mutex<Option<Weak<()>>>,
 }
 
-/// Where a retirement stands.
+/// The state of a retirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Marked {
     /// No series is marked.
     None,
-    /// Batches may still name series that are marked.
+    /// Batches in progress may still contain marked series.
     InUse,
-    /// Once what was written is sealed, series that are still marked have no data.
+    /// No batch contains them. Once everything written is sealed, series that are still marked have
+    /// no data.
     Quiet,
 }
 
-/// A batch that takes series from disk.
+/// The effects of a batch that removes series from disk: removed segments and the series of added
+/// ones.
 #[derive(Debug, Default)]
 pub(crate) struct Removal {
     removed: Vec<u32>,
@@ -79,12 +84,12 @@ impl Grace {
 }
 
 impl Registry {
-    /// Notes that a series has data of a time, or is about to.
+    /// Records that a series has, or is about to have, data at `time`.
     pub(crate) fn raise_last_day(&self, series: SeriesId, time: TimestampMs) {
         self.stored.lock().days.raise(series, day_of(time));
     }
 
-    /// Notes new series of which nothing else is known; those that are gone are left out.
+    /// Records new series without points, with the day of `now`; removed ones are skipped.
     pub(crate) fn note_new_series(&self, series: &[SeriesId], now: TimestampMs) {
         let mut stored = self.stored.lock();
         let index = self.index.read();
@@ -95,7 +100,8 @@ impl Registry {
         }
     }
 
-    /// Sets the last days of series that have none to the last day of their metric; of all series when `all` may be wrong.
+    /// Sets the last day of series without one, or of all series if `all`, to the last day of their
+    /// metric, which `last_of` returns. Days are only raised.
     pub(crate) fn complete_last_days(&self, all: bool, last_of: impl Fn(MetricId) -> u32) {
         let mut stored = self.stored.lock();
         for (series, metric) in self.all_series() {
@@ -105,12 +111,12 @@ impl Registry {
         }
     }
 
-    /// The series that have nothing after `day`.
+    /// Returns the series without data after `day`.
     pub(crate) fn silent_since(&self, day: u32) -> RoaringBitmap {
         self.stored.lock().days.silent_since(day)
     }
 
-    /// Series with their metrics and the last days that they have data of; those of metrics that are not there are left out.
+    /// Returns series with their metrics and last days; series of unknown metrics are left out.
     pub(crate) fn with_last_day(&self, series: &RoaringBitmap) -> Vec<(SeriesId, MetricId, u32)> {
         let stored = self.stored.lock();
         let index = self.index.read();
@@ -118,19 +124,20 @@ impl Registry {
         series.iter().filter_map(|series| known(SeriesId(series))).collect()
     }
 
-    /// Marks series that may retire. Few at a time: whoever looks for a series waits.
+    /// Marks series that may retire. Pass few at a time: lookups wait meanwhile.
     pub(crate) fn mark_retiring(&self, series: &RoaringBitmap) {
         self.index.write().mark_retiring(series);
     }
 
-    /// From now on, who begins to look for series finds those that were marked by ending their marks.
+    /// Starts the grace period: lookups that start from now on clear the marks of the series they
+    /// find.
     pub(crate) fn begin_grace(&self) {
-        // In this order: who holds the new one has begun after the marks.
+        // In this order, so that every holder of the new token started after the marks were set.
         let before = std::mem::take(&mut *self.grace.current.lock());
         *self.grace.ending.lock() = Some(Arc::downgrade(&before));
     }
 
-    /// Where the retirement of the marked series stands.
+    /// Returns the state of the retirement of the marked series.
     pub(crate) fn marked(&self) -> Marked {
         match &*self.grace.ending.lock() {
             None => Marked::None,
@@ -139,13 +146,14 @@ impl Registry {
         }
     }
 
-    /// All series that are marked.
+    /// Returns all marked series.
     pub(crate) fn all_retiring(&self) -> RoaringBitmap {
         self.index.read().retiring().clone()
     }
 
-    /// Takes those of `series` that are still marked out of the index, after `before` was called with them: nobody can find them
-    /// in between. Few at a time, as in [`Self::mark_retiring`].
+    /// Removes those of `series` that are still marked from the index and returns them. Calls
+    /// `before` with them first, under the same lock, so that no lookup can find them in between.
+    /// Pass few at a time, as in [`Self::mark_retiring`].
     pub(crate) fn remove_retiring(
         &self,
         series: &RoaringBitmap,
@@ -155,28 +163,29 @@ impl Registry {
         let retired = index.still_retiring(series);
         before(&retired);
         index.remove_series(&retired);
-        self.news.lock().left |= &retired;
+        self.changes.lock().removed |= &retired;
         retired
     }
 
-    /// Ends the retirement: what is still marked stays.
+    /// Ends the retirement: series that are still marked are kept.
     pub(crate) fn end_retirement(&self) {
-        self.index.write().keep_the_rest();
+        self.index.write().clear_marks();
         *self.grace.ending.lock() = None;
-        // Little by little, until lookups cost as little as before.
-        while self.index.write().aliases.sweep_on(PLACES_PER_LOCK) {}
+        // In steps, until lookups no longer have to check the sweep.
+        while self.index.write().aliases.sweep_on(SLOTS_PER_LOCK) {}
     }
 
-    /// Whether series left that the disk may still hold, and that can perhaps be removed from it.
+    /// Reports whether removed series may still be on disk and can be removed from it.
     pub(crate) fn has_left(&self) -> bool {
-        !self.news.lock().left.is_empty()
+        !self.changes.lock().removed.is_empty()
     }
 
-    /// Series that left by now, and the segments that hold some of those that were not skipped before.
-    pub(crate) fn segments_of_left(&self) -> (RoaringBitmap, Vec<u32>) {
+    /// Returns the series removed so far, and the segments that contain any that were not skipped
+    /// before.
+    pub(crate) fn segments_with_removed(&self) -> (RoaringBitmap, Vec<u32>) {
         let (new, all) = {
-            let news = self.news.lock();
-            (RoaringBitmap::clone(&news.left), &*news.left | &*news.skipped)
+            let changes = self.changes.lock();
+            (RoaringBitmap::clone(&changes.removed), &*changes.removed | &*changes.skipped)
         };
         let mut stored = self.stored.lock();
         new.iter().for_each(|series| stored.days.remove(SeriesId(series)));
@@ -184,12 +193,13 @@ impl Registry {
         (all, segments.map(|(key, _)| *key).collect())
     }
 
-    /// Adds to a batch what writes the first of `segments` anew without the series that `left`, several as one where they are
-    /// small. Returns how many of them these are.
+    /// Stages the rewrite of the first of `segments` without the `removed` series; small segments
+    /// are combined into one. Returns how many of `segments` this covers, and the removal to pass
+    /// to [`Self::removal_written`].
     pub(crate) fn stage_removal(
         &self,
         segments: &[u32],
-        left: &RoaringBitmap,
+        removed: &RoaringBitmap,
         batch: &mut Batch,
     ) -> Result<(usize, Removal)> {
         let stored = self.stored.lock();
@@ -204,8 +214,9 @@ impl Registry {
                 break;
             }
             taken += 1;
-            let stay = series - left;
-            // What cannot be described would be lost: its metric was deleted since, or is not known for damage.
+            let stay = series - removed;
+            // A series that cannot be described would be lost: its metric was deleted since, or is
+            // unknown because of damage.
             if self.knows_all(&stay) {
                 staying |= stay;
                 batch.delete(Keyspace::Registry, &segment_key(*key));
@@ -216,32 +227,32 @@ impl Registry {
         let mut rows = RegistryRows(batch);
         removal.added = rows.segments(self, &staying)?;
         rows.next_ids(self);
-        rows.forgotten(self.readings_forgotten());
+        rows.newest_forgotten(self.newest_forgotten_sample());
         Ok((taken, removal))
     }
 
-    /// Adds all last days that changed to a batch, or [some](Self::stage_some_last_days).
+    /// Stages all changed last days, or [some](Self::stage_some_last_days). Returns their pages.
     pub(crate) fn stage_last_days(&self, batch: &mut Batch) -> Result<RoaringBitmap> {
         self.stored.lock().days.stage(batch, usize::MAX)
     }
 
-    /// Adds some of the last days that changed to a batch; none when the disk has them all.
+    /// Stages some of the changed last days. Returns their pages: none when the disk is up to date.
     pub(crate) fn stage_some_last_days(&self, batch: &mut Batch) -> Result<RoaringBitmap> {
         self.stored.lock().days.stage(batch, PAGES_PER_BATCH)
     }
 
-    /// Last days that were staged are on disk.
+    /// Records that staged last days are on disk.
     pub(crate) fn last_days_written(&self, pages: &RoaringBitmap) {
         self.stored.lock().days.written(pages);
     }
 
-    /// New segments are on disk.
+    /// Records that new segments are on disk.
     pub(crate) fn segments_written(&self, segments: Vec<RoaringBitmap>) {
         self.stored.lock().add_segments(segments);
     }
 
-    /// A batch with a removal is on disk.
-    pub(crate) fn removed(&self, removal: Removal) {
+    /// Records that the batch of a removal is on disk.
+    pub(crate) fn removal_written(&self, removal: Removal) {
         let mut stored = self.stored.lock();
         for key in removal.removed {
             stored.remove_segment(key);
@@ -249,29 +260,31 @@ impl Registry {
         stored.add_segments(removal.added);
     }
 
-    /// All segments that hold some of these series, which [left](Self::segments_of_left), were written anew, or skipped.
-    pub(crate) fn removed_left(&self, left: &RoaringBitmap) {
+    /// Records that all segments with these series, which [`Self::segments_with_removed`] returned,
+    /// have been rewritten or skipped.
+    pub(crate) fn removed_series_written(&self, removed: &RoaringBitmap) {
         let held =
-            self.stored.lock().segments.values().map(|series| series & left).collect::<Vec<_>>();
-        let mut news = self.news.lock();
-        news.left -= left;
+            self.stored.lock().segments.values().map(|series| series & removed).collect::<Vec<_>>();
+        let mut changes = self.changes.lock();
+        changes.removed -= removed;
         let held = held.into_iter().fold(RoaringBitmap::new(), |all, held| all | held);
-        news.skipped = held.into();
+        changes.skipped = held.into();
     }
 
-    /// The time of the newest reading that was forgotten with its series: a stream that began before it may have been counted.
-    pub(crate) fn readings_forgotten(&self) -> TimestampMs {
-        TimestampMs(self.forgotten.load(std::sync::atomic::Ordering::Acquire))
+    /// Returns the time of the newest cumulative sample whose series has retired: a stream that
+    /// started before it may have been counted.
+    pub(crate) fn newest_forgotten_sample(&self) -> TimestampMs {
+        TimestampMs(self.newest_forgotten.load(std::sync::atomic::Ordering::Acquire))
     }
 
-    /// Notes that readings up to a time are about to be forgotten.
-    pub(crate) fn forget_readings(&self, time: TimestampMs) {
-        self.forgotten.fetch_max(time.0, std::sync::atomic::Ordering::AcqRel);
+    /// Records that cumulative samples up to `time` are about to be forgotten.
+    pub(crate) fn raise_newest_forgotten(&self, time: TimestampMs) {
+        self.newest_forgotten.fetch_max(time.0, std::sync::atomic::Ordering::AcqRel);
     }
 }
 
-impl Stored {
-    /// Takes note of a segment on disk.
+impl StoredRegistry {
+    /// Records a segment on disk.
     pub(super) fn add_segment(&mut self, key: u32, series: RoaringBitmap) {
         self.remove_segment(key);
         self.segment_bytes += SEGMENT_BYTES + bitmap_bytes(&series);
@@ -292,15 +305,15 @@ impl Stored {
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.days.bytes() + self.segment_bytes
     }
 }
 
 #[cfg(test)]
-impl Stored {
-    /// [`Self::bytes`], counted anew.
+impl StoredRegistry {
+    /// Recomputes [`Self::bytes`] from the contents.
     pub(super) fn walked_bytes(&self) -> usize {
         let segments = self.segments.values().map(|series| SEGMENT_BYTES + bitmap_bytes(series));
         self.days.walked_bytes() + segments.sum::<usize>()

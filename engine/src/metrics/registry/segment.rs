@@ -1,11 +1,14 @@
-//! A segment: series with their tags, a few bytes each, since their strings are kept once.
+//! Encoding of a segment: series with their tags, a few bytes each, because every string is stored
+//! once.
 //!
 //! ```text
-//! frame(SeriesSegment) { strings: varint, each: text │ series: varint │ ids, each less the one before │ metrics │ tags per series
-//!                        │ for every tag its key and its value, as numbers of strings: all integers }
+//! frame(SeriesSegment) { strings: varint, each: string │ series: varint │ ids (differences)
+//!                        │ metrics │ tags per series │ keys of all tags │ values of all tags }
+//! keys and values are numbers of strings; all columns are integers
 //! ```
 //!
-//! A seal writes those of the series that it finds new. When some of them retire, the others go to a new segment.
+//! A seal writes segments of its new series. When some of them retire, the others are moved to a
+//! new segment.
 
 use hashbrown::HashMap;
 
@@ -19,11 +22,12 @@ use crate::log::SeriesDefined;
 use crate::model::{MetricId, SeriesId, Tags};
 
 const VERSION: u8 = 1;
-/// Series of one segment; more are cut into several, so that little is spelled out at once.
+/// Maximum number of series in a segment; more are split into several, which bounds the memory of
+/// encoding and decoding.
 pub(super) const SEGMENT_SERIES_MAX: usize = 1 << 13;
-const TEXTS_MAX: usize = SEGMENT_SERIES_MAX * limits::TAGS_MAX * 2;
+const STRINGS_MAX: usize = SEGMENT_SERIES_MAX * limits::TAGS_MAX * 2;
 
-/// The row of some series, once it is seen to read back as them.
+/// Encodes series as a row, after checking that it decodes to them.
 pub(super) fn segment_row(series: &[SeriesDefined]) -> CodecResult<Vec<u8>> {
     let encode = |effort| {
         let mut row = Vec::new();
@@ -38,17 +42,17 @@ pub(super) fn segment_row(series: &[SeriesDefined]) -> CodecResult<Vec<u8>> {
 
 fn encode_segment(series: &[SeriesDefined], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
     let mut numbers: HashMap<&str, i64> = HashMap::new();
-    let mut texts: Vec<&str> = Vec::new();
+    let mut strings: Vec<&str> = Vec::new();
     let mut tags = Vec::new();
-    for text in series.iter().flat_map(|s| s.tags.iter()).flat_map(|(k, v)| [k, v]) {
-        let number = *numbers.entry(text).or_insert_with(|| {
-            texts.push(text);
-            texts.len() as i64 - 1
+    for string in series.iter().flat_map(|s| s.tags.iter()).flat_map(|(k, v)| [k, v]) {
+        let number = *numbers.entry(string).or_insert_with(|| {
+            strings.push(string);
+            strings.len() as i64 - 1
         });
         tags.push(number);
     }
-    put_varint(out, texts.len() as u64);
-    texts.iter().for_each(|text| put_bytes(out, text.as_bytes()));
+    put_varint(out, strings.len() as u64);
+    strings.iter().for_each(|string| put_bytes(out, string.as_bytes()));
     put_varint(out, series.len() as u64);
     let mut before = 0;
     let ids = series.iter().map(|s| {
@@ -66,11 +70,11 @@ fn encode_segment(series: &[SeriesDefined], effort: Effort, out: &mut Vec<u8>) -
     Ok(())
 }
 
-/// The series of a row.
+/// Decodes the series of a row.
 pub(super) fn read_segment(row: &[u8]) -> CodecResult<Vec<SeriesDefined>> {
     let (_, payload) = frame::open(row, FrameKind::SeriesSegment, VERSION)?;
     let mut reader = Reader::new(payload);
-    let texts = (0..reader.count("texts", TEXTS_MAX)?)
+    let strings = (0..reader.count("strings", STRINGS_MAX)?)
         .map(|_| reader.text())
         .collect::<CodecResult<Vec<_>>>()?;
     let count = reader.count("series", SEGMENT_SERIES_MAX)?;
@@ -81,10 +85,10 @@ pub(super) fn read_segment(row: &[u8]) -> CodecResult<Vec<SeriesDefined>> {
     }
     reader.finish()?;
     let [ids, metrics, counts, keys, values] = columns;
-    let small = |v: i64| u32::try_from(v).map_err(|_| CodecError::new("id over 32 bits"));
-    let text = |number: &i64| {
-        let found = usize::try_from(*number).ok().and_then(|n| texts.get(n));
-        found.copied().ok_or_else(|| CodecError::new("text that is not there"))
+    let small = |v: i64| u32::try_from(v).map_err(|_| CodecError::new("id exceeds 32 bits"));
+    let string = |number: &i64| {
+        let found = usize::try_from(*number).ok().and_then(|n| strings.get(n));
+        found.copied().ok_or_else(|| CodecError::new("string number out of range"))
     };
     let mut pairs = keys.iter().zip(&values);
     let mut id = 0i64;
@@ -94,7 +98,7 @@ pub(super) fn read_segment(row: &[u8]) -> CodecResult<Vec<SeriesDefined>> {
         let tags = pairs
             .by_ref()
             .take(usize::try_from(*tags).unwrap_or(0))
-            .map(|(k, v)| Ok((text(k)?, text(v)?)))
+            .map(|(k, v)| Ok((string(k)?, string(v)?)))
             .collect::<CodecResult<Vec<_>>>()?;
         let tags = Tags::new(&tags).map_err(|e| CodecError::new(e.to_string()))?;
         series.push(SeriesDefined {
@@ -126,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_with_a_series_more_than_the_limit_is_refused() {
+    fn a_segment_with_one_series_over_the_limit_is_refused() {
         let tags = Tags::new(&[("host", "a")]).unwrap();
         let series =
             |id| SeriesDefined { id: SeriesId(id), metric: MetricId(1), tags: tags.clone() };

@@ -1,4 +1,4 @@
-//! The registry behind its lock: finding and creating series, and keeping track of what is not on disk yet.
+//! The registry behind its locks: finds and creates series, and tracks what is not on disk yet.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -9,7 +9,7 @@ use super::aliases::SeriesKeyHash;
 use super::index::{Index, MetricEntry, Selection};
 use super::lookup::Lookup;
 use super::measured_set::MeasuredSet;
-use super::retirement::{Grace, Stored};
+use super::retirement::{Grace, StoredRegistry};
 use crate::error::Refusal;
 use crate::limits::{NEW_METRIC_BYTES, NEW_SERIES_BYTES};
 use crate::log::{Definitions, MetricDefined, SeriesDefined};
@@ -18,44 +18,46 @@ use crate::model::{MetricId, MetricName, MetricType, SeriesId, TagFilter, Tags};
 /// The registry.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    // Locks are taken in the order of `stored`, `index`, `news`.
-    pub(super) stored: parking_lot::Mutex<Stored>,
+    // Lock order: `stored`, `index`, `changes`.
+    pub(super) stored: parking_lot::Mutex<StoredRegistry>,
     pub(super) index: RwLock<Index>,
-    pub(super) news: parking_lot::Mutex<News>,
+    pub(super) changes: parking_lot::Mutex<RegistryChanges>,
     pub(super) grace: Grace,
-    /// The time of the newest reading that was forgotten with its series.
-    pub(super) forgotten: AtomicI64,
+    /// Time in milliseconds of the newest cumulative sample whose series has retired.
+    pub(super) newest_forgotten: AtomicI64,
     limits: CardinalityLimits,
-    /// Bytes of memory that new metrics and series may still take, as last said.
-    room: AtomicI64,
+    /// Bytes that new metrics and series may still take, as of the last [`Self::set_room`].
+    memory_left: AtomicI64,
 }
 
-/// How many series there may be.
+/// The limits on metrics and series.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CardinalityLimits {
     pub(crate) per_metric: usize,
-    /// Distinct tag keys of one metric.
+    /// Maximum number of distinct tag keys per metric.
     pub(crate) tag_keys: usize,
     pub(crate) total: usize,
 }
 
-/// What was created and is not on disk, and the other way round.
+/// Differences between memory and disk: what was created and is not on disk, and what was removed
+/// and may still be on disk.
 #[derive(Debug, Default)]
-pub(super) struct News {
+pub(super) struct RegistryChanges {
     /// Not in the log yet.
     unlogged: Definitions,
-    /// Bytes of the names and tags of these.
+    /// Bytes of the names and tags of `unlogged`.
     unlogged_bytes: usize,
     /// In the log, not in the registry keyspace yet.
     unsealed: Unsealed,
-    /// Series that left the index and may be on disk.
-    pub(super) left: MeasuredSet,
-    /// Series that left before, in segments that cannot be written anew: these wait until others of them leave, or for a start.
+    /// Series removed from the index that may still be on disk.
+    pub(super) removed: MeasuredSet,
+    /// Series removed before, in segments that cannot be rewritten: retried when other series of
+    /// these segments are removed, or after a restart.
     pub(super) skipped: MeasuredSet,
 }
 
-/// Metrics and series that are in the log and not in the registry keyspace. Only their ids: the texts are in the
-/// index already.
+/// Metrics and series that are in the log and not in the registry keyspace. Only their ids: the
+/// strings are in the index.
 #[derive(Debug, Default)]
 pub(crate) struct Unsealed {
     pub(crate) metrics: Vec<MetricId>,
@@ -67,11 +69,11 @@ impl Registry {
         Self {
             stored: parking_lot::Mutex::default(),
             index: RwLock::default(),
-            news: parking_lot::Mutex::default(),
+            changes: parking_lot::Mutex::default(),
             grace: Grace::default(),
-            forgotten: AtomicI64::new(i64::MIN),
+            newest_forgotten: AtomicI64::new(i64::MIN),
             limits,
-            room: AtomicI64::new(i64::MAX),
+            memory_left: AtomicI64::new(i64::MAX),
         }
     }
 
@@ -79,7 +81,7 @@ impl Registry {
         Lookup::new(self)
     }
 
-    /// Runs `read` on the metric called `name`.
+    /// Calls `read` with the metric named `name`. Returns `None` when it does not exist.
     pub(crate) fn with_metric<T>(
         &self,
         name: &str,
@@ -88,24 +90,25 @@ impl Registry {
         self.index.read().metric_named(name).map(read)
     }
 
-    /// Runs `read` on the metrics whose names begin with `prefix`, in the order of their names.
+    /// Calls `read` with every metric whose name starts with `prefix`, in name order.
     pub(crate) fn each_metric(&self, prefix: &str, mut read: impl FnMut(&MetricEntry)) {
         let index = self.index.read();
         let matching = index.metrics_from(prefix);
         matching.take_while(|m| m.name.as_str().starts_with(prefix)).for_each(&mut read);
     }
 
-    /// The name of a metric that exists.
+    /// Returns the name of a metric, `None` when it does not exist.
     pub(crate) fn name_of(&self, metric: MetricId) -> Option<MetricName> {
         self.index.read().metric(metric).map(|entry| entry.name.clone())
     }
 
-    /// Whether there is a metric with this id.
+    /// Reports whether a metric with this id exists.
     pub(crate) fn has_metric(&self, metric: MetricId) -> bool {
         self.index.read().metric(metric).is_some()
     }
 
-    /// The series of the metric called `name` that match, with the id and type of the metric.
+    /// Selects the matching series of the metric named `name`, grouped by `keys`. Returns them with
+    /// the id and type of the metric, `None` when it does not exist.
     pub(crate) fn select(
         &self,
         name: &str,
@@ -127,99 +130,105 @@ impl Registry {
         index.metric_named(name).map(|metric| index.values(metric, key))
     }
 
-    /// Says how many bytes of memory there are for new metrics and series until this is said again.
+    /// Sets how many bytes new metrics and series may take until the next call.
     pub(crate) fn set_room(&self, bytes: u64) {
-        self.room.store(i64::try_from(bytes).unwrap_or(i64::MAX), Ordering::Relaxed);
+        self.memory_left.store(i64::try_from(bytes).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 
-    /// Metrics, series and bytes in memory, which are counted where they change: asking costs the same however many there are.
+    /// Returns the number of metrics, the number of series and the bytes in memory. Constant time,
+    /// because sizes are counted where they change.
     pub(crate) fn size(&self) -> (usize, usize, usize) {
         let stored = self.stored.lock().bytes();
         let index = self.index.read();
-        let bytes = stored + index.bytes() + self.news.lock().bytes();
+        let bytes = stored + index.bytes() + self.changes.lock().bytes();
         (index.metric_count(), index.live_series(), bytes)
     }
 
-    /// Adds what the log or the disk tells.
+    /// Adds definitions read from the log or from disk.
     pub(crate) fn restore(&self, definitions: &Definitions) {
         let mut index = self.index.write();
         definitions.metrics.iter().for_each(|metric| index.define_metric(metric));
         definitions.series.iter().for_each(|series| index.define_series(series));
     }
 
-    /// Takes note of a segment on disk, and of those of its series that left the registry before.
-    pub(super) fn restore_segment(&self, first: u32, series: RoaringBitmap, left: RoaringBitmap) {
+    /// Records a segment on disk, and those of its series that have been removed.
+    pub(super) fn restore_segment(
+        &self,
+        first: u32,
+        series: RoaringBitmap,
+        removed: RoaringBitmap,
+    ) {
         self.stored.lock().add_segment(first, series);
-        self.news.lock().left |= &left;
+        self.changes.lock().removed |= &removed;
     }
 
-    /// Takes note of last days on disk.
+    /// Records last days read from disk.
     pub(super) fn restore_last_days(&self, days: Vec<(SeriesId, u32)>) {
         let mut stored = self.stored.lock();
         let index = self.index.read();
         stored.days.restore(days, |series| index.metric_of(series).is_some());
     }
 
-    /// The series of metrics that exist, without their tags.
+    /// Returns all series of existing metrics, without their tags.
     pub(crate) fn all_series(&self) -> Vec<(SeriesId, MetricId)> {
         self.index.read().all_series()
     }
 
-    /// Marks the ids below these as used.
+    /// Marks all ids below these as used.
     pub(crate) fn reserve(&self, next_metric: MetricId, next_series: SeriesId) {
         let mut index = self.index.write();
         index.reserve_metrics(next_metric.0);
         index.reserve_series(next_series.0);
     }
 
-    /// The ids that come next.
+    /// Returns the next metric id and the next series id.
     pub(crate) fn next_ids(&self) -> (MetricId, SeriesId) {
         let index = self.index.read();
         (index.next_metric(), index.next_series())
     }
 
-    /// Forgets a metric. Returns its series; `None` when it was not there.
+    /// Removes a metric. Returns its series, `None` when it does not exist.
     pub(crate) fn drop_metric(&self, metric: MetricId) -> Option<RoaringBitmap> {
         let mut index = self.index.write();
         let series = index.drop_metric(metric)?;
-        self.news.lock().left |= &series;
+        self.changes.lock().removed |= &series;
         Some(series)
     }
 
-    /// Whether all these series are known.
+    /// Reports whether all these series are known.
     pub(super) fn knows_all(&self, series: &RoaringBitmap) -> bool {
         let index = self.index.read();
         series.iter().all(|series| index.metric_of(SeriesId(series)).is_some())
     }
 
-    /// Takes the definitions that the log does not hold.
+    /// Takes the definitions that are not in the log.
     pub(crate) fn take_unlogged(&self) -> Definitions {
-        let mut news = self.news.lock();
-        news.unlogged_bytes = 0;
-        std::mem::take(&mut news.unlogged)
+        let mut changes = self.changes.lock();
+        changes.unlogged_bytes = 0;
+        std::mem::take(&mut changes.unlogged)
     }
 
-    /// Puts back what could not be logged, before what came since.
+    /// Puts back definitions that could not be logged, before newer ones.
     pub(crate) fn put_back_unlogged(&self, mut definitions: Definitions) {
-        let mut news = self.news.lock();
-        news.unlogged_bytes += definitions.text_bytes();
-        definitions.append(std::mem::take(&mut news.unlogged));
-        news.unlogged = definitions;
+        let mut changes = self.changes.lock();
+        changes.unlogged_bytes += definitions.text_bytes();
+        definitions.append(std::mem::take(&mut changes.unlogged));
+        changes.unlogged = definitions;
     }
 
-    /// Notes definitions that are in the log and have to be sealed.
+    /// Records definitions that are in the log and still have to be sealed.
     pub(crate) fn note_unsealed(&self, definitions: &Definitions) {
-        let mut news = self.news.lock();
-        news.unsealed.metrics.extend(definitions.metrics.iter().map(|metric| metric.id));
-        news.unsealed.series.extend(definitions.series.iter().map(|series| series.id));
+        let mut changes = self.changes.lock();
+        changes.unsealed.metrics.extend(definitions.metrics.iter().map(|metric| metric.id));
+        changes.unsealed.series.extend(definitions.series.iter().map(|series| series.id));
     }
 
-    /// Takes what is in the log but not on disk.
+    /// Takes the ids of the definitions that are in the log and not in the registry keyspace.
     pub(crate) fn take_unsealed(&self) -> Unsealed {
-        std::mem::take(&mut self.news.lock().unsealed)
+        std::mem::take(&mut self.changes.lock().unsealed)
     }
 
-    /// Metrics with their names; those that were dropped are left out.
+    /// Returns the definitions of metrics; dropped ones are left out.
     pub(crate) fn describe_metrics(&self, metrics: &[MetricId]) -> Vec<MetricDefined> {
         let index = self.index.read();
         metrics
@@ -233,7 +242,7 @@ impl Registry {
             .collect()
     }
 
-    /// Series with their tags; those of dropped metrics are left out.
+    /// Returns the definitions of series; those of dropped metrics are left out.
     pub(crate) fn describe_series(&self, series: &[SeriesId]) -> Vec<SeriesDefined> {
         let index = self.index.read();
         series.iter().filter_map(|id| index.describe(*id)).collect()
@@ -256,7 +265,7 @@ impl Registry {
         }
         let tags = Tags::new(tags)?;
         if let Some(series) = metric.and_then(|(id, ..)| index.find(id, &tags)) {
-            index.keep(series);
+            index.clear_mark(series);
             index.aliases.insert(key_hash, (series, kind));
             return Ok(series);
         }
@@ -267,27 +276,28 @@ impl Registry {
         };
         if keys > present && keys > self.limits.tag_keys {
             return Err(Refusal::CardinalityLimit(format!(
-                "metric {name:?} would have {keys} different tag keys, which is over the limit"
+                "metric {name:?} would have {keys} distinct tag keys; the limit is {}",
+                self.limits.tag_keys
             )));
         }
-        // Ids are handed out and listed as news under one lock, so that a record that uses an id can only be
-        // queued after the definition is on its way.
-        let mut news = self.news.lock();
+        // Ids are allocated and queued for the log under one lock, so a record that uses an id can
+        // only be queued after its definition.
+        let mut changes = self.changes.lock();
         let id = match metric {
             Some((id, ..)) => id,
-            None => self.define_metric(name, kind, &mut index, &mut news)?,
+            None => self.define_metric(name, kind, &mut index, &mut changes)?,
         };
-        self.room.fetch_sub(NEW_SERIES_BYTES, Ordering::Relaxed);
+        self.memory_left.fetch_sub(NEW_SERIES_BYTES, Ordering::Relaxed);
         let defined = SeriesDefined { id: index.next_series(), metric: id, tags };
         index.define_series(&defined);
         index.aliases.insert(key_hash, (defined.id, kind));
         let series = defined.id;
-        news.unlogged_bytes += defined.text_bytes();
-        news.unlogged.series.push(defined);
+        changes.unlogged_bytes += defined.text_bytes();
+        changes.unlogged.series.push(defined);
         Ok(series)
     }
 
-    /// Makes a metric known that has no series yet, unless it is.
+    /// Creates a metric without series, unless it exists.
     pub(super) fn create_metric(&self, name: &str, kind: MetricType) -> Result<(), Refusal> {
         let mut index = self.index.write();
         match index.metric_named(name).map(|metric| metric.kind) {
@@ -297,7 +307,7 @@ impl Registry {
             Some(_) => return Ok(()),
             None => self.check_limits(name, None, &index)?,
         }
-        self.define_metric(name, kind, &mut index, &mut self.news.lock()).map(drop)
+        self.define_metric(name, kind, &mut index, &mut self.changes.lock()).map(drop)
     }
 
     fn define_metric(
@@ -305,20 +315,21 @@ impl Registry {
         name: &str,
         kind: MetricType,
         index: &mut Index,
-        news: &mut News,
+        changes: &mut RegistryChanges,
     ) -> Result<MetricId, Refusal> {
         MetricName::check_given(name)?;
         let name = MetricName::new(name)?;
         let defined = MetricDefined { id: index.next_metric(), kind, name };
         index.define_metric(&defined);
-        self.room.fetch_sub(NEW_METRIC_BYTES, Ordering::Relaxed);
+        self.memory_left.fetch_sub(NEW_METRIC_BYTES, Ordering::Relaxed);
         let id = defined.id;
-        news.unlogged_bytes += defined.text_bytes();
-        news.unlogged.metrics.push(defined);
+        changes.unlogged_bytes += defined.text_bytes();
+        changes.unlogged.metrics.push(defined);
         Ok(id)
     }
 
-    /// Whether a metric may have one more series; `of_metric` are those it has if it exists.
+    /// Checks that a metric may have one more series; `of_metric` is its current number of series,
+    /// `None` if it does not exist.
     fn check_limits(
         &self,
         name: &str,
@@ -329,25 +340,26 @@ impl Registry {
         let series = of_metric.unwrap_or(0);
         if series >= per_metric as u64 {
             return Err(Refusal::CardinalityLimit(format!(
-                "metric {name:?} has {series} series, which is the limit for one metric"
+                "metric {name:?} has {series} series; the limit per metric is {per_metric}"
             )));
         }
-        // A metric without series takes memory as one with a series does: memory is bounded by this limit.
+        // A metric without series takes as much memory as a metric with one. This limit bounds
+        // memory, so both count.
         let others = index.empty_metrics() - usize::from(of_metric == Some(0));
         let total = index.live_series() + others;
-        if self.room.load(Ordering::Relaxed) <= 0 {
+        if self.memory_left.load(Ordering::Relaxed) <= 0 {
             return Err(Refusal::CardinalityLimit(format!(
-                "no memory is left for another series beside the {total} that exist"
+                "no memory left for another series; {total} series exist"
             )));
         }
         if total >= total_max {
-            let beside = match others {
+            let empty = match others {
                 0 => String::new(),
-                1 => ", 1 metric without series included".to_owned(),
-                others => format!(", {others} metrics without series included"),
+                1 => ", including 1 metric without series".to_owned(),
+                others => format!(", including {others} metrics without series"),
             };
             return Err(Refusal::CardinalityLimit(format!(
-                "the server has {total} series{beside}, which is the limit"
+                "the server has {total} series{empty}; the limit is {total_max}"
             )));
         }
         if index.next_series() == SeriesId(u32::MAX) {
@@ -357,33 +369,33 @@ impl Registry {
     }
 }
 
-impl News {
-    /// Bytes on the heap.
+impl RegistryChanges {
+    /// Returns the bytes on the heap.
     fn bytes(&self) -> usize {
-        let Self { unlogged, unlogged_bytes, unsealed, left, skipped } = self;
+        let Self { unlogged, unlogged_bytes, unsealed, removed, skipped } = self;
         unlogged_bytes
             + unlogged.table_bytes()
             + unsealed.metrics.capacity() * size_of::<MetricId>()
             + unsealed.series.capacity() * size_of::<SeriesId>()
-            + left.bytes()
+            + removed.bytes()
             + skipped.bytes()
     }
 }
 
 #[cfg(test)]
 impl Registry {
-    /// The bytes of [`Self::size`], counted anew.
+    /// Recomputes the bytes of [`Self::size`] from the contents.
     pub(super) fn walked_bytes(&self) -> usize {
         use super::measured_set::bitmap_bytes;
         let stored = self.stored.lock().walked_bytes();
         let index = self.index.read();
-        let news = self.news.lock();
-        let texts = news.unlogged.text_bytes();
-        let sets = |of: fn(&MeasuredSet) -> usize| of(&news.left) + of(&news.skipped);
-        let news = news.bytes() - news.unlogged_bytes - sets(MeasuredSet::bytes)
-            + texts
+        let changes = self.changes.lock();
+        let strings = changes.unlogged.text_bytes();
+        let sets = |of: fn(&MeasuredSet) -> usize| of(&changes.removed) + of(&changes.skipped);
+        let changes = changes.bytes() - changes.unlogged_bytes - sets(MeasuredSet::bytes)
+            + strings
             + sets(|set| bitmap_bytes(set));
-        stored + index.walked_bytes() + news
+        stored + index.walked_bytes() + changes
     }
 }
 
@@ -416,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_name_their_reason() {
+    fn refusals_report_their_reason() {
         let registry = registry();
         let mut lookup = registry.lookup();
         lookup.series("cpu", MetricType::Gauge, &[]).unwrap();
@@ -439,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_is_refused_before_memory_is_measured_again() {
+    fn new_series_are_refused_once_the_memory_budget_is_used() {
         let registry = registry();
         registry.set_room((NEW_METRIC_BYTES + NEW_SERIES_BYTES + 1) as u64);
         let mut lookup = registry.lookup();
@@ -453,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_has_so_many_tag_keys() {
+    fn the_number_of_tag_keys_of_a_metric_is_limited() {
         let registry = registry();
         let mut lookup = registry.lookup();
         let gauge = MetricType::Gauge;
@@ -475,19 +487,19 @@ mod tests {
             lookup.series("cpu", MetricType::Gauge, tags).unwrap();
         }
         drop(lookup);
-        let texts = |t: &[&str]| t.iter().map(|t| (*t).to_owned()).collect::<TagValues>();
+        let values = |t: &[&str]| t.iter().map(|t| (*t).to_owned()).collect::<TagValues>();
         assert_eq!(
-            select(&registry, "h", TagCondition::AnyOf(texts(&["web2", "db1", "no"]))),
+            select(&registry, "h", TagCondition::AnyOf(values(&["web2", "db1", "no"]))),
             [1, 2]
         );
-        assert_eq!(select(&registry, "h", TagCondition::NoneOf(texts(&["web1"]))), [1, 2, 3]);
+        assert_eq!(select(&registry, "h", TagCondition::NoneOf(values(&["web1"]))), [1, 2, 3]);
         assert_eq!(select(&registry, "h", TagCondition::Prefix("web".into())), [0, 1]);
-        assert_eq!(select(&registry, "x", TagCondition::AnyOf(texts(&["web1"]))), [0u32; 0]);
-        assert_eq!(select(&registry, "h", TagCondition::AnyOf(texts(&[""]))), [3]);
-        assert_eq!(select(&registry, "h", TagCondition::AnyOf(texts(&["", "db1"]))), [2, 3]);
-        assert_eq!(select(&registry, "h", TagCondition::NoneOf(texts(&[""]))), [0, 1, 2]);
-        assert_eq!(select(&registry, "x", TagCondition::AnyOf(texts(&[""]))), [0, 1, 2, 3]);
-        assert_eq!(select(&registry, "x", TagCondition::NoneOf(texts(&[""]))), [0u32; 0]);
+        assert_eq!(select(&registry, "x", TagCondition::AnyOf(values(&["web1"]))), [0u32; 0]);
+        assert_eq!(select(&registry, "h", TagCondition::AnyOf(values(&[""]))), [3]);
+        assert_eq!(select(&registry, "h", TagCondition::AnyOf(values(&["", "db1"]))), [2, 3]);
+        assert_eq!(select(&registry, "h", TagCondition::NoneOf(values(&[""]))), [0, 1, 2]);
+        assert_eq!(select(&registry, "x", TagCondition::AnyOf(values(&[""]))), [0, 1, 2, 3]);
+        assert_eq!(select(&registry, "x", TagCondition::NoneOf(values(&[""]))), [0u32; 0]);
         let (_, _, grouped) = registry.select("cpu", &[], &["h".to_owned()]).unwrap();
         assert_eq!(grouped.group_of, [0, 1, 2, 3]);
         assert_eq!(grouped.groups[3], [""]);

@@ -1,4 +1,4 @@
-//! What the registry says that it takes in memory, beside a walk over all of it.
+//! The memory size that the registry reports, compared with a walk over all of it.
 
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
@@ -7,26 +7,26 @@ use super::series::{CardinalityLimits, Registry};
 use crate::model::{MetricId, MetricType, SeriesId, TimestampMs};
 use crate::storage::Batch;
 
-/// What happens to a registry.
+/// A change of a registry.
 #[derive(Clone, Debug)]
 enum Step {
-    /// New series, or known ones, of a metric, with so many tags.
+    /// Creates or finds series of a metric, with this many tags.
     Create {
         metric: u8,
         first: u16,
         count: u16,
         tags: usize,
     },
-    /// Definitions are logged, or come back because that failed.
+    /// Definitions are logged, or put back because logging fails.
     Log {
         fails: bool,
     },
     /// Definitions and last days are on disk.
     Seal,
-    /// All series but one in so many retire, those that a writer asks for again excepted.
+    /// All series retire except every `kept`th and the one a writer looks up meanwhile.
     Retire {
         kept: u32,
-        asked: u16,
+        looked_up: u16,
     },
     Drop {
         metric: u8,
@@ -41,7 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(metric, first, count, tags)| Step::Create { metric, first, count, tags }),
         2 => any::<bool>().prop_map(|fails| Step::Log { fails }),
         2 => Just(Step::Seal),
-        2 => (1u32..9, 0u16..2_000).prop_map(|(kept, asked)| Step::Retire { kept, asked }),
+        2 => (1u32..9, 0u16..2_000).prop_map(|(kept, looked_up)| Step::Retire { kept, looked_up }),
         1 => (0..METRICS).prop_map(|metric| Step::Drop { metric }),
     ]
 }
@@ -50,7 +50,8 @@ fn name(metric: u8) -> String {
     format!("metric.{metric}")
 }
 
-/// Tags of which the first differs from series to series, and the others are shared by many.
+/// Creates a series with tags of which the first is unique and the others are shared by many
+/// series.
 fn create(registry: &Registry, metric: u8, series: u16, tags: usize) -> SeriesId {
     let values = [format!("pod-{series:05}"), format!("zone-{}", series % 3), "prod".to_owned()];
     let pairs = ["pod", "zone", "env"].into_iter().zip(values.iter().map(String::as_str));
@@ -80,7 +81,7 @@ impl Step {
                 let rows = super::RegistryRows(&mut batch).define(registry, &unsealed);
                 rows.unwrap().written(registry);
             }
-            Self::Retire { kept, asked } => retire(registry, kept, asked),
+            Self::Retire { kept, looked_up } => retire(registry, kept, looked_up),
             Self::Drop { metric } => {
                 let id: Option<MetricId> = registry.with_metric(&name(metric), |metric| metric.id);
                 id.and_then(|id| registry.drop_metric(id));
@@ -89,22 +90,23 @@ impl Step {
     }
 }
 
-fn retire(registry: &Registry, kept: u32, asked: u16) {
+fn retire(registry: &Registry, kept: u32, looked_up: u16) {
     let all = registry.all_series();
     let silent: RoaringBitmap =
         all.iter().map(|(series, _)| series.0).filter(|id| id % kept != 0).collect();
     registry.mark_retiring(&silent);
     registry.begin_grace();
-    create(registry, 0, asked, 1);
+    create(registry, 0, looked_up, 1);
     registry.remove_retiring(&silent, |_| ());
-    let (left, segments) = registry.segments_of_left();
+    let (removed, segments) = registry.segments_with_removed();
     let mut segments = segments.as_slice();
     while !segments.is_empty() {
-        let (taken, removal) = registry.stage_removal(segments, &left, &mut Batch::new()).unwrap();
-        registry.removed(removal);
+        let (taken, removal) =
+            registry.stage_removal(segments, &removed, &mut Batch::new()).unwrap();
+        registry.removal_written(removal);
         segments = segments.get(taken..).unwrap_or_default();
     }
-    registry.removed_left(&left);
+    registry.removed_series_written(&removed);
     registry.end_retirement();
 }
 
@@ -116,22 +118,22 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn counters_and_a_walk_agree_on_the_bytes_of_the_registry(
+    fn the_reported_bytes_of_the_registry_match_a_walk(
         steps in prop::collection::vec(step(), 1..40),
     ) {
         let registry = registry();
         for step in steps {
             let what = format!("{step:?}");
             step.run(&registry);
-            let (told, walked) = (registry.size().2, registry.walked_bytes());
-            // Its sets have few containers, which are measured with each change.
-            prop_assert_eq!(told, walked, "after {}", what);
+            let (reported, walked) = (registry.size().2, registry.walked_bytes());
+            // All sets have few containers and are measured after each change.
+            prop_assert_eq!(reported, walked, "after {}", what);
         }
     }
 }
 
 #[test]
-fn many_series_take_what_a_walk_says_within_a_hundredth_and_nothing_when_they_are_gone() {
+fn the_reported_bytes_of_many_series_are_accurate_within_a_hundredth() {
     let registry = registry();
     let empty = registry.size().2;
     // Ids far apart, so that sets have many containers.
@@ -140,14 +142,18 @@ fn many_series_take_what_a_walk_says_within_a_hundredth_and_nothing_when_they_ar
         let (metric, next) = registry.next_ids();
         registry.reserve(metric, SeriesId(next.0 + 997));
     }
-    let (told, walked) = (registry.size().2 as f64, registry.walked_bytes() as f64);
-    assert!((told - walked).abs() < walked / 100.0, "{told} of {walked}");
-    // As many bytes as their names, tags and places at least: 5 000 values of a tag, each told once.
-    assert!(told > 5_000.0 * 100.0, "{told}");
+    let (reported, walked) = (registry.size().2 as f64, registry.walked_bytes() as f64);
+    assert!((reported - walked).abs() < walked / 100.0, "{reported} of {walked}");
+    // At least the bytes of names, tags and slots: 5 000 tag values, each stored once.
+    assert!(reported > 5_000.0 * 100.0, "{reported}");
     let id = registry.with_metric(&name(0), |metric| metric.id).unwrap();
     registry.drop_metric(id).unwrap();
     drop(registry.take_unlogged());
     assert_eq!(registry.size().2, registry.walked_bytes());
-    // Tables keep their capacity for those who come next.
-    assert!(((registry.size().2 - empty) as f64) < told * 0.6, "{} of {told}", registry.size().2);
+    // Tables keep their capacity for later series.
+    assert!(
+        ((registry.size().2 - empty) as f64) < reported * 0.6,
+        "{} of {reported}",
+        registry.size().2
+    );
 }

@@ -1,7 +1,8 @@
-//! Tag keys and values as numbers: each is kept once, for as long as a series has it.
+//! Interned tag keys and values: each string is stored once, with a reference count, for as long as
+//! a series uses it.
 //!
-//! Strings are in pages of 64, behind each other in one buffer: a string that nobody uses any more is cut out of its page, which
-//! costs a page and not all of them, and its number is given again.
+//! Strings are concatenated in pages of 64, one buffer per page: removing an unused string rewrites
+//! one page only, and its number is reused.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -9,26 +10,26 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::model::TextId;
 
-/// Strings of a page.
+/// Strings per page.
 const PAGE_STRINGS: usize = 64;
 
-/// Counted strings.
+/// Reference-counted strings.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
-    pages: Vec<Page>,
-    /// Numbers that nobody uses.
+    pages: Vec<StringPage>,
+    /// Numbers that are not in use.
     free: Vec<u32>,
     by_hash: HashTable<u32>,
-    /// Bytes of what all pages hold.
+    /// Bytes of the arrays of all pages.
     page_bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Page {
+struct StringPage {
     buffer: String,
-    /// Where each string ends; it begins where the one before ends.
+    /// The end of each string in the buffer; it starts at the end of the previous one.
     ends: Vec<u32>,
-    /// How many tags each string is a part of.
+    /// The number of uses of each string, as the key or value of a tag.
     uses: Vec<u32>,
 }
 
@@ -43,7 +44,7 @@ impl Strings {
         string_at(&self.pages, id.0)
     }
 
-    /// The number of a string, which is used once more from now on.
+    /// Interns a string, counts one more use and returns its number.
     pub(super) fn acquire(&mut self, string: &str) -> TextId {
         let Self { pages, free, by_hash, page_bytes } = self;
         let all = (pages.len() * PAGE_STRINGS) as u32;
@@ -59,12 +60,12 @@ impl Strings {
             |id| xxh3_64(string_at(pages, *id).as_bytes()),
         );
         let id = match entry {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(place) => {
+            Entry::Occupied(occupied) => *occupied.get(),
+            Entry::Vacant(vacant) => {
                 let id = free.pop().unwrap_or(next);
-                place.insert(id);
+                vacant.insert(id);
                 if id as usize == pages.len() * PAGE_STRINGS {
-                    pages.push(Page::default());
+                    pages.push(StringPage::default());
                 }
                 if let Some((page, slot)) = page_mut(pages, id) {
                     *page_bytes -= page.bytes();
@@ -82,7 +83,7 @@ impl Strings {
         TextId(id)
     }
 
-    /// Ends one use of a string.
+    /// Releases one use of a string; the last one removes it.
     pub(super) fn release(&mut self, id: TextId) {
         let hash = xxh3_64(self.string(id).as_bytes());
         let Some((page, slot)) = page_mut(&mut self.pages, id.0) else { return };
@@ -103,14 +104,14 @@ impl Strings {
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.own_bytes() + self.page_bytes
     }
 
-    /// Without what pages hold.
+    /// Returns the bytes on the heap without those of the pages.
     fn own_bytes(&self) -> usize {
-        self.pages.capacity() * size_of::<Page>()
+        self.pages.capacity() * size_of::<StringPage>()
             + self.free.capacity() * size_of::<u32>()
             + self.by_hash.allocation_size()
     }
@@ -118,13 +119,13 @@ impl Strings {
 
 #[cfg(test)]
 impl Strings {
-    /// [`Self::bytes`], counted anew.
+    /// Recomputes [`Self::bytes`] from the contents.
     pub(super) fn walked_bytes(&self) -> usize {
-        self.own_bytes() + self.pages.iter().map(Page::bytes).sum::<usize>()
+        self.own_bytes() + self.pages.iter().map(StringPage::bytes).sum::<usize>()
     }
 }
 
-impl Page {
+impl StringPage {
     fn start_of(&self, slot: usize) -> usize {
         slot.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize)
     }
@@ -135,7 +136,7 @@ impl Page {
         self.buffer.get(start..end).unwrap_or_default()
     }
 
-    /// Puts a string in the place of another, or behind the last one.
+    /// Replaces the string of a slot, or appends one.
     fn set(&mut self, slot: usize, string: &str) {
         let is_last = slot + 1 == PAGE_STRINGS && slot >= self.ends.len();
         if slot >= self.ends.len() {
@@ -149,18 +150,18 @@ impl Page {
             *at = *at - (end - start) as u32 + string.len() as u32;
         }
         if is_last {
-            // Nothing is put behind it.
+            // Nothing is appended to a full page.
             self.buffer.shrink_to_fit();
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     fn bytes(&self) -> usize {
         let numbers = self.ends.capacity() + self.uses.capacity();
         self.buffer.capacity() + numbers * size_of::<u32>()
     }
 
-    /// Gives memory back when most of it is not used any more.
+    /// Releases memory when most of the buffer is unused.
     fn shrink(&mut self) {
         if self.buffer.capacity() > 2 * self.buffer.len() + 64 {
             self.buffer.shrink_to_fit();
@@ -168,12 +169,12 @@ impl Page {
     }
 }
 
-fn string_at(pages: &[Page], id: u32) -> &str {
+fn string_at(pages: &[StringPage], id: u32) -> &str {
     let (page, slot) = (id as usize / PAGE_STRINGS, id as usize % PAGE_STRINGS);
     pages.get(page).map_or("", |page| page.get(slot))
 }
 
-fn page_mut(pages: &mut [Page], id: u32) -> Option<(&mut Page, usize)> {
+fn page_mut(pages: &mut [StringPage], id: u32) -> Option<(&mut StringPage, usize)> {
     let (page, slot) = (id as usize / PAGE_STRINGS, id as usize % PAGE_STRINGS);
     Some((pages.get_mut(page)?, slot))
 }
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_does_not_grow_with_strings_that_came_and_went() {
+    fn memory_does_not_grow_with_strings_that_were_released() {
         let mut strings = Strings::default();
         let mut ids = std::collections::VecDeque::new();
         let mut least = 0;

@@ -1,7 +1,8 @@
 //! The metric and the tags of every series, by id.
 //!
-//! As in a [`SeriesMap`](crate::metrics::series_map::SeriesMap), 64 neighbouring ids share a leaf, here with their tags behind each
-//! other: a series that retires is cut out of its leaf, and ids that nobody has cost nothing.
+//! As in a [`SeriesMap`](crate::metrics::series_map::SeriesMap), 64 adjacent ids share a leaf, here
+//! with their tags concatenated: a retired series is cut out of its leaf, and unused ids take no
+//! memory.
 
 use hashbrown::HashMap;
 
@@ -11,25 +12,25 @@ use crate::model::{MetricId, SeriesId, TextId};
 /// A tag of a series: its key and its value.
 pub(super) type Tag = (TextId, TextId);
 
-/// The series that there are.
+/// The metric and tags of all series.
 #[derive(Debug, Default)]
 pub(super) struct SeriesTable {
     leaves: HashMap<u32, Leaf>,
-    /// Bytes of what all leaves hold.
+    /// Bytes of the arrays of all leaves.
     leaf_bytes: usize,
 }
 
 #[derive(Debug, Default)]
 struct Leaf {
     taken: LeafMask,
-    entries: Vec<Entry>,
+    entries: Vec<SeriesEntry>,
     tags: Vec<Tag>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct SeriesEntry {
     metric: MetricId,
-    /// Where the tags end; they begin where those of the entry before end.
+    /// The end of the tags in the leaf; they start at the end of the previous entry.
     end: u32,
 }
 
@@ -37,16 +38,16 @@ impl SeriesTable {
     pub(super) fn get(&self, series: SeriesId) -> Option<(MetricId, &[Tag])> {
         let (number, slot) = split(series);
         let leaf = self.leaves.get(&number)?;
-        let (at, present) = leaf.taken.place(slot);
+        let (at, present) = leaf.taken.index_of(slot);
         let entry = leaf.entries.get(at).filter(|_| present)?;
         Some((entry.metric, leaf.tags.get(leaf.start_of(at)..entry.end as usize)?))
     }
 
-    /// Adds a series; false, changing nothing, when it is there.
+    /// Adds a series. Returns false, changing nothing, if it is present.
     pub(super) fn insert(&mut self, series: SeriesId, metric: MetricId, tags: &[Tag]) -> bool {
         let (number, slot) = split(series);
         let leaf = self.leaves.entry(number).or_default();
-        let (at, present) = leaf.taken.place(slot);
+        let (at, present) = leaf.taken.index_of(slot);
         if present {
             return false;
         }
@@ -54,21 +55,21 @@ impl SeriesTable {
         let start = leaf.start_of(at);
         leaf.taken.set(slot);
         leaf.tags.splice(start..start, tags.iter().copied());
-        leaf.entries.insert(at, Entry { metric, end: start as u32 });
+        leaf.entries.insert(at, SeriesEntry { metric, end: start as u32 });
         leaf.entries.iter_mut().skip(at).for_each(|entry| entry.end += tags.len() as u32);
         if leaf.taken.is_full() {
-            // Nothing is added to it any more.
+            // Nothing is added to a full leaf.
             leaf.tags.shrink_to_fit();
         }
         self.leaf_bytes = self.leaf_bytes + leaf.bytes() - bytes_before;
         true
     }
 
-    /// Removes a series. Returns its metric and its tags.
+    /// Removes a series and returns its metric and tags.
     pub(super) fn remove(&mut self, series: SeriesId) -> Option<(MetricId, Vec<Tag>)> {
         let (number, slot) = split(series);
         let leaf = self.leaves.get_mut(&number)?;
-        let (at, present) = leaf.taken.place(slot);
+        let (at, present) = leaf.taken.index_of(slot);
         if !present {
             return None;
         }
@@ -90,7 +91,7 @@ impl SeriesTable {
         Some((entry.metric, tags))
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.leaves.allocation_size() + self.leaf_bytes
     }
@@ -98,7 +99,7 @@ impl SeriesTable {
 
 #[cfg(test)]
 impl SeriesTable {
-    /// [`Self::bytes`], counted anew.
+    /// Recomputes [`Self::bytes`] from the leaves.
     pub(super) fn walked_bytes(&self) -> usize {
         self.leaves.allocation_size() + self.leaves.values().map(Leaf::bytes).sum::<usize>()
     }
@@ -110,9 +111,9 @@ impl Leaf {
         before.map_or(0, |entry| entry.end as usize)
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>() + self.tags.capacity() * size_of::<Tag>()
+        self.entries.capacity() * size_of::<SeriesEntry>() + self.tags.capacity() * size_of::<Tag>()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Random histories: an engine whose series retire answers as one whose series never do.
+//! Random histories: an engine whose series retire returns the same results as one whose series
+//! never do.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,16 +25,16 @@ const METRICS: [(&str, MetricType); 5] = [
     ("users", MetricType::Set),
     ("total", MetricType::Counter),
 ];
-const TOTALS: usize = 4;
-/// How long they are kept by any tier.
+const CUMULATIVE: usize = 4;
+/// The longest retention of any tier, in hours.
 const KEPT_HOURS: i64 = 4 * 24;
 const PODS: usize = 6;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Points of metric, pod and hours before now.
+    /// Writes points of metric and pod, with their age in hours and value.
     Write(Vec<(usize, usize, i64, f64)>),
-    /// Finds series, and writes to them later.
+    /// Looks up a series and keeps the batch, to be written later.
     Hold(usize, usize),
     WriteHeld,
     Pass(i64),
@@ -48,8 +49,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let age = prop_oneof![4 => Just(0i64), 2 => 0..30i64, 1 => 0..24 * 9i64, 1 => -40..0i64];
     let point = (0..METRICS.len(), 0..PODS, age, 0..100u32);
     let point = point.prop_map(|(metric, pod, age, value)| {
-        // Streams that began before readings that were forgotten do not count, and those are older than anything is kept.
-        let age = if metric == TOTALS { age.min(KEPT_HOURS - 1) } else { age };
+        // The first sample of a stream that started before the newest forgotten sample does not
+        // count; forgotten samples are older than any retention.
+        let age = if metric == CUMULATIVE { age.min(KEPT_HOURS - 1) } else { age };
         (metric, pod, age, f64::from(value))
     });
     let step = prop_oneof![
@@ -88,8 +90,8 @@ fn push(batch: &mut BatchBuilder<'_>, (metric, pod): (usize, usize), time: i64, 
     let pod = pod.to_string();
     let series = batch.series(name, kind, &[("pod", &pod), ("of", name)]).unwrap();
     let time = TimestampMs(time);
-    if metric == TOTALS {
-        // A process for every reading: nothing is known of those before.
+    if metric == CUMULATIVE {
+        // A new process for every sample, so no earlier sample is known.
         let start = TimestampMs(time.0 - 1);
         batch.reading(series, time, value, StartTime::At { start, counts: true });
     } else if kind == MetricType::Set {
@@ -99,8 +101,8 @@ fn push(batch: &mut BatchBuilder<'_>, (metric, pod): (usize, usize), time: i64, 
     }
 }
 
-fn answers(engine: &Engine, now: i64) -> Vec<String> {
-    let mut answers = Vec::new();
+fn results(engine: &Engine, now: i64) -> Vec<String> {
+    let mut results = Vec::new();
     for (name, kind) in METRICS {
         let aggregation = match kind {
             MetricType::Gauge => Aggregation::Last,
@@ -108,7 +110,7 @@ fn answers(engine: &Engine, now: i64) -> Vec<String> {
             _ => Aggregation::Sum,
         };
         for interval in [Interval::HOUR, Interval::DAY] {
-            let answer = engine.query(
+            let result = engine.query(
                 &MetricQuery::of_all(
                     name,
                     TimeRange::new(now - 20 * DAY, now + 3 * DAY),
@@ -117,22 +119,23 @@ fn answers(engine: &Engine, now: i64) -> Vec<String> {
                 )
                 .by("pod"),
             );
-            answers.push(match answer {
-                Ok(answer) => format!("{name}: {:?}", answer.groups),
+            results.push(match result {
+                Ok(result) => format!("{name}: {:?}", result.groups),
                 Err(error) => format!("{name}: {error}"),
             });
         }
         let definition = engine.metric(name).unwrap();
-        answers.push(format!(
+        results.push(format!(
             "{:?}",
             definition.map(|it| (it.first_seen, it.last_seen, it.data_points))
         ));
     }
-    answers
+    results
 }
 
-/// Lives through a history twice: series retire, or a batch that is never written keeps them all.
-fn live(steps: &[Step], retires: bool) -> (Vec<Vec<String>>, u64) {
+/// Runs a history. Unless `retires`, a batch that is never written keeps all series from retiring.
+/// Returns the results after each step and the number of retired series.
+fn run_history(steps: &[Step], retires: bool) -> (Vec<Vec<String>>, u64) {
     let dir = memory_dir();
     let clock = Clock::manual(TimestampMs(START));
     let mut engine = open(dir.path(), &clock);
@@ -168,7 +171,7 @@ fn live(steps: &[Step], retires: bool) -> (Vec<Vec<String>>, u64) {
                 }
             }
             Step::DeleteMetric(metric) => {
-                // There may be none.
+                // The metric may not exist.
                 let _deleted = engine.delete_metric(METRICS[*metric].0);
             }
             Step::Kill => {
@@ -178,7 +181,7 @@ fn live(steps: &[Step], retires: bool) -> (Vec<Vec<String>>, u64) {
                 keep = (!retires).then(|| engine.batch().finish());
             }
         }
-        seen.push(answers(&engine, clock.now().0));
+        seen.push(results(&engine, clock.now().0));
     }
     assert_eq!(engine.verify().unwrap().damaged, [""; 0]);
     (seen, retired)
@@ -188,20 +191,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn answers_are_those_of_an_engine_whose_series_never_retire(steps in steps()) {
-        let (answers, _) = live(&steps, true);
-        let (expected, kept) = live(&steps, false);
+    fn results_are_those_of_an_engine_whose_series_never_retire(steps in steps()) {
+        let (results, _) = run_history(&steps, true);
+        let (expected, kept) = run_history(&steps, false);
         prop_assert_eq!(kept, 0);
-        for (at, (answer, expected)) in answers.iter().zip(&expected).enumerate() {
-            prop_assert_eq!(answer, expected, "after step {}: {:?}", at, &steps[at]);
+        for (at, (result, expected)) in results.iter().zip(&expected).enumerate() {
+            prop_assert_eq!(result, expected, "after step {}: {:?}", at, &steps[at]);
         }
     }
 }
 
 #[test]
-fn histories_see_series_retire() {
-    let point = |age| Step::Write(vec![(0, 0, age, 1.0), (1, 0, age, 1.0), (TOTALS, 0, age, 1.0)]);
+fn series_retire_in_histories() {
+    let point =
+        |age| Step::Write(vec![(0, 0, age, 1.0), (1, 0, age, 1.0), (CUMULATIVE, 0, age, 1.0)]);
     let steps = [point(0), Step::Merge, Step::Pass(7 * DAY), Step::Expire, point(0), Step::Kill];
-    assert_eq!(live(&steps, true).1, 3);
-    assert_eq!(live(&steps, false).1, 0);
+    assert_eq!(run_history(&steps, true).1, 3);
+    assert_eq!(run_history(&steps, false).1, 0);
 }

@@ -1,8 +1,10 @@
-//! Retirement: series that have no data any more leave the registry, so that new ones have room.
+//! Retirement of series: removes series without data from the registry, which frees their memory
+//! and their share of the cardinality limits.
 //!
-//! A series has no data when the last day that it may have some of has expired in every tier, and its metric has no block of that
-//! day or an earlier one: blocks may outlive their time while a merge or another tier needs them. Whether it is being written to is
-//! found out by marking it first, and looking again after a seal (`registry/retirement.rs`).
+//! A series has no data if its last day has expired in every tier and its metric has no block of
+//! that day or an earlier one; blocks may outlive their retention while a compaction or another
+//! tier needs them. To detect concurrent writes, a series is marked first and checked again after a
+//! seal (`registry/retirement.rs`).
 
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
@@ -17,27 +19,27 @@ use crate::model::{Interval, MetricId, TimestampMs};
 use crate::options::TierRetention;
 use crate::storage::{Batch, Sync};
 
-/// Series that are changed in the registry and the view under one lock: writers wait that long.
+/// Number of series changed in the registry and the view under one lock, while writers wait.
 const SERIES_PER_LOCK: usize = 256;
 
-/// The last day that has expired in all tiers; none when none has.
+/// Returns the last day that has expired in all tiers, `None` if there is none.
 fn expired_day(retention: &TierRetention, expiry: TimestampMs) -> Option<u32> {
     let kept = Tier::ALL.into_iter().map(|tier| kept_ms(retention, tier)).fold(0, i64::max);
-    // A day expires when its end is as old as it is kept.
+    // A day expires when its end is as old as the retention.
     let day = expiry.0.saturating_sub(kept).div_euclid(Interval::DAY.ms()) - 1;
     u32::try_from(day).ok()
 }
 
-/// Tells of each metric which days have nothing of it.
-struct Gone<'a> {
+/// Determines, for each metric, up to which day nothing is stored.
+struct EmptyDays<'a> {
     metrics: &'a Metrics,
     catalog: &'a Catalog,
     expiry: TimestampMs,
     known: HashMap<MetricId, Option<u32>>,
 }
 
-impl Gone<'_> {
-    /// The last day up to which nothing of a metric is kept.
+impl EmptyDays<'_> {
+    /// Returns the last day up to which no data of a metric is stored.
     fn last_day(&mut self, metric: MetricId) -> Option<u32> {
         let Self { metrics, catalog, expiry, known } = self;
         *known.entry(metric).or_insert_with(|| {
@@ -53,7 +55,8 @@ impl Gone<'_> {
 }
 
 impl Metrics {
-    /// Marks the series that have no data as of `expiry`, unless others are marked already. Answers how far these are.
+    /// Marks the series that have no data as of `expiry`, unless some are marked already. Returns
+    /// the state of the marked series.
     pub(crate) fn mark_series(&self, expiry: TimestampMs) -> Marked {
         if self.registry.marked() == Marked::None {
             let mut any = false;
@@ -68,8 +71,9 @@ impl Metrics {
         self.registry.marked()
     }
 
-    /// Lets the marked series go that still have no data, and takes from the disk what has gone by now. `marked` is what
-    /// [`Self::mark_series`] answered before all that was written by then was sealed. Answers how many went.
+    /// Retires the marked series that still have no data, and removes retired series from disk.
+    /// `marked` is the result of [`Self::mark_series`] before everything written by then was
+    /// sealed. Returns the number of retired series.
     pub(crate) fn retire_series(&self, marked: Marked, expiry: TimestampMs) -> Result<u64> {
         let mut retired = 0;
         if marked == Marked::Quiet {
@@ -79,23 +83,24 @@ impl Metrics {
             }
             self.registry.end_retirement();
         }
-        self.remove_left_series()?;
+        self.remove_retired_from_disk()?;
         Ok(retired)
     }
 
     pub(super) fn retire_piece(&self, series: &RoaringBitmap) -> u64 {
-        // Before they go: who finds a new series in their place sees it. Those that were found meanwhile stay, and their readings,
-        // which may be as young as now, are not forgotten.
+        // Raised before the series are removed, so that whoever creates a new series in place of
+        // one sees the new time. Only for series that are removed: series found meanwhile keep
+        // their last cumulative values, which may be as recent as now.
         let retired = self.registry.remove_retiring(series, |retired| {
             let newest = self.baselines.lock().newest_of(retired);
-            newest.into_iter().for_each(|time| self.registry.forget_readings(time));
+            newest.into_iter().for_each(|time| self.registry.raise_newest_forgotten(time));
         });
         self.view.forget(&retired);
         self.baselines.lock().forget(&retired);
         retired.len()
     }
 
-    /// The series that have no data as of `expiry`, of all or of some.
+    /// Returns the series that have no data as of `expiry`, of all series or `among` some.
     fn series_without_data(
         &self,
         expiry: TimestampMs,
@@ -113,11 +118,11 @@ impl Metrics {
         }
         let catalog = self.view.catalog();
         let known = HashMap::new();
-        let mut gone = Gone { metrics: self, catalog: &catalog, expiry, known };
+        let mut empty_days = EmptyDays { metrics: self, catalog: &catalog, expiry, known };
         let mut without = RoaringBitmap::new();
         for piece in pieces(&silent) {
             for (series, metric, last) in self.registry.with_last_day(&piece) {
-                if gone.last_day(metric).is_some_and(|day| last <= day) {
+                if empty_days.last_day(metric).is_some_and(|day| last <= day) {
                     without.insert(series.0);
                 }
             }
@@ -125,18 +130,18 @@ impl Metrics {
         without
     }
 
-    /// Removes series from disk that left the registry, a batch for every few segments.
-    fn remove_left_series(&self) -> Result<()> {
+    /// Removes retired series from disk, one batch for every few segments.
+    fn remove_retired_from_disk(&self) -> Result<()> {
         if !self.registry.has_left() {
             return Ok(());
         }
-        let (left, segments) = self.registry.segments_of_left();
+        let (removed, segments) = self.registry.segments_with_removed();
         let mut rest = segments.as_slice();
         while !rest.is_empty() {
             let mut batch = Batch::new();
-            let (taken, removal) = self.registry.stage_removal(rest, &left, &mut batch)?;
+            let (taken, removal) = self.registry.stage_removal(rest, &removed, &mut batch)?;
             self.store.write(batch, Sync::No)?;
-            self.registry.removed(removal);
+            self.registry.removal_written(removal);
             rest = rest.get(taken..).unwrap_or_default();
         }
         loop {
@@ -148,7 +153,7 @@ impl Metrics {
             self.store.write(batch, Sync::No)?;
             self.registry.last_days_written(&pages);
         }
-        self.registry.removed_left(&left);
+        self.registry.removed_series_written(&removed);
         Ok(())
     }
 }
@@ -168,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_over_when_its_longest_tier_is() {
+    fn a_day_has_expired_when_its_longest_kept_tier_has() {
         let kept = TierRetention::of_days([3, 0, 1, 5, 4]);
         let day = Interval::DAY.ms();
         for (expiry, expected) in [

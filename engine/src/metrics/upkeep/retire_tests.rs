@@ -1,5 +1,5 @@
-//! Series without data leave the registry, and nothing else changes: not the answers, not the ids of others, whatever happens in
-//! between.
+//! Retirement removes series without data from the registry and changes nothing else: neither query
+//! results nor the ids of other series, even across kills.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,15 +19,15 @@ use crate::{Clock, Engine};
 
 const DAY: i64 = 86_400_000;
 const START: i64 = 20_000 * DAY;
-/// Days that all tiers are kept.
+/// The longest retention of all tiers, in days.
 const KEPT: u64 = 5;
 
 const fn days(n: u64) -> Duration {
     Duration::from_secs(n * 86_400)
 }
 
-/// An engine that keeps everything for a few days.
-struct Bench {
+/// An engine with a retention of a few days.
+struct TestEngine {
     dir: TempDir,
     clock: Clock,
     series_max: usize,
@@ -35,16 +35,16 @@ struct Bench {
     engine: Option<Engine>,
 }
 
-impl Bench {
+impl TestEngine {
     fn new(series_max: usize) -> Self {
         let dir = memory_dir();
         let clock = Clock::manual(TimestampMs(START));
-        let mut bench = Self { dir, clock, series_max, series_total: 1_000, engine: None };
-        bench.reopen();
-        bench
+        let mut test = Self { dir, clock, series_max, series_total: 1_000, engine: None };
+        test.reopen();
+        test
     }
 
-    /// As after a kill: nothing is sealed before.
+    /// Reopens the engine as after a kill, without sealing first.
     fn reopen(&mut self) {
         self.engine = None;
         let limits = (self.series_max, self.series_total);
@@ -59,7 +59,7 @@ impl Bench {
         &self.engine().inner().telemetry.metrics
     }
 
-    /// Lets all data of the series expire and marks those that have none, which may retire now.
+    /// Lets all data expire and marks the series without data, so that they can retire now.
     fn expire_all_data(&self) {
         self.engine().seal().unwrap();
         self.pass(days(KEPT + 1));
@@ -77,7 +77,7 @@ impl Bench {
         self.clock.now()
     }
 
-    /// Writes a point of a pod now.
+    /// Writes a point of a pod at the current time.
     fn write(&self, pod: &str) -> SeriesId {
         let mut batch = self.engine().batch();
         let series = push(&mut batch, pod, self.now());
@@ -89,7 +89,7 @@ impl Bench {
         self.engine().stats().series
     }
 
-    /// The keys of a kind of rows of the registry.
+    /// Returns the number of registry rows of a kind.
     fn rows(&self, kind: u8) -> usize {
         let mut rows = 0;
         let range = KeyRange::prefix(&[kind]);
@@ -113,13 +113,13 @@ impl Bench {
     }
 }
 
-/// A directory whose syncs cost nothing, where there is one.
+/// Creates a temporary directory, in memory where possible, so that syncs are cheap.
 pub(super) fn memory_dir() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
-/// Opens the engine with limits on the series of a metric and of all.
+/// Opens the engine with limits on the series per metric and in total.
 fn open(dir: &Path, clock: &Clock, (series_max, series_total): (usize, usize)) -> Engine {
     let default = TierRetention::of_days([KEPT, 2, KEPT, KEPT, KEPT]);
     let options = Options {
@@ -143,329 +143,334 @@ fn push(batch: &mut BatchBuilder<'_>, pod: &str, time: TimestampMs) -> SeriesId 
 }
 
 #[test]
-fn a_metric_at_its_limit_has_room_again_when_its_data_expired() {
-    let mut bench = Bench::new(50);
+fn a_metric_at_its_limit_accepts_new_series_once_its_data_has_expired() {
+    let mut test = TestEngine::new(50);
     for pod in 0..50 {
-        bench.write(&format!("old-{pod}"));
+        test.write(&format!("old-{pod}"));
     }
-    let refused = |bench: &Bench| {
-        let mut batch = bench.engine().batch();
+    let refused = |test: &TestEngine| {
+        let mut batch = test.engine().batch();
         batch.series("cpu", MetricType::Counter, &[("pod", "new")]).err()
     };
-    assert!(matches!(refused(&bench), Some(Refusal::CardinalityLimit(_))));
-    bench.engine().seal().unwrap();
-    bench.engine().merge().unwrap();
-    bench.pass(days(KEPT));
-    bench.engine().expire().unwrap();
-    assert!(refused(&bench).is_some(), "the last day is not over as long as it is kept");
-    bench.pass(days(1));
-    bench.engine().expire().unwrap();
-    assert_eq!((bench.series(), bench.engine().stats().blocks), (0, 0));
-    assert_eq!((bench.rows(b's'), bench.rows(b'u'), bench.rows(b'm')), (0, 0, 1));
-    let definition = bench.engine().metric("cpu").unwrap().unwrap();
+    assert!(matches!(refused(&test), Some(Refusal::CardinalityLimit(_))));
+    test.engine().seal().unwrap();
+    test.engine().merge().unwrap();
+    test.pass(days(KEPT));
+    test.engine().expire().unwrap();
+    assert!(refused(&test).is_some(), "the last day has not expired yet");
+    test.pass(days(1));
+    test.engine().expire().unwrap();
+    assert_eq!((test.series(), test.engine().stats().blocks), (0, 0));
+    assert_eq!((test.rows(b's'), test.rows(b'u'), test.rows(b'm')), (0, 0, 1));
+    let definition = test.engine().metric("cpu").unwrap().unwrap();
     assert_eq!((definition.series, definition.data_points, definition.tag_keys.len()), (0, 50, 0));
-    // As many tag keys as there may be, and others than before.
-    let mut batch = bench.engine().batch();
+    // As many tag keys as allowed, different from those before.
+    let mut batch = test.engine().batch();
     let tags = [("a", "1"), ("b", "1"), ("c", "1")];
     let series = batch.series("cpu", MetricType::Counter, &tags).unwrap();
-    assert_eq!(series, SeriesId(50), "ids are not given again");
-    batch.number(MetricType::Counter, series, bench.now(), 1.0);
-    bench.engine().write(batch.finish()).unwrap();
-    bench.reopen();
-    assert_eq!(bench.pods(), [(String::new(), 1.0)]);
-    assert_eq!(bench.engine().damage(), [""; 0]);
+    assert_eq!(series, SeriesId(50), "ids are not reused");
+    batch.number(MetricType::Counter, series, test.now(), 1.0);
+    test.engine().write(batch.finish()).unwrap();
+    test.reopen();
+    assert_eq!(test.pods(), [(String::new(), 1.0)]);
+    assert_eq!(test.engine().damage(), [""; 0]);
 }
 
 #[test]
-fn ids_are_not_given_again_after_a_kill() {
-    let mut bench = Bench::new(50);
-    for round in 0..4u32 {
-        let ids: Vec<u32> = (0..5).map(|pod| bench.write(&format!("pod-{pod}")).0).collect();
-        assert_eq!(ids, (5 * round..5 * round + 5).collect::<Vec<_>>());
-        bench.engine().seal().unwrap();
-        bench.pass(days(KEPT + 1));
-        bench.engine().expire().unwrap();
-        assert_eq!(bench.series(), 0);
-        bench.reopen();
-        assert_eq!(bench.series(), 0);
+fn ids_are_not_reused_after_a_kill() {
+    let mut test = TestEngine::new(50);
+    for cycle in 0..4u32 {
+        let ids: Vec<u32> = (0..5).map(|pod| test.write(&format!("pod-{pod}")).0).collect();
+        assert_eq!(ids, (5 * cycle..5 * cycle + 5).collect::<Vec<_>>());
+        test.engine().seal().unwrap();
+        test.pass(days(KEPT + 1));
+        test.engine().expire().unwrap();
+        assert_eq!(test.series(), 0);
+        test.reopen();
+        assert_eq!(test.series(), 0);
     }
 }
 
 #[test]
 fn a_metric_without_series_counts_towards_the_limit() {
-    let mut bench = Bench::new(5);
-    bench.series_total = 3;
-    bench.reopen();
-    let begin = |bench: &Bench, name: &str| {
-        let mut batch = bench.engine().batch();
+    let mut test = TestEngine::new(5);
+    test.series_total = 3;
+    test.reopen();
+    let create = |test: &TestEngine, name: &str| {
+        let mut batch = test.engine().batch();
         let series = batch.series(name, MetricType::Gauge, &[])?;
-        batch.number(MetricType::Gauge, series, bench.now(), 1.0);
-        bench.engine().write(batch.finish()).map(|_| ())
+        batch.number(MetricType::Gauge, series, test.now(), 1.0);
+        test.engine().write(batch.finish()).map(|_| ())
     };
     for metric in ["a", "b", "c"] {
-        begin(&bench, metric).unwrap();
+        create(&test, metric).unwrap();
     }
-    bench.engine().seal().unwrap();
-    bench.pass(days(KEPT + 1));
-    bench.engine().expire().unwrap();
-    assert_eq!((bench.engine().stats().metrics, bench.series()), (3, 0));
-    let refused = begin(&bench, "new").unwrap_err().to_string();
-    assert!(refused.contains("3 metrics without series included"), "{refused}");
-    bench.engine().delete_metric("b").unwrap();
-    begin(&bench, "new").unwrap();
-    assert_eq!((bench.engine().stats().metrics, bench.series()), (3, 1));
+    test.engine().seal().unwrap();
+    test.pass(days(KEPT + 1));
+    test.engine().expire().unwrap();
+    assert_eq!((test.engine().stats().metrics, test.series()), (3, 0));
+    let refused = create(&test, "new").unwrap_err().to_string();
+    assert!(refused.contains("including 3 metrics without series"), "{refused}");
+    test.engine().delete_metric("b").unwrap();
+    create(&test, "new").unwrap();
+    assert_eq!((test.engine().stats().metrics, test.series()), (3, 1));
 }
 
 #[test]
-fn a_batch_that_is_under_way_keeps_its_series() {
-    let bench = Bench::new(50);
-    let old = bench.write("pod");
-    bench.engine().seal().unwrap();
-    bench.pass(days(KEPT + 1));
-    let mut batch = bench.engine().batch();
-    assert_eq!(push(&mut batch, "pod", bench.now()), old);
+fn a_batch_in_progress_keeps_its_series() {
+    let test = TestEngine::new(50);
+    let old = test.write("pod");
+    test.engine().seal().unwrap();
+    test.pass(days(KEPT + 1));
+    let mut batch = test.engine().batch();
+    assert_eq!(push(&mut batch, "pod", test.now()), old);
     let points = batch.finish();
-    bench.engine().expire().unwrap();
-    assert_eq!(bench.series(), 1, "somebody may write to it");
-    bench.engine().write(points).unwrap();
-    bench.engine().expire().unwrap();
-    assert_eq!(bench.pods(), [("pod".to_owned(), 1.0)]);
-    bench.pass(days(KEPT + 1));
-    bench.engine().expire().unwrap();
-    assert_eq!((bench.series(), bench.pods().len()), (0, 0));
+    test.engine().expire().unwrap();
+    assert_eq!(test.series(), 1, "a batch may write to it");
+    test.engine().write(points).unwrap();
+    test.engine().expire().unwrap();
+    assert_eq!(test.pods(), [("pod".to_owned(), 1.0)]);
+    test.pass(days(KEPT + 1));
+    test.engine().expire().unwrap();
+    assert_eq!((test.series(), test.pods().len()), (0, 0));
 }
 
 #[test]
-fn a_series_that_is_found_while_it_is_marked_stays() {
-    let bench = Bench::new(50);
-    let (kept, _gone) = (bench.write("kept"), bench.write("gone"));
-    bench.engine().seal().unwrap();
-    bench.pass(days(KEPT + 1));
-    let before_the_marks = bench.engine().batch();
-    bench.engine().expire().unwrap();
-    assert_eq!(bench.metrics().registry().marked(), Marked::InUse);
+fn a_marked_series_that_is_looked_up_is_kept() {
+    let test = TestEngine::new(50);
+    let (kept, _retired) = (test.write("kept"), test.write("retired"));
+    test.engine().seal().unwrap();
+    test.pass(days(KEPT + 1));
+    let before_the_marks = test.engine().batch();
+    test.engine().expire().unwrap();
+    assert_eq!(test.metrics().registry().marked(), Marked::InUse);
     for _ in 0..2 {
-        assert_eq!(push(&mut bench.engine().batch(), "kept", bench.now()), kept);
+        assert_eq!(push(&mut test.engine().batch(), "kept", test.now()), kept);
     }
     drop(before_the_marks);
-    bench.engine().expire().unwrap();
-    assert_eq!(bench.series(), 1);
-    // Nobody wrote to it after all.
-    bench.engine().expire().unwrap();
-    assert_eq!(bench.series(), 0);
+    test.engine().expire().unwrap();
+    assert_eq!(test.series(), 1);
+    // It was not written to after all.
+    test.engine().expire().unwrap();
+    assert_eq!(test.series(), 0);
 }
 
 #[test]
-fn readings_of_a_series_that_stays_do_not_count_as_forgotten() {
-    let bench = Bench::new(50);
-    let read = |pod: &str| {
-        let mut batch = bench.engine().batch();
+fn samples_of_a_series_that_is_kept_are_not_forgotten() {
+    let test = TestEngine::new(50);
+    let write_cumulative = |pod: &str| {
+        let mut batch = test.engine().batch();
         let series = batch.series("cpu", MetricType::Counter, &[("pod", pod)]).unwrap();
-        batch.reading(series, bench.now(), 1.0, StartTime::Unknown);
-        bench.engine().write(batch.finish()).unwrap();
+        batch.reading(series, test.now(), 1.0, StartTime::Unknown);
+        test.engine().write(batch.finish()).unwrap();
         series
     };
-    let (found, gone) = (read("found"), read("gone"));
-    bench.expire_all_data();
-    let metrics = bench.metrics();
-    // After both were chosen to retire.
-    assert_eq!(read("found"), found);
-    assert_eq!(metrics.retire_piece(&RoaringBitmap::from_iter([found.0, gone.0])), 1);
-    assert_eq!(metrics.registry().readings_forgotten(), TimestampMs(START));
+    let (found, retired) = (write_cumulative("found"), write_cumulative("retired"));
+    test.expire_all_data();
+    let metrics = test.metrics();
+    // After both were selected for retirement.
+    assert_eq!(write_cumulative("found"), found);
+    assert_eq!(metrics.retire_piece(&RoaringBitmap::from_iter([found.0, retired.0])), 1);
+    assert_eq!(metrics.registry().newest_forgotten_sample(), TimestampMs(START));
 }
 
 #[test]
-fn a_point_that_is_late_keeps_its_series() {
-    let mut bench = Bench::new(50);
-    let old = bench.write("pod");
-    bench.engine().seal().unwrap();
-    bench.pass(days(KEPT));
-    let mut batch = bench.engine().batch();
+fn a_late_point_keeps_its_series() {
+    let mut test = TestEngine::new(50);
+    let old = test.write("pod");
+    test.engine().seal().unwrap();
+    test.pass(days(KEPT));
+    let mut batch = test.engine().batch();
     assert_eq!(push(&mut batch, "pod", TimestampMs(START + DAY)), old);
     push(&mut batch, "ahead", TimestampMs(START + 20 * DAY));
-    bench.engine().write(batch.finish()).unwrap();
-    bench.pass(days(1));
-    bench.engine().expire().unwrap();
-    bench.reopen();
+    test.engine().write(batch.finish()).unwrap();
+    test.pass(days(1));
+    test.engine().expire().unwrap();
+    test.reopen();
     let one = |pod: &str| (pod.to_owned(), 1.0);
-    assert_eq!(bench.pods(), [one("ahead"), one("pod")]);
-    bench.pass(days(1));
-    bench.engine().expire().unwrap();
-    assert_eq!((bench.series(), bench.pods()), (1, vec![one("ahead")]));
+    assert_eq!(test.pods(), [one("ahead"), one("pod")]);
+    test.pass(days(1));
+    test.engine().expire().unwrap();
+    assert_eq!((test.series(), test.pods()), (1, vec![one("ahead")]));
 }
 
-/// Where the process is killed.
+/// The point at which the process is killed.
 #[derive(Clone, Copy, Debug)]
 enum Killed {
-    BeforeTheDiskKnows,
+    BeforeTheDiskWrite,
     BetweenSegmentsAndDays,
     BeforeTheNextSeal,
 }
 
 #[test]
-fn a_kill_between_two_steps_gives_a_series_one_id() {
+fn a_kill_between_two_steps_leaves_a_series_with_one_id() {
     let steps =
-        [Killed::BeforeTheDiskKnows, Killed::BetweenSegmentsAndDays, Killed::BeforeTheNextSeal];
+        [Killed::BeforeTheDiskWrite, Killed::BetweenSegmentsAndDays, Killed::BeforeTheNextSeal];
     for killed in steps {
-        let mut bench = Bench::new(50);
-        let total = |bench: &Bench, total, start| {
-            let mut batch = bench.engine().batch();
+        let mut test = TestEngine::new(50);
+        let total = |test: &TestEngine, total, start| {
+            let mut batch = test.engine().batch();
             let series = batch.series("cpu", MetricType::Counter, &[("pod", "total")]).unwrap();
-            let begins = StartTime::At { start: TimestampMs(start), counts: true };
-            batch.reading(series, bench.now(), total, begins);
-            bench.engine().write(batch.finish()).unwrap();
+            let start_time = StartTime::At { start: TimestampMs(start), counts: true };
+            batch.reading(series, test.now(), total, start_time);
+            test.engine().write(batch.finish()).unwrap();
             series
         };
-        let old = (bench.write("pod"), total(&bench, 10.0, START - 5));
-        bench.expire_all_data();
-        let (metrics, expiry) = (bench.metrics(), bench.now());
+        let old = (test.write("pod"), total(&test, 10.0, START - 5));
+        test.expire_all_data();
+        let (metrics, expiry) = (test.metrics(), test.now());
         match killed {
-            Killed::BeforeTheDiskKnows => {
+            Killed::BeforeTheDiskWrite => {
                 metrics.retire_piece(&RoaringBitmap::from_iter([old.0.0, old.1.0]));
             }
             Killed::BetweenSegmentsAndDays => {
                 metrics.retire_piece(&RoaringBitmap::from_iter([old.0.0, old.1.0]));
                 let registry = metrics.registry();
-                let (left, segments) = registry.segments_of_left();
+                let (removed, segments) = registry.segments_with_removed();
                 let mut batch = Batch::new();
-                let (_, removal) = registry.stage_removal(&segments, &left, &mut batch).unwrap();
+                let (_, removal) = registry.stage_removal(&segments, &removed, &mut batch).unwrap();
                 metrics.store.write(batch, Sync::No).unwrap();
-                registry.removed(removal);
+                registry.removal_written(removal);
             }
             Killed::BeforeTheNextSeal => _ = metrics.retire_series(Marked::Quiet, expiry).unwrap(),
         }
-        assert_eq!(bench.series(), 0, "{killed:?}");
-        let new = (bench.write("pod"), total(&bench, 17.0, START - 5));
+        assert_eq!(test.series(), 0, "{killed:?}");
+        let new = (test.write("pod"), total(&test, 17.0, START - 5));
         assert!(new.0 > old.1 && new.1 > old.1);
         for _ in 0..3 {
-            bench.reopen();
-            let mut batch = bench.engine().batch();
-            assert_eq!(push(&mut batch, "pod", bench.now()), new.0, "{killed:?}");
+            test.reopen();
+            let mut batch = test.engine().batch();
+            assert_eq!(push(&mut batch, "pod", test.now()), new.0, "{killed:?}");
             drop(batch);
-            // The stream began before readings that were forgotten: what it came to in all is not known to be new.
-            assert_eq!(bench.pods(), [("pod".to_owned(), 1.0)], "{killed:?}");
-            bench.engine().expire().unwrap();
-            assert_eq!(bench.series(), 2, "{killed:?}");
+            // The stream started before the newest forgotten sample, so its value is not known to
+            // be new.
+            assert_eq!(test.pods(), [("pod".to_owned(), 1.0)], "{killed:?}");
+            test.engine().expire().unwrap();
+            assert_eq!(test.series(), 2, "{killed:?}");
         }
-        bench.pass(Duration::from_secs(60));
-        total(&bench, 20.0, START - 5);
+        test.pass(Duration::from_secs(60));
+        total(&test, 20.0, START - 5);
         let expected = [("pod".to_owned(), 1.0), ("total".to_owned(), 3.0)];
-        assert_eq!(bench.pods(), expected, "{killed:?}");
-        assert_eq!(bench.engine().verify().unwrap().damaged, [""; 0]);
+        assert_eq!(test.pods(), expected, "{killed:?}");
+        assert_eq!(test.engine().verify().unwrap().damaged, [""; 0]);
     }
 }
 
 #[test]
-fn directories_of_older_versions_know_no_last_days() {
-    let mut bench = Bench::new(50);
-    bench.write("old");
-    bench.engine().seal().unwrap();
-    bench.pass(days(2));
-    bench.write("young");
-    bench.engine().seal().unwrap();
+fn directories_of_older_versions_without_last_days_are_upgraded() {
+    let mut test = TestEngine::new(50);
+    test.write("old");
+    test.engine().seal().unwrap();
+    test.pass(days(2));
+    test.write("young");
+    test.engine().seal().unwrap();
     let mut batch = Batch::new();
     batch.delete_range(Keyspace::Registry, KeyRange::prefix(b"u"));
     batch.put(Keyspace::Meta, b"format", 2_u32.to_le_bytes().to_vec());
-    bench.engine().inner().store.write(batch, Sync::Yes).unwrap();
-    bench.reopen();
-    bench.pass(days(KEPT - 1));
-    bench.engine().expire().unwrap();
-    assert_eq!((bench.series(), bench.pods().len()), (2, 1), "as old as the metric's newest block");
-    bench.reopen();
-    bench.pass(days(2));
-    bench.engine().expire().unwrap();
-    assert_eq!((bench.series(), bench.rows(b'u')), (0, 0));
+    test.engine().inner().store.write(batch, Sync::Yes).unwrap();
+    test.reopen();
+    test.pass(days(KEPT - 1));
+    test.engine().expire().unwrap();
+    assert_eq!((test.series(), test.pods().len()), (2, 1), "as old as the metric's newest block");
+    test.reopen();
+    test.pass(days(2));
+    test.engine().expire().unwrap();
+    assert_eq!((test.series(), test.rows(b'u')), (0, 0));
 }
 
 #[test]
-fn rows_that_came_back_after_damage_hide_nothing() {
-    let mut bench = Bench::new(50);
-    let series = bench.write("pod");
-    bench.engine().seal().unwrap();
-    let store = &bench.engine().inner().store;
+fn rows_that_reappear_after_damage_hide_no_data() {
+    let mut test = TestEngine::new(50);
+    let series = test.write("pod");
+    test.engine().seal().unwrap();
+    let store = &test.engine().inner().store;
     let key = [b'u', 0, 0, 0, 0];
     let old = store.get(Keyspace::Registry, &key).unwrap().unwrap().to_vec();
-    bench.pass(days(KEPT + 3));
-    assert_eq!(bench.write("pod"), series);
-    bench.engine().seal().unwrap();
+    test.pass(days(KEPT + 3));
+    assert_eq!(test.write("pod"), series);
+    test.engine().seal().unwrap();
     let mut batch = Batch::new();
     batch.put(Keyspace::Registry, &key, old);
     batch.put(Keyspace::Meta, b"lost.registry", vec![1; 8]);
-    bench.engine().inner().store.write(batch, Sync::Yes).unwrap();
+    test.engine().inner().store.write(batch, Sync::Yes).unwrap();
     for _ in 0..2 {
-        bench.reopen();
-        bench.engine().expire().unwrap();
-        assert_eq!(bench.pods(), [("pod".to_owned(), 1.0)]);
+        test.reopen();
+        test.engine().expire().unwrap();
+        assert_eq!(test.pods(), [("pod".to_owned(), 1.0)]);
     }
 }
 
 #[test]
 fn a_deleted_metric_leaves_no_series_on_disk() {
-    let mut bench = Bench::new(50);
+    let mut test = TestEngine::new(50);
     for pod in 0..50 {
-        bench.write(&format!("pod-{pod}"));
+        test.write(&format!("pod-{pod}"));
     }
-    bench.engine().seal().unwrap();
-    bench.engine().delete_metric("cpu").unwrap();
-    bench.engine().seal().unwrap();
-    // The segment is found at the start as well as in memory.
-    bench.reopen();
-    assert_eq!((bench.rows(b's'), bench.rows(b'u')), (1, 1));
-    bench.engine().expire().unwrap();
-    assert_eq!((bench.rows(b's'), bench.rows(b'u')), (0, 0));
-    assert_eq!(bench.write("pod-0"), SeriesId(50));
+    test.engine().seal().unwrap();
+    test.engine().delete_metric("cpu").unwrap();
+    test.engine().seal().unwrap();
+    // The segment is found by the start as well as by the running engine.
+    test.reopen();
+    assert_eq!((test.rows(b's'), test.rows(b'u')), (1, 1));
+    test.engine().expire().unwrap();
+    assert_eq!((test.rows(b's'), test.rows(b'u')), (0, 0));
+    assert_eq!(test.write("pod-0"), SeriesId(50));
 }
 
 #[test]
-fn series_that_damage_keeps_on_disk_are_not_tried_again_before_the_next_start() {
-    let mut bench = Bench::new(50);
-    let mut batch = bench.engine().batch();
+fn series_kept_on_disk_by_damage_are_not_retried_before_the_next_start() {
+    let mut test = TestEngine::new(50);
+    let mut batch = test.engine().batch();
     let series = batch.series("lost", MetricType::Gauge, &[]).unwrap();
-    batch.number(MetricType::Gauge, series, bench.now(), 1.0);
-    push(&mut batch, "gone", bench.now());
-    bench.engine().write(batch.finish()).unwrap();
-    bench.engine().seal().unwrap();
-    let lost = bench.metrics().registry().with_metric("lost", |metric| metric.id).unwrap();
+    batch.number(MetricType::Gauge, series, test.now(), 1.0);
+    push(&mut batch, "gone", test.now());
+    test.engine().write(batch.finish()).unwrap();
+    test.engine().seal().unwrap();
+    let lost = test.metrics().registry().with_metric("lost", |metric| metric.id).unwrap();
     let mut batch = Batch::new();
     batch.delete(Keyspace::Registry, &[&b"m"[..], &lost.0.to_be_bytes()].concat());
-    bench.metrics().store.write(batch, Sync::Yes).unwrap();
+    test.metrics().store.write(batch, Sync::Yes).unwrap();
     for _ in 0..2 {
-        bench.reopen();
-        assert_eq!(bench.series(), 1);
-        bench.pass(days(KEPT + 1));
-        bench.engine().expire().unwrap();
-        assert_eq!((bench.series(), bench.rows(b's')), (0, 1), "the segment has what is unknown");
-        let seals = bench.engine().stats().seals;
-        bench.engine().expire().unwrap();
-        assert_eq!(bench.engine().stats().seals, seals);
+        test.reopen();
+        assert_eq!(test.series(), 1);
+        test.pass(days(KEPT + 1));
+        test.engine().expire().unwrap();
+        assert_eq!(
+            (test.series(), test.rows(b's')),
+            (0, 1),
+            "the segment contains an unknown series"
+        );
+        let seals = test.engine().stats().seals;
+        test.engine().expire().unwrap();
+        assert_eq!(test.engine().stats().seals, seals);
     }
 }
 
 #[test]
-fn the_registry_holds_as_many_series_as_have_data_however_many_came() {
+fn the_registry_size_is_bounded_by_the_series_with_data() {
     const DAYS: u64 = 200;
     const PODS: u32 = 50;
-    let mut bench = Bench::new((PODS * (KEPT as u32 + 3)) as usize);
+    let mut test = TestEngine::new((PODS * (KEPT as u32 + 3)) as usize);
     let mut figures = Vec::new();
     for day in 0..DAYS {
-        let mut batch = bench.engine().batch();
+        let mut batch = test.engine().batch();
         for pod in 0..PODS {
-            push(&mut batch, &format!("day-{day}-pod-{pod:04}"), bench.now());
+            push(&mut batch, &format!("day-{day}-pod-{pod:04}"), test.now());
         }
-        push(&mut batch, "always", bench.now());
-        bench.engine().write(batch.finish()).unwrap();
-        bench.engine().seal().unwrap();
-        bench.engine().merge().unwrap();
-        bench.pass(days(1));
-        bench.engine().expire().unwrap();
+        push(&mut batch, "always", test.now());
+        test.engine().write(batch.finish()).unwrap();
+        test.engine().seal().unwrap();
+        test.engine().merge().unwrap();
+        test.pass(days(1));
+        test.engine().expire().unwrap();
         if day % 10 == 0 {
-            bench.reopen();
+            test.reopen();
         }
         if day % 20 == 19 {
-            bench.engine().inner().telemetry.settle_disk().unwrap();
-            let stats = bench.engine().stats();
-            let disk = bench.engine().inner().store.table_bytes(Keyspace::Registry).unwrap();
-            figures.push((stats.series, stats.registry_bytes, disk, bench.rows(b's')));
+            test.engine().inner().telemetry.settle_disk().unwrap();
+            let stats = test.engine().stats();
+            let disk = test.engine().inner().store.table_bytes(Keyspace::Registry).unwrap();
+            figures.push((stats.series, stats.registry_bytes, disk, test.rows(b's')));
         }
     }
     let first = figures[0];
@@ -474,5 +479,5 @@ fn the_registry_holds_as_many_series_as_have_data_however_many_came() {
         assert!(*memory <= first.1 * 5 / 4 && *disk <= first.2 * 5 / 4, "{figures:?}");
         assert!(*rows <= KEPT as usize + 3, "{figures:?}");
     }
-    assert_eq!(bench.engine().verify().unwrap().damaged, [""; 0]);
+    assert_eq!(test.engine().verify().unwrap().damaged, [""; 0]);
 }
