@@ -72,12 +72,12 @@ impl Engine {
         self.inner.store.heal_suspects()
     }
 
-    /// StartTime a batch of points given by names and tags. Names that are [reserved](crate::limits::RESERVED_PREFIX) are refused.
+    /// Starts a batch of points given by names and tags. Names that are [reserved](crate::limits::RESERVED_PREFIX) are refused.
     pub fn batch(&self) -> BatchBuilder<'_> {
         BatchBuilder::new(&self.inner.telemetry.metrics, BatchNames::Unreserved)
     }
 
-    /// StartTime a batch of points of any names: for metrics that the program writes of itself, never for what others send.
+    /// Starts a batch of points of any names: for metrics that the program writes of itself, never for what others send.
     pub fn own_batch(&self) -> BatchBuilder<'_> {
         BatchBuilder::new(&self.inner.telemetry.metrics, BatchNames::All)
     }
@@ -92,7 +92,7 @@ impl Engine {
         told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))?
     }
 
-    /// StartTime a batch of events.
+    /// Starts a batch of events.
     pub fn event_batch(&self) -> EventBatch {
         self.inner.telemetry.events.batch()
     }

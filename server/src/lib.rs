@@ -4,5 +4,6 @@ pub mod app;
 pub mod areas;
 pub mod cli;
 pub mod http;
+pub mod jobs;
 pub mod limits;
 pub mod platform;

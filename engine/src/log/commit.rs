@@ -224,7 +224,7 @@ impl Committer {
         }
     }
 
-    /// StartTime a new segment, then calls `done` with the last record of the old one.
+    /// Starts a new segment, then calls `done` with the last record of the old one.
     pub(crate) fn rotate(&self, done: impl FnOnce(Result<Lsn>) + Send + 'static) {
         let mut queue = self.shared.queue.lock();
         if let Some(refusal) = queue.refusal() {

@@ -119,7 +119,7 @@ pub(super) struct LogWriter {
 }
 
 impl LogWriter {
-    /// StartTime a new segment for records from `next` on. All before must be on the disk, or known to be lost.
+    /// Starts a new segment for records from `next` on. All before must be on the disk, or known to be lost.
     pub(super) fn create(segments: Segments, next: Lsn, ops: FileOps) -> Result<Self> {
         let answered = Lsn(next.0.saturating_sub(1));
         let salt = Salt::random();
@@ -199,7 +199,7 @@ impl LogWriter {
         self.abandoned
     }
 
-    /// StartTime a new segment unless the newest is still empty. When the old one cannot be synced it is abandoned: a second
+    /// Starts a new segment unless the newest is still empty. When the old one cannot be synced it is abandoned: a second
     /// attempt could succeed without having written what the first one failed to write.
     pub(super) fn rotate(&mut self) -> Result<()> {
         if self.length == HEADER_BYTES as u64 && !self.abandoned {

@@ -1,4 +1,4 @@
-//! What there is: metrics, their tags, how much they were given and when.
+//! Metric metadata: names, types, tag keys and values, point counts and time ranges.
 
 use super::Metrics;
 use super::compact::{Source, merge_scan};
@@ -6,45 +6,46 @@ use super::registry::MetricEntry;
 use crate::error::{Refusal, Result};
 use crate::model::{MetricName, MetricType, TimeRange, TimestampMs};
 
-/// Which definitions are wanted.
+/// A filter over metric definitions.
 #[derive(Clone, Debug, Default)]
 pub struct DefinitionFilter {
-    /// Only names that begin with this.
+    /// Returns only names with this prefix.
     pub prefix: Option<String>,
-    /// Only this type.
+    /// Returns only metrics of this type.
     pub kind: Option<MetricType>,
-    /// How many to leave out.
+    /// The number of matching definitions to skip.
     pub offset: usize,
-    /// How many to answer.
+    /// The maximum number of definitions to return.
     pub limit: usize,
 }
 
 /// A page of definitions, sorted by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefinitionPage {
-    /// How many match, on all pages.
+    /// The number of matching definitions on all pages.
     pub total: usize,
     /// The definitions of the page.
     pub definitions: Vec<MetricDefinition>,
 }
 
-/// What is known of a metric.
+/// The metadata of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricDefinition {
     /// Its name.
     pub name: MetricName,
     /// Its type.
     pub kind: MetricType,
-    /// The tag keys seen, sorted.
+    /// The tag keys of its series, sorted.
     pub tag_keys: Vec<String>,
     /// The time of its earliest point.
     pub first_seen: TimestampMs,
     /// The time of its latest point.
     pub last_seen: TimestampMs,
-    /// Points accepted since it was created, also those that have expired. A gauge's point that another one replaced at the same
-    /// time counts no more: at once while it is in memory, and from the merge of its window on when it is on disk by then.
+    /// The number of points accepted since the metric was created, expired ones included. A gauge
+    /// point replaced by a later one at the same time is no longer counted: immediately if it is
+    /// still in memory, otherwise once its window has been compacted.
     pub data_points: u64,
-    /// Its series.
+    /// The number of its series.
     pub series: u64,
 }
 
@@ -53,7 +54,7 @@ impl Metrics {
         let mut total = 0;
         let mut names = Vec::new();
         self.registry.each_metric(filter.prefix.as_deref().unwrap_or(""), |metric| {
-            // A metric is seen from its first durable point on.
+            // A metric is visible once it has a durable point.
             let wanted = filter.kind.is_none_or(|kind| kind == metric.kind);
             if wanted && self.view.stats(metric.id).points > 0 {
                 if total >= filter.offset && names.len() < filter.limit {
@@ -79,7 +80,8 @@ impl Metrics {
         Ok(Some(definition))
     }
 
-    /// What is known of a metric without a look at its points: those that others replace in memory are counted.
+    /// Returns the metadata of a metric without scanning its points: points replaced in memory are
+    /// still counted. `None` when the metric does not exist or has no points.
     fn describe(&self, name: &str) -> Option<MetricDefinition> {
         let entry =
             |metric: &MetricEntry| (metric.id, metric.kind, metric.name.clone(), metric.series());

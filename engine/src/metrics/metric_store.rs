@@ -1,4 +1,5 @@
-//! What the parts of this folder share: the registry, the view, the blocks on disk, and the counters.
+//! State shared by the modules of this folder: the registry, the view, the time pages, the last
+//! cumulative values, the quarantine list and the counters.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +18,7 @@ use crate::model::{MetricId, MetricType, TimestampMs};
 use crate::options::Options;
 use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
 
-/// The metrics of one engine.
+/// The metric storage of one engine.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     pub(super) store: Arc<Store>,
@@ -27,32 +28,36 @@ pub(crate) struct Metrics {
     options: Options,
     pool: Arc<rayon::ThreadPool>,
     quarantined: RwLock<HashSet<BlockKey>>,
-    /// The last part of the names of blocks, and the numbers of units.
+    /// The next sequence number, used in block keys and as the id of a compacted block set.
     pub(super) sequence: AtomicU64,
-    /// What readings are compared with. Changed by the thread that applies records, and by no other.
+    /// The last cumulative value of every series. Changed only by the thread that applies log
+    /// records.
     pub(super) baselines: Mutex<Baselines>,
-    /// Metrics whose drop is in the log, with the blocks to be removed.
+    /// Dropped metrics whose drop record is in the log and not yet sealed, each with the blocks to
+    /// be removed.
     pub(super) dropped: Mutex<Vec<(MetricId, Vec<BlockKey>)>>,
-    /// Blocks in the catalog on disk that no view names, and that are still to be removed.
+    /// Blocks that the catalog on disk lists, that no view contains, and that still have to be
+    /// removed.
     pub(super) unwanted: Mutex<Vec<BlockKey>>,
     pub(crate) counters: Counters,
 }
 
-/// Counts since the engine was opened.
+/// Counters since the engine was opened.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) points: AtomicU64,
-    /// Readings that were not later than the one before.
+    /// Cumulative samples dropped because they were not newer than the last one of their series.
     pub(crate) readings_late: AtomicU64,
     pub(crate) seals: AtomicU64,
     pub(crate) merges: AtomicU64,
-    /// Windows that waited to be merged when that was last looked at.
+    /// Windows waiting for compaction, as of the last compaction pass.
     pub(crate) merges_waiting: AtomicU64,
     pub(crate) merge_memory: MergeMemory,
 }
 
 impl Metrics {
-    /// No metrics yet: [`super::load`] fills it from disk.
+    /// Creates the store from the state that [`super::load`] read from disk; the last cumulative
+    /// values are empty.
     pub(super) fn new(
         store: Arc<Store>,
         options: Options,
@@ -102,24 +107,25 @@ impl Metrics {
         self.options.clock.now()
     }
 
-    /// The time of the newest point or cell in blocks, if there are any.
+    /// Returns the time of the newest point or cell in blocks, `None` when there are no blocks.
     pub(crate) fn newest_time(&self) -> Option<TimestampMs> {
         let catalog = self.view.catalog();
         catalog.metrics().flat_map(|(_, blocks)| blocks.iter()).map(|info| info.last_time).max()
     }
 
-    /// A number that no other block or unit has.
+    /// Allocates a sequence number that no block and no compacted block set uses.
     pub(super) fn next_sequence(&self) -> u64 {
         self.sequence.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The bytes of a block.
+    /// Reads the bytes of a block. Fails with [`Error::Corrupt`] when the block is missing.
     pub(crate) fn read_block(&self, key: &BlockKey) -> Result<Pinned<'_>> {
         let found = self.store.get(Keyspace::Blocks, &key.encode())?;
         found.ok_or_else(|| Error::Corrupt(format!("{key:?} is in the catalog but not on disk")))
     }
 
-    /// Checks that bytes are the block that `info` describes and that the times it refers to can be read.
+    /// Checks that `bytes` are the block described by `info` and that the time pages it refers to
+    /// can be read.
     pub(crate) fn check_block(&self, info: &BlockInfo, bytes: &[u8]) -> Result<()> {
         block::check(info, bytes)?;
         let has_points = matches!(info.kind, MetricType::Gauge | MetricType::Counter);
@@ -131,7 +137,8 @@ impl Metrics {
         Ok(())
     }
 
-    /// Bytes in memory of what is known of every series besides the registry: its metric and its last reading.
+    /// Returns the bytes of the per-series state outside the registry: the metric of each series
+    /// and its last cumulative value.
     pub(crate) fn series_bytes(&self) -> usize {
         self.baselines.lock().bytes() + self.view.series_bytes()
     }
@@ -145,19 +152,20 @@ impl Metrics {
         self.quarantined.read().len() as u64
     }
 
-    /// Sets a damaged block aside: no query reads it again, and the operator is told. Its bytes stay where they are.
+    /// Quarantines a corrupt block: queries skip it, and it is reported as damage. Its bytes are
+    /// kept on disk.
     pub(crate) fn quarantine(&self, key: &BlockKey, reason: &str) {
         if !self.quarantined.write().insert(*key) {
             return;
         }
-        tracing::error!(?key, reason, "a damaged block is set aside: nothing reads it any more");
+        tracing::error!(?key, reason, "quarantined a corrupt block; it is no longer read");
         let mut batch = Batch::new();
         batch.put(Keyspace::Quarantine, &key.encode(), reason.as_bytes().to_vec());
-        // When this cannot be written the block is found damaged again after the next start.
+        // If this write fails, the block is found corrupt again after the next start.
         let _written = self.store.write(batch, Sync::No);
     }
 
-    /// Ends the quarantine of a block that can be read.
+    /// Removes a block that is readable from quarantine.
     pub(super) fn release(&self, key: &BlockKey) -> Result<()> {
         let mut batch = Batch::new();
         batch.delete(Keyspace::Quarantine, &key.encode());
@@ -166,14 +174,14 @@ impl Metrics {
         Ok(())
     }
 
-    /// The damaged blocks, one line each.
+    /// Describes the quarantined blocks, one line each.
     pub(crate) fn damage(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for key in self.quarantined.read().iter() {
             let reason = self.store.get(Keyspace::Quarantine, &key.encode());
             let reason = match &reason {
                 Ok(Some(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
-                _ => "damaged".to_owned(),
+                _ => "corrupt".to_owned(),
             };
             lines.push(format!("block {key:?}: {reason}"));
         }
@@ -181,7 +189,7 @@ impl Metrics {
         lines
     }
 
-    /// The type of the metric called `name`.
+    /// Returns the type of the metric named `name`, `None` when it does not exist.
     pub(crate) fn kind_of(&self, name: &str) -> Option<MetricType> {
         self.registry.with_metric(name, |metric| metric.kind)
     }

@@ -1,4 +1,5 @@
-//! The life of a metric point: registry → log → head → seal → block → merge → expiry, and queries over all of it.
+//! Metric storage. A point passes through the registry, the write-ahead log, the head, a seal, a
+//! block, compaction and expiry; queries read heads and blocks.
 
 pub(crate) mod block;
 mod catalog;

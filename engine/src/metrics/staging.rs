@@ -10,30 +10,30 @@ use super::{Metrics, load};
 use crate::error::Result;
 use crate::storage::{Batch, Keyspace, Sync};
 
-/// What is about to be on disk.
+/// Blocks and registry rows staged in a batch.
 #[derive(Debug)]
 pub(crate) struct StagedBlocks {
     pub(super) infos: Vec<BlockInfo>,
-    /// Points that are in none of them because later ones replaced them.
+    /// Points in no block because later ones replaced them.
     pub(super) replaced: Replaced,
-    /// Rows of the registry; merges have none.
+    /// The staged registry rows; a compaction has none.
     pub(super) registry: StagedRows,
 }
 
 impl StagedBlocks {
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> u64 {
         self.infos.len() as u64
     }
 
-    /// Their bytes.
+    /// Returns the bytes of the blocks.
     pub(crate) fn bytes(&self) -> u64 {
         self.infos.iter().map(|info| u64::from(info.bytes)).sum()
     }
 }
 
 impl Metrics {
-    /// Adds new blocks and their names to a batch.
+    /// Stages new blocks and their catalog entries in a batch.
     pub(super) fn stage(&self, blocks: Vec<NewBlock>, batch: &mut Batch) -> StagedBlocks {
         let mut infos = Vec::with_capacity(blocks.len());
         for NewBlock { info, bytes } in blocks {
@@ -47,7 +47,7 @@ impl Metrics {
         StagedBlocks { infos, replaced: Replaced::default(), registry: StagedRows::default() }
     }
 
-    /// Removes blocks that no view has named.
+    /// Removes blocks that were never in a view.
     pub(super) fn remove(&self, keys: &[BlockKey]) -> Result<()> {
         if keys.is_empty() {
             return Ok(());
@@ -61,7 +61,8 @@ impl Metrics {
     }
 }
 
-/// Takes a block out of the catalog; its bytes stay until no reader needs them.
+/// Stages the removal of a block from the catalog. Its bytes are kept as garbage until no reader
+/// needs them.
 pub(super) fn retire(batch: &mut Batch, key: &BlockKey) {
     batch.delete(Keyspace::Catalog, &key.encode());
     batch.put(Keyspace::Garbage, &key.encode(), Vec::new());

@@ -22,9 +22,10 @@ use super::series_map::SeriesMap;
 use super::times::TimePageGroup;
 use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
 
-/// The samples in memory and on disk.
+/// The number of points replaced by later ones, by metric; metrics without any are absent.
 pub(crate) type Replaced = HashMap<MetricId, u64>;
 
+/// The samples in memory and on disk.
 #[derive(Debug, Default)]
 pub(crate) struct View {
     state: RwLock<ViewState>,
@@ -82,7 +83,6 @@ impl RetiredCatalog {
     }
 }
 
-/// Identifies all readers that have a replaced catalog.
 /// The data of one metric that a query reads.
 #[derive(Debug)]
 pub(crate) struct MetricView {

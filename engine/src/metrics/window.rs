@@ -4,17 +4,17 @@ use super::block::Tier;
 use crate::model::{Interval, TimeRange, TimestampMs};
 use crate::options::TierRetention;
 
-/// The window of blocks of a day that is not over.
+/// The window length of blocks of a day that is not over.
 pub(crate) const SHORT_WINDOW_MS: i64 = 2 * 3_600_000;
-/// A window is over this long after its end: agents are late sometimes.
+/// A window counts as over this long after its end, because agents may send late.
 pub(crate) const GRACE_MS: i64 = 15 * 60_000;
 
-/// Whether nothing but stragglers will come for a window.
+/// Reports whether a window is over: only late points are still expected for it.
 pub(crate) fn is_over(window_end: TimestampMs, now: TimestampMs) -> bool {
     window_end.0.saturating_add(GRACE_MS) <= now.0
 }
 
-/// The window that a point of this time is sealed into.
+/// Returns the window that a point of this time is sealed into.
 pub(crate) fn window_of(time: TimestampMs, now: TimestampMs) -> TimeRange {
     let day = time.floor_to(Interval::DAY);
     let end_of_day = TimestampMs(day.0 + Interval::DAY.ms());
@@ -25,7 +25,7 @@ pub(crate) fn window_of(time: TimestampMs, now: TimestampMs) -> TimeRange {
     TimeRange::new(start, start + SHORT_WINDOW_MS)
 }
 
-/// How long a tier is kept, in milliseconds.
+/// Returns the retention of a tier in milliseconds.
 pub(crate) fn kept_ms(retention: &TierRetention, tier: Tier) -> i64 {
     let kept = match tier {
         Tier::Raw => retention.raw,

@@ -189,7 +189,7 @@ impl PropertiesWriter {
         }
     }
 
-    /// StartTime an object.
+    /// Starts a object.
     pub fn begin_object(&mut self) {
         self.begin('{', b'}');
     }
@@ -199,7 +199,7 @@ impl PropertiesWriter {
         self.end(b'}');
     }
 
-    /// StartTime an array.
+    /// Starts a array.
     pub fn begin_array(&mut self) {
         self.begin('[', b']');
     }

@@ -1,7 +1,9 @@
-//! Merging: the blocks of a window that is over become one unit with rollups, first of two hours, then of a day.
+//! Compaction: the blocks of a window that is over become one compacted block set with rollups,
+//! first per two hours, then per day.
 //!
-//! Where a part of a day is known more coarsely than the rest, because its samples expired before it was merged with it, each
-//! part becomes a unit of its own: a merge takes no detail away.
+//! Where part of a day has a coarser resolution than the rest, because its samples expired before
+//! the parts were compacted together, each part becomes a block set of its own: compaction never
+//! reduces the resolution.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -26,35 +28,36 @@ use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::reports::{Eagerness, MergeBudget, MergeReport};
 use crate::storage::{Batch, Sync};
 
-/// A day with more rows than this stays in windows of two hours: it is large enough as it is.
+/// A day with more rows than this stays in two-hour windows, which are large enough.
 const DAY_ROWS_MAX: u64 = 1 << 28;
-/// One part in so many of the memory of a merge is for the rows of a piece.
+/// The memory of a compaction is divided by this for the rows of a piece.
 const PIECE_SHARE: usize = 4;
-/// One part in so many is for blocks that are complete; while they are written they are there twice. The rest is for blocks
-/// under way.
+/// The memory of a compaction is divided by this for complete blocks, which exist twice while they
+/// are written. The rest is for blocks in progress.
 const OUTPUT_SHARE: usize = 8;
 
-/// Blocks that are to become units, all at once.
+/// Blocks to be compacted in one step.
 #[derive(Debug)]
-struct MergeTask {
+struct CompactionTask {
     metric: MetricId,
     kind: MetricType,
-    parts: Vec<Part>,
-    /// The blocks that go: those of all units of the parts, and the loose ones.
+    parts: Vec<TaskPart>,
+    /// The blocks to be removed: those of all block sets of the parts, and the uncompacted ones.
     removed: Vec<BlockInfo>,
 }
 
-/// Blocks that are to become one unit.
+/// Blocks to be compacted into one block set.
 #[derive(Debug)]
-struct Part {
+struct TaskPart {
     stretch: Stretch,
-    /// What the unit is made from.
+    /// The blocks that are read.
     sources: Vec<BlockInfo>,
 }
 
 impl Metrics {
-    /// Merges as many windows as the budget allows, leaving out what has expired as of `expiry`. Answers what was done; nothing
-    /// when nothing is to do.
+    /// Compacts as many windows as the budget allows, without tiers that have expired as of
+    /// `expiry`. Returns what was done. An encoder error leaves its window unchanged and is
+    /// returned after the other windows have been compacted.
     pub(crate) fn merge_windows(
         &self,
         eagerness: Eagerness,
@@ -63,17 +66,17 @@ impl Metrics {
     ) -> Result<MergeReport> {
         let mut report = MergeReport::default();
         let mut failure = None;
-        let (jobs, mut waiting) = self.merge_jobs(eagerness, budget.windows, expiry);
+        let (tasks, mut waiting) = self.compaction_tasks(eagerness, budget.windows, expiry);
         self.counters.merges_waiting.store(waiting, Ordering::Relaxed);
-        for task in jobs {
+        for task in tasks {
             if report.windows > 0 && !(budget.has_time)() {
                 break;
             }
             waiting -= 1;
             self.counters.merges_waiting.store(waiting, Ordering::Relaxed);
-            match self.merge_one(&task, expiry, &mut report) {
+            match self.run_task(&task, expiry, &mut report) {
                 Ok(()) => {}
-                // This window stays as it is; the others are merged.
+                // This window stays unchanged; the others are compacted.
                 Err(error @ Error::Encoder(_)) => failure = failure.or(Some(error)),
                 Err(error) => return Err(error),
             }
@@ -81,52 +84,54 @@ impl Metrics {
         failure.map_or(Ok(report), Err)
     }
 
-    /// Up to so many jobs, and how many there are.
-    fn merge_jobs(
+    /// Returns up to `windows_max` tasks and the total number of tasks.
+    fn compaction_tasks(
         &self,
         eagerness: Eagerness,
         windows_max: usize,
         expiry: TimestampMs,
-    ) -> (Vec<MergeTask>, u64) {
+    ) -> (Vec<CompactionTask>, u64) {
         let now = self.now();
         let catalog = self.view.catalog();
-        let (mut jobs, mut all) = (Vec::new(), 0);
+        let (mut tasks, mut all) = (Vec::new(), 0);
         for (metric, blocks) in catalog.metrics() {
             let clusters = blocks.clusters(TimeRange::ALL).into_iter();
-            let mergeable = |c: &Cluster| !c.sources().any(|b| self.is_quarantined(&b.key));
-            let mut clusters = clusters.filter(mergeable).peekable();
+            let compactable = |c: &Cluster| !c.sources().any(|b| self.is_quarantined(&b.key));
+            let mut clusters = clusters.filter(compactable).peekable();
             let day_of = |c: &Cluster| c.window.start.floor_to(Interval::DAY);
             while let Some(day) = clusters.peek().map(day_of) {
                 let of_day = std::iter::from_fn(|| clusters.next_if(|c| day_of(c) == day));
                 let of_day: Vec<Cluster> = of_day.collect();
                 let plan = |day| self.rollups(metric, day, expiry);
-                let of_day = jobs_of_day(metric, day, of_day, (now, eagerness), plan);
+                let of_day = tasks_of_day(metric, day, of_day, (now, eagerness), plan);
                 all += of_day.len() as u64;
-                jobs.extend(of_day.into_iter().take(windows_max - jobs.len()));
+                tasks.extend(of_day.into_iter().take(windows_max - tasks.len()));
             }
         }
-        (jobs, all)
+        (tasks, all)
     }
 
-    fn merge_one(
+    fn run_task(
         &self,
-        task: &MergeTask,
+        task: &CompactionTask,
         expiry: TimestampMs,
         report: &mut MergeReport,
     ) -> Result<()> {
         let bytes_max = self.options().merge_bytes / OUTPUT_SHARE;
         let memory = &self.counters.merge_memory;
-        let places = (&*self.store, &self.times);
-        let mut output = MergeOutput::new(places, &self.sequence, memory, bytes_max);
+        let store_and_times = (&*self.store, &self.times);
+        let mut output = CompactionOutput::new(store_and_times, &self.sequence, memory, bytes_max);
         let is_damaged = Cell::new(false);
-        let merged = self.merge_into(&mut output, task, expiry, &is_damaged);
-        if merged.is_err() {
-            // What is on disk of it goes with the next garbage; a crash before that leaves it to the next start.
+        let compacted = self.compact(&mut output, task, expiry, &is_damaged);
+        if compacted.is_err() {
+            // Its blocks on disk are deleted by the next garbage collection, or by the next start
+            // after a crash.
             self.view.give_up(output.spilled());
         }
-        match merged {
+        match compacted {
             Ok(done) => *report += done,
-            // The window stays as it is; without the damaged block it is merged no more.
+            // The window stays unchanged and is not compacted again while it contains a quarantined
+            // block.
             Err(Error::Corrupt(_)) if is_damaged.get() => return Ok(()),
             Err(error) => return Err(error),
         }
@@ -134,10 +139,10 @@ impl Metrics {
         Ok(())
     }
 
-    fn merge_into(
+    fn compact(
         &self,
-        output: &mut MergeOutput<'_>,
-        task: &MergeTask,
+        output: &mut CompactionOutput<'_>,
+        task: &CompactionTask,
         expiry: TimestampMs,
         is_damaged: &Cell<bool>,
     ) -> Result<MergeReport> {
@@ -157,10 +162,10 @@ impl Metrics {
             let page_group = TimePageGroup { window: part.stretch.window, of_unit: true };
             let times = self.times.writer_of(page_group, &self.sequence)?;
             let sources = part.sources.clone();
-            let sources = Sources::new(sources, part.stretch.window, &read, &self.times);
-            let merged = self.unit_of(task, part, expiry, &sources, &times, output)?;
-            infos.extend(merged.blocks);
-            replaced += merged.replaced;
+            let sources = CompactionSources::new(sources, part.stretch.window, &read, &self.times);
+            let compacted = self.compact_part(task, part, expiry, &sources, &times, output)?;
+            infos.extend(compacted.blocks);
+            replaced += compacted.replaced;
             output.finish_part(&times, &mut batch)?;
             written.push(times);
         }
@@ -172,13 +177,14 @@ impl Metrics {
         {
             RegistryRows(&mut batch).stats(task.metric, stats);
         }
-        // Not synced, so that many small windows do not wait for the disk one by one: a power loss takes the merge as a whole, and
-        // what it replaced is there until tables hold what it wrote.
+        // Not synced, so that many small windows do not wait for the disk one by one. A power
+        // failure loses the compaction as a whole: the replaced blocks are deleted only after the
+        // new ones have been flushed to tables.
         self.store.write(batch, Sync::No)?;
         written.into_iter().for_each(|times| self.times.written(times));
         self.view.replaced_points(task.metric, replaced);
         if !self.view.replace(&infos, &removed) {
-            // The metric was dropped meanwhile: its new blocks go as well.
+            // The metric was dropped meanwhile, so its new blocks are removed too.
             self.discard(infos.iter().map(|info| info.key).collect());
         }
         let bytes_of = |infos: &[BlockInfo]| infos.iter().map(|b| u64::from(b.bytes)).sum::<u64>();
@@ -195,16 +201,16 @@ impl Metrics {
         })
     }
 
-    /// The unit that a part becomes.
-    fn unit_of(
+    /// Compacts a part into one block set.
+    fn compact_part(
         &self,
-        task: &MergeTask,
-        part: &Part,
+        task: &CompactionTask,
+        part: &TaskPart,
         expiry: TimestampMs,
-        sources: &Sources<'_>,
+        sources: &CompactionSources<'_>,
         times: &TimesWriter<'_>,
-        output: &mut MergeOutput<'_>,
-    ) -> Result<Merged> {
+        output: &mut CompactionOutput<'_>,
+    ) -> Result<Compacted> {
         let origin = BlockOrigin {
             metric: task.metric,
             kind: task.kind,
@@ -219,7 +225,7 @@ impl Metrics {
         consolidate(part.stretch, sources, (&wanted, rollups), origin, (output, bytes_max))
     }
 
-    /// The tiers that have not expired in a window, and which of them are worth their disk.
+    /// Returns the tiers that have not expired in a window, and which of them are worth keeping.
     fn rollups(
         &self,
         metric: MetricId,
@@ -245,14 +251,15 @@ impl Metrics {
     }
 }
 
-/// What is to merge of one day of one metric. `rollups` tells which tiers a window should have.
-fn jobs_of_day(
+/// Returns the compaction tasks of one day of one metric. `rollups` returns the tiers that a window
+/// should have.
+fn tasks_of_day(
     metric: MetricId,
     day: TimestampMs,
     clusters: Vec<Cluster>,
     (now, eagerness): (TimestampMs, Eagerness),
     rollups: impl Fn(TimeRange) -> (Vec<Tier>, Rollups),
-) -> Vec<MergeTask> {
+) -> Vec<CompactionTask> {
     let window = TimeRange { start: day, end: TimestampMs(day.0 + Interval::DAY.ms()) };
     let wanted = rollups(window);
     let rows: u64 = clusters.iter().flat_map(Cluster::blocks).map(|b| u64::from(b.rows)).sum();
@@ -266,18 +273,19 @@ fn jobs_of_day(
         .collect()
 }
 
-/// What is to merge of a window: nothing where a stretch of it is one unit already that has the rollups it should have.
+/// Returns the compaction task of a window: the stretches of it that are not a single complete
+/// block set with the rollups it should have. `None` if there are none.
 fn task(
     metric: MetricId,
     window: TimeRange,
     clusters: Vec<Cluster>,
     neighbours: Neighbours,
     wanted: &(Vec<Tier>, Rollups),
-) -> Option<MergeTask> {
+) -> Option<CompactionTask> {
     let kind = clusters.iter().flat_map(Cluster::blocks).map(|b| b.kind).next()?;
     let units = || clusters.iter().flat_map(|c| &c.units);
     let loose = || clusters.iter().flat_map(|c| &c.loose);
-    let mut task = MergeTask { metric, kind, parts: Vec::new(), removed: Vec::new() };
+    let mut task = CompactionTask { metric, kind, parts: Vec::new(), removed: Vec::new() };
     for stretch in stretches(window, Tier::finest(kind), units(), neighbours) {
         let meets = |range: TimeRange| !range.intersect(stretch.window).is_empty();
         let units: Vec<&CompactedSet> = units().filter(|u| meets(u.window)).collect();
@@ -296,15 +304,15 @@ fn task(
             let bases = units.iter().flat_map(|u| u.of_tier(u.base())).copied();
             let sources = bases.chain(loose).collect();
             task.removed.extend(units.iter().flat_map(|u| &u.blocks));
-            task.parts.push(Part { stretch, sources });
+            task.parts.push(TaskPart { stretch, sources });
         }
     }
     task.removed.extend(loose());
     (!task.parts.is_empty()).then_some(task)
 }
 
-/// Whether the points of a unit stand in for a tier that would surely be kept if it were written now, so that this is
-/// not tried again and again.
+/// Reports whether a block set has points but lacks a rollup tier that would certainly be kept if
+/// it were computed now. The condition is strict, so that a futile compaction is not repeated.
 fn lacks_rollups(unit: &CompactedSet, wanted: &[Tier]) -> bool {
     let Some(finest) = unit.blocks.first().map(|b| Tier::finest(b.kind)) else { return false };
     let points: u64 = unit.of_tier(finest).map(|b| u64::from(b.rows)).sum();
@@ -346,9 +354,10 @@ mod tests {
         engine.query(&query).unwrap().groups.iter().flat_map(|g| &g.columns[0]).sum()
     }
 
-    /// Data that version 1 wrote: an hour tier and a day tier that have the late samples only.
+    /// Uses data as written by version 1: an hour tier and a day tier that contain the late samples
+    /// only.
     #[test]
-    fn rollups_of_unknown_coverage_are_made_anew() {
+    fn rollups_of_unknown_coverage_are_rebuilt() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(START + DAY / 2));
         let default = TierRetention::of_days([1, 0, 9, 90, 90]);
@@ -381,7 +390,7 @@ mod tests {
         engine.merge().unwrap();
         let whole = blocks();
         let ids: HashSet<BlockKey> = whole.iter().map(|b| b.key).collect();
-        // Blocks of five late samples in the place of the rollups.
+        // Blocks of five late samples replace the rollups.
         write(&mut (0..5).map(|i| i * 1000));
         let late = blocks().into_iter().find(|b| b.unit.is_none()).unwrap();
         let unknown = |b: &BlockInfo| BlockInfo { coverage: Coverage::Unknown, ..*b };
@@ -390,13 +399,13 @@ mod tests {
         metrics
             .quarantine(&whole.iter().find(|b| b.key.tier == Tier::Hour).unwrap().key, "damaged");
         let expected = 36_000.0 + 10.0;
-        for step in ["before", "merged", "expired"] {
+        for step in ["before", "compacted", "expired"] {
             for interval in [Interval::HOUR, Interval::DAY] {
                 assert_eq!(total(&engine, interval), expected, "{step}");
             }
             match step {
                 "before" => assert_eq!(engine.merge().unwrap().windows, 1),
-                "merged" => {
+                "compacted" => {
                     assert!(blocks().iter().all(|b| b.coverage == Coverage::Whole));
                     assert!(!blocks().iter().any(|b| b.key == late.key));
                     assert_eq!(engine.merge().unwrap().windows, 0);

@@ -1,15 +1,17 @@
-//! The blocks that a merge writes, until its last batch puts them in the place of those that it read.
+//! The output of a compaction: the new blocks, held until its last batch replaces the source
+//! blocks.
 //!
 //! ```text
-//! they fit into memory    one batch:  blocks, pages, entries of the catalog; the blocks that go, to the list of garbage
-//! they do not             batches:    blocks, named in the list of garbage; full pages          (any number of them)
-//!                         flush:      to tables
-//!                         one batch:  entries of the catalog, off the list of garbage; the rest as above
+//! in memory   one batch:  blocks, pages, catalog entries; replaced blocks to the garbage list
+//! too large   batches:    blocks, listed as garbage; full pages       (any number of them)
+//!             flush:      to tables
+//!             one batch:  catalog entries, off the garbage list; the rest as above
 //! ```
 //!
-//! So a crash at any moment leaves either the old blocks or the new ones in the catalog, and of the others nothing that the next
-//! start would not delete. They are in tables before anything names them: damage to the end of RocksDB's log takes a batch,
-//! which must not be one that others rely on.
+//! A crash at any moment therefore leaves either the old or the new blocks in the catalog, and
+//! nothing else that the next start would not delete. Spilled blocks are flushed to tables before
+//! the catalog lists them: damage to the end of RocksDB's log loses whole batches, and a catalog
+//! entry must not survive the batch that contains its block.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,25 +26,26 @@ use crate::error::Result;
 use crate::memory::MergeMemory;
 use crate::storage::{Batch, Keyspace, Store, Sync};
 
-/// Takes the blocks of a merge, in memory and on disk.
+/// Collects the blocks of a compaction, in memory and on disk.
 #[derive(Debug)]
-pub(crate) struct MergeOutput<'m> {
+pub(crate) struct CompactionOutput<'m> {
     store: &'m Store,
     pages: &'m TimePages,
     sequence: &'m AtomicU64,
     memory: &'m MergeMemory,
-    /// The bytes that may wait in memory.
+    /// The maximum bytes of finished blocks and pages held in memory.
     bytes_max: usize,
     held: Vec<NewBlock>,
     held_bytes: usize,
-    /// Blocks on disk that no catalog names.
+    /// Blocks on disk that the catalog does not list.
     spilled: HashSet<BlockKey>,
     page_bytes: u64,
-    /// Bytes in memory of the parts that are finished: their last pages, in the last batch, and what their writers know.
+    /// Bytes in memory of the finished parts: their last pages, which are in the last batch, and
+    /// the state of their writers.
     finished_bytes: usize,
 }
 
-impl<'m> MergeOutput<'m> {
+impl<'m> CompactionOutput<'m> {
     pub(crate) fn new(
         (store, pages): (&'m Store, &'m TimePages),
         sequence: &'m AtomicU64,
@@ -64,7 +67,8 @@ impl<'m> MergeOutput<'m> {
         }
     }
 
-    /// Takes blocks that refer to pages of `times`. `working_bytes` are those of whoever makes them.
+    /// Adds blocks that refer to pages of `times`, and spills everything to disk once it exceeds
+    /// the limit. `working_bytes` is the memory used to produce the blocks.
     pub(crate) fn take(
         &mut self,
         blocks: Vec<NewBlock>,
@@ -81,7 +85,8 @@ impl<'m> MergeOutput<'m> {
         }
     }
 
-    /// Tells how much memory the merge takes: a batch is copied when it is written.
+    /// Reports the memory used by the compaction. Bytes to be written count twice, because a batch
+    /// copies them.
     pub(crate) fn report_memory(&self, times: &TimesWriter<'_>, working_bytes: usize) {
         self.memory.set(self.bytes() + times.bytes() + working_bytes);
     }
@@ -90,7 +95,7 @@ impl<'m> MergeOutput<'m> {
         2 * self.held_bytes + self.finished_bytes
     }
 
-    /// Takes the last pages of a part of the merge.
+    /// Stages the last time pages of a part of the compaction.
     pub(crate) fn finish_part(&mut self, times: &TimesWriter<'_>, batch: &mut Batch) -> Result<()> {
         let bytes = self.pages.stage(times.pages(Effort::Merge)?, batch);
         self.page_bytes += bytes;
@@ -99,12 +104,12 @@ impl<'m> MergeOutput<'m> {
         Ok(())
     }
 
-    /// Bytes of the pages so far.
+    /// Returns the bytes of the time pages so far.
     pub(crate) fn page_bytes(&self) -> u64 {
         self.page_bytes
     }
 
-    /// Blocks that are on disk and that no catalog names: garbage, should the merge fail.
+    /// Returns the blocks on disk that the catalog does not list: garbage if the compaction fails.
     pub(crate) fn spilled(&self) -> Vec<BlockKey> {
         self.spilled.iter().copied().collect()
     }
@@ -123,7 +128,8 @@ impl<'m> MergeOutput<'m> {
         self.store.write(batch, Sync::No)
     }
 
-    /// Adds everything to the last batch that makes `kept` the blocks of the catalog, and leaves out all others that were taken.
+    /// Stages in the last batch everything that makes `kept` the blocks of the catalog, and drops
+    /// the other blocks.
     pub(crate) fn stage(&mut self, kept: &[BlockInfo], batch: &mut Batch) -> Result<()> {
         if !self.spilled.is_empty() {
             self.store.flush_blocks()?;
@@ -154,7 +160,7 @@ impl<'m> MergeOutput<'m> {
     }
 }
 
-impl Drop for MergeOutput<'_> {
+impl Drop for CompactionOutput<'_> {
     fn drop(&mut self) {
         self.memory.set(0);
     }
@@ -171,23 +177,23 @@ mod tests {
     const DAY: i64 = 86_400_000;
 
     #[test]
-    fn pages_of_finished_parts_count_until_the_merge_is_over() {
+    fn pages_of_finished_parts_count_until_the_compaction_ends() {
         let dir = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(dir.path(), 8 << 20, 1).unwrap());
         let pages = TimePages::open(Arc::clone(&store), 1 << 20, &mut Vec::new()).unwrap();
         let (sequence, memory) = (AtomicU64::new(1), MergeMemory::default());
-        let mut output = MergeOutput::new((&store, &pages), &sequence, &memory, 1 << 20);
+        let mut output = CompactionOutput::new((&store, &pages), &sequence, &memory, 1 << 20);
         let mut batch = Batch::new();
         for day in 0..3 {
             let page_group =
                 TimePageGroup { window: TimeRange::new(day * DAY, (day + 1) * DAY), of_unit: true };
             let times = pages.writer_of(page_group, &sequence).unwrap();
             output.report_memory(&times, 0);
-            assert!(memory.current() as u64 >= 2 * output.page_bytes(), "of {day} days");
+            assert!(memory.current() as u64 >= 2 * output.page_bytes(), "after {day} days");
             let late = |i: i64| day * DAY + i * 10_000 + i * i % 97;
             times.place(page_group, &(0..8_000).map(late).collect::<Vec<_>>());
             output.finish_part(&times, &mut batch).unwrap();
-            assert!(memory.current() as u64 >= 2 * output.page_bytes(), "of {day} days");
+            assert!(memory.current() as u64 >= 2 * output.page_bytes(), "after {day} days");
         }
         assert!(output.page_bytes() > 0);
         drop(output);

@@ -1,51 +1,55 @@
-//! Cutting a merge into pieces whose rows fit into memory.
+//! Splits a compaction into pieces whose rows fit in memory.
 //!
-//! Rows are in the order of series, and of time within a series, in every block, so a piece is a range of both:
+//! In every block, rows are sorted by series and by time within a series, so a piece is a range of
+//! series and a range of time:
 //!
 //! ```text
-//! series   1 ──────── 40 │ 41 ─────── 97 │ 98                │ 99 ── ...
-//! time     all           │ all           │ to noon │ to the end │ all
+//! series   1 ──────── 40 │ 41 ─────── 97 │ 98                     │ 99 ── ...
+//! time     all           │ all           │ to noon │ from noon on │ all
 //! ```
 //!
-//! How much of it fits nobody knows before it was read. So the pieces of a merge that is not small begin small and grow while they
-//! take less than a third of what they may, and one that turns out to be too large is begun anew with half of it.
+//! How much fits is known only after reading. The pieces of a compaction that may not fit start
+//! small and grow while they take less than a third of the limit; a piece that exceeds the limit is
+//! restarted at half its size.
 
 use crate::model::{Interval, TimeRange, TimestampMs};
 
-/// Series of the first piece of a merge that may not fit.
+/// Series in the first piece of a compaction that may not fit in memory.
 const FIRST_SPAN: u64 = 64;
-/// Bytes that a row is thought to take when it is decided whether all of them may fit.
+/// Estimated bytes per row, to decide whether all rows may fit in one piece.
 const ROW_BYTES: u64 = 64;
 
-/// A part of the rows of a merge.
+/// A part of the rows of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    /// The first series, and the one after the last.
+pub(crate) struct CompactionPiece {
+    /// The series ids, half-open.
     pub(crate) series: (u64, u64),
-    /// The instants, half-open. The first piece of a series begins and the last one ends with all time.
+    /// The times, half-open. The first piece of a series starts at the minimum time and its last
+    /// piece ends at the maximum time.
     pub(crate) times: (i64, i64),
 }
 
-/// The pieces of a merge, one after the other.
+/// The pieces of a compaction, one after the other.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub(crate) struct CompactionPieces {
     window: TimeRange,
-    /// What rows become together must not be parted: times are cut at multiples of this only.
+    /// Times are cut only at multiples of this, so that the rows of one cell stay in one piece.
     width: Interval,
-    /// The bytes that the rows of a piece may take.
+    /// The maximum bytes of the rows of a piece.
     bytes_max: usize,
-    /// The series that are left.
+    /// The remaining series, half-open.
     series: (u64, u64),
-    /// Where the next piece begins in its only series.
+    /// The start time of the next piece; the minimum time unless it continues a series.
     from: i64,
-    /// Series of the next piece.
+    /// The number of series of the next piece.
     span: u64,
-    /// Milliseconds of the next piece; none for all time.
+    /// The duration of the next piece in milliseconds, `None` for all time.
     span_ms: Option<i64>,
 }
 
-impl Pieces {
-    /// The pieces of the series `first..=last` in `window`, which have so many rows.
+impl CompactionPieces {
+    /// Creates the pieces of the series `first..=last` in `window`, which have `rows` rows in
+    /// total.
     pub(crate) fn new(
         (first, last): (u32, u32),
         rows: u64,
@@ -59,26 +63,28 @@ impl Pieces {
         Self { window, width, bytes_max, series, from, span, span_ms }
     }
 
-    /// The next piece to try, if there is one.
-    pub(crate) fn next(&self) -> Option<Piece> {
+    /// Returns the next piece to try, `None` at the end.
+    pub(crate) fn next(&self) -> Option<CompactionPiece> {
         let (first, end) = self.series;
         if first >= end {
             return None;
         }
-        let (from, to) = (self.from, self.to());
+        let (from, to) = (self.from, self.end_time());
         let is_whole = (from, to) == (i64::MIN, i64::MAX);
         let span = if is_whole { self.span } else { 1 };
-        Some(Piece { series: (first, end.min(first.saturating_add(span))), times: (from, to) })
+        let series = (first, end.min(first.saturating_add(span)));
+        Some(CompactionPiece { series, times: (from, to) })
     }
 
-    /// The bytes that the rows of the next piece may take: any number when it cannot be smaller.
+    /// Returns the maximum bytes of the rows of the next piece; unlimited if it cannot be split
+    /// further.
     pub(crate) fn bytes_max(&self) -> usize {
         let Some(piece) = self.next() else { return 0 };
-        let is_least = piece.series.1 - piece.series.0 == 1 && self.half(piece).is_none();
-        if is_least { usize::MAX } else { self.bytes_max }
+        let is_smallest = piece.series.1 - piece.series.0 == 1 && self.half(piece).is_none();
+        if is_smallest { usize::MAX } else { self.bytes_max }
     }
 
-    /// Makes the next piece smaller, after it took too much when its series up to `reached` were being read.
+    /// Shrinks the next piece after it exceeded the limit while series `reached` was read.
     pub(crate) fn shrink(&mut self, reached: u32) {
         let Some(piece) = self.next() else { return };
         if piece.series.1 - piece.series.0 > 1 {
@@ -89,47 +95,47 @@ impl Pieces {
         }
     }
 
-    /// Goes on behind the next piece, whose rows took so many bytes.
+    /// Advances past the next piece, whose rows took `bytes` bytes.
     pub(crate) fn advance(&mut self, bytes: usize) {
         let Some(piece) = self.next() else { return };
-        let has_room = bytes <= self.bytes_max / 3;
+        let is_small = bytes <= self.bytes_max / 3;
         let (from, to) = piece.times;
         self.from = if to == i64::MAX { i64::MIN } else { to };
         if to == i64::MAX {
             self.series.0 = piece.series.1;
         }
         match self.span_ms {
-            Some(ms) if has_room && to != i64::MAX => {
+            Some(ms) if is_small && to != i64::MAX => {
                 self.span_ms = Some(ms.saturating_mul(2)).filter(|ms| *ms < self.window.len_ms());
             }
-            // Its last part says little of the others.
+            // The last part of a series may be short, so its size is no evidence for growing.
             Some(_) => {}
-            None if has_room && from == i64::MIN => self.span = self.span.saturating_mul(2),
+            None if is_small && from == i64::MIN => self.span = self.span.saturating_mul(2),
             None => {}
         }
     }
 
-    /// Leaves series out that no block has: the next one in any block is this.
+    /// Skips series that no block contains: `series` is the next one that any block contains.
     pub(crate) fn skip_to(&mut self, series: u64) {
         if self.from == i64::MIN {
             self.series.0 = self.series.0.max(series);
         }
     }
 
-    fn begin(&self) -> i64 {
+    fn start_time(&self) -> i64 {
         self.from.max(self.window.start.0)
     }
 
-    fn to(&self) -> i64 {
+    fn end_time(&self) -> i64 {
         let Some(ms) = self.span_ms else { return i64::MAX };
-        let to = self.floor(self.begin().saturating_add(ms));
-        if to >= self.window.end.0 { i64::MAX } else { to.max(self.begin() + self.width.ms()) }
+        let to = self.floor(self.start_time().saturating_add(ms));
+        if to >= self.window.end.0 { i64::MAX } else { to.max(self.start_time() + self.width.ms()) }
     }
 
-    /// MagnitudeHistogram the milliseconds of a piece of one series, if there are so many.
-    fn half(&self, piece: Piece) -> Option<i64> {
-        let (begin, end) = (self.begin(), piece.times.1.min(self.window.end.0));
-        let half = self.floor(begin + (end - begin) / 2) - begin;
+    /// Returns half the duration of a piece of one series, `None` if it cannot be halved.
+    fn half(&self, piece: CompactionPiece) -> Option<i64> {
+        let (start, end) = (self.start_time(), piece.times.1.min(self.window.end.0));
+        let half = self.floor(start + (end - start) / 2) - start;
         (half >= self.width.ms()).then_some(half)
     }
 
@@ -143,15 +149,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Cuts rows of one byte, (series, time), and checks that each is in one piece and that pieces are as small as they must be.
+    /// Splits rows of one byte, (series, time), and checks that each row is in exactly one piece
+    /// and that a piece exceeds the limit only if it cannot be split.
     fn check(rows: &[(u32, i64)], window: TimeRange, width: Interval, bytes_max: usize) {
         let series = rows.iter().map(|row| row.0);
         let extent = (series.clone().min().unwrap(), series.max().unwrap());
-        let mut pieces = Pieces::new(extent, rows.len() as u64, (window, width), bytes_max);
+        let mut pieces =
+            CompactionPieces::new(extent, rows.len() as u64, (window, width), bytes_max);
         let (mut read, mut tries) = (Vec::new(), 0);
         'pieces: while let Some(piece) = pieces.next() {
             tries += 1;
-            assert!(tries < 100_000, "it ends");
+            assert!(tries < 100_000, "it terminates");
             let inside = |row: &&(u32, i64)| {
                 (piece.series.0..piece.series.1).contains(&u64::from(row.0))
                     && (piece.times.0..piece.times.1).contains(&row.1)
@@ -174,10 +182,10 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_between_series_is_left_out() {
+    fn a_gap_between_series_is_skipped() {
         let window = TimeRange::new(0, 100);
         let times = (window, Interval::MINUTE);
-        let mut pieces = Pieces::new((5, 4_000_000_000), 1 << 20, times, 10);
+        let mut pieces = CompactionPieces::new((5, 4_000_000_000), 1 << 20, times, 10);
         pieces.advance(0);
         pieces.skip_to(3_999_999_999);
         assert_eq!(pieces.next().unwrap().series, (3_999_999_999, 4_000_000_001));

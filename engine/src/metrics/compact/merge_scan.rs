@@ -1,7 +1,7 @@
-//! Reading points of one metric from several places as if they were one, series by series.
+//! A k-way merge of the points of one metric from several sources, series by series.
 //!
-//! The places are runs of the head and blocks, given in the order in which they were written. Of two gauge points of one
-//! series at one time the later written stays; increments of a counter all stay.
+//! Sources are runs of the head and blocks, given in write order. Of two gauge points of one series
+//! at the same time the one written later is kept; increments of a counter are all kept.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::super::head::Run;
 use crate::codec::CodecResult;
 use crate::model::{MetricType, SeriesId};
 
-/// Where points come from.
+/// A source of points.
 #[derive(Debug)]
 pub(crate) enum Source<'a> {
     Run(Arc<Run>),
@@ -20,19 +20,19 @@ pub(crate) enum Source<'a> {
     Rows(PointRows),
 }
 
-/// Points that were taken from a block.
+/// Points copied from a block.
 #[derive(Debug, Default)]
 pub(crate) struct PointRows {
     /// Ascending.
     series: Vec<u32>,
-    /// Where the points of each series end.
+    /// The end of the points of each series in `times` and `values`.
     ends: Vec<usize>,
     times: Vec<i64>,
     values: Vec<f64>,
 }
 
 impl PointRows {
-    /// Adds a series, above those before it, whose times and values `append` appends.
+    /// Adds a series with a higher id than those before it. `append` appends its times and values.
     pub(crate) fn push(
         &mut self,
         series: u32,
@@ -44,7 +44,7 @@ impl PointRows {
         Ok(())
     }
 
-    /// Bytes in memory, about.
+    /// Returns the approximate bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
         self.series.len() * size_of::<(u32, usize)>() + self.times.len() * size_of::<(i64, f64)>()
     }
@@ -98,8 +98,9 @@ impl Source<'_> {
     }
 }
 
-/// Hands every series of `sources` that is in `wanted` (all, when there is none) to `sink`: its points with
-/// `range.0 <= time < range.1`, in ascending time. `sources` are in the order of writing. Returns how many points others replaced.
+/// Merges `sources`, given in write order. For each series that is in `wanted` (all series if
+/// `None`), calls `sink` with its points with `range.0 <= time < range.1`, in ascending time.
+/// Returns the number of replaced points.
 pub(crate) fn merge_scan(
     sources: &mut [Source<'_>],
     kind: MetricType,
@@ -115,7 +116,7 @@ pub(crate) fn merge_scan(
         });
     }
     found.sort_unstable();
-    let mut points = Points::default();
+    let mut points = SeriesPoints::default();
     for same in found.chunk_by(|a, b| a.0 == b.0) {
         points.times.clear();
         points.values.clear();
@@ -124,7 +125,7 @@ pub(crate) fn merge_scan(
                 source.append(*index as usize, range, &mut points.times, &mut points.values)?;
             }
         }
-        replaced += points.settle(kind);
+        replaced += points.sort_and_replace(kind);
         if let Some((series, ..)) = same.first()
             && !points.times.is_empty()
         {
@@ -134,7 +135,7 @@ pub(crate) fn merge_scan(
     Ok(replaced)
 }
 
-/// Calls `found` with the index and id of every series of an ascending list that is wanted.
+/// Calls `found` with the index and id of every wanted series of an ascending list.
 pub(crate) fn each_wanted(
     series: &[u32],
     wanted: Option<&RoaringBitmap>,
@@ -162,20 +163,21 @@ pub(crate) fn each_wanted(
     }
 }
 
-/// Points of one series, in the order of writing.
+/// The points of one series, in write order.
 #[derive(Debug, Default)]
-struct Points {
+struct SeriesPoints {
     times: Vec<i64>,
     values: Vec<f64>,
 }
 
-impl Points {
-    /// Puts the points in the order of time and lets later gauge points replace earlier ones. Returns how many were replaced.
-    fn settle(&mut self, kind: MetricType) -> u64 {
+impl SeriesPoints {
+    /// Sorts the points by time; of gauge points at the same time only the last written is kept.
+    /// Returns the number of replaced points.
+    fn sort_and_replace(&mut self, kind: MetricType) -> u64 {
         let replaces = kind == MetricType::Gauge;
-        let settled =
+        let is_sorted =
             if replaces { self.times.is_sorted_by(|a, b| a < b) } else { self.times.is_sorted() };
-        if settled {
+        if is_sorted {
             return 0;
         }
         let before = self.times.len();
@@ -229,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn increments_all_stay() {
+    fn all_counter_increments_are_kept() {
         let all = scan(MetricType::Counter, None);
         assert_eq!(all[0], (1, vec![10, 10, 15, 15], vec![1.0, 5.0, 6.0, 8.0]));
     }

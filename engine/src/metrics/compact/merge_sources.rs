@@ -1,7 +1,8 @@
-//! The rows of a piece of a merge, read from the blocks that have some.
+//! The source blocks of a compaction: reads the rows of one piece from the blocks that contain any.
 //!
-//! Blocks are opened one after the other and closed when the rows of the piece were taken from them: however many there
-//! are, one is open. What is read twice, at the ends of pieces, is little beside what is written.
+//! Blocks are opened one at a time and closed once the rows of the piece have been copied, so a
+//! single block is open regardless of how many there are. What is read twice, at the boundaries of
+//! pieces, is little compared with what is written.
 
 use std::cell::Cell;
 
@@ -10,40 +11,40 @@ use super::super::block::{
 };
 use super::super::cell::NumberCell;
 use super::super::times::TimePages;
-use super::merge_pieces::Piece;
+use super::merge_pieces::CompactionPiece;
 use super::merge_scan::{PointRows, Source};
 use crate::codec::integers::PAGE_ROWS;
 use crate::error::Result;
 use crate::model::TimeRange;
 use crate::storage::Pinned;
 
-/// The blocks that become one unit.
-pub(crate) struct Sources<'m> {
-    /// In the order of writing.
+/// The blocks that are compacted into one block set.
+pub(crate) struct CompactionSources<'m> {
+    /// In write order.
     infos: Vec<BlockInfo>,
-    /// Loose blocks may reach beyond it.
+    /// The window of the compacted set. Uncompacted blocks may extend beyond it.
     window: TimeRange,
-    /// Reads a block and checks that it is the one described.
+    /// Reads a block and checks that it matches its description.
     read: &'m dyn Fn(&BlockInfo) -> Result<Pinned<'m>>,
     pages: &'m TimePages,
-    /// The bytes of the largest block that was open, about.
+    /// The approximate bytes of the largest block opened so far.
     open_bytes: Cell<usize>,
 }
 
-/// Bytes of an open block for each of its series: where its rows and times are.
+/// Bytes per series of an open block: the positions of its rows and times.
 const BYTES_PER_SERIES: usize = 64;
 
-/// What reading a piece came to.
+/// The result of reading a piece.
 #[derive(Debug)]
-pub(crate) enum Read<R> {
-    /// All rows, and the bytes that they take.
+pub(crate) enum PieceRead<R> {
+    /// All rows, and the bytes they take in memory.
     Rows(R, usize),
-    /// More than they may take, when those of this series were read.
+    /// The rows exceeded the byte limit while this series was read.
     TooLarge { reached: u32 },
 }
 
-impl<R> Read<R> {
-    /// The bytes of the rows.
+impl<R> PieceRead<R> {
+    /// Returns the bytes of the rows, 0 if they were too large.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Rows(_, bytes) => *bytes,
@@ -52,10 +53,10 @@ impl<R> Read<R> {
     }
 }
 
-/// Cells with series and start, those of one block after those of the other.
+/// Cells with their series and start, block by block.
 pub(crate) type CellRows<C> = Vec<(u32, i64, C)>;
 
-impl<'m> Sources<'m> {
+impl<'m> CompactionSources<'m> {
     pub(crate) fn new(
         mut infos: Vec<BlockInfo>,
         window: TimeRange,
@@ -66,34 +67,34 @@ impl<'m> Sources<'m> {
         Self { infos, window, read, pages, open_bytes: Cell::new(0) }
     }
 
-    /// Bytes of an open block, about: those of the largest so far.
+    /// Returns the approximate bytes of an open block: those of the largest so far.
     pub(crate) fn open_bytes(&self) -> usize {
         self.open_bytes.get()
     }
 
-    fn opened(&self, info: &BlockInfo, decoded_bytes: usize) {
+    fn note_open(&self, info: &BlockInfo, decoded_bytes: usize) {
         let bytes = info.bytes as usize + info.series as usize * BYTES_PER_SERIES + decoded_bytes;
         self.open_bytes.set(self.open_bytes.get().max(bytes));
     }
 
-    /// The first and the last series, if there are any.
+    /// Returns the first and the last series, `None` when there are no blocks.
     pub(crate) fn extent(&self) -> Option<(u32, u32)> {
         let first = self.infos.iter().map(|info| info.first_series).min()?;
         Some((first, self.infos.iter().map(|info| info.last_series).max()?))
     }
 
-    /// The rows of all blocks.
+    /// Returns the number of rows of all blocks.
     pub(crate) fn rows(&self) -> u64 {
         self.infos.iter().map(|info| u64::from(info.rows)).sum()
     }
 
-    /// The rows of the blocks of a tier.
+    /// Returns the number of rows of the blocks of a tier.
     pub(crate) fn rows_of(&self, tier: Tier) -> u64 {
         let infos = self.infos.iter().filter(|info| info.key.tier == tier);
         infos.map(|info| u64::from(info.rows)).sum()
     }
 
-    /// The lowest series from this one on that a block may have.
+    /// Returns the lowest series id, at least `from`, that a block may contain.
     pub(crate) fn next_series(&self, from: u64) -> u64 {
         let left = self.infos.iter().filter(|info| u64::from(info.last_series) >= from);
         left.map(|info| from.max(u64::from(info.first_series))).min().unwrap_or(from)
@@ -101,7 +102,7 @@ impl<'m> Sources<'m> {
 
     fn of_piece(
         &self,
-        piece: Piece,
+        piece: CompactionPiece,
         tier: impl Fn(Tier) -> bool,
     ) -> impl Iterator<Item = &BlockInfo> {
         self.infos.iter().filter(move |info| {
@@ -113,8 +114,8 @@ impl<'m> Sources<'m> {
         })
     }
 
-    /// The instants of a piece that are taken from a block.
-    fn times(&self, info: &BlockInfo, piece: Piece) -> (i64, i64) {
+    /// Returns the time range of a piece that is read from a block.
+    fn times(&self, info: &BlockInfo, piece: CompactionPiece) -> (i64, i64) {
         let (from, to) = piece.times;
         if info.unit.is_some() && info.key.tier != Tier::Raw {
             return (from, to);
@@ -122,8 +123,12 @@ impl<'m> Sources<'m> {
         (from.max(self.window.start.0), to.min(self.window.end.0))
     }
 
-    /// The points of a piece, by block in the order of writing.
-    pub(crate) fn points(&self, piece: Piece, bytes_max: usize) -> Result<Read<Vec<Source<'m>>>> {
+    /// Reads the points of a piece, block by block in write order.
+    pub(crate) fn points(
+        &self,
+        piece: CompactionPiece,
+        bytes_max: usize,
+    ) -> Result<PieceRead<Vec<Source<'m>>>> {
         let (mut sources, mut bytes) = (Vec::new(), 0);
         for info in self.of_piece(piece, |tier| tier == Tier::Raw) {
             let read = (self.read)(info)?;
@@ -131,32 +136,32 @@ impl<'m> Sources<'m> {
                 self.pages.find(page_group, page)
             })?;
             let (from, to) = self.times(info, piece);
-            self.opened(info, PAGE_ROWS * size_of::<f64>());
+            self.note_open(info, PAGE_ROWS * size_of::<f64>());
             let mut rows = PointRows::default();
             for index in indices(block.series(), piece) {
                 let series = block.series().get(index).copied().unwrap_or_default();
                 rows.push(series, |times, values| block.append(index, (from, to), times, values))?;
                 if bytes + rows.bytes() > bytes_max {
-                    return Ok(Read::TooLarge { reached: series });
+                    return Ok(PieceRead::TooLarge { reached: series });
                 }
             }
             bytes += rows.bytes();
             sources.push(Source::Rows(rows));
         }
-        Ok(Read::Rows(sources, bytes))
+        Ok(PieceRead::Rows(sources, bytes))
     }
 
-    /// The cells of numbers of a piece.
+    /// Reads the number cells of a piece.
     pub(crate) fn cells(
         &self,
-        piece: Piece,
+        piece: CompactionPiece,
         bytes_max: usize,
-    ) -> Result<Read<CellRows<NumberCell>>> {
+    ) -> Result<PieceRead<CellRows<NumberCell>>> {
         let mut rows = Vec::new();
         for info in self.of_piece(piece, |tier| tier != Tier::Raw) {
             let read = (self.read)(info)?;
             let (_, mut block) = CellBlock::open(info.key, &read)?;
-            self.opened(info, PAGE_ROWS * size_of::<NumberCell>());
+            self.note_open(info, PAGE_ROWS * size_of::<NumberCell>());
             let (from, to) = self.times(info, piece);
             for index in indices(block.series(), piece) {
                 let series = block.series().get(index).copied().unwrap_or_default();
@@ -164,25 +169,25 @@ impl<'m> Sources<'m> {
                     rows.push((series, start, *cell));
                 })?;
                 if size_of_val(rows.as_slice()) > bytes_max {
-                    return Ok(Read::TooLarge { reached: series });
+                    return Ok(PieceRead::TooLarge { reached: series });
                 }
             }
         }
         let bytes = size_of_val(rows.as_slice());
-        Ok(Read::Rows(rows, bytes))
+        Ok(PieceRead::Rows(rows, bytes))
     }
 
-    /// The sketches of a piece.
+    /// Reads the sketches of a piece.
     pub(crate) fn sketches<S: CellSketch>(
         &self,
-        piece: Piece,
+        piece: CompactionPiece,
         bytes_max: usize,
-    ) -> Result<Read<CellRows<S>>> {
+    ) -> Result<PieceRead<CellRows<S>>> {
         let (mut rows, mut bytes) = (Vec::new(), 0);
         for info in self.of_piece(piece, |_| true) {
             let read = (self.read)(info)?;
             let (_, mut block) = SketchRows::<S>::open(info.key, &read)?;
-            self.opened(info, block.bytes());
+            self.note_open(info, block.bytes());
             let (from, to) = self.times(info, piece);
             for index in indices(block.series(), piece) {
                 let series = block.series().get(index).copied().unwrap_or_default();
@@ -192,16 +197,16 @@ impl<'m> Sources<'m> {
                     bytes <= bytes_max
                 })?;
                 if bytes > bytes_max {
-                    return Ok(Read::TooLarge { reached: series });
+                    return Ok(PieceRead::TooLarge { reached: series });
                 }
             }
         }
-        Ok(Read::Rows(rows, bytes))
+        Ok(PieceRead::Rows(rows, bytes))
     }
 }
 
-/// Where the series of a piece are in an ascending list.
-fn indices(series: &[u32], piece: Piece) -> std::ops::Range<usize> {
+/// Returns the index range of the series of a piece in an ascending list.
+fn indices(series: &[u32], piece: CompactionPiece) -> std::ops::Range<usize> {
     let at = |wanted: u64| series.partition_point(|series| u64::from(*series) < wanted);
     at(piece.series.0)..at(piece.series.1)
 }

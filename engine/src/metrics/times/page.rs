@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_page_comes_back() {
+    fn the_largest_page_round_trips() {
         let mut page = TimePage::default();
         page.push(&(0..PAGE_TIMES as i64 - 1).collect::<Vec<_>>());
         assert!(!page.is_full());

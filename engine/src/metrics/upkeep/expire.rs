@@ -1,11 +1,13 @@
-//! Expiry: whole days of a tier go when their last instant is older than the tier is kept.
+//! Expiry: the blocks of a tier are removed by whole days, once the end of the day is older than
+//! the retention of the tier.
 //!
-//! A tier that was not written because it would not have been smaller lives on in the next finer one, so that
-//! one is kept as long as the missing tier would have been. So does a tier that is damaged, or that perhaps does not cover all samples:
-//! what counts is what the tiers that are left can answer for.
+//! A tier that was not written because it would not have been smaller is represented by the next
+//! finer tier, which is kept as long as the missing tier would have been. The same applies to a
+//! tier that is corrupt or may not cover all samples: a block expires only if the remaining tiers
+//! can answer the queries it serves.
 //!
-//! Samples of gauges wait for a merge while later ones, which may replace them, are not in their unit yet: cells cannot
-//! be replaced.
+//! Gauge samples do not expire while later samples that may replace them have not been compacted
+//! with them, because samples in cells cannot be replaced.
 
 use hashbrown::HashSet;
 
@@ -20,8 +22,9 @@ use crate::options::TierRetention;
 use crate::reports::ExpireReport;
 use crate::storage::{Batch, Sync};
 
-/// How long a tier is kept where `present` are the tiers there are: as long as itself and those coarser ones that
-/// only it can answer for.
+/// Returns how long a tier is kept, in milliseconds, if `present` are the existing tiers: the
+/// longest retention of the tier itself and of the missing coarser tiers that only it can
+/// represent.
 fn kept_where(retention: &TierRetention, kind: MetricType, tier: Tier, present: &[Tier]) -> i64 {
     let next = present.iter().copied().filter(|t| *t > tier).min();
     let own = if tier == Tier::finest(kind) {
@@ -34,7 +37,7 @@ fn kept_where(retention: &TierRetention, kind: MetricType, tier: Tier, present: 
 }
 
 impl Metrics {
-    /// Removes what is older than it is kept, as of `now`.
+    /// Removes the blocks that have expired as of `now`.
     pub(crate) fn expire_blocks(&self, now: TimestampMs) -> Result<ExpireReport> {
         let catalog = self.view.catalog();
         let mut expired: Vec<BlockInfo> = Vec::new();
@@ -44,15 +47,16 @@ impl Metrics {
             for cluster in blocks.clusters(TimeRange::ALL) {
                 let day_end = cluster.window.start.floor_to(Interval::DAY).0 + Interval::DAY.ms();
                 let age = now.0.saturating_sub(day_end);
-                let mut gone = expired_of(&cluster, &retention, age, |b| self.is_quarantined(b));
-                let rest_stays = gone.len() < cluster.blocks().count();
+                let mut expired_here =
+                    expired_of(&cluster, &retention, age, |b| self.is_quarantined(b));
+                let rest_stays = expired_here.len() < cluster.blocks().count();
                 if rest_stays
-                    && gone.iter().any(may_be_replaced)
-                    && self.awaits_merge(metric, &cluster)
+                    && expired_here.iter().any(may_be_replaced)
+                    && self.awaits_compaction(metric, &cluster)
                 {
-                    gone.retain(|b| !may_be_replaced(b));
+                    expired_here.retain(|b| !may_be_replaced(b));
                 }
-                expired.extend(gone);
+                expired.extend(expired_here);
             }
         }
         let report = ExpireReport {
@@ -65,7 +69,8 @@ impl Metrics {
             let mut batch = Batch::new();
             keys.iter().for_each(|key| retire(&mut batch, key));
             self.store.write(batch, Sync::Yes)?;
-            // False when a metric was dropped meanwhile: what is gone needs no expiry.
+            // `replace` returns false if a metric was dropped meanwhile, whose blocks need no
+            // expiry.
             let _replaced = self.view.replace(&[], &keys);
         }
         Ok(report)
@@ -77,14 +82,15 @@ fn may_be_replaced(block: &BlockInfo) -> bool {
 }
 
 impl Metrics {
-    /// Whether samples that may replace some of the units of a cluster are still to be merged with them.
-    fn awaits_merge(&self, metric: MetricId, cluster: &Cluster) -> bool {
-        let mergeable = !cluster.sources().any(|b| self.is_quarantined(&b.key));
+    /// Reports whether samples that may replace gauge samples of a cluster still have to be
+    /// compacted with them.
+    fn awaits_compaction(&self, metric: MetricId, cluster: &Cluster) -> bool {
+        let compactable = !cluster.sources().any(|b| self.is_quarantined(&b.key));
         let in_head = || {
             let view = self.view.metric(metric, cluster.window);
             view.runs.iter().any(|run| run.touches(cluster.window))
         };
-        mergeable && (!cluster.loose.is_empty() || in_head())
+        compactable && (!cluster.loose.is_empty() || in_head())
     }
 }
 
@@ -98,12 +104,13 @@ fn expired_of(
     for unit in &cluster.units {
         let mut left = unit.tiers();
         left.retain(|tier| !unit.of_tier(*tier).any(|b| is_quarantined(&b.key)));
-        let gone = |b: &&BlockInfo| kept_where(retention, b.kind, b.key.tier, &left) <= age;
-        expired.extend(unit.blocks.iter().filter(gone));
+        let is_expired = |b: &&BlockInfo| kept_where(retention, b.kind, b.key.tier, &left) <= age;
+        expired.extend(unit.blocks.iter().filter(is_expired));
     }
-    // Loose blocks have no rollups yet: they answer for all tiers.
-    let gone = |b: &&BlockInfo| kept_where(retention, b.kind, b.key.tier, &[b.key.tier]) <= age;
-    expired.extend(cluster.loose.iter().filter(gone));
+    // Uncompacted blocks have no rollups yet, so they represent all tiers.
+    let is_expired =
+        |b: &&BlockInfo| kept_where(retention, b.kind, b.key.tier, &[b.key.tier]) <= age;
+    expired.extend(cluster.loose.iter().filter(is_expired));
     expired
 }
 
@@ -112,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tier_is_kept_as_long_as_those_it_stands_for() {
+    fn a_tier_is_kept_as_long_as_the_tiers_it_represents() {
         let retention = TierRetention::default();
         let day = Interval::DAY.ms();
         let kept =

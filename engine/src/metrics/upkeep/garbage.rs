@@ -1,4 +1,5 @@
-//! Deleting the bytes of blocks that the catalog does not name any more, once no reader can come to them.
+//! Garbage collection: deletes the bytes of blocks that are no longer in the catalog, once no
+//! reader can reach them.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +10,8 @@ use crate::reports::Pace;
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
 impl Metrics {
-    /// Deletes what is free to go. Answers how many blocks that were. Of the pages of times that no block refers to it looks
-    /// for some, or for all.
+    /// Deletes unreachable blocks and returns their number, then sweeps unused time pages, one step
+    /// or all of it depending on `pace`.
     pub(crate) fn collect_garbage(&self, pace: Pace) -> Result<u64> {
         self.store.tend()?;
         self.remove_unwanted()?;
@@ -20,18 +21,18 @@ impl Metrics {
         Ok(deleted)
     }
 
-    /// Deletes the blocks that no reader can come to any more. Returns how many.
+    /// Deletes the blocks that no reader can reach any more. Returns their number.
     pub(super) fn delete_unreachable(&self) -> Result<u64> {
         let keys = self.view.take_unreachable();
         let deleted = self.delete_garbage(&keys);
         if deleted.is_err() {
-            // For the next time: deleting twice changes nothing.
+            // Retried later; deleting a block twice has no effect.
             self.view.give_up(keys);
         }
         deleted
     }
 
-    /// Deletes the pages of times of windows that have no blocks any more.
+    /// Deletes the time pages of windows that have no blocks any more.
     pub(super) fn delete_unused_times(&self) -> Result<()> {
         let Some(used) = self.view.page_groups() else { return Ok(()) };
         let mut batch = Batch::new();
@@ -44,24 +45,25 @@ impl Metrics {
         Ok(())
     }
 
-    /// Removes blocks that are in the catalog on disk and that no view has named: those of a metric that was dropped while they were
-    /// written. They are on disk for good already, so a failure is not one of whoever wrote them: it is logged, the blocks are tried
-    /// again with the garbage, and a start removes them in any case.
+    /// Removes blocks that are in the catalog on disk and were never in a view: those of a metric
+    /// that was dropped while they were written. The write that produced them is durable, so a
+    /// failure here must not fail it: the failure is logged and the removal retried with the next
+    /// garbage collection; a start removes them in any case.
     pub(in crate::metrics) fn discard(&self, keys: Vec<BlockKey>) {
         self.unwanted.lock().extend(keys);
         if let Err(error) = self.remove_unwanted() {
-            tracing::warn!(%error, "blocks of a dropped metric were not removed; this is tried again");
+            tracing::warn!(%error, "could not remove the blocks of a dropped metric; it will be retried");
         }
     }
 
     fn remove_unwanted(&self) -> Result<()> {
-        // The lock is not held during the write: whoever seals or merges adds to the list.
+        // The lock is not held during the write, because seals and compactions append to the list.
         let unwanted = std::mem::take(&mut *self.unwanted.lock());
         self.remove(&unwanted).inspect_err(|_| self.unwanted.lock().extend(&unwanted))
     }
 
-    /// Deletes the bytes of blocks and takes them off the list of garbage. The disk space of days of a tier that are left empty, and
-    /// of which no reader holds a block, is given back.
+    /// Deletes the bytes of blocks and their entries on the garbage list. Reclaims the disk space
+    /// of the days of a tier that become empty and of which no reader holds a block.
     pub(crate) fn delete_garbage(&self, keys: &[BlockKey]) -> Result<u64> {
         if keys.is_empty() {
             return Ok(0);
@@ -106,7 +108,7 @@ mod tests {
         Engine::open(dir, Options { maintenance, clock, ..Options::default() }).unwrap()
     }
 
-    /// A point of each of two metrics, in blocks.
+    /// Writes a point of each of two metrics and seals them.
     fn fill(engine: &Engine) {
         let mut batch = engine.batch();
         for name in ["first", "second"] {
@@ -121,7 +123,7 @@ mod tests {
         &engine.inner().telemetry.metrics
     }
 
-    /// The keys of all entries of a keyspace.
+    /// Returns the keys of all entries of a keyspace.
     fn keys(engine: &Engine, keyspace: Keyspace) -> Vec<Box<[u8]>> {
         let (store, mut keys) = (&metrics(engine).store, Vec::new());
         let visit = |key: Box<[u8]>, _: Box<[u8]>| keys.push(key);
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_the_catalog_stay_when_an_entry_of_the_garbage_comes_back() {
+    fn blocks_in_the_catalog_are_kept_when_a_garbage_entry_reappears() {
         let dir = tempfile::tempdir().unwrap();
         let engine = open(dir.path());
         fill(&engine);
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_dropped_metric_stay_as_long_as_the_catalog_on_disk_names_them() {
+    fn blocks_of_a_dropped_metric_are_kept_while_the_catalog_on_disk_lists_them() {
         for killed in [true, false] {
             let dir = tempfile::tempdir().unwrap();
             let mut engine = open(dir.path());
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_deleted_is_deleted_the_next_time() {
+    fn a_failed_deletion_is_retried() {
         let dir = tempfile::tempdir().unwrap();
         let engine = open(dir.path());
         fill(&engine);
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seal_is_done_when_it_is_on_disk_whatever_fails_then() {
+    fn a_seal_on_disk_succeeds_even_if_a_later_step_fails() {
         let dir = tempfile::tempdir().unwrap();
         let engine = open(dir.path());
         let mut batch = engine.batch();
@@ -204,7 +206,7 @@ mod tests {
         let staged = metrics.stage_seal(&frozen, Lsn(1), &mut batch).unwrap();
         metrics.store.write(batch, Sync::Yes).unwrap();
         metrics.store.close();
-        // Blocks of the dropped metric cannot be removed.
+        // The removal of the blocks of the dropped metric fails.
         metrics.sealed(&frozen, staged);
         metrics.store.reopen().unwrap();
         assert_eq!(keys(&engine, Keyspace::Catalog).len(), 2);
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_a_reader_still_reads_is_not_dropped_with_its_other_blocks() {
+    fn the_blocks_of_a_day_are_kept_while_a_reader_holds_one() {
         let dir = tempfile::tempdir().unwrap();
         let engine = open(dir.path());
         fill(&engine);

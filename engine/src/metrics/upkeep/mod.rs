@@ -1,7 +1,8 @@
-//! What happens to points after they were written: sealed into blocks, merged, expired, deleted.
+//! Maintenance of stored points: sealing into blocks, compaction, expiry, retirement of series,
+//! deletion and verification.
 //!
-//! Every step is one atomic write to disk followed by one change of the view. A crash between the two is a crash
-//! before the change of the view: the next start reads what is on disk. Steps are done one at a time.
+//! Every step is one atomic write to disk followed by one change of the view. After a crash between
+//! the two, the next start reads the new state from disk. Steps run one at a time.
 
 mod expire;
 mod garbage;

@@ -1,4 +1,4 @@
-//! A gauge's point that another one replaced counts no more, wherever the two are.
+//! A replaced gauge point is not counted in `data_points`, wherever the two points are stored.
 
 use crate::model::{MetricType, TimestampMs};
 use crate::options::{Maintenance, Options};
@@ -13,7 +13,7 @@ fn open(dir: &std::path::Path, clock: &Clock) -> Engine {
     Engine::open(dir, Options { maintenance, clock, ..Options::default() }).unwrap()
 }
 
-/// Writes the minutes `minutes` of two hosts of a metric.
+/// Writes a point per minute of two hosts of a metric.
 fn write(engine: &Engine, kind: MetricType, minutes: std::ops::Range<i64>) {
     let mut batch = engine.batch();
     for host in ["a", "b"] {
@@ -30,7 +30,7 @@ fn points(engine: &Engine, kind: MetricType) -> u64 {
 }
 
 #[test]
-fn a_replaced_point_counts_once_in_memory_and_after_seal_merge_and_restart() {
+fn a_replaced_point_counts_once_in_memory_and_after_seal_compaction_and_restart() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(TimestampMs(START + 2 * DAY));
     let engine = open(dir.path(), &clock);
@@ -39,12 +39,12 @@ fn a_replaced_point_counts_once_in_memory_and_after_seal_merge_and_restart() {
         write(&engine, kind, 0..10);
         write(&engine, kind, 5..15);
     }
-    // 15 minutes of two hosts; increments never replace one another.
+    // 15 minutes of two hosts; counter increments never replace each other.
     assert_eq!((points(&engine, gauge), points(&engine, counter)), (30, 40));
     engine.seal().unwrap();
     assert_eq!((points(&engine, gauge), points(&engine, counter)), (30, 40));
 
-    // On disk by then: they are found when their window is merged.
+    // The replaced points are on disk already: they are found when their window is compacted.
     write(&engine, gauge, 14..17);
     assert_eq!(points(&engine, gauge), 36);
     engine.seal().unwrap();
@@ -52,7 +52,7 @@ fn a_replaced_point_counts_once_in_memory_and_after_seal_merge_and_restart() {
     engine.merge().unwrap();
     assert_eq!(points(&engine, gauge), 34);
     engine.merge().unwrap();
-    assert_eq!(points(&engine, gauge), 34, "nothing is left out twice");
+    assert_eq!(points(&engine, gauge), 34, "a replaced point is subtracted only once");
     assert_eq!(points(&engine, counter), 40);
 
     engine.close().unwrap();
@@ -62,11 +62,11 @@ fn a_replaced_point_counts_once_in_memory_and_after_seal_merge_and_restart() {
 }
 
 #[test]
-fn points_of_a_head_count_by_what_they_replace_in_many_runs() {
+fn replaced_points_are_found_across_the_runs_of_a_head() {
     let dir = tempfile::tempdir().unwrap();
     let clock = Clock::manual(TimestampMs(START + 2 * DAY));
     let engine = open(dir.path(), &clock);
-    // More than a run each, the second time in the other order.
+    // More than one run each, the second time in reverse order.
     for n in 0..20 {
         write(&engine, MetricType::Gauge, n * 1_000..(n + 1) * 1_000);
     }

@@ -1,4 +1,5 @@
-//! The metrics' part of a seal: the head becomes blocks.
+//! The metrics' part of a seal: writes the head as blocks, together with registry rows and last
+//! cumulative values.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,40 +11,42 @@ use super::super::readings::ChangedBaselines;
 use super::super::registry::{RegistryRows, Unsealed};
 use super::super::staging::{StagedBlocks, retire};
 use super::super::writer::BlockOrigin;
-use super::seal_blocks::{Sealed, seal_head};
+use super::seal_blocks::{SealedHead, seal_head};
 use crate::codec::integers::Effort;
 use crate::error::Result;
 use crate::model::{Lsn, MetricId};
 use crate::storage::Batch;
 
-/// What the metrics of a seal are: everything that the log holds up to a position and the disk does not.
+/// The frozen metric state of a seal: everything that the log contains up to a position and the
+/// disk does not.
 #[derive(Debug)]
 pub(crate) struct FrozenMetrics {
     head: Option<Arc<Head>>,
-    news: Unsealed,
+    unsealed: Unsealed,
     baselines: ChangedBaselines,
     dropped: Vec<(MetricId, Vec<BlockKey>)>,
 }
 
 impl FrozenMetrics {
-    /// How many points there are.
+    /// Returns the number of points.
     pub(crate) fn points(&self) -> u64 {
         self.head.as_ref().map_or(0, |head| head.points())
     }
 }
 
 impl Metrics {
-    /// Sets everything aside that was written before.
+    /// Freezes everything written so far.
     pub(crate) fn freeze(&self) -> FrozenMetrics {
         FrozenMetrics {
             head: self.view.freeze(),
-            news: self.registry.take_unsealed(),
+            unsealed: self.registry.take_unsealed(),
             baselines: self.baselines.lock().freeze(),
             dropped: std::mem::take(&mut self.dropped.lock()),
         }
     }
 
-    /// Adds what was set aside to a batch, as blocks.
+    /// Stages the frozen state in a batch, its points as blocks. `boundary` is its position in the
+    /// log.
     pub(crate) fn stage_seal(
         &self,
         frozen: &FrozenMetrics,
@@ -61,21 +64,22 @@ impl Metrics {
             sequence: &self.sequence,
             times: &times,
         };
-        // Noted before they are on disk: too late a day only keeps a series longer.
+        // Recorded before the blocks are on disk: a day that is too late only keeps a series
+        // longer.
         let seen = |series, time| self.registry.raise_last_day(series, time);
-        let Sealed { blocks, replaced } = match &frozen.head {
+        let SealedHead { blocks, replaced } = match &frozen.head {
             Some(head) => seal_head(head, self.now(), origin, seen)?,
-            None => Sealed::default(),
+            None => SealedHead::default(),
         };
         frozen.baselines.times().for_each(|(series, time)| seen(series, time));
-        // New series without points: their first ones may be on their way.
-        self.registry.note_new_series(&frozen.news.series, self.now());
+        // New series without points: their first points may still be in flight.
+        self.registry.note_new_series(&frozen.unsealed.series, self.now());
         self.times.stage(times.pages(Effort::Seal)?, batch);
         let mut rows = RegistryRows(batch);
-        let registry = rows.define(&self.registry, &frozen.news)?;
+        let registry = rows.define(&self.registry, &frozen.unsealed)?;
         for (metric, head) in frozen.head.iter().flat_map(|head| head.metrics()) {
-            let gone = replaced.get(&metric).copied().unwrap_or(0);
-            rows.stats(metric, self.view.stats_after(metric, head.stats.without(gone)));
+            let replaced_points = replaced.get(&metric).copied().unwrap_or(0);
+            rows.stats(metric, self.view.stats_after(metric, head.stats.without(replaced_points)));
         }
         frozen.baselines.stage(batch)?;
         for (metric, blocks) in &frozen.dropped {
@@ -85,8 +89,8 @@ impl Metrics {
         Ok(StagedBlocks { registry, replaced, ..self.stage(blocks, batch) })
     }
 
-    /// Shows the blocks that are on disk by now in the place of the head they were. Cannot fail: the head would be sealed again, and
-    /// its points stored twice.
+    /// Replaces the frozen head by the blocks that are on disk now. Infallible: after an error the
+    /// head would be sealed again and its points stored twice.
     pub(crate) fn sealed(&self, frozen: &FrozenMetrics, staged: StagedBlocks) {
         staged.registry.written(&self.registry);
         self.view.drops_written(&frozen.dropped.iter().map(|(metric, _)| *metric).collect());

@@ -1,8 +1,9 @@
-//! From the head to blocks: a pure function of the points, and of which days are over.
+//! Sealing: turns a head into blocks. A pure function of the head's points and of the current time,
+//! which decides which days are over.
 //!
-//! A point goes to the block of its window: two hours, or the whole day once the day is over, so that an import of
-//! old data does not leave twelve blocks a day behind. What arrives late makes small blocks of old windows, which
-//! the next merge takes in.
+//! A point is sealed into the block of its window: two hours, or the whole day once that day is
+//! over, so that an import of old data does not leave twelve blocks per day. Late points produce
+//! small blocks in old windows, which the next compaction absorbs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,25 +18,25 @@ use crate::codec::CodecResult;
 use crate::model::{Interval, MetricId, MetricType, SeriesId, TimeRange, TimestampMs};
 use crate::sketch::{Cardinality, Distribution};
 
-/// What a head becomes.
+/// The result of sealing a head.
 #[derive(Debug, Default)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedHead {
     pub(crate) blocks: Vec<NewBlock>,
-    /// How many points of gauges are in no block because later ones replaced them.
+    /// The gauge points that are in no block because later ones replaced them.
     pub(crate) replaced: Replaced,
 }
 
-/// The blocks of all points of a head. Hands every series that it holds to `seen`, with the last time that it has a point of; some
-/// more than once.
+/// Encodes all points of a head as blocks. Calls `seen` with each series and the time of its last
+/// point in each run, so possibly several times per series.
 pub(super) fn seal_head<'s>(
     head: &Head,
     now: TimestampMs,
     origin: impl Fn(MetricId, MetricType) -> BlockOrigin<'s>,
     mut seen: impl FnMut(SeriesId, TimestampMs),
-) -> CodecResult<Sealed> {
+) -> CodecResult<SealedHead> {
     let mut metrics: Vec<(MetricId, &MetricHead)> = head.metrics().collect();
     metrics.sort_unstable_by_key(|(metric, _)| *metric);
-    let mut sealed = Sealed::default();
+    let mut sealed = SealedHead::default();
     for (metric, head) in metrics {
         let (blocks, replaced) = seal_metric(head, now, origin(metric, head.kind), &mut seen)?;
         sealed.blocks.extend(blocks);
@@ -46,7 +47,7 @@ pub(super) fn seal_head<'s>(
     Ok(sealed)
 }
 
-/// The blocks of a metric, and how many of its points others replaced.
+/// Encodes the points of one metric. Returns the blocks and the number of replaced points.
 fn seal_metric(
     head: &MetricHead,
     now: TimestampMs,
@@ -59,7 +60,7 @@ fn seal_metric(
     }
     match head.kind {
         MetricType::Gauge | MetricType::Counter => {
-            let mut windows: Windows<'_, PointBlockBuilder> = Windows::new(origin, now);
+            let mut windows: WindowWriters<'_, PointBlockBuilder> = WindowWriters::new(origin, now);
             let mut sources: Vec<Source<'_>> = runs.into_iter().map(Source::Run).collect();
             let range = (TimeRange::ALL.start.0, TimeRange::ALL.end.0);
             let scan = merge_scan(&mut sources, head.kind, None, range, |series, times, values| {
@@ -79,7 +80,7 @@ fn seal_metric(
 
 fn seal_sketches<S: CellSketch>(
     runs: &[Arc<Run>],
-    counted: &[Arc<CellRun>],
+    cell_runs: &[Arc<CellRun>],
     now: TimestampMs,
     origin: BlockOrigin<'_>,
 ) -> CodecResult<Vec<NewBlock>> {
@@ -87,11 +88,11 @@ fn seal_sketches<S: CellSketch>(
     for (at, run) in runs.iter().enumerate() {
         found.extend(run.series().iter().enumerate().map(|(index, series)| (*series, at, index)));
     }
-    for (at, cells) in (runs.len()..).zip(counted) {
+    for (at, cells) in (runs.len()..).zip(cell_runs) {
         found.extend(cells.series().iter().enumerate().map(|(index, series)| (*series, at, index)));
     }
     found.sort_unstable();
-    let mut windows: Windows<'_, SketchBlockBuilder<S>> = Windows::new(origin, now);
+    let mut windows: WindowWriters<'_, SketchBlockBuilder<S>> = WindowWriters::new(origin, now);
     for same in found.chunk_by(|a, b| a.0 == b.0) {
         let mut cells: BTreeMap<i64, S> = BTreeMap::new();
         for (_, at, index) in same {
@@ -100,7 +101,7 @@ fn seal_sketches<S: CellSketch>(
                     let minute = TimestampMs(*time).floor_to(Interval::MINUTE).0;
                     cells.entry(minute).or_default().add_bits(*bits);
                 }
-            } else if let Some(run) = counted.get(*at - runs.len()) {
+            } else if let Some(run) = cell_runs.get(*at - runs.len()) {
                 for (minute, cell) in
                     run.cells(*index, TimeRange::ALL.start.0, TimeRange::ALL.end.0)
                 {
@@ -116,19 +117,19 @@ fn seal_sketches<S: CellSketch>(
     windows.finish()
 }
 
-/// One writer for every window that points fall into.
-struct Windows<'s, B> {
+/// The block writers of one metric, one for each window that has points.
+struct WindowWriters<'s, B> {
     origin: BlockOrigin<'s>,
     now: TimestampMs,
     writers: BTreeMap<i64, BlockWriter<'s, B>>,
 }
 
-impl<'s, B: BlockBuilder> Windows<'s, B> {
+impl<'s, B: BlockBuilder> WindowWriters<'s, B> {
     fn new(origin: BlockOrigin<'s>, now: TimestampMs) -> Self {
         Self { origin, now, writers: BTreeMap::new() }
     }
 
-    /// Adds a series whose times ascend.
+    /// Appends the rows of a series, in ascending time.
     fn push(&mut self, series: SeriesId, times: &[i64], rows: &[B::Row]) -> CodecResult<()> {
         let (mut times, mut rows) = (times, rows);
         while let Some(first) = times.first() {

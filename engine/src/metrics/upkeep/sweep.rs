@@ -1,7 +1,8 @@
-//! Deleting the pages of times that no block refers to any more.
+//! Sweep of time pages: deletes the pages that no block refers to any more.
 //!
-//! The pages of a page group are looked through when they have become twice what its blocks needed when that was last known: so the
-//! cost is that of writing them, nearly, and what is unused is as much as what is used at most. See [`crate::metrics::times`].
+//! A page group is swept when its pages have grown to twice the bytes that its blocks needed at the
+//! last sweep. The cost of sweeping is therefore proportional to that of writing the pages, and
+//! unused pages take at most as much space as used ones. See [`crate::metrics::times`].
 
 use hashbrown::HashMap;
 
@@ -13,49 +14,50 @@ use crate::model::MetricId;
 use crate::reports::Pace;
 use crate::storage::{Batch, Sync};
 
-/// Blocks that are asked in one piece of a sweep, nearly: those of a metric are not parted.
-const BLOCKS_PER_PIECE: usize = 256;
+/// Approximate number of blocks read in one step of a sweep; the blocks of a metric are not split.
+const BLOCKS_PER_STEP: usize = 256;
 
-/// How far a piece of a sweep came.
+/// The outcome of one step of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    /// There are more blocks to ask.
+enum StepOutcome {
+    /// More blocks have to be read.
     More,
-    /// Readers hold blocks that were not asked.
+    /// Readers still hold blocks that have not been read.
     Waits,
-    /// It is over.
+    /// The sweep is complete.
     Done,
 }
 
 impl Metrics {
-    /// Looks for pages of times that no block refers to, and deletes them.
+    /// Sweeps the page groups that are due, one step or all of it depending on `pace`.
     pub(super) fn sweep_times(&self, pace: Pace) -> Result<()> {
         loop {
-            let mut under_way = self.times.sweep();
-            let Some(sweep) = under_way.as_mut() else {
-                drop(under_way);
-                if !self
-                    .times
-                    .begin_sweep(|| self.shelf_bytes(), |page_group| self.metrics_of(page_group))
-                {
+            let mut current = self.times.sweep();
+            let Some(sweep) = current.as_mut() else {
+                drop(current);
+                if !self.times.begin_sweep(
+                    || self.page_group_bytes(),
+                    |page_group| self.metrics_of(page_group),
+                ) {
                     return Ok(());
                 }
                 continue;
             };
-            match self.sweep_piece(sweep) {
-                Ok(Outcome::More) if pace == Pace::Whole => {}
-                Ok(Outcome::More | Outcome::Waits) => return Ok(()),
-                Ok(Outcome::Done) => {
-                    *under_way = None;
+            match self.sweep_step(sweep) {
+                Ok(StepOutcome::More) if pace == Pace::Whole => {}
+                Ok(StepOutcome::More | StepOutcome::Waits) => return Ok(()),
+                Ok(StepOutcome::Done) => {
+                    *current = None;
                     if pace == Pace::Piece {
                         return Ok(());
                     }
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "unused time pages stay: the sweep failed");
-                    // Whatever the error: the same block may fail for good, and other page groups wait.
+                    tracing::debug!(%error, "the sweep of unused time pages failed; they are kept");
+                    // Regardless of the error: the same block may fail permanently, and other page
+                    // groups must not be blocked by it.
                     self.times.give_up_sweep(sweep.page_group);
-                    *under_way = None;
+                    *current = None;
                     if !matches!(error, Error::Corrupt(_)) {
                         return Err(error);
                     }
@@ -64,45 +66,46 @@ impl Metrics {
         }
     }
 
-    fn sweep_piece(&self, sweep: &mut Sweep) -> Result<Outcome> {
+    fn sweep_step(&self, sweep: &mut Sweep) -> Result<StepOutcome> {
         let catalog = self.view.catalog();
-        let mut asked = 0;
-        while asked < BLOCKS_PER_PIECE
+        let mut blocks_read = 0;
+        while blocks_read < BLOCKS_PER_STEP
             && let Some(metric) = sweep.unasked.last().copied()
         {
             let page_group = sweep.page_group;
             for info in catalog.metric(metric).iter().filter(|b| refers_to(b, page_group)) {
-                let places = shared_times(info.key, &self.read_block(&info.key)?)?;
-                places.into_iter().for_each(|place| sweep.mark(place));
-                asked += 1;
+                let used = shared_times(info.key, &self.read_block(&info.key)?)?;
+                used.into_iter().for_each(|place| sweep.mark(place));
+                blocks_read += 1;
             }
             sweep.unasked.pop();
         }
         if !sweep.unasked.is_empty() {
-            return Ok(Outcome::More);
+            return Ok(StepOutcome::More);
         }
         drop(catalog);
         let readers = *sweep.readers.get_or_insert_with(|| self.view.readers());
         if !self.view.are_gone(readers) {
-            return Ok(Outcome::Waits);
+            return Ok(StepOutcome::Waits);
         }
         let mut batch = Batch::new();
         let swept = self.times.stage_unused(sweep, &mut batch)?;
         if swept.has_unused() {
-            // What no longer refers to them must not be lost with the end of a log.
+            // The removal of the blocks that referred to these pages must be durable before the
+            // pages are deleted.
             self.store.flush_blocks()?;
             self.store.write(batch, Sync::No)?;
         }
         self.times.swept(swept);
-        Ok(Outcome::Done)
+        Ok(StepOutcome::Done)
     }
 
-    /// The bytes of the blocks of points, by page group.
-    fn shelf_bytes(&self) -> HashMap<TimePageGroup, u64> {
+    /// Returns the bytes of the point blocks of each page group.
+    fn page_group_bytes(&self) -> HashMap<TimePageGroup, u64> {
         self.view.catalog().page_groups().collect()
     }
 
-    /// The metrics that have blocks of points of a page group.
+    /// Returns the metrics that have point blocks in a page group.
     fn metrics_of(&self, page_group: TimePageGroup) -> Vec<MetricId> {
         let catalog = self.view.catalog();
         let metrics =

@@ -1,4 +1,4 @@
-//! Pages of times go when no block refers to them any more, and not while anybody needs them.
+//! Time pages are deleted once no block refers to them, and not while a reader needs them.
 
 use super::super::times::TimePages;
 use super::super::view::MetricView;
@@ -30,7 +30,7 @@ fn write(engine: &Engine, metric: &str, points: impl Iterator<Item = (i64, i64)>
     engine.seal().unwrap();
 }
 
-/// A day of every host, each late by its own jitter, and all of it merged.
+/// Writes a day of every host, each with its own jitter, and compacts it.
 fn fill(engine: &Engine, metric: &str) {
     let jitter = |host: i64, i: i64| i * 86_000 + i * i * (host + 7) % 40_009;
     let points = (0..HOSTS).flat_map(|host| (0..POINTS).map(move |i| (host, jitter(host, i))));
@@ -42,7 +42,7 @@ fn times(engine: &Engine) -> &TimePages {
     engine.inner().telemetry.metrics.times()
 }
 
-/// How many pages there are, and their bytes.
+/// Returns the number of time pages and their bytes.
 fn pages(engine: &Engine) -> (usize, usize) {
     let (mut pages, mut all) = (0, 0);
     let visit = |_: &[u8], bytes: usize, damage: Option<String>| {
@@ -54,11 +54,11 @@ fn pages(engine: &Engine) -> (usize, usize) {
     (pages, all)
 }
 
-fn ask(engine: &Engine, metric: &str) -> Vec<f64> {
+fn query_averages(engine: &Engine, metric: &str) -> Vec<f64> {
     engine.averages(metric, TimeRange::new(START, START + DAY), Interval::MINUTE)
 }
 
-/// Late batches of ten points, each merged, and never twice the same hosts in a row.
+/// Writes late batches of ten points and compacts each; consecutive batches are of different hosts.
 fn late(engine: &Engine, metric: &str, batches: std::ops::Range<i64>) {
     for n in batches {
         write(engine, metric, (0..10).map(|i| ((i + n * 10) % HOSTS, 40_000_001 + n * 100 + i)));
@@ -66,7 +66,7 @@ fn late(engine: &Engine, metric: &str, batches: std::ops::Range<i64>) {
     }
 }
 
-/// Leaves copies of all pages behind that no block refers to.
+/// Adds copies of all pages that no block refers to.
 fn leak(engine: &Engine, copies: u8) {
     let store = &engine.inner().store;
     let mut found = Vec::new();
@@ -88,7 +88,7 @@ fn id_of(engine: &Engine, metric: &str) -> MetricId {
     registry.with_metric(metric, |metric| metric.id).unwrap()
 }
 
-/// Whether everything that a reader took can be read.
+/// Reports whether all blocks of a view can be read.
 fn can_read(engine: &Engine, view: &MetricView) -> bool {
     let metrics = &engine.inner().telemetry.metrics;
     view.blocks.iter().all(|info| {
@@ -98,7 +98,7 @@ fn can_read(engine: &Engine, view: &MetricView) -> bool {
 }
 
 #[test]
-fn late_batches_leave_no_pages_behind() {
+fn late_batches_leave_no_unused_pages() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     fill(&engine, "cpu");
@@ -106,69 +106,69 @@ fn late_batches_leave_no_pages_behind() {
     assert!(once > 40_000, "{once}");
     late(&engine, "cpu", 0..40);
     let (_, bytes) = pages(&engine);
-    assert!(bytes < 3 * once + (64 << 10), "{bytes} bytes instead of {once}");
-    let before = ask(&engine, "cpu");
+    assert!(bytes < 3 * once + (64 << 10), "{bytes} bytes, {once} before");
+    let before = query_averages(&engine, "cpu");
     drop(engine);
     let engine = open(dir.path());
-    assert!(ask(&engine, "cpu") == before);
+    assert!(query_averages(&engine, "cpu") == before);
     assert!(engine.verify().unwrap().damaged.is_empty());
-    // Everything is re-merged, with the places of before the start.
+    // Everything is compacted again, reusing the pages from before the restart.
     late(&engine, "cpu", 40..80);
     assert!(pages(&engine).1 < 3 * once + (64 << 10));
     assert!(engine.verify().unwrap().damaged.is_empty());
 }
 
 #[test]
-fn pages_of_which_little_is_used_are_written_anew() {
+fn sparsely_used_pages_are_rewritten() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     ["cpu", "load"].iter().for_each(|metric| fill(&engine, metric));
     let (_, once) = pages(&engine);
-    let load = ask(&engine, "load");
-    // One metric moves away from what it shared with the other one, host by host.
+    let load = query_averages(&engine, "load");
+    // One metric stops using the pages shared with the other one, host by host.
     late(&engine, "cpu", 0..60);
-    assert!(pages(&engine).1 < 5 * once, "{} bytes instead of {once}", pages(&engine).1);
-    assert!(ask(&engine, "load") == load);
+    assert!(pages(&engine).1 < 5 * once, "{} bytes, {once} before", pages(&engine).1);
+    assert!(query_averages(&engine, "load") == load);
     engine.delete_metric("cpu").unwrap();
     engine.seal().unwrap();
     engine.merge().unwrap();
-    assert!(ask(&engine, "load") == load);
+    assert!(query_averages(&engine, "load") == load);
     assert!(engine.verify().unwrap().damaged.is_empty());
 }
 
 #[test]
-fn pages_that_an_older_version_left_behind_are_collected() {
+fn unused_pages_of_an_older_version_are_collected() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     fill(&engine, "cpu");
     let once = pages(&engine);
     leak(&engine, 30);
-    let before = ask(&engine, "cpu");
+    let before = query_averages(&engine, "cpu");
     drop(engine);
     let engine = open(dir.path());
     assert_eq!(pages(&engine).0, 31 * once.0);
-    // As the maintenance thread does it, in pieces.
+    // In steps, as the maintenance thread does it.
     let metrics = &engine.inner().telemetry.metrics;
     (0..4).for_each(|_| _ = metrics.collect_garbage(Pace::Piece).unwrap());
     assert_eq!(pages(&engine), once);
-    assert!(ask(&engine, "cpu") == before);
+    assert!(query_averages(&engine, "cpu") == before);
     assert!(engine.verify().unwrap().damaged.is_empty());
 }
 
 #[test]
-fn a_sweep_that_cannot_read_a_block_is_put_off_and_deletes_nothing() {
+fn a_sweep_that_cannot_read_a_block_is_postponed_and_deletes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     ["cpu", "load"].iter().for_each(|metric| fill(&engine, metric));
     let once = pages(&engine);
-    let before = ["cpu", "load"].map(|metric| ask(&engine, metric));
+    let before = ["cpu", "load"].map(|metric| query_averages(&engine, metric));
     leak(&engine, 30);
     drop(engine);
     let engine = open(dir.path());
     let metrics = &engine.inner().telemetry.metrics;
     engine.inner().store.close();
     metrics.sweep_times(Pace::Piece).unwrap_err();
-    // Others have their turn.
+    // The failed sweep does not block others.
     metrics.sweep_times(Pace::Whole).unwrap();
     engine.inner().store.reopen().unwrap();
     metrics.sweep_times(Pace::Whole).unwrap();
@@ -177,12 +177,12 @@ fn a_sweep_that_cannot_read_a_block_is_put_off_and_deletes_nothing() {
     let engine = open(dir.path());
     engine.inner().telemetry.metrics.sweep_times(Pace::Whole).unwrap();
     assert_eq!(pages(&engine), once);
-    assert!(["cpu", "load"].map(|metric| ask(&engine, metric)) == before);
+    assert!(["cpu", "load"].map(|metric| query_averages(&engine, metric)) == before);
     assert_eq!(engine.verify().unwrap().damaged, Vec::<String>::new());
 }
 
 #[test]
-fn pages_that_could_not_be_deleted_are_deleted_the_next_time() {
+fn a_failed_deletion_of_pages_is_retried() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     fill(&engine, "cpu");
@@ -199,7 +199,7 @@ fn pages_that_could_not_be_deleted_are_deleted_the_next_time() {
 }
 
 #[test]
-fn a_page_stays_while_a_reader_may_come_to_it() {
+fn a_page_is_kept_while_a_reader_can_reach_it() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     fill(&engine, "cpu");
@@ -218,14 +218,14 @@ fn a_page_stays_while_a_reader_may_come_to_it() {
 }
 
 #[test]
-fn blocks_stay_for_a_reader_from_before_a_seal() {
+fn blocks_are_kept_for_a_reader_older_than_a_seal() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     fill(&engine, "cpu");
     let metrics = &engine.inner().telemetry.metrics;
     let day = TimeRange::new(START, START + DAY);
     let held = metrics.view().metric(id_of(&engine, "cpu"), day);
-    // The seal makes a catalog that nobody reads, and the merge replaces that one.
+    // The seal creates a catalog that has no reader, and the compaction replaces it.
     late(&engine, "cpu", 0..1);
     assert!(can_read(&engine, &held));
 }

@@ -1,4 +1,4 @@
-//! Checking every block, and what readings are compared with; and freeing blocks of quarantine that are whole after all.
+//! Verification of all blocks and last cumulative values, and release of blocks from quarantine.
 
 use super::super::Metrics;
 use super::super::{block, readings};
@@ -6,12 +6,13 @@ use crate::error::{Error, Result};
 use crate::reports::VerifyReport;
 
 impl Metrics {
-    /// Reads the last readings on disk and checks them.
+    /// Reads and checks the last cumulative values on disk.
     pub(crate) fn verify_readings(&self, report: &mut VerifyReport) -> Result<()> {
         readings::check_rows(&self.store, report)
     }
 
-    /// Reads and decodes every block and compares it with its entry of the catalog. Damaged ones are quarantined.
+    /// Reads and decodes every block and compares it with its catalog entry. Corrupt blocks are
+    /// quarantined.
     pub(crate) fn verify_blocks(&self, report: &mut VerifyReport) -> Result<()> {
         let catalog = self.view.catalog();
         for info in catalog.metrics().flat_map(|(_, blocks)| blocks.iter()) {
@@ -31,11 +32,12 @@ impl Metrics {
         }
         self.times.verify(|key, bytes, damage| {
             report.bytes += bytes as u64;
-            report.damaged.extend(damage.map(|reason| format!("times {key:02x?}: {reason}")));
+            report.damaged.extend(damage.map(|reason| format!("time page {key:02x?}: {reason}")));
         })
     }
 
-    /// Takes blocks out of quarantine that can be read after all: a decoder before refused what its encoder wrote.
+    /// Releases blocks from quarantine that can be read after all, for example because an earlier
+    /// decoder rejected what its encoder wrote.
     pub(in crate::metrics) fn release_readable_blocks(&self) -> Result<()> {
         let catalog = self.view.catalog();
         for info in catalog.metrics().flat_map(|(_, blocks)| blocks.iter()) {

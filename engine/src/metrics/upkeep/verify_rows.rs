@@ -1,5 +1,6 @@
-//! Checking what is on disk besides the blocks that the catalog names: the rows of registry and catalog, the lists of garbage and
-//! damaged blocks, and blocks that nothing names.
+//! Verification of everything on disk besides the blocks in the catalog: the rows of the registry
+//! and the catalog, the garbage and quarantine lists, and blocks that are in neither the catalog
+//! nor the garbage list.
 
 use crate::codec::CodecResult;
 use crate::error::Result;
@@ -8,7 +9,7 @@ use crate::metrics::registry;
 use crate::reports::VerifyReport;
 use crate::storage::{Caching, KeyRange, Keyspace, Store};
 
-/// Reads every row and checks it. The store may be written to meanwhile.
+/// Reads and checks every row. The store may be written to meanwhile.
 pub(crate) fn verify_rows(store: &Store, report: &mut VerifyReport) -> Result<()> {
     check_rows(store, Keyspace::Registry, report, registry::check_row)?;
     check_rows(store, Keyspace::Catalog, report, |key, row| {
@@ -37,16 +38,17 @@ fn check_rows(
     Ok(())
 }
 
-/// Reports blocks that neither the catalog nor the list of garbage names: an entry is lost.
+/// Reports blocks that are in neither the catalog nor the garbage list: their entry was lost.
 fn check_listed(store: &Store, report: &mut VerifyReport) -> Result<()> {
     let mut keys = Vec::new();
     let visit = |key: Box<[u8]>, _| keys.push(key);
-    // What cannot be read there is damage of blocks, which are read one by one.
+    // Unreadable ranges are damage to blocks, which are checked one by one elsewhere.
     store.read_around_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
     for key in keys {
         let named = store.get(Keyspace::Catalog, &key).is_ok_and(|row| row.is_some())
             || store.get(Keyspace::Garbage, &key).is_ok_and(|row| row.is_some());
-        // A block and its entries come and go in one batch each: one that is still there without them has lost them.
+        // A block is written and deleted in one batch with its entry, so a block that still exists
+        // without one has lost it.
         if !named && store.get(Keyspace::Blocks, &key)?.is_some() {
             report.damaged.push(match BlockKey::decode(&key) {
                 Ok(key) => format!("block {key:?} is not in the catalog"),

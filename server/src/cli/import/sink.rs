@@ -132,7 +132,7 @@ impl Sink {
         age_ms < kept_ms - RECEIPT_MARGIN_MS
     }
 
-    /// StartTime a chunk.
+    /// Starts a chunk.
     pub(super) fn begin(&self) -> Filling<'_> {
         match &self.0 {
             Target::Running(_) => Filling::Server(Vec::new()),

@@ -21,7 +21,7 @@ use crate::jobs::Jobs;
 pub(super) type Doing = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send>>;
 /// What does the items of one kind.
 pub(super) struct Handler {
-    /// StartTime an item, given as JSON.
+    /// Starts a item, given as JSON.
     pub(super) begin: Box<dyn Fn(&str) -> Doing + Send + Sync>,
     /// How long an item may take.
     pub(super) timeout: Duration,

@@ -8,7 +8,7 @@ use super::super::model::GroupHash;
 pub(super) struct Parts(Sha256);
 
 impl Parts {
-    /// StartTime the hash of a rule of one version of the rules: no two versions share a hash.
+    /// Starts the hash of a rule of one version of the rules: no two versions share a hash.
     pub(super) fn new(version: &str, rule: &str) -> Self {
         let mut parts = Self(Sha256::new());
         parts.add(version);
