@@ -12,10 +12,10 @@ use std::time::Duration;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use telltale_benches::data::options;
 use telltale_engine::{Clock, Engine};
-use telltale_server::platform::ids::Ids;
 use telltale_server::jobs::{
     ClassName, Jobs, JobsSettings, NewJob, NewWorker, QueueName, WorkerId,
 };
+use telltale_server::platform::ids::Ids;
 use telltale_server::platform::ticks::Ticks;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;

@@ -11,10 +11,10 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::areas::errors::Ledger;
 use crate::http::{ApiError, ApiResult, ErrorCode, OtlpAttributes, Settings};
+use crate::jobs::{Jobs, JobsError};
 use crate::limits::{BULK_WRITE_POINTS_MAX, OVERLOADED_RETRY_SECONDS};
 use crate::platform::families::Families;
 use crate::platform::ids::Ids;
-use crate::jobs::{Jobs, JobsError};
 use crate::platform::keys::{KeyError, Keys};
 use crate::platform::ticks::Ticks;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use telltale_engine::{Clock, Engine, TimestampMs};
-use telltale_server::limits::{JOB_BATCH_MAX, JOB_FETCH_MAX};
-use telltale_server::platform::ids::Ids;
 use telltale_server::jobs::{
     ClassName, DeadFilter, FailureReport, JobId, Jobs, JobsError, JobsSettings, NewJob, NewWorker,
     QueueName, Selection, UniqueKey, WorkerId,
 };
+use telltale_server::limits::{JOB_BATCH_MAX, JOB_FETCH_MAX};
+use telltale_server::platform::ids::Ids;
 use telltale_server::platform::ticks::Ticks;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;

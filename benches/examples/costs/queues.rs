@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use telltale_server::limits::{QUEUES_MAX, WORKER_QUEUES_MAX};
 use telltale_server::jobs::QueueName;
+use telltale_server::limits::{QUEUES_MAX, WORKER_QUEUES_MAX};
 
 use crate::case::{Case, Limit, Operation};
 use crate::jobs::{OpenJobs, job};

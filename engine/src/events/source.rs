@@ -118,7 +118,7 @@ pub(crate) trait ClosedSource: std::fmt::Debug + Sync {
 /// A source that is open.
 pub(crate) enum OpenSource<'a> {
     /// A source that is in memory anyway.
-    Kept(&'a dyn EventSource),
+    Borrowed(&'a dyn EventSource),
     /// A source that was opened for this query.
     Read(Box<dyn EventSource + 'a>),
 }
@@ -128,7 +128,7 @@ impl<'a> Deref for OpenSource<'a> {
 
     fn deref(&self) -> &Self::Target {
         match self {
-            Self::Kept(source) => *source,
+            Self::Borrowed(source) => *source,
             Self::Read(source) => source.as_ref(),
         }
     }

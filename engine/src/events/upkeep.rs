@@ -17,7 +17,7 @@ use super::merge_group::{
 };
 use super::query::select;
 use super::seal::day_of;
-use super::source::Rows;
+use super::source::RowSet;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
 use crate::model::{EventFilter, EventRows, Interval, TimestampMs};

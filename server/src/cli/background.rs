@@ -9,11 +9,11 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::areas::jobs::{TRIM_DEAD, TrimDead, trim_dead};
 use crate::http::{LATENCY_BOUNDS_US, RouteCounts, Server, Telemetry};
-use crate::limits;
 use crate::jobs::JobsError;
+use crate::jobs::work::Workshop;
+use crate::limits;
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 use crate::platform::sweeps::{self, Sweep};
-use crate::jobs::work::Workshop;
 use crate::platform::{allocator, process};
 
 /// How late a sweep may run.

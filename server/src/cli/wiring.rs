@@ -7,11 +7,11 @@ use telltale_engine::Memory;
 use super::args::{Command, Common, RemoteArgs};
 use super::error::CliError;
 use crate::http::{ErrorSettings, OtlpAttributes, Settings};
+use crate::jobs::JobsSettings;
 use crate::limits;
 use crate::platform::config::{
     Config, ConfigError, Environment, Flag, Loaded, Period, Sources, ThreadCount,
 };
-use crate::jobs::JobsSettings;
 use crate::platform::remote::Remote;
 
 /// Reads the configuration as the flags and the environment say.

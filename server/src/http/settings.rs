@@ -5,8 +5,8 @@ use std::time::Duration;
 use telltale_engine::Memory;
 
 use super::route::BodyKind;
-use crate::limits;
 use crate::jobs::JobsSettings;
+use crate::limits;
 use crate::platform::quota::Quotas;
 
 /// The settings of the HTTP side. `Settings::default()` is right for one machine of a few cores.

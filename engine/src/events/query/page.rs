@@ -133,7 +133,7 @@ fn at_rank(sources: &[SourceMatches], rank: u64) -> Option<&SourceMatches> {
     })
 }
 
-fn look<'c>(
+fn open_candidates<'c>(
     running: &RunningQuery<'c, '_>,
     query: &EventListQuery,
     needed: &[SourceMatches],

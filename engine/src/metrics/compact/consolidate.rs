@@ -21,7 +21,7 @@ use super::super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use super::merge_output::CompactionOutput;
 use super::merge_pieces::{CompactionPiece, CompactionPieces};
 use super::merge_scan::merge_scan;
-use super::merge_sources::{CellRows, PieceRead, CompactionSources};
+use super::merge_sources::{CellRows, CompactionSources, PieceRead};
 use super::rollups::{Cell, RollupWriter, SketchRollups};
 use crate::error::Result;
 use crate::model::{Interval, MetricType, SeriesId, TimeRange, TimestampMs};

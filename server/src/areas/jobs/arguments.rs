@@ -7,8 +7,8 @@ use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::limits;
 use crate::jobs::InvalidJob;
+use crate::limits;
 
 /// Arguments in an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@
 use telltale_engine::MemoryShare;
 
 use super::open::Jobs;
-use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, Selection, Whose};
 use crate::jobs::state::{PurgePlace, Revival};
+use crate::limits;
 
 impl Jobs {
     /// Removes all jobs of a queue that wait. Answers how many.

@@ -6,11 +6,11 @@ use telltale_engine::MemoryOwner;
 
 use super::open::Jobs;
 use super::reading::{Body, job_detail};
-use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::listing::{JobFilter, JobPage};
 use crate::jobs::model::JobId;
 use crate::jobs::state::JobStep;
+use crate::limits;
 
 /// What a request has left of what it may do.
 struct Budget {

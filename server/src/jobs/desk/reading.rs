@@ -5,7 +5,6 @@ use std::sync::Arc;
 use telltale_engine::{Engine, Error, MemoryOwner, MemoryShare, TimestampMs};
 
 use super::open::Jobs;
-use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::listing::JobFilter;
 use crate::jobs::model::{
@@ -14,6 +13,7 @@ use crate::jobs::model::{
 use crate::jobs::names::ClassName;
 use crate::jobs::state::JobView;
 use crate::jobs::stored::{self, StoredBody, StoredFailure};
+use crate::limits;
 
 /// What a job is to do.
 #[derive(Clone, Debug)]

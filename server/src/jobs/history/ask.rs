@@ -8,9 +8,9 @@ use telltale_engine::{
 };
 
 use super::metrics::{self, WorkerGauges};
-use crate::limits;
 use crate::jobs::model::{QueueView, Whose, WorkerPage};
 use crate::jobs::names::is_own;
+use crate::limits;
 
 /// A bucket that holds every time that can be written, and whole buckets of every rollup.
 const WHOLE_MS: i64 = 4_000_000 * 86_400_000;

@@ -7,9 +7,9 @@ use telltale_engine::{BatchBuilder, Engine, MetricType, Refusal, Result, Timesta
 
 use super::metrics::{self, WorkerGauges};
 use super::seen::Seen;
-use crate::limits;
 use crate::jobs::model::{QueueView, Whose, WorkerView};
 use crate::jobs::names::ClassName;
+use crate::limits;
 
 /// What happened and is not written yet.
 #[derive(Debug, Default)]

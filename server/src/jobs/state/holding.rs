@@ -8,13 +8,11 @@ use super::job::{Hold, Job};
 use super::machine::State;
 use super::queues::Queue;
 use super::round::Round;
-use crate::limits;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{
-    Failed, FailureReport, JobId, JobStatus, WorkerId, WorkerStatus,
-};
+use crate::jobs::model::{Failed, FailureReport, JobId, JobStatus, WorkerId, WorkerStatus};
 use crate::jobs::names::{ClassName, QueueName};
 use crate::jobs::stored::{self, StoredFailure, StoredStatus};
+use crate::limits;
 
 /// A job that was handed out, without what stands on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,12 +125,7 @@ impl State {
     }
 
     /// What a job that was handed out is called, once that was read.
-    pub(in crate::jobs) fn learn_class(
-        &mut self,
-        id: JobId,
-        token: u64,
-        class: &ClassName,
-    ) {
+    pub(in crate::jobs) fn learn_class(&mut self, id: JobId, token: u64, class: &ClassName) {
         if let Some(hold) = self.holds.get_mut(&id).filter(|hold| hold.token == token) {
             hold.class = Some(class.clone());
         }
@@ -207,12 +200,7 @@ impl State {
     }
 
     /// A job comes back as if it had never been handed out: nothing counts. Whoever is not its holder any more says nothing.
-    pub(in crate::jobs) fn give_back(
-        &mut self,
-        id: JobId,
-        token: u64,
-        round: &mut Round,
-    ) {
+    pub(in crate::jobs) fn give_back(&mut self, id: JobId, token: u64, round: &mut Round) {
         let Ok(job) = self.held_by(id, Some(token)) else { return };
         if self.unhold(id, job).is_some() {
             self.make_ready_first(id, job, round);

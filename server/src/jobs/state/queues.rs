@@ -5,11 +5,11 @@ use std::collections::{HashMap, VecDeque};
 use super::machine::State;
 use super::round::Round;
 use super::vacancies::Vacancies;
-use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus, Whose};
 use crate::jobs::names::QueueName;
 use crate::jobs::stored::{self, StoredQueue, StoredQueueDeleted};
+use crate::limits;
 
 /// Ids of jobs that left, that the order of the shortest queue may hold before it is tidied.
 const ORDER_SPARE: usize = 64;

@@ -2,8 +2,8 @@
 
 use super::machine::State;
 use super::round::Round;
-use crate::limits;
 use crate::jobs::model::{JobId, JobStatus};
+use crate::limits;
 
 impl State {
     /// Fires what is due, in the order of time. Answers whether more is due than one round takes.

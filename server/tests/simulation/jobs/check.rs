@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use telltale_server::limits::JOB_FAILURES_KEPT;
 use telltale_server::jobs::{JobDetail, JobStatus, JobsError};
+use telltale_server::limits::JOB_FAILURES_KEPT;
 use telltale_simulation::{Driver as _, Outcome, fail};
 
 use super::act::Heard;

@@ -7,12 +7,12 @@ use telltale_engine::TimestampMs;
 use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::whose;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::limits;
-use crate::platform::bounded::AtMost;
 use crate::jobs::{
     DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
     Selection, Whose,
 };
+use crate::limits;
+use crate::platform::bounded::AtMost;
 use crate::platform::patterns;
 use crate::platform::plural::count;
 use crate::platform::question;

@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::jobs::{
-    Period, QueueMoment, QueueThroughput, QueueToday, QueueView, Resolution,
-};
+use crate::jobs::{Period, QueueMoment, QueueThroughput, QueueToday, QueueView, Resolution};
 use crate::platform::json::Plain;
 use crate::platform::plural::count;
 use crate::platform::time::IsoTime;

@@ -8,12 +8,12 @@ use telltale_engine::TimestampMs;
 use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing, whose};
 use crate::http::{ApiError, ErrorCode, Query};
-use crate::limits;
-use crate::platform::bounded::AtMost;
 use crate::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
     JobStanding, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
 };
+use crate::limits;
+use crate::platform::bounded::AtMost;
 use crate::platform::json::{read_fitting, whole_or_null};
 use crate::platform::patterns;
 use crate::platform::time::{self, IsoTime};

@@ -14,8 +14,8 @@ use crate::http::{
     ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request, Resource,
     Response, Route, Scope,
 };
-use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::jobs::{Period, WorkerStatus};
+use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
 /// The routes of workers.
 pub static ROUTES: &[Route] = &[

@@ -7,12 +7,12 @@ use telltale_engine::TimestampMs;
 use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing};
 use crate::http::ApiResult;
-use crate::limits;
-use crate::platform::bounded::AtMost;
 use crate::jobs::{
     Heard, Holding, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered, Vitals,
     WorkerId, WorkerMoment, WorkerPage, WorkerStatus, WorkerView, WorkersPast,
 };
+use crate::limits;
+use crate::platform::bounded::AtMost;
 use crate::platform::json::{Plain, whole_or_null};
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;

@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 use self::model::{Model, QUEUES};
 use super::*;
-use crate::platform::ids::Ids;
 use crate::jobs::model::{
     FailureReport, JobId, JobStatus, NewJob, NewWorker, Vitals, WorkerId, WorkerStatus,
 };
 use crate::jobs::names::{ClassName, QueueName, UniqueKey};
 use crate::jobs::settings::JobsSettings;
+use crate::platform::ids::Ids;
 
 /// When histories begin.
 const START_MS: i64 = 1_700_000_000_000;

@@ -37,10 +37,7 @@ impl Pair {
         self.try_register(queues).unwrap()
     }
 
-    fn try_register(
-        &mut self,
-        queues: &[&str],
-    ) -> Result<WorkerId, crate::jobs::JobsError> {
+    fn try_register(&mut self, queues: &[&str]) -> Result<WorkerId, crate::jobs::JobsError> {
         let about = NewWorker {
             hostname: "a".into(),
             pid: None,
