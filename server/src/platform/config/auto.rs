@@ -1,18 +1,18 @@
-//! Settings that follow from the machine, or from other settings, where they are `auto`.
+//! Settings that may be `auto`: derived from the machine or from other settings.
 
 use super::units::ByteSize;
 use super::value::{SettingValue, quoted};
 
-/// `auto` as it is written.
+/// The string for `auto`.
 const AUTO: &str = "auto";
 
-/// A value that is set, or one that follows from others: a number of bytes or of things from `memory.limit`, a number of threads
-/// from the cores of the machine.
+/// A set value, or `auto`: a number of bytes or of items derived from `memory.limit`, or a number
+/// of threads derived from the number of cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auto<T> {
-    /// It follows from others.
+    /// Derived.
     Auto,
-    /// It is set.
+    /// Set explicitly.
     Set(T),
 }
 
@@ -27,7 +27,7 @@ pub(super) trait MayBeAuto: SettingValue {
 }
 
 impl<T> Auto<T> {
-    /// Returns the value where it is set.
+    /// Returns the value if it is set.
     pub fn set(self) -> Option<T> {
         match self {
             Self::Auto => None,
@@ -77,7 +77,8 @@ impl<T: MayBeAuto> SettingValue for Auto<T> {
     }
 }
 
-/// The value that was read, or a message that names `auto` too where the type says no more than what it expects.
+/// Returns the value, or a message that mentions `auto` too if the type's message says only what it
+/// expects.
 fn set_or_mismatch<T: MayBeAuto>(read: Result<T, String>, found: &str) -> Result<Auto<T>, String> {
     read.map(Auto::Set).map_err(|reason| {
         if reason == T::mismatch(found) { Auto::<T>::mismatch(found) } else { reason }

@@ -1,42 +1,42 @@
-//! What is wrong with the configuration, always with the key and the place where it stands.
+//! Errors of the configuration, always with the key and its origin.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The configuration cannot be used as it is.
+/// Why the configuration is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// No setting has this name.
     #[error("{origin}: there is no setting {key}{}", Suggestion(.suggestion))]
     Unknown {
-        /// The key or variable as it was written.
+        /// The key or variable as written.
         key: String,
-        /// Where it stands.
+        /// Where it occurs.
         origin: Origin,
-        /// A setting with nearly this name.
+        /// A setting with a similar name.
         suggestion: Option<String>,
     },
-    /// The value does not fit the setting.
+    /// The value is not valid for the setting.
     #[error("{origin}: {key}: {reason}")]
     Invalid {
         /// The setting.
         key: String,
-        /// Where the value stands.
+        /// Where the value occurs.
         origin: Origin,
-        /// What is wrong with it and what was expected.
+        /// What is wrong with the value and what was expected.
         reason: String,
     },
-    /// Two variables name one setting.
+    /// Two variables set the same setting.
     #[error("{first} and {second} both set {key}: remove one of them")]
     Twice {
         /// The setting.
         key: String,
-        /// One place.
+        /// The first origin.
         first: Origin,
-        /// The other place.
+        /// The second origin.
         second: Origin,
     },
-    /// The file is not TOML.
+    /// The file is not valid TOML.
     #[error("{origin}: {reason}")]
     Syntax {
         /// The file and line.
@@ -49,7 +49,7 @@ pub enum ConfigError {
     File {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
@@ -57,18 +57,18 @@ pub enum ConfigError {
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody set it.
+    /// Not set.
     Default,
     /// A line of the file.
     File {
-        /// As the user named it.
+        /// The path as the user wrote it.
         path: PathBuf,
-        /// From 1.
+        /// The line number, from 1.
         line: usize,
     },
     /// An environment variable.
     Environment(String),
-    /// A flag of the command line, as it is spelled.
+    /// A flag of the command line, as written.
     Flag(String),
 }
 

@@ -1,5 +1,6 @@
-//! The variables that Kubernetes sets in every container for each service of its namespace: of a service called `telltale`, or
-//! `telltale-web`, they begin as ours do and are no settings.
+//! The environment variables that Kubernetes sets in every container for each service of its
+//! namespace. Those of a service named `telltale` or `telltale-web` have the prefix of our settings
+//! but are none.
 //!
 //! ```text
 //! TELLTALE_SERVICE_HOST=10.0.0.1              TELLTALE_PORT=tcp://10.0.0.1:80
@@ -7,16 +8,16 @@
 //! TELLTALE_SERVICE_PORT_HTTP=80               TELLTALE_PORT_80_TCP_PROTO=tcp   (and _PORT, _ADDR)
 //! ```
 
-/// What the address of a port begins with, and the same as a part of a name.
+/// The schemes in the address of a port, and the same in a variable's name.
 const PROTOCOLS: [(&str, &str); 3] = [("tcp", "TCP"), ("udp", "UDP"), ("sctp", "SCTP")];
 
-/// Whether Kubernetes sets such a variable for a service. A name that may be a mistyped setting (`TELLTALE_PORT`) is one of these only
-/// with a value that Kubernetes gives it.
+/// Returns whether Kubernetes sets such a variable for a service. A name that could be a mistyped
+/// setting (`TELLTALE_PORT`) counts only if its value has the form that Kubernetes uses.
 pub(super) fn is_of_a_service(variable: &str, value: &str) -> bool {
     is_service_part(variable) || is_port_part(variable, value)
 }
 
-/// `…_SERVICE_HOST`, `…_SERVICE_PORT`, `…_SERVICE_PORT_<NAME>`.
+/// Matches `…_SERVICE_HOST`, `…_SERVICE_PORT`, `…_SERVICE_PORT_<NAME>`.
 fn is_service_part(variable: &str) -> bool {
     let named_port = variable
         .split_once("_SERVICE_PORT_")
@@ -24,7 +25,8 @@ fn is_service_part(variable: &str) -> bool {
     named_port || variable.ends_with("_SERVICE_HOST") || variable.ends_with("_SERVICE_PORT")
 }
 
-/// `…_PORT`, `…_PORT_<number>_<PROTOCOL>` with the address of a port, and the parts of the latter.
+/// Matches `…_PORT` and `…_PORT_<number>_<PROTOCOL>` with the address of a port, and the parts of
+/// the latter.
 fn is_port_part(variable: &str, value: &str) -> bool {
     if variable.ends_with("_PORT") && is_address(value) {
         return true;
@@ -41,7 +43,7 @@ fn is_port(number: &str, protocol: &str) -> bool {
     number.parse::<u16>().is_ok() && PROTOCOLS.iter().any(|(_, name)| *name == protocol)
 }
 
-/// `tcp://10.0.0.1:80`
+/// Matches `tcp://10.0.0.1:80`.
 fn is_address(value: &str) -> bool {
     let scheme = value.split_once("://").map(|(scheme, _)| scheme);
     PROTOCOLS.iter().any(|(name, _)| scheme == Some(*name))
@@ -52,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_of_services_are_told_from_settings() {
+    fn variables_of_services_are_distinguished_from_settings() {
         let address = "tcp://10.0.0.1:80";
         for (variable, value) in [
             ("TELLTALE_SERVICE_HOST", "10.0.0.1"),

@@ -1,4 +1,4 @@
-//! The layers above the defaults: what the file, the environment and the flags say, before it has types.
+//! The layers above the defaults: untyped values from the file, the environment and the flags.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,17 +17,17 @@ use super::syntax::invalid_syntax;
 use super::value::Raw;
 use crate::platform::nearest;
 
-/// What the names of our variables begin with.
+/// The prefix of our environment variables.
 const PREFIX: &str = "TELLTALE_";
 
-/// Everything the configuration is made of.
+/// All sources of the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// The name and text of the file, when there is one.
+    /// The path and content of the file, if there is one.
     pub file: Option<(PathBuf, String)>,
-    /// The environment.
+    /// The environment variables.
     pub environment: Environment,
-    /// What the command line says.
+    /// The settings on the command line.
     pub flags: Vec<Flag>,
 }
 
@@ -36,17 +36,17 @@ pub struct Sources {
 pub struct Flag {
     /// The key of the setting.
     pub key: String,
-    /// The value as it was typed.
+    /// The value as typed.
     pub value: String,
-    /// The flag as it is spelled, for messages.
+    /// The flag as typed, for messages.
     pub spelled: String,
 }
 
-/// The variables of the environment whose names begin with `TELLTALE_`.
+/// The environment variables whose names begin with `TELLTALE_`.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);
 
-/// Names alone: a value may be a secret.
+/// Shows the names only: a value may be a secret.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
@@ -59,7 +59,7 @@ impl Environment {
         Self::new(std::env::vars_os())
     }
 
-    /// Takes the variables that concern this program.
+    /// Keeps the variables that concern this program. Fails if a value is not UTF-8.
     pub fn new(all: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self, ConfigError> {
         let mut ours = BTreeMap::new();
         for (name, value) in all {
@@ -76,36 +76,37 @@ impl Environment {
         Ok(Self(ours))
     }
 
-    /// The configuration file that `TELLTALE_CONFIG` names.
+    /// Returns the configuration file named by `TELLTALE_CONFIG`.
     pub fn config_file(&self) -> Option<PathBuf> {
         self.get(CONFIG_VARIABLE).map(PathBuf::from)
     }
 
-    /// The key that `TELLTALE_ADMIN_KEY` holds. Secret: it is neither printed nor logged.
+    /// Returns the key in `TELLTALE_ADMIN_KEY`. Secret: it is neither printed nor logged.
     pub fn admin_key(&self) -> Option<&str> {
         self.get(ADMIN_KEY_VARIABLE)
     }
 
-    /// The server that `TELLTALE_URL` names.
+    /// Returns the server named by `TELLTALE_URL`.
     pub fn url(&self) -> Option<&str> {
         self.get(URL_VARIABLE)
     }
 
-    /// The key that `TELLTALE_KEY` holds. Secret, too.
+    /// Returns the key in `TELLTALE_KEY`. Secret, too.
     pub fn key(&self) -> Option<&str> {
         self.get(KEY_VARIABLE)
     }
 
-    /// An empty variable counts as absent, as shells and unit files leave them.
+    /// Returns a variable. An empty one counts as absent: shells and unit files leave such
+    /// variables.
     fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 }
 
-/// One layer: values by key, each with its place.
+/// One layer: values by key, each with its origin.
 pub(super) type Layer = BTreeMap<&'static str, (Raw, Origin)>;
 
-/// The settings of the file.
+/// Returns the settings of the file.
 pub(super) fn file_layer(path: &Path, text: &str) -> Result<Layer, ConfigError> {
     let at = |offset: usize| Origin::File { path: path.to_owned(), line: line_at(text, offset) };
     let root = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
@@ -130,7 +131,7 @@ fn flatten(
             format!("{prefix}.{}", name.get_ref())
         };
         let origin = at(name.span().start);
-        if let Some(setting) = setting_called(&key) {
+        if let Some(setting) = setting_named(&key) {
             layer.insert(setting.key, (raw(value.get_ref()), origin));
         } else if !is_section(&key) {
             return Err(unknown(key, origin));
@@ -144,7 +145,7 @@ fn flatten(
     Ok(())
 }
 
-/// The settings of the environment.
+/// Returns the settings of the environment.
 pub(super) fn environment_layer(environment: &Environment) -> Result<Layer, ConfigError> {
     let mut layer = Layer::new();
     for (variable, value) in &environment.0 {
@@ -165,7 +166,7 @@ pub(super) fn environment_layer(environment: &Environment) -> Result<Layer, Conf
         if value.is_empty() {
             continue;
         }
-        let raw = raw_of_text(value, setting, &origin)?;
+        let raw = raw_from_string(value, setting, &origin)?;
         if let Some((_, first)) = layer.insert(setting.key, (raw, origin.clone())) {
             return Err(ConfigError::Twice { key: setting.key.to_owned(), first, second: origin });
         }
@@ -173,21 +174,21 @@ pub(super) fn environment_layer(environment: &Environment) -> Result<Layer, Conf
     Ok(layer)
 }
 
-/// The settings of the command line; a later flag replaces an earlier one.
+/// Returns the settings of the command line; a later flag overrides an earlier one.
 pub(super) fn flag_layer(flags: &[Flag]) -> Result<Layer, ConfigError> {
     let mut layer = Layer::new();
     for flag in flags {
         let origin = Origin::Flag(flag.spelled.clone());
-        let Some(setting) = setting_called(&flag.key) else {
+        let Some(setting) = setting_named(&flag.key) else {
             return Err(unknown(flag.key.clone(), origin));
         };
-        let raw = raw_of_text(&flag.value, setting, &origin)?;
+        let raw = raw_from_string(&flag.value, setting, &origin)?;
         layer.insert(setting.key, (raw, origin));
     }
     Ok(layer)
 }
 
-fn setting_called(key: &str) -> Option<&'static Setting> {
+fn setting_named(key: &str) -> Option<&'static Setting> {
     settings::all().find(|setting| setting.key == key)
 }
 
@@ -196,8 +197,8 @@ fn is_section(key: &str) -> bool {
         .any(|setting| setting.key.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// Text of the environment or of a flag. Lists may be written as in the file: `["a", "b"]`.
-fn raw_of_text(text: &str, setting: &Setting, origin: &Origin) -> Result<Raw, ConfigError> {
+/// Converts a value of the environment or of a flag. Lists may be written as in TOML: `["a", "b"]`.
+fn raw_from_string(text: &str, setting: &Setting, origin: &Origin) -> Result<Raw, ConfigError> {
     if !setting.is_list || !text.trim_start().starts_with('[') {
         return Ok(Raw::Text(text.to_owned()));
     }
@@ -229,7 +230,7 @@ fn raw(value: &DeValue<'_>) -> Raw {
     }
 }
 
-/// The line, from 1, of the byte at `offset`.
+/// Returns the line number, from 1, of the byte at `offset`.
 fn line_at(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
@@ -253,14 +254,15 @@ fn unknown_variable(variable: &str) -> ConfigError {
     }
 }
 
-/// What all variables begin with says nothing about how alike they are.
+/// Returns the most similar name. The prefix of variables is not compared, because they all share
+/// it.
 fn nearest(text: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
     let bare = |name: &str| name.strip_prefix(PREFIX).unwrap_or(name).to_owned();
     let candidates = candidates.map(|whole| Candidate { bare: bare(&whole), whole });
     nearest::nearest(&bare(text), candidates).map(|found| found.whole)
 }
 
-/// A name, compared without the prefix of variables.
+/// A name and what is compared: the name without the prefix of variables.
 struct Candidate {
     bare: String,
     whole: String,

@@ -1,4 +1,5 @@
-//! Laying the layers over each other: for every setting the highest layer that has it, checked in all of them.
+//! Merges the layers: each setting takes the value of the highest layer that sets it. Values are
+//! checked in all layers.
 
 use telltale_engine::{Clock, Memory, MemoryOwner, Options, Retention, TierRetention};
 
@@ -10,16 +11,16 @@ use super::value::{Raw, RetentionOverride, SettingValue};
 use crate::platform::process;
 use crate::platform::quota::Quotas;
 
-/// A configuration, and how it came about.
+/// A configuration with the origin of each value.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The values.
     pub config: Config,
-    /// The same values as text with their origins, in the order of the declaration.
+    /// The same values as strings with their origins, in the order of the declaration.
     pub effective: Vec<Effective>,
 }
 
-/// One setting as it holds.
+/// The effective value of one setting.
 #[derive(Clone, Debug)]
 pub struct Effective {
     /// The section and the name, joined with a dot.
@@ -31,7 +32,7 @@ pub struct Effective {
 }
 
 impl Loaded {
-    /// Reads all layers. A value that is wrong is an error even when a higher layer hides it.
+    /// Reads all layers. An invalid value is an error even if a higher layer overrides it.
     pub fn from_sources(sources: &Sources) -> Result<Self, ConfigError> {
         let file = match &sources.file {
             Some((path, text)) => layers::file_layer(path, text)?,
@@ -42,21 +43,21 @@ impl Loaded {
         let mut reader = Reader { layers: [&file, &environment, &flags], effective: Vec::new() };
         let config = Config::read(&mut reader, process::memory_bytes())?;
         let effective = reader.effective;
-        let of_limit = effective.iter().find(|setting| setting.key == "memory.limit");
-        let origin = of_limit.map_or(Origin::Default, |setting| setting.origin.clone());
+        let memory_limit = effective.iter().find(|setting| setting.key == "memory.limit");
+        let origin = memory_limit.map_or(Origin::Default, |setting| setting.origin.clone());
         config.plan.check(origin)?;
         Ok(Self { config, effective })
     }
 }
 
-/// Takes settings from the layers, lowest first.
+/// Reads settings from the layers, lowest first.
 pub(super) struct Reader<'a> {
     layers: [&'a Layer; 3],
     effective: Vec<Effective>,
 }
 
 impl Reader<'_> {
-    /// The value of a declared setting.
+    /// Returns the value of a declared setting.
     pub(super) fn value<T: SettingValue>(&mut self, key: &'static str) -> Result<T, ConfigError> {
         let default = settings::all().find(|s| s.key == key).map_or("", |setting| setting.default);
         let mut origin = Origin::Default;
@@ -79,7 +80,8 @@ fn read<T: SettingValue>(key: &str, raw: &Raw, origin: &Origin) -> Result<T, Con
 }
 
 impl Config {
-    /// The account of memory of the process, which knows what jobs and errors may come to hold. To be made once.
+    /// Creates the memory account of the process with the maxima planned for jobs and errors. Must
+    /// be called only once.
     pub fn memory(&self) -> Memory {
         let memory = Memory::new(self.plan.limit);
         memory.plan(MemoryOwner::Jobs, self.plan.jobs_waiting);
@@ -87,7 +89,7 @@ impl Config {
         memory
     }
 
-    /// What the engine needs to know.
+    /// Returns the options of the engine.
     pub fn engine_options(&self, clock: Clock, memory: &Memory) -> Options {
         let plan = &self.plan;
         let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -119,7 +121,7 @@ impl Config {
         }
     }
 
-    /// The quotas of keys that have none of their own.
+    /// Returns the quotas of keys without quotas of their own.
     pub fn quotas(&self) -> Quotas {
         let limits = &self.limits;
         Quotas {
@@ -130,7 +132,7 @@ impl Config {
         }
     }
 
-    /// How long metrics are kept.
+    /// Returns the retention of metrics.
     pub fn retention(&self) -> Retention {
         let default = TierRetention {
             raw: self.retention.raw.duration(),

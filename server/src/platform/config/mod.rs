@@ -1,9 +1,10 @@
-//! The settings of the server: one declaration each, four layers, an origin for every value.
+//! The settings of the server: each declared once, read from four layers, with an origin for every
+//! value.
 //!
-//! Flags win over the environment (`TELLTALE_*`), which wins over the TOML file, which wins over the defaults. A key
-//! that nobody declared is an error wherever it stands, so that a typo never passes for a setting. Variables that Kubernetes
-//! sets for services are passed over. Nothing
-//! outside this folder reads the environment or knows how settings are written.
+//! Flags override the environment (`TELLTALE_*`), which overrides the TOML file, which overrides
+//! the defaults. An unknown key is an error in every layer, so that a typo never goes unnoticed.
+//! Variables that Kubernetes sets for services are ignored. No other module reads the environment
+//! or knows how settings are written.
 
 mod auto;
 mod error;

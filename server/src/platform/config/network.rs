@@ -1,9 +1,10 @@
-//! Ranges of addresses in CIDR notation: `127.0.0.0/8`, `fd00::/8`, a bare address for itself alone.
+//! Address ranges in CIDR notation: `127.0.0.0/8`, `fd00::/8`; a bare address is a range of its
+//! own.
 
 use std::fmt;
 use std::net::IpAddr;
 
-/// The addresses that share a prefix.
+/// The range of addresses that share a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cidr {
     network: IpAddr,
@@ -11,8 +12,8 @@ pub struct Cidr {
 }
 
 impl Cidr {
-    /// Reads `address/bits` or a bare address. Bits beyond the prefix must be zero, so that `10.0.0.1/8`
-    /// is caught as the mistake it probably is.
+    /// Parses `address/bits` or a bare address. Bits beyond the prefix must be zero, so that
+    /// `10.0.0.1/8` is reported as the mistake it probably is.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (address, bits) = match text.split_once('/') {
@@ -42,8 +43,8 @@ impl Cidr {
         Ok(whole)
     }
 
-    /// Whether `address` lies in the range. An IPv4 address written as IPv6 (`::ffff:a.b.c.d`) counts as
-    /// the IPv4 address that it reaches.
+    /// Returns whether `address` is in the range. An IPv4-mapped IPv6 address (`::ffff:a.b.c.d`)
+    /// counts as the IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         width_bits(address) == width_bits(self.network)
@@ -74,7 +75,7 @@ fn number(address: IpAddr) -> u128 {
     }
 }
 
-/// The address with these bits, of the family of `like`.
+/// Returns the address with these bits, of the family of `like`.
 fn address_of(like: IpAddr, bits: u128) -> IpAddr {
     match like {
         IpAddr::V4(_) => {
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_read_exactly() {
+    fn ranges_are_parsed_strictly() {
         for (text, expected) in [
             ("127.0.0.0/8", Ok("127.0.0.0/8")),
             ("0.0.0.0/0", Ok("0.0.0.0/0")),
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_holds_its_addresses_in_either_spelling() {
+    fn a_range_contains_its_addresses_in_both_notations() {
         for (range, address, expected) in [
             ("127.0.0.0/8", "127.255.255.255", true),
             ("127.0.0.0/8", "128.0.0.0", false),

@@ -1,34 +1,34 @@
-//! Showing the configuration: the effective values as a file that reads back, a file to begin with, and the reference
-//! as Markdown.
+//! Prints the configuration: the effective values as a TOML file, an example file, and the
+//! reference as Markdown.
 
 use super::error::Origin;
 use super::load::Loaded;
 use super::settings::{OTHER_VARIABLES, SECTIONS, Setting};
 
-/// Columns of the comments of the file to begin with.
+/// Maximum line length of the comments in the example file, in columns.
 const EXAMPLE_COLUMNS: usize = 100;
-/// How the file to begin with starts.
-const EXAMPLE_HEAD: &str = "Settings of Telltale. Lines that begin with `#` and a name show defaults: remove the `#` to set \
-    another value, and restart the server. Variables of the environment (`TELLTALE_*`) and flags win over this file. \
-    `telltale config --config FILE` prints what is in effect.";
+/// The introduction of the example file.
+const EXAMPLE_HEAD: &str = "Settings of Telltale. Settings that are commented out show their defaults: remove the `#` to set \
+    another value, and restart the server. Environment variables (`TELLTALE_*`) and flags override this file. \
+    `telltale config --config FILE` prints the effective settings.";
 
-/// How the reference starts.
+/// The introduction of the reference.
 const REFERENCE_HEAD: &str = "\
 # Settings
 
-Printed by `telltale config --reference`. Flags win over variables of the environment, which win over the file
-(`--config FILE`), which wins over the defaults. Every setting is also a flag: `--set limits.batch=unlimited`. A key that is
-not declared here is an error, wherever it occurs. `telltale config` prints the effective values and where each comes from;
-`telltale config --example` prints a file to begin with.
+Printed by `telltale config --reference`. Flags override environment variables, which override the file (`--config FILE`),
+which overrides the defaults. Every setting is also a flag: `--set limits.batch=unlimited`. An unknown key is an error in
+all of them. `telltale config` prints the effective values and their origins; `telltale config --example` prints a file to
+start from.
 
 ";
 
 impl Loaded {
-    /// The effective values as TOML; a comment on each line says where the value comes from. Read as a
+    /// Returns the effective values as TOML, with the origin of each value in a comment. Read as a
     /// file, it gives the same values.
     pub fn to_toml(&self) -> String {
         let width = self.effective.iter().map(|e| name_of(e.key).len() + e.value.len()).max();
-        // Long lists do not push all comments to the right.
+        // A cap, so that long lists do not move all comments to the right.
         let column = width.unwrap_or(0).min(48);
         let mut text = String::new();
         let mut section = "";
@@ -45,8 +45,8 @@ impl Loaded {
         text
     }
 
-    /// A file to begin with: every setting below its meaning. Settings with their defaults are commented out, so that
-    /// they follow the defaults of later versions.
+    /// Returns an example file: every setting with its description. Settings with default values
+    /// are commented out, so that they follow the defaults of later versions.
     pub fn to_example(&self) -> String {
         let mut text = commented(EXAMPLE_HEAD);
         for section in SECTIONS {
@@ -64,7 +64,7 @@ impl Loaded {
     }
 }
 
-/// A text as comment lines.
+/// Formats a paragraph as comment lines.
 fn commented(text: &str) -> String {
     let mut lines = String::new();
     let mut column = EXAMPLE_COLUMNS;
@@ -86,7 +86,7 @@ fn name_of(key: &str) -> &str {
     key.rsplit_once('.').map_or(key, |(_, name)| name)
 }
 
-/// All settings as Markdown: `docs/configuration.md` is this text.
+/// Returns the reference of all settings as Markdown: the content of `docs/configuration.md`.
 pub fn reference() -> String {
     let mut text = REFERENCE_HEAD.to_owned();
     for section in SECTIONS {
@@ -97,7 +97,7 @@ pub fn reference() -> String {
         section.settings.iter().for_each(|setting| text.push_str(&row(setting)));
         text.push('\n');
     }
-    text.push_str("## Other variables of the environment\n\n| variable | meaning |\n|---|---|\n");
+    text.push_str("## Other environment variables\n\n| variable | meaning |\n|---|---|\n");
     for (name, doc) in OTHER_VARIABLES {
         text.push_str(&format!("| `{name}` | {doc} |\n"));
     }

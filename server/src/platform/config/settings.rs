@@ -1,8 +1,9 @@
-//! Every setting of the server: its name, type, default and meaning, declared once.
+//! Every setting of the server: its name, type, default and description, declared once.
 //!
-//! The structs, the reading, the effective listing and the reference of `telltale config --reference` all
-//! come from this declaration. The variable of the environment is `TELLTALE_` and the key in capitals, dots as
-//! underscores; a few settings have a short one too. Any setting is a flag as `--set key=value`.
+//! The structs, their reading, the listing of effective values and the reference of `telltale
+//! config --reference` all come from this declaration. The environment variable is `TELLTALE_` and
+//! the key in capitals, with underscores for dots; a few settings have a second, shorter variable.
+//! Any setting can be set by the flag `--set key=value`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,31 +19,31 @@ use super::units::{ByteSize, Period};
 use super::value::{Directives, FromZero, LogFormat, RetentionOverride, SettingValue};
 use crate::platform::quota::Quota;
 
-/// What the reference and the layers know of a setting.
+/// The declaration of a setting, for the reference and the layers.
 #[derive(Debug)]
 pub(super) struct Setting {
     /// The section and the name, joined with a dot.
     pub(super) key: &'static str,
-    /// The default as it would be written in the environment.
+    /// The default, as it would be written in an environment variable.
     pub(super) default: &'static str,
-    /// A second variable of the environment.
+    /// A second environment variable.
     pub(super) short_variable: Option<&'static str>,
-    /// The flag of its own, beside `--set`.
+    /// A flag of its own, in addition to `--set`.
     pub(super) flag: Option<&'static str>,
-    /// What is expected as a value.
+    /// A description of valid values.
     pub(super) expects: &'static str,
-    /// Whether text may be a TOML list.
+    /// Whether a value in the environment or in a flag may be a TOML list.
     pub(super) is_list: bool,
-    /// What the setting does.
+    /// The description of the setting.
     pub(super) doc: &'static str,
 }
 
-/// A section of the file, for the reference.
+/// A section of the file.
 #[derive(Debug)]
 pub(super) struct Section {
     /// The name in square brackets.
     pub(super) path: &'static str,
-    /// What the section is about.
+    /// The description of the section.
     pub(super) doc: &'static str,
     /// Its settings, in order.
     pub(super) settings: &'static [Setting],
@@ -72,7 +73,7 @@ macro_rules! settings {
                 $(#[doc = $section_doc])+
                 pub $section: $Section,
             )+
-            /// What follows from the settings and this machine.
+            /// The memory plan derived from the settings and this machine.
             pub plan: MemoryPlan,
         }
 
@@ -86,7 +87,8 @@ macro_rules! settings {
         )+
 
         impl Config {
-            /// Takes every setting from the highest layer that has it. The plan is that of a machine with so much memory.
+            /// Reads every setting from the highest layer that sets it. The plan is for a machine
+            /// with `machine_bytes` of memory.
             pub(super) fn read(
                 reader: &mut Reader<'_>,
                 machine_bytes: u64,
@@ -102,7 +104,7 @@ macro_rules! settings {
             }
         }
 
-        /// The declaration, in the order of the listing.
+        /// The declarations, in the order of the reference.
         pub(super) const SECTIONS: &[Section] = &[$(Section {
             path: $path,
             doc: concat!($($section_doc),+),
@@ -119,276 +121,351 @@ macro_rules! settings {
     };
 }
 
-/// The ranges that outbound requests may reach although they are private.
+/// Private address ranges that outbound requests may nevertheless reach.
 pub type OutboundRanges = Vec<Cidr>;
-/// Words that are looked for.
+/// Words to search for.
 pub type Words = Vec<String>;
 /// Names of attributes.
 pub type AttributeNames = Vec<String>;
-/// Retention of the metrics whose names begin alike.
+/// Retention of metrics by name prefix.
 pub type Overrides = Vec<RetentionOverride>;
 
 settings! {
-    /// Where the server listens and keeps its data.
+    /// Where the server listens and stores its data.
     "server" server: Server {
-        /// Address and port of the one listener. Port 0 takes any free port; the log says which.
+        /// The address and port to listen on. With port 0 the system chooses a free port; the log
+        /// reports it.
         listen: SocketAddr = "127.0.0.1:8080", variable "TELLTALE_LISTEN", flag "--listen";
-        /// The data directory. It is made when absent.
+        /// The data directory. It is created if it does not exist.
         data: PathBuf = "./data", variable "TELLTALE_DATA", flag "--data";
-        /// How long requests under way may take to finish when the server is told to stop.
+        /// How long requests in progress may take to finish when the server is stopped.
         drain: Period = "30s";
     }
 
-    /// Requests per minute and key. A key may have its own.
+    /// Requests per minute and key. A key may override them.
     "limits" limits: Limits {
         /// Batches of telemetry.
         batch: Quota = "10";
         /// Metric queries; event lists, counts and statistics.
         query: Quota = "60";
-        /// One point or one event per request.
+        /// Requests with a single sample or event.
         single: Quota = "1000";
         /// Everything else.
         other: Quota = "600";
     }
 
-    /// Connections, requests, and how long a client may take.
+    /// Limits and timeouts of connections and requests.
     "http" http: Http {
-        /// Open connections; further ones wait to be accepted. Fewer where the system allows the process too few files, and where 80 KiB for each are more than a quarter of `memory.limit`: 6553 where that is 2 GiB, 819 where it is 256 MiB.
+        /// Maximum number of open connections; further ones wait to be accepted. Reduced if the
+        /// process may open too few files, and if 80 KiB for each connection exceed a quarter of
+        /// `memory.limit`: to 6553 with 2 GiB, to 819 with 256 MiB.
         connections: u64 = "16384";
-        /// Of these, connections whose client has not shown a valid key yet. Where there are as many, or no connection is left, a new one is accepted at once and the oldest of these is closed for it, of the address that has most, if possible one without a request in progress. Of an address that has most itself, a new one is closed instead where all others are younger than 50 ms. Connections with a key are never closed for others; a public key, which anybody may have, does not count. `auto` is half of the connections there may be, at least 16.
+        /// Maximum number of connections whose client has not presented a valid key yet. When it is
+        /// reached, or all connections are in use, a new connection is accepted and the oldest
+        /// unauthenticated one of the address that has the most of them is closed, preferably one
+        /// without a request in progress. If that is the address of the new connection and all of
+        /// its connections are younger than 50 ms, the new one is closed instead. Connections with
+        /// a key are never closed for others; a public key does not count, because it is not
+        /// secret. `auto` is half of the possible connections, at least 16.
         stranger_connections: Auto<u64> = "auto";
-        /// Of these, those of one address, or of one /64 network of IPv6; a new one takes the place of the oldest of them, or is closed where all are younger than 50 ms. Behind a reverse proxy all clients have its address. `auto` is half of the connections without a key, at least 16.
+        /// Maximum number of connections without a valid key from one IPv4 address or one /64
+        /// network of IPv6. A new connection replaces the oldest of them, or is closed if all of
+        /// them are younger than 50 ms. Behind a reverse proxy all clients share the address of the
+        /// proxy. `auto` is half of `stranger_connections`, at least 16.
         stranger_connections_per_address: Auto<u64> = "auto";
-        /// Requests being answered; more are shed with 503. Workers that fetch and finish jobs, and deletions, may exceed it by 64. Clients with a public key have a quarter of as many for themselves, and one address a quarter of that while it sends.
+        /// Maximum number of requests in progress; further ones are shed with 503. Workers that
+        /// fetch and finish jobs, and deletions, may exceed it by 64. Clients with a public key
+        /// share a separate quarter of this number, and one address may use a quarter of that while
+        /// it sends.
         requests_in_flight: u64 = "4096";
-        /// Requests that only their bodies tell the sender of, while they are read; more are shed with 503.
+        /// Maximum number of requests whose key is in their body, while the body is read; further
+        /// ones are shed with 503.
         strangers_in_flight: u64 = "64";
-        /// Of these, those of one address, or of one site of IPv6.
+        /// Maximum number of requests counted by `strangers_in_flight` from one IPv4 address or one
+        /// /64 network of IPv6.
         strangers_per_address: u64 = "16";
-        /// How long the body of such a request may take.
+        /// Timeout of reading the body of a request whose key is in its body.
         stranger_body_timeout: Period = "10s";
-        /// Requests a second without a valid key that one address may send, or one /64 network of IPv6, on connections that have not shown a key; twice as many at once, the rest is refused with 429. Behind a reverse proxy all clients have its address. 0 is no limit.
+        /// Requests per second without a valid key from one IPv4 address or one /64 network of
+        /// IPv6, on connections that have not presented a key. A burst of twice as many is allowed;
+        /// the rest is refused with 429. Behind a reverse proxy all clients share the address of
+        /// the proxy. 0 means no limit.
         stranger_requests_per_second: FromZero = "100";
-        /// How long a connection that has not shown a key may wait for its next request.
+        /// How long a connection that has not presented a key may be idle between requests.
         stranger_idle_timeout: Period = "20s";
-        /// How long a query may take, the time that it waits for its turn aside; then it ends with 503 `overloaded`. It ends too when its client is gone; see `half_closed_grace`.
+        /// Timeout of a query, not counting the time it is queued; then it ends with 503
+        /// `overloaded`. A query also ends when its client disconnects; see `half_closed_grace`.
         query_timeout: Period = "60s";
-        /// Bytes a second, on average over `answer_pace_period`, that a client takes of an answer; the connection of a slower one is closed.
+        /// Minimum rate, in bytes per second averaged over `answer_pace_period`, at which a client
+        /// must read a response; slower connections are closed.
         answer_pace: ByteSize = "2KiB";
-        /// See `answer_pace`.
+        /// The period over which `answer_pace` is averaged.
         answer_pace_period: Period = "30s";
-        /// Queries that run at once; more wait. `auto` is two per core.
+        /// Maximum number of queries that run concurrently; further ones are queued. `auto` is two
+        /// per core.
         queries_at_once: Auto<ThreadCount> = "auto";
-        /// The request line and the headers together.
+        /// Maximum size of the request line and the headers together.
         header_bytes: ByteSize = "32KiB";
-        /// Headers of a request.
+        /// Maximum number of headers of a request.
         headers: u64 = "100";
-        /// How long the headers of a request may take.
+        /// Timeout of reading the headers of a request.
         header_timeout: Period = "10s";
-        /// How long a connection may wait for its next request.
+        /// How long a connection may be idle between requests.
         idle_timeout: Period = "75s";
-        /// How long a request is answered on after its client has ended its side of an HTTP/1 connection (a half-closed connection). Then, and at once where the connection was reset, the request is dropped and its query ends.
+        /// How long a request continues after its client has closed its side of an HTTP/1
+        /// connection (a half-closed connection). After that, or at once if the connection was
+        /// reset, the request is dropped and its query ends.
         half_closed_grace: Period = "10s";
-        /// How long a body may pause.
+        /// Maximum pause while reading a body.
         body_idle_timeout: Period = "10s";
-        /// How long a whole body may take.
+        /// Timeout of reading a whole body.
         body_timeout: Period = "60s";
     }
 
-    /// What the process may take of the machine's memory.
+    /// Memory of the process.
     "memory" memory: MemorySettings {
-        /// Memory of the whole process, the overhead of the allocator aside. Past it queries, bodies and answers are refused with 503 `overloaded` until there is room. New data, caches, jobs, errors, metrics and series take three quarters of it at most together: settings by which the others leave less than a sixteenth to metrics and series are refused at start, and new series once they are at three quarters. Workers that fetch and finish jobs, and deletions, may exceed it by up to 8 MiB. `auto` is half of the machine, or of what its group may take, 256 MiB at least and 2 GiB at most.
+        /// Limit of the memory of the whole process, not counting the overhead of the allocator.
+        /// Beyond it, queries, bodies and responses are refused with 503 `overloaded` until memory
+        /// is released. New data, caches, jobs, errors, metrics and series together take at most
+        /// three quarters of it: settings that would leave less than a sixteenth to metrics and
+        /// series are refused at start, and new series are refused when three quarters are in use.
+        /// Workers that fetch and finish jobs, and deletions, may exceed the limit by up to 8 MiB.
+        /// `auto` is half of the memory of the machine, or of its control group if that is less, at
+        /// least 256 MiB and at most 2 GiB.
         limit: Auto<ByteSize> = "auto";
     }
 
-    /// The largest bodies of requests, counted after decompression.
+    /// Maximum sizes of request bodies, after decompression.
     "bodies" bodies: Bodies {
-        /// Of routes with no limit of their own.
+        /// Routes without a limit of their own.
         json: ByteSize = "1MiB";
-        /// Of the batch routes.
+        /// The batch routes.
         batch: ByteSize = "8MiB";
-        /// Of the bulk protocols.
+        /// The bulk protocols.
         bulk: ByteSize = "32MiB";
-        /// Points of a bulk body that are stored in one write, at most 1048576 and one for each KiB of `memory.limit`; a body of more is several. Fewer take less memory.
+        /// Maximum number of samples of a bulk body that are stored in one write, at most 1048576
+        /// and one per KiB of `memory.limit`; larger bodies are stored in several writes. Lower
+        /// values take less memory.
         bulk_write_points: u64 = "1_048_576";
-        /// Of all bodies being read or answered, as they came and unpacked; past it requests are shed with 503, and one that is larger alone is refused with 413. Workers that fetch and finish jobs, and deletions, may exceed it by up to 1 MiB. Clients with a public key have half as much for themselves, and one address half of that while it sends. `auto` is an eighth of `memory.limit`, 256 MiB at most.
+        /// Maximum size of all bodies being read or processed, both as received and decompressed.
+        /// Beyond it requests are shed with 503; a body that is larger on its own is refused with
+        /// 413. Workers that fetch and finish jobs, and deletions, may exceed it by up to 1 MiB.
+        /// Clients with a public key share a separate half of this size, and one address may use
+        /// half of that while it sends. `auto` is an eighth of `memory.limit`, at most 256 MiB.
         in_flight: Auto<ByteSize> = "auto";
     }
 
-    /// The engine: durability, memory and disk.
+    /// Durability, memory and disk of the engine.
     "storage" storage: Storage {
-        /// When a write is answered: after a sync to disk, after the operating system has it with a sync at least every so many milliseconds, or after the operating system has it.
+        /// When a write is acknowledged: `sync` after it is synced to disk, `interval` after it is
+        /// passed to the operating system, with a sync at least every so many milliseconds, `os`
+        /// after it is passed to the operating system.
         durability: Durability = "sync";
-        /// Points in memory before they are sealed into blocks. At most twice this is taken. `auto` is a sixteenth of `memory.limit`, 8 MiB at least and 32 MiB at most.
+        /// Size of the samples in memory before they are sealed into blocks. Up to twice this is
+        /// used. `auto` is a sixteenth of `memory.limit`, at least 8 MiB and at most 32 MiB.
         head_bytes: Auto<ByteSize> = "auto";
-        /// The oldest point in memory is sealed after this time.
+        /// Age of the oldest sample in memory at which the head is sealed.
         head_age: Period = "10m";
-        /// The shared cache of blocks read from disk; beside it an eighth as much for pages of times. `auto` is an eighth of `memory.limit`, 256 MiB at most.
+        /// Size of the shared cache of blocks read from disk; the cache of time pages takes an
+        /// eighth of this in addition. `auto` is an eighth of `memory.limit`, at most 256 MiB.
         cache_bytes: Auto<ByteSize> = "auto";
-        /// The cache of decoded columns of events. `auto` is an eighth of `memory.limit`, 512 MiB at most.
+        /// Size of the cache of decoded event columns. `auto` is an eighth of `memory.limit`, at
+        /// most 512 MiB.
         event_cache_bytes: Auto<ByteSize> = "auto";
-        /// Points that a cell of a rollup stands for, on average, where the rollup is written beside the points. Less makes long ranges quicker and takes more disk; points that expire leave their rollups behind in any case.
+        /// Minimum average number of samples per rollup cell for a rollup to be written while its
+        /// samples are still kept. Lower values make queries over long ranges faster and take more
+        /// disk space. Rollups of samples that expire are written in any case.
         rollup_points_min: u64 = "60";
-        /// A clock that jumps forward, also while the server is off, must stand by that before data expires by it: for as long as the jump, and at most this long. `/readyz` tells meanwhile.
+        /// After a forward jump of the system clock, also while the server is stopped, data is not
+        /// expired by the new time until the clock has kept it for the length of the jump, or for
+        /// this long if that is less. `/readyz` reports it meanwhile.
         clock_grace: Period = "1d";
-        /// Free disk below which writes are refused and reads go on.
+        /// Free disk space below which writes are refused; reads continue.
         disk_free_bytes: ByteSize = "256MiB";
-        /// Threads that answer queries and merge blocks.
+        /// Number of threads that run queries and compactions.
         threads: Auto<ThreadCount> = "auto";
-        /// Retention of the metrics whose names begin alike. The longest prefix that matches wins; tiers that it does not name keep the general retention.
+        /// Retention of metrics by name prefix. The longest matching prefix applies; tiers that it
+        /// does not set keep the general retention.
         retention_override: Overrides = "";
     }
 
-    /// How long each tier of the metrics is kept, and events.
+    /// How long events and each tier of metrics are kept.
     "storage.retention" retention: StorageRetention {
-        /// Points as they came.
+        /// Raw samples.
         raw: Period = "30d";
-        /// One-minute cells of gauges and counters.
+        /// One-minute rollups of gauges and counters.
         minute: Period = "2d";
-        /// Five-minute cells.
+        /// Five-minute rollups.
         five_minutes: Period = "90d";
-        /// One-hour cells.
+        /// One-hour rollups.
         hour: Period = "2y";
-        /// One-day cells.
+        /// One-day rollups.
         day: Period = "2y";
         /// Events.
         events: Period = "30d";
     }
 
-    /// What metrics and their queries may cost.
+    /// Limits of metrics and their queries.
     "metrics" metrics: Metrics {
-        /// Series of one metric.
+        /// Maximum number of series of one metric.
         series_per_metric: u64 = "1_000_000";
-        /// Distinct tag keys of one metric.
+        /// Maximum number of distinct tag keys of one metric.
         tag_keys_per_metric: u64 = "1_000";
-        /// Series in all.
+        /// Maximum number of series of all metrics.
         series_total: u64 = "10_000_000";
-        /// Points and rollup cells that one query may read.
+        /// Maximum number of samples and rollup cells that one query may read.
         query_points: u64 = "2_000_000_000";
-        /// Buckets per series that one query may answer.
+        /// Maximum number of buckets per series in the result of a query.
         query_buckets: u64 = "50_000";
-        /// Memory that one query may take. `auto` is a quarter of `memory.limit`, 512 MiB at most.
+        /// Maximum memory of one query. `auto` is a quarter of `memory.limit`, at most 512 MiB.
         query_bytes: Auto<ByteSize> = "auto";
-        /// Memory that a merge of blocks may take, however many series or events there are. Less leaves events with much text in smaller blocks. `auto` is a sixteenth of `memory.limit`, 128 MiB at most.
+        /// Maximum memory of a compaction of blocks, however many series or events there are. Lower
+        /// values leave events with long strings in smaller blocks. `auto` is a sixteenth of
+        /// `memory.limit`, at most 128 MiB.
         merge_bytes: Auto<ByteSize> = "auto";
     }
 
-    /// Events: what one question may take.
+    /// Limits of event queries.
     "events" events: EventLimits {
-        /// Groups that one question may answer.
+        /// Maximum number of groups in the result of a query.
         query_groups: u64 = "100_000";
     }
 
-    /// What dashboards may cost.
+    /// Limits of dashboards.
     "dashboards" dashboards: Dashboards {
-        /// Milliseconds that a widget may take, waiting included; then it carries an error and the others are answered.
+        /// Timeout of a widget in milliseconds, including the time it is queued; then the widget
+        /// carries an error, and the others are returned.
         widget_timeout_ms: u64 = "5000";
     }
 
-    /// Jobs: leases, retries, and how long they are kept when they are over.
+    /// Leases, retries and retention of jobs.
     "jobs" jobs: Jobs {
-        /// How long a job is reserved that has no `timeout_seconds` of its own.
+        /// Lease of a job without `timeout_seconds`.
         lease: Period = "30m";
-        /// How long a worker may be silent before it is gone and its jobs go to others. Workers are asked to be heard of four times as often.
+        /// How long a worker may go without a heartbeat before it is considered dead and its jobs
+        /// are returned to their queues. Workers are asked to send heartbeats four times as often.
         worker_silence: Period = "60s";
-        /// Seconds by which the fourth power of the attempt is multiplied before the next one.
+        /// Factor of the fourth power of the attempt in the delay before a retry, in seconds.
         retry_exponent_factor: FromZero = "1";
-        /// Seconds before the next attempt at least.
+        /// Constant part of the delay before a retry, in seconds.
         retry_base_seconds: FromZero = "15";
-        /// Seconds times the attempt, of which a random part is added before the next one.
+        /// Maximum of the random part of the delay before a retry, in seconds per attempt made.
         retry_jitter_seconds: FromZero = "10";
-        /// How long the oldest job may wait in a queue that is `healthy`; beyond it the queue is `degraded`.
+        /// Waiting time of the oldest ready job beyond which a queue is `degraded` instead of
+        /// `healthy`.
         degraded_latency: Period = "5m";
-        /// How long a finished job can be asked for.
+        /// How long finished jobs are kept.
         finished_keep: Period = "1h";
-        /// Finished jobs that can be asked for.
+        /// Maximum number of finished jobs that are kept.
         finished_max: u64 = "100_000";
         /// How long dead jobs are kept.
         dead_keep: Period = "180d";
-        /// Dead jobs that are kept.
+        /// Maximum number of dead jobs that are kept.
         dead_max: u64 = "100_000";
-        /// Jobs that wait, ready, scheduled or to be tried again, in all queues; further ones are refused with 503 `overloaded`.
+        /// Maximum number of waiting jobs (ready, scheduled or to be retried) in all queues;
+        /// further ones are refused with 503 `overloaded`.
         waiting_max: u64 = "2_000_000";
-        /// The same of one queue.
+        /// Maximum number of waiting jobs in one queue; further ones are refused with 503
+        /// `overloaded`.
         queue_waiting_max: u64 = "1_000_000";
-        /// Memory that the jobs that wait may take; past it further ones are refused likewise. `auto` is what new data (twice `storage.head_bytes`) and caches leave of half of `memory.limit`, a sixteenth of it at least and 512 MiB at most: 28 MiB where the limit is 256 MiB, 416 MiB where it is 2 GiB.
+        /// Maximum memory of waiting jobs; further ones are refused with 503 `overloaded`. `auto`
+        /// is what new data (twice `storage.head_bytes`) and caches leave of half of
+        /// `memory.limit`, at least a sixteenth of the limit and at most 512 MiB: 28 MiB with a
+        /// limit of 256 MiB, 416 MiB with 2 GiB.
         waiting_bytes_max: Auto<ByteSize> = "auto";
-        /// How long a queue is kept that is not paused and has no jobs, finished and dead ones included, and no workers. Where there are as many queues as can be, it makes room for a new one at once.
+        /// How long an unused queue is kept: one that is not paused and has no jobs, finished and
+        /// dead ones included, and no workers. When the maximum number of queues is reached, an
+        /// unused queue is deleted at once for a new one.
         queue_keep: Period = "1d";
-        /// Fetches of workers that wait for jobs at once; further ones are answered at once, without jobs where there are none.
+        /// Maximum number of worker fetches that wait for jobs at the same time; further ones are
+        /// answered at once, even if there are no jobs.
         waiting_fetches_max: u64 = "10_000";
-        /// The same of one key.
+        /// Maximum number of fetches of one key that wait for jobs at the same time; further ones
+        /// are answered at once.
         key_waiting_fetches_max: u64 = "5_000";
     }
 
-    /// Errors: how much is kept of them, and what is not.
+    /// Limits of stored errors, and the removal of sensitive data.
     "errors" errors: Errors {
-        /// Groups at most. Where they do not suffice, the key that made most of them of late loses those needed least: first what is resolved or ignored, then what was last seen longest ago, never what a person cares for. What comes meanwhile is one group of its key. `auto` is as many as fit into a twentieth of `memory.limit` at 1 KiB each, 100000 at most: 13107 where the limit is 256 MiB. Beside them the sets of their users take a sixty-fourth of the limit, 32 MiB at most; others are read from disk.
+        /// Maximum number of groups. When it is reached, groups of the key that recently created
+        /// most of them are deleted: resolved and ignored ones first, then those not seen for the
+        /// longest time; never assigned, commented, reopened or merged ones.
+        /// Until then, errors that would need a new group are collected in one group per key.
+        /// `auto` is the number that fits into a twentieth of `memory.limit` at 1 KiB each, at most
+        /// 100000: 13107 with a limit of 256 MiB. In addition, the sets of their users take a
+        /// sixty-fourth of the limit, at most 32 MiB; other sets are read from disk.
         groups_max: Auto<u64> = "auto";
-        /// Groups that the errors of one key may begin in an hour; what comes beyond is one group of the key.
+        /// Maximum number of groups that the errors of one key may create in an hour; further
+        /// errors are collected in one group of the key.
         new_groups_per_hour: u64 = "1_000";
-        /// Words: the values of keys that contain one, in any case, are not stored; one of up to four letters must be a whole word of the key. In texts (`key=value`, `key: 'value'`) they are removed likewise, and so are credentials that are known by their form.
+        /// The values of keys that contain one of these words, in any case, are not stored; a word
+        /// of up to four letters must be a whole word of the key. Such values are also removed from
+        /// strings (`key=value`, `key: 'value'`), and so are credentials of well-known formats.
         scrub_keys: Words = "password,passwd,passphrase,pwd,secret,token,authorization,cookie,api_key,api-key,apikey,credential,private_key,session_id,sessionid,csrf,auth,jwt";
     }
 
-    /// Metrics by OTLP: which attributes are tags, beside those of data points.
+    /// OTLP metrics: the attributes that become tags, in addition to those of data points.
     "otlp" otlp: Otlp {
-        /// Attributes of resources. More of them tell more series apart.
+        /// Resource attributes. Each of them can increase the number of series.
         resource_attributes: AttributeNames = "service.name,service.namespace,service.instance.id,host.name,deployment.environment.name";
-        /// Attributes of scopes; the name and the version of a scope are `otel.scope.name` and `otel.scope.version`.
+        /// Scope attributes; the name and the version of a scope are `otel.scope.name` and
+        /// `otel.scope.version`.
         scope_attributes: AttributeNames = "";
     }
 
-    /// What the server may fetch on behalf of its users.
+    /// Requests that the server sends on behalf of its users.
     "outbound" outbound: Outbound {
-        /// Private, loopback and other special address ranges that may be reached all the same.
+        /// Private, loopback and other special address ranges that may be reached nevertheless.
         allow: OutboundRanges = "";
     }
 
-    /// What is written to standard error.
+    /// The log on standard error.
     "log" log: Log {
-        /// How lines look; `auto` is `human` on a terminal, else `json`.
+        /// Format of the lines; `auto` is `human` on a terminal, otherwise `json`.
         format: LogFormat = "auto";
-        /// The least severe level written (`error`, `warn`, `info`, `debug`, `trace`, `off`), and that of single modules. Of libraries only errors are written unless they are named, as in `info,h2=warn`: clients could make them write without end.
+        /// Minimum severity (`error`, `warn`, `info`, `debug`, `trace`, `off`), in general and for
+        /// single modules. Libraries log errors only, unless they are named, as in `info,h2=warn`:
+        /// otherwise clients could cause any number of lines.
         level: Directives = "info", variable "TELLTALE_LOG";
-        /// Lines that wait to be written, at most: when nobody reads them, or there is no room, the rest is dropped and counted.
+        /// Maximum number of queued lines. When nobody reads them or they cannot be written,
+        /// further lines are dropped and counted.
         queue_lines: u64 = "8192";
     }
 }
 
-/// Variables that are no settings, with their meaning.
+/// The variables that are not settings, with their descriptions.
 pub(super) const OTHER_VARIABLES: [(&str, &str); 4] = [
     (CONFIG_VARIABLE, "The configuration file, as `--config`."),
     (
         ADMIN_KEY_VARIABLE,
-        "The admin key of a server that starts on an empty data directory: `tt_<id>_<secret>`. Without it one is made and printed once.",
+        "The admin key of a server that starts on an empty data directory: `tt_<id>_<secret>`. Without it, a key is generated and printed once.",
     ),
-    (URL_VARIABLE, "The server that commands reach, as `--url`."),
+    (URL_VARIABLE, "The server that commands connect to, as `--url`."),
     (
         KEY_VARIABLE,
-        "The key with which commands reach it, as `--key`, which others on the machine can see.",
+        "The key for that server, as `--key`, which other users of the machine can see.",
     ),
 ];
 
-/// The variable that names a server elsewhere.
+/// The variable with the address of a remote server.
 pub(super) const URL_VARIABLE: &str = "TELLTALE_URL";
-/// The variable that holds the key for it.
+/// The variable with the key for it.
 pub(super) const KEY_VARIABLE: &str = "TELLTALE_KEY";
 
-/// The variable that names the configuration file.
+/// The variable with the path of the configuration file.
 pub(super) const CONFIG_VARIABLE: &str = "TELLTALE_CONFIG";
-/// The variable that holds the first admin key.
+/// The variable with the first admin key.
 pub(super) const ADMIN_KEY_VARIABLE: &str = "TELLTALE_ADMIN_KEY";
-/// Variables that begin so belong to tests and are not looked at.
+/// Variables with this prefix belong to tests and are ignored.
 pub(super) const TEST_VARIABLE_PREFIX: &str = "TELLTALE_TEST_";
 
-/// All settings, section after section.
+/// Returns all settings, section by section.
 pub(super) fn all() -> impl Iterator<Item = &'static Setting> {
     SECTIONS.iter().flat_map(|section| section.settings)
 }
 
 impl Setting {
-    /// The variable of the environment that follows from the key.
+    /// Returns the environment variable derived from the key.
     pub(super) fn variable(&self) -> String {
         format!("TELLTALE_{}", self.key.replace('.', "_").to_uppercase())
     }

@@ -1,4 +1,4 @@
-//! What operators are promised: layers, origins, and errors that name the key and the place.
+//! Tests of the configuration: layers, origins, and errors that name the key and its origin.
 
 use std::path::PathBuf;
 
@@ -29,14 +29,14 @@ fn load(file: &str, variables: &[&str], flags: &[&str]) -> Result<Loaded, String
     Loaded::from_sources(&sources).map_err(|error| error.to_string())
 }
 
-/// The value and origin of one setting.
+/// Returns the value and origin of one setting.
 fn shown(loaded: &Loaded, key: &str) -> String {
     let one = loaded.effective.iter().find(|one| one.key == key).unwrap();
     format!("{} from {}", one.value, one.origin)
 }
 
 #[test]
-fn flags_win_over_the_environment_over_the_file_over_the_defaults() {
+fn flags_override_the_environment_and_that_the_file_and_that_the_defaults() {
     let file = "[limits]\nbatch = 20\nquery = \"unlimited\"\n";
     for (file, variables, flags, expected) in [
         ("", &[][..], &[][..], "10 from default"),
@@ -56,12 +56,12 @@ fn flags_win_over_the_environment_over_the_file_over_the_defaults() {
 }
 
 #[test]
-fn every_setting_has_a_default_that_reads_and_is_the_one_of_the_engine() {
+fn every_setting_has_a_valid_default_that_equals_the_one_of_the_engine() {
     let loaded = load("", &[], &[]).unwrap();
     assert_eq!(loaded.effective.len(), settings::all().count());
     let ours = loaded.config.engine_options(Clock::system(), &loaded.config.memory());
     let defaults = telltale_engine::Options::default();
-    // What depends on the machine is that of a large one.
+    // Compares the parts that depend on the machine with those of a large one.
     let plan = MemoryPlan::of(&loaded.config, 64 << 30);
     let parts = [plan.head, plan.cache, plan.query, plan.merge];
     let engine =
@@ -81,7 +81,7 @@ fn every_setting_has_a_default_that_reads_and_is_the_one_of_the_engine() {
 }
 
 #[test]
-fn memory_is_shared_out_as_the_machine_has_it() {
+fn the_memory_limit_follows_from_the_memory_of_the_machine() {
     let config = load("", &[], &[]).unwrap().config;
     for (machine_mib, limit_mib) in [(128, 256), (512, 256), (2_048, 1_024), (65_536, 2_048)] {
         let plan = MemoryPlan::of(&config, machine_mib << 20);
@@ -92,13 +92,13 @@ fn memory_is_shared_out_as_the_machine_has_it() {
 }
 
 #[test]
-fn what_lasts_takes_half_of_the_limit_at_most() {
+fn new_data_caches_and_jobs_take_at_most_half_of_the_limit() {
     for limit_mib in [256, 300, 512, 1_024, 2_048, 4_096, 16_384] {
         let file = format!("[memory]\nlimit = \"{limit_mib}MiB\"\n");
         let plan = MemoryPlan::of(&load(&file, &[], &[]).unwrap().config, 64 << 30);
-        let lasting = 2 * plan.head + plan.cache + plan.cache / 8 + plan.event_cache;
+        let data = 2 * plan.head + plan.cache + plan.cache / 8 + plan.event_cache;
         let most = plan.limit / 2;
-        assert!(lasting + plan.jobs_waiting <= most, "{limit_mib} MiB: {plan:?}");
+        assert!(data + plan.jobs_waiting <= most, "{limit_mib} MiB: {plan:?}");
         assert!(plan.jobs_waiting >= plan.limit / 16 || plan.jobs_waiting == 512 << 20, "{plan:?}");
     }
     let mib = |limit: &str| {
@@ -111,7 +111,7 @@ fn what_lasts_takes_half_of_the_limit_at_most() {
 }
 
 #[test]
-fn a_limit_that_leaves_too_little_is_refused() {
+fn a_limit_that_is_too_small_for_the_stores_is_refused() {
     let cases = [
         ("1GiB", "cache_bytes = \"700MiB\""),
         ("1GiB", "event_cache_bytes = \"500MiB\""),
@@ -127,7 +127,8 @@ fn a_limit_that_leaves_too_little_is_refused() {
         let refused = load(&file, &[], &[]).unwrap_err().to_string();
         assert!(refused.contains("memory.limit: of "), "{file}: {refused}");
     }
-    // All but a quarter, with jobs and groups at fixed sizes: 64 + 288 + 100 + 180 + (56 + 16) + 64 = 768 MiB.
+    // All but a quarter, with jobs and groups of fixed sizes: 64 + 288 + 100 + 180 + (56 + 16) + 64
+    // = 768 MiB.
     let file = "[memory]\nlimit = \"1GiB\"\n[storage]\ncache_bytes = \"256MiB\"\nevent_cache_bytes = \"100MiB\"\n\
                 [jobs]\nwaiting_bytes_max = \"180MiB\"\n[errors]\ngroups_max = 57344\n";
     load(file, &[], &[]).unwrap();
@@ -139,7 +140,7 @@ fn a_limit_that_leaves_too_little_is_refused() {
 }
 
 #[test]
-fn jobs_and_errors_that_never_leave_room_are_refused() {
+fn jobs_and_errors_that_leave_too_little_memory_to_requests_are_refused() {
     for (section, setting) in [
         ("jobs", "waiting_bytes_max = \"256MiB\""),
         ("jobs", "waiting_bytes_max = \"64MiB\""),
@@ -162,16 +163,16 @@ fn jobs_and_errors_that_never_leave_room_are_refused() {
     }
 }
 
-/// Whatever the stores hold, up to what the plan gives them: a quarter of the limit is for those who ask.
+/// Even if all stores are at the maximum of the plan, a quarter of the limit is left to requests.
 #[test]
-fn full_stores_leave_a_quarter_to_bodies_queries_and_answers() {
+fn full_stores_leave_a_quarter_to_bodies_queries_and_responses() {
     for limit_mib in [256, 512, 1_024, 2_048, 16_384] {
         let file = format!("[memory]\nlimit = \"{limit_mib}MiB\"\n");
         let config = load(&file, &[], &[]).unwrap().config;
         let (plan, memory) = (config.plan, config.memory());
         memory.hold(MemoryOwner::Heads, 2 * plan.head);
         memory.hold(MemoryOwner::Caches, plan.cache + plan.cache / 8 + plan.event_cache);
-        // The registry comes first, and takes all that it may.
+        // The registry takes all memory that it may before jobs and errors take any.
         let of_data = memory.room_for_data();
         assert!(of_data >= plan.limit / 16, "{limit_mib} MiB: {of_data}");
         memory.hold(MemoryOwner::Registry, of_data);
@@ -184,7 +185,8 @@ fn full_stores_leave_a_quarter_to_bodies_queries_and_answers() {
         let body = memory.take(MemoryOwner::Bodies, left).unwrap();
         drop(body);
         memory.take(MemoryOwner::Queries, plan.limit / 16).unwrap();
-        // All connections that there may be, idle: with headers that do not end they take all that is left.
+        // The maximum number of connections, all idle. With endless headers they would take the
+        // rest.
         let connections = plan.limit / limits::CONNECTIONS_SHARE / limits::CONNECTION_BYTES_MAX;
         memory.hold(MemoryOwner::Connections, connections * limits::CONNECTION_BYTES);
         memory.take(MemoryOwner::Answers, plan.limit / 16).unwrap();
@@ -192,7 +194,7 @@ fn full_stores_leave_a_quarter_to_bodies_queries_and_answers() {
 }
 
 #[test]
-fn groups_of_errors_follow_from_memory() {
+fn the_number_of_error_groups_follows_from_memory() {
     let plan = |limit: &str| {
         let file = format!("[memory]\nlimit = \"{limit}\"\n");
         let plan = load(&file, &[], &[]).unwrap().config.plan;
@@ -207,7 +209,7 @@ fn groups_of_errors_follow_from_memory() {
     assert_eq!(shown(&load("", &[], &[]).unwrap(), "errors.groups_max"), "\"auto\" from default");
 }
 
-/// A file, variables, flags, and what is wrong with them.
+/// A file, variables, flags, and the expected error.
 const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
     (
         "[errors]\ngroups_max = 0\n",
@@ -319,7 +321,7 @@ const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
         &[],
         "telltale.toml:2: log.level: expected a level such as \"info\", or \"warn,telltale_server::http=debug\", found \"inof\"",
     ),
-    // What a higher layer hides is wrong all the same.
+    // An invalid value is an error even if a higher layer overrides it.
     (
         "[limits]\nbatch = \"ten\"\n",
         &["TELLTALE_LIMITS_BATCH=5"],
@@ -341,7 +343,7 @@ const WRONG: &[(&str, &[&str], &[&str], &str)] = &[
 ];
 
 #[test]
-fn what_is_wrong_is_said_with_the_key_and_the_place() {
+fn errors_name_the_key_and_its_origin() {
     for (file, variables, flags, expected) in WRONG {
         let error = load(file, variables, flags).map(|loaded| loaded.to_toml());
         assert_eq!(
@@ -353,7 +355,7 @@ fn what_is_wrong_is_said_with_the_key_and_the_place() {
 }
 
 #[test]
-fn variables_that_are_no_settings_are_left_alone() {
+fn variables_that_are_not_settings_are_ignored() {
     let variables = [
         "TELLTALE_CONFIG=x.toml",
         "TELLTALE_ADMIN_KEY=tt_a_b",
@@ -367,7 +369,7 @@ fn variables_that_are_no_settings_are_left_alone() {
 }
 
 #[test]
-fn lists_and_overrides_read_from_every_layer() {
+fn lists_and_overrides_are_read_from_every_layer() {
     let file = "[outbound]\nallow = [\"127.0.0.0/8\", \"::1\"]\n\
                 [[storage.retention_override]]\nprefix = \"debug.\"\nraw = \"7d\"\n";
     let loaded = load(file, &[], &[]).unwrap();
@@ -406,13 +408,13 @@ fn the_effective_values_read_back_as_a_file() {
 }
 
 #[test]
-fn the_example_file_reads_as_what_it_was_made_of() {
+fn the_example_file_yields_the_configuration_it_was_printed_from() {
     let loaded = load("", &[], &["server.data=/var/lib/telltale", "jobs.lease=5m"]).unwrap();
     let example = loaded.to_example();
     let is_set = |line: &&str| line.contains(" = ") && !line.starts_with('#');
     let set: Vec<&str> = example.lines().filter(is_set).collect();
     assert_eq!(set, ["data = \"/var/lib/telltale\"", "lease = \"5m\""]);
-    // As it is, and with everything set that it shows.
+    // Both as printed and with all settings uncommented.
     let uncommented: Vec<&str> = example
         .lines()
         .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line))
@@ -433,10 +435,10 @@ fn the_reference_lists_every_setting() {
 }
 
 #[test]
-fn the_reference_says_how_many_connections_memory_has_room_for() {
+fn the_reference_states_how_many_connections_fit_into_memory() {
     let room = |limit: u64| limit / limits::CONNECTIONS_SHARE / limits::CONNECTION_BYTES_MAX;
     let text = format!(
-        "where {} KiB for each are more than a quarter of `memory.limit`: {} where that is 2 GiB, {} where it is 256 MiB.",
+        "if {} KiB for each connection exceed a quarter of `memory.limit`: to {} with 2 GiB, to {} with 256 MiB.",
         limits::CONNECTION_BYTES_MAX >> 10,
         room(2 << 30),
         room(256 << 20)

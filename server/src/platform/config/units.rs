@@ -1,16 +1,17 @@
-//! Sizes and durations as people write them: `256MiB`, `30d`, `1h30m`. Pure text in, numbers out, and back.
+//! Sizes and durations in settings: `256MiB`, `30d`, `1h30m`. Converts between strings and numbers.
 //!
-//! Sizes count in 1024s: `KB` and `KiB` mean the same, as in most storage systems. A day has 24 hours and
-//! a year 365 days; calendars do not come in. Both are never zero, because no setting means anything then.
+//! Units of size are powers of 1024: `KB` and `KiB` mean the same, as in most storage systems. A
+//! day has 24 hours and a year 365 days; calendars are not considered. Zero is not valid, because
+//! no setting could have that value.
 
 use std::fmt;
 use std::time::Duration;
 
-/// The longest period that a setting may have: a thousand years, so that sums with today's date never
+/// The longest period of a setting: a thousand years, so that sums with the current time never
 /// overflow.
 const PERIOD_MS_MAX: u64 = 1_000 * 365 * 86_400_000;
 
-/// Suffixes of sizes, largest first. The first spelling of each power is the one that is printed.
+/// Suffixes of sizes, largest first. The first suffix of each power is used for printing.
 const SIZES: [(&str, u64); 13] = [
     ("TiB", 1 << 40),
     ("TB", 1 << 40),
@@ -43,17 +44,17 @@ const PERIODS: [(&str, u64); 7] = [
 pub struct ByteSize(u64);
 
 impl ByteSize {
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub fn bytes(self) -> u64 {
         self.0
     }
 
-    /// The number of bytes, for what lives in memory.
+    /// Returns the number of bytes, saturated, for sizes in memory.
     pub fn bytes_usize(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
 
-    /// Reads a size such as `256MiB`, `1.5GB` or `4096`.
+    /// Parses a size such as `256MiB`, `1.5GB` or `4096`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (number, unit) = split_number(text.trim());
         let scale = if unit.is_empty() {
@@ -74,7 +75,7 @@ impl ByteSize {
         }
     }
 
-    /// Takes a plain number of bytes.
+    /// Returns the size of this many bytes. Fails for 0.
     pub fn from_bytes(bytes: u64) -> Result<Self, String> {
         if bytes == 0 { Err("must be more than zero bytes".to_owned()) } else { Ok(Self(bytes)) }
     }
@@ -88,17 +89,17 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// A length of time, at least a millisecond and at most a thousand years.
+/// A duration from a millisecond to a thousand years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period(u64);
 
 impl Period {
-    /// The length.
+    /// Returns the period as a duration.
     pub fn duration(self) -> Duration {
         Duration::from_millis(self.0)
     }
 
-    /// Reads a period such as `250ms`, `10m`, `1h30m` or `2y`.
+    /// Parses a period such as `250ms`, `10m`, `1h30m` or `2y`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut rest = text.trim();
         let mut total: u64 = 0;
@@ -134,7 +135,7 @@ impl Period {
 
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Nobody says "26w" for half a year, so weeks are read but not written.
+        // Weeks are read but not written: "14d" is clearer than "2w".
         let (suffix, scale) = PERIODS
             .iter()
             .filter(|(suffix, _)| *suffix != "w")
@@ -144,7 +145,7 @@ impl fmt::Display for Period {
     }
 }
 
-/// The leading digits (with `_` and one point) and what follows them.
+/// Splits off the leading digits (with `_` and `.`).
 fn split_number(text: &str) -> (&str, &str) {
     let end =
         text.find(|c: char| !(c.is_ascii_digit() || c == '_' || c == '.')).unwrap_or(text.len());
@@ -152,14 +153,14 @@ fn split_number(text: &str) -> (&str, &str) {
     (number, rest.trim_start())
 }
 
-/// The leading letters and what follows them.
+/// Splits off the leading letters.
 fn split_unit(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (unit, rest) = text.split_at(end);
     (unit, rest.trim_start())
 }
 
-/// `number * scale`, when the number is one and the product is whole and fits.
+/// Returns `number * scale` if `number` is valid and the product is an integer that fits.
 fn scaled(number: &str, scale: u64) -> Option<u64> {
     let digits: String = number.chars().filter(|c| *c != '_').collect();
     let Some((whole, fraction)) = digits.split_once('.') else {
@@ -234,7 +235,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_or_refused_without_a_panic(text in ".{0,24}") {
+        fn any_string_is_read_or_refused_without_a_panic(text in ".{0,24}") {
             let size = ByteSize::parse(&text);
             let period = Period::parse(&text);
             proptest::prop_assert!(size.is_err() || ByteSize::parse(&text) == size);

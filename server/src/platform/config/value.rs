@@ -1,7 +1,7 @@
-//! The types that settings have: how each is read from its source and written back as TOML.
+//! The types of settings: how each is read from its source and written as TOML.
 //!
-//! A value arrives [`Raw`], because a variable of the environment is always text while TOML has types. Text is
-//! accepted for every type; a TOML integer or boolean only where one is meant.
+//! A value arrives as a [`Raw`], because environment variables are always strings while TOML has
+//! types. Strings are accepted for every type; TOML integers only where an integer is expected.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,21 +14,21 @@ use super::network::Cidr;
 use super::units::{ByteSize, Period};
 use crate::platform::quota::Quota;
 
-/// A value as it stands in its source.
+/// An untyped value, as found in its source.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Raw {
     Text(String),
     Integer(i64),
     List(Vec<Raw>),
     Table(Vec<(String, Raw)>),
-    /// A TOML type that no setting has, by its name.
+    /// A TOML type that no setting has, with its name.
     Other(&'static str),
 }
 
 impl Raw {
     fn type_name(&self) -> &'static str {
         match self {
-            Self::Text(_) => "text",
+            Self::Text(_) => "a string",
             Self::Integer(_) => "a number",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",
@@ -37,17 +37,18 @@ impl Raw {
     }
 }
 
-/// A type that a setting can have.
+/// A type of settings.
 pub(super) trait SettingValue: Sized {
-    /// What is expected, for messages and for the reference: "a size such as \"256MiB\"".
+    /// A description of valid values, for messages and for the reference: "a size such as
+    /// \"256MiB\"".
     const EXPECTS: &'static str;
-    /// Whether text may be a TOML list: an IPv6 address begins with `[` too.
+    /// Whether a string may be a TOML list: an IPv6 address begins with `[` too.
     const IS_LIST: bool = false;
 
-    /// Reads text.
+    /// Parses a string.
     fn from_text(text: &str) -> Result<Self, String>;
 
-    /// Reads a TOML integer, where one is meant.
+    /// Reads a TOML integer, if the type accepts one.
     fn from_integer(_: i64) -> Result<Self, String> {
         Err(Self::mismatch("a number"))
     }
@@ -61,10 +62,10 @@ pub(super) trait SettingValue: Sized {
         }
     }
 
-    /// Writes the value so that the file reads it back.
+    /// Returns the value as TOML that reads back as the same value.
     fn to_toml(&self) -> String;
 
-    /// The message for a value of the wrong kind.
+    /// Returns the message for a value of the wrong kind.
     fn mismatch(found: &str) -> String {
         format!("expected {}, found {found}", Self::EXPECTS)
     }
@@ -211,17 +212,17 @@ impl SettingValue for Durability {
     }
 }
 
-/// The longest time between two syncs of the log that can be chosen: an hour, beyond which `os` is meant.
+/// The longest interval between two syncs of the log: an hour. Beyond that, `os` is more honest.
 const INTERVAL_MS_MAX: u64 = 3_600_000;
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Human when standard error is a terminal, JSON otherwise.
+    /// Human-readable if standard error is a terminal, JSON otherwise.
     Auto,
-    /// For people.
+    /// Human-readable.
     Human,
-    /// For machines: one JSON object per line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -246,17 +247,17 @@ impl SettingValue for LogFormat {
     }
 }
 
-/// Which log lines are written: a level, and levels of single modules.
+/// Which log lines are written: a general level, and levels of single modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directives(String);
 
 impl Directives {
-    /// Warnings and errors of all modules.
+    /// Returns the directives for warnings and errors of all modules.
     pub fn warnings() -> Self {
         Self("warn".to_owned())
     }
 
-    /// The directives as they were written.
+    /// Returns the directives as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -268,7 +269,8 @@ impl SettingValue for Directives {
 
     fn from_text(text: &str) -> Result<Self, String> {
         let plausible = !text.trim().is_empty() && EnvFilter::builder().parse(text).is_ok();
-        // The filter takes any lone word for the name of a module, so a misspelled level would silence the log.
+        // The filter takes any single word for a module name, so a misspelled level would silence
+        // the log.
         let level_known =
             text.split(',').map(str::trim).filter(|part| !part.contains(['=', '['])).all(|part| {
                 part.contains("::") || part.parse::<tracing::level_filters::LevelFilter>().is_ok()
@@ -342,20 +344,20 @@ impl SettingValue for Vec<String> {
     }
 }
 
-/// Other retention for the metrics whose names begin alike; tiers that it does not name keep the general one.
+/// The retention of metrics with a name prefix; tiers that are not set keep the general retention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RetentionOverride {
-    /// The beginning of the names; the longest that matches wins.
+    /// The prefix of the names; the longest matching one applies.
     pub prefix: String,
-    /// Points as they came.
+    /// Raw samples.
     pub raw: Option<Period>,
-    /// One-minute cells.
+    /// One-minute rollups.
     pub minute: Option<Period>,
-    /// Five-minute cells.
+    /// Five-minute rollups.
     pub five_minutes: Option<Period>,
-    /// One-hour cells.
+    /// One-hour rollups.
     pub hour: Option<Period>,
-    /// One-day cells.
+    /// One-day rollups.
     pub day: Option<Period>,
 }
 
@@ -370,7 +372,7 @@ impl RetentionOverride {
                         Raw::Text(text) => text.clone(),
                         other => {
                             return Err(in_key(format!(
-                                "expected text, found {}",
+                                "expected a string, found {}",
                                 other.type_name()
                             )));
                         }
@@ -396,7 +398,7 @@ impl RetentionOverride {
         Ok(one)
     }
 
-    /// The tiers by name, in the order of the reference.
+    /// Returns the tiers by name, in the order of the reference.
     fn tiers(&self) -> [(&'static str, Option<Period>); 5] {
         [
             ("raw", self.raw),
@@ -429,7 +431,7 @@ impl SettingValue for Vec<RetentionOverride> {
             };
             let one = RetentionOverride::from_table(fields)?;
             if all.iter().any(|earlier| earlier.prefix == one.prefix) {
-                return Err(format!("the prefix {:?} is given twice", one.prefix));
+                return Err(format!("duplicate prefix {:?}", one.prefix));
             }
             all.push(one);
         }
