@@ -1,7 +1,8 @@
-//! What jobs are to do, as a worker is handed it: read from disk, and in the account of memory until it is sent.
+//! The bodies of fetched jobs: read from disk, and charged to the memory account until they are
+//! sent.
 //!
-//! Fetches make the jobs that wait fewer. So where memory is full a worker still gets some jobs, at least one, out of the reserve that
-//! the account has for that.
+//! Fetches reduce the number of waiting jobs. So when memory is full a worker still gets some jobs,
+//! at least one, from the reserve of the account for such requests.
 
 use telltale_engine::{Error, Memory, MemoryFull, MemoryOwner, MemoryShare};
 
@@ -11,11 +12,12 @@ use super::state::Grant;
 use super::stored::{self, StoredBody};
 use crate::limits::JOB_FETCH_RESERVED_BYTES_MAX;
 
-/// What was read of a job.
+/// The result of reading the body of a job.
 pub(super) type ReadBody = Result<Option<Vec<u8>>, Error>;
 
-/// Borrows memory for the bodies from the first on, and returns for how many. Fails where there is none even for the first.
-pub(super) fn borrow(
+/// Reserves memory for as many leading bodies as possible, and returns their number. Fails if there
+/// is no memory even for the first.
+pub(super) fn reserve_memory(
     memory: &Memory,
     bodies: &[ReadBody],
 ) -> Result<(usize, MemoryShare), MemoryFull> {
@@ -30,7 +32,7 @@ fn bytes_of(body: &ReadBody) -> u64 {
     body.as_ref().ok().and_then(Option::as_ref).map_or(0, |body| body.len() as u64)
 }
 
-/// So many bodies from the first on as the reserve has bytes for, at least one, and their bytes.
+/// Returns how many leading bodies fit into the reserve, at least one, and their size in bytes.
 fn first_few(bodies: &[ReadBody]) -> (usize, u64) {
     let (mut count, mut bytes) = (0, 0);
     for body in bodies {
@@ -43,10 +45,10 @@ fn first_few(bodies: &[ReadBody]) -> (usize, u64) {
     (count, bytes)
 }
 
-/// A job with what was read of it, or why it could not be.
-pub(super) fn holding(grant: &Grant, body: ReadBody) -> Result<Holding, String> {
+/// Returns the job with its body, or why the body could not be read.
+pub(super) fn held_job(grant: &Grant, body: ReadBody) -> Result<Holding, String> {
     let body = body.map_err(|error| error.to_string())?;
-    let body = body.ok_or_else(|| "its record is gone".to_owned())?;
+    let body = body.ok_or_else(|| "its record is missing".to_owned())?;
     let body = stored::decode::<StoredBody<'_>>(&body).map_err(|damage| damage.to_string())?;
     Ok(Holding {
         id: grant.id,

@@ -1,4 +1,4 @@
-//! What is refused about jobs, and what can fail.
+//! Errors of job operations.
 
 use telltale_engine::Error;
 
@@ -6,54 +6,54 @@ use super::model::JobId;
 use crate::limits;
 use crate::platform::plural::count;
 
-/// Why something about jobs was not done.
+/// Why an operation on jobs failed.
 #[derive(Debug, thiserror::Error)]
 pub enum JobsError {
     /// No queue has this name.
     #[error("there is no queue {0:?}")]
     QueueNotFound(String),
-    /// No job has this id, or it has been finished for too long.
+    /// No job has this id, or it finished too long ago.
     #[error("there is no job {0:?}")]
     JobNotFound(String),
-    /// No worker has this id: it never was, or it was gone and lost its jobs.
+    /// No worker has this id: it never existed, or it was considered dead and lost its jobs.
     #[error("there is no worker {0:?}")]
     WorkerNotFound(String),
     /// No dead job has this id.
     #[error("there is no dead job {0:?}")]
     DeadJobNotFound(String),
-    /// Somebody else holds the job, or nobody: the token is not the holder's.
+    /// The token is not that of the current holder of the job, if any.
     #[error(
         "the reservation is lost: reservation_token is not that of the current holder of the job"
     )]
     ReservationLost,
-    /// Another job that is not finished has the unique key.
+    /// Another unfinished job has the unique key.
     #[error("unique_key is in use by the unfinished job {0}")]
     NotUnique(JobId),
     /// The queue is not paused.
     #[error("the queue is not paused")]
     NotPaused,
-    /// Jobs of the queue wait or run.
+    /// The queue has waiting or running jobs.
     #[error("the queue has waiting or running jobs; delete or finish them first")]
     QueueNotEmpty,
-    /// The job runs or is over.
+    /// The job is running or finished.
     #[error("the job is {0}; only a scheduled or retrying job can be made ready")]
     NotRunnable(&'static str),
-    /// The job has begun or is over.
+    /// The job has started or is finished.
     #[error("the job is {0}; only a job that has not started can be deleted")]
     NotDeletable(&'static str),
-    /// The worker is the server's own.
+    /// The worker belongs to the server.
     #[error("the worker belongs to the server; it cannot be used, quieted or stopped")]
     OwnWorker,
-    /// There are as many queues as there can be.
+    /// The maximum number of queues is reached.
     #[error("the limit of {max} queues is reached", max = limits::QUEUES_MAX)]
     TooManyQueues,
-    /// There are as many workers as there can be.
+    /// The maximum number of workers is reached.
     #[error("the limit of {max} workers is reached", max = limits::WORKERS_MAX)]
     TooManyWorkers,
-    /// Too many requests of workers wait for jobs.
+    /// Too many fetches are waiting for jobs.
     #[error("too many requests are waiting for jobs (jobs.waiting_fetches_max)")]
     TooManyWaiting,
-    /// As many jobs of the queue wait as may.
+    /// The queue has the maximum number of waiting jobs.
     #[error("the queue {queue:?} is full: it has {} (jobs.queue_waiting_max)", count(*max, "waiting job"))]
     QueueFull {
         /// The queue.
@@ -61,29 +61,29 @@ pub enum JobsError {
         /// The limit.
         max: usize,
     },
-    /// As many jobs wait as may.
+    /// All queues together have the maximum number of waiting jobs.
     #[error("the queues are full: they have {} (jobs.waiting_max)", count(*max, "waiting job"))]
     TooManyJobs {
         /// The limit.
         max: usize,
     },
-    /// The jobs that wait take as much memory as they may.
+    /// The waiting jobs take the maximum amount of memory.
     #[error("the queues are full: waiting jobs take {} of memory (jobs.waiting_bytes_max)", count(*max, "byte"))]
     TooManyJobBytes {
         /// The limit.
         max: usize,
     },
-    /// Something about a job breaks a rule.
+    /// A field of a request is not valid.
     #[error(transparent)]
     Invalid(#[from] InvalidJob),
-    /// More was asked at once than can be done.
+    /// Too many operations are queued.
     #[error("too many changes to jobs at once; try again soon")]
     Overloaded,
-    /// The ledger has ended, or takes no writes.
-    #[error("the ledger of jobs takes no writes: {0}")]
+    /// The ledger has ended, or refuses writes.
+    #[error("the jobs ledger accepts no writes: {0}")]
     Unavailable(String),
-    /// What was done could not be stored.
-    #[error("the ledger of jobs failed: {0}")]
+    /// The changes could not be stored.
+    #[error("the jobs ledger failed: {0}")]
     Failed(String),
     /// The engine failed.
     #[error(transparent)]
@@ -91,7 +91,7 @@ pub enum JobsError {
 }
 
 impl JobsError {
-    /// Whether too many jobs wait, in one queue or in all.
+    /// Returns whether a queue is, or all queues together are, full.
     pub fn is_full(&self) -> bool {
         matches!(
             self,
@@ -99,7 +99,7 @@ impl JobsError {
         )
     }
 
-    /// The error as one of the engine, for background work that knows no other.
+    /// Converts to an error of the engine, for background work that has no other.
     pub fn into_engine(self) -> Error {
         match self {
             Self::Engine(error) => error,
@@ -108,49 +108,49 @@ impl JobsError {
     }
 }
 
-/// A rule that something sent breaks.
+/// A rule that a field of a request breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidJob {
-    /// A name of a queue has a form.
+    /// The form of a queue name.
     #[error("must have 1 to {max} characters from A-Z, a-z, 0-9, _, ., : and -", max = limits::QUEUE_NAME_CHARS_MAX)]
     Queue,
-    /// Some names of queues are the server's.
+    /// Some queue names are reserved for the server.
     #[error("is reserved: names that begin with {prefix} belong to the server", prefix = limits::OWN_QUEUES_PREFIX)]
     QueueReserved,
-    /// The same of one of the queues of a worker.
+    /// The same for one of the queues of a worker.
     #[error("must not name queues of the server, whose names begin with {prefix}", prefix = limits::OWN_QUEUES_PREFIX)]
     QueuesReserved,
-    /// A name of a class has a form.
+    /// The form of a class name.
     #[error("must have 1 to {max} characters and no control characters", max = limits::JOB_CLASS_CHARS_MAX)]
     Class,
-    /// A unique key has a length.
+    /// The length of a unique key.
     #[error("must have 1 to {max} characters", max = limits::UNIQUE_KEY_CHARS_MAX)]
     UniqueKey,
-    /// Arguments are an object.
+    /// Arguments must be an object.
     #[error("must be an object")]
     ArgumentsForm,
-    /// Arguments have a size.
+    /// The size of the arguments.
     #[error("must have at most {max} bytes", max = limits::JOB_ARGUMENTS_BYTES_MAX)]
     ArgumentsSize,
-    /// Attempts have a range.
+    /// The range of attempts.
     #[error("must be an integer from 1 to {max}", max = limits::JOB_ATTEMPTS_MAX)]
     Attempts,
-    /// Timeouts have a range.
+    /// The range of timeouts.
     #[error("must be an integer from 1 to {max}", max = limits::JOB_TIMEOUT_SECONDS_MAX)]
     Timeout,
-    /// A worker works some queues.
-    #[error("must have 1 to {max} names of queues, each only once", max = limits::WORKER_QUEUES_MAX)]
+    /// The number of queues of a worker.
+    #[error("must have 1 to {max} queue names, each only once", max = limits::WORKER_QUEUES_MAX)]
     Queues,
-    /// A worker does some things at once.
+    /// The range of a worker's concurrency.
     #[error("must be an integer from 1 to {max}", max = limits::WORKER_CONCURRENCY_MAX)]
     Concurrency,
-    /// A worker runs somewhere.
+    /// The length of a host name.
     #[error("must have 1 to {max} characters", max = limits::HOSTNAME_CHARS_MAX)]
     Hostname,
 }
 
 impl InvalidJob {
-    /// The field that the rule is about.
+    /// Returns the field that the rule applies to.
     pub fn field(self) -> &'static str {
         match self {
             Self::Queue | Self::QueueReserved => "queue",

@@ -1,10 +1,10 @@
-//! What the ledger's thread shows of itself without being asked.
+//! Figures of the ledger that can be read without a request to its thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::state::State;
 
-/// How the ledger stands, for whoever watches the server.
+/// The figures of the ledger, for monitoring.
 #[derive(Debug, Default)]
 pub struct LedgerFigures {
     waiting: AtomicU64,
@@ -14,22 +14,22 @@ pub struct LedgerFigures {
 }
 
 impl LedgerFigures {
-    /// Jobs that wait, whatever for.
+    /// Returns the number of waiting jobs: ready, scheduled or to be retried.
     pub fn waiting(&self) -> u64 {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Memory that they take, about.
+    /// Returns the approximate memory of the waiting jobs, in bytes.
     pub fn waiting_bytes(&self) -> u64 {
         self.waiting_bytes.load(Ordering::Relaxed)
     }
 
-    /// New jobs that were refused because too many wait.
+    /// Returns the number of new jobs refused because too many are waiting.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Panics of the ledger.
+    /// Returns the number of panics of the ledger.
     pub fn panics(&self) -> u64 {
         self.panics.load(Ordering::Relaxed)
     }

@@ -1,8 +1,9 @@
-//! The queues and workers of the server's own work, as users see them, and as earlier versions left them.
+//! Tests of the queues and workers of the server's own jobs, as users see them, and as earlier
+//! versions left them.
 
 use std::time::Duration;
 
-use super::tests::{House, job, open};
+use super::tests::{Fixture, job, open};
 use super::*;
 use crate::platform::ticks::Ticks;
 
@@ -19,7 +20,7 @@ fn about(queues: &[&str]) -> NewWorker {
     }
 }
 
-impl House {
+impl Fixture {
     fn enqueue_own(&self) -> JobId {
         let drafted = self.jobs.draft(own_job());
         self.runtime.block_on(self.jobs.enqueue(drafted, None)).unwrap().id
@@ -27,12 +28,12 @@ impl House {
 }
 
 #[test]
-fn users_cannot_speak_for_the_workers_of_the_server() {
-    let house = House::open();
-    let runtime = &house.runtime;
-    let own = runtime.block_on(house.jobs.register(about(&["telltale"]))).unwrap().id;
-    let id = house.enqueue_own();
-    let users = || house.jobs.for_users();
+fn users_cannot_act_for_the_workers_of_the_server() {
+    let fixture = Fixture::open();
+    let runtime = &fixture.runtime;
+    let own = runtime.block_on(fixture.jobs.register(about(&["telltale"]))).unwrap().id;
+    let id = fixture.enqueue_own();
+    let users = || fixture.jobs.for_users();
     let fetched = runtime.block_on(users().fetch(own, 1, Duration::ZERO));
     assert!(matches!(fetched, Err(JobsError::OwnWorker)), "{fetched:?}");
     let vitals = Vitals::default();
@@ -44,8 +45,8 @@ fn users_cannot_speak_for_the_workers_of_the_server() {
     ] {
         assert!(matches!(refused, Err(JobsError::OwnWorker)), "{refused:?}");
     }
-    assert_eq!(runtime.block_on(house.jobs.quiet_all()).unwrap(), 0);
-    let held = house.fetch(own).remove(0);
+    assert_eq!(runtime.block_on(fixture.jobs.quiet_all()).unwrap(), 0);
+    let held = fixture.fetch(own).remove(0);
     assert_eq!(held.id, id);
     // Tokens are numbers, and can be guessed.
     let token = Some(held.token);
@@ -57,24 +58,24 @@ fn users_cannot_speak_for_the_workers_of_the_server() {
     ] {
         assert!(matches!(refused, Err(JobsError::ReservationLost)), "{refused:?}");
     }
-    runtime.block_on(house.jobs.ack(id, token)).unwrap();
+    runtime.block_on(fixture.jobs.ack(id, token)).unwrap();
 }
 
 #[test]
-fn pages_are_of_users_unless_all_is_asked_for() {
-    let house = House::open();
-    let runtime = &house.runtime;
-    runtime.block_on(house.jobs.register(about(&["telltale"]))).unwrap();
-    let users = house.register();
+fn pages_exclude_the_server_unless_all_is_requested() {
+    let fixture = Fixture::open();
+    let runtime = &fixture.runtime;
+    runtime.block_on(fixture.jobs.register(about(&["telltale"]))).unwrap();
+    let users = fixture.register();
     let names = |whose| -> Vec<String> {
-        let page = runtime.block_on(house.jobs.queue_page(whose, 0, 10)).unwrap();
+        let page = runtime.block_on(fixture.jobs.queue_page(whose, 0, 10)).unwrap();
         assert_eq!(page.total, page.queues.len());
         page.queues.iter().map(|queue| queue.name.to_string()).collect()
     };
     assert_eq!(names(Whose::Users), ["default"]);
     assert_eq!(names(Whose::All), ["default", "telltale"]);
     let page = |whose, offset, limit| {
-        runtime.block_on(house.jobs.worker_page(whose, offset, limit)).unwrap()
+        runtime.block_on(fixture.jobs.worker_page(whose, offset, limit)).unwrap()
     };
     let of_users = page(Whose::Users, 0, 10);
     assert_eq!((of_users.total, of_users.threads, of_users.busy_threads), (1, 1, 0));
@@ -84,59 +85,61 @@ fn pages_are_of_users_unless_all_is_asked_for() {
 }
 
 #[test]
-fn threads_that_work_are_no_more_than_there_are() {
-    let house = House::open();
-    let worker = house.register();
+fn busy_threads_never_exceed_the_concurrency() {
+    let fixture = Fixture::open();
+    let worker = fixture.register();
     let vitals = Vitals { busy_threads: Some(7), ..Vitals::default() };
-    house.runtime.block_on(house.jobs.heartbeat(worker, vitals)).unwrap();
-    let shown = house.runtime.block_on(house.jobs.worker(worker)).unwrap();
+    fixture.runtime.block_on(fixture.jobs.heartbeat(worker, vitals)).unwrap();
+    let shown = fixture.runtime.block_on(fixture.jobs.worker(worker)).unwrap();
     assert_eq!(shown.vitals.busy_threads, Some(1));
 }
 
 #[test]
-fn what_users_did_to_the_queues_of_the_server_ends_with_a_start() {
-    let house = House::open();
-    let runtime = &house.runtime;
-    let own = runtime.block_on(house.jobs.register(about(&["telltale"]))).unwrap().id;
-    let mixed = runtime.block_on(house.jobs.register(about(&["telltale", "default"]))).unwrap().id;
-    runtime.block_on(house.jobs.restrict(own, WorkerStatus::Quiet)).unwrap();
-    let id = house.enqueue_own();
-    let paused = runtime.block_on(house.jobs.pause("telltale".to_owned()));
+fn changes_by_users_to_the_queues_of_the_server_end_at_a_start() {
+    let fixture = Fixture::open();
+    let runtime = &fixture.runtime;
+    let own = runtime.block_on(fixture.jobs.register(about(&["telltale"]))).unwrap().id;
+    let mixed =
+        runtime.block_on(fixture.jobs.register(about(&["telltale", "default"]))).unwrap().id;
+    runtime.block_on(fixture.jobs.restrict(own, WorkerStatus::Quiet)).unwrap();
+    let id = fixture.enqueue_own();
+    let paused = runtime.block_on(fixture.jobs.pause("telltale".to_owned()));
     assert!(paused.is_ok(), "{paused:?}");
-    let of_user = house.enqueue("A");
-    house.jobs.close();
-    let again = open(&house.engine, &house.clock, Ticks::system());
+    let of_user = fixture.enqueue("A");
+    fixture.jobs.close();
+    let again = open(&fixture.engine, &fixture.clock, Ticks::system());
     let shown = runtime.block_on(again.queue("telltale".to_owned())).unwrap();
     assert_eq!((shown.paused_at, shown.ready), (None, 1));
-    // The worker of a user works what is the user's.
+    // The worker of a user still works the user's queue.
     let fetched = runtime.block_on(again.fetch(mixed, 10, Duration::ZERO)).unwrap().keep();
     assert!(fetched.iter().map(|held| held.id).eq([of_user]));
     let named = runtime.block_on(again.worker(mixed)).unwrap().about.queues;
     assert!(named.iter().map(|name| &**name).eq(["default"]));
-    // The server makes itself a worker at each start, and the one before stays quiet until it is forgotten.
+    // The server registers a new worker at each start; the previous one stays quiet until it is
+    // forgotten.
     let new = runtime.block_on(again.register(about(&["telltale"]))).unwrap().id;
     let fetched = runtime.block_on(again.fetch(new, 10, Duration::ZERO)).unwrap().keep();
     assert!(fetched.iter().map(|held| held.id).eq([id]));
 }
 
 #[test]
-fn dead_jobs_of_the_server_are_found_by_those_who_ask_for_them() {
-    let house = House::open();
-    let runtime = &house.runtime;
-    let own = runtime.block_on(house.jobs.register(about(&["telltale"]))).unwrap().id;
-    let drafted = house.jobs.draft(NewJob { max_attempts: 1, ..own_job() });
-    let id = runtime.block_on(house.jobs.enqueue(drafted, None)).unwrap().id;
-    let held = house.fetch(own).remove(0);
+fn dead_jobs_of_the_server_are_found_only_if_all_is_requested() {
+    let fixture = Fixture::open();
+    let runtime = &fixture.runtime;
+    let own = runtime.block_on(fixture.jobs.register(about(&["telltale"]))).unwrap().id;
+    let drafted = fixture.jobs.draft(NewJob { max_attempts: 1, ..own_job() });
+    let id = runtime.block_on(fixture.jobs.enqueue(drafted, None)).unwrap().id;
+    let held = fixture.fetch(own).remove(0);
     let report = FailureReport::new("E", "", Vec::new());
-    runtime.block_on(house.jobs.fail(id, Some(held.token), report)).unwrap();
+    runtime.block_on(fixture.jobs.fail(id, Some(held.token), report)).unwrap();
     let total = |whose| {
         let filter = DeadFilter { whose, ..DeadFilter::default() };
-        runtime.block_on(house.jobs.dead_jobs(filter, 0, 10)).unwrap().total
+        runtime.block_on(fixture.jobs.dead_jobs(filter, 0, 10)).unwrap().total
     };
     assert_eq!((total(Whose::Users), total(Whose::All)), (0, 1));
     let retry = |whose| {
         let named = Selection::Ids(vec![id.to_string()], whose);
-        runtime.block_on(house.jobs.retry_all(named)).unwrap()
+        runtime.block_on(fixture.jobs.retry_all(named)).unwrap()
     };
     assert_eq!(retry(Whose::Users), (0, 1));
     assert_eq!(retry(Whose::All), (1, 0));

@@ -1,24 +1,24 @@
-//! The ledger: the one thread that changes jobs.
+//! The ledger: the only thread that changes jobs.
 //!
 //! ```text
-//! commands ─▶ round { time passes, commands change the machine, jobs go to who waits } ─▶ one batch, one sync ─▶ answers
-//!                                                                                           └─ failed: the machine is
-//!                                                                                              read anew from the disk
+//! commands ─▶ cycle { expire timers, apply commands, grant jobs } ─▶ one batch and sync ─▶ replies
+//!                                                                    └─ failed: reload the state
 //! ```
 //!
-//! Commands that wait while a round syncs make the next round, so that they share its sync; no lock is held and nothing is
-//! read from disk before it but what a start reads. Answers are given only after the sync, so nobody hears of what a
-//! crash would take back. A write that fails answers so whoever wanted a change, and forgets the machine: what the disk says
-//! is what holds, and whoever needs the machine next begins by reading it. Then the ledger does for a moment only what it is
-//! asked: a timer that is due on a full disk would have the machine read again without end.
+//! Commands that arrive while a cycle syncs are applied by the next cycle and share its sync (group
+//! commit). Until the write, nothing is read from disk except to load the state. Replies are sent
+//! only after the sync, so nobody learns of a change that a crash would undo. If the write fails,
+//! the callers get an error and the state is dropped; the next cycle reloads it from disk. For a
+//! moment after a failure the ledger only applies commands: a timer that is due on a full disk
+//! would cause endless reloads.
 //!
-//! Whoever only looks is shown the machine as it is after the write, so that a full disk hides nothing.
+//! Queries see the state after the write, so they are answered even if the disk is full.
 //!
-//! A panic is a bug in a round: whoever asked for something in it hears that nobody answers, and the machine is read anew, as after
-//! a write that failed, since only the disk says what holds. The thread goes on, so that one command that cannot be done does not end all
-//! others. Jobs that were on their way back from callers who had gone come back when their leases end.
+//! If a cycle panics, its callers get no reply, and the state is reloaded as after a failed write,
+//! so that one bad command does not end all others. Jobs whose return was pending because their
+//! callers had disconnected return when their leases end.
 //!
-//! What a worker is handed is read from disk after the sync. A job that cannot be read dies with that as its reason.
+//! Bodies of granted jobs are read after the sync. A job whose body is unreadable becomes dead.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -34,46 +34,46 @@ use super::history::HistoryRecorder;
 use super::model::{JobId, WorkerId};
 use super::pace::{Due, Pace};
 use super::settings::JobsSettings;
-use super::state::{Grant, Now, Round, State};
+use super::state::{Cycle, Grant, Now, State};
 use super::stored;
-use super::waiting::{FetchReply, Granted, Returns, Waiter, Waiters};
+use super::waiting::{FetchReply, Granted, ReturnedJobs, Waiter, Waiters};
 use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::ticks::Ticks;
 
-/// A change, and afterwards the telling of what became of it.
-pub(super) type Work = Box<dyn FnOnce(&mut State, &mut Round) -> Tell + Send>;
-/// A look at what is on disk, at this time of day.
-pub(super) type Look = Box<dyn FnOnce(&State, TimestampMs) + Send>;
-/// Tells somebody, once it is known whether the round is on disk.
-pub(super) type Tell = Box<dyn FnOnce(&Written) + Send>;
+/// A change of the state; returns how to respond once it is written.
+pub(super) type Change = Box<dyn FnOnce(&mut State, &mut Cycle) -> Respond + Send>;
+/// A query on the durable state and the wall clock.
+pub(super) type Query = Box<dyn FnOnce(&State, TimestampMs) + Send>;
+/// Sends a response, given the outcome of the write.
+pub(super) type Respond = Box<dyn FnOnce(&CycleWrite) + Send>;
 
-/// What the ledger is asked to do.
+/// A request to the ledger.
 pub(super) enum Command {
-    /// Change the machine.
-    Work(Work),
-    /// Look at it.
-    Look(Look),
-    /// Hand out jobs, or wait for some.
-    Fetch { asker: Asker, worker: WorkerId, limit: u32, wait: bool, reply: FetchReply },
-    /// There is something to do that nobody waits for.
+    /// Change the state.
+    Change(Change),
+    /// Query the state.
+    Query(Query),
+    /// Grant jobs, or wait for some.
+    Fetch { caller: FetchCaller, worker: WorkerId, limit: u32, wait: bool, reply: FetchReply },
+    /// Work is due for which no caller waits.
     Wake,
-    /// Nobody waits any more.
+    /// End all waiting fetches; no fetch waits from now on.
     EndWaits,
-    /// This was the last command.
+    /// Stop; no command follows.
     Stop,
 }
 
-/// Who asks for jobs.
+/// On whose behalf jobs are fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asker {
-    /// A program of a user, which cannot ask for a worker of the server.
+pub(super) enum FetchCaller {
+    /// A client, which cannot act for a worker of the server.
     User,
     /// The server itself.
     Server,
 }
 
-impl Asker {
+impl FetchCaller {
     fn check(self, worker: WorkerId, state: &State) -> Result<(), JobsError> {
         match self {
             Self::User => state.check_users_worker(worker),
@@ -82,17 +82,17 @@ impl Asker {
     }
 }
 
-/// What became of a round's write.
+/// The outcome of a cycle's write.
 #[derive(Clone, Debug)]
-pub(super) enum Written {
-    Yes,
-    /// Nothing has changed; later it may.
-    NoRoom(String),
-    /// Nobody knows what has changed.
+pub(super) enum CycleWrite {
+    Durable,
+    /// Nothing was written; a retry may succeed.
+    Refused(String),
+    /// It is unknown what was written.
     Failed(String),
 }
 
-/// The thread's own.
+/// The state and resources of the thread.
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub(super) engine: Engine,
@@ -102,74 +102,74 @@ pub(super) struct Ledger {
     pub(super) ticks: Ticks,
     pub(super) seed: u64,
     pub(super) recorder: Arc<HistoryRecorder>,
-    pub(super) returns: Arc<Returns>,
+    pub(super) returns: Arc<ReturnedJobs>,
     pub(super) commands: Receiver<Command>,
-    /// None after a write that failed.
+    /// `None` after a failed write.
     pub(super) state: Option<State>,
     pub(super) waiters: Waiters,
-    /// Jobs that were handed out and cannot be read, and why.
+    /// Granted jobs whose bodies cannot be read: id, token and reason.
     pub(super) unreadable: Vec<(JobId, u64, String)>,
-    /// The machine was read anew: jobs may be ready that nobody who waits was told of.
-    pub(super) is_anew: bool,
+    /// The state was reloaded: jobs may be ready of which no waiting fetch was notified.
+    pub(super) is_reloaded: bool,
     pub(super) pace: Pace,
-    /// Whether fetches still wait.
+    /// Whether fetches may wait.
     pub(super) may_wait: bool,
-    /// It was told to stop.
+    /// A stop was requested.
     pub(super) is_stopping: bool,
     pub(super) figures: Arc<LedgerFigures>,
 }
 
-/// What is told when the round is written.
+/// What is sent once the cycle is written.
 #[derive(Default)]
 struct Replies {
-    tells: Vec<Tell>,
+    responses: Vec<Respond>,
     grants: Vec<(FetchReply, Vec<Grant>)>,
-    looks: Vec<Look>,
+    queries: Vec<Query>,
 }
 
-/// How much a round heard.
+/// The commands that a cycle took from the queue.
 #[derive(Clone, Copy, Debug, Default)]
-struct Heard {
+struct Taken {
     commands: usize,
-    /// No command is left that waits.
+    /// The queue is empty.
     all: bool,
-    /// One of them was to stop.
+    /// The last one was `Stop`.
     stop: bool,
 }
 
-/// What a round did that nobody asked for; jobs are done so again when it is not written.
+/// Work of a cycle that no command requested; repeated if the write fails.
 #[derive(Debug, Default)]
-struct Begun {
-    /// Whether more is due than one round takes.
+struct DueWork {
+    /// Whether more is due than one cycle may do.
     more: bool,
     returned: Vec<(JobId, u64)>,
     unreadable: Vec<(JobId, u64, String)>,
 }
 
-/// What comes after a round.
+/// What follows a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
-    /// Sleep until something is due, or somebody wants something.
+enum NextStep {
+    /// Sleep this long, or until a command arrives.
     Sleep(Duration),
     End,
 }
 
-impl Written {
-    /// The error of whoever asked for a part of the round.
+impl CycleWrite {
+    /// Returns the error for the callers of the cycle, if the write failed.
     pub(super) fn error(&self) -> Option<JobsError> {
         match self {
-            Self::Yes => None,
-            Self::NoRoom(why) => Some(JobsError::Unavailable(why.clone())),
+            Self::Durable => None,
+            Self::Refused(why) => Some(JobsError::Unavailable(why.clone())),
             Self::Failed(why) => Some(JobsError::Failed(why.clone())),
         }
     }
 }
 
-impl From<Result<(), Error>> for Written {
+impl From<Result<(), Error>> for CycleWrite {
     fn from(written: Result<(), Error>) -> Self {
         match written {
-            Ok(()) => Self::Yes,
-            Err(error @ Error::Unavailable(_)) => Self::NoRoom(error.to_string()),
+            Ok(()) => Self::Durable,
+            Err(error @ Error::Unavailable(_)) => Self::Refused(error.to_string()),
             Err(error) => Self::Failed(error.to_string()),
         }
     }
@@ -178,8 +178,8 @@ impl From<Result<(), Error>> for Written {
 impl std::fmt::Debug for Command {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Work(_) => "Work",
-            Self::Look(_) => "Look",
+            Self::Change(_) => "Change",
+            Self::Query(_) => "Query",
             Self::Fetch { .. } => "Fetch",
             Self::Wake => "Wake",
             Self::EndWaits => "EndWaits",
@@ -189,13 +189,13 @@ impl std::fmt::Debug for Command {
 }
 
 impl Ledger {
-    /// The time on all clocks.
+    /// Returns the time on all clocks.
     pub(super) fn now(engine: &Engine, clock: &Clock, ticks: &Ticks) -> Now {
         let steady_ms = i64::try_from(ticks.elapsed().as_millis()).unwrap_or(i64::MAX);
         Now { wall: clock.now(), believed: engine.trusted_time().believed, steady_ms }
     }
 
-    /// Works until it is told to stop, or nobody is left who could.
+    /// Runs until a stop is requested or all senders are gone.
     pub(super) fn run(mut self) {
         let mut sleep = self.pace.sleep(None);
         loop {
@@ -205,85 +205,86 @@ impl Ledger {
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             self.is_stopping |= matches!(first, Command::Stop);
-            match catch_unwind(AssertUnwindSafe(|| self.round(first))) {
-                Ok(After::Sleep(until)) => sleep = until,
-                Ok(After::End) => return,
+            match catch_unwind(AssertUnwindSafe(|| self.cycle(first))) {
+                Ok(NextStep::Sleep(until)) => sleep = until,
+                Ok(NextStep::End) => return,
                 Err(_) if self.is_stopping => return,
-                Err(_) => sleep = self.begin_anew(),
+                Err(_) => sleep = self.recover(),
             }
         }
     }
 
-    /// Forgets all that a panic may have left half done, and everybody who waits. Answers how long to rest: what panics of
-    /// itself would do so without end.
-    fn begin_anew(&mut self) -> Duration {
-        tracing::error!("the ledger of jobs panicked; it reads its jobs anew");
+    /// Drops everything that a panic may have left inconsistent, waiting fetches included. Returns
+    /// how long to sleep: a panic that needs no command would otherwise repeat endlessly.
+    fn recover(&mut self) -> Duration {
+        tracing::error!("the jobs ledger panicked; reloading its jobs");
         self.figures.count_panic();
         self.state = None;
         self.waiters = Waiters::default();
         self.unreadable.clear();
-        self.pace.rest(Self::now(&self.engine, &self.clock, &self.ticks));
+        self.pace.back_off(Self::now(&self.engine, &self.clock, &self.ticks));
         self.pace.sleep(None)
     }
 
-    fn round(&mut self, first: Command) -> After {
+    fn cycle(&mut self, first: Command) -> NextStep {
         let now = Self::now(&self.engine, &self.clock, &self.ticks);
-        let Some(mut state) = self.recall(now) else { return self.refuse(first) };
-        let (mut round, mut replies) = (Round::new(now), Replies::default());
-        let begun = self.begin(&mut state, &mut round);
-        let heard = self.take_commands(first, &mut state, &mut round, &mut replies);
-        self.pace.heard(heard.commands, heard.all);
-        self.serve_waiters(&mut state, &mut round, &mut replies);
-        let mut due_in_ms = if begun.more { Some(0) } else { state.due_in_ms(&round) };
+        let Some(mut state) = self.take_state(now) else { return self.refuse(first) };
+        let (mut cycle, mut replies) = (Cycle::new(now), Replies::default());
+        let due = self.begin(&mut state, &mut cycle);
+        let taken = self.take_commands(first, &mut state, &mut cycle, &mut replies);
+        self.pace.took_commands(taken.commands, taken.all);
+        self.serve_waiters(&mut state, &mut cycle, &mut replies);
+        let mut due_in_ms = if due.more { Some(0) } else { state.due_in_ms(&cycle) };
         self.figures.show(&mut state);
         self.state = Some(state);
-        self.write(round, begun, replies);
+        self.write(cycle, due, replies);
         if !self.unreadable.is_empty() {
             due_in_ms = Some(0);
         }
-        if heard.stop { After::End } else { After::Sleep(self.pace.sleep(due_in_ms)) }
+        if taken.stop { NextStep::End } else { NextStep::Sleep(self.pace.sleep(due_in_ms)) }
     }
 
-    /// What is due of itself.
-    fn begin(&mut self, state: &mut State, round: &mut Round) -> Begun {
-        let more = match self.pace.begin(round.now) {
-            Due::All => state.tick(round),
-            Due::AllButLosses { stalled_ms } => state.tick_without_losses(stalled_ms, round),
-            Due::Nothing => return Begun::default(),
+    /// Does what is due without a command.
+    fn begin(&mut self, state: &mut State, cycle: &mut Cycle) -> DueWork {
+        let more = match self.pace.begin(cycle.now) {
+            Due::All => state.tick(cycle),
+            Due::AllButExpiry { stalled_ms } => state.tick_without_expiry(stalled_ms, cycle),
+            Due::Nothing => return DueWork::default(),
         };
         let (returned, unreadable) = (self.returns.take(), std::mem::take(&mut self.unreadable));
-        if std::mem::take(&mut self.is_anew) {
-            state.wake_ready(round);
+        if std::mem::take(&mut self.is_reloaded) {
+            state.wake_ready(cycle);
         }
         for (id, token) in &returned {
-            state.give_back(*id, *token, round);
+            state.return_job(*id, *token, cycle);
         }
         for (id, token, reason) in &unreadable {
-            state.condemn(*id, *token, reason, round);
+            state.fail_unreadable(*id, *token, reason, cycle);
         }
-        Begun { more, returned, unreadable }
+        DueWork { more, returned, unreadable }
     }
 
-    /// Takes the command that began the round and those that wait.
+    /// Applies the first command and the queued ones, within the limits of a cycle.
     fn take_commands(
         &mut self,
         first: Command,
         state: &mut State,
-        round: &mut Round,
+        cycle: &mut Cycle,
         replies: &mut Replies,
-    ) -> Heard {
+    ) -> Taken {
         let mut first = Some(first);
         for commands in 0..limits::LEDGER_ROUND_COMMANDS_MAX {
-            // Only a command that this round has room for is received: what is received is done.
+            // Receives a command only if it still fits into this cycle: received commands are
+            // applied.
             let next = first.take().or_else(|| self.commands.try_recv().ok());
-            let Some(command) = next else { return Heard { commands, all: true, stop: false } };
+            let Some(command) = next else { return Taken { commands, all: true, stop: false } };
             match command {
-                Command::Work(work) => replies.tells.push(work(state, round)),
-                Command::Look(look) => replies.looks.push(look),
-                Command::Fetch { asker, worker, limit, wait, reply } => {
-                    match asker.check(worker, state) {
-                        Ok(()) => self.fetch(worker, limit, wait, reply, state, round, replies),
-                        Err(refused) => replies.tells.push(refusal(reply, refused)),
+                Command::Change(change) => replies.responses.push(change(state, cycle)),
+                Command::Query(query) => replies.queries.push(query),
+                Command::Fetch { caller, worker, limit, wait, reply } => {
+                    match caller.check(worker, state) {
+                        Ok(()) => self.fetch(worker, limit, wait, reply, state, cycle, replies),
+                        Err(refused) => replies.responses.push(refusal(reply, refused)),
                     }
                 }
                 Command::Wake => self.waiters.prune(),
@@ -291,17 +292,17 @@ impl Ledger {
                 Command::Stop => {
                     self.is_stopping = true;
                     self.end_waits(replies);
-                    return Heard { commands, all: false, stop: true };
+                    return Taken { commands, all: false, stop: true };
                 }
             }
-            if round.batch.bytes() >= limits::LEDGER_ROUND_BYTES_MAX {
-                return Heard { commands: commands + 1, all: false, stop: false };
+            if cycle.batch.bytes() >= limits::LEDGER_ROUND_BYTES_MAX {
+                return Taken { commands: commands + 1, all: false, stop: false };
             }
         }
-        Heard { commands: limits::LEDGER_ROUND_COMMANDS_MAX, all: false, stop: false }
+        Taken { commands: limits::LEDGER_ROUND_COMMANDS_MAX, all: false, stop: false }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a command's parts, and the round it belongs to")]
+    #[expect(clippy::too_many_arguments, reason = "a command's parts, and the cycle it belongs to")]
     fn fetch(
         &mut self,
         worker: WorkerId,
@@ -309,19 +310,19 @@ impl Ledger {
         wait: bool,
         reply: FetchReply,
         state: &mut State,
-        round: &mut Round,
+        cycle: &mut Cycle,
         replies: &mut Replies,
     ) {
         if reply.is_closed() {
             return;
         }
-        state.expect_anew(worker, round);
-        match state.reserve(worker, limit, round) {
+        state.restart_silence(worker, cycle);
+        match state.reserve(worker, limit, cycle) {
             Ok(grants) if grants.is_empty() && wait && self.may_wait => {
                 self.wait(worker, limit, reply, state, replies);
             }
             Ok(grants) => replies.grants.push((reply, grants)),
-            Err(error) => replies.tells.push(refusal(reply, error)),
+            Err(error) => replies.responses.push(refusal(reply, error)),
         }
     }
 
@@ -334,34 +335,34 @@ impl Ledger {
         replies: &mut Replies,
     ) {
         let waiters_max = self.settings.waiters_max();
-        self.waiters.prune_in_time(waiters_max);
+        self.waiters.prune_if_due(waiters_max);
         match state.serves(worker) {
-            // A worker that is to leave is not held up.
+            // A stopping worker must not wait.
             None => replies.grants.push((reply, Vec::new())),
             Some(_) if self.waiters.len() >= waiters_max => {
-                replies.tells.push(refusal(reply, JobsError::TooManyWaiting));
+                replies.responses.push(refusal(reply, JobsError::TooManyWaiting));
             }
             Some(queues) => self.waiters.add(worker, queues, limit, reply),
         }
     }
 
-    /// Jobs that became ready in this round go to those who wait for them, in the order they came.
-    fn serve_waiters(&mut self, state: &mut State, round: &mut Round, replies: &mut Replies) {
-        // They learn at once that they are to wait no more.
-        for worker in std::mem::take(&mut round.restricted) {
-            let left = self.waiters.take_of(worker);
+    /// Grants jobs that became ready in this cycle to waiting fetches, first come, first served.
+    fn serve_waiters(&mut self, state: &mut State, cycle: &mut Cycle, replies: &mut Replies) {
+        // Fetches of restricted workers end at once.
+        for worker in std::mem::take(&mut cycle.restricted) {
+            let left = self.waiters.take_by_worker(worker);
             replies.grants.extend(left.map(|waiter| (waiter.reply, Vec::new())));
         }
-        let mut woken = std::mem::take(&mut round.woken);
+        let mut woken = std::mem::take(&mut cycle.woken);
         woken.sort_unstable();
         woken.dedup();
         for queue in woken {
             while state.has_ready(queue) {
                 let Some(waiter) = self.waiters.take_first(queue) else { break };
                 let Waiter { worker, limit, reply, .. } = waiter;
-                match state.reserve(worker, limit, round) {
+                match state.reserve(worker, limit, cycle) {
                     Ok(grants) => replies.grants.push((reply, grants)),
-                    Err(error) => replies.tells.push(refusal(reply, error)),
+                    Err(error) => replies.responses.push(refusal(reply, error)),
                 }
             }
         }
@@ -372,68 +373,66 @@ impl Ledger {
         replies.grants.extend(self.waiters.take_all().map(|waiter| (waiter.reply, Vec::new())));
     }
 
-    fn write(&mut self, round: Round, begun: Begun, replies: Replies) {
-        let Round { now, batch, seen, .. } = round;
-        let written = Written::from(self.engine.records().write(batch));
+    fn write(&mut self, cycle: Cycle, due: DueWork, replies: Replies) {
+        let Cycle { now, batch, counts, .. } = cycle;
+        let written = CycleWrite::from(self.engine.records().write(batch));
         match &written {
-            Written::Yes => self.recorder.note(seen),
-            Written::NoRoom(why) | Written::Failed(why) => {
-                tracing::error!(
-                    cause = why,
-                    "changes of jobs were not written; they are read anew"
-                );
+            CycleWrite::Durable => self.recorder.note(counts),
+            CycleWrite::Refused(why) | CycleWrite::Failed(why) => {
+                tracing::error!(cause = why, "changes of jobs were not written; reloading them");
                 self.state = None;
-                self.returns.put_back(begun.returned);
-                self.unreadable.extend(begun.unreadable);
-                self.pace.rest(Self::now(&self.engine, &self.clock, &self.ticks));
+                self.returns.put_back(due.returned);
+                self.unreadable.extend(due.unreadable);
+                self.pace.back_off(Self::now(&self.engine, &self.clock, &self.ticks));
             }
         }
-        for tell in replies.tells {
-            tell(&written);
+        for respond in replies.responses {
+            respond(&written);
         }
         match written {
-            Written::Yes => self.hand_out(replies.grants),
-            Written::NoRoom(_) | Written::Failed(_) => withhold(replies.grants, &written),
+            CycleWrite::Durable => self.send_grants(replies.grants),
+            CycleWrite::Refused(_) | CycleWrite::Failed(_) => fail_grants(replies.grants, &written),
         }
-        self.show(replies.looks, now);
+        self.run_queries(replies.queries, now);
     }
 
-    /// Shows what is on disk now.
-    fn show(&mut self, looks: Vec<Look>, now: Now) {
-        if looks.is_empty() {
+    /// Runs queries on the durable state.
+    fn run_queries(&mut self, queries: Vec<Query>, now: Now) {
+        if queries.is_empty() {
             return;
         }
-        // Without a machine they are dropped unheard: whoever looks sees that nobody answers.
-        let Some(state) = self.recall(now) else { return };
-        for look in looks {
-            look(&state, now.wall);
+        // Without a state the queries are dropped, which their callers see as a missing reply.
+        let Some(state) = self.take_state(now) else { return };
+        for query in queries {
+            query(&state, now.wall);
         }
         self.state = Some(state);
     }
 
-    /// Reads what the jobs are to do, and hands them to those who asked.
-    fn hand_out(&mut self, grants: Vec<(FetchReply, Vec<Grant>)>) {
+    /// Reads the bodies of granted jobs and sends them to the callers.
+    fn send_grants(&mut self, grants: Vec<(FetchReply, Vec<Grant>)>) {
         for (reply, granted) in grants {
             let granted = self.read_bodies(granted);
-            // Who has gone meanwhile leaves the jobs to the drop of what was sent.
+            // If the caller has disconnected, dropping the grant returns the jobs.
             drop(reply.send(granted));
         }
     }
 
-    /// The jobs with what they are to do. Those for which memory has no room go back, and whoever asked may ask again.
+    /// Returns the jobs with their bodies. Jobs that do not fit into memory go back to their
+    /// queues.
     fn read_bodies(&mut self, mut granted: Vec<Grant>) -> Result<Granted, JobsError> {
         let keys: Vec<[u8; 16]> = granted.iter().map(|grant| grant.id.key()).collect();
         let read = self.engine.records().get_many(stored::BODIES, &keys);
-        let borrowed = bodies::borrow(self.engine.memory(), &read);
-        let fitting = borrowed.as_ref().map_or(0, |(fitting, _)| *fitting);
+        let reserved = bodies::reserve_memory(self.engine.memory(), &read);
+        let fitting = reserved.as_ref().map_or(0, |(fitting, _)| *fitting);
         if fitting < granted.len() {
             let back = granted.split_off(fitting);
             self.returns.add(back.into_iter().map(|grant| (grant.id, grant.token)));
         }
-        let (_, share) = borrowed.map_err(Error::from)?;
+        let (_, share) = reserved.map_err(Error::from)?;
         let mut jobs = Vec::with_capacity(granted.len());
         for (grant, body) in granted.into_iter().zip(read) {
-            match bodies::holding(&grant, body) {
+            match bodies::held_job(&grant, body) {
                 Ok(job) => {
                     if let Some(state) = &mut self.state {
                         state.learn_class(job.id, job.token, &job.class);
@@ -446,53 +445,53 @@ impl Ledger {
         Ok(Granted::new(jobs, share, &self.returns))
     }
 
-    /// The machine, read from the disk if it must be.
-    fn recall(&mut self, now: Now) -> Option<State> {
+    /// Takes the state, or loads it from disk if there is none.
+    fn take_state(&mut self, now: Now) -> Option<State> {
         if let Some(state) = self.state.take() {
             return Some(state);
         }
         match State::load(&self.engine, self.settings, Arc::clone(&self.ids), self.seed, now) {
             Ok(loaded) => {
-                self.is_anew = true;
+                self.is_reloaded = true;
                 Some(loaded.state)
             }
             Err(error) => {
-                tracing::error!(%error, "jobs cannot be read");
+                tracing::error!(%error, "cannot load jobs");
                 None
             }
         }
     }
 
-    /// Without a machine nothing can be done but to say so.
-    fn refuse(&mut self, command: Command) -> After {
+    /// Handles a command while there is no state.
+    fn refuse(&mut self, command: Command) -> NextStep {
         let mut replies = Replies::default();
         match command {
-            Command::Stop => return After::End,
+            Command::Stop => return NextStep::End,
             Command::EndWaits => self.end_waits(&mut replies),
             Command::Wake => self.waiters.prune(),
             Command::Fetch { reply, .. } => {
-                let why = "jobs cannot be read".to_owned();
+                let why = "jobs cannot be loaded".to_owned();
                 drop(reply.send(Err(JobsError::Unavailable(why))));
             }
-            // Dropped unheard: whoever asked sees that nobody answers.
-            Command::Work(_) | Command::Look(_) => {}
+            // Dropped, which the caller sees as a missing reply.
+            Command::Change(_) | Command::Query(_) => {}
         }
-        self.hand_out(replies.grants);
-        After::Sleep(self.pace.sleep(None))
+        self.send_grants(replies.grants);
+        NextStep::Sleep(self.pace.sleep(None))
     }
 }
 
-/// Nobody gets jobs of a round that is not on disk.
-fn withhold(grants: Vec<(FetchReply, Vec<Grant>)>, written: &Written) {
+/// Reports the failed write to fetches instead of their grants.
+fn fail_grants(grants: Vec<(FetchReply, Vec<Grant>)>, written: &CycleWrite) {
     for (reply, _) in grants {
         if let Some(error) = written.error() {
-            // A caller who has gone needs no answer.
+            // The caller may have disconnected.
             drop(reply.send(Err(error)));
         }
     }
 }
 
-fn refusal(reply: FetchReply, error: JobsError) -> Tell {
+fn refusal(reply: FetchReply, error: JobsError) -> Respond {
     Box::new(move |written| {
         drop(reply.send(Err(written.error().unwrap_or(error))));
     })

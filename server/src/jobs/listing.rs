@@ -1,50 +1,50 @@
-//! The list of jobs that are not over: which of them are wanted, and a page of them.
+//! The list of unfinished jobs: its filter and its pages.
 
 use telltale_engine::MemoryShare;
 
 use super::model::{JobDetail, JobId, JobStatus, Whose};
 
-/// Which jobs are wanted: those that wait or run and fit all that is given.
+/// Selects unfinished jobs that match all given conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobFilter {
-    /// What is known without reading them.
+    /// The conditions that need no reads from disk.
     pub standing: JobStanding,
-    /// Of this class.
+    /// Jobs of this class.
     pub class: Option<String>,
-    /// With this text in their class or arguments, in any case.
+    /// Jobs whose class or arguments contain this string, ignoring case.
     pub search: Option<String>,
 }
 
-/// Where the wanted jobs stand.
+/// The conditions on the in-memory state of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobStanding {
-    /// In this queue.
+    /// Jobs in this queue.
     pub queue: Option<String>,
-    /// With this status: ready, scheduled, retrying or running.
+    /// Jobs with this status: ready, scheduled, retrying or running.
     pub status: Option<JobStatus>,
-    /// In whose queues.
+    /// Whose queues to include.
     pub whose: Whose,
 }
 
-/// A page of jobs, the last to be enqueued first. It may have fewer jobs than it has places although others follow: a request looks at
-/// so many jobs and no more.
+/// A page of jobs, the newest first. It may have fewer jobs than requested although more follow,
+/// because the number of jobs that a request inspects is limited.
 #[derive(Debug)]
 pub struct JobPage {
-    /// The page, without what failed of the jobs.
+    /// The jobs, without their failures.
     pub jobs: Vec<JobDetail>,
-    /// Of the account of memory, for the arguments of these jobs.
+    /// The memory charged for the arguments of these jobs.
     pub memory: MemoryShare,
-    /// Where the next page begins: below this job. Nothing where all were looked at.
+    /// The next page has the jobs with ids less than this one; `None` at the end of the list.
     pub next: Option<JobId>,
 }
 
 impl JobFilter {
-    /// Whether it is seen without reading a job whether it fits.
+    /// Returns whether the filter needs no reads from disk.
     pub(super) fn reads_nothing(&self) -> bool {
         self.class.is_none() && self.search.is_none()
     }
 
-    /// Returns what decides whether a job with a class and arguments fits, as far as these say.
+    /// Returns a predicate on the class and arguments of a job.
     pub(super) fn matcher(&self) -> impl Fn(&str, &str) -> bool {
         let search = self.search.as_deref().map(str::to_lowercase);
         move |class, arguments| {
@@ -59,7 +59,7 @@ impl JobFilter {
 }
 
 impl JobStatus {
-    /// The status of jobs that wait or run, by the name on the wire; `waiting` is another name of `ready`.
+    /// Parses the status of an unfinished job; `waiting` is an alias of `ready`.
     pub fn parse_standing(text: &str) -> Option<Self> {
         match text {
             "waiting" | "ready" => Some(Self::Ready),
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_is_of_classes_and_arguments_in_any_case() {
+    fn a_search_matches_classes_and_arguments_ignoring_case() {
         let filter = |class: Option<&str>, search: Option<&str>| JobFilter {
             class: class.map(str::to_owned),
             search: search.map(str::to_owned),
@@ -91,6 +91,6 @@ mod tests {
         }
         assert!(!fits(filter(None, Some("bob"))));
         assert!(fits(filter(Some("Mail::Welcome"), Some("ADA"))));
-        assert!(!fits(filter(Some("mail::welcome"), None)), "a class is itself");
+        assert!(!fits(filter(Some("mail::welcome"), None)), "a class matches exactly");
     }
 }

@@ -1,24 +1,25 @@
-//! Jobs: durable queues that any program may fill and work, and that the service's own background work runs through.
+//! Jobs: durable queues for any client, which also run the server's own background work.
 //!
-//! What it keeps true:
+//! Invariants:
 //!
-//! - A job that was acknowledged to whoever enqueued it is worked at least once, or dies in the open, or is deleted by
-//!   somebody; a crash of a worker or of the server changes nothing about it.
-//! - A job has at most one holder. Whoever holds it has a token that is larger than all tokens before it, and only the
-//!   holder's token finishes the job: one that comes back late is refused.
-//! - Queues are first in, first out. A job that comes back from a worker that was lost goes to the front, and the lost
-//!   attempt counts, so that a job that kills its workers dies as others do. One that was handed back goes to the front
-//!   and nothing counts.
-//! - Queues whose names begin with `telltale` are of the server's own work: users neither fill nor work them, and lists and sums leave them
-//!   out unless they are asked for.
-//! - A status and its timer are one small record, so they change together; whatever is due fires after a restart, in the
-//!   order of time.
-//! - Memory never says what the disk does not: see `ledger.rs`.
+//! - An acknowledged job is executed at least once, becomes dead, or is deleted by a user; a crash
+//!   of a worker or of the server does not change that.
+//! - A job has at most one holder. Each grant has a larger token than all before it, and only the
+//!   current holder's token finishes the job, so a late worker is refused.
+//! - Queues are first in, first out. A job of a lost worker returns to the front, and the lost
+//!   attempt counts, so that a job that crashes its workers eventually dies. A job that was handed
+//!   back returns to the front without counting.
+//! - Queues whose names begin with `telltale` belong to the server: clients can neither fill nor
+//!   work them, and lists and sums exclude them by default.
+//! - The status of a job and its timer are one small record, so they change together; due timers
+//!   fire after a restart, in order of time.
+//! - The in-memory state never contains anything that is not durable: see `ledger.rs`.
 //!
-//! What it refuses to know: HTTP, and what the jobs are about.
+//! This module knows nothing of HTTP, nor of what the jobs do.
 //!
-//! `state` is the machine, without threads and disk; `stored` are its bytes; `ledger` runs it, at the `pace` of its rounds; `desk` is the face to
-//! everybody else; `history` makes telemetry of what happened and answers questions about the past.
+//! `state` is the in-memory state machine, without threads and disk; `stored` is its format on
+//! disk; `ledger` runs it in cycles, timed by `pace`; `desk` is the interface for callers;
+//! `history` writes metrics of what happened and queries them.
 
 mod bodies;
 mod desk;

@@ -1,4 +1,4 @@
-//! Jobs, workers and dead jobs as everybody else knows them.
+//! The public model of jobs, workers and dead jobs.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ macro_rules! id {
         pub struct $Id(pub(super) u128);
 
         impl $Id {
-            /// Reads what is printed.
+            /// Parses the displayed form.
             pub fn parse(text: &str) -> Option<Self> {
                 let ulid = text.strip_prefix($prefix)?;
-                // Only the spelling that we print: one id, one text.
+                // Only the canonical form is accepted: each id has exactly one string.
                 ids::parse_ulid(ulid).map(Self).filter(|id| id.to_string() == text)
             }
 
-            /// The key of what is stored about it.
+            /// Returns the key of the records of this id.
             pub(super) fn key(self) -> [u8; 16] {
                 self.0.to_be_bytes()
             }
@@ -55,23 +55,24 @@ id! {
     WorkerId, "worker_"
 }
 id! {
-    /// The id of a dead job, which is not that of the job it was.
+    /// The id of a dead job, which differs from its id as a job.
     DeadId, "dead_"
 }
 
 impl JobId {
-    /// When the id was made, as it says itself.
+    /// Returns the creation time of the id, which is part of it.
     pub(super) fn made_at(self) -> TimestampMs {
         // The upper 48 bits of a ULID.
         TimestampMs(i64::try_from(self.0 >> 80).unwrap_or(0))
     }
 
-    /// The text that proves that its holder holds the job.
+    /// Returns the string that proves that its holder holds the job.
     pub fn reservation(self, token: u64) -> String {
         ids::with_ulid_text(self.0, |text| format!("{text}.{token:x}"))
     }
 
-    /// The token in what [`Self::reservation`] made for this job; none in any other text.
+    /// Returns the token in a string from [`Self::reservation`] for this job; `None` for any other
+    /// string.
     pub fn token_in(self, reservation: &str) -> Option<u64> {
         let (_, token) = reservation.split_once('.')?;
         let token = u64::from_str_radix(token, 16).ok()?;
@@ -79,44 +80,44 @@ impl JobId {
     }
 }
 
-/// A job to be enqueued.
+/// A job to enqueue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewJob {
-    /// What kind of job it is: what its workers choose their code by.
+    /// The kind of the job: workers select their code by it.
     pub class: ClassName,
-    /// Where it waits.
+    /// Its queue.
     pub queue: QueueName,
-    /// What it is to be done with: a JSON object, as text.
+    /// Its arguments: a JSON object.
     pub arguments: Box<str>,
-    /// When it may begin; at once when absent.
+    /// The earliest start; at once if absent.
     pub run_at: Option<TimestampMs>,
-    /// How often it is tried.
+    /// The maximum number of attempts.
     pub max_attempts: u16,
-    /// What of all unfinished jobs only this one may have.
+    /// A key that only one unfinished job may have.
     pub unique: Option<UniqueKey>,
-    /// Seconds that it is reserved for; as the settings say when absent.
+    /// The lease in seconds; the configured one if absent.
     pub timeout_seconds: Option<u32>,
 }
 
-/// Where a job stands.
+/// The status of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobStatus {
-    /// It waits in its queue.
+    /// Waiting in its queue.
     Ready,
-    /// Its time has not come.
+    /// Waiting for its start time.
     Scheduled,
-    /// A worker holds it.
+    /// Held by a worker.
     Running,
-    /// It failed and waits for its next attempt.
+    /// Failed, and waiting for its next attempt.
     Retrying,
-    /// It was done.
+    /// Finished.
     Completed,
-    /// It failed for the last time.
+    /// Failed for the last time.
     Dead,
 }
 
 impl JobStatus {
-    /// The name on the wire.
+    /// Returns the name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ready => "ready",
@@ -129,18 +130,18 @@ impl JobStatus {
     }
 }
 
-/// A job that was taken.
+/// An enqueued job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enqueued {
     /// Its id.
     pub id: JobId,
-    /// Where it waits.
+    /// Its queue.
     pub queue: QueueName,
     /// Ready or scheduled.
     pub status: JobStatus,
 }
 
-/// A job in the hands of a worker.
+/// A job held by a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// The job.
@@ -149,31 +150,31 @@ pub struct Holding {
     pub class: ClassName,
     /// Its queue.
     pub queue: QueueName,
-    /// Its arguments: a JSON object, as text.
+    /// Its arguments: a JSON object.
     pub arguments: Box<str>,
-    /// Which attempt this is, from 1.
+    /// The number of this attempt, from 1.
     pub attempt: u16,
-    /// What proves that the worker holds it.
+    /// The token of the reservation.
     pub token: u64,
-    /// When it is taken away.
+    /// The end of the lease.
     pub expires_at: TimestampMs,
-    /// Milliseconds from when it was handed out to then, whatever the time of day is set to meanwhile.
+    /// The length of the lease in milliseconds, independent of later wall clock changes.
     pub lease_ms: i64,
 }
 
-/// What a worker says of a failure.
+/// A worker's report of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureReport {
     /// The class of the error.
     pub error_class: ClassName,
-    /// What it says.
+    /// The error message.
     pub message: String,
-    /// Where it happened, the innermost call first.
+    /// The backtrace, innermost call first.
     pub backtrace: Vec<String>,
 }
 
 impl FailureReport {
-    /// Cuts what is too long: a worker must not be refused because its error is verbose.
+    /// Truncates what is too long: a worker must not be refused because its error is verbose.
     pub fn new(error_class: &str, message: &str, backtrace: Vec<String>) -> Self {
         let cut = |text: &str, max: usize| -> String { text.chars().take(max).collect() };
         Self {
@@ -188,35 +189,35 @@ impl FailureReport {
     }
 }
 
-/// What becomes of a job that failed.
+/// The result of a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// Retrying or dead.
     pub status: JobStatus,
-    /// When it is tried again.
+    /// The time of the next attempt.
     pub next_run_at: Option<TimestampMs>,
 }
 
-/// A failure of the past.
+/// A past failure of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastFailure {
-    /// Which attempt failed, from 1.
+    /// The number of the failed attempt, from 1.
     pub attempt: u16,
-    /// When.
+    /// When it failed.
     pub failed_at: TimestampMs,
-    /// How.
+    /// The worker's report.
     pub report: FailureReport,
 }
 
 impl PastFailure {
-    /// Bytes in memory, about.
+    /// Returns the approximate size in memory, in bytes.
     pub fn bytes(&self) -> usize {
         let lines = self.report.backtrace.iter().map(|line| size_of::<String>() + line.len());
         size_of::<Self>() + self.report.message.len() + lines.sum::<usize>()
     }
 }
 
-/// All that is known of a job.
+/// The details of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobDetail {
     /// The job.
@@ -225,52 +226,53 @@ pub struct JobDetail {
     pub class: ClassName,
     /// Its queue.
     pub queue: QueueName,
-    /// Its arguments: a JSON object, as text.
+    /// Its arguments: a JSON object.
     pub arguments: Box<str>,
-    /// Where it stands.
+    /// Its status.
     pub status: JobStatus,
-    /// Attempts begun so far that counted.
+    /// The number of attempts that count, the current one included.
     pub attempts: u16,
-    /// Attempts at most.
+    /// The maximum number of attempts.
     pub max_attempts: u16,
     /// When it was enqueued.
     pub enqueued_at: TimestampMs,
-    /// When it may run, while that has not come; when it began, ended or died.
+    /// The start or retry time of a waiting job; otherwise when it became ready, started, finished
+    /// or died.
     pub at: TimestampMs,
-    /// Who holds it, and until when.
+    /// The holder and the end of its lease.
     pub held: Option<(WorkerId, TimestampMs)>,
-    /// What it is as a dead job.
+    /// Its id as a dead job.
     pub dead_id: Option<DeadId>,
-    /// Its newest failures, the oldest first.
+    /// Its newest failures, in chronological order.
     pub failures: Vec<PastFailure>,
 }
 
-/// A worker that wants to be known.
+/// A worker to register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewWorker {
-    /// Where it runs.
+    /// Its host.
     pub hostname: Box<str>,
-    /// Its process.
+    /// Its process id.
     pub pid: Option<u32>,
-    /// What it works, the most urgent first.
+    /// The queues it works, in order of priority.
     pub queues: Vec<QueueName>,
-    /// Jobs that it does at once.
+    /// The number of jobs it executes concurrently.
     pub concurrency: u32,
 }
 
-/// What a worker may do. It never goes back.
+/// What a worker may do. Changes only in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkerStatus {
-    /// Anything.
+    /// Fetch and execute jobs.
     Active,
-    /// End what it has begun.
+    /// Finish the jobs it holds.
     Quiet,
-    /// End what it has begun, and leave.
+    /// Finish the jobs it holds, and leave.
     Stopping,
 }
 
 impl WorkerStatus {
-    /// The name on the wire.
+    /// Returns the name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -280,89 +282,89 @@ impl WorkerStatus {
     }
 }
 
-/// A worker that is known now.
+/// A registered worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Registered {
     /// Its id.
     pub id: WorkerId,
-    /// How often it should be heard of.
+    /// The interval at which it should send heartbeats.
     pub heartbeat_seconds: f64,
-    /// How long jobs are reserved that do not say.
+    /// The lease of jobs without their own.
     pub lease_seconds: f64,
 }
 
-/// How a worker is doing, as it says.
+/// The resource usage that a worker reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vitals {
-    /// Threads that work.
+    /// Busy threads.
     pub busy_threads: Option<u32>,
-    /// Memory.
+    /// Memory in megabytes.
     pub memory_mb: Option<f64>,
-    /// Share of a core.
+    /// CPU use in percent of a core.
     pub cpu_percent: Option<f64>,
 }
 
-/// What a worker hears back.
+/// The response to a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heard {
-    /// What it may do.
+    /// What the worker may do.
     pub status: WorkerStatus,
-    /// Jobs that it lost since it was last heard of.
+    /// Jobs that it lost since its last heartbeat.
     pub lost: Vec<JobId>,
 }
 
-/// A worker as a list shows it.
+/// A worker in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkerView {
     /// The worker.
     pub id: WorkerId,
-    /// What it said of itself.
+    /// What it registered with.
     pub about: NewWorker,
     /// What it may do.
     pub status: WorkerStatus,
-    /// How it is doing; as many threads are busy as it holds jobs while it does not say.
+    /// Its reported usage; if it reports no busy threads, the number of jobs it holds.
     pub vitals: Vitals,
-    /// When it became known.
+    /// When it registered.
     pub started_at: TimestampMs,
-    /// When it was last heard of.
+    /// Its last heartbeat.
     pub last_heartbeat: TimestampMs,
-    /// Attempts that it ended.
+    /// The number of attempts it ended.
     pub processed: u64,
-    /// Those among them that failed.
+    /// The number of those that failed.
     pub failed: u64,
-    /// What it holds: job, class, since when.
+    /// The jobs it holds: id, class, start time.
     pub current: Vec<(JobId, ClassName, TimestampMs)>,
 }
 
-/// A queue as it is now.
+/// The current state of a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueView {
     /// Its name.
     pub name: QueueName,
-    /// Jobs that could run now.
+    /// Jobs that are ready.
     pub ready: usize,
-    /// Jobs whose time has not come.
+    /// Jobs waiting for their start time.
     pub scheduled: usize,
-    /// Jobs that wait for their next attempt.
+    /// Jobs waiting for their next attempt.
     pub retrying: usize,
-    /// Jobs that workers hold.
+    /// Jobs held by workers.
     pub running: usize,
-    /// How long the oldest ready job has waited.
+    /// The waiting time of the oldest ready job, in milliseconds.
     pub latency_ms: i64,
-    /// Since when it hands out nothing.
+    /// When it was paused, if it is.
     pub paused_at: Option<TimestampMs>,
-    /// Active workers that work it.
+    /// Active workers of the queue.
     pub workers: usize,
-    /// Whether the oldest job has waited too long.
+    /// Whether the oldest ready job has waited too long.
     pub degraded: bool,
 }
 
-/// A dead job without its story.
+/// The summary of a dead job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadJob {
     /// Its id.
     pub id: DeadId,
-    /// The job that it was.
+    /// Its id as a job.
     pub job: JobId,
     /// Its class.
     pub class: ClassName,
@@ -370,90 +372,90 @@ pub struct DeadJob {
     pub queue: QueueName,
     /// The class of its last error.
     pub error_class: ClassName,
-    /// Attempts that failed.
+    /// The number of failed attempts.
     pub attempts: u16,
-    /// When the first one failed.
+    /// The time of the first failure.
     pub first_failed_at: TimestampMs,
-    /// When the last one did.
+    /// The time of the last failure.
     pub died_at: TimestampMs,
 }
 
-/// A dead job with what is read of it from disk.
+/// A dead job with the details read from disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadDetail {
-    /// What is in memory.
+    /// The summary.
     pub dead: DeadJob,
-    /// Its arguments: a JSON object, as text.
+    /// Its arguments: a JSON object.
     pub arguments: Box<str>,
     /// When the job was enqueued.
     pub enqueued_at: TimestampMs,
-    /// Its newest failures, the oldest first; only the last one in a list.
+    /// Its newest failures, in chronological order; only the last one in a list.
     pub failures: Vec<PastFailure>,
 }
 
-/// Whose queues, workers and dead jobs are meant.
+/// Whose queues, workers and dead jobs to include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Whose {
-    /// Those of users.
+    /// Those of clients.
     #[default]
     Users,
-    /// Those of the server's own work too.
+    /// Those of the server, too.
     All,
 }
 
-/// A page of a list, and how many there are in all.
+/// A page of queues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueuePage {
-    /// The page, by name.
+    /// The page, ordered by name.
     pub queues: Vec<QueueView>,
-    /// How many there are.
+    /// The total number of queues.
     pub total: usize,
 }
 
-/// A page of workers, and what all of them are together.
+/// A page of workers, and totals of all workers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerPage {
-    /// The page, the newest first.
+    /// The page, newest first.
     pub workers: Vec<WorkerView>,
-    /// How many there are.
+    /// The total number of workers.
     pub total: usize,
-    /// Jobs that they can do at once.
+    /// The number of jobs they can execute concurrently.
     pub threads: u64,
-    /// Threads among them that work.
+    /// The number of busy threads.
     pub busy_threads: u64,
 }
 
-/// Which dead jobs are meant: those that fit all that is given.
+/// Selects dead jobs that match all given conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeadFilter {
-    /// Of this class.
+    /// Jobs of this class.
     pub class: Option<String>,
-    /// With this class of error.
+    /// Jobs with this error class.
     pub error_class: Option<String>,
-    /// Of this queue.
+    /// Jobs of this queue.
     pub queue: Option<String>,
-    /// That died at this time or later.
+    /// Jobs that died at this time or later.
     pub since: Option<TimestampMs>,
-    /// That died before this time.
+    /// Jobs that died before this time.
     pub older_than: Option<TimestampMs>,
-    /// Of whose queues.
+    /// Whose queues to include.
     pub whose: Whose,
 }
 
 impl Whose {
-    /// Whether a queue of this name is meant.
+    /// Returns whether the queue is included.
     pub(super) fn fits(self, queue: &QueueName) -> bool {
         self == Self::All || !queue.is_own()
     }
 }
 
 impl DeadFilter {
-    /// Whether it means all.
+    /// Returns whether the filter selects everything.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether it means this one.
+    /// Returns whether the filter selects this job.
     pub fn fits(&self, dead: &DeadJob) -> bool {
         let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|w| w == is);
         self.whose.fits(&dead.queue)
@@ -465,23 +467,23 @@ impl DeadFilter {
     }
 }
 
-/// Which dead jobs a bulk change is about.
+/// The dead jobs of a bulk operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// These, by their ids as dead jobs or as the jobs they were, where they are of such queues.
+    /// These ids, of dead jobs or of the original jobs, if their queues are included.
     Ids(Vec<String>, Whose),
-    /// Those that fit.
+    /// Those that the filter selects.
     Filter(DeadFilter),
 }
 
-/// A page of dead jobs, the last to die first.
+/// A page of dead jobs, the latest death first.
 #[derive(Debug)]
 pub struct DeadPage {
     /// The page.
     pub jobs: Vec<DeadDetail>,
-    /// How many fit in all.
+    /// The number of matching jobs.
     pub total: usize,
-    /// Of the account of memory, for the arguments and failures of these jobs.
+    /// The memory charged for the arguments and failures of these jobs.
     pub memory: MemoryShare,
 }
 
@@ -490,7 +492,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_has_one_text() {
+    fn an_id_has_one_string() {
         let id = JobId(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
         let text = id.to_string();
         assert!(text.starts_with("job_") && text.len() == 30);
@@ -515,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_is_cut_and_never_refused() {
+    fn a_report_is_truncated_and_never_refused() {
         let lines = vec!["l".repeat(2_000); 60];
         let report = FailureReport::new("", &"m".repeat(20_000), lines);
         assert_eq!(report.message.len(), limits::JOB_ERROR_MESSAGE_CHARS_MAX);

@@ -1,4 +1,4 @@
-//! Names of queues and classes, and unique keys: checked once, shared afterwards.
+//! Names of queues and classes, and unique keys: validated once, shared afterwards.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -14,51 +14,51 @@ use crate::limits;
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueueName(Arc<str>);
 
-/// The name of a class of jobs, or of errors: short text without control characters.
+/// The name of a class of jobs or errors: a short string without control characters.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClassName(Arc<str>);
 
-/// What of all unfinished jobs only one may have: a hash of the text.
+/// The hash of a key that only one unfinished job may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UniqueKey(pub(super) u128);
 
 impl QueueName {
-    /// Checks a name that a user gives.
+    /// Validates a name from a client.
     pub fn new(text: &str) -> Result<Self, InvalidJob> {
         let name = Self::own(text)?;
         if name.is_own() { Err(InvalidJob::QueueReserved) } else { Ok(name) }
     }
 
-    /// Checks a name that the server gives, which may be one of its own.
+    /// Validates a name from the server, which may be reserved.
     pub fn own(text: &str) -> Result<Self, InvalidJob> {
         let fits = (1..=limits::QUEUE_NAME_CHARS_MAX).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:-".contains(&b));
         if fits { Ok(Self(text.into())) } else { Err(InvalidJob::Queue) }
     }
 
-    /// Refuses a name that is of the server's own queues.
+    /// Refuses a name that is reserved for the server.
     pub fn check_users(text: &str) -> Result<(), InvalidJob> {
         if is_own(text) { Err(InvalidJob::QueueReserved) } else { Ok(()) }
     }
 
-    /// A name that was checked before it was stored.
+    /// Returns a name that was validated before it was stored.
     pub(super) fn stored(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// Whether the queue is one of the server's own work.
+    /// Returns whether the queue belongs to the server.
     pub(super) fn is_own(&self) -> bool {
         is_own(&self.0)
     }
 }
 
-/// Whether a name is of a queue of the server's own work.
+/// Returns whether the name is that of a queue of the server.
 pub(super) fn is_own(name: &str) -> bool {
     name.starts_with(limits::OWN_QUEUES_PREFIX)
 }
 
 impl ClassName {
-    /// Checks the name of a class of jobs.
+    /// Validates the name of a job class.
     pub fn new(text: &str) -> Result<Self, InvalidJob> {
         let fits = !text.chars().all(char::is_whitespace)
             && text.chars().count() <= limits::JOB_CLASS_CHARS_MAX
@@ -66,21 +66,21 @@ impl ClassName {
         if fits { Ok(Self(text.into())) } else { Err(InvalidJob::Class) }
     }
 
-    /// The class of an error: whatever a worker says, cut to its length.
+    /// Returns the class of an error: any string from a worker, truncated.
     pub fn of_error(text: &str) -> Self {
         let cut: String =
             text.chars().filter(|c| !c.is_control()).take(limits::ERROR_CLASS_CHARS_MAX).collect();
         if cut.is_empty() { Self("Error".into()) } else { Self(cut.into()) }
     }
 
-    /// A name that was checked before it was stored, or one of our own.
+    /// Returns a name that was validated before it was stored, or one of our own.
     pub(super) fn stored(text: &str) -> Self {
         Self(text.into())
     }
 }
 
 impl UniqueKey {
-    /// The key that `text` stands for.
+    /// Returns the key for `text`.
     pub fn new(text: &str) -> Result<Self, InvalidJob> {
         let fits = !text.is_empty() && text.chars().count() <= limits::UNIQUE_KEY_CHARS_MAX;
         if fits { Ok(Self(xxh3_128(text.as_bytes()))) } else { Err(InvalidJob::UniqueKey) }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_checked() {
+    fn names_are_validated() {
         for good in ["default", "A-Z_0.9:x", &"q".repeat(128)] {
             assert_eq!(&*QueueName::new(good).unwrap(), good);
         }

@@ -1,41 +1,43 @@
-//! What an operator may change about jobs, with unit and default.
+//! The settings of jobs, with unit and default.
 
 use crate::limits::OWN_WAITERS_RESERVE;
 
-/// The settings of jobs. `JobsSettings::default()` is that of the configuration.
+/// The settings of jobs. The default is that of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobsSettings {
-    /// Milliseconds that a job is reserved when it does not say. 30 min: longer than most jobs run.
+    /// The lease of a job without its own, in milliseconds. 30 min: longer than most jobs run.
     pub lease_ms: i64,
-    /// Milliseconds without a heartbeat after which a worker is gone. 60 s: four heartbeats.
+    /// Milliseconds without a heartbeat after which a worker is considered dead. 60 s: four
+    /// heartbeats.
     pub worker_silence_ms: i64,
-    /// Seconds by which the fourth power of the attempt is multiplied before the next one.
+    /// The factor of the fourth power of the attempt in the delay before a retry, in seconds.
     pub retry_exponent_factor: u32,
-    /// Seconds before the next attempt at least.
+    /// The constant part of the delay before a retry, in seconds.
     pub retry_base_seconds: u32,
-    /// Seconds times the attempt, of which a random part is added before the next one.
+    /// The maximum of the random part of the delay before a retry, in seconds per attempt made.
     pub retry_jitter_seconds: u32,
-    /// Milliseconds that the oldest waiting job may wait in a healthy queue.
+    /// The waiting time of the oldest ready job, in milliseconds, beyond which a queue is degraded.
     pub degraded_latency_ms: i64,
-    /// Milliseconds that a finished job can be asked for.
+    /// How long finished jobs are kept, in milliseconds.
     pub finished_keep_ms: i64,
-    /// Finished jobs that can be asked for.
+    /// The maximum number of finished jobs that are kept.
     pub finished_max: usize,
-    /// Milliseconds that a dead job is kept.
+    /// How long dead jobs are kept, in milliseconds.
     pub dead_keep_ms: i64,
-    /// Dead jobs that are kept.
+    /// The maximum number of dead jobs that are kept.
     pub dead_max: usize,
-    /// Jobs that wait, whatever for, before new ones are refused.
+    /// The maximum number of waiting jobs (ready, scheduled or retrying); further ones are refused.
     pub waiting_max: usize,
-    /// The same of one queue.
+    /// The same for one queue.
     pub queue_waiting_max: usize,
-    /// Memory that jobs that wait may take before new ones are refused.
+    /// The maximum memory of waiting jobs in bytes; further ones are refused.
     pub waiting_bytes_max: usize,
-    /// Milliseconds that a queue is kept that nobody needs. A day: what is worked once a day stays in lists.
+    /// How long an unused queue is kept, in milliseconds. A day: queues used daily stay listed.
     pub queue_keep_ms: i64,
-    /// Fetches that wait for jobs at once; further ones are answered at once. 10000: as many as there can be workers.
+    /// The maximum number of fetches that wait for jobs; further ones are answered at once. 10000:
+    /// the maximum number of workers.
     pub waiting_fetches_max: usize,
-    /// The same of one key. 5000: half of all, so that no key takes the places of all others.
+    /// The same for one key. 5000: half of all, so that no key takes all permits.
     pub key_waiting_fetches_max: usize,
 }
 
@@ -63,23 +65,25 @@ impl Default for JobsSettings {
 }
 
 impl JobsSettings {
-    /// Seconds between two heartbeats of a worker: four fit into the silence that it is lost after.
+    /// Returns the heartbeat interval in seconds: a quarter of the silence after which a worker is
+    /// considered dead.
     pub fn heartbeat_seconds(&self) -> f64 {
         self.worker_silence_ms as f64 / 4_000.0
     }
 
-    /// Fetches that wait at once, those of the server's own workers included.
+    /// Returns the maximum number of waiting fetches, those of the server's own workers included.
     pub(super) fn waiters_max(&self) -> usize {
         self.waiting_fetches_max.saturating_add(OWN_WAITERS_RESERVE)
     }
 
-    /// Milliseconds that the attempt after the one numbered `attempt` waits at most.
+    /// Returns the longest delay after the failed attempt `attempt`, in milliseconds.
     pub(super) fn longest_retry_delay_ms(&self, attempt: u16) -> i64 {
         let jitter_ms = u64::from(self.retry_jitter_seconds) * u64::from(attempt) * 1_000;
         self.retry_delay_ms(attempt, jitter_ms)
     }
 
-    /// Milliseconds before the attempt after the one numbered `attempt`; `random` spreads the jitter.
+    /// Returns the delay after the failed attempt `attempt`, in milliseconds; `random` selects the
+    /// jitter.
     pub(super) fn retry_delay_ms(&self, attempt: u16, random: u64) -> i64 {
         let attempt = u64::from(attempt);
         let grown = u64::from(self.retry_exponent_factor).saturating_mul(attempt.pow(4));
@@ -91,7 +95,7 @@ impl JobsSettings {
     }
 }
 
-/// A hundred years: what is added to a time stays one.
+/// A hundred years, so that adding a delay to a time does not overflow.
 const DELAY_MS_MAX: i64 = 100 * 365 * 86_400_000;
 
 #[cfg(test)]

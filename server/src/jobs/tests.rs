@@ -1,4 +1,4 @@
-//! The ledger with its thread, on a real engine.
+//! Tests of the ledger with its thread, on a real engine.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::platform::ticks::Ticks;
 
 pub(super) const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 
-/// Jobs that nobody else knows, with a clock that is moved by hand.
-pub(super) struct House {
+/// Jobs on an engine of their own, with a manual clock.
+pub(super) struct Fixture {
     pub(super) dir: TempDir,
     pub(super) clock: Clock,
     pub(super) engine: Engine,
@@ -24,7 +24,7 @@ pub(super) struct House {
     pub(super) runtime: Runtime,
 }
 
-/// The jobs of an engine.
+/// Opens the jobs of an engine with default settings.
 pub(super) fn open(engine: &Engine, clock: &Clock, ticks: Ticks) -> Jobs {
     open_with(engine, clock, ticks, JobsSettings::default())
 }
@@ -39,14 +39,14 @@ pub(super) fn open_with(
     Jobs::open(engine.clone(), clock.clone(), ticks, ids, settings).unwrap()
 }
 
-impl House {
-    /// The wall clock is ours to set; the steady one is not.
+impl Fixture {
+    /// Opens jobs with a manual wall clock and the system's monotonic clock.
     pub(super) fn open() -> Self {
         Self::with(|_| Ticks::system())
     }
 
-    /// Both clocks are.
-    pub(super) fn timeless() -> Self {
+    /// Opens jobs whose wall clock and monotonic clock are both manual.
+    pub(super) fn with_manual_clocks() -> Self {
         Self::with(|clock| Ticks::following(clock.clone()))
     }
 
@@ -99,9 +99,9 @@ impl House {
         self.runtime.block_on(self.jobs.job(id)).unwrap().0.status
     }
 
-    /// Holds the ledger up, in the middle of a round that is full with what is drafted, until what this answers is
-    /// dropped. Then `last` is dropped there.
-    pub(super) fn hold_up(
+    /// Blocks the ledger in the middle of a cycle that the drafted jobs fill, until the returned
+    /// sender is dropped. The cycle then drops `last`.
+    pub(super) fn block_ledger(
         &self,
         drafted: Vec<Drafted>,
         last: impl Send + 'static,
@@ -120,19 +120,19 @@ impl House {
         go_on
     }
 
-    /// As much as makes a round full.
-    pub(super) fn full_round(&self) -> Vec<Drafted> {
+    /// Returns enough jobs to fill a cycle.
+    pub(super) fn full_cycle(&self) -> Vec<Drafted> {
         (0..3).map(|_| self.jobs.draft(large("other", 3 << 20))).collect()
     }
 
-    /// Damages what a job is to do.
-    pub(super) fn spoil(&self, id: JobId) {
+    /// Corrupts the stored body of a job.
+    pub(super) fn corrupt_body(&self, id: JobId) {
         let mut batch = RecordBatch::new();
         batch.put(stored::BODIES, &id.key(), b"\xffno body".to_vec());
         self.engine.records().write(batch).unwrap();
     }
 
-    /// Moves both clocks on.
+    /// Advances both clocks.
     pub(super) fn pass(&self, ms: i64) {
         self.clock.set(TimestampMs(self.clock.now().0 + ms));
     }
@@ -150,23 +150,23 @@ pub(super) fn job(class: &str) -> NewJob {
     }
 }
 
-/// A job with so many bytes of arguments.
+/// Returns a job with this many bytes of arguments.
 pub(super) fn large(queue: &str, bytes: usize) -> NewJob {
     let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(bytes)).into();
     NewJob { queue: QueueName::new(queue).unwrap(), arguments, ..job("Large") }
 }
 
-/// A job that no record can hold, so that the write of its round fails.
+/// Returns a job too large for a record, so that the write of its cycle fails.
 pub(super) fn too_large() -> NewJob {
     large("default", telltale_engine::limits::RECORD_VALUE_BYTES_MAX)
 }
 
 #[test]
-fn who_waits_gets_the_job_that_comes() {
-    let house = House::open();
-    let worker = house.register();
-    let (jobs, other) = (Arc::clone(&house.jobs), Arc::clone(&house.jobs));
-    let (id, fetched) = house.runtime.block_on(async move {
+fn a_waiting_fetch_gets_the_next_job() {
+    let fixture = Fixture::open();
+    let worker = fixture.register();
+    let (jobs, other) = (Arc::clone(&fixture.jobs), Arc::clone(&fixture.jobs));
+    let (id, fetched) = fixture.runtime.block_on(async move {
         let waiting =
             tokio::spawn(async move { jobs.fetch(worker, 1, Duration::from_secs(60)).await });
         let drafted = other.draft(job("A"));
@@ -178,98 +178,95 @@ fn who_waits_gets_the_job_that_comes() {
 }
 
 #[test]
-fn jobs_that_reach_nobody_are_back_at_the_front_and_nothing_counts() {
-    let house = House::open();
-    let (gone, stays) = (house.register(), house.register());
-    let ids: Vec<JobId> = (0..3).map(|_| house.enqueue("A")).collect();
-    let granted = house.runtime.block_on(house.jobs.fetch(gone, 2, Duration::ZERO)).unwrap();
+fn jobs_whose_fetch_was_dropped_return_to_the_front_without_counting() {
+    let fixture = Fixture::open();
+    let (gone, stays) = (fixture.register(), fixture.register());
+    let ids: Vec<JobId> = (0..3).map(|_| fixture.enqueue("A")).collect();
+    let granted = fixture.runtime.block_on(fixture.jobs.fetch(gone, 2, Duration::ZERO)).unwrap();
     assert_eq!(granted.jobs().len(), 2);
     drop(granted);
-    let fetched = house.fetch(stays);
-    assert!(fetched.iter().map(|held| held.id).eq(ids), "in their old order");
+    let fetched = fixture.fetch(stays);
+    assert!(fetched.iter().map(|held| held.id).eq(ids), "in their original order");
     assert!(fetched.iter().all(|held| held.attempt == 1));
 }
 
 #[test]
-fn who_stops_waiting_gets_nothing_and_nothing_is_lost() {
-    let house = House::open();
-    let (gone, stays) = (house.register(), house.register());
-    let jobs = Arc::clone(&house.jobs);
-    house.runtime.block_on(async move {
+fn a_cancelled_fetch_gets_no_job_and_loses_none() {
+    let fixture = Fixture::open();
+    let (gone, stays) = (fixture.register(), fixture.register());
+    let jobs = Arc::clone(&fixture.jobs);
+    fixture.runtime.block_on(async move {
         for _ in 0..50 {
             let mut waiting = Box::pin(jobs.fetch(gone, 1, Duration::from_secs(60)));
             let drafted = jobs.draft(job("A"));
-            // A job that came back before may be there at once: it goes the same way.
+            // A job that was returned before may be granted at once; it is dropped likewise.
             drop((&mut waiting).now_or_never());
             jobs.enqueue(drafted, None).await.unwrap();
         }
-        // Afterwards the round is over that may have begun before the last job came back.
+        // Waits for the end of a cycle that may have started before the last job returned.
         jobs.queues().await.unwrap();
     });
-    assert_eq!(house.fetch(stays).len(), 50);
+    assert_eq!(fixture.fetch(stays).len(), 50);
 }
 
 #[test]
-fn a_job_that_cannot_be_read_dies_and_says_why() {
-    let house = House::open();
-    let worker = house.register();
-    let (bad, good) = (house.enqueue("Bad"), house.enqueue("Good"));
-    house.spoil(bad);
-    let shown = house.runtime.block_on(house.jobs.job(bad));
-    assert!(
-        matches!(shown, Err(JobsError::Failed(_))),
-        "it is there and cannot be read: {shown:?}"
-    );
-    let fetched = house.fetch(worker);
-    assert!(fetched.iter().map(|held| held.id).eq([good]), "the other one is not held up");
-    let page = house.runtime.block_on(async {
-        // A second round: the first one found out.
-        house.jobs.queues().await.unwrap();
-        house.jobs.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap()
+fn a_job_that_cannot_be_read_dies_with_the_reason() {
+    let fixture = Fixture::open();
+    let worker = fixture.register();
+    let (bad, good) = (fixture.enqueue("Bad"), fixture.enqueue("Good"));
+    fixture.corrupt_body(bad);
+    let shown = fixture.runtime.block_on(fixture.jobs.job(bad));
+    assert!(matches!(shown, Err(JobsError::Failed(_))), "it exists and cannot be read: {shown:?}");
+    let fetched = fixture.fetch(worker);
+    assert!(fetched.iter().map(|held| held.id).eq([good]), "the other one is granted");
+    let page = fixture.runtime.block_on(async {
+        // Waits for a second cycle: the first one found the damage.
+        fixture.jobs.queues().await.unwrap();
+        fixture.jobs.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap()
     });
     assert_eq!((page.total, page.jobs.len()), (1, 1));
     let dead = &page.jobs[0];
     assert_eq!((dead.dead.job, &*dead.dead.error_class), (bad, "Unreadable"));
     assert_eq!((&*dead.arguments, dead.enqueued_at), ("{}", NOW));
-    let retried = house.runtime.block_on(house.jobs.retry(dead.dead.id.to_string()));
-    assert!(matches!(retried, Err(JobsError::Failed(_))), "there is nothing to try again");
+    let retried = fixture.runtime.block_on(fixture.jobs.retry(dead.dead.id.to_string()));
+    assert!(matches!(retried, Err(JobsError::Failed(_))), "there is no body to retry with");
 }
 
 #[test]
-fn a_wall_clock_that_jumps_takes_no_job_and_no_worker_away() {
-    let house = House::open();
-    let worker = house.register();
-    let id = house.enqueue("A");
-    let held = house.fetch(worker).remove(0);
+fn a_wall_clock_jump_expires_no_job_and_no_worker() {
+    let fixture = Fixture::open();
+    let worker = fixture.register();
+    let id = fixture.enqueue("A");
+    let held = fixture.fetch(worker).remove(0);
     for jump_ms in [86_400_000, -3 * 86_400_000] {
-        house.clock.set(TimestampMs(house.clock.now().0 + jump_ms));
-        assert_eq!(house.status(id), JobStatus::Running, "after {jump_ms}");
-        house.runtime.block_on(house.jobs.heartbeat(worker, Vitals::default())).unwrap();
+        fixture.clock.set(TimestampMs(fixture.clock.now().0 + jump_ms));
+        assert_eq!(fixture.status(id), JobStatus::Running, "after {jump_ms}");
+        fixture.runtime.block_on(fixture.jobs.heartbeat(worker, Vitals::default())).unwrap();
     }
-    house.runtime.block_on(house.jobs.ack(id, Some(held.token))).unwrap();
-    assert_eq!(house.status(id), JobStatus::Completed);
+    fixture.runtime.block_on(fixture.jobs.ack(id, Some(held.token))).unwrap();
+    assert_eq!(fixture.status(id), JobStatus::Completed);
 }
 
 #[test]
-fn a_purge_takes_as_many_steps_as_it_needs() {
-    let house = House::open();
+fn a_purge_takes_as_many_steps_as_needed() {
+    let fixture = Fixture::open();
     let many = 2 * limits::LEDGER_STEP_JOBS_MAX + 7;
-    let drafted = (0..many).map(|_| house.jobs.draft(job("A"))).collect();
+    let drafted = (0..many).map(|_| fixture.jobs.draft(job("A"))).collect();
     let answer = |taken: Vec<_>| (taken.iter().all(Result::is_ok), None);
-    assert!(house.runtime.block_on(house.jobs.enqueue_all(drafted, answer)).unwrap());
-    assert_eq!(house.runtime.block_on(house.jobs.purge("default".to_owned())).unwrap(), many);
-    let queue = house.runtime.block_on(house.jobs.queue("default".to_owned())).unwrap();
+    assert!(fixture.runtime.block_on(fixture.jobs.enqueue_all(drafted, answer)).unwrap());
+    assert_eq!(fixture.runtime.block_on(fixture.jobs.purge("default".to_owned())).unwrap(), many);
+    let queue = fixture.runtime.block_on(fixture.jobs.queue("default".to_owned())).unwrap();
     assert_eq!(queue.ready, 0);
 }
 
 #[test]
-fn a_ledger_that_is_closed_and_opened_again_knows_everything() {
-    let house = House::open();
-    let id = house.enqueue("A");
-    house.jobs.close();
-    let refused = house.runtime.block_on(house.jobs.queues());
+fn a_ledger_that_is_closed_and_reopened_knows_all_jobs() {
+    let fixture = Fixture::open();
+    let id = fixture.enqueue("A");
+    fixture.jobs.close();
+    let refused = fixture.runtime.block_on(fixture.jobs.queues());
     assert!(matches!(refused, Err(JobsError::Unavailable(_))));
-    let House { dir, clock, engine, jobs, runtime } = house;
+    let Fixture { dir, clock, engine, jobs, runtime } = fixture;
     drop(jobs);
     drop(engine);
     let engine = Engine::open(dir.path(), Options::default()).unwrap();
@@ -278,20 +275,20 @@ fn a_ledger_that_is_closed_and_opened_again_knows_everything() {
 }
 
 #[test]
-fn what_happened_is_in_the_history() {
-    let house = House::open();
-    let worker = house.register();
-    let ids: Vec<JobId> = ["A", "A", "B"].map(|class| house.enqueue(class)).to_vec();
-    let held = house.fetch(worker);
-    house.clock.set(TimestampMs(NOW.0 + 4_000));
+fn ended_attempts_are_in_the_history() {
+    let fixture = Fixture::open();
+    let worker = fixture.register();
+    let ids: Vec<JobId> = ["A", "A", "B"].map(|class| fixture.enqueue(class)).to_vec();
+    let held = fixture.fetch(worker);
+    fixture.clock.set(TimestampMs(NOW.0 + 4_000));
     for one in &held[..2] {
-        house.runtime.block_on(house.jobs.ack(one.id, Some(one.token))).unwrap();
+        fixture.runtime.block_on(fixture.jobs.ack(one.id, Some(one.token))).unwrap();
     }
     let report = FailureReport::new("Boom", "", Vec::new());
-    house.runtime.block_on(house.jobs.fail(ids[2], Some(held[2].token), report)).unwrap();
-    house.jobs.sample(house.clock.now()).unwrap();
-    house.jobs.write_history(house.clock.now()).unwrap();
-    let history = house.jobs.history();
+    fixture.runtime.block_on(fixture.jobs.fail(ids[2], Some(held[2].token), report)).unwrap();
+    fixture.jobs.sample(fixture.clock.now()).unwrap();
+    fixture.jobs.write_history(fixture.clock.now()).unwrap();
+    let history = fixture.jobs.history();
     let today = history.today("default").unwrap();
     assert_eq!((today.processed, today.failed), (3, 1));
     assert_eq!(today.avg_duration_ms, 4_000.0);
@@ -306,16 +303,16 @@ fn what_happened_is_in_the_history() {
     );
     let past = history.workers(Period::Hour, Whose::Users).unwrap();
     assert_eq!((past.totals.max_workers, past.totals.processed, past.totals.failed), (1.0, 3, 1));
-    assert!(house.jobs.write_history(house.clock.now()).is_ok(), "nothing is written twice");
-    assert_eq!(house.jobs.history().today("default").unwrap().processed, 3);
+    assert!(fixture.jobs.write_history(fixture.clock.now()).is_ok(), "nothing is written twice");
+    assert_eq!(fixture.jobs.history().today("default").unwrap().processed, 3);
 }
 
 #[test]
-fn those_who_stopped_waiting_take_no_places() {
-    let house = House::open();
-    let worker = house.register();
-    let jobs = &house.jobs;
-    house.runtime.block_on(async {
+fn cancelled_fetches_do_not_count_as_waiting() {
+    let fixture = Fixture::open();
+    let worker = fixture.register();
+    let jobs = &fixture.jobs;
+    fixture.runtime.block_on(async {
         for _ in 0..=jobs.settings().waiters_max() / 1_000 {
             let mut waiting = Vec::new();
             for _ in 0..1_000 {
@@ -323,7 +320,7 @@ fn those_who_stopped_waiting_take_no_places() {
                 assert!((&mut one).now_or_never().is_none(), "there is no job");
                 waiting.push(one);
             }
-            // All of them wait when this is answered.
+            // All of them are waiting when this returns.
             jobs.queues().await.unwrap();
         }
         let more = jobs.fetch(worker, 1, Duration::from_millis(1)).await;
@@ -332,17 +329,18 @@ fn those_who_stopped_waiting_take_no_places() {
 }
 
 #[test]
-fn a_write_that_fails_hides_nothing_and_forgets_nothing_that_is_to_come_back() {
-    let house = House::timeless();
-    let (gone, stays) = (house.register(), house.register());
-    let id = house.enqueue("A");
+fn after_a_failed_write_queries_are_answered_and_returned_jobs_are_kept() {
+    let fixture = Fixture::with_manual_clocks();
+    let (gone, stays) = (fixture.register(), fixture.register());
+    let id = fixture.enqueue("A");
     let soon = NewJob { run_at: Some(TimestampMs(NOW.0 + 500)), ..job("Soon") };
-    let jobs = &house.jobs;
-    let later = house.runtime.block_on(async {
+    let jobs = &fixture.jobs;
+    let later = fixture.runtime.block_on(async {
         let later = jobs.enqueue(jobs.draft(soon), None).await.unwrap().id;
         let granted = jobs.fetch(gone, 1, Duration::ZERO).await.unwrap();
-        // A round that is full at once, and not over before the next one is known: that one takes the job back.
-        let go_on = house.hold_up(house.full_round(), granted);
+        // A cycle that is full at once and blocked until the next commands are queued; the
+        // following cycle returns the job.
+        let go_on = fixture.block_ledger(fixture.full_cycle(), granted);
         let mut failing = Box::pin(jobs.enqueue(jobs.draft(too_large()), None));
         let mut looking = Box::pin(jobs.queue("default".to_owned()));
         assert!((&mut failing).now_or_never().is_none());
@@ -350,30 +348,30 @@ fn a_write_that_fails_hides_nothing_and_forgets_nothing_that_is_to_come_back() {
         drop(go_on);
         assert!(matches!(failing.await, Err(JobsError::Failed(_))));
         let seen = looking.await.unwrap();
-        assert_eq!((seen.running, seen.ready, seen.scheduled), (1, 0, 1), "as the disk says");
+        assert_eq!((seen.running, seen.ready, seen.scheduled), (1, 0, 1), "as on disk");
         later
     });
-    house.clock.set(TimestampMs(NOW.0 + 999));
-    assert!(house.fetch(stays).is_empty());
-    assert_eq!(house.status(later), JobStatus::Scheduled, "the ledger rests");
-    house.clock.set(TimestampMs(NOW.0 + 1_000));
-    let fetched = house.fetch(stays);
+    fixture.clock.set(TimestampMs(NOW.0 + 999));
+    assert!(fixture.fetch(stays).is_empty());
+    assert_eq!(fixture.status(later), JobStatus::Scheduled, "the ledger backs off");
+    fixture.clock.set(TimestampMs(NOW.0 + 1_000));
+    let fetched = fixture.fetch(stays);
     assert!(fetched.iter().map(|held| held.id).eq([id, later]));
-    assert_eq!(fetched[0].attempt, 1, "nothing counts");
+    assert_eq!(fetched[0].attempt, 1, "the attempt does not count");
 }
 
 #[test]
-fn why_a_job_cannot_be_read_is_remembered_however_often_a_write_fails() {
-    let house = House::timeless();
-    let worker = house.register();
-    let bad = house.enqueue("Bad");
-    house.spoil(bad);
-    let jobs = &house.jobs;
-    house.runtime.block_on(async {
-        // One round hands it out, the next one is to bury it and fails.
-        let go_on = house.hold_up(house.full_round(), ());
+fn an_unreadable_job_dies_with_its_reason_even_if_writes_fail_meanwhile() {
+    let fixture = Fixture::with_manual_clocks();
+    let worker = fixture.register();
+    let bad = fixture.enqueue("Bad");
+    fixture.corrupt_body(bad);
+    let jobs = &fixture.jobs;
+    fixture.runtime.block_on(async {
+        // One cycle grants the job; the write of the next one, which would mark it dead, fails.
+        let go_on = fixture.block_ledger(fixture.full_cycle(), ());
         let mut fetching = Box::pin(jobs.fetch(worker, 1, Duration::ZERO));
-        let mut filling = Box::pin(jobs.enqueue_all(house.full_round(), |_| ((), None)));
+        let mut filling = Box::pin(jobs.enqueue_all(fixture.full_cycle(), |_| ((), None)));
         let mut failing = Box::pin(jobs.enqueue(jobs.draft(too_large()), None));
         assert!((&mut fetching).now_or_never().is_none());
         assert!((&mut filling).now_or_never().is_none());
@@ -383,9 +381,9 @@ fn why_a_job_cannot_be_read_is_remembered_however_often_a_write_fails() {
         filling.await.unwrap();
         assert!(matches!(failing.await, Err(JobsError::Failed(_))));
         let again = jobs.enqueue(jobs.draft(too_large()), None).await;
-        assert!(matches!(again, Err(JobsError::Failed(_))), "while the ledger rests");
+        assert!(matches!(again, Err(JobsError::Failed(_))), "while the ledger backs off");
         assert_eq!(jobs.queue("default".to_owned()).await.unwrap().running, 1);
-        house.pass(1_000);
+        fixture.pass(1_000);
         jobs.queues().await.unwrap();
         let page = jobs.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap();
         assert_eq!(&*page.jobs[0].dead.error_class, "Unreadable");
@@ -393,13 +391,13 @@ fn why_a_job_cannot_be_read_is_remembered_however_often_a_write_fails() {
 }
 
 #[test]
-fn who_waits_gets_the_job_that_a_write_that_failed_left_behind() {
-    let house = House::timeless();
-    let (first, second) = (house.register(), house.register());
-    let id = house.enqueue("A");
-    let jobs = &house.jobs;
-    house.runtime.block_on(async {
-        let go_on = house.hold_up(house.full_round(), ());
+fn a_waiting_fetch_gets_a_job_whose_grant_was_not_written() {
+    let fixture = Fixture::with_manual_clocks();
+    let (first, second) = (fixture.register(), fixture.register());
+    let id = fixture.enqueue("A");
+    let jobs = &fixture.jobs;
+    fixture.runtime.block_on(async {
+        let go_on = fixture.block_ledger(fixture.full_cycle(), ());
         let mut taking = Box::pin(jobs.fetch(first, 1, Duration::ZERO));
         let mut waiting = Box::pin(jobs.fetch(second, 1, Duration::from_secs(60)));
         let unwritten = jobs.draft(large("other", telltale_engine::limits::RECORD_VALUE_BYTES_MAX));
@@ -409,7 +407,7 @@ fn who_waits_gets_the_job_that_a_write_that_failed_left_behind() {
         assert!((&mut failing).now_or_never().is_none());
         drop(go_on);
         assert!(matches!(taking.await, Err(JobsError::Failed(_))));
-        house.pass(1_000);
+        fixture.pass(1_000);
         jobs.queues().await.unwrap();
         let granted = waiting.now_or_never().unwrap().unwrap();
         assert!(granted.jobs().iter().map(|held| held.id).eq([id]));
@@ -417,18 +415,18 @@ fn who_waits_gets_the_job_that_a_write_that_failed_left_behind() {
 }
 
 #[test]
-fn what_was_said_while_the_ledger_was_held_up_is_heard_before_anybody_loses_anything() {
-    let house = House::timeless();
-    let (speaks, silent) = (house.register(), house.register());
-    let jobs = &house.jobs;
-    house.runtime.block_on(async {
+fn commands_sent_during_a_stall_are_applied_before_anything_expires() {
+    let fixture = Fixture::with_manual_clocks();
+    let (speaks, silent) = (fixture.register(), fixture.register());
+    let jobs = &fixture.jobs;
+    fixture.runtime.block_on(async {
         let short = jobs.draft(NewJob { timeout_seconds: Some(30), ..job("A") });
         let id = jobs.enqueue(short, None).await.unwrap().id;
         let held = jobs.fetch(speaks, 1, Duration::ZERO).await.unwrap().keep().remove(0);
-        let go_on = house.hold_up(house.full_round(), ());
-        house.pass(61_000);
-        // Another round is full before these are heard.
-        let mut filling = Box::pin(jobs.enqueue_all(house.full_round(), |_| ((), None)));
+        let go_on = fixture.block_ledger(fixture.full_cycle(), ());
+        fixture.pass(61_000);
+        // Another full cycle precedes these commands.
+        let mut filling = Box::pin(jobs.enqueue_all(fixture.full_cycle(), |_| ((), None)));
         let mut beating = Box::pin(jobs.heartbeat(speaks, Vitals::default()));
         let mut acking = Box::pin(jobs.ack(id, Some(held.token)));
         assert!((&mut filling).now_or_never().is_none());
@@ -437,13 +435,13 @@ fn what_was_said_while_the_ledger_was_held_up_is_heard_before_anybody_loses_anyt
         drop(go_on);
         assert_eq!(beating.await.unwrap().lost, []);
         acking.await.unwrap();
-        // Who had no answer for a minute has another one.
+        // A worker that got no response for a minute has another minute.
         for _ in 0..60 {
-            house.pass(1_000);
+            fixture.pass(1_000);
             jobs.heartbeat(speaks, Vitals::default()).await.unwrap();
             assert!(jobs.worker(silent).await.is_ok());
         }
-        house.pass(1_000);
+        fixture.pass(1_000);
         jobs.queues().await.unwrap();
         assert!(matches!(jobs.worker(silent).await, Err(JobsError::WorkerNotFound(_))));
         assert!(jobs.worker(speaks).await.is_ok());
@@ -451,8 +449,8 @@ fn what_was_said_while_the_ledger_was_held_up_is_heard_before_anybody_loses_anyt
 }
 
 #[test]
-fn a_receipt_is_on_disk_with_the_jobs_or_not_at_all() {
-    let house = House::open();
+fn a_receipt_and_its_jobs_are_written_together_or_not_at_all() {
+    let fixture = Fixture::open();
     let receipt = |id| Receipt {
         id,
         fingerprint: 1,
@@ -460,31 +458,31 @@ fn a_receipt_is_on_disk_with_the_jobs_or_not_at_all() {
         expires_at: TimestampMs(NOW.0 + 1_000),
     };
     let enqueue = |all: Vec<NewJob>, id| {
-        let drafted = all.into_iter().map(|job| house.jobs.draft(job)).collect();
+        let drafted = all.into_iter().map(|job| fixture.jobs.draft(job)).collect();
         let answer = move |taken: Vec<_>| (taken.len(), Some(receipt(id)));
-        house.runtime.block_on(house.jobs.enqueue_all(drafted, answer))
+        fixture.runtime.block_on(fixture.jobs.enqueue_all(drafted, answer))
     };
     assert_eq!(enqueue(vec![job("A"), job("B")], 7).unwrap(), 2);
-    assert!(house.engine.receipt(7).unwrap().is_some());
+    assert!(fixture.engine.receipt(7).unwrap().is_some());
     assert!(matches!(enqueue(vec![job("A"), too_large()], 8), Err(JobsError::Failed(_))));
-    assert!(house.engine.receipt(8).unwrap().is_none());
-    let queue = house.runtime.block_on(house.jobs.queue("default".to_owned())).unwrap();
+    assert!(fixture.engine.receipt(8).unwrap().is_none());
+    let queue = fixture.runtime.block_on(fixture.jobs.queue("default".to_owned())).unwrap();
     assert_eq!(queue.ready, 2);
 }
 
 #[test]
-fn a_dead_job_that_somebody_else_brings_back_meanwhile_is_not_found() {
-    let house = House::open();
-    let worker = house.register();
-    let jobs = &house.jobs;
-    house.runtime.block_on(async {
+fn a_dead_job_that_another_request_retries_meanwhile_is_not_found() {
+    let fixture = Fixture::open();
+    let worker = fixture.register();
+    let jobs = &fixture.jobs;
+    fixture.runtime.block_on(async {
         let once = jobs.draft(NewJob { max_attempts: 1, ..job("A") });
         let id = jobs.enqueue(once, None).await.unwrap().id;
         let held = jobs.fetch(worker, 1, Duration::ZERO).await.unwrap().keep().remove(0);
         let report = FailureReport::new("Boom", "", Vec::new());
         jobs.fail(id, Some(held.token), report).await.unwrap();
         let dead = jobs.job(id).await.unwrap().0.dead_id.unwrap().to_string();
-        let go_on = house.hold_up(Vec::new(), ());
+        let go_on = fixture.block_ledger(Vec::new(), ());
         let mut second = Box::pin(jobs.retry(dead.clone()));
         let mut shown = Box::pin(jobs.dead_job(dead.clone()));
         assert!((&mut second).now_or_never().is_none());
@@ -492,7 +490,7 @@ fn a_dead_job_that_somebody_else_brings_back_meanwhile_is_not_found() {
         assert!((&mut shown).now_or_never().is_none());
         assert!((&mut listed).now_or_never().is_none());
         drop(go_on);
-        // All have found it when it is brought back.
+        // All of them have found the job before it is retried.
         jobs.retry(dead).await.unwrap();
         assert!(matches!(second.await, Err(JobsError::DeadJobNotFound(_))));
         assert!(matches!(shown.await, Err(JobsError::DeadJobNotFound(_))));
@@ -500,15 +498,15 @@ fn a_dead_job_that_somebody_else_brings_back_meanwhile_is_not_found() {
     });
 }
 
-impl House {
-    /// Enqueues, and answers why not.
+impl Fixture {
+    /// Enqueues a job, or returns the error.
     pub(super) fn try_enqueue(&self, job: NewJob) -> Result<JobId, JobsError> {
         let drafted = self.jobs.draft(job);
         self.runtime.block_on(self.jobs.enqueue(drafted, None)).map(|enqueued| enqueued.id)
     }
 
     pub(super) fn fail(&self, held: &Holding) -> Failed {
-        let report = FailureReport::new("Odd", "as told", Vec::new());
+        let report = FailureReport::new("Odd", "as planned", Vec::new());
         self.runtime.block_on(self.jobs.fail(held.id, Some(held.token), report)).unwrap()
     }
 }

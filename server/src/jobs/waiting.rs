@@ -1,4 +1,4 @@
-//! Workers that wait for jobs, and jobs on their way to them.
+//! Fetches that wait for jobs, and jobs on their way to them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,30 +12,30 @@ use super::error::JobsError;
 use super::ledger::Command;
 use super::model::{Holding, JobId, WorkerId};
 
-/// So few may always wait unlooked at.
+/// Up to this number, waiting fetches are not checked for disconnected callers.
 const PRUNE_AT_MIN: usize = 64;
 
-/// Where the answer to a fetch goes.
+/// The channel for the result of a fetch.
 pub(super) type FetchReply = oneshot::Sender<Result<Granted, JobsError>>;
 
-/// Jobs that were handed out. Dropped before [`Self::keep`], because whoever asked has gone, they go back to the front of
-/// their queues as if nothing had been.
+/// Granted jobs. If dropped before [`Self::keep`], because the caller has disconnected, they return
+/// to the front of their queues without counting.
 #[derive(Debug)]
 pub struct Granted {
     jobs: Vec<Holding>,
-    returns: Arc<Returns>,
-    /// Of the account of memory, for what the jobs are to do.
+    returns: Arc<ReturnedJobs>,
+    /// The memory charged for the bodies of the jobs.
     share: MemoryShare,
 }
 
-/// Jobs that were handed out to nobody.
+/// Granted jobs that did not reach a caller: ids and tokens.
 #[derive(Debug)]
-pub(super) struct Returns {
+pub(super) struct ReturnedJobs {
     jobs: Mutex<Vec<(JobId, u64)>>,
     ledger: SyncSender<Command>,
 }
 
-/// A worker that waits.
+/// A waiting fetch.
 #[derive(Debug)]
 pub(super) struct Waiter {
     pub(super) worker: WorkerId,
@@ -44,32 +44,32 @@ pub(super) struct Waiter {
     queues: Arc<[u32]>,
 }
 
-/// All that wait, in the order they came, and which of them a job of a queue may go to.
+/// All waiting fetches in order of arrival, and an index by queue.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     next: u64,
     all: BTreeMap<u64, Waiter>,
     by_queue: HashMap<u32, BTreeSet<u64>>,
-    /// So many may wait before those who have gone are looked for.
+    /// The number of waiting fetches at which disconnected ones are pruned.
     prune_at: usize,
 }
 
 impl Granted {
-    pub(super) fn new(jobs: Vec<Holding>, share: MemoryShare, returns: &Arc<Returns>) -> Self {
+    pub(super) fn new(jobs: Vec<Holding>, share: MemoryShare, returns: &Arc<ReturnedJobs>) -> Self {
         Self { jobs, returns: Arc::clone(returns), share }
     }
 
-    /// The jobs, which now belong to whoever asked.
+    /// Returns the jobs, which the caller now holds.
     pub fn keep(mut self) -> Vec<Holding> {
         std::mem::take(&mut self.jobs)
     }
 
-    /// The memory that counts for what the jobs are to do, for the answer that is made of it.
+    /// Takes the memory charged for the bodies, for the response built from them.
     pub fn take_memory(&mut self) -> MemoryShare {
         self.share.take_all()
     }
 
-    /// The jobs, to be looked at.
+    /// Returns the jobs for inspection.
     pub fn jobs(&self) -> &[Holding] {
         &self.jobs
     }
@@ -83,26 +83,28 @@ impl Drop for Granted {
     }
 }
 
-impl Returns {
+impl ReturnedJobs {
     pub(super) fn new(ledger: SyncSender<Command>) -> Self {
         Self { jobs: Mutex::default(), ledger }
     }
 
-    /// Puts jobs where the next round finds them.
+    /// Adds jobs for the next cycle to return.
     pub(super) fn add(&self, jobs: impl Iterator<Item = (JobId, u64)>) {
         self.jobs.lock().extend(jobs);
-        // A full channel means that a round is coming anyway, a closed one that the disk gives them back.
+        // If the channel is full, a cycle follows anyway; if it is closed, the leases end after a
+        // restart.
         drop(self.ledger.try_send(Command::Wake));
     }
 
-    /// The last one first: put to the front one by one, they stand in their old order.
+    /// Takes the jobs, the last one first: pushed to the front one by one, they are in their old
+    /// order.
     pub(super) fn take(&self) -> Vec<(JobId, u64)> {
         let mut jobs = std::mem::take(&mut *self.jobs.lock());
         jobs.reverse();
         jobs
     }
 
-    /// What was taken is to be taken again, before what came meanwhile.
+    /// Puts back what was taken, ahead of jobs added meanwhile.
     pub(super) fn put_back(&self, mut taken: Vec<(JobId, u64)>) {
         taken.reverse();
         let mut jobs = self.jobs.lock();
@@ -131,7 +133,7 @@ impl Waiters {
         self.all.insert(number, Waiter { worker, limit, reply, queues });
     }
 
-    /// Takes the first that waits for jobs of this queue; those who have gone are passed over and forgotten.
+    /// Takes the first fetch that waits for this queue. Removes disconnected ones on the way.
     pub(super) fn take_first(&mut self, queue: u32) -> Option<Waiter> {
         loop {
             let number = *self.by_queue.get(&queue)?.first()?;
@@ -142,23 +144,23 @@ impl Waiters {
         }
     }
 
-    /// Takes what a worker waits with.
-    pub(super) fn take_of(&mut self, worker: WorkerId) -> impl Iterator<Item = Waiter> {
+    /// Takes the fetches of a worker.
+    pub(super) fn take_by_worker(&mut self, worker: WorkerId) -> impl Iterator<Item = Waiter> {
         let its = self.all.iter().filter(|(_, waiter)| waiter.worker == worker);
         let its: Vec<u64> = its.map(|(number, _)| *number).collect();
         its.into_iter().filter_map(|number| self.remove(number))
     }
 
-    /// Forgets those who have gone.
+    /// Removes disconnected fetches.
     pub(super) fn prune(&mut self) {
         let gone = |(number, waiter): (&u64, &Waiter)| waiter.reply.is_closed().then_some(*number);
         let gone: Vec<u64> = self.all.iter().filter_map(gone).collect();
         gone.into_iter().for_each(|number| drop(self.remove(number)));
     }
 
-    /// The same when twice as many wait as after the last time, which makes it cheap and still keeps those who have gone
-    /// from taking the places of those who come.
-    pub(super) fn prune_in_time(&mut self, waiters_max: usize) {
+    /// The same, but only when twice as many wait as after the last time: cheap, and disconnected
+    /// fetches cannot use up the limit.
+    pub(super) fn prune_if_due(&mut self, waiters_max: usize) {
         if self.all.len() < self.prune_at {
             return;
         }
@@ -166,7 +168,7 @@ impl Waiters {
         self.prune_at = (2 * self.all.len()).max(PRUNE_AT_MIN).min(waiters_max);
     }
 
-    /// Takes all who wait.
+    /// Takes all fetches.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Waiter> {
         self.by_queue.clear();
         std::mem::take(&mut self.all).into_values()
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_who_waits_for_a_queue_is_served_and_those_who_left_are_not() {
+    fn the_first_connected_fetch_of_a_queue_is_served() {
         let mut waiters = Waiters::default();
         let _one = wait(&mut waiters, 1, &[7, 8]);
         let two = wait(&mut waiters, 2, &[8]);
@@ -209,14 +211,14 @@ mod tests {
         assert!(waiters.take_first(6).is_none());
         assert_eq!(waiters.take_first(8).unwrap().worker, WorkerId(1));
         drop(two);
-        assert!(waiters.take_first(7).is_none(), "it was served already");
+        assert!(waiters.take_first(7).is_none(), "it was already served");
         assert_eq!(waiters.take_first(8).unwrap().worker, WorkerId(3));
         assert!(waiters.take_first(9).is_none());
         assert_eq!(waiters.len(), 0);
     }
 
     #[test]
-    fn those_who_left_are_forgotten() {
+    fn disconnected_fetches_are_pruned() {
         let mut waiters = Waiters::default();
         let left = wait(&mut waiters, 1, &[1]);
         let _stays = wait(&mut waiters, 2, &[1]);
@@ -228,11 +230,11 @@ mod tests {
     }
 
     #[test]
-    fn those_who_left_make_room_for_those_who_come() {
+    fn disconnected_fetches_do_not_use_up_the_limit() {
         let mut waiters = Waiters::default();
         let stay: Vec<_> = (0..100).map(|n| wait(&mut waiters, n, &[1])).collect();
         for n in 0..20_000 {
-            waiters.prune_in_time(10_000);
+            waiters.prune_if_due(10_000);
             assert!(waiters.len() <= 2 * stay.len(), "after {n}");
             drop(wait(&mut waiters, n, &[1]));
         }
@@ -241,9 +243,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_back_is_taken_again_in_its_order() {
+    fn jobs_that_are_put_back_are_taken_again_in_order() {
         let (ledger, _commands) = std::sync::mpsc::sync_channel(8);
-        let returns = Returns::new(ledger);
+        let returns = ReturnedJobs::new(ledger);
         returns.add([1, 2].map(|n| (JobId(n), 7)).into_iter());
         let taken = returns.take();
         assert_eq!(taken, [(JobId(2), 7), (JobId(1), 7)]);

@@ -1,12 +1,12 @@
-//! How many fetches wait, of each key and in all: a fetch that waits holds a connection and nothing else, so this is the only
-//! limit on them.
+//! Limits the number of waiting fetches, in total and per key. A waiting fetch holds only a
+//! connection, so no other limit applies to it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The fetches that wait.
+/// The waiting fetches.
 #[derive(Debug)]
 pub(super) struct WaitingFetches {
     counts: Mutex<Counts>,
@@ -17,11 +17,11 @@ pub(super) struct WaitingFetches {
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
-    /// Only keys of which a fetch waits.
+    /// Only keys with a waiting fetch.
     by_key: HashMap<Box<str>, usize>,
 }
 
-/// The right of one fetch to wait. Given back when dropped.
+/// The permit of one fetch to wait. Released when dropped.
 #[derive(Debug)]
 pub struct WaitPermit {
     waiting: Arc<WaitingFetches>,
@@ -33,12 +33,12 @@ impl WaitingFetches {
         Self { counts: Mutex::default(), max, max_per_key }
     }
 
-    /// The fetches that wait now.
+    /// Returns the number of waiting fetches.
     pub(super) fn count(&self) -> usize {
         self.counts.lock().all
     }
 
-    /// Lets a fetch of this key wait, unless too many do.
+    /// Returns a permit for a fetch of this key, unless a limit is reached.
     pub(super) fn permit(self: &Arc<Self>, key: &str) -> Option<WaitPermit> {
         let mut counts = self.counts.lock();
         let of_key = counts.by_key.get(key).copied().unwrap_or(0);
@@ -67,17 +67,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_wait_of_a_key_and_in_all_and_their_places_come_back() {
+    fn waiting_fetches_are_limited_in_total_and_per_key_and_release_their_permits() {
         let waiting = Arc::new(WaitingFetches::new(3, 2));
         let first = waiting.permit("a").unwrap();
         let _second = waiting.permit("a").unwrap();
-        assert!(waiting.permit("a").is_none(), "one key has its own limit");
+        assert!(waiting.permit("a").is_none(), "the limit per key");
         let other = waiting.permit("b").unwrap();
-        assert!(waiting.permit("c").is_none(), "all together have one");
+        assert!(waiting.permit("c").is_none(), "the total limit");
         drop(first);
         assert!(waiting.permit("a").is_some());
         drop(other);
         assert_eq!(waiting.count(), 1);
-        assert_eq!(waiting.counts.lock().by_key.len(), 1, "keys of which none waits are forgotten");
+        assert_eq!(
+            waiting.counts.lock().by_key.len(),
+            1,
+            "keys without a waiting fetch are removed"
+        );
     }
 }

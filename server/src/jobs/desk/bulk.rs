@@ -1,27 +1,27 @@
-//! Changes of many jobs, step by step.
+//! Bulk operations on jobs, in steps.
 //!
-//! A step takes what was there when the whole change began: jobs that come meanwhile are not looked at, so every change
-//! ends, and a job that is brought back and dies again is not brought back for ever.
+//! An operation covers only jobs that existed when it started, so that it ends, and a job that is
+//! retried and dies again is not retried forever.
 
 use telltale_engine::MemoryShare;
 
 use super::open::Jobs;
+use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, Selection, Whose};
-use crate::jobs::state::{PurgePlace, Revival};
-use crate::limits;
+use crate::jobs::state::{DeadRetry, PurgeCursor};
 
 impl Jobs {
-    /// Removes all jobs of a queue that wait. Answers how many.
+    /// Removes all waiting jobs of a queue. Returns their number.
     pub async fn purge(&self, name: String) -> Result<usize, JobsError> {
         let end = JobId(self.ids.next_number());
-        let (mut from, mut removed) = (PurgePlace::START, 0);
+        let (mut from, mut removed) = (PurgeCursor::START, 0);
         loop {
             let name = name.clone();
-            let step = move |state: &mut super::State, round: &mut super::Round| {
-                state.purge_step(&name, from, end, round)
+            let step = move |state: &mut super::State, cycle: &mut super::Cycle| {
+                state.purge_step(&name, from, end, cycle)
             };
-            let (count, next) = self.ask(step).await?;
+            let (count, next) = self.change(step).await?;
             removed += count;
             match next {
                 Some(next) => from = next,
@@ -30,28 +30,28 @@ impl Jobs {
         }
     }
 
-    /// A dead job becomes a new job. Answers what it was and the id of the new one.
+    /// Retries a dead job as a new job. Returns the dead job and the id of the new one.
     pub async fn retry(&self, id: String) -> Result<(DeadJob, JobId), JobsError> {
-        let dead = self.look_for_dead(id.clone()).await?;
-        let (mut revivals, _memory) = self.revivals(vec![dead]).await?;
-        let Some(revival) = revivals.pop() else {
-            // Somebody else may have brought it back meanwhile.
-            self.look_for_dead(id.clone()).await?;
+        let dead = self.find_dead(id.clone()).await?;
+        let (mut dead_retries, _memory) = self.dead_retries(vec![dead]).await?;
+        let Some(retry) = dead_retries.pop() else {
+            // Another request may have retried or deleted it meanwhile.
+            self.find_dead(id.clone()).await?;
             return Err(JobsError::Failed(format!("dead job {id} cannot be read")));
         };
-        let new = revival.new;
-        let revived = self.ask(move |state, round| state.revive(revival, round)).await?;
-        Ok((revived.ok_or(JobsError::DeadJobNotFound(id))?, new))
+        let new = retry.new;
+        let retried = self.change(move |state, cycle| state.retry_dead(retry, cycle)).await?;
+        Ok((retried.ok_or(JobsError::DeadJobNotFound(id))?, new))
     }
 
-    /// Dead jobs become new jobs. Answers how many did, and how many could not.
+    /// Retries dead jobs as new jobs. Returns how many were retried, and how many could not be.
     pub async fn retry_all(&self, selection: Selection) -> Result<(usize, usize), JobsError> {
         let filter = match selection {
             Selection::Filter(filter) => filter,
             Selection::Ids(ids, whose) => {
                 let (found, unknown) =
-                    self.look(move |state, _| Ok(state.dead_named(&ids, whose))).await?;
-                let (retried, failed) = self.revive(found).await?;
+                    self.query(move |state, _| Ok(state.dead_named(&ids, whose))).await?;
+                let (retried, failed) = self.retry_dead(found).await?;
                 return Ok((retried, failed + unknown));
             }
         };
@@ -59,9 +59,9 @@ impl Jobs {
         let (mut from, mut retried, mut failed) = (DeadId(0), 0, 0);
         loop {
             let filter = filter.clone();
-            let look = move |state: &super::State, _| Ok(state.dead_step(&filter, from, end));
-            let (found, next) = self.look(look).await?;
-            let (more, not) = self.revive(found).await?;
+            let query = move |state: &super::State, _| Ok(state.dead_step(&filter, from, end));
+            let (found, next) = self.query(query).await?;
+            let (more, not) = self.retry_dead(found).await?;
             (retried, failed) = (retried + more, failed + not);
             match next {
                 Some(next) => from = next,
@@ -70,31 +70,31 @@ impl Jobs {
         }
     }
 
-    /// Forgets a dead job.
+    /// Deletes a dead job.
     pub async fn forget(&self, id: String) -> Result<DeadId, JobsError> {
-        self.ask(move |state, round| {
+        self.change(move |state, cycle| {
             let dead = state.dead_job(&id)?;
-            state.forget(dead.id, round);
+            state.forget(dead.id, cycle);
             Ok(dead.id)
         })
         .await
     }
 
-    /// Forgets dead jobs. Answers how many.
+    /// Deletes dead jobs. Returns their number.
     pub async fn forget_all(&self, selection: Selection) -> Result<usize, JobsError> {
         match selection {
             Selection::Filter(filter) => self.forget_fitting(filter).await,
             Selection::Ids(ids, whose) => {
-                self.ask(move |state, round| {
+                self.change(move |state, cycle| {
                     let (found, _) = state.dead_named(&ids, whose);
-                    Ok(found.iter().filter(|dead| state.forget(dead.id, round)).count())
+                    Ok(found.iter().filter(|dead| state.forget(dead.id, cycle)).count())
                 })
                 .await
             }
         }
     }
 
-    /// Forgets dead jobs that died too long ago. Answers how many.
+    /// Deletes dead jobs that are older than the retention. Returns their number.
     pub async fn trim_dead(&self) -> Result<usize, JobsError> {
         let now = self.engine.trusted_time().expiry;
         let oldest_ms = now.0.saturating_sub(self.settings.dead_keep_ms);
@@ -108,10 +108,10 @@ impl Jobs {
         let (mut from, mut forgotten) = (DeadId(0), 0);
         loop {
             let filter = filter.clone();
-            let step = move |state: &mut super::State, round: &mut super::Round| {
-                Ok(state.forget_step(&filter, from, end, round))
+            let step = move |state: &mut super::State, cycle: &mut super::Cycle| {
+                Ok(state.forget_step(&filter, from, end, cycle))
             };
-            let (count, next) = self.ask(step).await?;
+            let (count, next) = self.change(step).await?;
             forgotten += count;
             match next {
                 Some(next) => from = next,
@@ -120,35 +120,36 @@ impl Jobs {
         }
     }
 
-    /// Brings back what can be read of these. Answers how many came back, and how many did not.
-    async fn revive(&self, found: Vec<DeadJob>) -> Result<(usize, usize), JobsError> {
-        let (wanted, mut revived) = (found.len(), 0);
-        // So many bodies are in memory at once.
+    /// Retries these jobs. Returns how many were retried, and how many could not be.
+    async fn retry_dead(&self, found: Vec<DeadJob>) -> Result<(usize, usize), JobsError> {
+        let (wanted, mut retried) = (found.len(), 0);
+        // Limits the number of bodies in memory.
         for part in found.chunks(limits::DEAD_PAGE_MAX) {
-            let (revivals, _memory) = self.revivals(part.to_vec()).await?;
-            let bring_back = move |state: &mut super::State, round: &mut super::Round| {
-                let back = revivals.into_iter().map(|one| state.revive(one, round));
+            let (dead_retries, _memory) = self.dead_retries(part.to_vec()).await?;
+            let retry_part = move |state: &mut super::State, cycle: &mut super::Cycle| {
+                let back = dead_retries.into_iter().map(|one| state.retry_dead(one, cycle));
                 Ok(back.filter(|one| matches!(one, Ok(Some(_)))).count())
             };
-            revived += self.ask(bring_back).await?;
+            retried += self.change(retry_part).await?;
         }
-        Ok((revived, wanted - revived))
+        Ok((retried, wanted - retried))
     }
 
-    /// What it takes to bring these back, but for those that cannot be read, and the memory that this counts as.
-    async fn revivals(
+    /// Reads what is needed to retry these jobs, except those that cannot be read, and returns it
+    /// with the memory charged for it.
+    async fn dead_retries(
         &self,
         found: Vec<DeadJob>,
-    ) -> Result<(Vec<Revival>, MemoryShare), JobsError> {
+    ) -> Result<(Vec<DeadRetry>, MemoryShare), JobsError> {
         let (bodies, memory) = self.bodies(found.iter().map(|dead| dead.job).collect()).await?;
-        let revival = |(dead, body): (DeadJob, Option<super::reading::Body>)| {
+        let retry = |(dead, body): (DeadJob, Option<super::reading::Body>)| {
             let (new, body) = (JobId(self.ids.next_number()), body?);
-            Some(Revival { dead: dead.id, new, class: body.class, arguments: body.arguments })
+            Some(DeadRetry { dead: dead.id, new, class: body.class, arguments: body.arguments })
         };
-        Ok((found.into_iter().zip(bodies).filter_map(revival).collect(), memory))
+        Ok((found.into_iter().zip(bodies).filter_map(retry).collect(), memory))
     }
 
-    /// Above every dead job that there is now.
+    /// Returns an id greater than that of every existing dead job.
     fn dead_end(&self) -> DeadId {
         DeadId(self.ids.next_number())
     }

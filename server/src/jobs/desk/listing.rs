@@ -1,4 +1,5 @@
-//! A page of the jobs that wait or run: found by the ledger step by step, and read here.
+//! Pages of unfinished jobs: the ledger selects them step by step, and this module reads their
+//! bodies.
 
 use std::sync::Arc;
 
@@ -12,16 +13,16 @@ use crate::jobs::model::JobId;
 use crate::jobs::state::JobStep;
 use crate::limits;
 
-/// What a request has left of what it may do.
+/// What a request may still do.
 struct Budget {
-    looks: usize,
+    inspected: usize,
     reads: usize,
     bytes: usize,
 }
 
 impl Jobs {
-    /// A page of the wanted jobs with ids less than `below`, the last to be enqueued first. A request that has looked at as many jobs as it may
-    /// answers what it has found.
+    /// Returns a page of matching jobs with ids less than `below`, the newest first. A request that
+    /// reaches its limits returns what it has found so far.
     pub async fn list(
         &self,
         filter: JobFilter,
@@ -35,7 +36,7 @@ impl Jobs {
             next: Some(below.unwrap_or(JobId(u128::MAX))),
         };
         let mut budget = Budget {
-            looks: limits::JOB_LIST_LOOKS_MAX,
+            inspected: limits::JOB_LIST_LOOKS_MAX,
             reads: limits::JOB_LIST_READS_MAX.max(limit),
             bytes: limits::JOB_LIST_BYTES_MAX,
         };
@@ -47,12 +48,13 @@ impl Jobs {
             let wanted = if filter.reads_nothing() { free } else { budget.reads };
             let max = wanted.min(limits::JOB_LIST_STEP_JOBS);
             let standing = filter.standing.clone();
-            let step = self.look(move |state, _| Ok(state.jobs_step(&standing, from, max))).await?;
+            let step =
+                self.query(move |state, _| Ok(state.jobs_step(&standing, from, max))).await?;
             let ids = step.jobs.iter().map(|(id, _)| *id).collect();
             let memory = page.memory.take_all();
             let (bodies, memory) = self.fitting_bodies(ids, Arc::clone(&filter), memory).await?;
             page.memory = memory;
-            budget.looks = budget.looks.saturating_sub(step.looks);
+            budget.inspected = budget.inspected.saturating_sub(step.inspected);
             budget.reads = budget.reads.saturating_sub(bodies.len());
             page.take(step, bodies, limit, &mut budget);
         }
@@ -64,12 +66,13 @@ impl Jobs {
 
 impl Budget {
     fn is_spent(&self) -> bool {
-        self.looks == 0 || self.reads == 0 || self.bytes == 0
+        self.inspected == 0 || self.reads == 0 || self.bytes == 0
     }
 }
 
 impl JobPage {
-    /// Takes the jobs of a step, up to the end of the page. One without a body does not fit, is gone since, or cannot be read.
+    /// Adds the jobs of a step until the page is full. A job without a body does not match, no
+    /// longer exists, or cannot be read.
     fn take(
         &mut self,
         step: JobStep,
@@ -82,7 +85,7 @@ impl JobPage {
             if self.jobs.len() == limit || budget.bytes == 0 {
                 return;
             }
-            // Where the page ends here, the next one begins behind this job.
+            // If the page ends here, the next one begins after this job.
             self.next = if Some(id) == last { step.next } else { Some(id) };
             let Some(body) = body else { continue };
             budget.bytes = budget.bytes.saturating_sub(body.arguments.len());

@@ -1,7 +1,7 @@
-//! The desk: where everybody else hands in what they want of jobs, and waits for the answer.
+//! The interface of the ledger for callers, who send requests and wait for the replies.
 //!
-//! What touches many jobs goes to the ledger in steps, so that others have their turn between them. What stands on disk is
-//! read here, off the threads that serve and off the ledger's.
+//! Operations on many jobs are sent to the ledger in steps, so that others are served in between.
+//! Records on disk are read here, on blocking threads, not on the ledger's thread.
 
 mod bulk;
 mod listing;
@@ -16,4 +16,4 @@ pub use verbs::Drafted;
 
 pub use super::waiting::Granted;
 
-use super::state::{Round, State};
+use super::state::{Cycle, State};

@@ -1,4 +1,4 @@
-//! Opening and closing the ledger, and the way to it.
+//! Opening and closing the ledger, and sending requests to it.
 
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -9,21 +9,21 @@ use parking_lot::Mutex;
 use telltale_engine::{Clock, Engine, TimestampMs};
 use tokio::sync::oneshot;
 
+use crate::limits;
+use crate::platform::ids::Ids;
 use crate::jobs::error::JobsError;
 use crate::jobs::figures::LedgerFigures;
 use crate::jobs::history::{self, History, HistoryRecorder};
-use crate::jobs::ledger::{Command, Ledger, Look, Work};
+use crate::jobs::ledger::{Change, Command, Ledger, Query};
 use crate::jobs::pace::Pace;
 use crate::jobs::settings::JobsSettings;
-use crate::jobs::state::{Loaded, Round, State};
-use crate::jobs::waiting::{Returns, Waiters};
+use crate::jobs::state::{Cycle, Loaded, State};
+use crate::jobs::waiting::{ReturnedJobs, Waiters};
 use crate::jobs::waiting_fetches::{WaitPermit, WaitingFetches};
-use crate::limits;
-use crate::platform::ids::Ids;
 use crate::platform::random;
 use crate::platform::ticks::Ticks;
 
-/// The jobs of a server. Dropped, the ledger ends after what it was given.
+/// The jobs of a server. When dropped, the ledger ends after the commands it was sent.
 #[derive(Debug)]
 pub struct Jobs {
     pub(super) engine: Engine,
@@ -38,12 +38,12 @@ pub struct Jobs {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The answer to a command that the ledger has.
+/// The reply to a request.
 type Answer<T> = oneshot::Receiver<Result<T, JobsError>>;
 
 impl Jobs {
-    /// Reads the jobs of `engine`, and starts their ledger. Blocks: a million jobs take a second or two. What is damaged
-    /// is logged and left out.
+    /// Loads the jobs of `engine` and starts their ledger. Corrupt records are logged and skipped.
+    /// Blocks: a million jobs take a second or two.
     pub fn open(
         engine: Engine,
         clock: Clock,
@@ -57,9 +57,9 @@ impl Jobs {
         let Loaded { mut state, damaged } =
             State::load(&engine, settings, Arc::clone(&ids), seed, now)?;
         for line in &damaged {
-            tracing::error!(damaged = line, "a record of jobs cannot be read");
+            tracing::error!(damaged = line, "skipped a corrupt record of jobs");
         }
-        // Changes of many jobs end at the id that is next when they begin.
+        // Bulk operations end at the id that is next when they start.
         ids.continue_after(state.greatest_id());
         let figures = Arc::new(LedgerFigures::default());
         figures.show(&mut state);
@@ -73,12 +73,12 @@ impl Jobs {
             ticks: ticks.clone(),
             seed,
             recorder: Arc::clone(&recorder),
-            returns: Arc::new(Returns::new(ledger.clone())),
+            returns: Arc::new(ReturnedJobs::new(ledger.clone())),
             commands,
             state: Some(state),
             waiters: Waiters::default(),
             unreadable: Vec::new(),
-            is_anew: false,
+            is_reloaded: false,
             pace: Pace::new(now),
             may_wait: true,
             is_stopping: false,
@@ -105,128 +105,129 @@ impl Jobs {
         })
     }
 
-    /// What an operator chose.
+    /// Returns the settings.
     pub fn settings(&self) -> &JobsSettings {
         &self.settings
     }
 
-    /// How the ledger stands.
+    /// Returns the figures of the ledger.
     pub fn figures(&self) -> &LedgerFigures {
         &self.figures
     }
 
-    /// Lets a fetch of this key wait, unless as many wait already as may.
+    /// Returns a permit for a fetch of this key to wait, unless a limit is reached.
     pub fn permit_wait(&self, key: &str) -> Option<WaitPermit> {
         self.waiting_fetches.permit(key)
     }
 
-    /// Fetches that wait with a permit.
+    /// Returns the number of fetches that wait with a permit.
     pub fn fetches_waiting(&self) -> usize {
         self.waiting_fetches.count()
     }
 
-    /// The time of day.
+    /// Returns the wall clock time.
     pub fn now(&self) -> TimestampMs {
         self.clock.now()
     }
 
-    /// How long the jobs have been open, on a clock that is never set.
+    /// Returns how long the jobs have been open, on the monotonic clock.
     pub fn uptime(&self) -> Duration {
         self.ticks.elapsed()
     }
 
-    /// The past, as of now.
+    /// Returns the history up to now.
     pub fn history(&self) -> History<'_> {
         History { engine: &self.engine, now: self.clock.now() }
     }
 
-    /// Writes what happened lately into the history. Blocks.
+    /// Writes pending counts to the history. Blocks.
     pub fn write_history(&self, now: TimestampMs) -> telltale_engine::Result<()> {
         self.recorder.write(&self.engine, now)
     }
 
-    /// Writes how queues and workers stand into the history. Blocks.
+    /// Writes the current state of queues and workers to the history. Blocks.
     pub fn sample(&self, now: TimestampMs) -> Result<(), JobsError> {
-        let look =
-            self.hand_in_look(|state, now| Ok((state.queue_views(now), state.worker_views())))?;
-        let (queues, workers) = look.blocking_recv().unwrap_or_else(|_| Err(unheard()))?;
+        let query =
+            self.send_query(|state, now| Ok((state.queue_views(now), state.worker_views())))?;
+        let (queues, workers) = query.blocking_recv().unwrap_or_else(|_| Err(no_response()))?;
         Ok(history::sample(&self.engine, &queues, &workers, now)?)
     }
 
-    /// Whoever waits for jobs is answered, and nobody waits from now on: the server stops.
+    /// Ends all waiting fetches; none waits from now on. Called when the server stops.
     pub fn end_waits(&self) {
-        // A ledger that has ended has answered everybody.
+        // A ledger that has ended has no waiting fetches.
         drop(self.ledger.send(Command::EndWaits));
     }
 
-    /// Ends the ledger after what it was given. Blocks. Afterwards everything is refused as unavailable.
+    /// Ends the ledger after the commands it was sent. Afterwards everything is refused as
+    /// unavailable. Blocks.
     pub fn close(&self) {
         if let Some(thread) = self.thread.lock().take() {
             drop(self.ledger.send(Command::Stop));
-            // It catches its panics.
+            // The thread catches its panics.
             drop(thread.join());
         }
     }
 
-    /// Has the ledger look at what is on disk.
-    pub(super) async fn look<T: Send + 'static>(
+    /// Runs a query on the durable state.
+    pub(super) async fn query<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&State, TimestampMs) -> Result<T, JobsError> + Send + 'static,
+        query: impl FnOnce(&State, TimestampMs) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
-        let answer = self.hand_in_look(look)?;
-        answer.await.unwrap_or_else(|_| Err(unheard()))
+        let answer = self.send_query(query)?;
+        answer.await.unwrap_or_else(|_| Err(no_response()))
     }
 
-    /// Has the ledger do something, and waits until it is on disk.
-    pub(super) async fn ask<T: Send + 'static>(
+    /// Applies a change and waits until it is durable.
+    pub(super) async fn change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut State, &mut Round) -> Result<T, JobsError> + Send + 'static,
+        change: impl FnOnce(&mut State, &mut Cycle) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
-        let answer = self.hand_in(work)?;
-        answer.await.unwrap_or_else(|_| Err(unheard()))
+        let answer = self.send_change(change)?;
+        answer.await.unwrap_or_else(|_| Err(no_response()))
     }
 
     /// The same for threads that may block.
-    pub(super) fn ask_blocking<T: Send + 'static>(
+    pub(super) fn change_blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut State, &mut Round) -> Result<T, JobsError> + Send + 'static,
+        change: impl FnOnce(&mut State, &mut Cycle) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
-        let answer = self.hand_in(work)?;
-        answer.blocking_recv().unwrap_or_else(|_| Err(unheard()))
+        let answer = self.send_change(change)?;
+        answer.blocking_recv().unwrap_or_else(|_| Err(no_response()))
     }
 
     pub(super) fn send(&self, command: Command) -> Result<(), JobsError> {
         self.ledger.try_send(command).map_err(|refused| match refused {
             TrySendError::Full(_) => JobsError::Overloaded,
-            TrySendError::Disconnected(_) => unheard(),
+            TrySendError::Disconnected(_) => no_response(),
         })
     }
 
-    fn hand_in<T: Send + 'static>(
+    fn send_change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut State, &mut Round) -> Result<T, JobsError> + Send + 'static,
+        change: impl FnOnce(&mut State, &mut Cycle) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<Answer<T>, JobsError> {
-        let (tell, answer) = oneshot::channel();
-        let work: Work = Box::new(move |state, round| {
-            let outcome = work(state, round);
+        let (sender, answer) = oneshot::channel();
+        let change: Change = Box::new(move |state, cycle| {
+            let outcome = change(state, cycle);
             Box::new(move |written| {
                 let outcome = written.error().map_or(outcome, Err);
-                // What was done stays done when nobody hears of it.
-                drop(tell.send(outcome));
+                // The change remains if the caller has disconnected.
+                drop(sender.send(outcome));
             })
         });
-        self.send(Command::Work(work))?;
+        self.send(Command::Change(change))?;
         Ok(answer)
     }
 
-    fn hand_in_look<T: Send + 'static>(
+    fn send_query<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&State, TimestampMs) -> Result<T, JobsError> + Send + 'static,
+        query: impl FnOnce(&State, TimestampMs) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<Answer<T>, JobsError> {
-        let (tell, answer) = oneshot::channel();
-        // Nobody minds when whoever asked has gone.
-        let look: Look = Box::new(move |state, now| drop(tell.send(look(state, now))));
-        self.send(Command::Look(look))?;
+        let (sender, answer) = oneshot::channel();
+        // The caller may have disconnected.
+        let query: Query = Box::new(move |state, now| drop(sender.send(query(state, now))));
+        self.send(Command::Query(query))?;
         Ok(answer)
     }
 }
@@ -237,7 +238,7 @@ impl Drop for Jobs {
     }
 }
 
-/// The ledger ended, or could not begin the round.
-pub(super) fn unheard() -> JobsError {
-    JobsError::Unavailable("the ledger of jobs does not answer".to_owned())
+/// Returns the error for a ledger that has ended, or dropped the request.
+pub(super) fn no_response() -> JobsError {
+    JobsError::Unavailable("the jobs ledger does not respond".to_owned())
 }

@@ -1,4 +1,4 @@
-//! What is shown of jobs that stands on disk.
+//! Reads the parts of jobs that are on disk.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::jobs::state::JobView;
 use crate::jobs::stored::{self, StoredBody, StoredFailure};
 use crate::limits;
 
-/// What a job is to do.
+/// The body of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Body {
     pub(super) class: ClassName,
@@ -23,15 +23,15 @@ pub(super) struct Body {
     pub(super) enqueued_at: TimestampMs,
 }
 
-/// What a job is to do, how it failed, and the memory that both count as.
+/// The body of a job, its failures, and the memory charged for both.
 type Detail = (Option<Body>, Result<Vec<PastFailure>, JobsError>, MemoryShare);
-/// A dead job of a list, what it was to do, and how it failed last.
+/// A dead job in a list, its body, and its last failure.
 type DeadRow = (DeadJob, Option<Body>, Option<PastFailure>);
 
 impl Jobs {
-    /// All about a job, and the memory that this counts as.
+    /// Returns the details of a job, and the memory charged for them.
     pub async fn job(&self, id: JobId) -> Result<(JobDetail, MemoryShare), JobsError> {
-        let view = self.look(move |state, _| Ok(state.job(id))).await?;
+        let view = self.query(move |state, _| Ok(state.job(id))).await?;
         let not_found = || JobsError::JobNotFound(id.to_string());
         let view = view.ok_or_else(not_found)?;
         let counted = view.attempts;
@@ -39,33 +39,34 @@ impl Jobs {
         let read = self.blocking(move |engine| read_detail(engine, id, counted, memory));
         let (body, failures, memory) = read.await?;
         let Some(body) = body else {
-            // Gone between the two looks, as if it had been gone before.
-            self.look(move |state, _| Ok(state.job(id))).await?.ok_or_else(not_found)?;
+            // Removed between the query and the read, so not found.
+            self.query(move |state, _| Ok(state.job(id))).await?.ok_or_else(not_found)?;
             return Err(JobsError::Failed(format!("job {id} cannot be read")));
         };
         Ok((job_detail(id, view, body, failures?), memory))
     }
 
-    /// All about a dead job, and the memory that this counts as.
+    /// Returns the details of a dead job, and the memory charged for them.
     pub async fn dead_job(&self, id: String) -> Result<(DeadDetail, MemoryShare), JobsError> {
-        let dead = self.look_for_dead(id.clone()).await?;
+        let dead = self.find_dead(id.clone()).await?;
         let (job, attempts) = (dead.job, dead.attempts);
         let memory = self.engine.memory().share(MemoryOwner::Answers);
         let read = self.blocking(move |engine| read_detail(engine, job, attempts, memory));
         let (body, failures, memory) = read.await?;
         if body.is_none() {
-            // Brought back or forgotten between the two looks, as if it had been gone before.
-            self.look_for_dead(id).await?;
+            // If it was retried or deleted between the query and the read, it is not found.
+            self.find_dead(id).await?;
         }
         Ok((detail(dead, body, failures?), memory))
     }
 
-    /// What is in memory of a dead job.
-    pub(super) async fn look_for_dead(&self, id: String) -> Result<DeadJob, JobsError> {
-        self.look(move |state, _| state.dead_job(&id)).await
+    /// Returns the in-memory part of a dead job.
+    pub(super) async fn find_dead(&self, id: String) -> Result<DeadJob, JobsError> {
+        self.query(move |state, _| state.dead_job(&id)).await
     }
 
-    /// A page of the dead jobs that fit, the last to die first, each with its last failure, without the backtrace.
+    /// Returns a page of matching dead jobs, the latest death first, each with its last failure
+    /// without the backtrace.
     pub async fn dead_jobs(
         &self,
         filter: DeadFilter,
@@ -84,7 +85,8 @@ impl Jobs {
         Ok(DeadPage { jobs: jobs.collect(), total, memory })
     }
 
-    /// A page of the dead jobs that fit, and how many fit in all, step by step.
+    /// Selects a page of matching dead jobs step by step. Also returns the number of all matching
+    /// ones.
     async fn dead_page(
         &self,
         filter: DeadFilter,
@@ -96,9 +98,9 @@ impl Jobs {
         loop {
             let filter = filter.clone();
             let (skip, take) = (offset.saturating_sub(total), limit.saturating_sub(page.len()));
-            let look =
+            let query =
                 move |state: &super::State, _| Ok(state.dead_page_step(&filter, below, skip, take));
-            let step = self.look(look).await?;
+            let step = self.query(query).await?;
             total += step.fitting;
             page.extend(step.jobs);
             match step.next {
@@ -108,7 +110,7 @@ impl Jobs {
         }
     }
 
-    /// Which of these, that were dead a moment ago and could not be read, were brought back or forgotten since.
+    /// Returns which of these unreadable dead jobs were retried or deleted meanwhile.
     async fn gone(&self, unread: Vec<DeadId>) -> Result<Vec<DeadId>, JobsError> {
         if unread.is_empty() {
             return Ok(unread);
@@ -116,10 +118,11 @@ impl Jobs {
         let gone = move |state: &super::State, _| {
             Ok(unread.into_iter().filter(|id| !state.is_dead(*id)).collect())
         };
-        self.look(gone).await
+        self.query(gone).await
     }
 
-    /// What jobs are to do, none for one that cannot be read, and the memory that this counts as.
+    /// Returns the bodies of jobs, `None` for those that cannot be read, and the memory charged for
+    /// them.
     pub(super) async fn bodies(
         &self,
         ids: Vec<JobId>,
@@ -128,7 +131,8 @@ impl Jobs {
         self.blocking(move |engine| read_counted_bodies(engine, &ids, memory, |_| true)).await
     }
 
-    /// What those of the jobs that fit are to do; none for one that does not, or cannot be read. Its bytes are added to `memory`.
+    /// Returns the bodies of the jobs that match, `None` for those that do not or cannot be read.
+    /// Charges them to `memory`.
     pub(super) async fn fitting_bodies(
         &self,
         ids: Vec<JobId>,
@@ -159,7 +163,7 @@ impl Body {
     }
 }
 
-/// A job with what was read of it.
+/// Combines a job with what was read of it.
 pub(super) fn job_detail(
     id: JobId,
     view: JobView,
@@ -182,7 +186,8 @@ pub(super) fn job_detail(
     }
 }
 
-/// A dead job that cannot be read is shown all the same: that may be what it died of.
+/// Combines a dead job with what was read of it. One that cannot be read is still returned: that
+/// may be what it died of.
 fn detail(dead: DeadJob, body: Option<Body>, failures: Vec<PastFailure>) -> DeadDetail {
     let (arguments, enqueued_at) = match body {
         Some(body) => (body.arguments, body.enqueued_at),
@@ -191,16 +196,16 @@ fn detail(dead: DeadJob, body: Option<Body>, failures: Vec<PastFailure>) -> Dead
     DeadDetail { dead, arguments, enqueued_at, failures }
 }
 
-/// How many that have at most so many bytes each are read at once.
-fn at_once(bytes_each: usize) -> usize {
+/// Returns how many jobs of at most `bytes_each` are read at once.
+fn jobs_per_read(bytes_each: usize) -> usize {
     (limits::JOB_PAGE_READ_BYTES / bytes_each).max(1)
 }
 
-fn borrow(memory: &mut MemoryShare, bytes: usize) -> Result<(), JobsError> {
+fn reserve_memory(memory: &mut MemoryShare, bytes: usize) -> Result<(), JobsError> {
     Ok(memory.grow(bytes as u64).map_err(Error::from)?)
 }
 
-/// Reads what a list shows of dead jobs: what they were to do, and how they failed last, without the backtrace. Its bytes are added
+/// Reads the list details of dead jobs: bodies, and last failures without backtraces. Charges them
 /// to `memory`.
 fn read_dead_rows(
     engine: &Engine,
@@ -209,9 +214,9 @@ fn read_dead_rows(
 ) -> Result<(Vec<DeadRow>, MemoryShare), JobsError> {
     const ROW_BYTES_MAX: usize = limits::JOB_ARGUMENTS_BYTES_MAX + limits::JOB_FAILURE_BYTES_MAX;
     let mut rows = Vec::with_capacity(page.len());
-    for part in page.chunks(at_once(ROW_BYTES_MAX)) {
+    for part in page.chunks(jobs_per_read(ROW_BYTES_MAX)) {
         let held = memory.bytes();
-        borrow(&mut memory, part.len() * ROW_BYTES_MAX)?;
+        reserve_memory(&mut memory, part.len() * ROW_BYTES_MAX)?;
         let ids: Vec<JobId> = part.iter().map(|dead| dead.job).collect();
         let last: Vec<_> = part.iter().map(|dead| (dead.job, dead.attempts)).collect();
         let (bodies, failures) = (read_bodies(engine, &ids), read_many_failures(engine, &last)?);
@@ -229,7 +234,8 @@ fn read_dead_rows(
     Ok((rows, memory))
 }
 
-/// Reads what jobs are to do, none for one that is not wanted or cannot be read. Its bytes are added to `memory`.
+/// Reads the bodies of jobs, `None` for those that are not wanted or cannot be read. Charges them
+/// to `memory`.
 fn read_counted_bodies(
     engine: &Engine,
     ids: &[JobId],
@@ -237,9 +243,9 @@ fn read_counted_bodies(
     is_wanted: impl Fn(&Body) -> bool,
 ) -> Result<(Vec<Option<Body>>, MemoryShare), JobsError> {
     let mut bodies = Vec::with_capacity(ids.len());
-    for part in ids.chunks(at_once(limits::JOB_ARGUMENTS_BYTES_MAX)) {
+    for part in ids.chunks(jobs_per_read(limits::JOB_ARGUMENTS_BYTES_MAX)) {
         let held = memory.bytes();
-        borrow(&mut memory, part.len() * limits::JOB_ARGUMENTS_BYTES_MAX)?;
+        reserve_memory(&mut memory, part.len() * limits::JOB_ARGUMENTS_BYTES_MAX)?;
         let mut kept = 0;
         for body in read_bodies(engine, part) {
             let body = body.filter(&is_wanted);
@@ -257,12 +263,12 @@ fn read_bodies(engine: &Engine, ids: &[JobId]) -> Vec<Option<Body>> {
     ids.iter()
         .zip(found)
         .map(|(id, stored)| {
-            let told = |why: &dyn std::fmt::Display| {
+            let log_unreadable = |why: &dyn std::fmt::Display| {
                 tracing::error!(job = %id, %why, "the body of a job cannot be read");
             };
-            let stored = stored.inspect_err(|error| told(error)).ok().flatten()?;
+            let stored = stored.inspect_err(|error| log_unreadable(error)).ok().flatten()?;
             let body = stored::decode::<StoredBody<'_>>(&stored);
-            let body = body.inspect_err(|damage| told(damage)).ok()?;
+            let body = body.inspect_err(|damage| log_unreadable(damage)).ok()?;
             Some(Body {
                 class: ClassName::stored(body.class),
                 arguments: body.arguments.into(),
@@ -272,7 +278,7 @@ fn read_bodies(engine: &Engine, ids: &[JobId]) -> Vec<Option<Body>> {
         .collect()
 }
 
-/// Reads what a job is to do and how it failed. The bytes are added to `memory`.
+/// Reads the body and the failures of a job. Charges them to `memory`.
 fn read_detail(
     engine: &Engine,
     id: JobId,
@@ -284,7 +290,8 @@ fn read_detail(
     Ok((bodies.pop().flatten(), failures, memory))
 }
 
-/// Reads the failures of a job of which so many attempts were counted, the oldest first. Their bytes are added to `memory`.
+/// Reads the failures of a job with this number of counted attempts, in chronological order.
+/// Charges them to `memory`.
 fn read_failures(
     engine: &Engine,
     id: JobId,
@@ -294,9 +301,9 @@ fn read_failures(
     let first = attempts.saturating_sub(limits::JOB_FAILURES_KEPT) + 1;
     let wanted: Vec<_> = (first..=attempts).map(|attempt| (id, attempt)).collect();
     let mut failures = Vec::new();
-    for part in wanted.chunks(at_once(limits::JOB_FAILURE_BYTES_MAX)) {
+    for part in wanted.chunks(jobs_per_read(limits::JOB_FAILURE_BYTES_MAX)) {
         let held = memory.bytes();
-        borrow(memory, part.len() * limits::JOB_FAILURE_BYTES_MAX)?;
+        reserve_memory(memory, part.len() * limits::JOB_FAILURE_BYTES_MAX)?;
         let before = failures.len();
         failures.extend(read_many_failures(engine, part)?.into_iter().flatten());
         let kept: usize = failures.iter().skip(before).map(PastFailure::bytes).sum();
@@ -305,7 +312,7 @@ fn read_failures(
     Ok(failures)
 }
 
-/// How these attempts failed; none for one that did not, or cannot be read.
+/// Reads the failures of these attempts; `None` for one that did not fail or cannot be read.
 fn read_many_failures(
     engine: &Engine,
     wanted: &[(JobId, u16)],

@@ -1,25 +1,27 @@
-//! The worker protocol as users have it.
+//! The worker protocol for clients.
 //!
-//! The server's own jobs are worked by its own workers alone. Users who know their ids can neither act for these workers, nor take or
-//! finish what they hold.
+//! Only the server's own workers execute the server's own jobs. Clients that know their ids can
+//! neither act for these workers, nor take or finish the jobs they hold.
 
 use std::time::Duration;
 
 use telltale_engine::TimestampMs;
 
 use super::open::Jobs;
-use super::{Round, State};
+use super::{Cycle, State};
 use crate::jobs::error::JobsError;
-use crate::jobs::ledger::Asker;
-use crate::jobs::model::{Failed, FailureReport, Heard, JobId, Vitals, WorkerId, WorkerStatus};
+use crate::jobs::ledger::FetchCaller;
+use crate::jobs::model::{
+    Failed, FailureReport, Heard, JobId, Vitals, WorkerId, WorkerStatus,
+};
 use crate::jobs::waiting::Granted;
 
-/// The worker protocol as users have it.
+/// The worker protocol for clients.
 #[derive(Clone, Copy, Debug)]
 pub struct UsersDesk<'a>(&'a Jobs);
 
 impl Jobs {
-    /// The worker protocol for users.
+    /// Returns the worker protocol for clients.
     pub fn for_users(&self) -> UsersDesk<'_> {
         UsersDesk(self)
     }
@@ -28,17 +30,17 @@ impl Jobs {
 impl UsersDesk<'_> {
     /// [`Jobs::heartbeat`]
     pub async fn heartbeat(self, id: WorkerId, vitals: Vitals) -> Result<Heard, JobsError> {
-        self.ask_of_worker(id, move |state, round| state.heartbeat(id, vitals, round)).await
+        self.change_worker(id, move |state, cycle| state.heartbeat(id, vitals, cycle)).await
     }
 
     /// [`Jobs::deregister`]
     pub async fn deregister(self, id: WorkerId) -> Result<(), JobsError> {
-        self.ask_of_worker(id, move |state, round| state.deregister(id, round)).await
+        self.change_worker(id, move |state, cycle| state.deregister(id, cycle)).await
     }
 
     /// [`Jobs::restrict`]
     pub async fn restrict(self, id: WorkerId, to: WorkerStatus) -> Result<WorkerStatus, JobsError> {
-        self.ask_of_worker(id, move |state, round| Ok(state.restrict(id, to, round)?.0)).await
+        self.change_worker(id, move |state, cycle| Ok(state.restrict(id, to, cycle)?.0)).await
     }
 
     /// [`Jobs::fetch`]
@@ -48,12 +50,12 @@ impl UsersDesk<'_> {
         limit: u32,
         wait: Duration,
     ) -> Result<Granted, JobsError> {
-        self.0.fetch_for(Asker::User, worker, limit, wait).await
+        self.0.fetch_for(FetchCaller::User, worker, limit, wait).await
     }
 
     /// [`Jobs::ack`]
     pub async fn ack(self, id: JobId, token: Option<u64>) -> Result<(), JobsError> {
-        self.ask_of_held_job(id, move |state, round| state.ack(id, token, round)).await
+        self.change_held_job(id, move |state, cycle| state.ack(id, token, cycle)).await
     }
 
     /// [`Jobs::fail`]
@@ -63,7 +65,7 @@ impl UsersDesk<'_> {
         token: Option<u64>,
         report: FailureReport,
     ) -> Result<Failed, JobsError> {
-        self.ask_of_held_job(id, move |state, round| state.fail(id, token, report, round)).await
+        self.change_held_job(id, move |state, cycle| state.fail(id, token, report, cycle)).await
     }
 
     /// [`Jobs::extend`]
@@ -73,33 +75,33 @@ impl UsersDesk<'_> {
         token: Option<u64>,
         seconds: u32,
     ) -> Result<TimestampMs, JobsError> {
-        self.ask_of_held_job(id, move |state, round| state.extend(id, token, seconds, round)).await
+        self.change_held_job(id, move |state, cycle| state.extend(id, token, seconds, cycle)).await
     }
 
-    /// Does what a user wants of a worker, unless it is the server's own.
-    async fn ask_of_worker<T: Send + 'static>(
+    /// Applies a client's change of a worker, unless the worker belongs to the server.
+    async fn change_worker<T: Send + 'static>(
         self,
         id: WorkerId,
-        work: impl FnOnce(&mut State, &mut Round) -> Result<T, JobsError> + Send + 'static,
+        change: impl FnOnce(&mut State, &mut Cycle) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
         self.0
-            .ask(move |state, round| {
+            .change(move |state, cycle| {
                 state.check_users_worker(id)?;
-                work(state, round)
+                change(state, cycle)
             })
             .await
     }
 
-    /// Does what a user says of a job that a worker holds, unless only the server's own workers hold it.
-    async fn ask_of_held_job<T: Send + 'static>(
+    /// Applies a client's change of a held job, unless the job belongs to the server.
+    async fn change_held_job<T: Send + 'static>(
         self,
         id: JobId,
-        work: impl FnOnce(&mut State, &mut Round) -> Result<T, JobsError> + Send + 'static,
+        change: impl FnOnce(&mut State, &mut Cycle) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
         self.0
-            .ask(move |state, round| {
+            .change(move |state, cycle| {
                 state.check_users_job(id)?;
-                work(state, round)
+                change(state, cycle)
             })
             .await
     }

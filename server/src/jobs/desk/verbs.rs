@@ -1,4 +1,4 @@
-//! What programs do with single jobs, and with queues and workers.
+//! Operations on single jobs, queues and workers.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use telltale_engine::{Receipt, TimestampMs};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::open::{Jobs, unheard};
+use super::open::{Jobs, no_response};
 use crate::jobs::error::JobsError;
-use crate::jobs::ledger::{Asker, Command};
+use crate::jobs::ledger::{Command, FetchCaller};
 use crate::jobs::model::{
     Enqueued, Failed, FailureReport, Heard, JobId, JobStatus, NewJob, NewWorker, QueuePage,
     QueueView, Registered, Vitals, Whose, WorkerId, WorkerPage, WorkerStatus, WorkerView,
@@ -16,7 +16,7 @@ use crate::jobs::model::{
 use crate::jobs::state::Draft;
 use crate::jobs::waiting::Granted;
 
-/// A job that has its id and is not enqueued yet, so that its answer can be made before.
+/// A job that has an id and is not enqueued yet, so that its response can be built first.
 #[derive(Clone, Debug)]
 pub struct Drafted {
     draft: Draft,
@@ -24,7 +24,7 @@ pub struct Drafted {
 }
 
 impl Drafted {
-    /// What is answered once the job is enqueued.
+    /// Returns the response to the request once the job is enqueued.
     pub fn answer(&self) -> Enqueued {
         let queue = self.draft.job.queue.clone();
         Enqueued { id: self.draft.id, queue, status: self.status }
@@ -32,7 +32,7 @@ impl Drafted {
 }
 
 impl Jobs {
-    /// Gives a job its id.
+    /// Assigns an id to a job.
     pub fn draft(&self, job: NewJob) -> Drafted {
         let now_ms = self.clock.now().0;
         let draft = Draft::new(JobId(self.ids.next_number()), job, now_ms);
@@ -40,18 +40,18 @@ impl Jobs {
         Drafted { draft, status }
     }
 
-    /// Enqueues a job, and stores with it the receipt of the request that asked for it.
+    /// Enqueues a job. Stores the receipt of the request, if any, with it.
     pub async fn enqueue(
         &self,
         drafted: Drafted,
         receipt: Option<Receipt>,
     ) -> Result<Enqueued, JobsError> {
-        self.check_room()?;
+        self.check_capacity()?;
         let answer = drafted.answer();
-        self.ask(move |state, round| {
-            state.enqueue(drafted.draft, drafted.status, round)?;
+        self.change(move |state, cycle| {
+            state.enqueue(drafted.draft, drafted.status, cycle)?;
             if let Some(receipt) = receipt {
-                round.batch.receipt(&receipt);
+                cycle.batch.receipt(&receipt);
             }
             Ok(())
         })
@@ -61,27 +61,29 @@ impl Jobs {
 
     /// The same for threads that may block.
     pub fn enqueue_blocking(&self, drafted: Drafted) -> Result<Enqueued, JobsError> {
-        self.check_room()?;
+        self.check_capacity()?;
         let answer = drafted.answer();
-        self.ask_blocking(move |state, round| state.enqueue(drafted.draft, drafted.status, round))?;
+        self.change_blocking(move |state, cycle| {
+            state.enqueue(drafted.draft, drafted.status, cycle)
+        })?;
         Ok(answer)
     }
 
-    /// Enqueues jobs together: those that are taken are all on disk, or none is. `answer` makes the answer of their outcomes,
-    /// one for each job in their order, and the receipt that is stored with them.
+    /// Enqueues jobs in one write. `answer` builds the response from their outcomes, one per job in
+    /// order, and the receipt that is stored with them.
     pub async fn enqueue_all<A: Send + 'static>(
         &self,
         drafted: Vec<Drafted>,
         answer: impl FnOnce(Vec<Result<Enqueued, JobsError>>) -> (A, Option<Receipt>) + Send + 'static,
     ) -> Result<A, JobsError> {
-        self.check_room()?;
-        self.ask(move |state, round| {
+        self.check_capacity()?;
+        self.change(move |state, cycle| {
             let enqueue = |drafted: Drafted| {
                 let answer = drafted.answer();
-                state.enqueue(drafted.draft, drafted.status, round).map(|()| answer)
+                state.enqueue(drafted.draft, drafted.status, cycle).map(|()| answer)
             };
             let mut outcomes: Vec<_> = drafted.into_iter().map(enqueue).collect();
-            // Where no job was taken, the same may be sent again later: no answer is kept.
+            // If no job was accepted, the request may be repeated later, so no receipt is stored.
             let is_full =
                 |outcome: &Result<_, JobsError>| outcome.as_ref().is_err_and(JobsError::is_full);
             if !outcomes.is_empty()
@@ -92,181 +94,181 @@ impl Jobs {
             }
             let (answer, receipt) = answer(outcomes);
             if let Some(receipt) = receipt {
-                round.batch.receipt(&receipt);
+                cycle.batch.receipt(&receipt);
             }
             Ok(answer)
         })
         .await
     }
 
-    /// Removes a job that has not started.
+    /// Deletes a job that has not started.
     pub async fn delete(&self, id: JobId) -> Result<(), JobsError> {
-        self.ask(move |state, round| state.delete(id, round)).await
+        self.change(move |state, cycle| state.delete(id, cycle)).await
     }
 
-    /// A job that waits for its time is ready at once.
+    /// Makes a scheduled or retrying job ready at once.
     pub async fn run_now(&self, id: JobId) -> Result<(), JobsError> {
-        self.ask(move |state, round| state.run_now(id, round)).await
+        self.change(move |state, cycle| state.run_now(id, cycle)).await
     }
 
-    /// The job is done.
+    /// Finishes a job.
     pub async fn ack(&self, id: JobId, token: Option<u64>) -> Result<(), JobsError> {
-        self.ask(move |state, round| state.ack(id, token, round)).await
+        self.change(move |state, cycle| state.ack(id, token, cycle)).await
     }
 
-    /// The attempt failed.
+    /// Records a failed attempt.
     pub async fn fail(
         &self,
         id: JobId,
         token: Option<u64>,
         report: FailureReport,
     ) -> Result<Failed, JobsError> {
-        self.ask(move |state, round| state.fail(id, token, report, round)).await
+        self.change(move |state, cycle| state.fail(id, token, report, cycle)).await
     }
 
-    /// The holder keeps the job for so many seconds from now. Answers until when.
+    /// Extends the lease of a job to this many seconds from now. Returns its end.
     pub async fn extend(
         &self,
         id: JobId,
         token: Option<u64>,
         seconds: u32,
     ) -> Result<TimestampMs, JobsError> {
-        self.ask(move |state, round| state.extend(id, token, seconds, round)).await
+        self.change(move |state, cycle| state.extend(id, token, seconds, cycle)).await
     }
 
-    /// Makes a worker known.
+    /// Registers a worker.
     pub async fn register(&self, worker: NewWorker) -> Result<Registered, JobsError> {
-        self.ask(move |state, round| state.register(worker, round)).await
+        self.change(move |state, cycle| state.register(worker, cycle)).await
     }
 
-    /// A worker is alive.
+    /// Records a heartbeat of a worker.
     pub async fn heartbeat(&self, id: WorkerId, vitals: Vitals) -> Result<Heard, JobsError> {
-        self.ask(move |state, round| state.heartbeat(id, vitals, round)).await
+        self.change(move |state, cycle| state.heartbeat(id, vitals, cycle)).await
     }
 
-    /// A worker leaves. What it holds goes back.
+    /// Removes a worker. The jobs it holds return to their queues.
     pub async fn deregister(&self, id: WorkerId) -> Result<(), JobsError> {
-        self.ask(move |state, round| state.deregister(id, round)).await
+        self.change(move |state, cycle| state.deregister(id, cycle)).await
     }
 
-    /// Hands up to `limit` jobs to a worker; when there is none, the first that comes within `wait`. Whoever stops waiting
-    /// for the answer gets nothing, and nothing is lost.
+    /// Grants up to `limit` jobs to a worker; if there is none, waits up to `wait` for the first
+    /// one. No job is lost if the caller stops waiting.
     pub async fn fetch(
         &self,
         worker: WorkerId,
         limit: u32,
         wait: Duration,
     ) -> Result<Granted, JobsError> {
-        self.fetch_for(Asker::Server, worker, limit, wait).await
+        self.fetch_for(FetchCaller::Server, worker, limit, wait).await
     }
 
-    /// The same for whoever asks.
+    /// The same on behalf of a client or the server.
     pub(super) async fn fetch_for(
         &self,
-        asker: Asker,
+        caller: FetchCaller,
         worker: WorkerId,
         limit: u32,
         wait: Duration,
     ) -> Result<Granted, JobsError> {
         let (reply, answer) = oneshot::channel();
         let waits = !wait.is_zero();
-        self.send(Command::Fetch { asker, worker, limit, wait: waits, reply })?;
+        self.send(Command::Fetch { caller, worker, limit, wait: waits, reply })?;
         if !waits {
-            return answer.await.unwrap_or_else(|_| Err(unheard()));
+            return answer.await.unwrap_or_else(|_| Err(no_response()));
         }
         let mut answer = answer;
         match timeout(wait, &mut answer).await {
-            Ok(heard) => heard.unwrap_or_else(|_| Err(unheard())),
-            // What comes just now goes back: nobody hears of it.
-            Err(_) => self.fetch_at_once(asker, worker, limit, answer).await,
+            Ok(reply) => reply.unwrap_or_else(|_| Err(no_response())),
+            // Jobs granted just now are returned, because the channel is dropped.
+            Err(_) => self.fetch_at_once(caller, worker, limit, answer).await,
         }
     }
 
-    /// Stops waiting, and takes what has come meanwhile.
+    /// Stops waiting, and fetches what is ready now.
     async fn fetch_at_once(
         &self,
-        asker: Asker,
+        caller: FetchCaller,
         worker: WorkerId,
         limit: u32,
         answer: oneshot::Receiver<Result<Granted, JobsError>>,
     ) -> Result<Granted, JobsError> {
         drop(answer);
         let (reply, answer) = oneshot::channel();
-        self.send(Command::Fetch { asker, worker, limit, wait: false, reply })?;
-        answer.await.unwrap_or_else(|_| Err(unheard()))
+        self.send(Command::Fetch { caller, worker, limit, wait: false, reply })?;
+        answer.await.unwrap_or_else(|_| Err(no_response()))
     }
 
-    /// Tells a worker that it may do no more than this. Answers what it may do now.
+    /// Restricts a worker to this status. Returns its status.
     pub async fn restrict(
         &self,
         id: WorkerId,
         to: WorkerStatus,
     ) -> Result<WorkerStatus, JobsError> {
-        self.ask(move |state, round| Ok(state.restrict(id, to, round)?.0)).await
+        self.change(move |state, cycle| Ok(state.restrict(id, to, cycle)?.0)).await
     }
 
-    /// Tells every worker to begin nothing more. Answers how many had not been told.
+    /// Makes every active worker of clients quiet. Returns their number.
     pub async fn quiet_all(&self) -> Result<usize, JobsError> {
-        self.ask(|state, round| Ok(state.quiet_all(round))).await
+        self.change(|state, cycle| Ok(state.quiet_all(cycle))).await
     }
 
-    /// All workers, the newest first.
+    /// Returns all workers, newest first.
     pub async fn workers(&self) -> Result<Vec<WorkerView>, JobsError> {
-        self.look(|state, _| Ok(state.worker_views())).await
+        self.query(|state, _| Ok(state.worker_views())).await
     }
 
-    /// A page of the workers, the newest first, and what all of them are together.
+    /// Returns a page of the workers, newest first, and totals of all workers.
     pub async fn worker_page(
         &self,
         whose: Whose,
         offset: usize,
         limit: usize,
     ) -> Result<WorkerPage, JobsError> {
-        self.look(move |state, _| Ok(state.worker_page(whose, offset, limit))).await
+        self.query(move |state, _| Ok(state.worker_page(whose, offset, limit))).await
     }
 
-    /// One worker.
+    /// Returns a worker.
     pub async fn worker(&self, id: WorkerId) -> Result<WorkerView, JobsError> {
-        self.look(move |state, _| state.worker(id)).await
+        self.query(move |state, _| state.worker(id)).await
     }
 
-    /// All queues, by name.
+    /// Returns all queues, ordered by name.
     pub async fn queues(&self) -> Result<Vec<QueueView>, JobsError> {
-        self.look(|state, now| Ok(state.queue_views(now))).await
+        self.query(|state, now| Ok(state.queue_views(now))).await
     }
 
-    /// A page of the queues, by name.
+    /// Returns a page of the queues, ordered by name.
     pub async fn queue_page(
         &self,
         whose: Whose,
         offset: usize,
         limit: usize,
     ) -> Result<QueuePage, JobsError> {
-        self.look(move |state, now| Ok(state.queue_page(whose, offset, limit, now))).await
+        self.query(move |state, now| Ok(state.queue_page(whose, offset, limit, now))).await
     }
 
-    /// One queue.
+    /// Returns a queue.
     pub async fn queue(&self, name: String) -> Result<QueueView, JobsError> {
-        self.look(move |state, now| state.queue(&name, now)).await
+        self.query(move |state, now| state.queue(&name, now)).await
     }
 
-    /// Deletes a queue in which no job waits or runs.
+    /// Deletes a queue without waiting and running jobs.
     pub async fn delete_queue(&self, name: String) -> Result<(), JobsError> {
-        self.ask(move |state, round| state.delete_queue(&name, round)).await
+        self.change(move |state, cycle| state.delete_queue(&name, cycle)).await
     }
 
-    /// The queue hands out nothing until it is resumed. Answers since when.
+    /// Pauses a queue. Returns when it was paused.
     pub async fn pause(&self, name: String) -> Result<TimestampMs, JobsError> {
-        self.ask(move |state, round| state.pause(&name, round).map(TimestampMs)).await
+        self.change(move |state, cycle| state.pause(&name, cycle).map(TimestampMs)).await
     }
 
-    /// The queue hands out jobs again. Answers since when.
+    /// Resumes a queue. Returns when it was resumed.
     pub async fn resume(&self, name: String) -> Result<TimestampMs, JobsError> {
-        self.ask(move |state, round| state.resume(&name, round).map(TimestampMs)).await
+        self.change(move |state, cycle| state.resume(&name, cycle).map(TimestampMs)).await
     }
 
-    /// New jobs are refused while the disk is nearly full, so that those that are there can be finished.
-    fn check_room(&self) -> Result<(), JobsError> {
+    /// Refuses new jobs while the disk is nearly full, so that existing jobs can be finished.
+    fn check_capacity(&self) -> Result<(), JobsError> {
         self.engine.trouble().map_or(Ok(()), |why| Err(JobsError::Unavailable(why)))
     }
 }

@@ -1,4 +1,4 @@
-//! Questions about the past, each a query or two of the engine.
+//! Queries of the history, each one or two queries of the engine.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,14 @@ use crate::jobs::model::{QueueView, Whose, WorkerPage};
 use crate::jobs::names::is_own;
 use crate::limits;
 
-/// A bucket that holds every time that can be written, and whole buckets of every rollup.
+/// The width of a bucket that covers every valid time and consists of whole buckets of every
+/// rollup.
 const WHOLE_MS: i64 = 4_000_000 * 86_400_000;
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// How far to look back.
+/// A period that ends now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Period {
     /// An hour.
@@ -31,7 +32,7 @@ pub enum Period {
     Month,
 }
 
-/// How wide the buckets of a history are.
+/// The bucket width of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// A minute.
@@ -47,17 +48,17 @@ pub enum Resolution {
 pub struct QueueMoment {
     /// The start of the bucket.
     pub start: TimestampMs,
-    /// Ready jobs at its end; none when nobody looked.
+    /// Ready jobs at its end; `None` if it was not sampled.
     pub size: Option<f64>,
-    /// Seconds that the oldest had waited at its end; none when nobody looked.
+    /// Waiting time of the oldest ready job at its end, in seconds; `None` if it was not sampled.
     pub latency_seconds: Option<f64>,
     /// Attempts that ended.
     pub throughput: u64,
-    /// Those that failed.
+    /// Attempts that failed.
     pub failures: u64,
 }
 
-/// How many attempts ended lately.
+/// Numbers of attempts that ended recently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueThroughput {
     /// In the last minute.
@@ -67,7 +68,7 @@ pub struct QueueThroughput {
 }
 
 impl QueueMoment {
-    /// Says of the moment that is not over yet how the queue is now, where nobody has looked.
+    /// Fills in the current state of the queue if the current bucket was not sampled yet.
     pub fn look_now(&mut self, queue: &QueueView) {
         let latency_seconds = queue.latency_ms as f64 / 1_000.0;
         self.size = self.size.or(Some(queue.ready as f64));
@@ -76,7 +77,7 @@ impl QueueMoment {
 }
 
 impl WorkerMoment {
-    /// Says of the moment that is not over yet how the workers are now, where nobody has looked.
+    /// Fills in the current state of the workers if the current bucket was not sampled yet.
     pub fn look_now(&mut self, workers: &WorkerPage) {
         let utilization = share(workers.busy_threads as f64, workers.threads as f64);
         self.workers = self.workers.or(Some(workers.total as f64));
@@ -84,37 +85,37 @@ impl WorkerMoment {
     }
 }
 
-/// A queue since midnight in UTC.
+/// A queue since midnight UTC.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueToday {
     /// Attempts that ended.
     pub processed: u64,
-    /// Those that failed.
+    /// Attempts that failed.
     pub failed: u64,
-    /// Milliseconds of an attempt that succeeded, on average.
+    /// Mean duration of successful attempts, in milliseconds.
     pub avg_duration_ms: f64,
-    /// The classes of which most attempts ended.
+    /// The classes with the most ended attempts.
     pub top_classes: Vec<(String, u64)>,
 }
 
-/// Workers over a period.
+/// Statistics of workers over a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WorkerTotals {
-    /// How many there were, on average.
+    /// Mean number of workers.
     pub avg_workers: f64,
-    /// How many there were at most.
+    /// Maximum number of workers.
     pub max_workers: f64,
-    /// How many there were at least.
+    /// Minimum number of workers.
     pub min_workers: f64,
-    /// Share of their threads that worked, from 0 to 1.
+    /// Share of busy threads, from 0 to 1.
     pub avg_utilization: f64,
     /// Attempts that ended.
     pub processed: u64,
-    /// Those that failed.
+    /// Attempts that failed.
     pub failed: u64,
-    /// Megabytes of one, on average.
+    /// Mean memory of a worker, in megabytes.
     pub avg_memory_mb: f64,
-    /// Megabytes of the largest.
+    /// Memory of the largest worker, in megabytes.
     pub max_memory_mb: f64,
 }
 
@@ -123,40 +124,40 @@ pub struct WorkerTotals {
 pub struct WorkerMoment {
     /// The start of the bucket.
     pub start: TimestampMs,
-    /// How many there were, on average; none when nobody looked.
+    /// Mean number of workers; `None` if they were not sampled.
     pub workers: Option<f64>,
-    /// Share of their threads that worked; none when nobody looked.
+    /// Share of busy threads; `None` if they were not sampled.
     pub utilization: Option<f64>,
     /// Attempts that ended.
     pub throughput: u64,
 }
 
-/// All about the workers of a period.
+/// The workers of a period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkersPast {
-    /// The period as a whole.
+    /// Statistics of the whole period.
     pub totals: WorkerTotals,
-    /// The period bucket by bucket.
+    /// The buckets of the period.
     pub timeline: Vec<WorkerMoment>,
 }
 
-/// Names with how often each came, the most frequent first.
+/// Counts by name, the highest first.
 pub type DeathCounts = Vec<(String, u64)>;
 
-/// Deaths over a period.
+/// Deaths of jobs over a period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deaths {
-    /// How many jobs died.
+    /// The number of jobs that died.
     pub total: u64,
-    /// Of which class.
+    /// By class.
     pub by_class: DeathCounts,
-    /// Of which class of error.
+    /// By error class.
     pub by_error: DeathCounts,
-    /// On which day, given by its first instant in UTC; days without deaths too.
+    /// By day, identified by its first instant in UTC, days without deaths included.
     pub days: Vec<(TimestampMs, u64)>,
 }
 
-/// Whoever answers.
+/// The history up to `now`.
 #[derive(Clone, Copy, Debug)]
 pub struct History<'a> {
     pub(in crate::jobs) engine: &'a Engine,
@@ -167,7 +168,7 @@ pub struct History<'a> {
 type Buckets = HashMap<TimestampMs, f64>;
 
 impl Period {
-    /// The name users write.
+    /// Returns the name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hour => "hour",
@@ -186,7 +187,7 @@ impl Period {
         }
     }
 
-    /// The buckets of a history that does not say.
+    /// Returns the default resolution.
     pub fn resolution(self) -> Resolution {
         match self {
             Self::Hour => Resolution::Minute,
@@ -197,7 +198,7 @@ impl Period {
 }
 
 impl Resolution {
-    /// The name users write.
+    /// Returns the name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Minute => "minute",
@@ -216,7 +217,7 @@ impl Resolution {
 }
 
 impl History<'_> {
-    /// The history of a queue, every bucket of the period.
+    /// Returns every bucket of a queue's history.
     pub fn queue(
         &self,
         queue: &str,
@@ -225,35 +226,38 @@ impl History<'_> {
     ) -> Result<Vec<QueueMoment>> {
         let width = resolution.interval();
         let range = self.back(period, width);
-        let ask =
-            |metric, aggregation| self.buckets(metric, Of::Queue(queue), range, width, aggregation);
+        let read = |metric, aggregation| {
+            self.buckets(metric, SeriesOf::Queue(queue), range, width, aggregation)
+        };
         let (size, latency) =
-            (ask(metrics::SIZE, Aggregation::Last)?, ask(metrics::LATENCY, Aggregation::Last)?);
+            (read(metrics::SIZE, Aggregation::Last)?, read(metrics::LATENCY, Aggregation::Last)?);
         let (ended, failed) =
-            (ask(metrics::PROCESSED, Aggregation::Sum)?, ask(metrics::FAILED, Aggregation::Sum)?);
-        // Workers are counted at every look, so where they are known the queue was not there, or had nothing to tell.
+            (read(metrics::PROCESSED, Aggregation::Sum)?, read(metrics::FAILED, Aggregation::Sum)?);
+        // Workers are sampled each time, so a bucket with workers and without the queue means that
+        // it was empty or did not exist.
         let workers = WorkerGauges::of(Whose::Users).workers;
-        let looks = self.buckets(workers, Of::All, range, width, Aggregation::Last)?;
-        let seen = |told: &Buckets, start: TimestampMs| {
-            told.get(&start).copied().or_else(|| looks.contains_key(&start).then_some(0.0))
+        let samples = self.buckets(workers, SeriesOf::All, range, width, Aggregation::Last)?;
+        let sampled = |values: &Buckets, start: TimestampMs| {
+            values.get(&start).copied().or_else(|| samples.contains_key(&start).then_some(0.0))
         };
         let moment = |start: TimestampMs| QueueMoment {
             start,
-            size: seen(&size, start),
-            latency_seconds: seen(&latency, start),
+            size: sampled(&size, start),
+            latency_seconds: sampled(&latency, start),
             throughput: whole(ended.get(&start)),
             failures: whole(failed.get(&start)),
         };
         Ok(starts(range, width).map(moment).collect())
     }
 
-    /// What happened in a queue since midnight.
+    /// Returns what happened in a queue since midnight UTC.
     pub fn today(&self, queue: &str) -> Result<QueueToday> {
         let range = self.until_now(self.now.floor_to(Interval::DAY));
-        let processed = self.counts(metrics::PROCESSED, Of::Queue(queue), range, metrics::CLASS)?;
-        let failed = self.counts(metrics::FAILED, Of::Queue(queue), range, metrics::QUEUE)?;
+        let processed =
+            self.counts(metrics::PROCESSED, SeriesOf::Queue(queue), range, metrics::CLASS)?;
+        let failed = self.counts(metrics::FAILED, SeriesOf::Queue(queue), range, metrics::QUEUE)?;
         let duration = self
-            .total(metrics::DURATION, Of::Queue(queue), range, Aggregation::Avg)?
+            .total(metrics::DURATION, SeriesOf::Queue(queue), range, Aggregation::Avg)?
             .unwrap_or(0.0);
         Ok(QueueToday {
             processed: processed.iter().map(|(_, count)| count).sum(),
@@ -263,24 +267,24 @@ impl History<'_> {
         })
     }
 
-    /// How many attempts ended lately, by queue.
+    /// Returns the recent throughput by queue.
     pub fn throughput(&self) -> Result<HashMap<String, QueueThroughput>> {
         let mut queues: HashMap<String, QueueThroughput> = HashMap::new();
         let last = |ms| self.until_now(TimestampMs(self.now.0 - ms));
         for (queue, count) in
-            self.counts(metrics::PROCESSED, Of::All, last(HOUR_MS), metrics::QUEUE)?
+            self.counts(metrics::PROCESSED, SeriesOf::All, last(HOUR_MS), metrics::QUEUE)?
         {
             queues.entry(queue).or_default().per_hour = count;
         }
         for (queue, count) in
-            self.counts(metrics::PROCESSED, Of::All, last(MINUTE_MS), metrics::QUEUE)?
+            self.counts(metrics::PROCESSED, SeriesOf::All, last(MINUTE_MS), metrics::QUEUE)?
         {
             queues.entry(queue).or_default().per_minute = count;
         }
         Ok(queues)
     }
 
-    /// The workers of a period.
+    /// Returns the history of the workers.
     pub fn workers(&self, period: Period, whose: Whose) -> Result<WorkersPast> {
         let width = match period {
             Period::Hour => Interval::MINUTE,
@@ -289,9 +293,9 @@ impl History<'_> {
         };
         let range = self.back(period, width);
         let names = WorkerGauges::of(whose);
-        let avg = |metric| self.buckets(metric, Of::All, range, width, Aggregation::Avg);
+        let avg = |metric| self.buckets(metric, SeriesOf::All, range, width, Aggregation::Avg);
         let (workers, threads, busy) = (avg(names.workers)?, avg(names.threads)?, avg(names.busy)?);
-        let of = Of::Whose(whose);
+        let of = SeriesOf::Whose(whose);
         let ended = self.buckets(metrics::PROCESSED, of, range, width, Aggregation::Sum)?;
         let moment = |start: TimestampMs| WorkerMoment {
             start,
@@ -311,9 +315,9 @@ impl History<'_> {
         let total = |metric, of, aggregation| -> Result<f64> {
             Ok(self.total(metric, of, range, aggregation)?.unwrap_or(0.0))
         };
-        let gauge = |metric, aggregation| total(metric, Of::All, aggregation);
+        let gauge = |metric, aggregation| total(metric, SeriesOf::All, aggregation);
         let count = |metric| -> Result<u64> {
-            Ok(whole(Some(&total(metric, Of::Whose(whose), Aggregation::Sum)?)))
+            Ok(whole(Some(&total(metric, SeriesOf::Whose(whose), Aggregation::Sum)?)))
         };
         let (threads, busy) =
             (gauge(names.threads, Aggregation::Avg)?, gauge(names.busy, Aggregation::Avg)?);
@@ -329,9 +333,9 @@ impl History<'_> {
         })
     }
 
-    /// The deaths of a period of whole days, of which today is the last.
+    /// Returns the deaths in a period of whole days that ends today.
     pub fn deaths(&self, period: Period, whose: Whose) -> Result<Deaths> {
-        let of = Of::Whose(whose);
+        let of = SeriesOf::Whose(whose);
         let range = self.back(period, Interval::DAY);
         let days = self.buckets(metrics::DIED, of, range, Interval::DAY, Aggregation::Sum)?;
         let by_class = self.counts(metrics::DIED, of, range, metrics::CLASS)?;
@@ -343,7 +347,7 @@ impl History<'_> {
         })
     }
 
-    /// So many whole buckets that the last one holds now.
+    /// Returns a range of whole buckets, the last one containing now.
     fn back(&self, period: Period, width: Interval) -> TimeRange {
         let last = self.now.floor_to(width);
         self.until_now(TimestampMs((last.0 + width.ms() - period.ms()).max(0)))
@@ -356,7 +360,7 @@ impl History<'_> {
     fn buckets(
         &self,
         metric: &str,
-        of: Of<'_>,
+        of: SeriesOf<'_>,
         range: TimeRange,
         width: Interval,
         aggregation: Aggregation,
@@ -370,11 +374,11 @@ impl History<'_> {
         Ok(buckets)
     }
 
-    /// One number for all of a range.
+    /// Returns one number for the whole range.
     fn total(
         &self,
         metric: &str,
-        of: Of<'_>,
+        of: SeriesOf<'_>,
         range: TimeRange,
         aggregation: Aggregation,
     ) -> Result<Option<f64>> {
@@ -382,11 +386,11 @@ impl History<'_> {
         Ok(self.buckets(metric, of, range, width, aggregation)?.into_values().next())
     }
 
-    /// What was counted in all of a range, by a tag, the most frequent first.
+    /// Returns the counts of a whole range by a tag, the highest first.
     fn counts(
         &self,
         metric: &str,
-        of: Of<'_>,
+        of: SeriesOf<'_>,
         range: TimeRange,
         tag: &str,
     ) -> Result<Vec<(String, u64)>> {
@@ -401,7 +405,7 @@ impl History<'_> {
         Ok(counts)
     }
 
-    /// The queues of the server's own work that a metric has series of.
+    /// Returns the queues of the server for which a metric has series.
     fn own_queues(&self, metric: &str) -> Result<Vec<String>> {
         match self.engine.tag_values(metric, metrics::QUEUE) {
             Ok(queues) => {
@@ -412,20 +416,20 @@ impl History<'_> {
         }
     }
 
-    /// Groups of a metric; none of one that was never written by us.
+    /// Returns the groups of a metric; none if it was never written.
     fn query(
         &self,
         metric: &str,
-        of: Of<'_>,
+        of: SeriesOf<'_>,
         range: TimeRange,
         interval: Interval,
         aggregation: Aggregation,
         group_by: &[&str],
     ) -> Result<Vec<Group>> {
         let condition = match of {
-            Of::All | Of::Whose(Whose::All) => None,
-            Of::Queue(queue) => Some(TagCondition::AnyOf(vec![queue.to_owned()].into())),
-            Of::Whose(Whose::Users) => {
+            SeriesOf::All | SeriesOf::Whose(Whose::All) => None,
+            SeriesOf::Queue(queue) => Some(TagCondition::AnyOf(vec![queue.to_owned()].into())),
+            SeriesOf::Whose(Whose::Users) => {
                 let own = self.own_queues(metric)?;
                 (!own.is_empty()).then_some(TagCondition::NoneOf(own.into()))
             }
@@ -442,7 +446,8 @@ impl History<'_> {
         };
         match self.engine.query(&query) {
             Ok(found) => Ok(found.groups),
-            // A metric of another type is not ours: where a full disk keeps a start from deleting it, there is no history.
+            // A metric of another type is a client's: if a full disk kept the start from deleting
+            // it, there is no history.
             Err(Error::Refused(Refusal::MetricNotFound(_) | Refusal::Aggregation { .. })) => {
                 Ok(Vec::new())
             }
@@ -451,18 +456,18 @@ impl History<'_> {
     }
 }
 
-/// Which series of a metric are meant.
+/// Selects series of a metric.
 #[derive(Clone, Copy, Debug)]
-enum Of<'a> {
-    /// All.
+enum SeriesOf<'a> {
+    /// All series.
     All,
     /// Those of one queue.
     Queue(&'a str),
-    /// Those of the queues of some.
+    /// Those of the queues of clients, or of all.
     Whose(Whose),
 }
 
-/// The starts of the buckets of a range, ascending.
+/// Returns the starts of the buckets of a range, ascending.
 fn starts(range: TimeRange, width: Interval) -> impl Iterator<Item = TimestampMs> {
     let (first, end) = (range.start.floor_to(width).0, range.end.0);
     (0..)
@@ -471,7 +476,7 @@ fn starts(range: TimeRange, width: Interval) -> impl Iterator<Item = TimestampMs
         .map(TimestampMs)
 }
 
-/// A sum of counts as what it is.
+/// Converts a sum of counts to an integer.
 fn whole(sum: Option<&f64>) -> u64 {
     sum.map_or(0, |sum| sum.round().max(0.0) as u64)
 }

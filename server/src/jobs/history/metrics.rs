@@ -1,4 +1,4 @@
-//! The names of the metrics, all in one place.
+//! The names of the history metrics.
 
 use telltale_engine::MetricType::{self, Counter, Distribution, Gauge};
 
@@ -27,33 +27,33 @@ pub const HISTORY_METRICS: &[(&str, MetricType)] = &[
 
 /// Jobs enqueued, by `queue`.
 pub(super) const ENQUEUED: &str = "telltale.jobs.enqueued";
-/// Attempts ended, by `queue` and `class`.
+/// Ended attempts, by `queue` and `class`.
 pub(super) const PROCESSED: &str = "telltale.jobs.processed";
-/// Attempts among them that failed or were lost, by `queue` and `class`.
+/// Attempts that failed or were lost, by `queue` and `class`.
 pub(super) const FAILED: &str = "telltale.jobs.failed";
 /// Jobs that died, by `queue`, `class` and `error_class`.
 pub(super) const DIED: &str = "telltale.jobs.died";
-/// Milliseconds that attempts took that succeeded, by `queue` and `class`.
+/// Duration of successful attempts in milliseconds, by `queue` and `class`.
 pub(super) const DURATION: &str = "telltale.jobs.duration_ms";
-/// Jobs that are ready, by `queue`.
+/// Ready jobs, by `queue`.
 pub(super) const SIZE: &str = "telltale.jobs.size";
-/// Seconds that the oldest ready job has waited, by `queue`.
+/// Waiting time of the oldest ready job in seconds, by `queue`.
 pub(super) const LATENCY: &str = "telltale.jobs.latency_seconds";
-/// Gauges of the workers of some.
+/// Gauges of a set of workers.
 pub(super) struct WorkerGauges {
     /// Workers.
     pub(super) workers: &'static str,
-    /// Jobs that all of them can do at once.
+    /// Number of jobs they can execute concurrently.
     pub(super) threads: &'static str,
-    /// Threads of them that work.
+    /// Busy threads.
     pub(super) busy: &'static str,
-    /// Megabytes of one, on average.
+    /// Mean memory of a worker, in megabytes.
     pub(super) memory: &'static str,
-    /// Megabytes of the largest.
+    /// Memory of the largest worker, in megabytes.
     pub(super) memory_max: &'static str,
 }
 
-/// Those of users.
+/// Gauges of the workers of clients.
 const USERS: WorkerGauges = WorkerGauges {
     workers: "telltale.jobs.workers",
     threads: "telltale.jobs.threads",
@@ -62,7 +62,7 @@ const USERS: WorkerGauges = WorkerGauges {
     memory_max: "telltale.jobs.worker.memory_max_mb",
 };
 
-/// Those of the server's own too.
+/// Gauges of all workers.
 const ALL: WorkerGauges = WorkerGauges {
     workers: "telltale.jobs.workers.all",
     threads: "telltale.jobs.threads.all",
@@ -80,10 +80,10 @@ impl WorkerGauges {
     }
 }
 
-/// The tags.
+/// The tag keys.
 pub(super) const QUEUE: &str = "queue";
 pub(super) const CLASS: &str = "class";
 pub(super) const ERROR_CLASS: &str = "error_class";
 
-/// What stands for every class beyond those that are told apart.
+/// The tag value of classes beyond the limit of distinct ones.
 pub(super) const OTHER: &str = "other";

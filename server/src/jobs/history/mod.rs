@@ -1,7 +1,7 @@
-//! The past of jobs, as telemetry: what happened is counted and written into the engine as metrics, and questions about the
-//! past are queries of them.
+//! The history of jobs as telemetry: what happened is counted and written to the engine as metrics;
+//! queries of the history are queries of these metrics.
 //!
-//! Histories are not the ledger: what was counted in the second before a crash may be missing from them.
+//! Histories are not the ledger: counts of the last second before a crash may be missing.
 
 mod ask;
 mod metrics;
@@ -13,5 +13,5 @@ pub use ask::{
     WorkerMoment, WorkerTotals, WorkersPast,
 };
 pub use metrics::HISTORY_METRICS;
-pub(super) use seen::Seen;
+pub(super) use seen::HistoryCounts;
 pub(super) use write::{HistoryRecorder, sample};

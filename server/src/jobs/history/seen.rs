@@ -1,28 +1,28 @@
-//! What happened, counted.
+//! Counts for the history.
 
 use std::collections::HashMap;
 
-use crate::jobs::names::{ClassName, QueueName};
 use crate::limits;
+use crate::jobs::names::{ClassName, QueueName};
 
-/// Counts of what happened in a round, or in all rounds since they were written.
+/// Counts of one cycle, or of all cycles that are not written to the history yet.
 #[derive(Debug, Default)]
-pub(in crate::jobs) struct Seen {
+pub(in crate::jobs) struct HistoryCounts {
     pub(super) enqueued: HashMap<QueueName, u64>,
     pub(super) ended: HashMap<(QueueName, ClassName), Ended>,
     pub(super) died: HashMap<(QueueName, ClassName, ClassName), u64>,
 }
 
-/// Attempts of one class that ended.
+/// Ended attempts of one class.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub(super) succeeded: u64,
     pub(super) failed: u64,
-    /// Milliseconds of those that succeeded: all of a few, the first of many.
+    /// Durations of successful attempts in milliseconds, up to a limit.
     pub(super) durations_ms: Vec<i64>,
 }
 
-impl Seen {
+impl HistoryCounts {
     pub(in crate::jobs) fn enqueued(&mut self, queue: &QueueName) {
         *self.enqueued.entry(queue.clone()).or_default() += 1;
     }
@@ -38,7 +38,11 @@ impl Seen {
         ended.measure([duration_ms]);
     }
 
-    pub(in crate::jobs) fn failed(&mut self, queue: &QueueName, class: Option<&ClassName>) {
+    pub(in crate::jobs) fn failed(
+        &mut self,
+        queue: &QueueName,
+        class: Option<&ClassName>,
+    ) {
         self.ended(queue, class).failed += 1;
     }
 
@@ -52,7 +56,7 @@ impl Seen {
         *self.died.entry(key).or_default() += 1;
     }
 
-    /// Adds what happened in another round.
+    /// Adds other counts.
     pub(in crate::jobs) fn absorb(&mut self, other: Self) {
         for (queue, count) in other.enqueued {
             *self.enqueued.entry(queue).or_default() += count;

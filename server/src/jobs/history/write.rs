@@ -1,4 +1,4 @@
-//! From counts to metrics.
+//! Writes the history metrics.
 
 use std::collections::HashSet;
 
@@ -6,54 +6,55 @@ use parking_lot::Mutex;
 use telltale_engine::{BatchBuilder, Engine, MetricType, Refusal, Result, TimestampMs};
 
 use super::metrics::{self, WorkerGauges};
-use super::seen::Seen;
+use super::seen::HistoryCounts;
+use crate::limits;
 use crate::jobs::model::{QueueView, Whose, WorkerView};
 use crate::jobs::names::ClassName;
-use crate::limits;
 
-/// What happened and is not written yet.
+/// The counts that are not written yet.
 #[derive(Debug, Default)]
 pub(in crate::jobs) struct HistoryRecorder {
-    pending: Mutex<Seen>,
-    told: Mutex<Told>,
+    pending: Mutex<HistoryCounts>,
+    known: Mutex<KnownClasses>,
 }
 
-/// The classes that are told apart, so that no program can make metrics without end.
+/// The classes that are distinct tag values, bounded so that clients cannot create any number of
+/// series.
 #[derive(Debug, Default)]
-struct Told {
+struct KnownClasses {
     classes: HashSet<ClassName>,
     error_classes: HashSet<ClassName>,
 }
 
-/// A batch being filled with points of one time.
+/// A batch under construction, with points of one time.
 struct Points<'a> {
     batch: BatchBuilder<'a>,
     now: TimestampMs,
 }
 
 impl HistoryRecorder {
-    /// Remembers what happened in a round that is on disk.
-    pub(in crate::jobs) fn note(&self, seen: Seen) {
-        self.pending.lock().absorb(seen);
+    /// Adds the counts of a cycle that is durable.
+    pub(in crate::jobs) fn note(&self, counts: HistoryCounts) {
+        self.pending.lock().absorb(counts);
     }
 
-    /// Writes what happened since the last time. What cannot be written is kept for the next time.
+    /// Writes the pending counts. Those that cannot be written are kept for the next time.
     pub(in crate::jobs) fn write(&self, engine: &Engine, now: TimestampMs) -> Result<()> {
-        let seen = std::mem::take(&mut *self.pending.lock());
+        let counts = std::mem::take(&mut *self.pending.lock());
         let mut points = Points { batch: engine.own_batch(), now };
         let written =
-            points.fill(&seen, &mut self.told.lock()).map_err(Into::into).and_then(|()| {
+            points.fill(&counts, &mut self.known.lock()).map_err(Into::into).and_then(|()| {
                 let batch = points.batch.finish();
                 engine.write(batch).map(drop)
             });
         if written.is_err() {
-            self.pending.lock().absorb(seen);
+            self.pending.lock().absorb(counts);
         }
         written
     }
 }
 
-/// Writes how queues and workers stand.
+/// Writes the current state of queues and workers.
 pub(in crate::jobs) fn sample(
     engine: &Engine,
     queues: &[QueueView],
@@ -76,12 +77,12 @@ pub(in crate::jobs) fn sample(
 }
 
 impl Points<'_> {
-    fn fill(&mut self, seen: &Seen, told: &mut Told) -> Result<(), Refusal> {
-        for (queue, count) in &seen.enqueued {
+    fn fill(&mut self, counts: &HistoryCounts, known: &mut KnownClasses) -> Result<(), Refusal> {
+        for (queue, count) in &counts.enqueued {
             self.count(metrics::ENQUEUED, &[(metrics::QUEUE, queue)], *count)?;
         }
-        for ((queue, class), ended) in &seen.ended {
-            let tags = [(metrics::QUEUE, &**queue), (metrics::CLASS, told.class(class))];
+        for ((queue, class), ended) in &counts.ended {
+            let tags = [(metrics::QUEUE, &**queue), (metrics::CLASS, known.class(class))];
             self.count(metrics::PROCESSED, &tags, ended.succeeded + ended.failed)?;
             if ended.failed > 0 {
                 self.count(metrics::FAILED, &tags, ended.failed)?;
@@ -94,11 +95,11 @@ impl Points<'_> {
                 }
             }
         }
-        for ((queue, class, error_class), count) in &seen.died {
+        for ((queue, class, error_class), count) in &counts.died {
             let tags = [
                 (metrics::QUEUE, &**queue),
-                (metrics::CLASS, told.class(class)),
-                (metrics::ERROR_CLASS, told.error_class(error_class)),
+                (metrics::CLASS, known.class(class)),
+                (metrics::ERROR_CLASS, known.error_class(error_class)),
             ];
             self.count(metrics::DIED, &tags, *count)?;
         }
@@ -133,17 +134,17 @@ impl Points<'_> {
     }
 }
 
-impl Told {
+impl KnownClasses {
     fn class<'a>(&mut self, class: &'a ClassName) -> &'a str {
-        told(&mut self.classes, class)
+        known(&mut self.classes, class)
     }
 
     fn error_class<'a>(&mut self, class: &'a ClassName) -> &'a str {
-        told(&mut self.error_classes, class)
+        known(&mut self.error_classes, class)
     }
 }
 
-fn told<'a>(known: &mut HashSet<ClassName>, class: &'a ClassName) -> &'a str {
+fn known<'a>(known: &mut HashSet<ClassName>, class: &'a ClassName) -> &'a str {
     if known.contains(class) {
         return class;
     }
@@ -159,15 +160,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_beyond_the_limit_are_one() {
-        let mut told = Told::default();
+    fn classes_beyond_the_limit_share_one_tag_value() {
+        let mut known = KnownClasses::default();
         for n in 0..limits::JOB_CLASSES_TOLD_MAX {
             let class = ClassName::new(&format!("c{n}")).unwrap();
-            assert_eq!(told.class(&class), &*class);
+            assert_eq!(known.class(&class), &*class);
         }
         let one_more = ClassName::new("one more").unwrap();
-        assert_eq!(told.class(&one_more), metrics::OTHER);
-        assert_eq!(told.class(&ClassName::new("c7").unwrap()), "c7");
-        assert_eq!(told.error_class(&one_more), "one more");
+        assert_eq!(known.class(&one_more), metrics::OTHER);
+        assert_eq!(known.class(&ClassName::new("c7").unwrap()), "c7");
+        assert_eq!(known.error_class(&one_more), "one more");
     }
 }

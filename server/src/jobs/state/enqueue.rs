@@ -1,15 +1,15 @@
-//! New jobs, and jobs that nobody wants any more.
+//! New jobs, and deleted jobs.
 
 use super::job::Job;
 use super::machine::State;
 use super::queues::{Queue, waits};
-use super::round::Round;
+use super::round::Cycle;
+use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus, NewJob};
 use crate::jobs::stored::{self, StoredBody};
-use crate::limits;
 
-/// A job with its id and its body's bytes: what can be made before it is this job's turn.
+/// A job with its id and encoded body, prepared before the ledger handles it.
 #[derive(Clone, Debug)]
 pub(in crate::jobs) struct Draft {
     pub(in crate::jobs) id: JobId,
@@ -24,7 +24,8 @@ impl Draft {
         Self { id, job, body }
     }
 
-    /// Ready, or scheduled when its time lies after `now_ms`.
+    /// Returns the status of the new job: scheduled if its start is after `now_ms`, otherwise
+    /// ready.
     pub(in crate::jobs) fn status(&self, now_ms: i64) -> JobStatus {
         match self.job.run_at {
             Some(at) if at.0 > now_ms => JobStatus::Scheduled,
@@ -34,19 +35,20 @@ impl Draft {
 }
 
 impl State {
-    /// Takes a job, as ready or scheduled as it was told to be. Of all unfinished jobs only one has its unique key.
+    /// Adds a job with the given status, ready or scheduled. Refused if an unfinished job has its
+    /// unique key.
     pub(in crate::jobs) fn enqueue(
         &mut self,
         draft: Draft,
         status: JobStatus,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<(), JobsError> {
         let Draft { id, job, body } = draft;
         if let Some(holder) = job.unique.and_then(|key| self.unique.holders.get(&key.0)) {
             return Err(JobsError::NotUnique(*holder));
         }
-        self.check_room(&job).inspect_err(|_| self.refused += 1)?;
-        let queue = self.queue_named(&job.queue, round)?;
+        self.check_capacity(&job).inspect_err(|_| self.refused += 1)?;
+        let queue = self.queue_named(&job.queue, cycle)?;
         if let Some(key) = job.unique {
             self.unique.holders.insert(key.0, id);
             self.unique.keys.insert(id, key.0);
@@ -61,22 +63,22 @@ impl State {
             status,
             is_unique: job.unique.is_some(),
         };
-        round.batch.put(stored::BODIES, &id.key(), body);
-        round.seen.enqueued(&job.queue);
+        cycle.batch.put(stored::BODIES, &id.key(), body);
+        cycle.counts.enqueued(&job.queue);
         match (status, job.run_at) {
             (JobStatus::Scheduled, Some(due)) => {
-                self.make_wait(id, new, JobStatus::Scheduled, due.0, round);
+                self.make_wait(id, new, JobStatus::Scheduled, due.0, cycle);
             }
-            _ => self.make_ready(id, new, round),
+            _ => self.make_ready(id, new, cycle),
         }
         Ok(())
     }
 
-    /// New jobs are refused where too many wait, in the queue or in all. What is there already is worked, retried and
-    /// handed back whatever the limits say.
-    fn check_room(&self, job: &NewJob) -> Result<(), JobsError> {
+    /// Refuses a new job if its queue, or all queues together, are full. Existing jobs are granted,
+    /// retried and returned regardless of the limits.
+    fn check_capacity(&self, job: &NewJob) -> Result<(), JobsError> {
         let settings = &self.settings;
-        // Our own work is little, and what makes room may be among it.
+        // The server's own jobs are few, and may be what reduces the load.
         let reserve = if job.queue.is_own() { limits::OWN_JOBS_RESERVE } else { 0 };
         let max = settings.waiting_max.saturating_add(reserve);
         if self.queues.waiting >= max {
@@ -94,27 +96,28 @@ impl State {
         Ok(())
     }
 
-    /// Jobs that wait, whatever for.
+    /// Returns the number of waiting jobs.
     pub(in crate::jobs) fn waiting(&self) -> usize {
         self.queues.waiting
     }
 
-    /// Memory that they take, about.
+    /// Returns the approximate memory of the waiting jobs, in bytes.
     pub(in crate::jobs) fn waiting_bytes(&self) -> usize {
         self.queues.waiting * limits::WAITING_JOB_BYTES
             + self.unique.keys.len() * limits::UNIQUE_KEY_BYTES
     }
 
-    /// How many new jobs were refused because too many wait, since the last call.
+    /// Returns how many new jobs were refused because of a limit since the last call.
     pub(in crate::jobs) fn take_refused(&mut self) -> u64 {
         std::mem::take(&mut self.refused)
     }
 
-    /// A job that waits for its time is ready at once, as if its time had come. One that is ready stays where it stands.
+    /// Makes a scheduled or retrying job ready, as if its time had come. A ready job keeps its
+    /// position.
     pub(in crate::jobs) fn run_now(
         &mut self,
         id: JobId,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<(), JobsError> {
         if self.dead.of_job(id).is_some() {
             return Err(JobsError::NotRunnable(JobStatus::Dead.as_str()));
@@ -124,8 +127,8 @@ impl State {
         match job.status {
             JobStatus::Ready => {}
             JobStatus::Scheduled | JobStatus::Retrying => {
-                self.unwait(id, job);
-                self.make_ready(id, job, round);
+                self.cancel_wait(id, job);
+                self.make_ready(id, job, cycle);
             }
             JobStatus::Running | JobStatus::Completed | JobStatus::Dead => {
                 return Err(JobsError::NotRunnable(job.status.as_str()));
@@ -134,11 +137,11 @@ impl State {
         Ok(())
     }
 
-    /// Removes a job that has not started.
+    /// Deletes a job that has not started.
     pub(in crate::jobs) fn delete(
         &mut self,
         id: JobId,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<(), JobsError> {
         if self.dead.of_job(id).is_some() {
             return Err(JobsError::NotDeletable(JobStatus::Dead.as_str()));
@@ -148,7 +151,7 @@ impl State {
         if !waits(job.status) {
             return Err(JobsError::NotDeletable(job.status.as_str()));
         }
-        self.remove_waiting(id, job, round);
+        self.remove_waiting(id, job, cycle);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Jobs in the hands of workers: handed out, finished, failed, kept longer, handed back, lost.
+//! Jobs held by workers: granted, finished, failed, extended, returned, lost.
 
 use std::sync::Arc;
 
@@ -7,14 +7,16 @@ use telltale_engine::TimestampMs;
 use super::job::{Hold, Job};
 use super::machine::State;
 use super::queues::Queue;
-use super::round::Round;
+use super::round::Cycle;
+use crate::limits;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{Failed, FailureReport, JobId, JobStatus, WorkerId, WorkerStatus};
+use crate::jobs::model::{
+    Failed, FailureReport, JobId, JobStatus, WorkerId, WorkerStatus,
+};
 use crate::jobs::names::{ClassName, QueueName};
 use crate::jobs::stored::{self, StoredFailure, StoredStatus};
-use crate::limits;
 
-/// A job that was handed out, without what stands on disk.
+/// A granted job, without its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::jobs) struct Grant {
     pub(in crate::jobs) id: JobId,
@@ -26,12 +28,13 @@ pub(in crate::jobs) struct Grant {
 }
 
 impl State {
-    /// Hands out up to `limit` jobs of the worker's queues, the first of them first. A worker that is not active gets none.
+    /// Grants up to `limit` jobs of the worker's queues, in order of priority. A worker that is not
+    /// active gets none.
     pub(in crate::jobs) fn reserve(
         &mut self,
         worker: WorkerId,
         limit: u32,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<Vec<Grant>, JobsError> {
         let found = self.workers.get(&worker);
         let found = found.ok_or_else(|| JobsError::WorkerNotFound(worker.to_string()))?;
@@ -43,14 +46,14 @@ impl State {
         for queue in queues.iter() {
             while granted.len() < limit as usize {
                 let Some(id) = self.pop_ready(*queue) else { break };
-                granted.extend(self.grant(id, worker, round));
+                granted.extend(self.grant(id, worker, cycle));
             }
         }
         Ok(granted)
     }
 
-    /// The queues whose jobs a worker may wait for: none of them for a quiet one, which waits to be told to stop. Nothing for a
-    /// worker that has no reason to wait.
+    /// Returns the queues whose jobs a worker may wait for. A quiet worker has none, but waits
+    /// until it is stopped. `None` for a worker that must not wait.
     pub(in crate::jobs) fn serves(&self, worker: WorkerId) -> Option<Arc<[u32]>> {
         let found = self.workers.get(&worker)?;
         match found.status {
@@ -60,21 +63,21 @@ impl State {
         }
     }
 
-    /// Whether a queue has a job to hand out.
+    /// Returns whether a queue has a job to grant.
     pub(in crate::jobs) fn has_ready(&self, queue: u32) -> bool {
         self.queues.get(queue).is_some_and(Queue::has_ready)
     }
 
-    /// Whoever waits for jobs of a queue that has some may have them now.
-    pub(in crate::jobs) fn wake_ready(&self, round: &mut Round) {
+    /// Wakes the fetches that wait for queues with ready jobs.
+    pub(in crate::jobs) fn wake_ready(&self, cycle: &mut Cycle) {
         for (number, queue) in self.queues.iter() {
             if queue.has_ready() {
-                round.wake(number);
+                cycle.wake(number);
             }
         }
     }
 
-    fn grant(&mut self, id: JobId, worker: WorkerId, round: &mut Round) -> Option<Grant> {
+    fn grant(&mut self, id: JobId, worker: WorkerId, cycle: &mut Cycle) -> Option<Grant> {
         let mut job = self.jobs.get(&id).copied()?;
         let lease_ms = match job.timeout_seconds {
             0 => self.settings.lease_ms,
@@ -82,12 +85,12 @@ impl State {
         };
         let hold = Hold {
             worker,
-            token: self.tokens.next(round),
-            ends_steady_ms: round.now.steady_ms.saturating_add(lease_ms),
-            ends_wall_ms: round.wall_ms().saturating_add(lease_ms),
+            token: self.tokens.next(cycle),
+            ends_steady_ms: cycle.now.steady_ms.saturating_add(lease_ms),
+            ends_wall_ms: cycle.wall_ms().saturating_add(lease_ms),
             class: None,
         };
-        (job.status, job.at_ms) = (JobStatus::Running, round.wall_ms());
+        (job.status, job.at_ms) = (JobStatus::Running, cycle.wall_ms());
         let grant = Grant {
             id,
             queue: self.queues.of(job.queue).name.clone(),
@@ -96,13 +99,13 @@ impl State {
             expires_at: TimestampMs(hold.ends_wall_ms),
             lease_ms,
         };
-        self.store_held(id, job, &hold, round);
+        self.store_held(id, job, &hold, cycle);
         self.hold(id, job, hold);
         self.jobs.insert(id, job);
         Some(grant)
     }
 
-    /// Counts a job as held.
+    /// Records a job as held.
     pub(super) fn hold(&mut self, id: JobId, job: Job, hold: Hold) {
         self.timers.begin_lease(hold.ends_steady_ms, id);
         self.queues.count(job.queue, JobStatus::Running, 1);
@@ -112,130 +115,143 @@ impl State {
         self.holds.insert(id, hold);
     }
 
-    fn store_held(&self, id: JobId, job: Job, hold: &Hold, round: &mut Round) {
-        let left_ms = hold.ends_steady_ms.saturating_sub(round.now.steady_ms);
+    fn store_held(&self, id: JobId, job: Job, hold: &Hold, cycle: &mut Cycle) {
+        let left_ms = hold.ends_steady_ms.saturating_sub(cycle.now.steady_ms);
         let status = StoredStatus::Running {
             worker: hold.worker.0,
             token: hold.token,
             started_ms: job.at_ms,
-            // A start after the wall clock was set must know how much of the lease is left.
-            lease_ends_ms: round.believed_ms().saturating_add(left_ms),
+            // In trusted time: after a restart with a changed wall clock, the remaining lease is
+            // still known.
+            lease_ends_ms: cycle.believed_ms().saturating_add(left_ms),
         };
-        self.store(id, job, status, round);
+        self.store(id, job, status, cycle);
     }
 
-    /// What a job that was handed out is called, once that was read.
-    pub(in crate::jobs) fn learn_class(&mut self, id: JobId, token: u64, class: &ClassName) {
+    /// Records the class of a granted job, once its body was read.
+    pub(in crate::jobs) fn learn_class(
+        &mut self,
+        id: JobId,
+        token: u64,
+        class: &ClassName,
+    ) {
         if let Some(hold) = self.holds.get_mut(&id).filter(|hold| hold.token == token) {
             hold.class = Some(class.clone());
         }
     }
 
-    /// The job is done. The same again is no error.
+    /// Finishes a job. Repeating the same request succeeds.
     pub(in crate::jobs) fn ack(
         &mut self,
         id: JobId,
         token: Option<u64>,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<(), JobsError> {
         if let Some(done_with) = self.finished.tokens.get(&id) {
             let same = token == Some(*done_with);
             return if same { Ok(()) } else { Err(JobsError::ReservationLost) };
         }
         let mut job = self.held_by(id, token)?;
-        let Some(hold) = self.unhold(id, job) else { return Err(JobsError::ReservationLost) };
-        let ran_ms = round.wall_ms().saturating_sub(job.at_ms).max(0);
+        let Some(hold) = self.release_hold(id, job) else { return Err(JobsError::ReservationLost) };
+        let ran_ms = cycle.wall_ms().saturating_sub(job.at_ms).max(0);
         self.release_key(id, &mut job);
-        (job.status, job.at_ms) = (JobStatus::Completed, round.wall_ms());
+        (job.status, job.at_ms) = (JobStatus::Completed, cycle.wall_ms());
         let status = StoredStatus::Completed { at_ms: job.at_ms, token: hold.token };
-        self.store(id, job, status, round);
+        self.store(id, job, status, cycle);
         self.queues.count(job.queue, JobStatus::Completed, 1);
         self.jobs.insert(id, job);
-        let until_ms = round.now.steady_ms.saturating_add(self.settings.finished_keep_ms);
+        let until_ms = cycle.now.steady_ms.saturating_add(self.settings.finished_keep_ms);
         self.finished.order.push_back((until_ms, id));
         self.finished.tokens.insert(id, hold.token);
         self.count_processed(&hold, 0);
         let queue = &self.queues.of(job.queue).name;
-        round.seen.succeeded(queue, hold.class.as_ref(), ran_ms);
+        cycle.counts.succeeded(queue, hold.class.as_ref(), ran_ms);
         Ok(())
     }
 
-    /// The attempt failed: the job is tried again later, or it is dead.
+    /// Records a failed attempt: the job is retried later, or becomes dead.
     pub(in crate::jobs) fn fail(
         &mut self,
         id: JobId,
         token: Option<u64>,
         report: FailureReport,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<Failed, JobsError> {
         let job = self.held_by(id, token)?;
-        let Some(hold) = self.unhold(id, job) else { return Err(JobsError::ReservationLost) };
-        let Some(job) = self.count_failure(id, job, &hold, report, round) else {
+        let Some(hold) = self.release_hold(id, job) else { return Err(JobsError::ReservationLost) };
+        let Some(job) = self.count_failure(id, job, &hold, report, cycle) else {
             return Ok(Failed { status: JobStatus::Dead, next_run_at: None });
         };
-        let delay_ms = self.settings.retry_delay_ms(job.failures, self.chance.next());
-        let due_ms = round.wall_ms().saturating_add(delay_ms);
-        self.make_wait(id, job, JobStatus::Retrying, due_ms, round);
+        let delay_ms = self.settings.retry_delay_ms(job.failures, self.random.next());
+        let due_ms = cycle.wall_ms().saturating_add(delay_ms);
+        self.make_wait(id, job, JobStatus::Retrying, due_ms, cycle);
         Ok(Failed { status: JobStatus::Retrying, next_run_at: Some(TimestampMs(due_ms)) })
     }
 
-    /// The holder keeps the job for `seconds` from now. Answers until when.
+    /// Extends the lease to `seconds` from now. Returns its end.
     pub(in crate::jobs) fn extend(
         &mut self,
         id: JobId,
         token: Option<u64>,
         seconds: u32,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<TimestampMs, JobsError> {
         let job = self.held_by(id, token)?;
         let Some(hold) = self.holds.get_mut(&id) else { return Err(JobsError::ReservationLost) };
         self.timers.end_lease(hold.ends_steady_ms, id);
         let more_ms = i64::from(seconds) * 1_000;
-        hold.ends_steady_ms = round.now.steady_ms.saturating_add(more_ms);
-        hold.ends_wall_ms = round.wall_ms().saturating_add(more_ms);
+        hold.ends_steady_ms = cycle.now.steady_ms.saturating_add(more_ms);
+        hold.ends_wall_ms = cycle.wall_ms().saturating_add(more_ms);
         self.timers.begin_lease(hold.ends_steady_ms, id);
         let hold = hold.clone();
-        self.store_held(id, job, &hold, round);
+        self.store_held(id, job, &hold, cycle);
         Ok(TimestampMs(hold.ends_wall_ms))
     }
 
-    /// A job comes back as if it had never been handed out: nothing counts. Whoever is not its holder any more says nothing.
-    pub(in crate::jobs) fn give_back(&mut self, id: JobId, token: u64, round: &mut Round) {
+    /// Returns a job to its queue as if it had never been granted. Without effect if the token is
+    /// no longer that of the holder.
+    pub(in crate::jobs) fn return_job(
+        &mut self,
+        id: JobId,
+        token: u64,
+        cycle: &mut Cycle,
+    ) {
         let Ok(job) = self.held_by(id, Some(token)) else { return };
-        if self.unhold(id, job).is_some() {
-            self.make_ready_first(id, job, round);
+        if self.release_hold(id, job).is_some() {
+            self.make_ready_first(id, job, cycle);
         }
     }
 
-    /// A job is taken away from its holder, and the attempt counts: it goes to the front of its queue, or is dead.
-    pub(super) fn lose(&mut self, id: JobId, error_class: &str, message: &str, round: &mut Round) {
+    /// Takes a job from its holder. The attempt counts: the job returns to the front of its queue,
+    /// or becomes dead.
+    pub(super) fn lose(&mut self, id: JobId, error_class: &str, message: &str, cycle: &mut Cycle) {
         let Some(job) = self.jobs.get(&id).copied() else { return };
-        let Some(hold) = self.unhold(id, job) else { return };
+        let Some(hold) = self.release_hold(id, job) else { return };
         if let Some(worker) = self.workers.get_mut(&hold.worker) {
-            worker.tell_lost(id);
+            worker.report_lost(id);
         }
         let report = FailureReport::new(error_class, message, Vec::new());
-        if let Some(job) = self.count_failure(id, job, &hold, report, round) {
-            self.make_ready_first(id, job, round);
+        if let Some(job) = self.count_failure(id, job, &hold, report, cycle) {
+            self.make_ready_first(id, job, cycle);
         }
     }
 
-    /// A job that cannot be read can never be done: it dies at once, with the reason.
-    pub(in crate::jobs) fn condemn(
+    /// Makes a job whose body cannot be read dead at once, with the reason.
+    pub(in crate::jobs) fn fail_unreadable(
         &mut self,
         id: JobId,
         token: u64,
         reason: &str,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) {
         let Ok(mut job) = self.held_by(id, Some(token)) else { return };
-        let Some(hold) = self.unhold(id, job) else { return };
+        let Some(hold) = self.release_hold(id, job) else { return };
         job.max_attempts = job.failures.saturating_add(1);
         let report = FailureReport::new("Unreadable", reason, Vec::new());
-        self.count_failure(id, job, &hold, report, round);
+        self.count_failure(id, job, &hold, report, cycle);
     }
 
-    /// The job that is held with this token.
+    /// Returns the job that is held with this token.
     fn held_by(&self, id: JobId, token: Option<u64>) -> Result<Job, JobsError> {
         let dead = || self.dead.of_job(id).is_some();
         match (self.jobs.get(&id), self.holds.get(&id)) {
@@ -245,37 +261,37 @@ impl State {
         }
     }
 
-    /// Counts and stores a failed attempt. Answers the job, unless it died of it.
+    /// Counts and stores a failed attempt. Returns the job, unless it died of it.
     fn count_failure(
         &mut self,
         id: JobId,
         mut job: Job,
         hold: &Hold,
         report: FailureReport,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Option<Job> {
         job.failures = job.failures.saturating_add(1);
         if job.first_failed_ms == 0 {
-            job.first_failed_ms = round.wall_ms();
+            job.first_failed_ms = cycle.wall_ms();
         }
         let key = stored::failure_key(id, job.failures);
         let error_class = report.error_class.clone();
         let failure = StoredFailure {
-            failed_ms: round.wall_ms(),
+            failed_ms: cycle.wall_ms(),
             error_class: report.error_class.to_string(),
             message: report.message,
             backtrace: report.backtrace,
         };
-        round.batch.put(stored::FAILURES, &key, stored::encode(&failure));
+        cycle.batch.put(stored::FAILURES, &key, stored::encode(&failure));
         if let Some(old) = job.failures.checked_sub(limits::JOB_FAILURES_KEPT).filter(|n| *n > 0) {
-            round.batch.delete(stored::FAILURES, &stored::failure_key(id, old));
+            cycle.batch.delete(stored::FAILURES, &stored::failure_key(id, old));
         }
         self.count_processed(hold, 1);
-        round.seen.failed(&self.queues.of(job.queue).name, hold.class.as_ref());
+        cycle.counts.failed(&self.queues.of(job.queue).name, hold.class.as_ref());
         if job.failures < job.max_attempts {
             return Some(job);
         }
-        self.bury(id, job, hold.class.clone(), error_class, round);
+        self.make_dead(id, job, hold.class.clone(), error_class, cycle);
         None
     }
 

@@ -1,4 +1,4 @@
-//! A job in memory: what must be at hand of every one of them.
+//! The in-memory part of a job.
 
 use crate::jobs::model::{JobStatus, WorkerId};
 use crate::jobs::names::ClassName;
@@ -7,40 +7,40 @@ use crate::jobs::stored::{StoredJob, StoredStatus};
 /// A job that is not dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Job {
-    /// Ready since, due at, running since, completed at: whichever the status is.
+    /// Ready since, due at, running since, or completed at, depending on the status.
     pub(super) at_ms: i64,
-    /// 0: it never failed.
+    /// 0 if it never failed.
     pub(super) first_failed_ms: i64,
     /// The number of its queue.
     pub(super) queue: u32,
-    /// 0: as the settings say.
+    /// 0 for the configured lease.
     pub(super) timeout_seconds: u32,
     /// Attempts that failed or were lost.
     pub(super) failures: u16,
     pub(super) max_attempts: u16,
     pub(super) status: JobStatus,
-    /// Whether a unique key is held for it.
+    /// Whether it has a unique key.
     pub(super) is_unique: bool,
 }
 
-// A million of them are in memory.
+// There may be millions of them.
 const _: () = assert!(size_of::<Job>() <= 32);
 
-/// Who holds a job.
+/// The reservation of a held job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hold {
     pub(super) worker: WorkerId,
     pub(super) token: u64,
-    /// When it is taken away, on the steady clock.
+    /// The end of the lease, on the monotonic clock.
     pub(super) ends_steady_ms: i64,
-    /// The same by the time of day, as it was told; after a start, as it was then.
+    /// The same in wall clock time, as of the grant or the last restart.
     pub(super) ends_wall_ms: i64,
-    /// Known once its body was read.
+    /// Known once the body was read.
     pub(super) class: Option<ClassName>,
 }
 
 impl Job {
-    /// The job as it was stored.
+    /// Decodes a job from its record.
     pub(super) fn from_stored(stored: &StoredJob) -> Self {
         let (status, at_ms) = match stored.status {
             StoredStatus::Ready { since_ms, .. } => (JobStatus::Ready, since_ms),
@@ -61,7 +61,7 @@ impl Job {
         }
     }
 
-    /// What is stored of it.
+    /// Returns the record of the job.
     pub(super) fn to_stored(self, status: StoredStatus, unique: Option<u128>) -> StoredJob {
         StoredJob {
             queue: self.queue,

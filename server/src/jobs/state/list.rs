@@ -1,34 +1,34 @@
-//! The list of jobs that wait or run, the last to be enqueued first, in steps of bounded work.
+//! The list of unfinished jobs, newest first, in steps of bounded work.
 //!
-//! Where few jobs have the wanted status, or wait in the wanted queue, they are found by what orders them; else jobs are looked at one
-//! after the other, from the last one on.
+//! If few jobs have the wanted status or wait in the wanted queue, they are found by the index that
+//! orders them; otherwise jobs are inspected in descending order of ids.
 
 use super::job::Job;
 use super::machine::State;
 use super::queues::waits;
 use super::show::JobView;
+use crate::limits;
 use crate::jobs::listing::JobStanding;
 use crate::jobs::model::{JobId, JobStatus};
-use crate::limits;
 
-/// A part of the list.
+/// One step of the list.
 #[derive(Clone, Debug, Default)]
 pub(in crate::jobs) struct JobStep {
     pub(in crate::jobs) jobs: Vec<(JobId, JobView)>,
-    /// What the next step is below; nothing after the last.
+    /// The upper bound of the next step; `None` after the last step.
     pub(in crate::jobs) next: Option<JobId>,
-    /// How many jobs were looked at.
-    pub(in crate::jobs) looks: usize,
+    /// The number of inspected jobs.
+    pub(in crate::jobs) inspected: usize,
 }
 
-/// The wanted jobs, by the number of their queue.
+/// The wanted jobs, with the number of their queue.
 struct Wanted<'a> {
     standing: &'a JobStanding,
     queue: Option<u32>,
 }
 
 impl State {
-    /// Up to `max` of the wanted jobs with ids less than `below`.
+    /// Returns up to `max` of the wanted jobs with ids less than `below`.
     pub(in crate::jobs) fn jobs_step(
         &self,
         standing: &JobStanding,
@@ -39,7 +39,7 @@ impl State {
             None => None,
             Some(name) => match self.queue_number(name) {
                 Ok(number) => Some(number),
-                // A queue that is not there has no jobs.
+                // A queue that does not exist has no jobs.
                 Err(_) => return JobStep::default(),
             },
         };
@@ -50,7 +50,7 @@ impl State {
         }
     }
 
-    /// All jobs that may be wanted, where they are few.
+    /// Returns a superset of the wanted jobs, if a small one is known.
     fn few(&self, wanted: &Wanted<'_>) -> Option<Vec<JobId>> {
         let max = limits::LEDGER_STEP_LOOKUPS_MAX;
         match (wanted.standing.status?, wanted.queue) {
@@ -80,7 +80,7 @@ impl State {
         below: JobId,
         max: usize,
     ) -> JobStep {
-        let looks = few.len();
+        let inspected = few.len();
         few.retain(|id| {
             *id < below && self.jobs.get(id).is_some_and(|job| self.is_wanted(job, wanted))
         });
@@ -88,16 +88,16 @@ impl State {
         let next = if few.len() > max { max.checked_sub(1).and_then(|n| few.get(n)) } else { None };
         let next = next.copied();
         few.truncate(max);
-        JobStep { jobs: few.into_iter().filter_map(|id| self.row(id)).collect(), next, looks }
+        JobStep { jobs: few.into_iter().filter_map(|id| self.row(id)).collect(), next, inspected }
     }
 
     fn choose_in_order(&self, wanted: &Wanted<'_>, below: JobId, max: usize) -> JobStep {
         let mut step = JobStep::default();
         for (id, job) in self.jobs.range(..below).rev() {
-            if step.looks == limits::LEDGER_STEP_LOOKUPS_MAX || step.jobs.len() == max {
+            if step.inspected == limits::LEDGER_STEP_LOOKUPS_MAX || step.jobs.len() == max {
                 return step;
             }
-            step.looks += 1;
+            step.inspected += 1;
             step.next = Some(*id);
             if self.is_wanted(job, wanted) {
                 step.jobs.extend(self.row(*id));

@@ -1,21 +1,25 @@
-//! The machine as the disk tells it.
+//! Loading the state from disk.
 //!
-//! The order of a queue comes back by sorting what its jobs say of their places; timers, counts and unique keys follow from
-//! the jobs. A lease ends at a time that the engine believed, a delay at a time of day: both become times of the steady clock, cut to
-//! the longest that they can be, so that a wrong clock takes no job from its holder and holds nothing up. A worker has its whole silence anew: it could not be heard while nobody listened. A finished job is
-//! kept for its whole time anew: a clock that is ahead at the start makes nothing too old.
+//! The order of a queue is restored by sorting the positions stored with its jobs; timers, counts
+//! and unique keys follow from the jobs. Leases end at a trusted time, and delays at a wall clock
+//! time; both are converted to the monotonic clock and clamped to their maximum, so that a wrong
+//! clock neither takes a job from its holder nor delays one forever. Workers and finished jobs
+//! start with their full timeouts: heartbeats could not be received while the server was down, and
+//! a clock that is ahead at the start must not expire finished jobs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use telltale_engine::{Engine, Records, Result, Table, TimestampMs};
 
-use super::dead::Grave;
+use super::dead::DeadEntry;
 use super::job::{Hold, Job};
 use super::machine::State;
 use super::queues::Queue;
 use super::round::Now;
 use super::workers::Worker;
+use crate::limits;
+use crate::platform::ids::Ids;
 use crate::jobs::model::{DeadId, DeadJob, JobId, JobStatus, NewWorker, WorkerId};
 use crate::jobs::names::{ClassName, QueueName};
 use crate::jobs::settings::JobsSettings;
@@ -23,30 +27,28 @@ use crate::jobs::stored::{
     self, Damage, StoredBody, StoredDead, StoredDeadUnique, StoredJob, StoredQueue,
     StoredQueueDeleted, StoredStatus, StoredWorker,
 };
-use crate::limits;
-use crate::platform::ids::Ids;
 
-/// Longer than any lease can be: what a damaged or an old clock makes of one is cut to it.
+/// The maximum length of a lease: what a damaged or old clock makes of one is clamped to it.
 const LEASE_MS_MAX: i64 = limits::JOB_TIMEOUT_SECONDS_MAX as i64 * 1_000;
 
-/// What was read.
+/// The loaded state.
 #[derive(Debug)]
 pub(in crate::jobs) struct Loaded {
     pub(in crate::jobs) state: State,
-    /// What could not be read, one line each.
+    /// Records that could not be read, one line each.
     pub(in crate::jobs) damaged: Vec<String>,
 }
 
-/// What is known only when all jobs were read.
+/// What can be ordered only after all jobs are loaded.
 #[derive(Debug, Default)]
-struct Places {
-    /// By queue: place and job.
+struct LoadedOrder {
+    /// By queue: position and job.
     ready: HashMap<u32, Vec<(i64, JobId)>>,
     finished: Vec<(i64, JobId)>,
 }
 
 impl State {
-    /// Reads all tables but those of bodies and failures.
+    /// Loads all tables except bodies and failures.
     pub(in crate::jobs) fn load(
         engine: &Engine,
         settings: JobsSettings,
@@ -57,7 +59,7 @@ impl State {
         let records = engine.records();
         let tokens = records.get(stored::META, stored::TOKENS_KEY)?;
         let tokens = tokens.map(|bytes| stored::decode::<u64>(&bytes)).transpose();
-        // Without its end the tokens could begin again: nothing may be handed out then.
+        // Without their end, tokens could repeat: nothing may be granted then.
         let tokens = tokens.map_err(|damage| {
             telltale_engine::Error::Corrupt(format!("tokens of jobs: {damage}"))
         })?;
@@ -69,14 +71,14 @@ impl State {
         loaded.each(records, stored::WORKERS, worker, |state, key, worker| {
             state.load_worker(key, worker, now)
         })?;
-        let mut places = Places::default();
+        let mut orders = LoadedOrder::default();
         let job = |bytes: &[u8]| stored::decode::<StoredJob>(bytes);
         loaded.each(records, stored::STATES, job, |state, key, job| {
-            state.load_job(key, job, now, &mut places)
+            state.load_job(key, job, now, &mut orders)
         })?;
         let dead = stored::decode_with::<StoredDead, StoredDeadUnique>;
         loaded.each(records, stored::DEAD, dead, Self::load_dead)?;
-        loaded.state.take_places(places, now);
+        loaded.state.set_orders(orders, now);
         loaded.state.free_numbers();
         loaded.state.read_classes(records);
         Ok(loaded)
@@ -92,7 +94,7 @@ impl State {
             return None;
         }
         let name = QueueName::stored(&queue.name);
-        // Earlier versions let users pause the queues of our own work, and nobody can resume them.
+        // Earlier versions let users pause the server's queues, which nobody can resume.
         let paused_ms = queue.paused_ms.filter(|_| !name.is_own());
         let mut queue = Queue::new(name, paused_ms);
         queue.is_deleted = deleted.is_some_and(|deleted| deleted.is_deleted);
@@ -100,8 +102,8 @@ impl State {
         Some(())
     }
 
-    /// No queue vanishes that something refers to. Where the record of one is damaged, what refers to it gets one with a name of
-    /// its own.
+    /// Returns a queue that a record refers to. If the queue's own record is damaged, a replacement
+    /// with a generated name is added, so that nothing refers to a missing queue.
     fn find_queue(&mut self, number: u32) -> Option<&Queue> {
         if number as usize >= limits::QUEUES_MAX {
             return None;
@@ -119,7 +121,7 @@ impl State {
         for number in &stored.queues {
             queues.push((*number, self.find_queue(*number)?.name.clone()));
         }
-        // Earlier versions let workers of users work our own queues beside others.
+        // Earlier versions let client workers work the server's queues.
         if queues.iter().any(|(_, name)| !name.is_own()) {
             queues.retain(|(_, name)| !name.is_own());
         }
@@ -132,7 +134,7 @@ impl State {
             concurrency: stored.concurrency,
         };
         let by_ms = now.steady_ms + self.settings.worker_silence_ms;
-        self.timers.expect(by_ms, id);
+        self.timers.start_silence(by_ms, id);
         self.workers.insert(id, Worker::new(about, numbers.into(), stored, by_ms));
         Some(())
     }
@@ -142,14 +144,14 @@ impl State {
         key: &[u8],
         stored: StoredJob,
         now: Now,
-        places: &mut Places,
+        orders: &mut LoadedOrder,
     ) -> Option<()> {
         let id = JobId::from_key(key)?;
         let job = Job::from_stored(&stored);
         self.find_queue(job.queue)?;
         match stored.status {
             StoredStatus::Ready { order, .. } => {
-                places.ready.entry(job.queue).or_default().push((order, id));
+                orders.ready.entry(job.queue).or_default().push((order, id));
             }
             StoredStatus::Scheduled { due_ms } => {
                 self.queues.count(job.queue, job.status, 1);
@@ -174,7 +176,7 @@ impl State {
             }
             StoredStatus::Completed { at_ms, token } => {
                 self.queues.count(job.queue, job.status, 1);
-                places.finished.push((at_ms, id));
+                orders.finished.push((at_ms, id));
                 self.finished.tokens.insert(id, token);
             }
         }
@@ -206,13 +208,13 @@ impl State {
         };
         let (max_attempts, timeout_seconds) = (stored.max_attempts, stored.timeout_seconds);
         let unique = unique.map(|unique| unique.key);
-        self.dead.insert(Grave { dead, max_attempts, timeout_seconds, unique });
+        self.dead.insert(DeadEntry { dead, max_attempts, timeout_seconds, unique });
         Some(())
     }
 
-    fn take_places(&mut self, places: Places, now: Now) {
+    fn set_orders(&mut self, orders: LoadedOrder, now: Now) {
         let mut waiting = 0;
-        for (number, mut ready) in places.ready {
+        for (number, mut ready) in orders.ready {
             ready.sort_unstable();
             let queue = self.queues.of_mut(number);
             queue.front = ready.first().map_or(-1, |(order, _)| order - 1);
@@ -222,20 +224,20 @@ impl State {
             queue.order = ready.into_iter().map(|(_, id)| id).collect();
         }
         self.queues.waiting += waiting;
-        let mut finished = places.finished;
+        let mut finished = orders.finished;
         finished.sort_unstable();
         let until_ms = now.steady_ms.saturating_add(self.settings.finished_keep_ms);
         self.finished.order = finished.into_iter().map(|(_, id)| (until_ms, id)).collect();
     }
 
-    /// Numbers of queues that vanished are given to others.
+    /// Makes numbers without a queue available.
     fn free_numbers(&mut self) {
         let end = u32::try_from(self.queues.numbers_end()).unwrap_or(u32::MAX);
         let free: Vec<u32> = (0..end).filter(|number| self.queues.get(*number).is_none()).collect();
-        self.queues.vacancies.set_free(free.into_iter());
+        self.queues.unused.set_free(free.into_iter());
     }
 
-    /// What the jobs that workers hold are called; one that cannot be read stays without a name.
+    /// Reads the classes of the held jobs. One that cannot be read stays unknown.
     fn read_classes(&mut self, records: &Records) {
         let ids: Vec<JobId> = self.holds.keys().copied().collect();
         let keys: Vec<[u8; 16]> = ids.iter().map(|id| id.key()).collect();
@@ -250,7 +252,7 @@ impl State {
 }
 
 impl Loaded {
-    /// Hands every record of a table to `take`; what it does not take is damaged.
+    /// Passes every record of a table to `take`; those that it rejects are damaged.
     fn each<T>(
         &mut self,
         records: &Records,
@@ -263,7 +265,7 @@ impl Loaded {
             let taken = decode(value).map(|record| take(state, key, record));
             let why = match taken {
                 Ok(Some(())) => return,
-                Ok(None) => "no such record can be".to_owned(),
+                Ok(None) => "the record is not valid".to_owned(),
                 Err(damage) => damage.to_string(),
             };
             damaged.push(format!("{} {key:02x?}: {why}", table.name()));

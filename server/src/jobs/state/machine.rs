@@ -1,20 +1,20 @@
-//! The machine itself, and the moves from one status to another that all verbs share.
+//! The state, and the status changes shared by all operations.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::dead::Graveyard;
+use super::dead::DeadJobs;
 use super::job::{Hold, Job};
 use super::queues::Queues;
-use super::round::Round;
+use super::round::Cycle;
 use super::timers::Timers;
 use super::workers::Worker;
+use crate::platform::ids::Ids;
 use crate::jobs::model::{JobId, JobStatus, WorkerId};
 use crate::jobs::settings::JobsSettings;
 use crate::jobs::stored::{self, StoredStatus};
-use crate::platform::ids::Ids;
 
-/// Tokens that one write sets aside: at most so many are skipped by a restart.
+/// Tokens reserved by one write: at most this many are skipped by a restart.
 const TOKENS_STRIDE: u64 = 1 << 20;
 
 /// All jobs, queues and workers.
@@ -28,45 +28,45 @@ pub(in crate::jobs) struct State {
     pub(super) workers: BTreeMap<WorkerId, Worker>,
     pub(super) finished: Finished,
     pub(super) unique: Unique,
-    pub(super) dead: Graveyard,
+    pub(super) dead: DeadJobs,
     pub(super) timers: Timers,
     pub(super) tokens: Tokens,
-    /// Spreads retries; no secret.
-    pub(super) chance: Chance,
-    /// New jobs that were refused because too many wait, and not counted elsewhere yet.
+    /// Random numbers for the jitter of retries; no secret.
+    pub(super) random: SplitMix64,
+    /// New jobs refused because of a limit, and not reported yet.
     pub(super) refused: u64,
 }
 
-/// Jobs that are done and can still be asked for, in the order they were done.
+/// Finished jobs that are still kept, in the order they finished.
 #[derive(Debug, Default)]
 pub(super) struct Finished {
-    /// Each with the time on the steady clock until which it is kept.
+    /// Each with the end of its retention on the monotonic clock.
     pub(super) order: VecDeque<(i64, JobId)>,
-    /// With which token.
+    /// The tokens they were finished with.
     pub(super) tokens: HashMap<JobId, u64>,
 }
 
-/// Unique keys of jobs that are not finished.
+/// Unique keys of unfinished jobs.
 #[derive(Debug, Default)]
 pub(super) struct Unique {
     pub(super) holders: HashMap<u128, JobId>,
     pub(super) keys: HashMap<JobId, u128>,
 }
 
-/// Numbers that only grow, over restarts too.
+/// Tokens, which only grow, over restarts too.
 #[derive(Debug)]
 pub(super) struct Tokens {
     pub(super) next: u64,
-    /// Every token below was set aside on disk.
+    /// All tokens below this one are reserved on disk.
     pub(super) end: u64,
 }
 
-/// Numbers that look random: SplitMix64.
+/// A pseudorandom number generator: SplitMix64.
 #[derive(Debug)]
-pub(super) struct Chance(pub(super) u64);
+pub(super) struct SplitMix64(pub(super) u64);
 
 impl State {
-    /// A machine that knows nothing.
+    /// Returns an empty state.
     pub(in crate::jobs) fn new(
         settings: JobsSettings,
         ids: Arc<Ids>,
@@ -82,49 +82,49 @@ impl State {
             workers: BTreeMap::new(),
             finished: Finished::default(),
             unique: Unique::default(),
-            dead: Graveyard::default(),
+            dead: DeadJobs::default(),
             timers: Timers::default(),
             tokens: Tokens { next: tokens_end, end: tokens_end },
-            chance: Chance(seed),
+            random: SplitMix64(seed),
             refused: 0,
         }
     }
 
-    /// Stores what a job has become.
-    pub(super) fn store(&self, id: JobId, job: Job, status: StoredStatus, round: &mut Round) {
+    /// Stores the status of a job.
+    pub(super) fn store(&self, id: JobId, job: Job, status: StoredStatus, cycle: &mut Cycle) {
         let unique = if job.is_unique { self.unique.keys.get(&id).copied() } else { None };
         let value = stored::encode(&job.to_stored(status, unique));
-        round.batch.put(stored::STATES, &id.key(), value);
+        cycle.batch.put(stored::STATES, &id.key(), value);
     }
 
-    /// A job joins its queue, at the back.
-    pub(super) fn make_ready(&mut self, id: JobId, mut job: Job, round: &mut Round) {
-        (job.status, job.at_ms) = (JobStatus::Ready, round.wall_ms());
+    /// Adds a job to the back of its queue.
+    pub(super) fn make_ready(&mut self, id: JobId, mut job: Job, cycle: &mut Cycle) {
+        (job.status, job.at_ms) = (JobStatus::Ready, cycle.wall_ms());
         let order = self.queues.push_back(job.queue, id);
-        self.settle_ready(id, job, order, round);
+        self.settle_ready(id, job, order, cycle);
     }
 
-    /// A job returns to its queue, to the front.
-    pub(super) fn make_ready_first(&mut self, id: JobId, mut job: Job, round: &mut Round) {
-        (job.status, job.at_ms) = (JobStatus::Ready, round.wall_ms());
+    /// Returns a job to the front of its queue.
+    pub(super) fn make_ready_first(&mut self, id: JobId, mut job: Job, cycle: &mut Cycle) {
+        (job.status, job.at_ms) = (JobStatus::Ready, cycle.wall_ms());
         let order = self.queues.push_front(job.queue, id);
-        self.settle_ready(id, job, order, round);
+        self.settle_ready(id, job, order, cycle);
     }
 
-    fn settle_ready(&mut self, id: JobId, job: Job, order: i64, round: &mut Round) {
-        self.store(id, job, StoredStatus::Ready { since_ms: job.at_ms, order }, round);
+    fn settle_ready(&mut self, id: JobId, job: Job, order: i64, cycle: &mut Cycle) {
+        self.store(id, job, StoredStatus::Ready { since_ms: job.at_ms, order }, cycle);
         self.jobs.insert(id, job);
-        round.wake(job.queue);
+        cycle.wake(job.queue);
     }
 
-    /// A job waits for its time.
+    /// Makes a job wait for its start or retry time.
     pub(super) fn make_wait(
         &mut self,
         id: JobId,
         mut job: Job,
         status: JobStatus,
         due_ms: i64,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) {
         (job.status, job.at_ms) = (status, due_ms);
         let stored = match status {
@@ -134,17 +134,17 @@ impl State {
         self.queues.count(job.queue, status, 1);
         match status {
             JobStatus::Retrying => {
-                let delay_ms = due_ms.saturating_sub(round.wall_ms());
-                self.timers.delay_retry(round.now.steady_ms.saturating_add(delay_ms), id);
+                let delay_ms = due_ms.saturating_sub(cycle.wall_ms());
+                self.timers.delay_retry(cycle.now.steady_ms.saturating_add(delay_ms), id);
             }
             _ => self.timers.schedule(due_ms, id),
         }
-        self.store(id, job, stored, round);
+        self.store(id, job, stored, cycle);
         self.jobs.insert(id, job);
     }
 
-    /// Takes a job that waits out of whatever it waits in. Its record stays as it is.
-    pub(super) fn unwait(&mut self, id: JobId, job: Job) {
+    /// Removes a waiting job from its queue or timer. Its record stays.
+    pub(super) fn cancel_wait(&mut self, id: JobId, job: Job) {
         match job.status {
             JobStatus::Ready => self.leave_ready(id, job.queue),
             JobStatus::Scheduled => {
@@ -159,8 +159,8 @@ impl State {
         }
     }
 
-    /// Takes a running job out of the hands of whoever holds it.
-    pub(super) fn unhold(&mut self, id: JobId, job: Job) -> Option<Hold> {
+    /// Takes a running job from its holder.
+    pub(super) fn release_hold(&mut self, id: JobId, job: Job) -> Option<Hold> {
         let hold = self.holds.remove(&id)?;
         self.timers.end_lease(hold.ends_steady_ms, id);
         self.queues.count(job.queue, JobStatus::Running, -1);
@@ -170,7 +170,7 @@ impl State {
         Some(hold)
     }
 
-    /// The unique key of a job is free again.
+    /// Releases the unique key of a job.
     pub(super) fn release_key(&mut self, id: JobId, job: &mut Job) {
         job.is_unique = false;
         if let Some(key) = self.unique.keys.remove(&id) {
@@ -178,30 +178,30 @@ impl State {
         }
     }
 
-    /// Removes all that is stored of a job, its body and failures included.
-    pub(super) fn erase(id: JobId, failures: u16, round: &mut Round) {
-        round.batch.delete(stored::STATES, &id.key());
-        round.batch.delete(stored::BODIES, &id.key());
+    /// Deletes everything stored of a job, its body and failures included.
+    pub(super) fn erase(id: JobId, failures: u16, cycle: &mut Cycle) {
+        cycle.batch.delete(stored::STATES, &id.key());
+        cycle.batch.delete(stored::BODIES, &id.key());
         for attempt in super::dead::kept_failures(failures) {
-            round.batch.delete(stored::FAILURES, &stored::failure_key(id, attempt));
+            cycle.batch.delete(stored::FAILURES, &stored::failure_key(id, attempt));
         }
     }
 }
 
 impl Tokens {
-    /// A number larger than any given before.
-    pub(super) fn next(&mut self, round: &mut Round) -> u64 {
+    /// Returns a token larger than all before.
+    pub(super) fn next(&mut self, cycle: &mut Cycle) -> u64 {
         if self.next == self.end {
             self.end += TOKENS_STRIDE;
             let value = stored::encode(&self.end);
-            round.batch.put(stored::META, stored::TOKENS_KEY, value);
+            cycle.batch.put(stored::META, stored::TOKENS_KEY, value);
         }
         self.next += 1;
         self.next - 1
     }
 }
 
-impl Chance {
+impl SplitMix64 {
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

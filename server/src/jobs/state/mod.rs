@@ -1,16 +1,17 @@
-//! The machine of jobs: everything that can happen to them, in memory, without threads and without a disk.
+//! The state machine of jobs, in memory, without threads and disk.
 //!
-//! Every change is a method that is given the time, changes the machine, and adds what the disk must know to the batch of
-//! its round. The ledger writes that batch before anybody hears of the change, and reads the machine anew from disk should
-//! that fail.
+//! Every change is a method that takes the time from its cycle, changes the state, and adds the
+//! records to the batch of the cycle. The ledger writes that batch before anyone learns of the
+//! change, and reloads the state from disk if the write fails.
 //!
-//! A million waiting jobs are what its shapes are for: a job is forty bytes in a tree ordered by id, and sixteen more in
-//! the order of its queue. Names, arguments and stories stay on disk. Jobs that leave the middle of a queue leave their id in
-//! its order, where it is passed over until there are too many of them: no id comes to wait there twice.
+//! The data structures are designed for a million waiting jobs: a job takes forty bytes in a tree
+//! ordered by id, and sixteen more in the order of its queue. Names, arguments and failures stay on
+//! disk. A job that leaves the middle of a queue leaves its id in the order, where it is skipped
+//! until there are too many of them; no id waits in the same order twice.
 //!
-//! Leases, the silence of workers, the delays of retries and the time that finished jobs are kept are measured on a clock that is
-//! never set, so that a jump of the wall clock takes no job away from anybody, forgets none and holds none up. Only schedules are times
-//! of day.
+//! Leases, the timeouts of workers, retry delays and the retention of finished jobs are measured on
+//! the monotonic clock, so that a jump of the wall clock neither expires nor delays anything. Only
+//! scheduled starts are wall clock times.
 
 mod dead;
 mod enqueue;
@@ -31,12 +32,12 @@ mod workers;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub(super) use dead::Revival;
+pub(super) use dead::DeadRetry;
 pub(super) use enqueue::Draft;
 pub(super) use holding::Grant;
 pub(super) use list::JobStep;
 pub(super) use load::Loaded;
 pub(super) use machine::State;
-pub(super) use purge::PurgePlace;
-pub(super) use round::{Now, Round};
+pub(super) use purge::PurgeCursor;
+pub(super) use round::{Cycle, Now};
 pub(super) use show::JobView;

@@ -1,58 +1,61 @@
-//! The purge of a queue: all jobs that waited in it when the purge began are removed, in steps of bounded work.
+//! Purging a queue: removes all jobs that were waiting when the purge began, in steps of bounded
+//! work.
 //!
-//! Jobs that wait for their time are found by the timers of all queues, before those that are ready: a job that becomes ready
-//! meanwhile joins the order of its queue, where it is found later. Jobs that came after the beginning are passed over.
+//! Scheduled and retrying jobs are found by the timers of all queues, before the ready ones: a job
+//! that becomes ready meanwhile joins the order of its queue, where it is found later. Jobs that
+//! were enqueued after the beginning are skipped.
 
 use super::job::Job;
 use super::machine::State;
 use super::queues::waits;
-use super::round::Round;
+use super::round::Cycle;
+use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus};
-use crate::limits;
 
 /// Where the next step of a purge begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::jobs) enum PurgePlace {
-    /// Among the scheduled jobs, at one that is due at this time of day.
+pub(in crate::jobs) enum PurgeCursor {
+    /// At a scheduled job that is due at this wall clock time.
     Scheduled(i64, JobId),
-    /// Among the retrying jobs, at one that is due at this time of the steady clock.
+    /// At a retrying job that is due at this monotonic time.
     Retrying(i64, JobId),
-    /// In the order of the queue: `left` places were not looked at that were there when the place behind the last was `back`.
+    /// In the order of the queue: `left` positions that existed when its end was `back` are not
+    /// inspected yet.
     Ready { left: usize, back: i64 },
 }
 
-impl PurgePlace {
-    /// Where the first step begins.
+impl PurgeCursor {
+    /// The beginning of a purge.
     pub(in crate::jobs) const START: Self = Self::Scheduled(i64::MIN, JobId(0));
 }
 
-/// The work of one step.
+/// One step of a purge.
 struct PurgeStep<'a> {
     state: &'a State,
     queue: u32,
-    /// Jobs with this id and greater ones came later.
+    /// Jobs with this id and greater ones were enqueued later.
     end: JobId,
-    looks: usize,
+    inspected: usize,
     chosen: Vec<(JobId, Job)>,
 }
 
 impl State {
-    /// Removes jobs of a queue that wait, whatever for, and whose ids are less than `end`. One step, which returns how many it
-    /// removed and where the next step begins.
+    /// Removes waiting jobs of a queue whose ids are less than `end`. One step; returns the number
+    /// of removed jobs and where the next step begins.
     pub(in crate::jobs) fn purge_step(
         &mut self,
         name: &str,
-        from: PurgePlace,
+        from: PurgeCursor,
         end: JobId,
-        round: &mut Round,
-    ) -> Result<(usize, Option<PurgePlace>), JobsError> {
+        cycle: &mut Cycle,
+    ) -> Result<(usize, Option<PurgeCursor>), JobsError> {
         let queue = self.queue_number(name)?;
-        let mut step = PurgeStep { state: self, queue, end, looks: 0, chosen: Vec::new() };
+        let mut step = PurgeStep { state: self, queue, end, inspected: 0, chosen: Vec::new() };
         let next = step.choose(from);
         let chosen = step.chosen;
         for (id, job) in &chosen {
-            self.remove_waiting(*id, *job, round);
+            self.remove_waiting(*id, *job, cycle);
         }
         Ok((chosen.len(), next))
     }
@@ -60,30 +63,31 @@ impl State {
 
 impl PurgeStep<'_> {
     /// Chooses jobs until the step is full, and returns where the next one begins.
-    fn choose(&mut self, mut from: PurgePlace) -> Option<PurgePlace> {
+    fn choose(&mut self, mut from: PurgeCursor) -> Option<PurgeCursor> {
         let state = self.state;
         let (timers, queue) = (&state.timers, state.queues.of(self.queue));
-        if let PurgePlace::Scheduled(due_ms, id) = from {
+        if let PurgeCursor::Scheduled(due_ms, id) = from {
             let next = self.choose_timed(timers.scheduled_from(due_ms, id), queue.scheduled);
             if let Some((due_ms, id)) = next {
-                return Some(PurgePlace::Scheduled(due_ms, id));
+                return Some(PurgeCursor::Scheduled(due_ms, id));
             }
-            from = PurgePlace::Retrying(i64::MIN, JobId(0));
+            from = PurgeCursor::Retrying(i64::MIN, JobId(0));
         }
-        if let PurgePlace::Retrying(due_ms, id) = from {
+        if let PurgeCursor::Retrying(due_ms, id) = from {
             let next = self.choose_timed(timers.retrying_from(due_ms, id), queue.retrying);
             if let Some((due_ms, id)) = next {
-                return Some(PurgePlace::Retrying(due_ms, id));
+                return Some(PurgeCursor::Retrying(due_ms, id));
             }
-            from = PurgePlace::Ready { left: queue.order.len(), back: queue.back };
+            from = PurgeCursor::Ready { left: queue.order.len(), back: queue.back };
         }
         match from {
-            PurgePlace::Ready { left, back } => self.choose_ready(left, back),
-            PurgePlace::Scheduled(..) | PurgePlace::Retrying(..) => None,
+            PurgeCursor::Ready { left, back } => self.choose_ready(left, back),
+            PurgeCursor::Scheduled(..) | PurgeCursor::Retrying(..) => None,
         }
     }
 
-    /// Chooses among jobs that wait for their time, of which so many are of this queue. Returns the first that was not looked at.
+    /// Chooses among scheduled or retrying jobs, of which `of_queue` are of this queue. Returns the
+    /// first that was not inspected.
     fn choose_timed(
         &mut self,
         timed: impl Iterator<Item = (i64, JobId)>,
@@ -96,7 +100,7 @@ impl PurgeStep<'_> {
             if self.is_full() {
                 return Some((due_ms, id));
             }
-            if let Some(job) = self.look(id).filter(|job| job.status != JobStatus::Ready) {
+            if let Some(job) = self.inspect(id).filter(|job| job.status != JobStatus::Ready) {
                 of_queue -= 1;
                 self.take(id, job);
             }
@@ -104,19 +108,20 @@ impl PurgeStep<'_> {
         None
     }
 
-    /// Chooses among the places of the order that were there when the place behind the last was `back`, and of which so many are
-    /// left. The order may have become shorter since: then some are looked at again, and none is passed over.
-    fn choose_ready(&mut self, left: usize, back: i64) -> Option<PurgePlace> {
+    /// Chooses among the positions that existed when the end of the order was `back` and of which
+    /// `left` remain. If the order has become shorter since, some are inspected again and none is
+    /// missed.
+    fn choose_ready(&mut self, left: usize, back: i64) -> Option<PurgeCursor> {
         let state = self.state;
         let queue = state.queues.of(self.queue);
-        // A ledger that read the disk anew may count from less.
+        // After a reload the ledger may count from a smaller number.
         let added = usize::try_from(queue.back.saturating_sub(back)).unwrap_or(usize::MAX);
         let start = queue.order.len().saturating_sub(left.saturating_add(added));
-        for (looked, id) in queue.order.range(start..).take(left).enumerate() {
+        for (inspected, id) in queue.order.range(start..).take(left).enumerate() {
             if self.is_full() {
-                return Some(PurgePlace::Ready { left: left - looked, back });
+                return Some(PurgeCursor::Ready { left: left - inspected, back });
             }
-            if let Some(job) = self.look(*id).filter(|job| job.status == JobStatus::Ready) {
+            if let Some(job) = self.inspect(*id).filter(|job| job.status == JobStatus::Ready) {
                 self.take(*id, job);
             }
         }
@@ -124,13 +129,13 @@ impl PurgeStep<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.looks == limits::LEDGER_STEP_LOOKUPS_MAX
+        self.inspected == limits::LEDGER_STEP_LOOKUPS_MAX
             || self.chosen.len() == limits::LEDGER_STEP_JOBS_MAX
     }
 
-    /// The job, where it is one of this queue that waits.
-    fn look(&mut self, id: JobId) -> Option<Job> {
-        self.looks += 1;
+    /// Returns the job if it is waiting in this queue.
+    fn inspect(&mut self, id: JobId) -> Option<Job> {
+        self.inspected += 1;
         let job = self.state.jobs.get(&id).copied();
         job.filter(|job| job.queue == self.queue && waits(job.status))
     }

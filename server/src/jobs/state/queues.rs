@@ -1,26 +1,26 @@
-//! Queues: who waits in which order, and whether anything is handed out.
+//! Queues: the order of waiting jobs, counts, and whether jobs are granted.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::machine::State;
-use super::round::Round;
-use super::vacancies::Vacancies;
+use super::round::Cycle;
+use super::vacancies::UnusedQueues;
+use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus, Whose};
 use crate::jobs::names::QueueName;
 use crate::jobs::stored::{self, StoredQueue, StoredQueueDeleted};
-use crate::limits;
 
-/// Ids of jobs that left, that the order of the shortest queue may hold before it is tidied.
+/// Ids of jobs that left a queue, in excess of its length, before they are removed from its order.
 const ORDER_SPARE: usize = 64;
 
-/// All queues, by number and by name. The number of one that vanished is given to another.
+/// All queues, by number and by name. The number of a dropped queue is reused.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     slots: Vec<Option<Queue>>,
     pub(super) by_name: HashMap<QueueName, u32>,
-    pub(super) vacancies: Vacancies,
-    /// Jobs of all queues that wait, whatever for.
+    pub(super) unused: UnusedQueues,
+    /// The number of waiting jobs of all queues.
     pub(super) waiting: usize,
 }
 
@@ -29,47 +29,48 @@ pub(super) struct Queues {
 pub(super) struct Queue {
     pub(super) name: QueueName,
     pub(super) paused_ms: Option<i64>,
-    /// Those that wait, the next first. Ids of jobs that left otherwise than by the front are passed over.
+    /// The ready jobs, the next one first. Ids of jobs that left from the middle are skipped.
     pub(super) order: VecDeque<JobId>,
-    /// The place before the first, and the one behind the last, for the disk.
+    /// The positions before the first and after the last job, as stored on disk.
     pub(super) front: i64,
     pub(super) back: i64,
     pub(super) ready: usize,
     pub(super) scheduled: usize,
     pub(super) retrying: usize,
     pub(super) running: usize,
-    /// Jobs that are done and can still be asked for.
+    /// Finished jobs that are still kept.
     pub(super) finished: usize,
     /// Dead jobs.
     pub(super) dead: usize,
-    /// Workers that named it.
+    /// Workers registered for it.
     pub(super) workers: usize,
-    /// Since when nobody needs it, on the steady clock, as far as was looked.
-    pub(super) vacant_since_ms: Option<i64>,
-    /// Whether it is to be looked at whether somebody needs it.
+    /// Since when it is unused, on the monotonic clock, as of the last check.
+    pub(super) unused_since_ms: Option<i64>,
+    /// Whether it is to be checked again.
     pub(super) is_touched: bool,
-    /// Whether somebody deleted it. It is not shown, vanishes as soon as nothing refers to it, and is there again when it is named.
+    /// Whether it was deleted. It is hidden, dropped as soon as nothing refers to it, and restored
+    /// when its name is used again.
     pub(super) is_deleted: bool,
 }
 
 impl Queue {
-    /// Whether it has a job to hand out.
+    /// Returns whether it has a job to grant.
     pub(super) fn has_ready(&self) -> bool {
         self.ready > 0 && self.paused_ms.is_none()
     }
 
-    /// Whether nothing and nobody refers to it.
-    pub(super) fn is_vacant(&self) -> bool {
+    /// Returns whether nothing refers to it.
+    pub(super) fn is_unused(&self) -> bool {
         self.paused_ms.is_none()
             && self.waiting() + self.running + self.finished + self.dead + self.workers == 0
     }
 
-    /// Whether a list shows it.
+    /// Returns whether lists include it.
     pub(super) fn is_shown_to(&self, whose: Whose) -> bool {
         !self.is_deleted && whose.fits(&self.name)
     }
 
-    /// Jobs that wait, whatever for.
+    /// Returns the number of waiting jobs.
     pub(super) fn waiting(&self) -> usize {
         self.ready + self.scheduled + self.retrying
     }
@@ -88,7 +89,7 @@ impl Queue {
             finished: 0,
             dead: 0,
             workers: 0,
-            vacant_since_ms: None,
+            unused_since_ms: None,
             is_touched: false,
             is_deleted: false,
         }
@@ -96,29 +97,30 @@ impl Queue {
 }
 
 impl Queues {
-    /// The queue of a number.
+    /// Returns the queue with a number.
     ///
     /// # Panics
-    /// When there is none: numbers come from [`State::queue_named`] and from disk, where they are checked.
+    /// If there is none: numbers come from [`State::queue_named`] and from disk, where they are
+    /// checked.
     pub(super) fn of(&self, number: u32) -> &Queue {
         match self.get(number) {
             Some(queue) => queue,
             None => {
-                unreachable!("queue {number} is not there, and none vanishes that is referred to")
+                unreachable!("queue {number} does not exist, but no queue in use is dropped")
             }
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the queue with a number for changes.
     pub(super) fn of_mut(&mut self, number: u32) -> &mut Queue {
-        let Self { slots, vacancies, .. } = self;
+        let Self { slots, unused, .. } = self;
         match slots.get_mut(number as usize).and_then(Option::as_mut) {
             Some(queue) => {
-                vacancies.touch(number, queue);
+                unused.touch(number, queue);
                 queue
             }
             None => {
-                unreachable!("queue {number} is not there, and none vanishes that is referred to")
+                unreachable!("queue {number} does not exist, but no queue in use is dropped")
             }
         }
     }
@@ -127,38 +129,38 @@ impl Queues {
         self.slots.get(number as usize)?.as_ref()
     }
 
-    /// A queue that is only looked at, or marked as looked at.
+    /// Returns a queue without marking it as changed.
     pub(super) fn slot_mut(&mut self, number: u32) -> Option<&mut Queue> {
         self.slots.get_mut(number as usize)?.as_mut()
     }
 
-    /// All queues with their numbers.
+    /// Returns all queues with their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Queue)> {
         (0..).zip(&self.slots).filter_map(|(number, slot)| Some((number, slot.as_ref()?)))
     }
 
-    /// How many there are.
+    /// Returns the number of queues.
     pub(super) fn len(&self) -> usize {
         self.by_name.len()
     }
 
-    /// One more than the greatest number.
+    /// Returns one more than the greatest number.
     pub(super) fn numbers_end(&self) -> usize {
         self.slots.len()
     }
 
-    /// Adds a queue and gives it a number: that of one that vanished, or the next.
+    /// Adds a queue and returns its number: that of a dropped queue, or the next one.
     pub(super) fn add(&mut self, queue: Queue) -> u32 {
         let next = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
-        let number = self.vacancies.take_number().unwrap_or(next);
+        let number = self.unused.take_number().unwrap_or(next);
         self.put(number, queue);
         number
     }
 
-    /// Puts a queue where there is none.
+    /// Puts a queue at a number that is not in use.
     pub(super) fn put(&mut self, number: u32, mut queue: Queue) {
         self.by_name.insert(queue.name.clone(), number);
-        self.vacancies.touch(number, &mut queue);
+        self.unused.touch(number, &mut queue);
         if self.slots.len() <= number as usize {
             self.slots.resize_with(number as usize + 1, || None);
         }
@@ -167,16 +169,16 @@ impl Queues {
         }
     }
 
-    /// Takes a queue away, so that its number can be given to another.
+    /// Removes a queue. Its number can be reused.
     pub(super) fn remove(&mut self, number: u32) {
         let Some(queue) = self.slots.get_mut(number as usize).and_then(Option::take) else {
             return;
         };
-        // One that was made in the place of a lost one may have the name of another.
+        // The replacement of a damaged record may have the name of another queue.
         if self.by_name.get(&queue.name) == Some(&number) {
             self.by_name.remove(&queue.name);
         }
-        self.vacancies.forget(number, &queue);
+        self.unused.forget(number, &queue);
     }
 
     pub(super) fn push_back(&mut self, number: u32, id: JobId) -> i64 {
@@ -199,7 +201,7 @@ impl Queues {
         order
     }
 
-    /// Jobs of a status other than ready came or went.
+    /// Changes the count of jobs with a status other than ready.
     pub(super) fn count(&mut self, number: u32, status: JobStatus, change: isize) {
         let queue = self.of_mut(number);
         let count = match status {
@@ -218,39 +220,40 @@ impl Queues {
 }
 
 impl State {
-    /// The number of a queue; it is made when there is none of this name.
+    /// Returns the number of a queue, which is added if it does not exist.
     pub(super) fn queue_named(
         &mut self,
         name: &QueueName,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<u32, JobsError> {
         if let Some(number) = self.queues.by_name.get(name).copied() {
             if self.queues.of(number).is_deleted {
                 self.queues.of_mut(number).is_deleted = false;
-                self.store_queue(number, round);
+                self.store_queue(number, cycle);
             }
             return Ok(number);
         }
-        if self.queues.len() >= limits::QUEUES_MAX && !self.drop_longest_vacant(round) {
+        if self.queues.len() >= limits::QUEUES_MAX && !self.drop_longest_unused(cycle) {
             return Err(JobsError::TooManyQueues);
         }
         let number = self.queues.add(Queue::new(name.clone(), None));
-        self.store_queue(number, round);
+        self.store_queue(number, cycle);
         Ok(number)
     }
 
-    /// The number of a queue that there is.
+    /// Returns the number of an existing queue.
     pub(super) fn queue_number(&self, name: &str) -> Result<u32, JobsError> {
         let found = self.queues.by_name.get(name).copied();
         let found = found.filter(|number| !self.queues.of(*number).is_deleted);
         found.ok_or_else(|| JobsError::QueueNotFound(name.to_owned()))
     }
 
-    /// Deletes a queue in which no job waits or runs. While finished or dead jobs, or workers, refer to it, it stays unseen.
+    /// Deletes a queue without waiting and running jobs. While finished or dead jobs, or workers,
+    /// refer to it, it is only hidden.
     pub(in crate::jobs) fn delete_queue(
         &mut self,
         name: &str,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<(), JobsError> {
         let number = self.queue_number(name)?;
         let queue = self.queues.of_mut(number);
@@ -258,15 +261,15 @@ impl State {
             return Err(JobsError::QueueNotEmpty);
         }
         (queue.is_deleted, queue.paused_ms) = (true, None);
-        if queue.is_vacant() {
-            self.drop_queue(number, round);
+        if queue.is_unused() {
+            self.drop_queue(number, cycle);
         } else {
-            self.store_queue(number, round);
+            self.store_queue(number, cycle);
         }
         Ok(())
     }
 
-    /// The next job of a queue leaves it. A paused queue has none.
+    /// Takes the next job from a queue, unless it is paused.
     pub(super) fn pop_ready(&mut self, number: u32) -> Option<JobId> {
         let queue = self.queues.of_mut(number);
         if queue.paused_ms.is_some() {
@@ -282,8 +285,8 @@ impl State {
         None
     }
 
-    /// A ready job leaves its queue from wherever it stands. Its id stays in the order, unless that costs whoever looks for the
-    /// first job, or makes the order much longer than the queue.
+    /// Removes a ready job from anywhere in its queue. Its id stays in the order, unless it is at
+    /// the front, or the order would become much longer than the queue.
     pub(super) fn leave_ready(&mut self, id: JobId, number: u32) {
         let stays = |other: &JobId| {
             *other != id && self.jobs.get(other).is_some_and(|job| job.status == JobStatus::Ready)
@@ -301,60 +304,60 @@ impl State {
         }
     }
 
-    /// The queue hands out nothing until it is resumed. Answers since when.
+    /// Pauses a queue. Returns when it was paused.
     pub(in crate::jobs) fn pause(
         &mut self,
         name: &str,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<i64, JobsError> {
         let number = self.queue_number(name)?;
         let queue = self.queues.of_mut(number);
         if let Some(since_ms) = queue.paused_ms {
             return Ok(since_ms);
         }
-        queue.paused_ms = Some(round.wall_ms());
-        self.store_queue(number, round);
-        Ok(round.wall_ms())
+        queue.paused_ms = Some(cycle.wall_ms());
+        self.store_queue(number, cycle);
+        Ok(cycle.wall_ms())
     }
 
-    /// The queue hands out jobs again.
+    /// Resumes a queue. Returns when it was resumed.
     pub(in crate::jobs) fn resume(
         &mut self,
         name: &str,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<i64, JobsError> {
         let number = self.queue_number(name)?;
         if self.queues.of_mut(number).paused_ms.take().is_none() {
             return Err(JobsError::NotPaused);
         }
-        self.store_queue(number, round);
-        round.wake(number);
-        Ok(round.wall_ms())
+        self.store_queue(number, cycle);
+        cycle.wake(number);
+        Ok(cycle.wall_ms())
     }
 
-    /// Removes a job that waits, and all that is stored of it.
+    /// Deletes a waiting job and everything stored of it.
     pub(super) fn remove_waiting(
         &mut self,
         id: JobId,
         mut job: super::job::Job,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) {
-        self.unwait(id, job);
+        self.cancel_wait(id, job);
         self.release_key(id, &mut job);
         self.jobs.remove(&id);
-        Self::erase(id, job.failures, round);
+        Self::erase(id, job.failures, cycle);
     }
 
-    fn store_queue(&self, number: u32, round: &mut Round) {
+    fn store_queue(&self, number: u32, cycle: &mut Cycle) {
         let queue = self.queues.of(number);
         let stored = StoredQueue { name: queue.name.to_string(), paused_ms: queue.paused_ms };
         let deleted = queue.is_deleted.then_some(StoredQueueDeleted { is_deleted: true });
         let record = stored::encode_with(&stored, deleted.as_ref());
-        round.batch.put(stored::QUEUES, &number.to_be_bytes(), record);
+        cycle.batch.put(stored::QUEUES, &number.to_be_bytes(), record);
     }
 }
 
-/// Whether nobody has begun it and it is not over.
+/// Returns whether a job with this status is waiting: neither started nor finished.
 pub(super) fn waits(status: JobStatus) -> bool {
     matches!(status, JobStatus::Ready | JobStatus::Scheduled | JobStatus::Retrying)
 }

@@ -1,8 +1,8 @@
-//! What can be seen of jobs, queues and workers without the disk.
+//! Views of jobs, queues and workers, from memory only.
 
 use telltale_engine::TimestampMs;
 
-use super::dead::Grave;
+use super::dead::DeadEntry;
 use super::machine::State;
 use super::queues::Queue;
 use super::workers::Worker;
@@ -13,7 +13,7 @@ use crate::jobs::model::{
 };
 use crate::jobs::names::{ClassName, QueueName};
 
-/// A job as far as it is in memory.
+/// The in-memory part of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::jobs) struct JobView {
     pub(in crate::jobs) queue: QueueName,
@@ -26,15 +26,15 @@ pub(in crate::jobs) struct JobView {
 }
 
 impl State {
-    /// The greatest id of a job or a dead job; 0 when there is none.
+    /// Returns the greatest id of a job or dead job; 0 if there is none.
     pub(in crate::jobs) fn greatest_id(&self) -> u128 {
         let job = self.jobs.last_key_value().map_or(0, |(id, _)| id.0);
         self.dead.greatest_id().map_or(job, |dead| dead.0.max(job))
     }
 
-    /// A job, dead or alive.
+    /// Returns a job, which may be dead.
     pub(in crate::jobs) fn job(&self, id: JobId) -> Option<JobView> {
-        if let Some(Grave { dead, max_attempts, .. }) = self.dead.of_job(id) {
+        if let Some(DeadEntry { dead, max_attempts, .. }) = self.dead.of_job(id) {
             return Some(JobView {
                 queue: dead.queue.clone(),
                 status: JobStatus::Dead,
@@ -59,12 +59,12 @@ impl State {
         })
     }
 
-    /// All queues, by name.
+    /// Returns all queues, ordered by name.
     pub(in crate::jobs) fn queue_views(&self, now: TimestampMs) -> Vec<QueueView> {
         self.queue_page(Whose::All, 0, usize::MAX, now).queues
     }
 
-    /// A page of the queues, by name.
+    /// Returns a page of the queues, ordered by name.
     pub(in crate::jobs) fn queue_page(
         &self,
         whose: Whose,
@@ -91,7 +91,7 @@ impl State {
         }
     }
 
-    /// One queue.
+    /// Returns a queue.
     pub(in crate::jobs) fn queue(
         &self,
         name: &str,
@@ -123,12 +123,12 @@ impl State {
         }
     }
 
-    /// All workers, the newest first.
+    /// Returns all workers, newest first.
     pub(in crate::jobs) fn worker_views(&self) -> Vec<WorkerView> {
         self.worker_page(Whose::All, 0, usize::MAX).workers
     }
 
-    /// A page of the workers, the newest first, and what all of them are together.
+    /// Returns a page of the workers, newest first, and totals of all workers.
     pub(in crate::jobs) fn worker_page(
         &self,
         whose: Whose,
@@ -148,7 +148,7 @@ impl State {
         page
     }
 
-    /// One worker.
+    /// Returns a worker.
     pub(in crate::jobs) fn worker(&self, id: WorkerId) -> Result<WorkerView, JobsError> {
         let worker = self.workers.get(&id);
         let worker = worker.ok_or_else(|| JobsError::WorkerNotFound(id.to_string()))?;

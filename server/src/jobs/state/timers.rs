@@ -1,17 +1,17 @@
-//! What is due when.
+//! Timers of jobs and workers.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::jobs::model::{JobId, WorkerId};
 
-/// All timers: those of the wall clock, and those of the steady one.
+/// All timers, on the wall clock and on the monotonic clock.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    /// Scheduled jobs, by time of day: it is what they asked for.
+    /// Scheduled jobs, by wall clock time: that is what clients specify.
     schedule: BTreeSet<(i64, JobId)>,
-    /// Retrying jobs, by the steady clock: a delay is no date.
+    /// Retrying jobs, by monotonic time: a delay does not depend on the date.
     retries: BTreeSet<(i64, JobId)>,
-    /// When each of them is due.
+    /// The due times of retrying jobs.
     retry_dues: HashMap<JobId, i64>,
     leases: BTreeSet<(i64, JobId)>,
     silences: BTreeSet<(i64, WorkerId)>,
@@ -26,7 +26,7 @@ impl Timers {
         self.schedule.remove(&(due_ms, id));
     }
 
-    /// The scheduled jobs from this one on, in the order in which they are due.
+    /// Returns the scheduled jobs from this one on, in the order of their due times.
     pub(super) fn scheduled_from(
         &self,
         due_ms: i64,
@@ -35,7 +35,7 @@ impl Timers {
         self.schedule.range((due_ms, id)..).copied()
     }
 
-    /// The retrying jobs from this one on, in the order in which they are due.
+    /// Returns the retrying jobs from this one on, in the order of their due times.
     pub(super) fn retrying_from(
         &self,
         due_steady_ms: i64,
@@ -44,17 +44,17 @@ impl Timers {
         self.retries.range((due_steady_ms, id)..).copied()
     }
 
-    /// How many jobs are scheduled.
+    /// Returns the number of scheduled jobs.
     pub(super) fn scheduled(&self) -> usize {
         self.schedule.len()
     }
 
-    /// How many jobs wait to be tried again.
+    /// Returns the number of retrying jobs.
     pub(super) fn retrying(&self) -> usize {
         self.retries.len()
     }
 
-    /// Takes the next job that is due at this time of day.
+    /// Takes the next scheduled job that is due.
     pub(super) fn take_due(&mut self, wall_ms: i64) -> Option<JobId> {
         self.schedule.first().filter(|(due, _)| *due <= wall_ms)?;
         self.schedule.pop_first().map(|(_, id)| id)
@@ -71,7 +71,7 @@ impl Timers {
         }
     }
 
-    /// Takes the next job whose delay is over.
+    /// Takes the next job whose retry delay is over.
     pub(super) fn take_retry(&mut self, steady_ms: i64) -> Option<JobId> {
         self.retries.first().filter(|(due, _)| *due <= steady_ms)?;
         let (_, id) = self.retries.pop_first()?;
@@ -87,31 +87,31 @@ impl Timers {
         self.leases.remove(&(ends_ms, id));
     }
 
-    /// The jobs whose leases are over, so many at most, in the order of their ends.
+    /// Returns up to `max` jobs whose leases have ended, in the order of their ends.
     pub(super) fn leases_over(&self, steady_ms: i64, max: usize) -> Vec<JobId> {
         let over = self.leases.iter().take_while(|(ends, _)| *ends <= steady_ms);
         over.take(max).map(|(_, id)| *id).collect()
     }
 
-    pub(super) fn expect(&mut self, by_ms: i64, id: WorkerId) {
+    pub(super) fn start_silence(&mut self, by_ms: i64, id: WorkerId) {
         self.silences.insert((by_ms, id));
     }
 
-    pub(super) fn unexpect(&mut self, by_ms: i64, id: WorkerId) {
+    pub(super) fn end_silence(&mut self, by_ms: i64, id: WorkerId) {
         self.silences.remove(&(by_ms, id));
     }
 
-    /// The next worker that should have been heard of.
+    /// Returns the next worker without a timely heartbeat.
     pub(super) fn silent(&self, steady_ms: i64) -> Option<WorkerId> {
         self.silences.first().filter(|(by, _)| *by < steady_ms).map(|(_, id)| *id)
     }
 
-    /// When the next timer of the wall clock is due.
+    /// Returns when the next timer of the wall clock is due.
     pub(super) fn next_wall_ms(&self) -> Option<i64> {
         self.schedule.first().map(|(due, _)| *due)
     }
 
-    /// When the next timer of the steady clock is due.
+    /// Returns when the next timer of the monotonic clock is due.
     pub(super) fn next_steady_ms(&self) -> Option<i64> {
         let lease = self.leases.first().map(|(ends, _)| *ends);
         let silence = self.silences.first().map(|(by, _)| *by + 1);

@@ -1,95 +1,98 @@
-//! Queues that nobody needs: they vanish after a while, and at once where a new one has no place else.
+//! Unused queues, which are dropped after a while, or at once if the maximum number of queues is
+//! reached.
 //!
-//! A queue is vacant when it is not paused, no worker names it and no job refers to it, a finished or dead one neither. So
-//! whatever refers to a queue by its number finds it, and the number of one that vanished can be given to another.
+//! A queue is unused if it is not paused, no worker is registered for it and no job refers to it,
+//! finished and dead ones included. So a number that refers to a queue is always valid, and the
+//! number of a dropped queue can be reused.
 
 use std::collections::BTreeSet;
 
 use super::machine::State;
 use super::queues::Queue;
-use super::round::Round;
+use super::round::Cycle;
 use crate::jobs::stored;
 
-/// Which queues nobody needs, and which numbers are free.
+/// The unused queues, and the free numbers.
 #[derive(Debug, Default)]
-pub(super) struct Vacancies {
-    /// Queues that changed since they were last looked at, each once.
+pub(super) struct UnusedQueues {
+    /// Queues that changed since they were last checked, each once.
     touched: Vec<u32>,
-    /// Vacant queues, by since when they are.
+    /// Unused queues, by since when they are.
     since: BTreeSet<(i64, u32)>,
     /// Numbers below the greatest that no queue has.
     free: BTreeSet<u32>,
 }
 
-impl Vacancies {
-    /// A queue changes: whether it is vacant is looked at in the next round.
+impl UnusedQueues {
+    /// Marks a queue as changed: the next cycle checks whether it is unused.
     pub(super) fn touch(&mut self, number: u32, queue: &mut Queue) {
         if !std::mem::replace(&mut queue.is_touched, true) {
             self.touched.push(number);
         }
     }
 
-    /// A number that is free, the smallest first.
+    /// Takes a free number, the smallest first.
     pub(super) fn take_number(&mut self) -> Option<u32> {
         self.free.pop_first()
     }
 
-    /// A queue is no longer there.
+    /// Records that a queue was removed.
     pub(super) fn forget(&mut self, number: u32, queue: &Queue) {
-        if let Some(since_ms) = queue.vacant_since_ms {
+        if let Some(since_ms) = queue.unused_since_ms {
             self.since.remove(&(since_ms, number));
         }
         self.free.insert(number);
     }
 
-    /// Numbers that a start found no queue for are free.
+    /// Sets the numbers for which the start found no queue.
     pub(super) fn set_free(&mut self, numbers: impl Iterator<Item = u32>) {
         self.free = numbers.collect();
     }
 }
 
 impl State {
-    /// Finds out which of the queues that changed nobody needs, and drops those that nobody has needed for long.
-    pub(super) fn drop_vacant(&mut self, steps: &mut usize, round: &mut Round) {
-        self.note_vacancies(round.now.steady_ms);
+    /// Checks which changed queues are unused, and drops those that have been unused for long.
+    pub(super) fn drop_unused(&mut self, steps: &mut usize, cycle: &mut Cycle) {
+        self.update_unused(cycle.now.steady_ms);
         let keep_ms = self.settings.queue_keep_ms;
         while *steps > 0 {
-            let longest = self.queues.vacancies.since.first().copied();
+            let longest = self.queues.unused.since.first().copied();
             let Some((since_ms, number)) = longest else { return };
-            if round.now.steady_ms.saturating_sub(since_ms) < keep_ms {
+            if cycle.now.steady_ms.saturating_sub(since_ms) < keep_ms {
                 return;
             }
-            self.drop_queue(number, round);
+            self.drop_queue(number, cycle);
             *steps -= 1;
         }
     }
 
-    /// Drops the queue that nobody has needed for longest, for a new one that has no place else. Answers whether there was one.
-    pub(super) fn drop_longest_vacant(&mut self, round: &mut Round) -> bool {
-        let vacant = |number: &u32| self.queues.get(*number).is_some_and(Queue::is_vacant);
-        let mut longest = self.queues.vacancies.since.iter().map(|(_, number)| *number);
-        // One that is needed since this round began is still among them.
-        let Some(number) = longest.find(vacant) else { return false };
-        self.drop_queue(number, round);
+    /// Drops the queue that has been unused the longest, to make room for a new one. Returns
+    /// whether there was one.
+    pub(super) fn drop_longest_unused(&mut self, cycle: &mut Cycle) -> bool {
+        let unused = |number: &u32| self.queues.get(*number).is_some_and(Queue::is_unused);
+        let mut longest = self.queues.unused.since.iter().map(|(_, number)| *number);
+        // Queues that came into use during this cycle are still in the set.
+        let Some(number) = longest.find(unused) else { return false };
+        self.drop_queue(number, cycle);
         true
     }
 
-    pub(super) fn drop_queue(&mut self, number: u32, round: &mut Round) {
+    pub(super) fn drop_queue(&mut self, number: u32, cycle: &mut Cycle) {
         self.queues.remove(number);
-        round.batch.delete(stored::QUEUES, &number.to_be_bytes());
+        cycle.batch.delete(stored::QUEUES, &number.to_be_bytes());
     }
 
-    fn note_vacancies(&mut self, steady_ms: i64) {
-        for number in std::mem::take(&mut self.queues.vacancies.touched) {
-            // It may have vanished meanwhile.
+    fn update_unused(&mut self, steady_ms: i64) {
+        for number in std::mem::take(&mut self.queues.unused.touched) {
+            // It may have been dropped meanwhile.
             let Some(queue) = self.queues.slot_mut(number) else { continue };
-            let before = queue.vacant_since_ms;
-            // One that was deleted is not kept for anybody.
+            let before = queue.unused_since_ms;
+            // A deleted queue is dropped without delay.
             let from = if queue.is_deleted { i64::MIN } else { steady_ms };
-            let since = queue.is_vacant().then(|| before.unwrap_or(from));
-            queue.vacant_since_ms = since;
+            let since = queue.is_unused().then(|| before.unwrap_or(from));
+            queue.unused_since_ms = since;
             queue.is_touched = false;
-            let all = &mut self.queues.vacancies.since;
+            let all = &mut self.queues.unused.since;
             match (before, since) {
                 (None, Some(since_ms)) => drop(all.insert((since_ms, number))),
                 (Some(before_ms), None) => drop(all.remove(&(before_ms, number))),

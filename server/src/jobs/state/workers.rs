@@ -1,39 +1,41 @@
-//! Workers: known, heard of, told what they may do, gone.
+//! Workers: registration, heartbeats, restrictions, expiry.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::machine::State;
-use super::round::Round;
+use super::round::Cycle;
+use crate::limits;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{Heard, JobId, NewWorker, Registered, Vitals, WorkerId, WorkerStatus};
+use crate::jobs::model::{
+    Heard, JobId, NewWorker, Registered, Vitals, WorkerId, WorkerStatus,
+};
 use crate::jobs::names::QueueName;
 use crate::jobs::stored::{self, StoredWorker};
-use crate::limits;
 
-/// One worker.
+/// A registered worker.
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) about: NewWorker,
-    /// The numbers of its queues, the most urgent first.
+    /// The numbers of its queues, in order of priority.
     pub(super) queues: Arc<[u32]>,
     pub(super) status: WorkerStatus,
     pub(super) vitals: Vitals,
     pub(super) started_ms: i64,
     pub(super) heard_ms: i64,
-    /// When it is gone if it is not heard of before, on the steady clock.
+    /// When it is considered dead unless it sends a heartbeat, on the monotonic clock.
     pub(super) expected_steady_ms: i64,
     pub(super) processed: u64,
     pub(super) failed: u64,
     pub(super) held: BTreeSet<JobId>,
-    /// What it lost and was not told.
+    /// Lost jobs that were not reported to it yet.
     lost: Vec<JobId>,
-    /// What the disk has of it.
+    /// Its record on disk.
     stored: StoredWorker,
 }
 
 impl Worker {
-    /// A worker that was stored, or is new.
+    /// Returns a worker that is new or loaded from disk.
     pub(super) fn new(
         about: NewWorker,
         queues: Arc<[u32]>,
@@ -64,9 +66,10 @@ impl Worker {
         }
     }
 
-    /// Whether the disk should know it anew. How a worker is doing differs at every heartbeat, and so does the time: what is
-    /// shown of both after a start may be so old as the limit says. But something is shown of all that it ever told.
-    fn is_news(&self) -> bool {
+    /// Returns whether its record must be written. Resource usage and times differ at every
+    /// heartbeat; on disk they may lag by [`limits::WORKER_HEARD_STORED_MS`]. A value that was
+    /// never stored before is written at once.
+    fn must_be_stored(&self) -> bool {
         let (now, stored) = (self.to_stored(), &self.stored);
         let apart_ms = now.heard_ms.abs_diff(stored.heard_ms);
         let as_stored = StoredWorker {
@@ -79,18 +82,19 @@ impl Worker {
         apart_ms >= limits::WORKER_HEARD_STORED_MS || now != as_stored
     }
 
-    /// Threads that work: as many as it says, or as it holds jobs while it does not say, and no more than it has.
+    /// Returns the number of busy threads: as reported, otherwise the number of held jobs, and at
+    /// most its concurrency.
     pub(super) fn busy_threads(&self) -> u32 {
         let held = || u32::try_from(self.held.len()).unwrap_or(u32::MAX);
         self.vitals.busy_threads.unwrap_or_else(held).min(self.about.concurrency)
     }
 
-    /// Whether it is one of the server's own.
+    /// Returns whether it belongs to the server.
     pub(super) fn is_own(&self) -> bool {
         self.about.queues.iter().any(QueueName::is_own)
     }
 
-    pub(super) fn tell_lost(&mut self, id: JobId) {
+    pub(super) fn report_lost(&mut self, id: JobId) {
         if self.lost.len() < limits::WORKER_LOST_TOLD_MAX {
             self.lost.push(id);
         }
@@ -115,16 +119,16 @@ impl Worker {
 }
 
 impl State {
-    /// A worker becomes known; queues that it names are made.
+    /// Registers a worker. Queues that it names are added.
     pub(in crate::jobs) fn register(
         &mut self,
         about: NewWorker,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<Registered, JobsError> {
         if self.workers.len() >= limits::WORKERS_MAX {
             return Err(JobsError::TooManyWorkers);
         }
-        let queues = self.take_on(&about.queues, round)?;
+        let queues = self.join_queues(&about.queues, cycle)?;
         let id = WorkerId(self.ids.next_number());
         let stored = StoredWorker {
             hostname: String::new(),
@@ -132,18 +136,18 @@ impl State {
             queues: Vec::new(),
             concurrency: about.concurrency,
             status: 0,
-            started_ms: round.wall_ms(),
-            heard_ms: round.wall_ms(),
+            started_ms: cycle.wall_ms(),
+            heard_ms: cycle.wall_ms(),
             processed: 0,
             failed: 0,
             busy_threads: None,
             memory_mb: None,
             cpu_percent: None,
         };
-        let by_ms = round.now.steady_ms + self.settings.worker_silence_ms;
+        let by_ms = cycle.now.steady_ms + self.settings.worker_silence_ms;
         self.workers.insert(id, Worker::new(about, queues.into(), stored, by_ms));
-        self.timers.expect(by_ms, id);
-        self.store_worker(id, round);
+        self.timers.start_silence(by_ms, id);
+        self.store_worker(id, cycle);
         Ok(Registered {
             id,
             heartbeat_seconds: self.settings.heartbeat_seconds(),
@@ -151,50 +155,53 @@ impl State {
         })
     }
 
-    /// A worker is alive, and says how it is doing.
+    /// Records a heartbeat.
     pub(in crate::jobs) fn heartbeat(
         &mut self,
         id: WorkerId,
         vitals: Vitals,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<Heard, JobsError> {
-        self.expect_anew(id, round);
+        self.restart_silence(id, cycle);
         let worker = self.worker_mut(id)?;
-        worker.heard_ms = round.wall_ms();
+        worker.heard_ms = cycle.wall_ms();
         worker.vitals = Vitals {
             busy_threads: vitals.busy_threads,
             memory_mb: vitals.memory_mb.or(worker.vitals.memory_mb),
             cpu_percent: vitals.cpu_percent.or(worker.vitals.cpu_percent),
         };
         let heard = Heard { status: worker.status, lost: std::mem::take(&mut worker.lost) };
-        if worker.is_news() {
-            self.store_worker(id, round);
+        if worker.must_be_stored() {
+            self.store_worker(id, cycle);
         }
         Ok(heard)
     }
 
-    /// A worker asks for jobs, so it is alive.
-    pub(in crate::jobs) fn expect_anew(&mut self, id: WorkerId, round: &Round) {
+    /// Restarts the timeout of a worker that fetches: it is alive.
+    pub(in crate::jobs) fn restart_silence(&mut self, id: WorkerId, cycle: &Cycle) {
         let Some(worker) = self.workers.get_mut(&id) else { return };
-        self.timers.unexpect(worker.expected_steady_ms, id);
-        worker.expected_steady_ms = round.now.steady_ms + self.settings.worker_silence_ms;
-        self.timers.expect(worker.expected_steady_ms, id);
+        self.timers.end_silence(worker.expected_steady_ms, id);
+        worker.expected_steady_ms = cycle.now.steady_ms + self.settings.worker_silence_ms;
+        self.timers.start_silence(worker.expected_steady_ms, id);
     }
 
-    /// Every worker has so long to be heard of, if it has not longer.
-    pub(super) fn excuse_silence(&mut self, for_ms: i64, round: &Round) {
-        let by_ms = round.now.steady_ms + for_ms.min(self.settings.worker_silence_ms);
+    /// Gives every worker at least this long until it is considered dead.
+    pub(super) fn extend_silence(&mut self, for_ms: i64, cycle: &Cycle) {
+        let by_ms = cycle.now.steady_ms + for_ms.min(self.settings.worker_silence_ms);
         for (id, worker) in &mut self.workers {
             if worker.expected_steady_ms < by_ms {
-                self.timers.unexpect(worker.expected_steady_ms, *id);
+                self.timers.end_silence(worker.expected_steady_ms, *id);
                 worker.expected_steady_ms = by_ms;
-                self.timers.expect(by_ms, *id);
+                self.timers.start_silence(by_ms, *id);
             }
         }
     }
 
-    /// Refuses what a user wants of a worker that is the server's own.
-    pub(in crate::jobs) fn check_users_worker(&self, id: WorkerId) -> Result<(), JobsError> {
+    /// Refuses a client's operation on a worker of the server.
+    pub(in crate::jobs) fn check_users_worker(
+        &self,
+        id: WorkerId,
+    ) -> Result<(), JobsError> {
         match self.workers.get(&id) {
             Some(worker) if worker.is_own() => Err(JobsError::OwnWorker),
             Some(_) => Ok(()),
@@ -202,7 +209,7 @@ impl State {
         }
     }
 
-    /// Refuses what a user says of a job that only the server's own workers hold.
+    /// Refuses a client's operation on a held job of the server.
     pub(in crate::jobs) fn check_users_job(&self, id: JobId) -> Result<(), JobsError> {
         let queue = self.jobs.get(&id).map(|job| self.queues.of(job.queue));
         match queue {
@@ -211,84 +218,90 @@ impl State {
         }
     }
 
-    /// Tells a worker that it may do no more than this. It never goes back. Answers what it may do now, and whether that
+    /// Restricts a worker to this status, which is never undone. Returns its status, and whether it
     /// changed.
     pub(in crate::jobs) fn restrict(
         &mut self,
         id: WorkerId,
         to: WorkerStatus,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<(WorkerStatus, bool), JobsError> {
         let worker = self.worker_mut(id)?;
         if worker.status >= to {
             return Ok((worker.status, false));
         }
         worker.status = to;
-        round.restricted.push(id);
-        self.store_worker(id, round);
+        cycle.restricted.push(id);
+        self.store_worker(id, cycle);
         Ok((to, true))
     }
 
-    /// Tells every worker of users to begin nothing more. Answers how many had not been told.
-    pub(in crate::jobs) fn quiet_all(&mut self, round: &mut Round) -> usize {
+    /// Makes every active worker of clients quiet. Returns their number.
+    pub(in crate::jobs) fn quiet_all(&mut self, cycle: &mut Cycle) -> usize {
         let users = self.workers.iter().filter(|(_, worker)| !worker.is_own());
         let ids: Vec<WorkerId> = users.map(|(id, _)| *id).collect();
         let changed = |id: &WorkerId| {
-            let told = self.restrict(*id, WorkerStatus::Quiet, round);
-            told.is_ok_and(|(_, changed)| changed)
+            let restricted = self.restrict(*id, WorkerStatus::Quiet, cycle);
+            restricted.is_ok_and(|(_, changed)| changed)
         };
         ids.iter().copied().filter(changed).count()
     }
 
-    /// A worker leaves. What it holds goes back to the front, in its old order, and nothing counts.
+    /// Removes a worker. The jobs it holds return to the front in their old order, without
+    /// counting.
     pub(in crate::jobs) fn deregister(
         &mut self,
         id: WorkerId,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<(), JobsError> {
-        let held = self.remove_worker(id, round)?;
+        let held = self.remove_worker(id, cycle)?;
         for job_id in held.into_iter().rev() {
             let Some(job) = self.jobs.get(&job_id).copied() else { continue };
-            if self.unhold(job_id, job).is_some() {
-                self.make_ready_first(job_id, job, round);
+            if self.release_hold(job_id, job).is_some() {
+                self.make_ready_first(job_id, job, cycle);
             }
         }
         Ok(())
     }
 
-    /// A worker was not heard of for too long. What it holds is lost.
-    pub(super) fn lose_worker(&mut self, id: WorkerId, round: &mut Round) {
-        let Ok(held) = self.remove_worker(id, round) else { return };
+    /// Removes a worker without heartbeats. The jobs it holds are lost.
+    pub(super) fn lose_worker(&mut self, id: WorkerId, cycle: &mut Cycle) {
+        let Ok(held) = self.remove_worker(id, cycle) else { return };
         for job in held.into_iter().rev() {
-            self.lose(job, "WorkerLost", "the worker was not heard of for too long", round);
+            self.lose(job, "WorkerLost", "the worker sent no heartbeat for too long", cycle);
         }
     }
 
     fn remove_worker(
         &mut self,
         id: WorkerId,
-        round: &mut Round,
+        cycle: &mut Cycle,
     ) -> Result<BTreeSet<JobId>, JobsError> {
         let worker = self.workers.remove(&id);
         let worker = worker.ok_or_else(|| JobsError::WorkerNotFound(id.to_string()))?;
-        self.timers.unexpect(worker.expected_steady_ms, id);
-        round.restricted.push(id);
-        round.batch.delete(stored::WORKERS, &id.key());
-        self.let_go(&worker.queues);
+        self.timers.end_silence(worker.expected_steady_ms, id);
+        cycle.restricted.push(id);
+        cycle.batch.delete(stored::WORKERS, &id.key());
+        self.leave_queues(&worker.queues);
         Ok(worker.held)
     }
 
-    /// The numbers of the queues of a new worker, which count it from now on: one must not give its place to the next.
-    fn take_on(&mut self, names: &[QueueName], round: &mut Round) -> Result<Vec<u32>, JobsError> {
+    /// Returns the numbers of the queues of a new worker and counts the worker in each at once, so
+    /// that none of them is dropped for the next.
+    fn join_queues(
+        &mut self,
+        names: &[QueueName],
+        cycle: &mut Cycle,
+    ) -> Result<Vec<u32>, JobsError> {
         let mut queues = Vec::with_capacity(names.len());
         for name in names {
-            match self.queue_named(name, round) {
+            match self.queue_named(name, cycle) {
                 Ok(number) => {
                     self.queues.of_mut(number).workers += 1;
                     queues.push(number);
                 }
                 Err(refused) => {
-                    self.let_go(&queues);
+                    self.leave_queues(&queues);
                     return Err(refused);
                 }
             }
@@ -296,8 +309,8 @@ impl State {
         Ok(queues)
     }
 
-    /// The queues of a worker that is no more do not count it any longer.
-    fn let_go(&mut self, queues: &[u32]) {
+    /// Counts a removed worker no longer in its queues.
+    fn leave_queues(&mut self, queues: &[u32]) {
         for number in queues {
             let queue = self.queues.of_mut(*number);
             queue.workers = queue.workers.saturating_sub(1);
@@ -309,10 +322,10 @@ impl State {
         found.ok_or_else(|| JobsError::WorkerNotFound(id.to_string()))
     }
 
-    fn store_worker(&mut self, id: WorkerId, round: &mut Round) {
+    fn store_worker(&mut self, id: WorkerId, cycle: &mut Cycle) {
         if let Some(worker) = self.workers.get_mut(&id) {
             worker.stored = worker.to_stored();
-            round.batch.put(stored::WORKERS, &id.key(), stored::encode(&worker.stored));
+            cycle.batch.put(stored::WORKERS, &id.key(), stored::encode(&worker.stored));
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The bytes of jobs on disk: one table each for what is small and read at the start, and for what is large and read when
-//! it is asked for.
+//! The format of jobs on disk. Small records that are loaded at the start and large ones that are
+//! read on demand have separate tables.
 //!
 //! ```text
 //! table            key                          value: version (1 byte), then postcard
 //! 1 jobs_meta      `tokens`                     u64: every token given so far is smaller
 //! 2 jobs_state     job                          status, timer, counts, holder
-//! 3 jobs_body      job                          class, arguments, when enqueued
-//! 4 jobs_failure   job, attempt (2 bytes)       when, error, backtrace
-//! 5 jobs_queue     number of the queue (4)      name, since when paused
-//! 6 jobs_worker    worker                       what it said, status, counts
-//! 7 jobs_dead      dead job                     which job, classes, counts, times
+//! 3 jobs_body      job                          class, arguments, enqueue time
+//! 4 jobs_failure   job, attempt (2 bytes)       time, error, backtrace
+//! 5 jobs_queue     number of the queue (4)      name, time of the pause
+//! 6 jobs_worker    worker                       registration, status, counts
+//! 7 jobs_dead      dead job                     job, classes, counts, times
 //! ```
 //!
-//! `docs/FORMAT.md` has the fields. A job is in `jobs_state` or in `jobs_dead`; its body and failures lie beside it under
-//! the id of the job until it goes.
+//! `docs/FORMAT.md` describes the fields. A job is either in `jobs_state` or in `jobs_dead`; its
+//! body and failures have the id of the job as key in both cases.
 
 mod records;
 mod tables;

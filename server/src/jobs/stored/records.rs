@@ -1,9 +1,9 @@
-//! What stands in the values.
+//! The values of the tables.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The version of every value that is written, and the only one that is read.
+/// The version of every value, and the only one that is read.
 const VERSION: u8 = 1;
 
 /// A job that is not dead.
@@ -14,19 +14,19 @@ pub(in crate::jobs) struct StoredJob {
     /// Attempts that failed or were lost.
     pub(in crate::jobs) failures: u16,
     pub(in crate::jobs) max_attempts: u16,
-    /// 0: as the settings say.
+    /// 0 for the configured lease.
     pub(in crate::jobs) timeout_seconds: u32,
-    /// 0: it never failed.
+    /// 0 if it never failed.
     pub(in crate::jobs) first_failed_ms: i64,
     /// The hash of its unique key.
     pub(in crate::jobs) unique: Option<u128>,
     pub(in crate::jobs) status: StoredStatus,
 }
 
-/// Where a job stands, with the timer that belongs to it.
+/// The status of a job with its timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::jobs) enum StoredStatus {
-    /// Waiting in its queue: the smaller `order` goes first.
+    /// Waiting in its queue, in ascending order of `order`.
     Ready {
         since_ms: i64,
         order: i64,
@@ -41,7 +41,7 @@ pub(in crate::jobs) enum StoredStatus {
         worker: u128,
         token: u64,
         started_ms: i64,
-        /// By the time that the engine believes, not by that of day.
+        /// In trusted time, not wall clock time.
         lease_ends_ms: i64,
     },
     Completed {
@@ -50,7 +50,7 @@ pub(in crate::jobs) enum StoredStatus {
     },
 }
 
-/// What a job is to do.
+/// The body of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::jobs) struct StoredBody<'a> {
     pub(in crate::jobs) class: &'a str,
@@ -58,7 +58,7 @@ pub(in crate::jobs) struct StoredBody<'a> {
     pub(in crate::jobs) enqueued_ms: i64,
 }
 
-/// How an attempt failed.
+/// A failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::jobs) struct StoredFailure {
     pub(in crate::jobs) failed_ms: i64,
@@ -67,13 +67,13 @@ pub(in crate::jobs) struct StoredFailure {
     pub(in crate::jobs) backtrace: Vec<String>,
 }
 
-/// What is behind the record of a queue that was deleted, while something refers to its number.
+/// Follows the record of a deleted queue whose number is still in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::jobs) struct StoredQueueDeleted {
     pub(in crate::jobs) is_deleted: bool,
 }
 
-/// What is behind the record of a dead job that had a unique key.
+/// Follows the record of a dead job that had a unique key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::jobs) struct StoredDeadUnique {
     /// The hash of the key.
@@ -92,7 +92,7 @@ pub(in crate::jobs) struct StoredQueue {
 pub(in crate::jobs) struct StoredWorker {
     pub(in crate::jobs) hostname: String,
     pub(in crate::jobs) pid: Option<u32>,
-    /// The numbers of its queues, the most urgent first.
+    /// The numbers of its queues, in order of priority.
     pub(in crate::jobs) queues: Vec<u32>,
     pub(in crate::jobs) concurrency: u32,
     /// 0 active, 1 quiet, 2 stopping.
@@ -121,18 +121,18 @@ pub(in crate::jobs) struct StoredDead {
     pub(in crate::jobs) died_ms: i64,
 }
 
-/// Why stored bytes cannot be read.
+/// Why stored bytes cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::jobs) enum Damage {
-    /// The version is not one that this program reads.
-    #[error("version {0:?} is not known")]
+    /// The version is not supported.
+    #[error("version {0:?} is not supported")]
     Version(Option<u8>),
-    /// The bytes are not a record.
+    /// The bytes are not a valid record.
     #[error("{0}")]
     Content(String),
 }
 
-/// The bytes of a record.
+/// Encodes a record.
 pub(in crate::jobs) fn encode<T: Serialize>(record: &T) -> Vec<u8> {
     match postcard::to_extend(record, vec![VERSION]) {
         Ok(bytes) => bytes,
@@ -140,7 +140,7 @@ pub(in crate::jobs) fn encode<T: Serialize>(record: &T) -> Vec<u8> {
     }
 }
 
-/// The bytes of a record with more behind it, which versions that know nothing of that pass over.
+/// Encodes a record followed by another one, which earlier versions ignore.
 pub(in crate::jobs) fn encode_with<T: Serialize, U: Serialize>(
     record: &T,
     more: Option<&U>,
@@ -153,7 +153,7 @@ pub(in crate::jobs) fn encode_with<T: Serialize, U: Serialize>(
     }
 }
 
-/// The record in stored bytes, and what is behind it, if anything.
+/// Decodes a record and the one that follows it, if any.
 pub(in crate::jobs) fn decode_with<T: DeserializeOwned, U: DeserializeOwned>(
     stored: &[u8],
 ) -> Result<(T, Option<U>), Damage> {
@@ -168,8 +168,10 @@ pub(in crate::jobs) fn decode_with<T: DeserializeOwned, U: DeserializeOwned>(
     }
 }
 
-/// The record in stored bytes.
-pub(in crate::jobs) fn decode<'a, T: Deserialize<'a>>(stored: &'a [u8]) -> Result<T, Damage> {
+/// Decodes a record.
+pub(in crate::jobs) fn decode<'a, T: Deserialize<'a>>(
+    stored: &'a [u8],
+) -> Result<T, Damage> {
     match stored.split_first() {
         Some((&VERSION, body)) => {
             postcard::from_bytes(body).map_err(|error| Damage::Content(error.to_string()))

@@ -1,9 +1,9 @@
-//! The bytes that are on disks already.
+//! Tests of the format on disk.
 
 use super::*;
 use crate::jobs::model::JobId;
 
-/// Checks bytes that were written with this version against the code, in both directions.
+/// Checks that a record encodes to golden bytes of this version, and back.
 #[track_caller]
 fn check<'a, T>(record: &T, golden: &'a [u8])
 where
@@ -41,7 +41,7 @@ fn a_job_has_these_bytes() {
 }
 
 #[test]
-fn the_rest_has_these_bytes() {
+fn the_other_records_have_these_bytes() {
     check(
         &StoredBody { class: "A", arguments: "{}", enqueued_ms: 1 },
         &[1, 1, b'A', 2, b'{', b'}', 2],
@@ -87,13 +87,13 @@ fn the_rest_has_these_bytes() {
 }
 
 #[test]
-fn what_is_behind_a_record_has_these_bytes() {
+fn records_that_follow_others_have_these_bytes() {
     let queue = StoredQueue { name: "q".into(), paused_ms: None };
     let deleted = StoredQueueDeleted { is_deleted: true };
     let golden = [1, 1, b'q', 0, 1];
     assert_eq!(encode_with(&queue, Some(&deleted)), golden);
     assert_eq!(decode_with(&golden), Ok((queue.clone(), Some(deleted))));
-    // Records without are those of earlier versions, which pass over what is behind.
+    // Earlier versions write records without a second one, and ignore it when reading.
     assert_eq!(encode_with(&queue, None::<&StoredQueueDeleted>), golden[..4]);
     assert_eq!(decode_with(&golden[..4]), Ok((queue.clone(), None::<StoredQueueDeleted>)));
     assert_eq!(decode::<StoredQueue>(&golden), Ok(queue));
@@ -112,7 +112,7 @@ fn what_is_behind_a_record_has_these_bytes() {
 }
 
 #[test]
-fn failures_of_a_job_lie_behind_each_other() {
+fn failures_of_a_job_are_adjacent() {
     let id = JobId(1);
     let key = failure_key(id, 0x0102);
     assert_eq!(key[..16], id.key());
@@ -121,7 +121,7 @@ fn failures_of_a_job_lie_behind_each_other() {
 }
 
 #[test]
-fn what_is_no_record_is_damage() {
+fn invalid_records_are_reported_as_damage() {
     assert_eq!(decode::<StoredQueue>(&[]), Err(Damage::Version(None)));
     assert_eq!(decode::<StoredQueue>(&[2, 1, b'q', 0]), Err(Damage::Version(Some(2))));
     assert!(matches!(decode::<StoredQueue>(&[1, 9, b'q']), Err(Damage::Content(_))));

@@ -1,4 +1,5 @@
-//! Random histories of the machine beside a model that does everything the slow way, and the same machine read from disk.
+//! Tests the state machine with random histories against a slow model, and against the state
+//! reloaded from disk.
 
 mod model;
 mod purge;
@@ -20,10 +21,10 @@ use crate::jobs::names::{ClassName, QueueName, UniqueKey};
 use crate::jobs::settings::JobsSettings;
 use crate::platform::ids::Ids;
 
-/// When histories begin.
+/// The start of all histories.
 const START_MS: i64 = 1_700_000_000_000;
 
-/// What happens next. Numbers choose among what there is.
+/// A step of a history. Numbers select among what exists.
 #[derive(Clone, Debug)]
 enum Step {
     Enqueue { queue: usize, in_ms: i64, max_attempts: u16, unique: Option<u8>, timeout_s: u32 },
@@ -70,7 +71,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The machine and the model side by side.
+/// The state and the model.
 struct Pair {
     _dir: TempDir,
     engine: Engine,
@@ -122,12 +123,12 @@ impl Pair {
         Now { wall, believed: wall, steady_ms: self.steady_ms }
     }
 
-    /// A round: time passes, something happens, and the disk knows.
-    fn round<T>(&mut self, work: impl FnOnce(&mut State, &mut Round) -> T) -> T {
-        let mut round = Round::new(self.now());
-        assert!(!self.state.tick(&mut round), "there is never more due than one round takes");
-        let outcome = work(&mut self.state, &mut round);
-        self.engine.records().write(round.batch).unwrap();
+    /// Runs a cycle: fires timers, changes the state, writes the records.
+    fn cycle<T>(&mut self, work: impl FnOnce(&mut State, &mut Cycle) -> T) -> T {
+        let mut cycle = Cycle::new(self.now());
+        assert!(!self.state.tick(&mut cycle), "one cycle does everything that is due");
+        let outcome = work(&mut self.state, &mut cycle);
+        self.engine.records().write(cycle.batch).unwrap();
         outcome
     }
 
@@ -137,7 +138,7 @@ impl Pair {
         self.model.pass(ms);
     }
 
-    /// The wall clock is set; nothing else moves.
+    /// Changes the wall clock only.
     fn jump(&mut self, ms: i64) {
         self.clock.set(TimestampMs((self.clock.now().0 + ms).max(1)));
         self.model.jump_to(self.clock.now().0);
@@ -151,9 +152,9 @@ impl Pair {
         self.model.restart();
     }
 
-    /// Compares all that can be seen.
+    /// Compares everything visible.
     fn compare(&mut self) {
-        self.round(|_, _| ());
+        self.cycle(|_, _| ());
         self.model.tick();
         for (number, name) in QUEUES.iter().enumerate() {
             let Some(known) = self.state.queues.by_name.get(*name) else { continue };
@@ -191,7 +192,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn every_history_is_as_the_slow_model_says_and_as_the_disk_says(steps in prop::collection::vec(step(), 1..120)) {
+    fn every_history_matches_the_model_and_the_disk(steps in prop::collection::vec(step(), 1..120)) {
         let mut pair = Pair::open();
         for step in steps {
             pair.run(step);
@@ -206,7 +207,7 @@ const ENQUEUE: Step =
     Step::Enqueue { queue: 0, in_ms: 0, max_attempts: 3, unique: None, timeout_s: 10 };
 
 #[test]
-fn jobs_whose_leases_end_together_come_back_in_their_order() {
+fn jobs_whose_leases_end_together_return_in_their_order() {
     let mut pair = Pair::open();
     (0..3).for_each(|_| pair.run(ENQUEUE));
     let order = pair.model.order(0);
@@ -219,7 +220,7 @@ fn jobs_whose_leases_end_together_come_back_in_their_order() {
 }
 
 #[test]
-fn ids_of_jobs_that_left_do_not_pile_up() {
+fn ids_of_jobs_that_left_do_not_accumulate() {
     let mut pair = Pair::open();
     (0..300).for_each(|_| pair.run(ENQUEUE));
     (1..299).for_each(|number| pair.run(Step::Delete(number)));
@@ -227,20 +228,20 @@ fn ids_of_jobs_that_left_do_not_pile_up() {
     let order = |pair: &Pair| pair.state.queues.of(0).order.clone();
     assert!(order(&pair).len() < 100, "{}", order(&pair).len());
     pair.run(Step::Delete(0));
-    assert_eq!(order(&pair).front(), Some(&last), "nobody walks over what left");
+    assert_eq!(order(&pair).front(), Some(&last), "ids of jobs that left are not at the front");
     pair.compare();
 }
 
 #[test]
-fn a_heartbeat_is_stored_when_it_tells_something_new_and_else_once_a_minute() {
+fn a_heartbeat_is_stored_when_it_has_new_values_and_otherwise_once_a_minute() {
     let mut pair = Pair::open();
     pair.run(Step::Register { queues: vec![0] });
     let id = pair.model.choose_worker(0).unwrap();
     let mut is_stored = |after_ms: i64, vitals| {
         pair.clock.set(TimestampMs(pair.clock.now().0 + after_ms));
-        let mut round = Round::new(pair.now());
-        pair.state.heartbeat(id, vitals, &mut round).unwrap();
-        !round.batch.is_empty()
+        let mut cycle = Cycle::new(pair.now());
+        pair.state.heartbeat(id, vitals, &mut cycle).unwrap();
+        !cycle.batch.is_empty()
     };
     let vitals = |n: u32| Vitals {
         busy_threads: Some(n),
@@ -248,7 +249,7 @@ fn a_heartbeat_is_stored_when_it_tells_something_new_and_else_once_a_minute() {
         cpu_percent: Some(f64::from(n) / 2.0),
     };
     assert!(!is_stored(15_000, Vitals::default()));
-    assert!(is_stored(15_000, vitals(1)), "nothing was known before");
+    assert!(is_stored(15_000, vitals(1)), "the first values");
     for n in 2..5 {
         assert!(!is_stored(15_000, vitals(n)), "{n}");
     }

@@ -1,4 +1,4 @@
-//! The slow model: lists that are searched from end to end.
+//! The slow model: lists and linear searches.
 
 use crate::jobs::model::{JobId, JobStatus, WorkerId, WorkerStatus};
 use crate::jobs::settings::JobsSettings;
@@ -16,17 +16,17 @@ pub(super) struct Job {
     timeout_s: u32,
     unique: Option<u8>,
     due_ms: i64,
-    /// On the steady clock, of one that is tried again.
+    /// On the monotonic clock, for a retrying job.
     retry_at: i64,
     pub(super) holder: Option<WorkerId>,
     pub(super) token: u64,
-    /// On the steady clock.
+    /// On the monotonic clock.
     lease_ends: i64,
-    /// As it stands on disk.
+    /// As stored on disk.
     lease_ends_wall: i64,
-    /// Tokens that it had once.
+    /// Former tokens.
     pub(super) stale: Vec<u64>,
-    /// Forgotten: deleted, or finished for too long.
+    /// Deleted, or finished for too long.
     gone: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Model {
     order: [Vec<JobId>; 3],
     paused: [bool; 3],
     workers: Vec<Worker>,
-    /// When, which, and until when on the steady clock.
+    /// When it finished, its id, and until when it is kept on the monotonic clock.
     finished: Vec<(i64, JobId, i64)>,
     dead: Vec<JobId>,
 }
@@ -75,8 +75,8 @@ impl Model {
         self.wall = wall;
     }
 
-    /// Leases and delays go on by the time of day; workers have their whole silence anew, and finished jobs, in the order of time,
-    /// their whole keep.
+    /// Leases and delays continue by the wall clock; workers and finished jobs, in order of time,
+    /// start with their full timeouts.
     pub(super) fn restart(&mut self) {
         for job in self.all.iter_mut().filter(|job| job.status == JobStatus::Running) {
             let left = (job.lease_ends_wall - self.wall).clamp(0, 86_400_000);
@@ -111,7 +111,7 @@ impl Model {
         over.into_iter().rev().for_each(|(_, id)| self.lose(id));
         loop {
             let waiting = self.all.iter().filter(|job| !job.gone);
-            // Those of the calendar first, then those whose delay is over.
+            // Scheduled jobs first, then retrying ones.
             let due = waiting.filter_map(|job| match job.status {
                 JobStatus::Scheduled if job.due_ms <= self.wall => Some((0, job.due_ms, job.id)),
                 JobStatus::Retrying if job.retry_at <= self.steady => {
@@ -217,7 +217,7 @@ impl Model {
             .for_each(|worker| worker.expected_by = expected_by);
     }
 
-    /// What it may do afterwards.
+    /// Returns the resulting status.
     pub(super) fn restrict(&mut self, id: WorkerId, to: WorkerStatus) -> WorkerStatus {
         let worker = self.workers.iter_mut().find(|worker| worker.id == id).unwrap();
         worker.status = worker.status.max(to);
@@ -229,10 +229,10 @@ impl Model {
         let mut held = self.held_by(id);
         held.sort();
         held.reverse();
-        held.into_iter().for_each(|id| self.give_back(id));
+        held.into_iter().for_each(|id| self.return_job(id));
     }
 
-    /// The jobs that a fetch must hand out.
+    /// Returns the jobs that a fetch must be granted.
     pub(super) fn next_for(&mut self, id: WorkerId, limit: usize) -> Vec<JobId> {
         let worker = self.workers.iter().find(|worker| worker.id == id).unwrap().clone();
         let mut next = Vec::new();
@@ -269,15 +269,15 @@ impl Model {
         self.finished.push((wall, id, until));
     }
 
-    /// What the job is afterwards.
+    /// Returns the resulting status.
     pub(super) fn fail(&mut self, id: JobId) -> JobStatus {
         let (wall, steady) = (self.wall, self.steady);
         let settings = self.settings;
         let job = self.job_mut(id);
         job.failures += 1;
-        job.unhold();
+        job.release_hold();
         if job.failures >= job.max_attempts {
-            self.bury(id);
+            self.make_dead(id);
             return JobStatus::Dead;
         }
         job.status = JobStatus::Retrying;
@@ -290,21 +290,21 @@ impl Model {
         let job = self.job_mut(id);
         job.failures += 1;
         if job.failures >= job.max_attempts {
-            job.unhold();
-            return self.bury(id);
+            job.release_hold();
+            return self.make_dead(id);
         }
-        self.give_back(id);
+        self.return_job(id);
     }
 
-    pub(super) fn give_back(&mut self, id: JobId) {
+    pub(super) fn return_job(&mut self, id: JobId) {
         let job = self.job_mut(id);
-        job.unhold();
+        job.release_hold();
         job.status = JobStatus::Ready;
         let queue = job.queue;
         self.order[queue].insert(0, id);
     }
 
-    fn bury(&mut self, id: JobId) {
+    fn make_dead(&mut self, id: JobId) {
         self.job_mut(id).status = JobStatus::Dead;
         self.dead.push(id);
         if self.dead.len() > self.settings.dead_max {
@@ -325,13 +325,13 @@ impl Model {
         self.all.iter_mut().find(|job| job.id == id).unwrap()
     }
 
-    /// Of all jobs that there ever were, the one that a number chooses.
+    /// Selects one of all jobs that ever existed.
     pub(super) fn choose(&self, number: usize) -> Option<Job> {
         let index = number.checked_rem(self.all.len())?;
         self.all.get(index).cloned()
     }
 
-    /// Of those that somebody holds, the one that a number chooses.
+    /// Selects one of the held jobs.
     pub(super) fn choose_held(&self, number: usize) -> Option<Job> {
         let held: Vec<&Job> =
             self.all.iter().filter(|job| job.status == JobStatus::Running).collect();
@@ -364,7 +364,7 @@ impl Model {
         self.all.iter().filter(|job| job.status == JobStatus::Running).count()
     }
 
-    /// What must be known of each job that there ever was.
+    /// Returns the expected view of each job that ever existed.
     pub(super) fn jobs(&self) -> Vec<(JobId, Option<(JobStatus, u16)>)> {
         let seen = |job: &Job| {
             let begun = matches!(job.status, JobStatus::Running | JobStatus::Completed);
@@ -385,7 +385,7 @@ impl Job {
         self.gone
     }
 
-    fn unhold(&mut self) {
+    fn release_hold(&mut self) {
         self.stale.push(self.token);
         self.holder = None;
     }

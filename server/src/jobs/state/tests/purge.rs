@@ -1,13 +1,13 @@
-//! A step of a purge looks at few jobs, however many wait.
+//! Tests that a purge step inspects few jobs, however many are waiting.
 
 use super::*;
 use crate::limits::{LEDGER_STEP_JOBS_MAX, LEDGER_STEP_LOOKUPS_MAX};
 
 impl Pair {
-    /// Enqueues so many jobs, for a time of day or at once. The model does not know them.
+    /// Enqueues jobs, scheduled or ready, that the model does not know.
     fn enqueue_many(&mut self, queue: &str, count: usize, due_ms: Option<i64>) {
         let (ids, wall_ms) = (Arc::clone(&self.ids), self.clock.now().0);
-        self.round(|state, round| {
+        self.cycle(|state, cycle| {
             for _ in 0..count {
                 let job = NewJob {
                     class: ClassName::new("A").unwrap(),
@@ -20,7 +20,7 @@ impl Pair {
                 };
                 let status = due_ms.map_or(JobStatus::Ready, |_| JobStatus::Scheduled);
                 let draft = Draft::new(JobId(ids.next_number()), job, wall_ms);
-                state.enqueue(draft, status, round).unwrap();
+                state.enqueue(draft, status, cycle).unwrap();
             }
         });
     }
@@ -29,11 +29,11 @@ impl Pair {
         JobId(self.ids.next_number())
     }
 
-    fn purge_on(&mut self, from: PurgePlace, end: JobId) -> (usize, Option<PurgePlace>) {
-        self.round(|state, round| state.purge_step("own", from, end, round)).unwrap()
+    fn purge_on(&mut self, from: PurgeCursor, end: JobId) -> (usize, Option<PurgeCursor>) {
+        self.cycle(|state, cycle| state.purge_step("own", from, end, cycle)).unwrap()
     }
 
-    /// Jobs that wait in the queue: ready, scheduled, retrying.
+    /// Returns the waiting jobs of a queue: ready, scheduled, retrying.
     fn waiting_in(&self, queue: &str) -> (usize, usize, usize) {
         let queue = self.state.queues.of(self.state.queue_number(queue).unwrap());
         (queue.ready, queue.scheduled, queue.retrying)
@@ -48,44 +48,44 @@ fn a_purge_passes_scheduled_jobs_of_other_queues_in_bounded_steps() {
     pair.enqueue_many("own", 3, None);
     let end = pair.next_id();
     pair.enqueue_many("own", 1, Some(START_MS + 180_000));
-    let (removed, next) = pair.purge_on(PurgePlace::START, end);
-    assert!(matches!((removed, next), (0, Some(PurgePlace::Scheduled(..)))), "{next:?}");
+    let (removed, next) = pair.purge_on(PurgeCursor::START, end);
+    assert!(matches!((removed, next), (0, Some(PurgeCursor::Scheduled(..)))), "{next:?}");
     assert_eq!(pair.purge_on(next.unwrap(), end), (5, None));
-    assert_eq!(pair.waiting_in("own"), (0, 1, 0), "it came later");
+    assert_eq!(pair.waiting_in("own"), (0, 1, 0), "it was enqueued later");
     assert_eq!(pair.waiting_in("other").1, LEDGER_STEP_LOOKUPS_MAX + 1);
 }
 
 #[test]
-fn a_purge_does_not_look_at_ready_jobs_of_other_queues() {
+fn a_purge_does_not_inspect_ready_jobs_of_other_queues() {
     let mut pair = Pair::open();
     pair.enqueue_many("own", 1, None);
     pair.enqueue_many("other", LEDGER_STEP_LOOKUPS_MAX + 1, None);
     pair.enqueue_many("own", 1, Some(START_MS + 60_000));
     let end = pair.next_id();
-    assert_eq!(pair.purge_on(PurgePlace::START, end), (2, None));
+    assert_eq!(pair.purge_on(PurgeCursor::START, end), (2, None));
 }
 
 #[test]
-fn a_purge_passes_ready_jobs_that_came_later_in_bounded_steps() {
+fn a_purge_skips_ready_jobs_that_were_enqueued_later_in_bounded_steps() {
     let mut pair = Pair::open();
     let end = pair.next_id();
     pair.enqueue_many("own", LEDGER_STEP_LOOKUPS_MAX + 1, None);
-    let (removed, next) = pair.purge_on(PurgePlace::START, end);
-    let Some(PurgePlace::Ready { left: 1, .. }) = next else { panic!("{next:?}") };
+    let (removed, next) = pair.purge_on(PurgeCursor::START, end);
+    let Some(PurgeCursor::Ready { left: 1, .. }) = next else { panic!("{next:?}") };
     pair.enqueue_many("own", 1, None);
     assert_eq!((removed, pair.purge_on(next.unwrap(), end)), (0, (0, None)));
     assert_eq!(pair.waiting_in("own"), (LEDGER_STEP_LOOKUPS_MAX + 2, 0, 0));
 }
 
 #[test]
-fn a_purge_finds_all_that_waited_although_the_queue_changes_meanwhile() {
+fn a_purge_finds_all_waiting_jobs_although_the_queue_changes_meanwhile() {
     let mut pair = Pair::open();
     pair.enqueue_many("own", 2 * LEDGER_STEP_JOBS_MAX + 7, None);
     let end = pair.next_id();
-    let (removed, next) = pair.purge_on(PurgePlace::START, end);
+    let (removed, next) = pair.purge_on(PurgeCursor::START, end);
     assert_eq!(removed, LEDGER_STEP_JOBS_MAX);
     pair.enqueue_many("own", 3, None);
-    // The order is what the disk says of it now.
+    // Restores the order from disk.
     pair.reload();
     let (removed, next) = pair.purge_on(next.unwrap(), end);
     assert_eq!(removed, LEDGER_STEP_JOBS_MAX);

@@ -1,4 +1,4 @@
-//! Queues that nobody needs vanish, and only those.
+//! Tests that unused queues are dropped, and only those.
 
 use super::*;
 use crate::limits::QUEUES_MAX;
@@ -11,10 +11,10 @@ impl Pair {
         names
     }
 
-    /// Lets so much time pass for the machine alone: the model knows nothing of queues that vanish.
+    /// Advances the monotonic clock of the state only: the model does not drop queues.
     fn wait(&mut self, ms: i64) {
         self.steady_ms += ms;
-        self.round(|_, _| ());
+        self.cycle(|_, _| ());
     }
 
     fn enqueue_in(&mut self, queue: &str) -> JobId {
@@ -29,7 +29,7 @@ impl Pair {
             timeout_seconds: None,
         };
         let draft = Draft::new(id, job, self.clock.now().0);
-        self.round(|state, round| state.enqueue(draft, JobStatus::Ready, round)).unwrap();
+        self.cycle(|state, cycle| state.enqueue(draft, JobStatus::Ready, cycle)).unwrap();
         id
     }
 
@@ -44,15 +44,15 @@ impl Pair {
             queues: queues.iter().map(|name| QueueName::new(name).unwrap()).collect(),
             concurrency: 1,
         };
-        Ok(self.round(|state, round| state.register(about, round))?.id)
+        Ok(self.cycle(|state, cycle| state.register(about, cycle))?.id)
     }
 
     fn leave(&mut self, worker: WorkerId) {
-        self.round(|state, round| state.deregister(worker, round)).unwrap();
+        self.cycle(|state, cycle| state.deregister(worker, cycle)).unwrap();
     }
 
     fn take(&mut self, worker: WorkerId) -> (JobId, u64) {
-        let grants = self.round(|state, round| state.reserve(worker, 1, round)).unwrap();
+        let grants = self.cycle(|state, cycle| state.reserve(worker, 1, cycle)).unwrap();
         let grant = grants.first().unwrap();
         (grant.id, grant.token)
     }
@@ -63,21 +63,21 @@ fn keep_ms() -> i64 {
 }
 
 #[test]
-fn a_queue_vanishes_when_nobody_has_needed_it_for_long() {
+fn a_queue_is_dropped_after_it_was_unused_for_long() {
     let mut pair = Pair::open();
     let id = pair.enqueue_in("a");
     pair.wait(2 * keep_ms());
-    assert_eq!(pair.names(), ["a"], "a job waits in it");
-    pair.round(|state, round| state.delete(id, round)).unwrap();
+    assert_eq!(pair.names(), ["a"], "a job is waiting");
+    pair.cycle(|state, cycle| state.delete(id, cycle)).unwrap();
     pair.wait(0);
     pair.wait(keep_ms() - 1);
     assert_eq!(pair.names(), ["a"]);
     let id = pair.enqueue_in("a");
     pair.wait(1);
-    pair.round(|state, round| state.delete(id, round)).unwrap();
+    pair.cycle(|state, cycle| state.delete(id, cycle)).unwrap();
     pair.wait(0);
     pair.wait(keep_ms() - 1);
-    assert_eq!(pair.names(), ["a"], "it was needed meanwhile");
+    assert_eq!(pair.names(), ["a"], "it was in use meanwhile");
     pair.wait(1);
     assert!(pair.names().is_empty());
     pair.reload();
@@ -94,14 +94,14 @@ fn whatever_refers_to_a_queue_keeps_it() {
         pair.enqueue_in(name);
     }
     let (id, token) = pair.take(worker);
-    pair.round(|state, round| state.ack(id, Some(token), round)).unwrap();
+    pair.cycle(|state, cycle| state.ack(id, Some(token), cycle)).unwrap();
     let (id, token) = pair.take(worker);
     let report = FailureReport::new("E", "", Vec::new());
-    pair.round(|state, round| state.fail(id, Some(token), report, round)).unwrap();
-    pair.round(|state, round| state.pause("paused", round)).unwrap();
+    pair.cycle(|state, cycle| state.fail(id, Some(token), report, cycle)).unwrap();
+    pair.cycle(|state, cycle| state.pause("paused", cycle)).unwrap();
     pair.leave(worker);
     pair.wait(0);
-    // Before the finished job is forgotten.
+    // Before the finished job expires.
     pair.wait(finished_ms - 1);
     pair.wait(keep_ms() - finished_ms + 1);
     assert_eq!(pair.names(), ["dead", "finished", "paused"]);
@@ -110,15 +110,15 @@ fn whatever_refers_to_a_queue_keeps_it() {
     pair.wait(2 * keep_ms());
     assert_eq!(pair.names(), ["dead", "paused"]);
     let dead = pair.state.job(id).and_then(|job| job.dead_id).unwrap();
-    assert!(pair.round(|state, round| state.forget(dead, round)));
-    pair.round(|state, round| state.resume("paused", round)).unwrap();
+    assert!(pair.cycle(|state, cycle| state.forget(dead, cycle)));
+    pair.cycle(|state, cycle| state.resume("paused", cycle)).unwrap();
     pair.wait(0);
     pair.wait(keep_ms());
     assert!(pair.names().is_empty());
 }
 
 #[test]
-fn the_number_of_a_queue_that_vanished_is_given_to_another_also_after_a_start() {
+fn the_number_of_a_dropped_queue_is_reused_even_after_a_restart() {
     let mut pair = Pair::open();
     let worker = pair.hire(&["a", "b", "c"]);
     pair.leave(worker);
@@ -136,7 +136,7 @@ fn the_number_of_a_queue_that_vanished_is_given_to_another_also_after_a_start() 
 }
 
 #[test]
-fn where_there_are_as_many_queues_as_can_be_those_nobody_needs_make_room_at_once() {
+fn at_the_maximum_number_of_queues_unused_ones_are_dropped_at_once() {
     let mut pair = Pair::open();
     let names: Vec<String> = (0..QUEUES_MAX).map(|n| format!("q{n:05}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! One step of a history, done to both, with the answers compared.
+//! Executes the steps of a history on the state and the model, and compares the results.
 
 use super::*;
 use crate::jobs::error::JobsError;
@@ -9,8 +9,8 @@ fn report() -> FailureReport {
 
 impl Pair {
     pub(super) fn act(&mut self, step: Step) {
-        // Both let time do its work before anything else happens.
-        self.round(|_, _| ());
+        // Timers of both fire first.
+        self.cycle(|_, _| ());
         self.model.tick();
         match step {
             Step::Enqueue { .. } => self.enqueue(step),
@@ -20,26 +20,26 @@ impl Pair {
             Step::Restrict(number, stop) => self.restrict(number, stop),
             Step::Deregister(number) => {
                 let Some(id) = self.model.choose_worker(number) else { return };
-                self.round(|state, round| state.deregister(id, round)).unwrap();
+                self.cycle(|state, cycle| state.deregister(id, cycle)).unwrap();
                 self.model.deregister(id);
-                let again = self.round(|state, round| state.deregister(id, round));
+                let again = self.cycle(|state, cycle| state.deregister(id, cycle));
                 assert!(matches!(again, Err(JobsError::WorkerNotFound(_))));
             }
             Step::Fetch { worker, limit } => self.fetch(worker, limit),
-            Step::Ack { job, stale: true } => self.come_late(job),
-            Step::Fail { job, stale: true } => self.come_late(job),
+            Step::Ack { job, stale: true } => self.act_too_late(job),
+            Step::Fail { job, stale: true } => self.act_too_late(job),
             Step::Ack { job, .. } => self.ack(job),
             Step::Fail { job, .. } => self.fail(job),
             Step::Extend { job, seconds } => {
                 let Some(job) = self.model.choose_held(job) else { return };
                 let token = Some(job.token);
-                self.round(|state, round| state.extend(job.id, token, seconds, round)).unwrap();
+                self.cycle(|state, cycle| state.extend(job.id, token, seconds, cycle)).unwrap();
                 self.model.extend(job.id, seconds);
             }
             Step::GiveBack(number) => {
                 let Some(job) = self.model.choose_held(number) else { return };
-                self.round(|state, round| state.give_back(job.id, job.token, round));
-                self.model.give_back(job.id);
+                self.cycle(|state, cycle| state.return_job(job.id, job.token, cycle));
+                self.model.return_job(job.id);
             }
             Step::Pause(queue) => self.set_paused(queue, true),
             Step::Resume(queue) => self.set_paused(queue, false),
@@ -63,7 +63,7 @@ impl Pair {
         };
         let draft = Draft::new(id, job, now_ms);
         let status = draft.status(now_ms);
-        let outcome = self.round(|state, round| state.enqueue(draft, status, round));
+        let outcome = self.cycle(|state, cycle| state.enqueue(draft, status, cycle));
         match unique.and_then(|key| self.model.holds_key(key)) {
             Some(holder) => {
                 assert!(matches!(outcome, Err(JobsError::NotUnique(found)) if found == holder));
@@ -77,7 +77,7 @@ impl Pair {
 
     fn delete(&mut self, number: usize) {
         let Some(job) = self.model.choose(number) else { return };
-        let outcome = self.round(|state, round| state.delete(job.id, round));
+        let outcome = self.cycle(|state, cycle| state.delete(job.id, cycle));
         match job.status {
             _ if job.is_gone() => assert!(matches!(outcome, Err(JobsError::JobNotFound(_)))),
             JobStatus::Ready | JobStatus::Scheduled | JobStatus::Retrying => {
@@ -95,29 +95,29 @@ impl Pair {
             queues: queues.iter().map(|queue| QueueName::new(QUEUES[*queue]).unwrap()).collect(),
             concurrency: 2,
         };
-        let id = self.round(|state, round| state.register(about, round)).unwrap().id;
+        let id = self.cycle(|state, cycle| state.register(about, cycle)).unwrap().id;
         self.model.register(id, queues);
     }
 
     fn heartbeat(&mut self, number: usize) {
         let Some(id) = self.model.choose_worker(number) else { return };
-        self.round(|state, round| state.heartbeat(id, Vitals::default(), round)).unwrap();
+        self.cycle(|state, cycle| state.heartbeat(id, Vitals::default(), cycle)).unwrap();
         self.model.hear(id);
         let nobody =
-            self.round(|state, round| state.heartbeat(WorkerId(1), Vitals::default(), round));
+            self.cycle(|state, cycle| state.heartbeat(WorkerId(1), Vitals::default(), cycle));
         assert!(matches!(nobody, Err(JobsError::WorkerNotFound(_))));
     }
 
     fn restrict(&mut self, number: usize, stop: bool) {
         let Some(id) = self.model.choose_worker(number) else { return };
         let to = if stop { WorkerStatus::Stopping } else { WorkerStatus::Quiet };
-        let (status, _) = self.round(|state, round| state.restrict(id, to, round)).unwrap();
+        let (status, _) = self.cycle(|state, cycle| state.restrict(id, to, cycle)).unwrap();
         assert_eq!(status, self.model.restrict(id, to));
     }
 
     fn fetch(&mut self, worker: usize, limit: u32) {
         let Some(id) = self.model.choose_worker(worker) else { return };
-        let grants = self.round(|state, round| state.reserve(id, limit, round)).unwrap();
+        let grants = self.cycle(|state, cycle| state.reserve(id, limit, cycle)).unwrap();
         let expected = self.model.next_for(id, limit as usize);
         assert!(grants.iter().map(|grant| grant.id).eq(expected));
         for grant in grants {
@@ -131,29 +131,29 @@ impl Pair {
     fn ack(&mut self, number: usize) {
         let Some(job) = self.model.choose_held(number) else { return };
         for _ in 0..2 {
-            self.round(|state, round| state.ack(job.id, Some(job.token), round)).unwrap();
+            self.cycle(|state, cycle| state.ack(job.id, Some(job.token), cycle)).unwrap();
         }
         self.model.finish(job.id);
-        let other = self.round(|state, round| state.ack(job.id, Some(job.token + 1), round));
+        let other = self.cycle(|state, cycle| state.ack(job.id, Some(job.token + 1), cycle));
         assert!(matches!(other, Err(JobsError::ReservationLost)));
     }
 
     fn fail(&mut self, number: usize) {
         let Some(job) = self.model.choose_held(number) else { return };
         let failed =
-            self.round(|state, round| state.fail(job.id, Some(job.token), report(), round));
+            self.cycle(|state, cycle| state.fail(job.id, Some(job.token), report(), cycle));
         assert_eq!(failed.unwrap().status, self.model.fail(job.id));
-        let again = self.round(|state, round| state.fail(job.id, Some(job.token), report(), round));
+        let again = self.cycle(|state, cycle| state.fail(job.id, Some(job.token), report(), cycle));
         assert!(again.is_err());
     }
 
-    /// Somebody who held a job once comes back.
-    fn come_late(&mut self, number: usize) {
+    /// A former holder of a job comes back late.
+    fn act_too_late(&mut self, number: usize) {
         let Some(job) = self.model.choose(number) else { return };
         for token in job.stale.iter().copied().map(Some).chain([None]) {
-            let acked = self.round(|state, round| state.ack(job.id, token, round));
-            let failed = self.round(|state, round| state.fail(job.id, token, report(), round));
-            let kept = self.round(|state, round| state.extend(job.id, token, 5, round));
+            let acked = self.cycle(|state, cycle| state.ack(job.id, token, cycle));
+            let failed = self.cycle(|state, cycle| state.fail(job.id, token, report(), cycle));
+            let kept = self.cycle(|state, cycle| state.extend(job.id, token, 5, cycle));
             for outcome in [acked.err(), failed.err(), kept.err()] {
                 let outcome = outcome.expect("it is refused");
                 let is_right = match outcome {
@@ -164,18 +164,18 @@ impl Pair {
                 assert!(is_right, "{outcome:?} of {job:?}");
             }
             if let Some(token) = token {
-                self.round(|state, round| state.give_back(job.id, token, round));
+                self.cycle(|state, cycle| state.return_job(job.id, token, cycle));
             }
         }
     }
 
     fn set_paused(&mut self, queue: usize, paused: bool) {
         let was = self.model.is_paused(queue);
-        let change = |state: &mut State, round: &mut Round| match paused {
-            true => state.pause(QUEUES[queue], round),
-            false => state.resume(QUEUES[queue], round),
+        let change = |state: &mut State, cycle: &mut Cycle| match paused {
+            true => state.pause(QUEUES[queue], cycle),
+            false => state.resume(QUEUES[queue], cycle),
         };
-        match self.round(change) {
+        match self.cycle(change) {
             Ok(_) => self.model.set_paused(queue, paused),
             Err(JobsError::QueueNotFound(_)) => assert!(!was),
             Err(JobsError::NotPaused) => assert!(!paused && !was),
@@ -186,7 +186,7 @@ impl Pair {
     fn purge(&mut self, queue: usize) {
         let to = JobId(self.ids.next_number());
         match self
-            .round(|state, round| state.purge_step(QUEUES[queue], PurgePlace::START, to, round))
+            .cycle(|state, cycle| state.purge_step(QUEUES[queue], PurgeCursor::START, to, cycle))
         {
             Ok((removed, next)) => assert_eq!((removed, next), (self.model.purge(queue), None)),
             Err(error) => assert!(matches!(error, JobsError::QueueNotFound(_))),
