@@ -1,4 +1,4 @@
-//! Kinds of work, and items of them.
+//! Kinds of internal work, and their items.
 
 use std::marker::PhantomData;
 
@@ -11,25 +11,25 @@ use crate::jobs::{
     ClassName, Enqueued, FailureReport, Jobs, JobsError, NewJob, QueueName, UniqueKey,
 };
 
-/// Seconds that an item is held for longer than it may take, so that who took too long is told so before the item is taken
-/// away.
+/// Seconds that the lease of an item exceeds its timeout, so that a timeout is reported before the
+/// lease ends.
 pub(super) const SPARE_SECONDS: u32 = 10;
 
-/// A kind of work whose items are `T`.
+/// A kind of work with items of type `T`.
 #[derive(Debug)]
 pub struct WorkKind<T> {
     /// The class of its jobs.
     pub class: &'static str,
-    /// Where they wait.
+    /// The queue of its jobs.
     pub queue: &'static str,
-    /// How often an item is tried.
+    /// The maximum number of attempts of an item.
     pub max_attempts: u16,
-    /// Seconds that an item may take; then the attempt has failed.
+    /// The timeout of an attempt in seconds.
     pub timeout_seconds: u32,
     item: PhantomData<fn(T)>,
 }
 
-/// Why an item was not done.
+/// Why an item failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{class}: {message}")]
 pub struct WorkError {
@@ -38,32 +38,32 @@ pub struct WorkError {
 }
 
 impl<T: Serialize + DeserializeOwned> WorkKind<T> {
-    /// A kind whose items are tried five times for five minutes each.
+    /// Returns a kind with five attempts of five minutes each.
     pub const fn new(class: &'static str, queue: &'static str) -> Self {
         Self { class, queue, max_attempts: 5, timeout_seconds: 300, item: PhantomData }
     }
 
-    /// How often an item is tried.
+    /// Sets the maximum number of attempts.
     #[must_use]
     pub const fn attempts(mut self, max_attempts: u16) -> Self {
         self.max_attempts = max_attempts;
         self
     }
 
-    /// Seconds that an item may take.
+    /// Sets the timeout of an attempt.
     #[must_use]
     pub const fn timeout_seconds(mut self, seconds: u32) -> Self {
         self.timeout_seconds = seconds;
         self
     }
 
-    /// Hands an item in. It is on disk when this returns.
+    /// Enqueues an item. Durable when this returns.
     pub async fn hand_in(&self, jobs: &Jobs, item: &T) -> Result<Enqueued, JobsError> {
         let job = self.job(item, None, None)?;
         jobs.enqueue(jobs.draft(job), None).await
     }
 
-    /// Hands an item in that is to be done at a time.
+    /// Enqueues an item to be executed at a time.
     pub async fn hand_in_for(
         &self,
         jobs: &Jobs,
@@ -74,7 +74,7 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
         jobs.enqueue(jobs.draft(job), None).await
     }
 
-    /// Hands an item in unless one with the same key is there and not finished. Answers whether it did. Blocks.
+    /// Enqueues an item unless an unfinished one has the same key. Returns whether it did. Blocks.
     pub fn hand_in_once(&self, jobs: &Jobs, item: &T, key: &str) -> Result<bool, JobsError> {
         let job = self.job(item, None, Some(UniqueKey::new(key)?))?;
         match jobs.enqueue_blocking(jobs.draft(job)) {
@@ -93,7 +93,7 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
         let arguments = serde_json::to_string(item)
             .map_err(|error| JobsError::Failed(format!("{}: {error}", self.class)))?;
         if arguments.len() > limits::JOB_ARGUMENTS_BYTES_MAX || !arguments.starts_with('{') {
-            let message = format!("an item of {} is no object of 64 KiB", self.class);
+            let message = format!("an item of {} is not an object of at most 64 KiB", self.class);
             return Err(JobsError::Failed(message));
         }
         Ok(NewJob {
@@ -109,7 +109,7 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
 }
 
 impl WorkError {
-    /// A failure of this class.
+    /// Returns an error of this class.
     pub fn new(class: &str, message: impl std::fmt::Display) -> Self {
         Self { class: class.to_owned(), message: message.to_string() }
     }

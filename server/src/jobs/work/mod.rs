@@ -1,10 +1,11 @@
-//! Work that the service does for itself, in the same queues that everybody else uses.
+//! Internal work of the server, executed through the same job queues that clients use.
 //!
-//! An area says what a kind of work is called and what an item of it holds ([`WorkKind`]), and hands items in; a [`Workshop`]
-//! knows what does each kind, and works them in this process as a worker: seen under `/workers?internal=true` with its
-//! host, process, memory and share of the processor, which nobody but the server can use or stop, finishing what it has begun when the server
-//! stops and handing back what it could not. So an item survives a crash, is tried again when it fails, and is found among
-//! the dead jobs when it fails for good; and every kind must be safe to do twice.
+//! An area declares the name and item type of a kind of work ([`WorkKind`]) and enqueues items. A
+//! [`Workshop`] maps kinds to handlers and executes them in this process as a worker, which is
+//! listed under `/workers?internal=true` with its host, process, memory and CPU use, and which only
+//! the server can use or stop. When the server stops, it finishes running items and returns the
+//! others. So an item survives a crash, is retried when it fails, and becomes a dead job when it
+//! fails for good; every kind must be safe to execute twice.
 
 mod kind;
 mod worker;

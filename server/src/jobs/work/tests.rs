@@ -1,4 +1,4 @@
-//! A workshop at work.
+//! Tests of a workshop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ const SHORT: WorkKind<Note> =
     WorkKind::new("test.short", "telltale").attempts(1).timeout_seconds(1);
 const OTHER: WorkKind<Note> = WorkKind::new("test.other", "telltale").attempts(1);
 
-/// Jobs, and a workshop that tells what it did.
+/// Jobs, and a workshop that reports what it executes.
 struct House {
     _dir: TempDir,
     jobs: Arc<Jobs>,
@@ -38,7 +38,7 @@ struct House {
 }
 
 impl House {
-    /// Every note is done when `gate` lets it.
+    /// Opens a workshop whose notes finish when `gate` opens.
     fn open(gate: watch::Receiver<bool>) -> Self {
         Self::with(gate, JobsSettings::default(), Duration::from_secs(30))
     }
@@ -61,8 +61,8 @@ impl House {
             async move {
                 gate.wait_for(|open| *open).await.unwrap();
                 match note.text.as_str() {
-                    "panic" => panic!("as told"),
-                    "fail" => return Err(WorkError::new("Told", "to fail")),
+                    "panic" => panic!("as planned"),
+                    "fail" => return Err(WorkError::new("Planned", "to fail")),
                     _ => tell.send(note.text).unwrap(),
                 }
                 Ok(())
@@ -80,14 +80,14 @@ impl House {
         self.runtime.block_on(NOTES.hand_in(&self.jobs, &note)).unwrap().id
     }
 
-    /// Ends the workshop, and waits until it has.
+    /// Ends the workshop and waits for its end.
     fn end(&mut self) {
         self.end.send_replace(true);
         let workshop = self.workshop.take().unwrap();
         self.runtime.block_on(workshop).unwrap();
     }
 
-    /// The error classes of the dead jobs, once there are so many.
+    /// Waits for this many dead jobs and returns their error classes.
     fn dead(&self, count: usize) -> Vec<String> {
         self.runtime.block_on(async {
             loop {
@@ -107,25 +107,25 @@ impl House {
 }
 
 #[test]
-fn items_are_done_and_failures_are_found_among_the_dead() {
+fn items_are_executed_and_failures_become_dead_jobs() {
     let (_open, gate) = watch::channel(true);
     let mut house = House::open(gate);
     let id = house.hand_in("one");
     assert_eq!(house.done.blocking_recv().as_deref(), Some("one"));
     house.hand_in("fail");
-    assert_eq!(house.dead(1), ["Told"]);
+    assert_eq!(house.dead(1), ["Planned"]);
     house.hand_in("panic");
-    assert_eq!(house.dead(2), ["Told", "Panic"]);
+    assert_eq!(house.dead(2), ["Planned", "Panic"]);
     let note = Note { text: String::new() };
     house.runtime.block_on(OTHER.hand_in(&house.jobs, &note)).unwrap();
-    assert_eq!(house.dead(3), ["Told", "Panic", "UnknownClass"]);
+    assert_eq!(house.dead(3), ["Planned", "Panic", "UnknownClass"]);
     house.end();
     assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Completed);
     assert!(house.runtime.block_on(house.jobs.workers()).unwrap().is_empty(), "it has left");
 }
 
 #[test]
-fn an_item_with_a_key_is_handed_in_once() {
+fn an_item_with_a_key_is_enqueued_once() {
     let (open, gate) = watch::channel(false);
     let mut house = House::open(gate);
     let note = Note { text: "once".to_owned() };
@@ -141,7 +141,7 @@ fn an_item_with_a_key_is_handed_in_once() {
 }
 
 #[test]
-fn what_was_begun_is_finished_before_the_end() {
+fn running_items_finish_before_the_end() {
     let (open, gate) = watch::channel(false);
     let mut house = House::open(gate);
     let id = house.hand_in("slow");
@@ -153,7 +153,7 @@ fn what_was_begun_is_finished_before_the_end() {
 }
 
 #[test]
-fn it_is_seen_as_a_worker_with_its_process_and_obeys() {
+fn the_workshop_is_listed_as_a_worker_and_can_be_stopped() {
     let (_open, gate) = watch::channel(true);
     let mut house = House::open(gate);
     house.hand_in("one");
@@ -166,11 +166,11 @@ fn it_is_seen_as_a_worker_with_its_process_and_obeys() {
     let id = house.hand_in("two");
     assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Ready);
     house.end();
-    assert!(house.done.try_recv().is_err(), "it began nothing more");
+    assert!(house.done.try_recv().is_err(), "it started nothing more");
 }
 
 #[test]
-fn an_item_that_takes_too_long_fails_before_it_is_taken_away() {
+fn an_item_times_out_before_its_lease_ends() {
     let (_open, gate) = watch::channel(true);
     let mut house = House::open(gate);
     let note = Note { text: String::new() };
@@ -180,12 +180,12 @@ fn an_item_that_takes_too_long_fails_before_it_is_taken_away() {
     let took = ticks.elapsed();
     let held = Duration::from_secs((SHORT.timeout_seconds + SPARE_SECONDS).into());
     assert!(took >= Duration::from_secs(SHORT.timeout_seconds.into()), "{took:?}");
-    assert!(took < held / 2, "what is to spare is not used: {took:?}");
+    assert!(took < held / 2, "the spare time is not used: {took:?}");
     house.end();
 }
 
 #[test]
-fn who_is_told_to_stop_is_heard_of_until_it_is_done_and_hears_that_the_server_ends() {
+fn a_stopping_worker_sends_heartbeats_until_its_items_are_done_or_the_server_ends() {
     let (open, gate) = watch::channel(false);
     let settings = JobsSettings { worker_silence_ms: 1_000, ..JobsSettings::default() };
     let mut house = House::with(gate, settings, Duration::ZERO);
@@ -195,12 +195,12 @@ fn who_is_told_to_stop_is_heard_of_until_it_is_done_and_hears_that_the_server_en
     let worker = house.runtime.block_on(house.jobs.workers()).unwrap().remove(0).id;
     house.runtime.block_on(async {
         house.jobs.restrict(worker, WorkerStatus::Stopping).await.unwrap();
-        // Longer than it may be silent.
+        // Longer than the heartbeat timeout.
         tokio::time::sleep(Duration::from_millis(2_500)).await;
         assert_eq!(house.jobs.job(slow).await.unwrap().0.attempts, 1);
         assert!(house.jobs.worker(worker).await.is_ok());
     });
-    // With no time to end what it does, it leaves at once.
+    // Without time to drain, it leaves at once.
     house.end();
     assert_eq!(house.runtime.block_on(house.jobs.job(stuck)).unwrap().0.status, JobStatus::Ready);
     drop(open);

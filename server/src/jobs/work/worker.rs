@@ -19,12 +19,12 @@ use crate::jobs::{
 };
 use crate::platform::process::{self, CpuMeter};
 
-/// How long a fetch waits before it asks anew.
+/// How long a fetch waits for jobs before it is repeated.
 const WAIT: Duration = Duration::from_secs(30);
-/// How long the worker waits after the ledger refused it.
+/// How long the worker waits after an error of the ledger.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
-/// What is left of a lease when an item has taken too long.
+/// What remains of a lease when an item times out.
 const SPARE: Duration = Duration::from_secs(SPARE_SECONDS as u64);
 
 /// A worker of one queue.
@@ -36,9 +36,9 @@ pub(super) struct Worker {
     meter: CpuMeter,
 }
 
-/// What the worker may do, and how it is called.
+/// The id and status of the registered worker.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct RegisteredWorker {
     id: WorkerId,
     status: WorkerStatus,
 }
@@ -54,49 +54,51 @@ impl Worker {
         Self { queue, concurrency, jobs, handlers, meter: CpuMeter::default() }
     }
 
-    /// Works until `ending` turns true or somebody tells it to stop; then ends what it has begun, for `drain` at most, and
-    /// hands back the rest.
+    /// Executes jobs until `ending` turns true or the worker is stopped; then finishes running
+    /// jobs, for `drain` at most, and returns the rest.
     pub(super) async fn run(mut self, mut ending: watch::Receiver<bool>, drain: Duration) {
         let mut running = JoinSet::new();
-        let Some(mut standing) = self.enter(&mut ending).await else { return };
+        let Some(mut registered) = self.register_until(&mut ending).await else { return };
         let beat = Duration::from_secs_f64(self.jobs.settings().heartbeat_seconds());
         let mut beats = interval(beat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while standing.status != WorkerStatus::Stopping {
+        while registered.status != WorkerStatus::Stopping {
             let free = self.concurrency.saturating_sub(u32::try_from(running.len()).unwrap_or(0));
-            let may_fetch = free > 0 && standing.status == WorkerStatus::Active;
+            let may_fetch = free > 0 && registered.status == WorkerStatus::Active;
             tokio::select! {
-                () = told(&mut ending) => break,
-                _ = beats.tick() => standing = self.beat(standing, running.len()).await,
+                () = ended(&mut ending) => break,
+                _ = beats.tick() => registered = self.beat(registered, running.len()).await,
                 Some(_) = running.join_next(), if !running.is_empty() => {}
-                fetched = self.jobs.fetch(standing.id, free, WAIT), if may_fetch => match fetched {
-                    // Nothing came for long, or it may have nothing: it hears which.
+                fetched = self.jobs.fetch(registered.id, free, WAIT), if may_fetch => match fetched {
+                    // No jobs for long, or none allowed: the heartbeat reports the status.
                     Ok(granted) if granted.jobs().is_empty() => {
-                        standing = self.beat(standing, running.len()).await;
+                        registered = self.beat(registered, running.len()).await;
                     }
                     Ok(granted) => self.begin(granted.keep(), &mut running),
-                    Err(JobsError::WorkerNotFound(_)) => standing = self.beat(standing, 0).await,
+                    Err(JobsError::WorkerNotFound(_)) => registered = self.beat(registered, 0).await,
                     Err(error) => {
-                        tracing::debug!(%error, queue = self.queue, "no jobs for a worker of this process");
+                        tracing::debug!(%error, queue = self.queue, "an internal worker cannot fetch jobs");
                         sleep(PAUSE).await;
                     }
                 },
             }
         }
-        self.leave(standing.id, running, beats, ending, drain).await;
+        self.leave(registered.id, running, beats, ending, drain).await;
     }
 
-    /// Registers, however long that takes; none when the server ends before.
-    async fn enter(&self, ending: &mut watch::Receiver<bool>) -> Option<Standing> {
+    /// Registers, retrying until it succeeds. Returns `None` if the server ends before.
+    async fn register_until(&self, ending: &mut watch::Receiver<bool>) -> Option<RegisteredWorker> {
         loop {
             match self.register().await {
-                Ok(known) => return Some(Standing { id: known.id, status: WorkerStatus::Active }),
+                Ok(known) => {
+                    return Some(RegisteredWorker { id: known.id, status: WorkerStatus::Active });
+                }
                 Err(error) => {
-                    tracing::warn!(%error, queue = self.queue, "a worker of this process is not registered");
+                    tracing::warn!(%error, queue = self.queue, "an internal worker cannot register");
                 }
             }
             tokio::select! {
-                () = told(ending) => return None,
+                () = ended(ending) => return None,
                 () = sleep(PAUSE) => {}
             }
         }
@@ -113,19 +115,20 @@ impl Worker {
         self.jobs.register(about).await
     }
 
-    /// Says how it is doing, and hears what it may do. Whoever was forgotten begins anew.
-    async fn beat(&mut self, standing: Standing, running: usize) -> Standing {
-        match self.tell_vitals(standing.id, running).await {
-            Ok(heard) => Standing { status: heard.status, ..standing },
+    /// Sends a heartbeat and returns the resulting state. Registers again if the ledger does not
+    /// know the worker any more.
+    async fn beat(&mut self, registered: RegisteredWorker, running: usize) -> RegisteredWorker {
+        match self.send_heartbeat(registered.id, running).await {
+            Ok(heard) => RegisteredWorker { status: heard.status, ..registered },
             Err(JobsError::WorkerNotFound(_)) => match self.register().await {
-                Ok(known) => Standing { id: known.id, status: WorkerStatus::Active },
-                Err(_) => standing,
+                Ok(known) => RegisteredWorker { id: known.id, status: WorkerStatus::Active },
+                Err(_) => registered,
             },
-            Err(_) => standing,
+            Err(_) => registered,
         }
     }
 
-    async fn tell_vitals(&mut self, id: WorkerId, running: usize) -> Result<Heard, JobsError> {
+    async fn send_heartbeat(&mut self, id: WorkerId, running: usize) -> Result<Heard, JobsError> {
         let memory = process::resident_bytes().map(|bytes| bytes as f64 / f64::from(1 << 20));
         let vitals = Vitals {
             busy_threads: u32::try_from(running).ok(),
@@ -142,8 +145,8 @@ impl Worker {
         }
     }
 
-    /// Ends what was begun, if there is time, and leaves: what is held then goes to others. Told to stop by somebody, it has
-    /// all the time it needs, until the server ends.
+    /// Finishes running jobs, if there is time, and leaves; the rest returns to the queue. If the
+    /// worker was stopped by a user, the time is limited only by the end of the server.
     async fn leave(
         &mut self,
         id: WorkerId,
@@ -153,32 +156,32 @@ impl Worker {
         drain: Duration,
     ) {
         let mut out_of_time = pin!(async {
-            told(&mut ending).await;
+            ended(&mut ending).await;
             sleep(drain).await;
         });
         while !running.is_empty() {
             tokio::select! {
                 () = &mut out_of_time => break,
                 Some(_) = running.join_next() => {}
-                // Unheard, it would lose what it ends just now.
-                _ = beats.tick() => if let Err(error) = self.tell_vitals(id, running.len()).await {
-                    tracing::debug!(%error, queue = self.queue, "a worker of this process is not heard");
+                // Without heartbeats its running jobs would be lost.
+                _ = beats.tick() => if let Err(error) = self.send_heartbeat(id, running.len()).await {
+                    tracing::debug!(%error, queue = self.queue, "an internal worker cannot send a heartbeat");
                 },
             }
         }
         running.shutdown().await;
         if let Err(error) = self.jobs.deregister(id).await {
-            tracing::debug!(%error, queue = self.queue, "a worker of this process is gone already");
+            tracing::debug!(%error, queue = self.queue, "an internal worker was already removed");
         }
     }
 }
 
-/// Waits until the server ends. A sender that is gone means the same as being told.
-async fn told(ending: &mut watch::Receiver<bool>) {
+/// Waits until the server ends. A closed channel also means the end.
+async fn ended(ending: &mut watch::Receiver<bool>) {
     drop(ending.wait_for(|end| *end).await);
 }
 
-/// Does one job, and tells what became of it. A job that was lost meanwhile is nobody's to tell of.
+/// Executes a job and reports the result. The report fails if the lease was lost meanwhile.
 async fn work(jobs: &Jobs, handlers: &HashMap<&'static str, Handler>, job: Holding) {
     let outcome = attempt(handlers, &job).await;
     let heard = match &outcome {
@@ -189,7 +192,7 @@ async fn work(jobs: &Jobs, handlers: &HashMap<&'static str, Handler>, job: Holdi
         }
     };
     if let Err(error) = heard {
-        tracing::warn!(job = %job.id, class = %job.class, %error, "work ended and could not be told");
+        tracing::warn!(job = %job.id, class = %job.class, %error, "work ended, but its result could not be reported");
     }
 }
 
@@ -198,17 +201,17 @@ async fn attempt(
     job: &Holding,
 ) -> Result<(), WorkError> {
     let Some(handler) = handlers.get(&*job.class) else {
-        let message = format!("nothing in this process does {}", job.class);
+        let message = format!("no handler for {} in this process", job.class);
         return Err(WorkError::new("UnknownClass", message));
     };
-    // Not by the time of day, which may have been set since: the job was handed out a moment ago.
+    // By the length of the lease, because the wall clock may have changed since the grant.
     let held = Duration::from_millis(u64::try_from(job.lease_ms).unwrap_or(0));
-    // Whoever else enqueues such jobs knows nothing of the spare.
+    // Other clients may enqueue such jobs with leases that have no spare time.
     let may_take = handler.timeout.min(held.saturating_sub(SPARE).max(held / 2));
     let doing = AssertUnwindSafe((handler.begin)(&job.arguments)).catch_unwind();
     match timeout(may_take, doing).await {
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(_)) => Err(WorkError::new("Panic", "it panicked; the log says where")),
-        Err(_) => Err(WorkError::new("TimedOut", "it took longer than it may")),
+        Ok(Err(_)) => Err(WorkError::new("Panic", "it panicked; see the log")),
+        Err(_) => Err(WorkError::new("TimedOut", "it exceeded its timeout")),
     }
 }

@@ -1,4 +1,4 @@
-//! The workshop: which kinds of work this process does, with what, and how many at once.
+//! The workshop: the handlers of internal work, and their concurrency.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -17,39 +17,39 @@ use super::kind::{WorkError, WorkKind};
 use super::worker::{PAUSE, Worker};
 use crate::jobs::Jobs;
 
-/// An item at work.
+/// A running item.
 pub(super) type Doing = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send>>;
-/// What does the items of one kind.
+/// The handler of a kind of work.
 pub(super) struct Handler {
-    /// Starts a item, given as JSON.
+    /// Starts an item, given as JSON.
     pub(super) begin: Box<dyn Fn(&str) -> Doing + Send + Sync>,
-    /// How long an item may take.
+    /// The timeout of an item.
     pub(super) timeout: Duration,
 }
 
-/// What does which kind of work.
+/// The handlers of all kinds of internal work.
 #[derive(Default)]
 pub struct Workshop {
     /// By class.
     handlers: HashMap<&'static str, Handler>,
-    /// Items done at once, by queue.
+    /// Concurrency, by queue.
     queues: BTreeMap<&'static str, u32>,
 }
 
 impl Workshop {
-    /// A workshop that does nothing yet.
+    /// Returns a workshop without handlers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// So many items of a queue are done at once; one unless said.
+    /// Sets how many items of a queue are executed concurrently; the default is one.
     #[must_use]
     pub fn queue(mut self, queue: &'static str, concurrency: u32) -> Self {
         self.queues.insert(queue, concurrency.max(1));
         self
     }
 
-    /// Items of a kind are done so.
+    /// Sets the handler of a kind.
     #[must_use]
     pub fn on<T, Work>(
         mut self,
@@ -75,7 +75,8 @@ impl Workshop {
         self
     }
 
-    /// Works until `ending` turns true, and then ends what it has begun, for `drain` at most.
+    /// Executes items until `ending` turns true, and then finishes running ones, for `drain` at
+    /// most.
     pub async fn run(self, jobs: Arc<Jobs>, ending: watch::Receiver<bool>, drain: Duration) {
         let handlers = Arc::new(self.handlers);
         let mut workers = JoinSet::new();
@@ -89,7 +90,8 @@ impl Workshop {
     }
 }
 
-/// Works with one worker after the other: one that dies is lost to the ledger like any other, which hands its jobs out again.
+/// Runs a worker, and a new one if it dies. The ledger then considers the old one dead and returns
+/// its jobs.
 async fn keep_working(
     queue: &'static str,
     make: impl Fn() -> Worker,
@@ -101,11 +103,11 @@ async fn keep_working(
         match working.await {
             Ok(()) => return,
             Err(died) => {
-                tracing::error!(queue, %died, "a worker of this process died; another begins")
+                tracing::error!(queue, %died, "an internal worker died; starting another")
             }
         }
         tokio::select! {
-            // A sender that is gone means the same as being told.
+            // A closed channel also means the end.
             _ = ending.wait_for(|end| *end) => return,
             () = sleep(PAUSE) => {}
         }

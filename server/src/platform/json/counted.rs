@@ -1,11 +1,12 @@
-//! JSON texts of answers that may be large: their bytes count in the account of memory from before they are written.
+//! JSON of responses that may be large: its bytes are charged to the memory account before they are
+//! written.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use telltale_engine::{Memory, MemoryFull, MemoryOwner, MemoryShare};
 
-/// A text, and its share of memory.
+/// A JSON buffer with its memory charge.
 #[derive(Debug)]
 pub struct CountedText {
     bytes: Vec<u8>,
@@ -13,12 +14,13 @@ pub struct CountedText {
 }
 
 impl CountedText {
-    /// An empty text.
+    /// Returns an empty buffer.
     pub fn new(memory: &Memory) -> Self {
         Self { bytes: Vec::new(), share: memory.share(MemoryOwner::Answers) }
     }
 
-    /// Writes some bytes more, about `expected`. Fails, and writes nothing, where there is no memory for so many.
+    /// Writes about `expected` bytes. Fails without writing anything if there is no memory for
+    /// them.
     pub fn write<T>(
         &mut self,
         expected: usize,
@@ -32,7 +34,8 @@ impl CountedText {
         Ok(written)
     }
 
-    /// Appends the JSON of a value. Fails where there is no memory for it; what is written by then stays.
+    /// Appends the JSON of a value. Fails if there is no memory for it; bytes written until then
+    /// remain.
     pub fn append<T: Serialize>(&mut self, value: &T) -> Result<(), NoJson> {
         let mut pieces = Pieces { text: self, full: None };
         let written = serde_json::to_writer(&mut pieces, value);
@@ -42,12 +45,12 @@ impl CountedText {
         }
     }
 
-    /// The text so far.
+    /// Returns the bytes written so far.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The text as bytes, and what they count.
+    /// Returns the bytes and their memory charge.
     pub fn into_parts(mut self) -> (Vec<u8>, MemoryShare) {
         if self.bytes.capacity() > 2 * self.bytes.len() {
             self.bytes.shrink_to_fit();
@@ -56,7 +59,7 @@ impl CountedText {
         (self.bytes, self.share)
     }
 
-    /// What is there counts, whatever was expected.
+    /// Corrects the charge to the actual capacity.
     fn settle(&mut self) {
         let capacity = self.bytes.capacity() as u64;
         self.share.shrink_to(capacity);
@@ -64,19 +67,19 @@ impl CountedText {
     }
 }
 
-/// Why a value has not become JSON.
+/// Why a value could not be written as JSON.
 #[derive(Debug)]
 pub enum NoJson {
-    /// There is no memory for its text.
+    /// There is no memory for it.
     MemoryFull(MemoryFull),
-    /// JSON has no form for it.
+    /// It has no JSON representation.
     Invalid(serde_json::Error),
 }
 
-/// Bytes that a text grows by at least.
+/// The least number of bytes by which the buffer grows.
 const PIECE_BYTES_MIN: usize = 4 << 10;
 
-/// Appends bytes to a text, which grows by half each time.
+/// A writer that appends to the buffer, which grows by half each time.
 struct Pieces<'t> {
     text: &'t mut CountedText,
     full: Option<MemoryFull>,
@@ -107,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_counts_while_it_becomes_text() {
+    fn a_value_is_charged_while_it_is_written() {
         let memory = Memory::new(100_000);
         let mut text = CountedText::new(&memory);
         let value: Vec<u32> = (0..8_000).collect();
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_counts_before_it_is_written_and_until_it_is_dropped() {
+    fn bytes_are_charged_before_they_are_written_until_they_are_dropped() {
         let memory = Memory::new(1_000_000);
         let mut text = CountedText::new(&memory);
         let held = text.write(1_000, |out| {
@@ -130,7 +133,7 @@ mod tests {
             memory.held()
         });
         assert_eq!(held, Ok(1_000));
-        assert!(text.write(2_000_000, |_| panic!("there is no room")).is_err());
+        assert!(text.write(2_000_000, |_| panic!("there is no memory")).is_err());
         text.write(1, |out| out.resize(5_000, b'x')).unwrap();
         assert!(memory.held() >= 5_000, "more than was expected");
         text.write(100_000, |_| ()).unwrap();

@@ -1,15 +1,16 @@
-//! Memory of documents while they are read, in the account of the process.
+//! Memory of parsed documents, charged to the account of the process.
 //!
-//! A document takes many times the bytes of a dense body: a value of two bytes is a node of 24. So whoever reads a large body as
-//! a document takes the memory for it first, for as long as the document is there. Bodies that are read in place need none.
+//! A parsed document takes many times the bytes of a dense body: a value of two bytes becomes a
+//! node of 24. So before a large body is parsed into a document, the memory is reserved for the
+//! lifetime of the document. Bodies that are read in place need none.
 
 use telltale_engine::{Memory, MemoryOwner, MemoryShare};
 
 use super::read::InvalidJson;
 use crate::limits;
 
-/// Reserves memory for the document of a body; none for a small one, whose document is within what each thread keeps. Fails where
-/// memory is full, or where the body has more values than any may have.
+/// Reserves memory for the document of a body; none for a small one, which fits into the buffers of
+/// its thread. Fails if memory is full, or the body has more values than allowed.
 pub fn reserve_document(body: &[u8], memory: &Memory) -> Result<Option<MemoryShare>, InvalidJson> {
     if has_too_many_values(body) {
         return Err(InvalidJson::TooManyValues);
@@ -18,25 +19,26 @@ pub fn reserve_document(body: &[u8], memory: &Memory) -> Result<Option<MemorySha
     Ok(share.transpose()?)
 }
 
-/// Reserves memory for the document of a part of a body, also where memory is full: the rest of the body is stored already, or will
-/// be, and the part must not be lost.
+/// Reserves memory for the document of a part of a body even if memory is full: the other parts are
+/// or will be stored, and this one must not be lost.
 pub fn reserve_document_unconditionally(part: &[u8], memory: &Memory) -> Option<MemoryShare> {
     bytes_of(part).map(|bytes| memory.take_anyway(MemoryOwner::Bodies, bytes))
 }
 
-/// Whether a document may have more than [`limits::JSON_VALUES_MAX`] values.
+/// Returns whether a document may have more than [`limits::JSON_VALUES_MAX`] values.
 pub fn has_too_many_values(body: &[u8]) -> bool {
     body.len() > limits::JSON_SCRATCH_BYTES_MAX && limits::JSON_VALUES_MAX < values_at_most(body)
 }
 
-/// Bytes that the document of a large body takes at most: its nodes, and two copies of its text.
+/// Returns the maximum size of the document of a large body in bytes: its nodes and two copies of
+/// its text.
 fn bytes_of(body: &[u8]) -> Option<u64> {
     let is_large = body.len() > limits::JSON_SCRATCH_BYTES_MAX;
     is_large.then(|| values_at_most(body) as u64 * limits::JSON_VALUE_BYTES + 2 * body.len() as u64)
 }
 
-/// Values and keys of a document at most: it has no more than bytes that begin or separate them. Those inside of texts are counted
-/// too, which covers the documents that texts may be.
+/// Returns an upper bound of the number of values and keys: the number of bytes that begin or
+/// separate them. Those inside strings are counted, too, which covers documents within strings.
 fn values_at_most(body: &[u8]) -> usize {
     body.iter().map(|b| usize::from(matches!(b, b',' | b':' | b'[' | b'{'))).sum()
 }
@@ -45,18 +47,18 @@ fn values_at_most(body: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// A document of so many numbers.
+    /// Returns a document of this many numbers.
     fn numbers(count: usize) -> String {
         format!("[{}0]", "0,".repeat(count - 1))
     }
 
     #[test]
-    fn a_dense_document_takes_what_it_is_and_gives_it_back() {
+    fn a_dense_document_is_charged_its_size_and_released() {
         let memory = Memory::new(64 << 20);
         let body = numbers(1_000_000);
         let share = reserve_document(body.as_bytes(), &memory).unwrap();
         let held = memory.held_by(MemoryOwner::Bodies);
-        // What was measured is 42 bytes a value, two copies of the text included.
+        // Measured: 42 bytes per value, two copies of the text included.
         assert!((42_000_000..60_000_000).contains(&held), "{held}");
         let refused = reserve_document(body.as_bytes(), &memory).unwrap_err();
         assert!(matches!(refused, InvalidJson::MemoryFull(_)), "{refused:?}");
@@ -67,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_document_takes_nothing() {
+    fn a_small_document_is_not_charged() {
         let memory = Memory::new(0);
         let body = " ".repeat(limits::JSON_SCRATCH_BYTES_MAX);
         assert!(reserve_document(body.as_bytes(), &memory).unwrap().is_none());
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_values_are_that_however_much_memory_there_is() {
+    fn too_many_values_are_refused_however_much_memory_there_is() {
         let body = numbers(limits::JSON_VALUES_MAX + 1);
         let refused = reserve_document(body.as_bytes(), &Memory::new(0)).unwrap_err();
         assert_eq!(refused, InvalidJson::TooManyValues);

@@ -1,7 +1,9 @@
-//! JSON that does not fit the type it is read into: which field, and which rule it breaks, in words for people.
+//! Mismatches between JSON and the type it is read into: the field, and the broken rule in plain
+//! words.
 //!
-//! This is the one place that knows how `serde` words its errors. Nothing of that wording leaves it: names of types become
-//! what a person would write in a manual, and an error of an unknown form becomes a plain sentence without its reason.
+//! The only module that knows how `serde` words its errors. None of that wording is passed on:
+//! names of types become descriptions for users, and an error of an unknown form becomes a plain
+//! sentence without its reason.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,29 +15,29 @@ use super::syntax::without_place;
 use crate::limits;
 use crate::platform::nearest::nearest;
 
-/// JSON that does not fit: where, and what is wrong there.
+/// A mismatch: where, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// The field, as in `points[3].value`; empty where the value as a whole does not fit.
+    /// The field, as in `points[3].value`; empty for the value as a whole.
     pub field: String,
-    /// The rule that is broken.
+    /// The broken rule.
     pub rule: BrokenRule,
 }
 
-/// A rule that a field breaks. As text it follows the name of the field.
+/// A rule that a field breaks. Its display form follows the name of the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BrokenRule {
     /// The field is absent.
     Required,
-    /// The object has no such field; these are the fields that it has.
+    /// The object has no such field; the known fields.
     Unknown(Vec<String>),
-    /// The word is none of these.
+    /// The string is not one of these words.
     Word(String),
-    /// The value has the wrong form; this is the right one.
+    /// The value has the wrong form; the right one.
     Form(Cow<'static, str>),
 }
 
-/// Reads a JSON value as a `T`.
+/// Reads a JSON value as a `T`. Fails with the first mismatch.
 pub fn read_fitting<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Misfit> {
     let mut reader = serde_json::Deserializer::from_slice(json);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| Misfit::of(&error))
@@ -55,7 +57,7 @@ impl Misfit {
                 Some(name) => (name, ""),
                 None => rest.rsplit_once("`, expected ").unwrap_or((rest, "")),
             };
-            // The path of an unknown field ends in it.
+            // The path of an unknown field ends with it.
             let is_named =
                 matches!(path.iter().next_back(), Some(Segment::Map { key }) if key == name);
             let field = if is_named { shown(path) } else { inside(shown(path), name) };
@@ -71,13 +73,14 @@ impl Misfit {
         Self { field: shown(path), rule }
     }
 
-    /// The field and the rule as one sentence; `whole` stands for the value where all of it does not fit.
+    /// Returns the field and the rule as one sentence; `whole` is the subject if the value as a
+    /// whole is wrong.
     pub fn sentence(&self, whole: &str) -> String {
         let field = if self.field.is_empty() { whole } else { &self.field };
         format!("{field} {}", self.rule_of_field())
     }
 
-    /// The rule as it follows the name of the field.
+    /// Returns the rule as it follows the name of the field.
     pub fn rule_of_field(&self) -> String {
         let BrokenRule::Unknown(known) = &self.rule else { return self.rule.to_string() };
         let name = self.field.rsplit('.').next().unwrap_or_default().to_lowercase();
@@ -104,14 +107,14 @@ impl fmt::Display for BrokenRule {
     }
 }
 
-/// What a value must be instead, from a reason of `serde`.
+/// Converts a reason of `serde` to a description of valid values.
 fn form(reason: &str) -> Cow<'static, str> {
-    // Types of ours that read by hand state their rule themselves.
+    // Our own types with manual parsers state their rule themselves.
     if reason.starts_with("must be ") {
         return reason.to_owned().into();
     }
     let Some((_, expected)) = reason.rsplit_once(", expected ") else {
-        // A word is looked for where something else is: the parser knows no more.
+        // A string was expected where another token is: the parser reports no more.
         let form = if reason == "expected value" { "must be a string" } else { WRONG_FORM };
         return form.into();
     };
@@ -136,15 +139,16 @@ fn form(reason: &str) -> Cow<'static, str> {
     form.into()
 }
 
-/// What is said of a value when nothing better is known.
+/// The rule for a value about which nothing better is known.
 const WRONG_FORM: &str = "has the wrong form";
 
-/// The words between backticks.
+/// Returns the words between backticks.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The path as fields are named in messages. Keys are the caller's own, so long ones are cut.
+/// Formats a path as fields are named in messages. Keys come from the client, so long ones are
+/// truncated.
 fn shown(path: &Path) -> String {
     path.iter().fold(String::new(), |outer, segment| match segment {
         Segment::Seq { index } => format!("{outer}[{index}]"),
@@ -170,7 +174,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[expect(dead_code, reason = "only read, never looked at")]
+    #[expect(dead_code, reason = "only parsed, never used")]
     struct Thing {
         name: String,
         flag: Option<bool>,
@@ -191,7 +195,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[expect(dead_code, reason = "only read, never looked at")]
+    #[expect(dead_code, reason = "only parsed, never used")]
     struct Part {
         #[serde(deserialize_with = "whole_u32")]
         width: u32,
@@ -218,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named_with_its_rule() {
+    fn mismatches_name_the_field_and_its_rule() {
         for (rest, expected) in [
             (r#""name":7"#, "name must be a string"),
             (r#""name":null"#, "name must be a string"),
@@ -275,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_does_not_fit_as_a_whole_is_called_as_its_reader_says() {
+    fn a_mismatch_of_the_whole_value_has_the_subject_of_the_caller() {
         for text in ["7", "\"a\"", "null", "true"] {
             let misfit = read_fitting::<Thing>(text.as_bytes()).unwrap_err();
             assert_eq!(misfit.sentence("a thing"), "a thing must be an object", "{text}");
@@ -283,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn no_reason_of_the_parser_is_repeated() {
+    fn messages_of_the_parser_are_never_repeated() {
         for reason in ["invalid length 3, expected fewer elements", "anything else", ""] {
             assert_eq!(form(reason), WRONG_FORM, "{reason}");
         }
@@ -291,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_where_it_is_shown() {
+    fn long_names_are_truncated() {
         let body = format!("{{\"name\":\"a\",\"{}\":1}}", "x".repeat(5_000));
         let misfit = read_fitting::<Thing>(body.as_bytes()).unwrap_err();
         assert_eq!(misfit.field, "x".repeat(limits::PARAMETER_NAME_SHOWN_CHARS_MAX));

@@ -1,6 +1,6 @@
-//! JSON at speed, for the routes that move telemetry: bodies are read in place and borrowed, answers are
-//! written straight into bytes. Configuration routes use `serde_json`, and of this only the words for what is wrong
-//! with a body ([`read_fitting`], [`invalid_syntax`]).
+//! Fast JSON for the telemetry routes: bodies are parsed in place and borrowed, responses are
+//! written directly as bytes. Configuration routes use `serde_json`, and from this module only the
+//! messages for invalid bodies ([`read_fitting`], [`invalid_syntax`]).
 
 mod counted;
 mod document_memory;

@@ -1,24 +1,24 @@
-//! Plain documents: what most programs send most of the time, read without making a tree of it.
+//! Plain documents, which most clients send most of the time, read without building a tree.
 //!
-//! A document is plain when its strings have no escapes: then a string ends at the next quote, and every text borrows from
-//! the body. A reader that meets anything it does not expect
-//! gives up; the [general reader](super::with_document) has the last word on what is JSON and what is wrong with it.
+//! A document is plain if its strings have no escapes: then a string ends at the next quote, and
+//! all strings borrow from the body. The reader gives up at anything unexpected; the [general
+//! reader](super::with_document) then decides whether the body is JSON and what is wrong with it.
 
 use super::number::{any_number, number_len};
 use crate::platform::decimal::Decimal;
 
-/// A place in a plain document. Its readers answer none, and stop anywhere, where something else stands than they read;
-/// white space before it is passed over.
+/// A position in a plain document. The methods skip leading white space. They return `None`, at an
+/// arbitrary position, if they find something else than they read.
 #[derive(Clone, Debug)]
 pub struct Cursor<'b> {
     text: &'b str,
     at: usize,
-    /// The next line break or tab, unless it lies before the cursor: it may stand between values and not in strings.
-    /// Other control characters stand nowhere.
+    /// The next line break or tab, unless it precedes the cursor. They are valid between values and
+    /// not in strings. Other control characters are never valid.
     next_break: usize,
 }
 
-/// A value with nothing inside.
+/// A value that is neither an object nor an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar<'b> {
     /// `null`
@@ -32,9 +32,9 @@ pub enum Scalar<'b> {
 }
 
 impl<'b> Cursor<'b> {
-    /// The beginning of a document, if it is plain.
+    /// Returns a cursor at the beginning of a document, if it is plain.
     pub fn new(body: &'b [u8]) -> Option<Self> {
-        // Without a way out the loop becomes one over vectors.
+        // Without an early exit the loop can be vectorized.
         let (odd, breaks) = body.iter().fold((false, false), |(odd, breaks), byte| {
             let is_break = matches!(byte, b'\n' | b'\r' | b'\t');
             (odd | (*byte == b'\\') | (*byte < b' ') & !is_break, breaks | is_break)
@@ -43,30 +43,30 @@ impl<'b> Cursor<'b> {
         text.map(|text| Self { text, at: 0, next_break: if breaks { 0 } else { usize::MAX } })
     }
 
-    /// The byte where the next value begins.
+    /// Returns the position of the next value.
     pub fn at(&mut self) -> usize {
         self.peek();
         self.at
     }
 
-    /// What was read since the cursor was at the byte `start`.
+    /// Returns what was read since the position `start`.
     pub fn since(&self, start: usize) -> Option<&'b str> {
         self.text.get(start..self.at)
     }
 
-    /// Passes over `byte`.
+    /// Reads `byte`.
     #[inline]
     pub fn eat(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Whether `byte` comes next; passes over it then.
+    /// Reads `byte` if it is next, and returns whether it was.
     #[inline]
     pub fn ate(&mut self, byte: u8) -> bool {
         self.eat(byte).is_some()
     }
 
-    /// Whether nothing is left.
+    /// Returns whether nothing is left.
     pub fn ended(&mut self) -> bool {
         self.peek().is_none()
     }
@@ -84,7 +84,7 @@ impl<'b> Cursor<'b> {
         self.text.get(start..end)
     }
 
-    /// Reads a value that has nothing inside.
+    /// Reads a scalar value.
     #[inline]
     pub fn scalar(&mut self) -> Option<Scalar<'b>> {
         match self.peek()? {
@@ -94,7 +94,7 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    /// Reads an object and hands the key of each member to `member`, which reads its value.
+    /// Reads an object. Calls `member` with each key to read the value.
     #[inline]
     pub fn members(
         &mut self,
@@ -114,7 +114,7 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    /// Reads an array whose elements `element` reads.
+    /// Reads an array. Calls `element` to read each element.
     pub fn elements(&mut self, mut element: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.eat(b'[')?;
         if self.ate(b']') {
@@ -128,7 +128,7 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    /// Takes everything up to the next `byte`, that included, whatever it is.
+    /// Returns everything up to and including the next `byte`, unchecked.
     #[inline]
     pub fn through(&mut self, byte: u8) -> Option<&'b str> {
         let start = self.at();
@@ -154,7 +154,7 @@ impl<'b> Cursor<'b> {
         Some(if sign == 1 { -value } else { value })
     }
 
-    /// Reads a number of many digits, or with an exponent.
+    /// Reads a number with many digits, or with an exponent.
     #[cold]
     fn long_number(&mut self) -> Option<f64> {
         let rest = self.rest();
@@ -172,7 +172,8 @@ impl<'b> Cursor<'b> {
         Some(value)
     }
 
-    /// Whether a line break or tab lies between two places; looks for the next one where it is not known.
+    /// Returns whether a line break or tab lies between two positions. Searches for the next one if
+    /// it is not known.
     fn breaks_within(&mut self, start: usize, end: usize) -> bool {
         if self.next_break < start {
             let rest = self.text.as_bytes().get(start..).unwrap_or_default();
@@ -182,7 +183,7 @@ impl<'b> Cursor<'b> {
         self.next_break < end
     }
 
-    /// The next byte that is no white space.
+    /// Returns the next byte that is not white space.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         while let Some(byte) = self.rest().first() {
@@ -200,14 +201,15 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// Where the first quote is. Most strings are short: the call of a search over vectors would take longer than they.
+/// Returns the position of the first quote. Most strings are short, so that a call of a vectorized
+/// search would take longer.
 #[inline]
 fn quote(text: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
     if let Some(eight) = text.first_chunk() {
-        // Zero where a quote stands. Taking one from each byte sets the high bit of the lowest zero and, whatever was
-        // borrowed, of none below it.
+        // Zero at each quote. Subtracting one from each byte sets the high bit of the lowest zero
+        // and, despite borrows, of no byte below it.
         let differences = u64::from_le_bytes(*eight) ^ (ONES * u64::from(b'"'));
         let quotes = differences.wrapping_sub(ONES) & !differences & HIGH_BITS;
         if quotes != 0 {
@@ -223,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// The scalar that a document is, if it is plain and one.
+    /// Parses a document that is a plain scalar.
     fn scalar(document: &str) -> Option<Scalar<'_>> {
         let mut cursor = Cursor::new(document.as_bytes())?;
         let scalar = cursor.scalar()?;
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_are_those_of_json() {
+    fn scalars_follow_the_json_grammar() {
         for (document, expected) in [
             ("null", Some(Scalar::Null)),
             (" false\r\n", Some(Scalar::Bool)),
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn members_and_elements_are_handed_over_in_their_order() {
+    fn members_and_elements_are_read_in_order() {
         let read = |text: &str| {
             let (mut cursor, mut seen) = (Cursor::new(text.as_bytes())?, Vec::new());
             cursor.members(|cursor, key| {
@@ -289,7 +291,7 @@ mod tests {
         }
 
         #[test]
-        fn line_breaks_stand_between_values_only(texts in prop::collection::vec("[a-z]{0,9}[\n\t]?[a-z]{0,3}", 1..5)) {
+        fn line_breaks_are_allowed_between_values_only(texts in prop::collection::vec("[a-z]{0,9}[\n\t]?[a-z]{0,3}", 1..5)) {
             let body: String = texts.iter().map(|text| format!("\n\"{text}\"\t")).collect();
             let mut cursor = Cursor::new(body.as_bytes()).unwrap();
             for text in &texts {
@@ -298,9 +300,9 @@ mod tests {
             }
         }
 
-        /// Whatever is read here is JSON, and the same value.
+        /// Whatever is read is JSON with the same value.
         #[test]
-        fn nothing_is_read_that_json_has_not(document in "[-+0-9.eE]{1,24}|\"[a-zé\\\\ ]{0,8}\"|[a-z]{4,5}") {
+        fn only_valid_json_is_read(document in "[-+0-9.eE]{1,24}|\"[a-zé\\\\ ]{0,8}\"|[a-z]{4,5}") {
             let expected: Option<serde_json::Value> = serde_json::from_str(&document).ok();
             match scalar(&document) {
                 None => {}

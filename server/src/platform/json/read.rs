@@ -1,13 +1,13 @@
-//! Reading: one JSON document as a flat tape of borrowed nodes, and a cursor over it.
+//! Parses a JSON document into a flat tape of borrowed nodes, with cursors over it.
 //!
-//! `simd-json` does the parsing, in a copy of the body that each thread keeps and reuses: it unescapes strings
-//! in place, so nothing is allocated per value and every text borrows from the copy. The body itself stays
-//! whole, because `simd-json` refuses a document for one number too large for an `f64`, where we want to refuse
-//! only the item that holds it: such a document is read a second time with those numbers set apart, and they
-//! come out as infinite.
+//! `simd-json` parses a copy of the body in a buffer that each thread reuses: it unescapes strings
+//! in place, so nothing is allocated per value and every string borrows from the copy. The body
+//! itself is kept, because `simd-json` rejects a whole document for one number too large for an
+//! `f64`, while we reject only the item that contains it: such a document is parsed a second time
+//! with these numbers replaced, and they are restored as infinite.
 //!
-//! Refuses documents nested deeper than [`limits::JSON_DEPTH_MAX`] and, because a tape takes many times the
-//! bytes of a dense document, documents of more than [`limits::JSON_VALUES_MAX`] values.
+//! Refuses documents nested deeper than [`limits::JSON_DEPTH_MAX`] and, because a tape takes many
+//! times the bytes of a dense document, documents of more than [`limits::JSON_VALUES_MAX`] values.
 
 use std::cell::Cell;
 
@@ -21,40 +21,40 @@ use super::syntax::invalid_syntax;
 use super::write;
 use crate::limits;
 
-/// Why a body cannot be read.
+/// Why a body is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidJson {
-    /// There is no body.
+    /// The body is empty.
     #[error("the body is empty; it must be a JSON object")]
     Empty,
-    /// The body breaks the rules of JSON.
+    /// The body is not valid JSON.
     #[error("the body is not valid JSON: {0}")]
     Malformed(String),
-    /// The body is JSON and no object.
+    /// The body is JSON, but not an object.
     #[error("the body must be a JSON object")]
     NotAnObject,
-    /// An object of the body has this key twice.
+    /// An object in the body has a duplicate key.
     #[error("the body has the key {0:?} twice in one object")]
     KeyTwice(String),
-    /// The body is nested more than so many levels deep.
+    /// The body is nested deeper than this many levels.
     #[error("the body must not be nested more than {0} levels deep")]
     TooDeep(usize),
-    /// The body holds too many values.
+    /// The body has too many values.
     #[error("the body must not have more than {} values", limits::JSON_VALUES_MAX)]
     TooManyValues,
-    /// There is no memory for its document.
+    /// There is no memory for the document.
     #[error(transparent)]
     MemoryFull(#[from] MemoryFull),
 }
 
-/// One value of a document.
+/// A value of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value<'d> {
     /// The node of the value and those inside it; never empty.
     nodes: &'d [Node<'d>],
 }
 
-/// What a value is.
+/// The content of a value.
 #[derive(Clone, Debug)]
 pub enum Json<'d> {
     /// `null`
@@ -71,14 +71,14 @@ pub enum Json<'d> {
     Object(Members<'d>),
 }
 
-/// A number, as exactly as the document had it.
+/// A number with the precision of the document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// A whole number from 0.
+    /// An integer from 0.
     Unsigned(u64),
-    /// A whole number below 0.
+    /// An integer below 0.
     Signed(i64),
-    /// Any other number; infinite when the document's is too large for an `f64`.
+    /// Any other number; infinite if it is too large for an `f64`.
     Float(f64),
 }
 
@@ -89,11 +89,11 @@ pub struct Elements<'d> {
     rest: &'d [Node<'d>],
 }
 
-/// The keys and values of an object, in the order of the document; a key may stand twice.
+/// The keys and values of an object, in document order; keys may occur twice.
 #[derive(Clone, Copy, Debug)]
 pub struct Members<'d>(Elements<'d>);
 
-/// What reading a document needs, kept by the thread for the next one.
+/// Buffers for parsing, reused by the thread.
 struct Scratch {
     input: Vec<u8>,
     buffers: Buffers,
@@ -104,8 +104,8 @@ thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
-/// Reads `body` and hands the document to `use_document`. Who may be sent a large one takes [memory for
-/// it](super::reserve_document) first.
+/// Parses `body` and passes the document to `use_document`. Callers that accept large bodies
+/// [reserve memory](super::reserve_document) first.
 pub fn with_document<R>(
     body: &[u8],
     use_document: impl FnOnce(Value<'_>) -> R,
@@ -151,7 +151,7 @@ impl Scratch {
         self.attempt(&overflows, use_document).map_err(|(error, _)| explain(body, &error))
     }
 
-    /// Parses what stands in `input`; on failure hands `use_document` back for another attempt.
+    /// Parses `input`. Returns `use_document` on failure, for another attempt.
     fn attempt<R, F: FnOnce(Value<'_>) -> R>(
         &mut self,
         overflows: &[usize],
@@ -173,7 +173,7 @@ impl Scratch {
     }
 }
 
-/// A line and column for people, from a parser that keeps count of them.
+/// Returns the error with line and column, by parsing again with a parser that counts them.
 fn explain(body: &[u8], error: &simd_json::Error) -> InvalidJson {
     if matches!(error.error(), ErrorType::DepthLimitExceeded) {
         return InvalidJson::TooDeep(limits::JSON_DEPTH_MAX);
@@ -189,8 +189,8 @@ fn explain(body: &[u8], error: &simd_json::Error) -> InvalidJson {
     }
 }
 
-/// Copies `body` into `copy` with `0` for every number that is too large for an `f64`; answers which numbers
-/// of the document these are, ascending.
+/// Copies `body` into `copy` with `0` in place of every number too large for an `f64`. Returns the
+/// indexes of these numbers among all numbers, ascending.
 fn set_overflows_apart(body: &[u8], copy: &mut Vec<u8>) -> Vec<usize> {
     copy.clear();
     let (mut overflows, mut numbers, mut rest) = (Vec::new(), 0, body);
@@ -213,7 +213,7 @@ fn set_overflows_apart(body: &[u8], copy: &mut Vec<u8>) -> Vec<usize> {
     overflows
 }
 
-/// Puts the numbers that were set apart back, as infinite ones.
+/// Restores the replaced numbers as infinite.
 fn restore_overflows(tape: &mut [Node<'_>], overflows: &[usize]) {
     let Some(&last) = overflows.last() else { return };
     let mut overflows = overflows.iter().peekable();
@@ -227,7 +227,7 @@ fn restore_overflows(tape: &mut [Node<'_>], overflows: &[usize]) {
     }
 }
 
-/// The bytes of the string that `text` begins with, quotes included.
+/// Returns the length of the string at the beginning of `text`, quotes included.
 fn string_len(text: &[u8]) -> usize {
     let mut escaped = false;
     let end = text.iter().skip(1).position(|&b| {
@@ -239,7 +239,7 @@ fn string_len(text: &[u8]) -> usize {
 }
 
 impl<'d> Value<'d> {
-    /// What the value is.
+    /// Returns the content of the value.
     #[inline]
     pub fn json(self) -> Json<'d> {
         let Some((first, inner)) = self.nodes.split_first() else {
@@ -259,12 +259,12 @@ impl<'d> Value<'d> {
 }
 
 impl<'d> Elements<'d> {
-    /// How many values are left.
+    /// Returns the number of remaining values.
     pub fn len(&self) -> usize {
         self.left
     }
 
-    /// Whether none is left.
+    /// Returns whether no value remains.
     pub fn is_empty(&self) -> bool {
         self.left == 0
     }
@@ -292,12 +292,12 @@ impl<'d> Iterator for Elements<'d> {
 }
 
 impl Members<'_> {
-    /// How many members are left.
+    /// Returns the number of remaining members.
     pub fn len(&self) -> usize {
         self.0.left
     }
 
-    /// Whether none is left.
+    /// Returns whether no member remains.
     pub fn is_empty(&self) -> bool {
         self.0.left == 0
     }
@@ -318,7 +318,7 @@ impl<'d> Iterator for Members<'d> {
 }
 
 impl Number {
-    /// The nearest `f64`.
+    /// Returns the nearest `f64`.
     #[inline]
     pub fn as_f64(self) -> f64 {
         match self {
@@ -328,7 +328,8 @@ impl Number {
         }
     }
 
-    /// Appends the number as text: whole numbers as such, others as the shortest text that reads back the same.
+    /// Appends the number: integers without a fraction, others as the shortest string that parses
+    /// to the same value.
     pub fn write_to(self, out: &mut String) {
         match self {
             Self::Unsigned(n) => out.push_str(itoa::Buffer::new().format(n)),
@@ -344,7 +345,7 @@ mod tests {
 
     use super::*;
 
-    /// The document as another parser would have it; what is infinite here is null there.
+    /// Converts to a value of another parser; infinite numbers become null.
     fn model(value: Value<'_>) -> serde_json::Value {
         match value.json() {
             Json::Null => serde_json::Value::Null,
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_that_are_read() {
+    fn valid_documents_are_read() {
         for (body, expected) in [
             (r#"{"a":[1,-2,3.5,"x",null,true,{"b":[]}],"c":{}}"#, None),
             (r#" "caf\u00e9 \"\\ \ud83d\ude00" "#, Some(r#""café \"\\ 😀""#)),
@@ -387,7 +388,7 @@ mod tests {
             ("123456789012345678901234567890", Some("1.2345678901234568e29")),
             ("-9223372036854775808", None),
             ("0.1", None),
-            // What no f64 can hold is set apart, and only that.
+            // Numbers too large for an f64 become infinite, and nothing else does.
             (r#"[1, 1e400, "1e400", -1e400, 2]"#, Some(r#"[1,null,"1e400",null,2]"#)),
             (r#"{"\"1e400\\":[1e400]}"#, Some(r#"{"\"1e400\\":[null]}"#)),
             (r#"["a\tb", 1e999, "c\nd"]"#, Some(r#"["a\tb",null,"c\nd"]"#)),
@@ -399,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_that_are_refused() {
+    fn invalid_documents_are_refused() {
         for (body, expected) in [
             ("", InvalidJson::Empty),
             (" ", malformed("it ends where a value is expected at line 1, column 1")),
@@ -418,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_a_limit() {
+    fn nesting_is_limited() {
         let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
         let depth = with_document(nested(limits::JSON_DEPTH_MAX).as_bytes(), |_| ());
         assert_eq!(depth, Ok(()));
@@ -429,14 +430,14 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_commas_is_refused_before_it_takes_memory() {
+    fn a_dense_document_is_refused_before_it_takes_memory() {
         let body = format!("[{}0]", "0,".repeat(limits::JSON_VALUES_MAX));
         check(&body, Err(InvalidJson::TooManyValues));
     }
 
     proptest! {
-        /// Whatever serde_json accepts is accepted with the same content, and the other way round, but for
-        /// numbers that only we can set apart.
+        /// Accepts the same documents as serde_json, with the same content, apart from numbers that
+        /// are too large.
         #[test]
         fn reads_as_serde_json_does(
             pieces in prop::collection::vec(prop::sample::select(vec![
@@ -472,7 +473,8 @@ mod tests {
         Ok(())
     }
 
-    /// Equal but for the last bit of a float, which serde_json rounds its own way, and the sign of zero.
+    /// Returns whether the values are equal up to the last bit of floats, which serde_json rounds
+    /// differently, and the sign of zero.
     fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
         use serde_json::Value::{Array, Number, Object};
         match (a, b) {

@@ -1,9 +1,9 @@
-//! What is said of text that is not JSON: in words for people, with the line and the column.
+//! Messages for invalid JSON, with line and column.
 
 use super::InvalidJson;
 use crate::limits;
 
-/// Returns the refusal for text that breaks the rules of JSON, from the error of its parser.
+/// Converts an error of the parser.
 pub fn invalid_syntax(error: &serde_json::Error) -> InvalidJson {
     let text = error.to_string();
     let reason = without_place(&text);
@@ -18,12 +18,12 @@ pub fn invalid_syntax(error: &serde_json::Error) -> InvalidJson {
     })
 }
 
-/// A parser's message without line and column.
+/// Returns a parser's message without line and column.
 pub fn without_place(message: &str) -> &str {
     message.rsplit_once(" at line ").map_or(message, |(reason, _)| reason)
 }
 
-/// The same in words that do not name what the parser does.
+/// Returns a description that does not refer to the parser's internals.
 fn explained(reason: &str) -> Option<&'static str> {
     Some(match reason {
         "EOF while parsing a list" => "it ends inside an array",
@@ -35,7 +35,7 @@ fn explained(reason: &str) -> Option<&'static str> {
         "expected `:`" => "a colon is expected",
         "expected `,` or `]`" => "a comma or a closing bracket is expected",
         "expected `,` or `}`" => "a comma or a closing brace is expected",
-        "trailing comma" => "there is a comma too many",
+        "trailing comma" => "there is an extra comma",
         "trailing characters" => "there is more text after the value",
         "key must be a string" => "a key in double quotes is expected",
         "invalid number" => "there is an invalid number",
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fault_is_said_in_words() {
+    fn every_fault_is_described_in_plain_words() {
         for (text, expected) in [
             (" ", "it ends where a value is expected"),
             ("[1", "it ends inside an array"),
@@ -67,7 +67,7 @@ mod tests {
             ("{\"a\" 1}", "a colon is expected"),
             ("[1 2]", "a comma or a closing bracket is expected"),
             ("{\"a\":1 2}", "a comma or a closing brace is expected"),
-            ("[1,]", "there is a comma too many"),
+            ("[1,]", "there is an extra comma"),
             ("{} {}", "there is more text after the value"),
             ("{'a':1}", "a key in double quotes is expected"),
             ("01", "there is an invalid number"),
@@ -76,8 +76,8 @@ mod tests {
             ("\"\n\"", "a string contains a control character that is not escaped"),
         ] {
             let error = serde_json::from_str::<serde_json::Value>(text).unwrap_err();
-            let InvalidJson::Malformed(told) = invalid_syntax(&error) else { panic!("{text}") };
-            let what = told.rsplit_once(" at line ").map(|(what, _)| what);
+            let InvalidJson::Malformed(message) = invalid_syntax(&error) else { panic!("{text}") };
+            let what = message.rsplit_once(" at line ").map(|(what, _)| what);
             assert_eq!(what, Some(expected), "{text}: {error}");
         }
     }

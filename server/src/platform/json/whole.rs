@@ -1,17 +1,18 @@
-//! Whole numbers in bodies, however they are written: JSON has one kind of number, and many clients send `1.0` for 1.
+//! Integers in bodies, in any notation: JSON has one kind of number, and many clients send `1.0`
+//! for 1.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
-/// Reads a whole number from 0: `4`, `4.0` or `4e0`. For fields, as `deserialize_with`.
+/// Reads an integer from 0, such as `4`, `4.0` or `4e0`. For `deserialize_with`.
 pub fn whole_u32<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     deserializer.deserialize_any(Whole(PhantomData))
 }
 
-/// Reads a whole number that an `N` can be, written in any of these ways, or `null`. For fields that may be left out, beside
-/// `default`.
+/// Reads an integer of type `N` in any of these notations, or `null`. For optional fields, together
+/// with `default`.
 pub fn whole_or_null<'de, D, N>(deserializer: D) -> Result<Option<N>, D::Error>
 where
     D: Deserializer<'de>,
@@ -28,7 +29,7 @@ impl<N: TryFrom<i64>> Visitor<'_> for Whole<N> {
     type Value = N;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Of the smaller types that fields have, those that end at 0 have no negative numbers.
+        // Distinguishes the types used for fields by the values they accept.
         f.write_str(match (N::try_from(-1), N::try_from(1 << 32)) {
             (Ok(_), _) => "an integer",
             (_, Ok(_)) => "an integer from 0",
@@ -46,7 +47,7 @@ impl<N: TryFrom<i64>> Visitor<'_> for Whole<N> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<N, E> {
-        // Below 2⁵³ every whole number is exactly that.
+        // Below 2⁵³ every integer is exact.
         let is_whole = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
         let whole = if is_whole { N::try_from(value as i64).ok() } else { None };
         whole.ok_or_else(|| E::invalid_value(Unexpected::Float(value), &self))
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_read_however_they_are_written() {
+    fn integers_are_read_in_any_notation() {
         for (text, expected) in [
             ("0", Some(0)),
             ("4", Some(4)),

@@ -1,12 +1,11 @@
-//! Writing: text and numbers appended to bytes, without a value in between.
+//! Appends JSON strings and numbers to bytes, without intermediate values.
 
 use serde::{Serialize, Serializer};
 
-/// The first whole number that an `f64` no longer holds exactly together with its neighbours: 2⁵³. Smaller
-/// whole numbers are written without fraction.
+/// 2⁵³: below this, every integer is exact as an `f64` and is written without a fraction.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// A number that JSON answers show as people expect: `5`, not `5.0`.
+/// A number that is written without a fraction if it is an integer: `5`, not `5.0`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plain(pub f64);
 
@@ -33,13 +32,13 @@ impl schemars::JsonSchema for Plain {
     }
 }
 
-/// Appends `value`: whole numbers below 2⁵³ as such, others as the shortest text that reads back the same.
-/// What JSON cannot hold is `null`.
+/// Appends `value`: integers below 2⁵³ without a fraction, others as the shortest string that
+/// parses to the same value. Values that JSON cannot represent are `null`.
 pub fn number(out: &mut Vec<u8>, value: f64) {
     with_text(value, |text| out.extend_from_slice(text.as_bytes()));
 }
 
-/// Hands the text of `value`, as [`number`] writes it, to `use_text`.
+/// Passes `value`, formatted as by [`number`], to `use_text`.
 pub(super) fn with_text<R>(value: f64, use_text: impl FnOnce(&str) -> R) -> R {
     match whole(value) {
         Some(whole) => use_text(itoa::Buffer::new().format(whole)),
@@ -52,12 +51,12 @@ fn whole(value: f64) -> Option<i64> {
     (value.abs() < WHOLE_MAX && value.fract() == 0.0).then_some(value as i64)
 }
 
-/// Appends a whole number.
+/// Appends an integer.
 pub fn unsigned(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Appends `text` in quotes.
+/// Appends `text` as a JSON string.
 pub fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let mut rest = text.as_bytes();
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_people_expect() {
+    fn integers_are_written_without_a_fraction() {
         for (value, expected) in [
             (0.0, "0"),
             (-0.0, "0"),
@@ -140,7 +139,7 @@ mod tests {
         }
 
         #[test]
-        fn strings_are_written_as_serde_writes_them(text in any::<String>(), raw in "[\\x00-\\x7f]{0,20}") {
+        fn strings_are_written_as_by_serde(text in any::<String>(), raw in "[\\x00-\\x7f]{0,20}") {
             for text in [text, raw] {
                 prop_assert_eq!(written(|out| string(out, &text)), serde_json::to_string(&text).unwrap());
             }

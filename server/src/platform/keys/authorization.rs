@@ -1,13 +1,14 @@
-//! Where in an `Authorization` header a key stands. Agents of many makers send what their own servers ask for, so a
-//! key is taken in each of the usual forms; what it opens does not depend on the form.
+//! Extracts the key from an `Authorization` header. Agents use the schemes of the servers they were
+//! made for, so a key is accepted in each of the usual ones; its permissions do not depend on the
+//! scheme.
 
 use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The key in `Bearer <key>`, in `Token <key>`, or the password of `Basic`, whose user may be anybody. The case of the
-/// scheme does not matter.
+/// Returns the key in `Bearer <key>` or `Token <key>`, or the password of `Basic` with any user
+/// name. The scheme is case-insensitive.
 pub(super) fn presented_key(authorization: &str) -> Option<Cow<'_, str>> {
     let (scheme, credentials) = authorization.split_once(' ')?;
     let credentials = credentials.trim_start_matches(' ');
@@ -27,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_found_in_every_usual_form() {
+    fn keys_are_found_in_every_supported_scheme() {
         let basic = |plain: &str| format!("Basic {}", STANDARD.encode(plain));
         for (header, expected) in [
             ("Bearer k", Some("k")),

@@ -1,29 +1,31 @@
-//! The key of a DSN: what agents of Sentry are configured with, and where in a request they put it.
+//! Keys in the form of Sentry DSNs, and where Sentry SDKs send them.
 //!
-//! `https://<id>:<secret>@host/1` is the DSN of a key; the secret may be left out where the key is one to be seen. Agents send
-//! both parts in `X-Sentry-Auth` (old ones in `Authorization`), or as `sentry_key` in the query string, or the whole DSN in
-//! the head of an envelope. Whatever else stands beside is passed over.
+//! The DSN of a key is `https://<id>:<secret>@host/1`; the secret may be omitted if the key is
+//! public. SDKs send both parts in `X-Sentry-Auth` (old ones in `Authorization`), as `sentry_key`
+//! in the query string, or as a whole DSN in the header of an envelope. Other parts of these are
+//! ignored.
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use percent_encoding::percent_decode_str;
 
-/// The header that agents of Sentry send.
+/// The header sent by Sentry SDKs.
 const SENTRY_AUTH: &str = "x-sentry-auth";
 
-/// A key as a DSN names it.
+/// A key in a DSN.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DsnKey {
     pub(super) id: String,
     pub(super) secret: Option<String>,
 }
 
-/// A request names different keys.
+/// The error for a request with different keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disagreement;
 
 impl DsnKey {
-    /// The key in the headers and the query string of a request, which must be the same wherever it stands.
+    /// Returns the key in the headers and the query string of a request. Fails if they contain
+    /// different keys.
     pub fn in_head<'q>(
         headers: &HeaderMap,
         query: impl Iterator<Item = (&'q str, &'q str)>,
@@ -45,7 +47,8 @@ impl DsnKey {
         })
     }
 
-    /// The key in `Sentry sentry_key=…, sentry_version=7, …`, with commas or blanks between.
+    /// Returns the key in `Sentry sentry_key=…, sentry_version=7, …`, separated by commas or
+    /// spaces.
     pub fn in_header(value: &str) -> Option<Self> {
         let (scheme, pairs) = value.trim().split_once([' ', '\t'])?;
         if !scheme.eq_ignore_ascii_case("sentry") {
@@ -63,7 +66,7 @@ impl DsnKey {
         Self::of(id, secret)
     }
 
-    /// The key in a whole DSN.
+    /// Returns the key in a DSN.
     pub fn in_url(dsn: &str) -> Option<Self> {
         let (_, rest) = dsn.trim().split_once("://")?;
         let (user, _) = rest.split_once('@')?;
@@ -71,13 +74,13 @@ impl DsnKey {
         Self::of(decoded(id)?, decoded(secret)?)
     }
 
-    /// The key with these parts: none without an id, and without a secret where that is empty.
+    /// Returns the key with these parts; `None` without an id. An empty secret means none.
     fn of(id: String, secret: String) -> Option<Self> {
         let secret = Some(secret).filter(|secret| !secret.is_empty());
         (!id.is_empty()).then_some(Self { id, secret })
     }
 
-    /// Both, where they name the same key.
+    /// Combines two keys if they are the same.
     fn and(self, other: Self) -> Option<Self> {
         let same_secret = match (&self.secret, &other.secret) {
             (Some(one), Some(another)) => one == another,
@@ -104,14 +107,14 @@ mod tests {
 
     use super::*;
 
-    fn told(found: Option<DsnKey>) -> String {
+    fn shown(found: Option<DsnKey>) -> String {
         found.map_or("-".to_owned(), |key| {
             format!("{} {}", key.id, key.secret.as_deref().unwrap_or("-"))
         })
     }
 
     #[test]
-    fn keys_are_found_in_headers_however_they_are_spelled() {
+    fn keys_are_found_in_headers_of_every_form() {
         for (header, expected) in [
             ("Sentry sentry_key=a, sentry_version=7, sentry_client=x/1", "a -"),
             ("sentry sentry_version=7,sentry_key=a,sentry_secret=b", "a b"),
@@ -125,7 +128,7 @@ mod tests {
             ("Bearer sentry_key=a", "-"),
             ("", "-"),
         ] {
-            assert_eq!(told(DsnKey::in_header(header)), expected, "{header}");
+            assert_eq!(shown(DsnKey::in_header(header)), expected, "{header}");
         }
     }
 
@@ -140,18 +143,18 @@ mod tests {
             ("a@host/1", "-"),
             ("", "-"),
         ] {
-            assert_eq!(told(DsnKey::in_url(dsn)), expected, "{dsn}");
+            assert_eq!(shown(DsnKey::in_url(dsn)), expected, "{dsn}");
         }
     }
 
     #[test]
-    fn what_is_named_twice_must_be_the_same() {
+    fn repeated_keys_must_be_the_same() {
         let found = |headers: &[(&'static str, &'static str)], query: &[(&str, &str)]| {
             let headers = headers.iter().map(|(name, value)| {
                 (http::HeaderName::from_static(name), HeaderValue::from_static(value))
             });
             let headers: HeaderMap = headers.collect();
-            DsnKey::in_head(&headers, query.iter().copied()).map(told)
+            DsnKey::in_head(&headers, query.iter().copied()).map(shown)
         };
         let header = ("x-sentry-auth", "Sentry sentry_key=a");
         assert_eq!(found(&[], &[]), Ok("-".into()));

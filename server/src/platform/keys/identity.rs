@@ -1,4 +1,4 @@
-//! Who a request comes from.
+//! The identity of a caller.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use super::service::LiveKey;
 use crate::platform::quota::LimitClass;
 use crate::platform::throttle::{Usage, Verdict};
 
-/// Who a request comes from.
+/// The identity of a caller.
 #[derive(Clone, Debug)]
 pub enum Identity {
-    /// Somebody without a key, on a public route.
+    /// A client without a key, on a public route.
     Anonymous,
-    /// The operator of the machine, through the control socket: may do everything.
+    /// The operator of the machine, through the control socket: unrestricted.
     Local,
-    /// The owner of a key.
+    /// A client with a key.
     Key(Arc<LiveKey>),
 }
 
 impl Identity {
-    /// Whether the caller may do what needs `scope`.
+    /// Returns whether the caller has `scope`.
     pub fn may(&self, scope: Scope) -> bool {
         match self {
             Self::Anonymous => false,
@@ -30,7 +30,7 @@ impl Identity {
         }
     }
 
-    /// The id of the key; `local` and `-` stand for those who need none.
+    /// Returns the id of the key; `local` or `-` without a key.
     pub fn key_id(&self) -> &str {
         match self {
             Self::Anonymous => "-",
@@ -39,7 +39,7 @@ impl Identity {
         }
     }
 
-    /// The email that becomes `created_by`, `approved_by` and the like.
+    /// Returns the email address for `created_by`, `approved_by` and the like.
     pub fn user(&self) -> &str {
         match self {
             Self::Anonymous => "anonymous",
@@ -48,7 +48,7 @@ impl Identity {
         }
     }
 
-    /// The key, where there is one.
+    /// Returns the key, if there is one.
     pub fn key(&self) -> Option<&ApiKey> {
         match self {
             Self::Key(live) => Some(&live.key),
@@ -56,7 +56,8 @@ impl Identity {
         }
     }
 
-    /// Whether the caller is told from a stranger: by a key that only its owner has, not by one that anybody may see.
+    /// Returns whether the caller is authenticated: a public key, which is not secret, does not
+    /// suffice.
     pub fn is_known(&self) -> bool {
         match self {
             Self::Anonymous => false,
@@ -65,7 +66,7 @@ impl Identity {
         }
     }
 
-    /// Whether the caller's key is refused by now.
+    /// Returns whether the caller's key has been revoked.
     pub(crate) fn is_revoked(&self) -> bool {
         match self {
             Self::Anonymous | Self::Local => false,
@@ -73,7 +74,7 @@ impl Identity {
         }
     }
 
-    /// Ends when the caller's key is revoked, if ever.
+    /// Waits until the caller's key is revoked, possibly forever.
     pub(crate) async fn revoked(&self) {
         match self {
             Self::Anonymous | Self::Local => std::future::pending().await,
@@ -81,7 +82,7 @@ impl Identity {
         }
     }
 
-    /// Counts so many calls against the caller's quota, all or none.
+    /// Counts calls against the caller's quota, all or none.
     pub(crate) fn throttle(&self, class: LimitClass, calls: NonZeroU32) -> Verdict {
         match self {
             Self::Anonymous | Self::Local => Verdict::Unlimited,
@@ -89,7 +90,8 @@ impl Identity {
         }
     }
 
-    /// How the caller's quota stands, and how long to wait, where it is known without counting that not one call fits.
+    /// Returns the state of the caller's quota and how long to wait, if an earlier refusal shows
+    /// that not even one call is allowed now. Counts nothing.
     pub(crate) fn known_refusal(&self, class: LimitClass) -> Option<(Usage, Duration)> {
         match self {
             Self::Anonymous | Self::Local => None,

@@ -1,4 +1,4 @@
-//! What a key is, and what a new one must look like.
+//! The model of a key, and the validation of new keys.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use telltale_engine::TimestampMs;
 use crate::limits;
 use crate::platform::quota::KeyLimits;
 
-/// What a key may be used for.
+/// A permission of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
-    /// Send metrics, events and errors, and enqueue jobs where the key is not public.
+    /// Send metrics, events and errors, and enqueue jobs unless the key is public.
     Ingest,
-    /// Work jobs: register workers, fetch jobs with their arguments, finish them.
+    /// Execute jobs: register workers, fetch jobs with their arguments, finish them.
     Work,
-    /// Read everything but keys, and query.
+    /// Read everything except keys, and query.
     Read,
     /// Change configuration and state.
     Write,
@@ -26,7 +26,7 @@ impl Scope {
     /// All scopes.
     pub const ALL: [Self; 5] = [Self::Ingest, Self::Work, Self::Read, Self::Write, Self::Admin];
 
-    /// The name users write.
+    /// Returns the name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ingest => "ingest",
@@ -37,7 +37,7 @@ impl Scope {
         }
     }
 
-    /// The scope called `text`, if there is one.
+    /// Returns the scope named `text`, if any.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.as_str() == text)
     }
@@ -52,17 +52,17 @@ impl Scope {
 pub struct Scopes(u8);
 
 impl Scopes {
-    /// Whether a key with these scopes may do what needs `scope`.
+    /// Returns whether a key with these scopes has `scope`.
     pub fn allow(self, scope: Scope) -> bool {
         self.0 & (scope.bit() | Scope::Admin.bit()) != 0
     }
 
-    /// The scopes, in the order of [`Scope::ALL`].
+    /// Returns the scopes, in the order of [`Scope::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.0 & scope.bit() != 0)
     }
 
-    /// Whether there are none.
+    /// Returns whether there is no scope.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -79,53 +79,54 @@ impl FromIterator<Scope> for Scopes {
 pub struct ApiKey {
     /// The public part of the key.
     pub id: String,
-    /// What the key is for, in its owner's words.
+    /// The purpose of the key, as given by its owner.
     pub name: String,
-    /// The email of the person or program that acts through the key.
+    /// The email address of the person or program that uses the key.
     pub user: String,
-    /// What the key may be used for.
+    /// The permissions of the key.
     pub scopes: Scopes,
-    /// Quotas that differ from the server's.
+    /// Quotas that override the server's.
     pub limits: KeyLimits,
-    /// The key may stand in a public web page: it can send telemetry and errors, and nothing else.
+    /// Whether the key is public, for use in web pages: it can only send telemetry and errors.
     pub public_ingest: bool,
-    /// When the key was made.
+    /// When the key was created.
     pub created_at: TimestampMs,
     /// When the key was last used, to the minute.
     pub last_used_at: Option<TimestampMs>,
-    /// Since when the key is refused.
+    /// When the key was revoked, if it is.
     pub revoked_at: Option<TimestampMs>,
-    /// The revision of its document, which a use of the key leaves as it is; 0 before it is stored.
+    /// The revision of its document, which is not changed by uses of the key; 0 before it is
+    /// stored.
     pub revision: u64,
 }
 
-/// What a new key shall be.
+/// The parameters of a new key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewKey {
-    /// What the key is for.
+    /// The purpose of the key.
     pub name: String,
-    /// The email of the person or program that acts through the key.
+    /// The email address of the person or program that uses the key.
     pub user: String,
-    /// What the key may be used for; at least one.
+    /// The permissions of the key; at least one.
     pub scopes: Scopes,
-    /// Quotas that differ from the server's.
+    /// Quotas that override the server's.
     pub limits: KeyLimits,
-    /// The key may stand in a public web page.
+    /// Whether the key is public, for use in web pages.
     pub public_ingest: bool,
 }
 
-/// Why a key cannot be made as asked.
+/// Why a new key is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidKey {
     /// The name is empty.
     NameMissing,
-    /// The name is too long, holds a control character or is nothing but spaces.
+    /// The name is too long, has a control character, or consists of spaces.
     Name,
-    /// The user is not an email.
+    /// The user is not an email address.
     User,
     /// There is no scope.
     Scopes,
-    /// A public key has another scope than `ingest`.
+    /// A public key has a scope other than `ingest`.
     PublicScopes,
 }
 
@@ -167,7 +168,7 @@ impl fmt::Display for InvalidKey {
 impl std::error::Error for InvalidKey {}
 
 impl NewKey {
-    /// Whether such a key can be.
+    /// Checks the parameters.
     pub fn check(&self) -> Result<(), InvalidKey> {
         if self.name.is_empty() {
             return Err(InvalidKey::NameMissing);
@@ -193,7 +194,7 @@ fn is_line(text: &str, chars_max: usize) -> bool {
     text.chars().count() <= chars_max && !text.chars().any(char::is_control)
 }
 
-/// Whether mail could be sent there is found out by sending mail; this only catches a field mixed up.
+/// Only catches mixed-up fields: whether an address is valid shows when mail is sent to it.
 fn looks_like_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     !local.is_empty() && !domain.is_empty() && !text.contains(char::is_whitespace)

@@ -1,7 +1,8 @@
-//! API keys: who may call, what for and how often.
+//! API keys: who may call, for what and how often.
 //!
-//! The engine's documents hold the keys; [`Keys`] is the only writer, and answers every request from memory.
-//! Of a secret only its SHA-256 is kept. A revoked key stays listed and never works again.
+//! Keys are stored as documents of the engine; [`Keys`] is their only writer, and authenticates
+//! requests from memory. Only the SHA-256 of a secret is stored. A revoked key stays listed and
+//! never works again.
 
 mod authorization;
 mod dsn;

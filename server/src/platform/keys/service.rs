@@ -1,4 +1,5 @@
-//! The keys of a server: made, listed, revoked in the engine's documents; authenticated from memory.
+//! The keys of a server: created, listed and revoked in the engine's documents, authenticated from
+//! memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,85 +28,87 @@ pub struct Keys {
     ticks: Ticks,
     quotas: Quotas,
     live: RwLock<HashMap<String, Arc<LiveKey>>>,
-    /// Held while documents change, so that memory and disk agree on the last word.
+    /// Held while documents change, so that memory and disk stay consistent.
     changing: Mutex<()>,
 }
 
 /// A key in memory.
 #[derive(Debug)]
 pub struct LiveKey {
-    /// The key as it was read or made; its revision, and when it was used and revoked, are in the fields below.
+    /// The key as loaded or created; its current revision, last use and revocation are in the
+    /// fields below.
     pub(super) key: ApiKey,
     revision: AtomicU64,
     pub(super) throttle: Throttle,
     secret: SecretHash,
-    revoked: Instant,
-    /// Wakes requests that wait for long, once the key is revoked.
+    revoked: SharedTime,
+    /// Wakes long-running requests when the key is revoked.
     revocation: Notify,
-    last_used: Instant,
-    last_used_stored: Instant,
+    last_used: SharedTime,
+    last_used_stored: SharedTime,
 }
 
-/// A time that may not have come yet, changed while others read it.
+/// An optional time, shared between threads.
 #[derive(Debug)]
-struct Instant(AtomicI64);
+struct SharedTime(AtomicI64);
 
-/// A new key, with the text that is shown once.
+/// A new key, with the string that is shown only once.
 #[derive(Clone, Debug)]
 pub struct IssuedKey {
     /// The key.
     pub key: ApiKey,
-    /// The whole key, its secret included.
+    /// The whole key, secret included.
     pub text: KeyText,
 }
 
-/// A new key that is not stored: it does not work.
+/// A new key that is not stored, and not valid yet.
 #[derive(Clone, Debug)]
 pub struct UnstoredKey(IssuedKey);
 
 impl UnstoredKey {
-    /// The key, as it will be.
+    /// Returns the key as it will be stored.
     pub fn key(&self) -> &ApiKey {
         &self.0.key
     }
 }
 
-/// What the first start found and did.
+/// The result of the initialization at the first start.
 #[derive(Clone, Debug)]
 pub enum FirstStart {
-    /// There are keys: this is not the first start.
+    /// Keys exist: this is not the first start.
     NotFirst,
-    /// The key that the operator gave is now the admin key.
+    /// The given key was stored as the admin key.
     Given(ApiKey),
-    /// An admin key was made; its text must be shown now, it cannot be shown later.
+    /// An admin key was generated; it must be shown now, because it cannot be shown later.
     Generated(IssuedKey),
 }
 
-/// A key could not be made or revoked.
+/// Why a key could not be created or revoked.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The new key breaks a rule.
+    /// The parameters are not valid.
     #[error(transparent)]
     Invalid(#[from] InvalidKey),
     /// No key has this id.
     #[error("there is no key {0:?}")]
     NotFound(String),
-    /// The key has another revision than the caller expects.
+    /// The key does not have the expected revision.
     #[error("the key has another revision than expected")]
     Changed,
-    /// There are [`limits::KEYS_MAX`] keys.
+    /// The maximum number of keys is reached.
     #[error("the limit of {} keys is reached", limits::KEYS_MAX)]
     TooMany,
-    /// The engine could not store or read.
+    /// Reading or writing failed.
     #[error(transparent)]
     Engine(#[from] telltale_engine::Error),
-    /// The system has no randomness to give.
-    #[error("no randomness: {0}")]
+    /// The operating system provides no random numbers.
+    #[error("no random numbers available: {0}")]
     Randomness(#[from] std::io::Error),
 }
 
 impl Keys {
-    /// Reads all keys into memory. `quotas` hold for keys that have none of their own. Fails when the storage does.
+    /// Loads all keys into memory. `quotas` apply to keys without their own. Fails if reading
+    /// fails.
     pub fn load(
         engine: Engine,
         clock: Clock,
@@ -127,7 +130,8 @@ impl Keys {
         Ok(Self { engine, clock, ticks, quotas, live: RwLock::new(live), changing: Mutex::new(()) })
     }
 
-    /// Makes sure that there is a key to begin with: `given`, or a new one. Fails as [`Self::create`] does.
+    /// Creates an admin key if there are no keys: `given`, or a generated one. Fails as
+    /// [`Self::create`] does.
     pub fn first_start(&self, given: Option<KeyText>) -> Result<FirstStart, KeyError> {
         if !self.live.read().is_empty() {
             return Ok(FirstStart::NotFirst);
@@ -145,20 +149,20 @@ impl Keys {
         }
     }
 
-    /// Makes a key, and returns when it is on disk. Fails as [`Self::issue`] and [`Self::store`] do.
+    /// Creates a key; durable when this returns. Fails as [`Self::issue`] and [`Self::store`] do.
     pub fn create(&self, new: NewKey) -> Result<IssuedKey, KeyError> {
         self.store(self.issue(new)?, None)
     }
 
-    /// Makes a key that does not work yet, because it is not stored. Fails when a part of it is not allowed, and when the
-    /// randomness of the system does.
+    /// Generates a key that is not valid until it is stored. Fails if the parameters are not valid,
+    /// or if the system provides no randomness.
     pub fn issue(&self, new: NewKey) -> Result<UnstoredKey, KeyError> {
         new.check()?;
         Ok(self.draft(new, KeyText::generate()?))
     }
 
-    /// Stores a key, together with the receipt of the request that asked for it, and returns when both are on disk. Fails when
-    /// there are too many keys, and when the storage does.
+    /// Stores a key together with the receipt of its request; both are durable when this returns.
+    /// Fails if the maximum number of keys is reached, or if writing fails.
     pub fn store(
         &self,
         unstored: UnstoredKey,
@@ -176,20 +180,21 @@ impl Keys {
         Ok(issued)
     }
 
-    /// All keys, the newest first.
+    /// Returns all keys, newest first.
     pub fn list(&self) -> Vec<ApiKey> {
         let mut keys: Vec<ApiKey> = self.live.read().values().map(|live| live.current()).collect();
         keys.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
         keys
     }
 
-    /// The key with this id.
+    /// Returns the key with this id.
     pub fn get(&self, id: &str) -> Option<ApiKey> {
         self.live.read().get(id).map(|live| live.current())
     }
 
-    /// Refuses the key from now on. A key revoked before stays as it is. Fails with [`KeyError::NotFound`] when
-    /// there is none, with [`KeyError::Changed`] when its revision does not fit, and when the storage does.
+    /// Revokes a key; one that was revoked before is unchanged. Fails with [`KeyError::NotFound`]
+    /// if it does not exist, with [`KeyError::Changed`] if `fits` rejects its revision, or if
+    /// writing fails.
     pub fn revoke(&self, id: &str, fits: impl FnOnce(u64) -> bool) -> Result<ApiKey, KeyError> {
         let _changing = self.changing.lock();
         let found = self.live.read().get(id).map(Arc::clone);
@@ -208,8 +213,8 @@ impl Keys {
         Ok(key)
     }
 
-    /// Who owns the key in an `Authorization` header, if it is a key that works. Whatever is wrong with the
-    /// header, the answer is the same and takes the same work.
+    /// Returns the valid key in an `Authorization` header, if any. The result does not reveal what
+    /// is wrong with the header. The secret is compared in constant time.
     pub fn authenticate(&self, authorization: &str) -> Option<Arc<LiveKey>> {
         let text: KeyText = presented_key(authorization)?.parse().ok()?;
         let presented = text.secret_hash();
@@ -221,7 +226,7 @@ impl Keys {
         Some(live)
     }
 
-    /// Who owns the key of a DSN, if it is a key that works. Only a key that may be seen works without its secret.
+    /// Returns the valid key of a DSN, if any. Only a public key is valid without its secret.
     pub fn authenticate_dsn(&self, dsn: &DsnKey) -> Option<Arc<LiveKey>> {
         let live = self.live.read().get(&dsn.id).map(Arc::clone)?;
         if live.revoked.get().is_some() || !self.is_of(&live, dsn) {
@@ -234,7 +239,7 @@ impl Keys {
         Some(live)
     }
 
-    /// Whether a DSN names this key, and with its own secret if with any.
+    /// Returns whether a DSN contains this key, and its secret if any.
     pub fn is_of(&self, live: &LiveKey, dsn: &DsnKey) -> bool {
         let secret_fits = dsn.secret.as_deref().is_none_or(|secret| {
             let presented = super::text::hash_of(secret);
@@ -243,9 +248,9 @@ impl Keys {
         live.key.id == dsn.id && secret_fits
     }
 
-    /// Stores when each key was last used, where that is news: in documents of their own, so that a use does not change the
-    /// revision of a key. A sweep calls it now and then, and before the end; what could not be stored is tried again by the
-    /// next call.
+    /// Stores when keys were last used, if it changed: in separate documents, so that the revisions
+    /// of keys do not change. Called by a sweep and before shutdown; if it fails, the next call
+    /// tries again.
     pub fn store_last_used(&self) -> telltale_engine::Result<()> {
         let _changing = self.changing.lock();
         let used: Vec<Arc<LiveKey>> =
@@ -306,10 +311,10 @@ impl LiveKey {
             throttle: Throttle::new(&key.limits.over(quotas), ticks.clone()),
             secret,
             revision: AtomicU64::new(key.revision),
-            revoked: Instant::new(key.revoked_at),
+            revoked: SharedTime::new(key.revoked_at),
             revocation: Notify::new(),
-            last_used: Instant::new(key.last_used_at),
-            last_used_stored: Instant::new(key.last_used_at),
+            last_used: SharedTime::new(key.last_used_at),
+            last_used_stored: SharedTime::new(key.last_used_at),
             key,
         }
     }
@@ -323,16 +328,16 @@ impl LiveKey {
         }
     }
 
-    /// Whether the key is refused.
+    /// Returns whether the key has been revoked.
     pub(super) fn is_revoked(&self) -> bool {
         self.revoked.get().is_some()
     }
 
-    /// Ends when the key is revoked, if ever.
+    /// Waits until the key is revoked, possibly forever.
     pub(super) async fn wait_revoked(&self) {
         let revocation = self.revocation.notified();
         tokio::pin!(revocation);
-        // A revocation between the look and the wait is not missed.
+        // Registered before the check, so that no revocation in between is missed.
         revocation.as_mut().enable();
         if !self.is_revoked() {
             revocation.await;
@@ -344,8 +349,8 @@ impl LiveKey {
     }
 }
 
-impl Instant {
-    /// Stands for a time that has not come.
+impl SharedTime {
+    /// Represents the absence of a time.
     const NEVER: i64 = i64::MIN;
 
     fn new(time: Option<TimestampMs>) -> Self {

@@ -1,7 +1,7 @@
-//! The documents of a key: their JSON, and the way to the model and back.
+//! The documents of a key: their JSON, and the conversion from and to the model.
 //!
-//! Collection `api_keys`, id = the key's id: what the key is. Collection `api_key_uses`, the same id: when it was last used,
-//! which changes all the time and is no change of the key.
+//! Collection `api_keys`, id = id of the key: its properties. Collection `api_key_uses`, same id:
+//! its last use, which changes often and is not a change of the key.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) const COLLECTION: Collection = Collection("api_keys");
 
 pub(super) const USES: Collection = Collection("api_key_uses");
 
-/// When a key was last used, as it is stored.
+/// The stored last use of a key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredUse {
     last_used_at_ms: i64,
@@ -32,7 +32,7 @@ impl StoredUse {
     }
 }
 
-/// A key as it is stored.
+/// A stored key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredKey {
     name: String,
@@ -66,7 +66,8 @@ impl StoredKey {
         }
     }
 
-    /// The key with this id. A scope or class that this version does not know is left out: it grants nothing.
+    /// Converts to the key with this id. Scopes and classes that this version does not know are
+    /// dropped: they grant nothing.
     pub(super) fn into_key(self, id: String, revision: u64) -> (ApiKey, SecretHash) {
         let mut limits = KeyLimits::default();
         for (class, quota) in &self.limits {

@@ -1,4 +1,4 @@
-//! What keys promise: they work until revoked, over restarts, and nothing else works.
+//! Tests of keys: they work until revoked, across restarts, and nothing else works.
 
 use telltale_engine::{Clock, Engine, Options, TimestampMs};
 
@@ -94,7 +94,8 @@ fn a_key_and_the_receipt_of_its_request_are_stored_together_or_not_at_all() {
         let first = keys.issue(new_key(&[Scope::Read])).unwrap();
         assert!(keys.get(&first.key().id).is_none(), "it is not stored yet");
         let first = keys.store(first, Some(receipt(b"first"))).unwrap();
-        // The same request once more, as if the first had not been known: the receipt keeps it from making a second key.
+        // The same request again, as if the first one were unknown: the receipt prevents a second
+        // key.
         let second = keys.issue(new_key(&[Scope::Read])).unwrap();
         let id = second.key().id.clone();
         assert!(keys.store(second, Some(receipt(b"second"))).is_err());
@@ -104,7 +105,7 @@ fn a_key_and_the_receipt_of_its_request_are_stored_together_or_not_at_all() {
 }
 
 #[test]
-fn whatever_is_wrong_with_a_key_it_does_not_work() {
+fn malformed_and_unknown_keys_do_not_work() {
     on_engine(|load, _| {
         let keys = load();
         let issued = keys.create(new_key(&[Scope::Read])).unwrap();
@@ -131,11 +132,11 @@ fn whatever_is_wrong_with_a_key_it_does_not_work() {
 }
 
 #[test]
-fn the_first_start_makes_one_admin_key_and_later_ones_none() {
+fn the_first_start_creates_one_admin_key_and_later_ones_none() {
     on_engine(|load, _| {
         let keys = load();
         let FirstStart::Generated(issued) = keys.first_start(None).unwrap() else {
-            panic!("the first start makes a key");
+            panic!("the first start creates a key");
         };
         assert!(issued.key.scopes.allow(Scope::Write));
         assert!(matches!(
@@ -156,7 +157,7 @@ fn the_first_start_makes_one_admin_key_and_later_ones_none() {
 }
 
 #[test]
-fn the_use_of_a_key_is_remembered() {
+fn the_last_use_of_a_key_is_stored() {
     on_engine(|load, clock| {
         let keys = load();
         let issued = keys.create(new_key(&[Scope::Read])).unwrap();
@@ -186,7 +187,7 @@ fn keys_are_listed_newest_first() {
 }
 
 #[test]
-fn a_new_key_must_make_sense() {
+fn invalid_parameters_of_new_keys_are_rejected() {
     let check = |change: fn(&mut NewKey)| {
         let mut key = new_key(&[Scope::Ingest]);
         change(&mut key);
@@ -209,7 +210,7 @@ fn a_new_key_must_make_sense() {
 }
 
 #[test]
-fn a_key_has_one_form() {
+fn a_key_has_exactly_one_form() {
     let key: KeyText = GIVEN.parse().unwrap();
     assert_eq!((key.id(), key.reveal().as_str()), ("admin123", GIVEN));
     assert_eq!(format!("{key:?}"), "tt_admin123_…");
@@ -233,7 +234,7 @@ fn a_key_has_one_form() {
 }
 
 #[test]
-fn generated_keys_have_the_form_and_differ() {
+fn generated_keys_are_well_formed_and_differ() {
     let one = KeyText::generate().unwrap();
     let other = KeyText::generate().unwrap();
     assert_eq!(one.reveal().parse(), Ok(one.clone()));

@@ -1,4 +1,4 @@
-//! Keys as text: `tt_<id>_<secret>`, both parts base62.
+//! The string form of keys: `tt_<id>_<secret>`, both parts base62.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use crate::limits;
 use crate::platform::random;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Characters of the ids that are made here: 88 random bits.
+/// Characters of generated ids: 88 random bits.
 const ID_CHARS: usize = 15;
 /// Characters of a secret: 256 random bits.
 const SECRET_CHARS: usize = 43;
@@ -17,14 +17,14 @@ const SECRET_CHARS: usize = 43;
 /// The SHA-256 of a secret.
 pub(super) type SecretHash = [u8; 32];
 
-/// A whole key. Never stored, never logged: its debug form hides the secret.
+/// A whole key. Never stored or logged: its debug form hides the secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeyText {
     id: String,
     secret: String,
 }
 
-/// A text is not a key.
+/// The error for a string that is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a key must be tt_<id>_<secret>, with an id of {} to {} and a secret of {SECRET_CHARS} characters from 0-9, A-Z and a-z",
@@ -34,7 +34,7 @@ pub struct KeyText {
 pub struct MalformedKey;
 
 impl KeyText {
-    /// A new key that nobody can guess.
+    /// Generates an unpredictable key.
     pub(super) fn generate() -> std::io::Result<Self> {
         Ok(Self {
             id: base62::<11, ID_CHARS>(random::bytes()?),
@@ -42,23 +42,23 @@ impl KeyText {
         })
     }
 
-    /// The public part.
+    /// Returns the public part.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The whole key, to be shown once.
+    /// Returns the whole key, to be shown once.
     pub fn reveal(&self) -> String {
         format!("tt_{}_{}", self.id, self.secret)
     }
 
-    /// What is stored of the secret. A fast hash is right here: the secret has 256 random bits.
+    /// Returns the hash to store. A fast hash suffices, because the secret has 256 random bits.
     pub(super) fn secret_hash(&self) -> SecretHash {
         hash_of(&self.secret)
     }
 }
 
-/// What is stored of a secret.
+/// Returns the hash of a secret.
 pub(super) fn hash_of(secret: &str) -> SecretHash {
     Sha256::digest(secret.as_bytes()).into()
 }
@@ -84,14 +84,15 @@ impl fmt::Debug for KeyText {
     }
 }
 
-/// A big-endian number of `BYTES` bytes in `CHARS` digits; the caller leaves enough of them.
+/// Encodes a big-endian number of `BYTES` bytes in `CHARS` digits, which must suffice.
 fn base62<const BYTES: usize, const CHARS: usize>(mut number: [u8; BYTES]) -> String {
     let mut digits = [0_u8; CHARS];
     for digit in digits.iter_mut().rev() {
         let mut rest = 0_u16;
         for byte in &mut number {
             let value = rest << 8 | u16::from(*byte);
-            // 62 × 256 bounds the value, so the quotient fits a byte and the remainder an index.
+            // The value is below 62 × 256, so the quotient fits into a byte and the remainder is an
+            // index.
             *byte = (value / 62) as u8;
             rest = value % 62;
         }
