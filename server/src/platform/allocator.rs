@@ -1,29 +1,32 @@
-//! What the allocator does while we run: memory that is not used any more goes back to the system at once while there is little.
+//! Returns unused memory of the allocator to the operating system at once while memory is short.
 //!
-//! Otherwise it goes back after a second, which makes allocations quicker.
+//! Otherwise jemalloc keeps unused pages for a second, which makes allocations faster.
 
 use std::ffi::CStr;
 use std::ptr::null_mut;
 
-/// The name of what gives back the unused pages of all arenas: `MALLCTL_ARENAS_ALL` of jemalloc is 4096.
+/// The jemalloc control that purges the unused pages of all arenas. 4096 is `MALLCTL_ARENAS_ALL`.
 const PURGE_ALL: &CStr = c"arena.4096.purge";
 
-/// Gives back what is not used, where the process takes much of what it may. Returns whether it did.
+/// Purges unused pages if the process uses more than five eighths of its limit. Returns whether it
+/// did.
 pub(crate) fn give_back(resident_bytes: u64, limit_bytes: u64) -> bool {
-    let is_much = resident_bytes > limit_bytes / 8 * 5;
-    if is_much {
+    let is_over = resident_bytes > limit_bytes / 8 * 5;
+    if is_over {
         purge();
     }
-    is_much
+    is_over
 }
 
-/// Gives back what is not used. It can fail only where jemalloc does not know the name, and changes nothing then.
+/// Purges the unused pages of all arenas. Fails only if jemalloc does not know the control, and
+/// then has no effect.
 #[expect(
     unsafe_code,
-    reason = "jemalloc has no safe door to it; it may be called at any time, by any thread"
+    reason = "jemalloc has no safe interface for it; it may be called at any time, by any thread"
 )]
 fn purge() {
-    // SAFETY: the name ends with a zero, nothing is read or written through the other pointers, and what is in use stays.
+    // SAFETY: the name is NUL-terminated, nothing is read or written through the other pointers,
+    // and memory in use is not affected.
     let _ = unsafe {
         tikv_jemalloc_sys::mallctl(PURGE_ALL.as_ptr(), null_mut(), null_mut(), null_mut(), 0)
     };

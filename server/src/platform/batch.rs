@@ -1,22 +1,22 @@
-//! Batches of telemetry: where the list of items stands in a body, and what became of each item. The same for
-//! metrics, events and both together; what an item may be is the area's to know.
+//! Batches of telemetry: finds the list of items in a body and counts accepted and rejected items.
+//! Shared by metrics, events and the combined batch; the areas define what a valid item is.
 
 use super::json::{Elements, Json, Value};
 use crate::limits;
 
-/// Why a body is no batch. Nothing of it is stored.
+/// Why a body is not a valid batch. Nothing of it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidBatch {
     /// The body is not an object.
     #[error("the body must be a JSON object")]
     NotAnObject,
-    /// The body has two lists under this key.
+    /// The body contains this key more than once.
     #[error("the body has the key {0:?} twice in one object")]
     Twice(&'static str),
-    /// The body has no list under this key.
+    /// The body does not contain this key.
     #[error("{0} is required")]
     Missing(&'static str),
-    /// What stands under this key is no list.
+    /// The value of this key is not an array.
     #[error("{0} must be an array")]
     NotAnArray(&'static str),
     /// The list is too long.
@@ -24,32 +24,32 @@ pub enum InvalidBatch {
     TooLong {
         /// The key of the list.
         key: &'static str,
-        /// How many items it has.
+        /// The number of its items.
         items: usize,
     },
 }
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<E> {
-    /// Items taken.
+    /// The number of stored items.
     pub accepted: usize,
-    /// Items refused.
+    /// The number of rejected items.
     pub rejected: usize,
-    /// The first refused items, at most [`limits::BATCH_ERRORS_LISTED_MAX`].
+    /// The first rejected items, at most [`limits::BATCH_ERRORS_LISTED_MAX`].
     pub errors: Vec<Rejected<E>>,
 }
 
-/// A refused item of a batch.
+/// A rejected item of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejected<E> {
-    /// Its place in the batch, from 0.
+    /// Its index in the batch, from 0.
     pub index: usize,
-    /// Why it was refused.
+    /// Why it was rejected.
     pub error: E,
 }
 
-/// The list under `key`, of any length; none when it is absent or null.
+/// Returns the list under `key`, of any length, or `None` if it is absent or null.
 pub fn list<'d>(
     document: Value<'d>,
     key: &'static str,
@@ -66,7 +66,8 @@ pub fn list<'d>(
     }
 }
 
-/// The items under `key` of a batch that has no other list.
+/// Returns the items under `key`, which is required and limited to [`limits::BATCH_ITEMS_MAX`]
+/// items.
 pub fn items<'d>(document: Value<'d>, key: &'static str) -> Result<Elements<'d>, InvalidBatch> {
     let items = list(document, key)?.ok_or(InvalidBatch::Missing(key))?;
     if items.len() > limits::BATCH_ITEMS_MAX {
@@ -76,7 +77,7 @@ pub fn items<'d>(document: Value<'d>, key: &'static str) -> Result<Elements<'d>,
 }
 
 impl<E> Outcome<E> {
-    /// Reads the items one by one; what `read` refuses is counted, and the first of it remembered.
+    /// Reads the items one by one, counts those that `read` rejects and keeps the first errors.
     pub fn of<'d>(items: Elements<'d>, mut read: impl FnMut(Value<'d>) -> Result<(), E>) -> Self {
         let mut outcome = Self::default();
         items.for_each(|item| outcome.add(read(item)));

@@ -1,8 +1,8 @@
-//! Lists of request bodies that have a limit.
+//! Lists in request bodies with an upper bound.
 //!
-//! An item in memory can be many times as large as its text (`{}` may stand for a struct of a kilobyte), so a list that is read
-//! whole before it is counted takes far more memory than the body that it came in. Here the limit holds while the list is
-//! read: the items beyond it are counted and not kept.
+//! An item can take far more memory than its JSON (`{}` may become a struct of a kilobyte), so a
+//! list that is decoded before it is counted can take many times the size of its body. These types
+//! enforce the bound during decoding: items beyond it are counted and skipped.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// The first `MAX` items of a list, and how many were sent.
+/// The first `MAX` items of a list, and the number of items sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtMost<T, const MAX: usize> {
     kept: Vec<T>,
@@ -21,12 +21,12 @@ pub struct AtMost<T, const MAX: usize> {
 }
 
 impl<T, const MAX: usize> AtMost<T, MAX> {
-    /// All items, or how many were sent when these are more than `MAX`.
+    /// Returns all items, or the number of items sent if it exceeds `MAX`.
     pub fn all(self) -> Result<Vec<T>, usize> {
         if self.sent > MAX { Err(self.sent) } else { Ok(self.kept) }
     }
 
-    /// The first `MAX` items.
+    /// Returns the first `MAX` items.
     pub fn first(self) -> Vec<T> {
         self.kept
     }
@@ -62,7 +62,7 @@ impl<'de, V: Deserialize<'de>, const MAX: usize> Deserialize<'de> for FirstMembe
     }
 }
 
-/// Reads members.
+/// Visitor of the members of an object.
 struct Members<V, const MAX: usize>(PhantomData<V>);
 
 impl<'de, V: Deserialize<'de>, const MAX: usize> Visitor<'de> for Members<V, MAX> {
@@ -85,7 +85,7 @@ impl<'de, V: Deserialize<'de>, const MAX: usize> Visitor<'de> for Members<V, MAX
     }
 }
 
-/// Reads the items.
+/// Visitor of the items of a list.
 struct Items<T, const MAX: usize>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for Items<T, MAX> {
@@ -121,7 +121,7 @@ mod tests {
         static MADE: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// An item that counts how many of it were made.
+    /// An item that counts how often it was decoded.
     #[derive(Debug, PartialEq)]
     struct Counted(u32);
 

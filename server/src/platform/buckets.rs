@@ -1,11 +1,11 @@
-//! The bucket widths that users can name, and the rule that chooses one for them. The same for metrics,
-//! events and dashboards.
+//! The bucket widths that clients can name, and the choice of a width for a range. Shared by
+//! metrics, events and dashboards.
 
 use telltale_engine::{Interval, TimeRange};
 
 use crate::limits;
 
-/// A width of buckets that has a name.
+/// A named bucket width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Width {
     /// `1m`
@@ -19,10 +19,10 @@ pub enum Width {
 }
 
 impl Width {
-    /// All widths, the finest first.
+    /// All widths, from the finest.
     pub const ALL: [Self; 4] = [Self::Minute, Self::FiveMinutes, Self::Hour, Self::Day];
 
-    /// The name users write.
+    /// Returns the name in requests and responses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Minute => "1m",
@@ -32,12 +32,12 @@ impl Width {
         }
     }
 
-    /// The width called `text`, if there is one.
+    /// Returns the width named `text`, if any.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|width| width.as_str() == text)
     }
 
-    /// The width as the engine has it.
+    /// Returns the width as an interval of the engine.
     pub fn interval(self) -> Interval {
         match self {
             Self::Minute => Interval::MINUTE,
@@ -47,18 +47,19 @@ impl Width {
         }
     }
 
-    /// The width that is this interval, if it has a name.
+    /// Returns the width of this interval, if it has a name.
     pub fn of(interval: Interval) -> Option<Self> {
         Self::ALL.into_iter().find(|width| width.interval() == interval)
     }
 
-    /// The finest width that cuts `range` into at most [`limits::AUTO_BUCKETS_MAX`] buckets; a day when none does.
+    /// Returns the finest width that divides `range` into at most [`limits::AUTO_BUCKETS_MAX`]
+    /// buckets, or a day if none does.
     pub fn automatic(range: TimeRange) -> Self {
         let fits = |width: &Self| width.buckets(range) <= limits::AUTO_BUCKETS_MAX;
         Self::ALL.into_iter().find(fits).unwrap_or(Self::Day)
     }
 
-    /// How many buckets of this width `range` touches.
+    /// Returns the number of buckets of this width that overlap `range`.
     pub fn buckets(self, range: TimeRange) -> u64 {
         if range.is_empty() {
             return 0;
@@ -78,11 +79,11 @@ mod tests {
     const DAY: i64 = 1_440 * MINUTE;
 
     #[test]
-    fn the_finest_width_that_a_screen_can_show_is_chosen() {
+    fn the_finest_width_with_few_enough_buckets_is_chosen() {
         for (start, end, expected) in [
             (0, MINUTE, Width::Minute),
             (0, 1_500 * MINUTE, Width::Minute),
-            // One bucket more, because both ends are cut.
+            // One bucket more, because the range cuts the first and the last one.
             (1, 1_500 * MINUTE + 1, Width::FiveMinutes),
             (0, 7_500 * MINUTE, Width::FiveMinutes),
             (0, 7_501 * MINUTE, Width::Hour),
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_buckets_count() {
+    fn partial_buckets_count() {
         for (start, end, expected) in [
             (0, 0, 0),
             (0, 1, 1),

@@ -1,8 +1,9 @@
-//! A running server, seen from the command line: HTTP over the control socket in the data directory, or over the network.
+//! HTTP client of the command line: reaches a running server over the control socket in its data
+//! directory, or over the network.
 //!
-//! A running server answers there as the operator of the machine, without a key: who may open the socket (mode
-//! 0600) could as well read the files. No answer means that no server runs on this directory; whether that is
-//! true is up to the directory lock of the engine, which a second process does not get.
+//! Requests over the socket need no key: whoever may open it (mode 0600) could read the data files
+//! as well. A missing or refusing socket is taken to mean that no server runs on this directory;
+//! the engine's directory lock, which a second process cannot get, has the final say.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -25,7 +26,7 @@ use super::socket_path::SocketPath;
 /// The name of the socket inside the data directory.
 pub const SOCKET_NAME: &str = "control.sock";
 
-/// How long a server elsewhere may take to accept a connection.
+/// Timeout of connecting to a remote server.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection to the running server.
@@ -33,11 +34,11 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 pub struct Control {
     sender: SendRequest<Full<Bytes>>,
     connection: JoinHandle<()>,
-    /// `None` of the control socket.
+    /// `None` for the control socket.
     remote: Option<Remote>,
 }
 
-/// What the server answered.
+/// A response of the server.
 #[derive(Debug)]
 pub struct Answer {
     /// The status.
@@ -48,27 +49,27 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-/// The running server could not be asked.
+/// Why a request to the running server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// The socket is there and cannot be opened.
+    /// The socket exists and cannot be opened, or the address cannot be reached.
     #[error("cannot reach the running server at {place}")]
     Connect {
-        /// The socket, or the address.
+        /// The path of the socket, or the address.
         place: String,
-        /// The system's answer.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The request could not be written as HTTP.
+    /// The request is not valid HTTP.
     #[error("the request cannot be sent")]
     Request(#[from] http::Error),
-    /// The connection broke before the answer was complete.
-    #[error("the running server went away before it answered")]
+    /// The connection ended before the response was complete.
+    #[error("the connection to the running server ended before it responded")]
     Gone(#[from] hyper::Error),
 }
 
 impl Control {
-    /// Connects to the server that runs on the data directory; `None` when none does.
+    /// Connects to the server that runs on the data directory. Returns `None` if none does.
     pub async fn connect(data: &Path) -> Result<Option<Self>, ControlError> {
         let path = data.join(SOCKET_NAME);
         let connected = match SocketPath::new(&path) {
@@ -77,7 +78,7 @@ impl Control {
         };
         let stream = match connected {
             Ok(stream) => stream,
-            // A socket that a killed server left behind refuses.
+            // The socket file of a killed server refuses connections.
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
             {
@@ -90,7 +91,7 @@ impl Control {
         Ok(Some(Self::on(stream, None).await?))
     }
 
-    /// Connects to a server elsewhere.
+    /// Connects to a remote server.
     pub async fn reach(remote: Remote) -> Result<Self, ControlError> {
         let connecting = TcpStream::connect((remote.host.as_str(), remote.port));
         let connected = match timeout(CONNECT_PATIENCE, connecting).await {
@@ -116,7 +117,8 @@ impl Control {
         Ok(Self { sender, connection, remote })
     }
 
-    /// Sends one request and reads the whole answer. `headers` come on top of those that HTTP needs.
+    /// Sends one request and reads the whole response. `headers` are added to those that HTTP
+    /// needs.
     pub async fn send(
         &mut self,
         method: Method,

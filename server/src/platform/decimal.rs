@@ -1,33 +1,34 @@
-//! Digits to `f64`: the part of reading a number that formats share. What may stand before and behind the digits is
-//! theirs to know.
+//! Decimal digits to `f64`: the part of parsing a number that several formats share. Callers check
+//! what precedes and follows the digits.
 //!
-//! Most numbers have few digits: a whole number below 2^53 and a power of ten up to 10^22 are exact as `f64`, so that
-//! their quotient is rounded once and is the nearest (W. D. Clinger, "How to read floating point numbers accurately", 1990).
-//! All others go through the parser of the standard library.
+//! Most numbers have few digits. An integer up to 2^53 and a power of ten up to 10^22 are exact as
+//! `f64`, so their quotient is rounded once and is the nearest `f64` (W. D. Clinger, "How to read
+//! floating point numbers accurately", 1990). All others go through the parser of the standard
+//! library.
 
-/// Digits that a `u64` holds whatever they are.
+/// The number of digits that always fit into a `u64`.
 pub const DIGITS_MAX: usize = 19;
-/// The whole numbers up to here are exact as `f64`.
+/// Integers up to this one are exact as `f64`.
 const EXACT_MAX: u64 = 1 << 53;
-/// Powers of ten up to the most decimals that a number of [`DIGITS_MAX`] digits has.
+/// The powers of ten for up to [`DIGITS_MAX`] decimals.
 const POWERS: [f64; DIGITS_MAX + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19,
 ];
 
-/// Digits with or without a point, at the beginning of a text.
+/// Digits with or without a decimal point, at the beginning of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// All digits as a whole number; wraps around past [`DIGITS_MAX`].
+    /// All digits as an integer; wraps beyond [`DIGITS_MAX`] digits.
     mantissa: u64,
-    /// How many digits there are, both sides of the point.
+    /// The number of digits on both sides of the point.
     digits: usize,
-    /// How many of them stand behind the point; none when there is no point.
+    /// The number of digits after the point; `None` without a point.
     decimals: Option<usize>,
 }
 
 impl Decimal {
-    /// Reads digits, a point and digits, any of which may be missing.
+    /// Reads digits, a point and digits, each of which may be missing.
     #[inline]
     pub fn read(text: &[u8]) -> Self {
         let (mantissa, whole) = digits(text, 0, 0);
@@ -38,25 +39,26 @@ impl Decimal {
         Self { mantissa, digits: end - 1, decimals: Some(end - 1 - whole) }
     }
 
-    /// The bytes read.
+    /// Returns the number of bytes read.
     #[inline]
     pub fn bytes(self) -> usize {
         self.digits + usize::from(self.decimals.is_some())
     }
 
-    /// Digits before the point.
+    /// Returns the number of digits before the point.
     #[inline]
     pub fn whole(self) -> usize {
         self.digits - self.decimals.unwrap_or(0)
     }
 
-    /// Digits behind the point, if there is one.
+    /// Returns the number of digits after the point, if there is one.
     #[inline]
     pub fn decimals(self) -> Option<usize> {
         self.decimals
     }
 
-    /// The nearest `f64`, where a division tells; none when there are no digits, or too many.
+    /// Returns the nearest `f64` if a single division yields it; `None` if there are no digits, or
+    /// too many for that.
     #[inline]
     pub fn value(self) -> Option<f64> {
         let exact = (1..=DIGITS_MAX).contains(&self.digits) && self.mantissa <= EXACT_MAX;
@@ -68,8 +70,9 @@ impl Decimal {
     }
 }
 
-/// The whole number that `text` begins with, and its bytes; none when it begins with no digit or the number has more
-/// than [`DIGITS_MAX`]. Eight digits at a time: timestamps have many.
+/// Returns the integer at the beginning of `text` and its length in bytes; `None` if `text` starts
+/// with no digit or with more than [`DIGITS_MAX`]. Reads eight digits at a time, because timestamps
+/// have many.
 #[inline]
 pub fn whole(text: &[u8]) -> Option<(u64, usize)> {
     let (mut number, mut at) = (0_u64, 0);
@@ -84,7 +87,8 @@ pub fn whole(text: &[u8]) -> Option<(u64, usize)> {
     (1..=DIGITS_MAX).contains(&end).then_some((number, end))
 }
 
-/// Appends the digits from `at` on to `number`; answers where they end. Wraps around past [`DIGITS_MAX`].
+/// Appends the digits starting at `at` to `number`. Returns the result and the position after the
+/// last digit. Wraps beyond [`DIGITS_MAX`] digits.
 #[inline]
 fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
     while let Some(byte) = text.get(at) {
@@ -98,19 +102,20 @@ fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
     (number, at)
 }
 
-/// The number of eight digits, if they are.
+/// Returns the value of eight bytes if all of them are digits.
 #[inline]
 fn eight_digits(bytes: [u8; 8]) -> Option<u64> {
     const HIGH_HALVES: u64 = 0xf0f0_f0f0_f0f0_f0f0;
     const ZEROS: u64 = 0x3030_3030_3030_3030;
     const SIXES: u64 = 0x0606_0606_0606_0606;
     let word = u64::from_le_bytes(bytes);
-    // A byte is a digit when its high half is 3, also after 6 is added to it. No byte carries into the next one, as long
-    // as all of them are below 0x80.
+    // A byte is a digit if its high nibble is 3, also after 6 is added to it. No byte carries into
+    // the next one as long as all of them are below 0x80.
     if word & HIGH_HALVES != ZEROS || word.wrapping_add(SIXES) & HIGH_HALVES != ZEROS {
         return None;
     }
-    // Pairs, then pairs of pairs, then both: each step takes the upper neighbour as the lower digits.
+    // Pairs, then fours, then all eight: each step combines neighbours, the lower byte being the
+    // more significant one.
     let digits = word - ZEROS;
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
@@ -124,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_and_a_point_are_taken_apart() {
+    fn digits_and_a_point_are_split() {
         let read = |text: &str| {
             let decimal = Decimal::read(text.as_bytes());
             (decimal.bytes(), decimal.whole(), decimal.decimals(), decimal.value())

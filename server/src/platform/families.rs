@@ -1,7 +1,8 @@
-//! What agents say of their metrics, apart from the points: the type of each family, as Prometheus calls the metrics that
-//! one `# TYPE` line is about.
+//! The types of metric families that agents declare (`# TYPE` in Prometheus), apart from the
+//! samples.
 //!
-//! Kept in memory alone, and only so many: agents repeat it every minute, and it is looked at only when a metric is made.
+//! Kept in memory only and bounded: agents repeat the declarations every minute, and they are
+//! needed only when a metric is created.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,37 +11,37 @@ use parking_lot::RwLock;
 
 use crate::limits::{FAMILIES_MAX, FAMILY_NAME_BYTES_MAX};
 
-/// The type of a family, as Prometheus and OpenMetrics have them.
+/// The type of a family, as in Prometheus and OpenMetrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FamilyKind {
-    /// Grows until its process starts anew.
+    /// Only grows, until its process restarts.
     Counter,
     /// Goes up and down.
     Gauge,
-    /// Cumulative buckets, with the count and the sum of what is in them.
+    /// Cumulative buckets, with the count and the sum of their values.
     Histogram,
     /// Buckets that go up and down.
     GaugeHistogram,
     /// Quantiles, with a cumulative count and sum.
     Summary,
-    /// Always 1: its labels are what it tells.
+    /// Always 1; its labels carry the information.
     Info,
-    /// 1 for the state that holds, and 0 for the others.
+    /// 1 for the current state, and 0 for the others.
     StateSet,
 }
 
-/// The types of families by name, shared by all who hold it.
+/// The types of families by name. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Families(Arc<RwLock<HashMap<Box<str>, FamilyKind>>>);
 
 impl Families {
-    /// The type that agents say a family has.
+    /// Returns the type that agents declared last for a family.
     pub fn get(&self, name: &str) -> Option<FamilyKind> {
         self.0.read().get(name).copied()
     }
 
-    /// Notes what an agent says. A name that no metric can have is forgotten at once; past the limit all are, for
-    /// those that are still in use are soon told again.
+    /// Records a declared type. Names too long for a metric are ignored. When the limit is reached,
+    /// all types are dropped: agents soon repeat those that are still in use.
     pub fn note(&self, name: &str, kind: FamilyKind) {
         if name.len() > FAMILY_NAME_BYTES_MAX || self.get(name) == Some(kind) {
             return;
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_said_last_holds() {
+    fn the_last_declared_type_wins() {
         let families = Families::default();
         families.note("a", FamilyKind::Counter);
         families.clone().note("a", FamilyKind::Gauge);
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_only_so_many() {
+    fn the_number_of_families_is_bounded() {
         let families = Families::default();
         for i in 0..=FAMILIES_MAX {
             families.note(&i.to_string(), FamilyKind::Counter);

@@ -1,4 +1,4 @@
-//! Ids: a prefix and a ULID, so that ids sort by creation. The one place that makes them.
+//! Ids: a prefix and a ULID, so that ids sort by creation. The only module that generates them.
 
 use parking_lot::Mutex;
 use telltale_engine::Clock;
@@ -7,51 +7,53 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::random;
 
-/// Hands the 26 characters of a ULID to `use_text`.
+/// Passes the 26 characters of a ULID to `use_text`.
 pub fn with_ulid_text<R>(id: u128, use_text: impl FnOnce(&str) -> R) -> R {
     use_text(Ulid(id).array_to_str(&mut [0; ulid::ULID_LEN]))
 }
 
-/// The text of a ULID, after `prefix`.
+/// Returns the characters of a ULID, after `prefix`.
 pub fn prefixed(prefix: &str, id: u128) -> String {
     with_ulid_text(id, |text| [prefix, text].concat())
 }
 
-/// Reads what [`with_ulid_text`] writes.
+/// Parses what [`with_ulid_text`] writes.
 pub fn parse_ulid(text: &str) -> Option<u128> {
     Ulid::from_string(text).ok().map(u128::from)
 }
 
-/// Makes ids. No two are equal, and each is greater than the one before, also when the clock steps back.
+/// A generator of unique ids, each greater than the one before, also when the clock steps back.
 #[derive(Debug)]
 pub struct Ids {
     clock: Clock,
-    /// Random per process, so that two processes do not make the same ids.
+    /// Random per process, so that two processes do not generate the same ids.
     seed: u128,
     last: Mutex<Ulid>,
 }
 
 impl Ids {
-    /// Ids whose time is that of `clock`. Fails when the system has no randomness to give.
+    /// Returns a generator that takes the time from `clock`. Fails if the system provides no
+    /// randomness.
     pub fn new(clock: Clock) -> std::io::Result<Self> {
         let seed = u128::from_le_bytes(random::bytes()?);
         Ok(Self { clock, seed, last: Mutex::new(Ulid::nil()) })
     }
 
-    /// Ids from now on are greater than this one, which is stored: the clock may have been ahead when it was made. They do not
-    /// follow upon it: the process that made it may have made the next ones too, for what is not stored any more.
+    /// Makes all further ids greater than this stored one: the clock may have been ahead when it
+    /// was generated. They do not continue right after it, because the process that generated it
+    /// may have used the next ones for data that is not stored any more.
     pub fn continue_after(&self, number: u128) {
         let beyond = self.fresh(Ulid::from(number).timestamp_ms().saturating_add(1));
         let mut last = self.last.lock();
         *last = (*last).max(beyond);
     }
 
-    /// A new id that begins with `prefix`.
+    /// Generates an id that begins with `prefix`.
     pub fn next(&self, prefix: &str) -> String {
         prefixed(prefix, self.next_number())
     }
 
-    /// The number of a new id, whatever its prefix.
+    /// Generates the number of an id, without a prefix.
     pub fn next_number(&self) -> u128 {
         self.next_ulid().into()
     }
@@ -65,11 +67,12 @@ impl Ids {
         next
     }
 
-    /// Not to be guessed from outside, but no secret: ids grant nothing.
+    /// Returns a ULID that is hard to guess, but no secret: ids grant nothing.
     fn fresh(&self, ms: u64) -> Ulid {
         let [low, high] = [self.seed as u64, (self.seed >> 64) as u64];
         let input = [ms.to_le_bytes(), high.to_le_bytes()].concat();
-        // The top bit stays clear: there is room to count up within the millisecond.
+        // The top bit of the random part stays clear, so that ids can count up within the
+        // millisecond.
         Ulid::from_parts(ms, xxh3_128_with_seed(&input, low) & (u128::MAX >> 49))
     }
 

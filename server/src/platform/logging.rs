@@ -1,10 +1,11 @@
-//! The log: lines on standard error, for people on a terminal and as JSON for machines otherwise.
+//! The log: lines on standard error, human-readable on a terminal, otherwise JSON.
 //!
-//! Set up once by the process; everything else speaks through `tracing`. Secrets never reach it: keys and tokens
-//! are types whose `Debug` hides them, and bodies are not logged.
+//! Set up once by the process; all other code logs through `tracing`. Secrets are not logged: keys
+//! and tokens are types whose `Debug` hides them, and bodies are not logged.
 //!
-//! A line is handed to a thread that writes it. Standard error may be closed, a file on a full disk, or a pipe that nobody reads:
-//! whoever logs never waits for it nor fails with it. Lines that it does not take are dropped and counted.
+//! A separate thread writes the lines. Standard error may be closed, a file on a full disk, or a
+//! pipe that nobody reads: logging neither blocks nor fails then. Lines that cannot be written are
+//! dropped and counted.
 
 use std::io::{self, IsTerminal, Stderr, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,42 +19,44 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use super::config::{Log, LogFormat};
 
-/// Lines for which the queue had no place.
-static CROWDED_OUT: OnceLock<ErrorCounter> = OnceLock::new();
-/// Lines that standard error did not take.
-static NOT_TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Counts the lines dropped because the queue was full.
+static QUEUE_FULL_DROPS: OnceLock<ErrorCounter> = OnceLock::new();
+/// The number of lines dropped because writing to standard error failed.
+static WRITE_FAILURE_DROPS: AtomicU64 = AtomicU64::new(0);
 
-/// Lines of the log that were dropped since the process began.
+/// Returns the number of log lines dropped since the process started.
 pub fn dropped_lines() -> u64 {
-    let crowded_out = CROWDED_OUT.get().map_or(0, |counter| counter.dropped_lines() as u64);
-    crowded_out + NOT_TAKEN.load(Ordering::Relaxed)
+    let queue_full = QUEUE_FULL_DROPS.get().map_or(0, |counter| counter.dropped_lines() as u64);
+    queue_full + WRITE_FAILURE_DROPS.load(Ordering::Relaxed)
 }
 
-/// Standard error, which never fails: each call brings one line, and those that are not taken are counted.
+/// Standard error as a writer that never fails: each call writes one line; failed lines are
+/// counted.
 #[derive(Debug)]
 struct Lines(Stderr);
 
 impl Write for Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.0.write_all(line).is_err() {
-            NOT_TAKEN.fetch_add(1, Ordering::Relaxed);
+            WRITE_FAILURE_DROPS.fetch_add(1, Ordering::Relaxed);
         }
         Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // It has no buffer.
+        // Standard error is not buffered.
         Ok(())
     }
 }
 
-/// The log that was started. Dropping it writes what still waits, for up to a second.
+/// The running log. Dropping it writes the queued lines, for up to a second.
 #[derive(Debug)]
 pub struct Logging(Option<WorkerGuard>);
 
 impl Drop for Logging {
     fn drop(&mut self) {
-        // It complains on standard output when the thread is stuck, which panics when that is closed too.
+        // When the writer thread is stuck, the guard prints to standard output, and that panics if
+        // standard output is closed too.
         let guard = self.0.take();
         let _flushed = catch_unwind(AssertUnwindSafe(|| drop(guard)));
     }
@@ -62,34 +65,34 @@ impl Drop for Logging {
 /// The log could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum LoggingError {
-    /// The directives of the level are wrong.
-    #[error("the log level cannot be read")]
+    /// The directives of the level are not valid.
+    #[error("the log level is not valid")]
     Level(#[from] tracing_subscriber::filter::ParseError),
-    /// Somebody set up another log before.
-    #[error("the log is set up already")]
+    /// Another log was set up before.
+    #[error("the log is already set up")]
     Twice(#[from] tracing_subscriber::util::TryInitError),
 }
 
-/// What the targets of our own lines begin with: the names of our crates.
+/// The common prefix of our own targets: the names of our crates begin with it.
 const OWN_TARGETS: &str = "telltale";
 
-/// Applies the level for everything to our own lines only. Of libraries errors are written at most, unless a directive names
-/// them: some write a warning for each frame that a client sends.
+/// Restricts the general level to our own targets. Libraries log errors at most, unless a directive
+/// names them: some log a warning for each frame that a client sends.
 fn directives(level: &str) -> String {
     let parts = level.split(',').map(str::trim).filter(|part| !part.is_empty());
     let (general, named): (Vec<&str>, Vec<&str>) =
         parts.partition(|part| part.parse::<LevelFilter>().is_ok());
-    // As in the filter itself, the last one counts.
+    // The last one wins, as in the filter itself.
     let Some(general) = general.last().and_then(|part| part.parse::<LevelFilter>().ok()) else {
         return level.to_owned();
     };
     let libraries = general.min(LevelFilter::ERROR);
-    // Directives that are named come later, and so replace these.
+    // Named directives follow and therefore override these.
     let defaults = format!("{libraries},{OWN_TARGETS}={general}");
     named.into_iter().fold(defaults, |all, part| all + "," + part)
 }
 
-/// Starts logging as the settings say, for as long as what it answers is held.
+/// Starts logging as configured. Logging stops when the returned value is dropped.
 pub fn start(log: &Log) -> Result<Logging, LoggingError> {
     let filter = EnvFilter::builder().parse(directives(log.level.as_str()))?;
     let terminal = io::stderr().is_terminal();
@@ -97,7 +100,7 @@ pub fn start(log: &Log) -> Result<Logging, LoggingError> {
         .buffered_lines_limit(usize::try_from(log.queue_lines).unwrap_or(usize::MAX).max(1))
         .thread_name("telltale-log")
         .finish(Lines(io::stderr()));
-    CROWDED_OUT.get_or_init(|| writer.error_counter());
+    QUEUE_FULL_DROPS.get_or_init(|| writer.error_counter());
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .log_internal_errors(false)

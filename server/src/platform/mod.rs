@@ -1,4 +1,5 @@
-//! What areas share and HTTP does not own: keys, ids, quotas, time, settings.
+//! Parts of the server that the areas share and that are independent of HTTP: configuration, keys,
+//! ids, quotas, time, the job queue, JSON, background work, the server's own metrics.
 
 pub(crate) mod allocator;
 pub mod batch;

@@ -1,14 +1,14 @@
-//! The known name that looks most like a mistyped one: for "did you mean" in refusals.
+//! Suggestions for mistyped names ("did you mean").
 
-/// How alike two names must be for one to be suggested for the other: 1 is equal.
-const LIKENESS_MIN: f64 = 0.85;
+/// The least similarity for a suggestion; 1 is equal.
+const SIMILARITY_MIN: f64 = 0.85;
 
-/// Returns the candidate that looks most like `text`, if one is alike enough.
+/// Returns the candidate most similar to `text`, if it is similar enough.
 pub fn nearest<C: AsRef<str>>(text: &str, candidates: impl IntoIterator<Item = C>) -> Option<C> {
     candidates
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(text, candidate.as_ref()), candidate))
-        .filter(|(likeness, _)| *likeness > LIKENESS_MIN)
+        .filter(|(similarity, _)| *similarity > SIMILARITY_MIN)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
 }
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_alike_is_found_and_nothing_where_nothing_is_alike() {
+    fn the_most_similar_name_is_found_if_any_is_similar() {
         let names = ["from", "to", "interval", "group_by"];
         for (text, expected) in [
             ("form", Some("from")),

@@ -1,22 +1,23 @@
-//! The metrics that the server writes of itself, made at each start with the types that it writes them with.
+//! The server's own metrics, created at each start with their types.
 //!
-//! Nobody else can write metrics whose names begin with `telltale.`, but earlier versions let everybody. What they left in the place of
-//! one of ours with another type is deleted here, because it would keep ours from being written. All else that they left stays,
-//! to be queried until it expires.
+//! Names that begin with `telltale.` are reserved, but earlier versions accepted them from clients.
+//! A client's metric that has the name of one of ours and another type is deleted here, because
+//! ours could not be written otherwise. All other client metrics with the prefix are kept and can
+//! be queried until they expire.
 
 use telltale_engine::{Engine, MetricType, Result};
 
 use super::jobs::HISTORY_METRICS;
 use super::self_metrics::HEALTH_METRICS;
 
-/// Makes the metrics of the server. To be called at a start, before anything is written. Blocks.
+/// Creates the metrics of the server. Must be called at start, before anything is written. Blocks.
 pub fn make_own_metrics(engine: &Engine) -> Result<()> {
     for (name, kind) in all() {
         if let Some(other) = engine.metric_type(name).filter(|is| is != kind) {
             tracing::warn!(
                 name,
                 kind = %other,
-                "a metric with the name of one of the server's own was deleted: it has another type"
+                "deleted a metric: it has the name of one of the server's own metrics and another type"
             );
             engine.delete_metric(name)?;
         }
@@ -54,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn all_own_names_are_reserved_and_known_from_the_start_on() {
+    fn all_own_names_are_reserved_and_known_from_the_start() {
         let (_dir, engine) = open();
         make_own_metrics(&engine).unwrap();
         make_own_metrics(&engine).unwrap();
@@ -65,14 +66,14 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_before_gives_way_only_where_its_type_is_another() {
+    fn metrics_of_clients_are_deleted_only_if_the_type_differs() {
         let (_dir, engine) = open();
         write(&engine, "telltale.jobs.failed", MetricType::Gauge);
         write(&engine, "telltale.jobs.processed", MetricType::Counter);
         write(&engine, "telltale.mine", MetricType::Gauge);
         make_own_metrics(&engine).unwrap();
         assert_eq!(engine.metric_type("telltale.jobs.failed"), Some(MetricType::Counter));
-        assert!(engine.metric("telltale.jobs.failed").unwrap().is_none(), "its points are gone");
+        assert!(engine.metric("telltale.jobs.failed").unwrap().is_none(), "its points are deleted");
         assert!(engine.metric("telltale.jobs.processed").unwrap().is_some());
         assert!(engine.metric("telltale.mine").unwrap().is_some());
         write(&engine, "telltale.jobs.failed", MetricType::Counter);

@@ -1,4 +1,5 @@
-//! Panics of the process: every one is logged with its place and its stack, and counted, whoever catches it.
+//! Panics of the process: each is logged with its location and backtrace, and counted, no matter
+//! what catches it.
 
 use std::any::Any;
 use std::backtrace::Backtrace;
@@ -6,10 +7,10 @@ use std::panic;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Of all threads, since the process began: the hook of panics is the process's too.
+/// Of all threads since the process started: the panic hook is global, too.
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
-/// Logs and counts the panics of the process from now on, in place of the lines that the standard library would write.
+/// Installs a panic hook that logs and counts panics, instead of the one of the standard library.
 pub fn watch() {
     panic::set_hook(Box::new(|info| {
         PANICS.fetch_add(1, Ordering::Relaxed);
@@ -21,12 +22,12 @@ pub fn watch() {
     }));
 }
 
-/// How many panics there were.
+/// Returns the number of panics so far.
 pub fn count() -> u64 {
     PANICS.load(Ordering::Relaxed)
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());

@@ -1,8 +1,9 @@
-//! Numbers of things in messages: `1 byte`, `2 bytes`.
+//! Counts with nouns in messages: `1 byte`, `2 bytes`.
 
 use std::fmt::Display;
 
-/// Returns the number with the noun in its form: `1 job`, `2 jobs`. For nouns whose plural ends in `s`.
+/// Returns the number with the noun in singular or plural: `1 job`, `2 jobs`. For nouns whose
+/// plural ends in `s`.
 pub fn count<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
     let ending = if number == N::from(1) { "" } else { "s" };
     format!("{number} {noun}{ending}")

@@ -1,21 +1,22 @@
-//! What the system knows of this process: its host, its memory, its share of the processor.
+//! Facts about this process from the operating system: host name, memory, CPU time, open files.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Ticks in which Linux tells of processor time, whatever the machine: 100 a second.
+/// Units of CPU time in `/proc`: 100 per second on Linux, on every machine.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Remembers how much of the processor was used before.
+/// Measures CPU use between calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CpuMeter {
-    /// Seconds of processor time, and when.
+    /// CPU time in seconds at the last call, and the time of the call.
     last: Option<(f64, Duration)>,
 }
 
 impl CpuMeter {
-    /// Percent of one core since the last look, of which this is one; `now` is a time that only moves forward.
+    /// Returns the CPU use since the last call, in percent of one core; `None` at the first call.
+    /// `now` must be monotonic.
     pub(crate) fn percent(&mut self, now: Duration) -> Option<f64> {
         let used = cpu_seconds()?;
         let (before, then) = self.last.replace((used, now))?;
@@ -24,14 +25,16 @@ impl CpuMeter {
     }
 }
 
-/// Bytes of the process in the memory of the machine, those of the program itself included, where the system tells.
+/// Returns the resident memory of the process in bytes, its code included, if the system reports
+/// it.
 pub(crate) fn resident_bytes() -> Option<u64> {
     let sizes = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = sizes.split_whitespace().nth(1)?.parse().ok()?;
     pages.checked_mul(rustix::param::page_size() as u64)
 }
 
-/// Whether this process was started to ignore SIGHUP, as `nohup` does; no, where the system does not tell.
+/// Returns whether this process was started to ignore SIGHUP, as `nohup` does; `false` if the
+/// system does not report it.
 pub(crate) fn ignores_hang_ups() -> bool {
     /// The bit of SIGHUP, whose number is 1.
     const HANG_UP: u128 = 1;
@@ -41,19 +44,20 @@ pub(crate) fn ignores_hang_ups() -> bool {
     ignored.is_some_and(|mask| mask & HANG_UP != 0)
 }
 
-/// Memory that this process may take at most: that of the machine, or of the control group it is in, if that is less. Where the system
-/// does not tell, 4 GiB are assumed.
+/// Returns the memory that this process may use, in bytes: that of the machine, or of its control
+/// group if that is less. Assumes 4 GiB if the system reports neither.
 pub(crate) fn memory_bytes() -> u64 {
     const ASSUMED: u64 = 4 << 30;
     let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let total = total.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
     let machine = total.and_then(|kib| kib.checked_mul(1024)).unwrap_or(ASSUMED);
-    group_bytes().map_or(machine, |group| group.min(machine))
+    cgroup_bytes().map_or(machine, |group| group.min(machine))
 }
 
-/// The least that a control group of this process, or one above it, allows: of either version of the interface.
-fn group_bytes() -> Option<u64> {
+/// Returns the lowest memory limit of the process's control group and its ancestors, for cgroup
+/// versions 1 and 2.
+fn cgroup_bytes() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut least = None;
     for line in groups.lines() {
@@ -76,11 +80,12 @@ fn group_bytes() -> Option<u64> {
     least
 }
 
-/// Files that this process may have open, sockets included, once it has raised what it was given to what it may have.
+/// Raises the soft limit of open files, sockets included, to the hard limit, and returns the
+/// result.
 pub(crate) fn files_max() -> usize {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let given = getrlimit(Resource::Nofile);
-    // Where there is no limit for the process, that of the system holds.
+    // Without a hard limit for the process, the limit of the system applies.
     let of_system = fs::read_to_string("/proc/sys/fs/nr_open").ok();
     let of_system = of_system.and_then(|text| text.trim().parse().ok());
     let possible = [given.maximum, of_system].into_iter().flatten().min();
@@ -89,17 +94,17 @@ pub(crate) fn files_max() -> usize {
     raised.current.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX))
 }
 
-/// The name of the host, where the system tells.
+/// Returns the host name, or `localhost` if the system reports none.
 pub(crate) fn hostname() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim();
     if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
 }
 
-/// Processor time of all threads so far.
+/// Returns the CPU time of all threads so far, in seconds.
 fn cpu_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program may hold blanks and brackets: what counts stands behind the last one.
+    // The program name may contain spaces and parentheses: the fields follow the last parenthesis.
     let (_, behind) = stat.rsplit_once(')')?;
     let mut fields = behind.split_whitespace().skip(11);
     let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
@@ -118,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_tells_of_this_process() {
+    fn linux_reports_on_this_process() {
         if !cfg!(target_os = "linux") {
             return;
         }

@@ -1,8 +1,8 @@
-//! What questions about telemetry have in common: the range of time, the width of buckets, conditions on tags. The
-//! same for metrics, events and dashboards.
+//! Query parameters common to metrics, events and dashboards: the time range, the bucket width,
+//! conditions on tags.
 //!
-//! `to` is now, this millisecond included, unless the caller says; so what was written is seen by whoever asks
-//! after its answer.
+//! `to` defaults to now, including the current millisecond, so that a client sees everything that
+//! was acknowledged before its query.
 
 use std::fmt;
 
@@ -13,25 +13,25 @@ use super::buckets::Width;
 use super::time::{self, Moment};
 use crate::limits;
 
-/// Why a question cannot be answered as it is asked.
+/// Why query parameters are rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidQuestion {
-    /// `from` or `to` is unreadable.
+    /// `from` or `to` is not a valid time.
     #[error("{0} {TIME_RULE}")]
     Time(&'static str),
     /// The range is empty.
     #[error("from must be before to")]
     RangeEmpty,
-    /// The range gives too many buckets: this many.
+    /// The range has too many buckets: this many.
     #[error("the range has {0} buckets of this interval; the limit is {max}", max = limits::QUERY_BUCKETS_MAX)]
     RangeTooLong(u64),
-    /// The answer would have too many points: this many.
-    #[error("the answer has {0} points over all groups; the limit is {max}", max = limits::ANSWER_POINTS_MAX)]
+    /// The response would have too many points: this many.
+    #[error("the response has {0} points over all groups; the limit is {max}", max = limits::ANSWER_POINTS_MAX)]
     AnswerTooLong(u64),
     /// The interval is unknown.
     #[error("interval must be one of 1m, 5m, 1h, 1d")]
     Interval,
-    /// Another parameter has the wrong form: which one, and what was expected.
+    /// Another parameter is not valid: its name, and what was expected.
     #[error("{field} {expected}")]
     Parameter {
         /// The parameter.
@@ -41,18 +41,19 @@ pub enum InvalidQuestion {
     },
 }
 
-/// What is said of a time that is unreadable.
+/// The message for an invalid time.
 pub const TIME_RULE: &str = "must be an ISO 8601 date-time or date such as 2026-01-02T03:04:05Z or 2026-01-02, seconds or \
      milliseconds since 1970, now, or a time before now such as now-1h";
-/// What is said of a condition whose `*` is where none can be.
+/// The message for a condition with a misplaced `*`.
 pub const STAR_RULE: &str =
     "may have * only at the end of a single value that is not negated; write \\* for a literal *";
-/// What is said of more conditions than [`limits::QUERY_FILTERS_MAX`].
+/// The message for more conditions than [`limits::QUERY_FILTERS_MAX`].
 const MANY_CONDITIONS: &str = "must have at most 32 conditions";
 const _: () = assert!(limits::QUERY_FILTERS_MAX == 32, "the message names the limit");
 const _: () = assert!(GROUP_KEYS_MAX == 4, "messages about `group_by` name the limit");
 
-/// The texts of a group as one: that alone, or joined by commas, with `\` before each comma and `\` of theirs.
+/// Returns the values of a group key as one string: a single value unchanged, several joined by
+/// commas, with `\` before each `,` and `\` in them.
 pub fn label(key: &[String]) -> String {
     if let [alone] = key {
         return alone.clone();
@@ -62,7 +63,7 @@ pub fn label(key: &[String]) -> String {
     escaped.join(",")
 }
 
-/// Reads `from` or `to`, whichever `field` is.
+/// Parses `from` or `to`, as named by `field`.
 pub fn moment(
     field: &'static str,
     text: &str,
@@ -71,7 +72,8 @@ pub fn moment(
     time::parse_moment(text, now).ok_or(InvalidQuestion::Time(field))
 }
 
-/// The half-open range from `start`, or `default_ms` before the end, to `end`, or now.
+/// Returns the half-open range from `start` (default: `default_ms` before the end) to `end`
+/// (default: now).
 pub fn range(
     start: Option<TimestampMs>,
     end: Option<TimestampMs>,
@@ -83,7 +85,8 @@ pub fn range(
     if range.is_empty() { Err(InvalidQuestion::RangeEmpty) } else { Ok(range) }
 }
 
-/// The width of the buckets called `text`, or the one that suits the range.
+/// Returns the bucket width named `text`, or a suitable one for the range. Fails if the range has
+/// too many buckets.
 pub fn width(text: Option<&str>, range: TimeRange) -> Result<Width, InvalidQuestion> {
     let width = match text {
         Some(text) => Width::parse(text).ok_or(InvalidQuestion::Interval)?,
@@ -96,16 +99,16 @@ pub fn width(text: Option<&str>, range: TimeRange) -> Result<Width, InvalidQuest
     Ok(width)
 }
 
-/// What is said of a list in `group_by` that names something twice, or more than [`GROUP_KEYS_MAX`].
+/// The messages for an invalid list in `group_by`.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupRules {
-    /// Where something is named twice.
+    /// If an item occurs twice.
     pub once: &'static str,
-    /// Where too much is named.
+    /// If there are more than [`GROUP_KEYS_MAX`] items.
     pub most: &'static str,
 }
 
-/// The items of a list in `group_by`, each as `read` understands it.
+/// Parses the comma-separated list in `group_by`, each item with `read`.
 pub fn group_by<T: PartialEq>(
     list: &str,
     rules: GroupRules,
@@ -113,7 +116,7 @@ pub fn group_by<T: PartialEq>(
 ) -> Result<Vec<T>, InvalidQuestion> {
     let mut all = Vec::new();
     for item in list.split(',') {
-        // A space may follow the comma; those at the end of a key are part of it.
+        // A space may follow the comma; trailing spaces are part of the key.
         let one = read(item.trim_start())?;
         if all.contains(&one) {
             return Err(parameter("group_by", rules.once));
@@ -126,7 +129,7 @@ pub fn group_by<T: PartialEq>(
     Ok(all)
 }
 
-/// The conditions that `tags[key]=text` parameters make, given as pairs of key and text.
+/// Returns the conditions of `tags[key]=text` parameters, given as pairs of key and text.
 pub fn tag_filters<'q>(
     pairs: impl Iterator<Item = (&'q str, &'q str)>,
 ) -> Result<Vec<TagFilter>, InvalidQuestion> {
@@ -145,9 +148,9 @@ pub fn tag_filters<'q>(
     Ok(filters)
 }
 
-/// `v`, `a,b` (any of them), `!v` and `!a,b` (none of them), `v*` (begins so); an empty value stands for no tag. A `\` before
-/// `,`, `!`, `*` and `\` takes the character as it is. A star among several values or after a `!` says something that no
-/// condition can.
+/// Parses a condition: `v`, `a,b` (any of them), `!v`, `!a,b` (none of them), `v*` (prefix); an
+/// empty value matches series without the tag. A `\` before `,`, `!`, `*` and `\` makes the
+/// character literal. Returns `None` for a `*` in a list or after `!`.
 pub fn tag_condition(text: &str) -> Option<TagCondition> {
     let (negated, list) = match text.strip_prefix('!') {
         Some(list) => (true, list),
@@ -166,21 +169,21 @@ pub fn tag_condition(text: &str) -> Option<TagCondition> {
     Some(if negated { TagCondition::NoneOf(values) } else { TagCondition::AnyOf(values) })
 }
 
-/// One of the values of a condition, without its escapes and its star.
+/// One value of a condition, without its escapes and its `*`.
 #[derive(Debug, Default)]
 struct ListedValue {
     text: String,
-    /// Whether a `*` follows.
+    /// Whether an unescaped `*` ends the value.
     has_star: bool,
 }
 
-/// The values between commas.
+/// Splits a list at its unescaped commas.
 fn values_of(list: &str) -> Vec<ListedValue> {
     let mut values = Vec::new();
     let mut value = ListedValue::default();
     let mut characters = list.chars().peekable();
     while let Some(character) = characters.next() {
-        // A star that something of the value follows is a character like another.
+        // A star that is not at the end of the value is literal.
         if value.has_star && character != ',' {
             value.has_star = false;
             value.text.push('*');
@@ -199,7 +202,7 @@ fn values_of(list: &str) -> Vec<ListedValue> {
     values
 }
 
-/// A parameter of the wrong form, and what was expected of it.
+/// Returns the error for a parameter that is not valid, and what was expected.
 pub fn parameter(field: impl fmt::Display, expected: &'static str) -> InvalidQuestion {
     InvalidQuestion::Parameter { field: field.to_string(), expected }
 }

@@ -1,7 +1,7 @@
-//! Request quotas: the classes of routes, and how many requests per minute each class allows.
+//! Request quotas: the classes of routes, and the number of requests per minute for each class.
 //!
-//! Owns the names users write (`batch`, `query`, `single`, `other`) for the configuration, the command line
-//! and the limits of a key. Counting is the throttle's work.
+//! Owns the class names (`batch`, `query`, `single`, `other`) in the configuration, on the command
+//! line and in the limits of a key. `throttle` counts the requests.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,13 +9,13 @@ use std::str::FromStr;
 /// A class of routes that share one quota per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LimitClass {
-    /// Not limited by the number of requests; admission control alone bounds them.
+    /// Not limited by the number of requests, only by admission control.
     Unlimited,
     /// Batches of telemetry.
     Batch,
     /// Metric queries; event lists, counts and statistics.
     Query,
-    /// One point or one event per request.
+    /// One sample or one event per request.
     Single,
     /// Everything else.
     Other,
@@ -25,7 +25,7 @@ impl LimitClass {
     /// The classes that have a quota, in the order of [`Quotas`].
     pub const LIMITED: [Self; 4] = [Self::Batch, Self::Query, Self::Single, Self::Other];
 
-    /// The name users write.
+    /// Returns the name in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unlimited => "unlimited",
@@ -36,22 +36,22 @@ impl LimitClass {
         }
     }
 
-    /// The limited class called `text`, if there is one.
+    /// Returns the limited class named `text`, if any.
     pub fn parse(text: &str) -> Option<Self> {
         Self::LIMITED.into_iter().find(|c| c.as_str() == text)
     }
 }
 
-/// Requests that one key may send to one class.
+/// The number of requests that one key may send to one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quota {
-    /// So many per minute; as many at once. Never 0.
+    /// Requests per minute, and the size of a burst. Never 0.
     PerMinute(u32),
     /// Any number.
     Unlimited,
 }
 
-/// A text is not a quota.
+/// The error for a string that is not a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an integer from 1 to {} (requests per minute) or \"unlimited\"", u32::MAX)]
 pub struct InvalidQuota;
@@ -104,7 +104,7 @@ impl Default for Quotas {
 }
 
 impl Quotas {
-    /// The quota of `class`.
+    /// Returns the quota of `class`.
     pub fn of(&self, class: LimitClass) -> Quota {
         match class {
             LimitClass::Unlimited => Quota::Unlimited,
@@ -116,7 +116,7 @@ impl Quotas {
     }
 }
 
-/// The quotas of one key that differ from the server's.
+/// The quotas of one key that override the server's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyLimits {
     /// Of [`LimitClass::Batch`].
@@ -130,7 +130,7 @@ pub struct KeyLimits {
 }
 
 impl KeyLimits {
-    /// What holds for the key: its own quota where it has one, else the server's.
+    /// Returns the effective quotas: the key's own where set, otherwise the server's.
     pub fn over(&self, server: &Quotas) -> Quotas {
         Quotas {
             batch: self.batch.unwrap_or(server.batch),
@@ -151,7 +151,7 @@ impl KeyLimits {
         }
     }
 
-    /// The classes that have a quota of their own.
+    /// Returns the classes that the key overrides, with their quotas.
     pub fn iter(&self) -> impl Iterator<Item = (LimitClass, Quota)> {
         [self.batch, self.query, self.single, self.other]
             .into_iter()
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_keeps_the_quotas_of_the_server_that_it_does_not_change() {
+    fn a_key_inherits_the_quotas_that_it_does_not_override() {
         let mut own = KeyLimits::default();
         own.set(LimitClass::Query, Quota::Unlimited);
         let effective = own.over(&Quotas::default());

@@ -1,11 +1,12 @@
-//! A server elsewhere, as the command line names it: an address `http://host:port`, also with a path in front of all routes, and a key.
+//! The address and key of a remote server, as given on the command line: `http://host:port`,
+//! optionally with a path in front of all routes.
 
 use http::HeaderValue;
 use http::uri::{Scheme, Uri};
 
 use super::keys::KeyText;
 
-/// Where plain HTTP is served unless the address says.
+/// The port of addresses that name none.
 const PORT_DEFAULT: u16 = 80;
 
 /// A server that commands reach over the network.
@@ -15,30 +16,30 @@ pub struct Remote {
     pub(super) port: u16,
     /// The value of `Host`.
     pub(super) authority: String,
-    /// What is put before every path: nothing, or `/path`.
+    /// The prefix of every path: empty, or `/path`.
     pub(super) prefix: String,
-    /// The value of `Authorization`, which is never printed.
+    /// The value of `Authorization`. Marked as sensitive, so that it is never printed.
     pub(super) authorization: HeaderValue,
 }
 
-/// What is wrong with the address or the key.
+/// Why the address or the key is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRemote {
     /// Not an address.
     #[error("--url (or TELLTALE_URL) must be an address such as http://telltale.example.com:8080")]
     Address,
-    /// TLS is for a proxy or a tunnel.
+    /// TLS is not supported; a proxy or a tunnel provides it.
     #[error(
         "--url (or TELLTALE_URL) must begin with http://; https is not supported, use a tunnel such as `ssh -L`"
     )]
     Tls,
-    /// There is no key, or it has the wrong form.
+    /// The key is missing or malformed.
     #[error("a remote server needs an API key, tt_<id>_<secret>, in TELLTALE_KEY or as --key")]
     Key,
 }
 
 impl Remote {
-    /// The server at this address, asked with this key.
+    /// Returns the server at this address, accessed with this key.
     pub fn new(url: &str, key: Option<&str>) -> Result<Self, InvalidRemote> {
         let uri: Uri = url.parse().map_err(|_| InvalidRemote::Address)?;
         let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'));
@@ -54,7 +55,7 @@ impl Remote {
         let mut authorization = authorization.map_err(|_| InvalidRemote::Key)?;
         authorization.set_sensitive(true);
         Ok(Self {
-            // An address of IPv6 is in brackets there, and without them where it is connected to.
+            // An IPv6 address has brackets in a URL, but not when connecting.
             host: authority.host().trim_matches(['[', ']']).to_owned(),
             port: authority.port_u16().unwrap_or(PORT_DEFAULT),
             authority: authority.as_str().to_owned(),

@@ -1,8 +1,10 @@
-//! The server's own health, written into its own engine: the metrics that begin with `telltale.`.
+//! Health metrics of the server, written into its own engine under names that begin with
+//! `telltale.`.
 //!
-//! Counters are the increases since the last write, so that a restart is no dip. Latencies are kept by the server
-//! as counts per bucket; they become observations again, at most [`OBSERVATIONS_MAX`] per route and write, spread as
-//! the buckets are and with the mean of the requests they stand for. The points count as ingested like any others.
+//! Counters are written as increases since the last write, so that a restart is no dip. The server
+//! keeps latencies as counts per bucket; they are converted back to at most [`OBSERVATIONS_MAX`]
+//! observations per route and write, which preserve the shares of the buckets and approximate the
+//! mean. The points count as ingested like all others.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,11 +13,11 @@ use telltale_engine::{BatchBuilder, Engine, EngineStats, MetricType, Refusal, Ti
 
 use super::process::resident_bytes;
 
-/// The names, all in one place.
+/// The names of all metrics.
 mod names {
     use telltale_engine::MetricType::{self, Counter, Distribution, Gauge};
 
-    /// All of them, with their types.
+    /// All metrics with their types.
     pub(super) const ALL: [(&str, MetricType); 16] = [
         (REQUESTS, Counter),
         (REQUEST_DURATION, Distribution),
@@ -34,9 +36,9 @@ mod names {
         (SEALS, Counter),
         (MERGES, Counter),
     ];
-    /// Requests answered, by `route`, `method` and `status` class.
+    /// Requests completed, by `route`, `method` and class of the `status`.
     pub(super) const REQUESTS: &str = "telltale.requests";
-    /// Milliseconds from the headers of a request to its answer, by `route` and `method`.
+    /// Milliseconds from the headers of a request to its response, by `route` and `method`.
     pub(super) const REQUEST_DURATION: &str = "telltale.request.duration_ms";
     /// Requests refused by a `limit`: `quota` or `load`.
     pub(super) const REFUSED: &str = "telltale.requests.refused";
@@ -44,69 +46,69 @@ mod names {
     pub(super) const QUERIES: &str = "telltale.queries";
     /// Open connections.
     pub(super) const CONNECTIONS: &str = "telltale.connections";
-    /// Bytes of bodies received.
+    /// Bytes of request bodies received.
     pub(super) const RECEIVED: &str = "telltale.received.bytes";
     /// Points stored.
     pub(super) const INGESTED: &str = "telltale.ingest.points";
-    /// Metrics known.
+    /// The number of metrics.
     pub(super) const METRICS: &str = "telltale.metrics";
-    /// Series known.
+    /// The number of series.
     pub(super) const SERIES: &str = "telltale.series";
-    /// Memory, by `part`: `process` is all of it, the others are what the engine accounts for.
+    /// Memory, by `part`: `process` is the resident memory, the others are the engine's accounts.
     pub(super) const MEMORY: &str = "telltale.memory.bytes";
-    /// Disk taken.
+    /// Bytes on disk.
     pub(super) const STORAGE: &str = "telltale.storage.bytes";
-    /// Disk free.
+    /// Free disk space.
     pub(super) const STORAGE_FREE: &str = "telltale.storage.free_bytes";
-    /// Disk taken by the log.
+    /// Bytes of the write-ahead log on disk.
     pub(super) const LOG: &str = "telltale.log.bytes";
     /// Blocks on disk, by `state`: `whole` or `quarantined`.
     pub(super) const BLOCKS: &str = "telltale.blocks";
     /// Seals of the head.
     pub(super) const SEALS: &str = "telltale.seals";
-    /// Merges of blocks.
+    /// Compactions of blocks.
     pub(super) const MERGES: &str = "telltale.merges";
 }
 
 /// The metrics that are written, with their types.
 pub(super) const HEALTH_METRICS: &[(&str, MetricType)] = &names::ALL;
 
-/// Observations of latency that stand for the requests of one route in one write: enough for a 99th percentile.
+/// Latency observations per route and write: enough for a 99th percentile.
 const OBSERVATIONS_MAX: u64 = 100;
 
-/// What was counted of requests since the process started; nothing in it ever falls but `connections`.
+/// Request counters since the start of the process. Only `connections` can decrease.
 #[derive(Clone, Debug, Default)]
 pub struct RequestCounts {
     /// By route.
     pub routes: Vec<RouteCount>,
-    /// Connections open now.
+    /// Connections currently open.
     pub connections: u64,
-    /// Bytes of bodies received.
+    /// Bytes of request bodies received.
     pub body_bytes: u64,
     /// Requests refused because a key was over its quota.
     pub refused_quota: u64,
-    /// Requests shed because the server was full.
+    /// Requests shed because the server was overloaded.
     pub refused_load: u64,
 }
 
-/// What was counted of the requests of one route.
+/// Counters of the requests of one route.
 #[derive(Clone, Debug, Default)]
 pub struct RouteCount {
-    /// `GET` and the like.
+    /// The method, such as `GET`.
     pub method: &'static str,
     /// The path of the route.
     pub path: &'static str,
     /// Requests by the first digit of their status.
     pub statuses: [u64; 6],
-    /// Requests by latency: up to each of `bounds_us`, and one more for slower ones.
+    /// Requests by latency: up to each of `bounds_us`, and a last count of slower ones.
     pub latencies: Vec<u64>,
     /// The upper bounds of the latencies, in microseconds.
     pub bounds_us: &'static [u64],
-    /// Microseconds that all requests took together.
+    /// The sum of the latencies of all requests, in microseconds.
     pub latency_sum_us: u64,
 }
 
-/// Writes the health, and remembers what the counters stood at.
+/// Writes the health metrics; keeps the counter values of the last write.
 pub struct SelfMetrics {
     engine: Engine,
     count: Box<dyn Fn() -> RequestCounts + Send>,
@@ -121,13 +123,14 @@ impl fmt::Debug for SelfMetrics {
 }
 
 impl SelfMetrics {
-    /// Writes into `engine` what stands there and what `count` counts.
+    /// Returns a writer of the stats of `engine` and of what `count` counts.
     pub fn new(engine: Engine, count: impl Fn() -> RequestCounts + Send + 'static) -> Self {
         let (requests, stats) = (RequestCounts::default(), EngineStats::default());
         Self { engine, count: Box::new(count), requests, stats }
     }
 
-    /// Writes what changed since the last write and how things stand. Blocks until the points are stored.
+    /// Writes the increases since the last write and the current gauges. Blocks until the points
+    /// are stored.
     pub fn write(&mut self, now: TimestampMs) -> telltale_engine::Result<()> {
         let requests = (self.count)();
         let stats = self.engine.stats();
@@ -136,14 +139,14 @@ impl SelfMetrics {
         points.engine(&stats, &self.stats)?;
         let batch = points.batch.finish();
         self.engine.write(batch)?;
-        // Only now: what could not be written is part of the next increase.
+        // Only after the write: increases that could not be written are part of the next ones.
         self.requests = requests;
         self.stats = stats;
         Ok(())
     }
 }
 
-/// A batch being filled with points of one time.
+/// A batch under construction, with points of one time.
 struct Points<'a> {
     batch: BatchBuilder<'a>,
     now: TimestampMs,
@@ -238,7 +241,7 @@ impl Points<'_> {
 }
 
 impl RouteCount {
-    /// What was counted since `before`.
+    /// Returns the increases since `before`.
     fn since(&self, before: Option<&Self>) -> Self {
         let mut increase = self.clone();
         if let Some(before) = before {
@@ -251,8 +254,8 @@ impl RouteCount {
         increase
     }
 
-    /// Latencies in microseconds that stand for the counts: each inside its bucket, and together with nearly
-    /// the mean that the sum gives.
+    /// Returns latencies in microseconds that represent the counts: each lies inside its bucket,
+    /// and together they approximate the mean that the sum gives.
     fn observations_us(&self) -> Vec<f64> {
         let requests: u64 = self.latencies.iter().sum();
         if requests == 0 {
@@ -278,14 +281,15 @@ impl RouteCount {
         observations
     }
 
-    /// The range of a bucket.
+    /// Returns the bounds of a bucket, in microseconds.
     fn range_us(&self, bucket: usize) -> (f64, f64) {
         let bound = |i: usize| self.bounds_us.get(i).map(|us| *us as f64);
         let low = bucket.checked_sub(1).and_then(bound).unwrap_or(0.0);
         (low, bound(bucket).unwrap_or(f64::MAX))
     }
 
-    /// The geometric middle of a bucket; the open one at the end is taken as wide as the one before it.
+    /// Returns the geometric middle of a bucket; the unbounded last one counts as if it ended at
+    /// four times its lower bound.
     fn middle_us(&self, bucket: usize) -> f64 {
         let (low, high) = self.range_us(bucket);
         match high {
@@ -322,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn observations_stay_in_their_buckets_and_keep_the_mean() {
+    fn observations_lie_in_their_buckets_and_preserve_the_mean() {
         let seen = observations([0, 3, 1, 0, 0], 3 * 400 + 9_000);
         assert_eq!(seen.len(), 4);
         assert!(seen[..3].iter().all(|us| (100.0..=1_000.0).contains(us)), "{seen:?}");
@@ -332,14 +336,14 @@ mod tests {
     }
 
     #[test]
-    fn many_requests_are_a_bounded_sample_with_the_same_shares() {
+    fn many_requests_become_a_bounded_sample_with_the_same_shares() {
         let seen = observations([9_000, 900, 0, 100, 0], 5_000_000);
         assert_eq!(seen.len() as u64, OBSERVATIONS_MAX);
         assert_eq!(seen.iter().filter(|us| **us > 100.0).count(), 10);
     }
 
     #[test]
-    fn an_increase_is_what_came_since() {
+    fn an_increase_is_the_difference_to_the_last_write() {
         let counts = |n: u64| RouteCount {
             statuses: [0, 0, n, 0, 1, 0],
             latencies: vec![n, 1],

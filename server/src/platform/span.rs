@@ -1,9 +1,10 @@
-//! Lengths of time as people write them in bodies and queries: `30m`, `24h`, `7d`, `2w`.
+//! Durations in bodies and queries: `30m`, `24h`, `7d`, `2w`.
 
 const UNITS: [(char, i64); 4] =
     [('m', 60_000), ('h', 3_600_000), ('d', 86_400_000), ('w', 7 * 86_400_000)];
 
-/// The milliseconds of `<n>m`, `<n>h`, `<n>d` or `<n>w`, from one minute to `ms_max`.
+/// Parses `<n>m`, `<n>h`, `<n>d` or `<n>w` to milliseconds. Returns `None` unless the result is
+/// from 1 to `ms_max`.
 pub fn parse(text: &str, ms_max: i64) -> Option<i64> {
     let mut characters = text.chars();
     let unit = characters.next_back()?;

@@ -1,9 +1,12 @@
-//! Background work: what is done again and again while the server runs.
+//! Background work: tasks that run periodically while the server runs.
 //!
-//! A sweep is bounded and safe to run twice. Sweeps of one loop run one after the other off the threads that serve, so that one that must
-//! not wait for the others has a loop of its own. They run when the steady clock says that they are due, so that a wall clock that is set neither delays nor hurries them; one that fails
-//! is logged once, each panic by itself, and either is tried again when it is next due: a sweep keeps nothing that a panic could leave half done. They
-//! end with the server, after a last round. Which sweeps there are is said where the server is put together.
+//! A sweep is bounded and safe to run twice. The sweeps of one loop run one after the other on a
+//! blocking thread, so a sweep that must not wait for others needs its own loop. Due times are on
+//! the monotonic clock, so that a change of the wall clock neither delays nor hastens them. A sweep
+//! that keeps failing is logged once, each panic separately; both are retried when the sweep is
+//! next due. A sweep therefore must not keep state that a panic could leave inconsistent. The loops
+//! end with the server, after a last run of every sweep. The list of sweeps is where the server is
+//! assembled.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -14,12 +17,12 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::panics;
 
-/// Work that is done again and again.
+/// A task that runs periodically.
 pub struct Sweep {
     name: &'static str,
     period: Duration,
     step: Step,
-    /// On the steady clock.
+    /// On the monotonic clock.
     due: Option<Duration>,
     failing: bool,
 }
@@ -27,7 +30,8 @@ pub struct Sweep {
 type Step = Box<dyn FnMut(TimestampMs) -> telltale_engine::Result<()> + Send>;
 
 impl Sweep {
-    /// Work that is due at once, and then every `period`; at each look at the clock where that is zero.
+    /// Returns a sweep that is due at once and then every `period`; at each check of the clock if
+    /// `period` is zero.
     pub fn new(
         name: &'static str,
         period: Duration,
@@ -57,8 +61,8 @@ impl Sweep {
             }
         };
         match (&cause, self.failing) {
-            (Some(cause), false) => tracing::warn!(sweep = name, cause, "a sweep fails"),
-            (None, true) => tracing::info!(sweep = name, "a sweep works again"),
+            (Some(cause), false) => tracing::warn!(sweep = name, cause, "a sweep failed"),
+            (None, true) => tracing::info!(sweep = name, "a sweep succeeded again"),
             _ => {}
         }
         self.failing = cause.is_some();
@@ -71,30 +75,30 @@ impl std::fmt::Debug for Sweep {
     }
 }
 
-/// Runs the sweeps until `ending` turns true, then all of them once more. The clock is looked at every `pause`: a sweep runs at most this
-/// late, and the time that the others take.
+/// Runs the sweeps until `ending` turns true, then all of them once more. Checks the clock every
+/// `pause`: a sweep is late by at most this, plus the duration of the other sweeps.
 pub async fn run(
     mut sweeps: Vec<Sweep>,
     pause: Duration,
     clock: Clock,
     mut ending: watch::Receiver<bool>,
 ) {
-    let mut looks = interval(pause);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut checks = interval(pause);
+    checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let last = tokio::select! {
-            // A sender that is gone means the same as being told.
+            // A closed channel also means the end.
             _ = ending.wait_for(|end| *end) => true,
-            _ = looks.tick() => false,
+            _ = checks.tick() => false,
         };
         let clock = clock.clone();
-        let round = tokio::task::spawn_blocking(move || {
+        let pass = tokio::task::spawn_blocking(move || {
             for sweep in &mut sweeps {
                 if last { sweep.run(clock.now()) } else { sweep.run_if_due(&clock) }
             }
             sweeps
         });
-        match round.await {
+        match pass.await {
             Ok(back) if !last => sweeps = back,
             _ => return,
         }
@@ -133,17 +137,17 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_neither_stops_a_sweep_nor_hurries_it() {
+    fn a_change_of_the_wall_clock_neither_delays_nor_hastens_a_sweep() {
         let (runs, mut sweep) = counted(|_| Ok(()));
         let clock = Clock::manual(TimestampMs(1_000_000));
         sweep.run_if_due(&clock);
-        for (round, wall) in [(2, 0), (3, 1_000_000_000), (4, 5)] {
+        for (pass, wall) in [(2, 0), (3, 1_000_000_000), (4, 5)] {
             clock.jump(TimestampMs(wall));
             sweep.run_if_due(&clock);
-            assert_eq!(runs.load(Ordering::Relaxed), round - 1, "a jump makes nothing due");
+            assert_eq!(runs.load(Ordering::Relaxed), pass - 1, "a jump makes nothing due");
             clock.pass(Duration::from_secs(10));
             sweep.run_if_due(&clock);
-            assert_eq!(runs.load(Ordering::Relaxed), round);
+            assert_eq!(runs.load(Ordering::Relaxed), pass);
         }
     }
 
@@ -152,19 +156,19 @@ mod tests {
         const PAUSE: Duration = Duration::from_millis(1);
         const PATIENCE: Duration = Duration::from_secs(30);
         let (end, ending) = watch::channel(false);
-        let (looked, looks) = std::sync::mpsc::channel();
+        let (checked, checks) = std::sync::mpsc::channel();
         let seen = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&seen);
-        // Ends when the other one has run five times, and then both loops do.
+        // Ends when the other one has run five times; then both loops end.
         let long = Sweep::new("long", Duration::from_secs(3_600), move |_| {
-            while !*end.borrow() && looks.recv_timeout(PATIENCE).is_ok() {
+            while !*end.borrow() && checks.recv_timeout(PATIENCE).is_ok() {
                 end.send_replace(count.fetch_add(1, Ordering::Relaxed) == 4);
             }
             end.send_replace(true);
             Ok(())
         });
         let short = Sweep::new("short", Duration::ZERO, move |_| {
-            looked.send(()).map_err(|_| telltale_engine::Error::Unavailable("ended".to_owned()))
+            checked.send(()).map_err(|_| telltale_engine::Error::Unavailable("ended".to_owned()))
         });
         let clock = Clock::manual(TimestampMs(0));
         let long = run(vec![long], PAUSE, clock.clone(), ending.clone());
@@ -175,8 +179,8 @@ mod tests {
     #[test]
     fn a_sweep_that_fails_or_panics_runs_again() {
         let (runs, mut sweep) = counted(|run| match run {
-            0 => panic!("as told"),
-            1 => Err(telltale_engine::Error::Unavailable("as told".to_owned())),
+            0 => panic!("as planned"),
+            1 => Err(telltale_engine::Error::Unavailable("as planned".to_owned())),
             _ => Ok(()),
         });
         let clock = Clock::manual(TimestampMs(0));

@@ -1,6 +1,7 @@
-//! Counts the requests of one key against its quotas: GCRA, which is a sliding window without a history.
+//! Counts the requests of one key against its quotas by GCRA, a sliding window without a history.
 //!
-//! The counters live beside the key, so there is no table to prune: a key that goes takes its counters along.
+//! The counters are stored with the key, so there is no table to prune: they are dropped together
+//! with the key.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,39 +31,40 @@ pub struct Throttle {
 struct Bucket {
     per_minute: NonZeroU32,
     limiter: Limiter,
-    /// Until when not one request fits, in milliseconds of the ticks, as the last refusal of a single one said.
+    /// Until when not even one request is allowed, in milliseconds of the ticks, according to the
+    /// last refusal of a single request.
     full_until_ms: AtomicU64,
 }
 
-/// What counting one request found.
+/// The result of counting requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The class has no quota.
     Unlimited,
-    /// The request fits.
+    /// The request is allowed.
     Allowed(Usage),
-    /// The request comes too early; one sent after `wait` fits.
+    /// The request is too early; one sent after `wait` is allowed.
     Refused {
-        /// How the quota stands.
+        /// The state of the quota.
         usage: Usage,
         /// How long to wait.
         wait: Duration,
     },
 }
 
-/// How a quota stands.
+/// The state of a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Requests per minute; also how many may come at once.
+    /// Requests per minute, and the size of a burst.
     pub limit: u32,
-    /// Requests that would be allowed now.
+    /// The number of requests that would be allowed now.
     pub remaining: u32,
-    /// Seconds until the whole quota is there again, rounded up.
+    /// Seconds until the whole quota is available again, rounded up.
     pub reset_seconds: u32,
 }
 
 impl Throttle {
-    /// Full quotas.
+    /// Returns counters with full quotas.
     pub fn new(quotas: &Quotas, ticks: Ticks) -> Self {
         let bucket = |quota| Bucket::new(quota, &ticks);
         Self {
@@ -79,7 +81,8 @@ impl Throttle {
         self.check_many(class, NonZeroU32::MIN)
     }
 
-    /// Counts so many requests of `class`, all or none. More than the whole quota never fit.
+    /// Counts several requests of `class`, all or none. More than the whole quota are never
+    /// allowed.
     pub fn check_many(&self, class: LimitClass, requests: NonZeroU32) -> Verdict {
         match self.bucket(class) {
             Some(bucket) => bucket.check(&self.ticks, requests),
@@ -87,8 +90,8 @@ impl Throttle {
         }
     }
 
-    /// How the quota of `class` stands, and how long to wait, where an earlier refusal tells that not one request fits.
-    /// Counts nothing.
+    /// Returns the state of the quota of `class` and how long to wait, if an earlier refusal shows
+    /// that not even one request is allowed now. Counts nothing.
     pub fn known_refusal(&self, class: LimitClass) -> Option<(Usage, Duration)> {
         let bucket = self.bucket(class)?;
         let until = Duration::from_millis(bucket.full_until_ms.load(Ordering::Relaxed));
@@ -122,7 +125,7 @@ impl Bucket {
             Ok(Err(early)) => {
                 let now = ticks.elapsed();
                 let wait = early.wait_time_from(now);
-                // Several may have to wait while one would fit.
+                // Several requests may have to wait while a single one is allowed.
                 if requests == NonZeroU32::MIN {
                     let until_ms = now.saturating_add(wait).as_millis();
                     let until_ms = u64::try_from(until_ms).unwrap_or(u64::MAX);
@@ -130,14 +133,14 @@ impl Bucket {
                 }
                 Verdict::Refused { usage: self.usage(0), wait }
             }
-            // However long it waits.
+            // More requests than the whole quota are refused, no matter how long the client waits.
             Err(_) => Verdict::Refused { usage: self.usage(0), wait: Duration::from_secs(60) },
         }
     }
 
     fn usage(&self, remaining: u32) -> Usage {
         let limit = self.per_minute.get();
-        // One request comes back every 60 / limit seconds.
+        // One request is replenished every 60 / limit seconds.
         let reset_seconds =
             (u64::from(limit - remaining.min(limit)) * 60).div_ceil(u64::from(limit));
         Usage { limit, remaining, reset_seconds: u32::try_from(reset_seconds).unwrap_or(60) }
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn many_requests_count_together_or_not_at_all() {
+    fn many_requests_count_all_or_none() {
         let clock = Clock::manual(TimestampMs(0));
         let throttle = Throttle::new(&Quotas::default(), Ticks::following(clock.clone()));
         let check = |n: u32| throttle.check_many(LimitClass::Batch, NonZeroU32::new(n).unwrap());
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn no_quota_no_count() {
+    fn classes_without_a_quota_are_not_counted() {
         let quotas = Quotas { batch: Quota::Unlimited, ..Quotas::default() };
         let throttle = Throttle::new(&quotas, Ticks::system());
         for _ in 0..1_000 {

@@ -1,7 +1,8 @@
-//! Time that only moves forward, for measuring how long things take and how often they come.
+//! Monotonic time, for durations and rates.
 //!
-//! The wall clock may be set back by an hour; quotas, timers and stopwatches must not notice. It is the steady side of a
-//! [`Clock`], counted from when the ticks began, so tests that move a clock by hand move the ticks with it.
+//! The wall clock may be set back by an hour; quotas, timers and stopwatches must not notice. Ticks
+//! are the monotonic side of a [`Clock`], counted from their creation, so tests that move a clock
+//! manually move the ticks with it.
 
 use std::time::Duration;
 
@@ -15,18 +16,18 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// The machine's monotonic time, counted from now.
+    /// Returns the machine's monotonic time, counted from now.
     pub fn system() -> Self {
         Self::following(Clock::system())
     }
 
-    /// The time that passes on the steady side of a clock, counted from now.
+    /// Returns the monotonic time of a clock, counted from now.
     pub fn following(clock: Clock) -> Self {
         let origin = clock.steady();
         Self { clock, origin }
     }
 
-    /// Time since the ticks began.
+    /// Returns the time since the ticks were created.
     pub fn elapsed(&self) -> Duration {
         self.clock.steady().saturating_sub(self.origin)
     }

@@ -1,10 +1,11 @@
-//! Instants as text: the one place where ISO 8601 is read and written, for bodies, queries and answers.
+//! Instants as strings: the only module that reads and writes ISO 8601, for bodies, queries and
+//! responses.
 //!
-//! Reads `YYYY-MM-DD`, `T` (or `t`, or a space), `HH:MM`, optional `:SS`, an optional fraction after `.` or
-//! `,`, and an optional zone `Z`, `±HH`, `±HHMM` or `±HH:MM`; without a zone the time is UTC. Everything RFC 3339
-//! allows is among these. Digits beyond the millisecond are cut off. Writes UTC with milliseconds and `Z`.
-//! Queries may also have dates alone, seconds and milliseconds since 1970, and times before now ([`parse_moment`]).
-//! Knows nothing of who asks, nor which fields hold times.
+//! Reads `YYYY-MM-DD`, `T` (or `t`, or a space), `HH:MM`, optional `:SS`, an optional fraction
+//! after `.` or `,`, and an optional zone `Z`, `±HH`, `±HHMM` or `±HH:MM`; without a zone the time
+//! is UTC. This includes everything RFC 3339 allows. Digits beyond the millisecond are truncated.
+//! Writes UTC with milliseconds and `Z`. Queries may also use dates alone, seconds and milliseconds
+//! since 1970, and times before now ([`parse_moment`]). Does not know which fields contain times.
 
 use chrono::{Datelike, NaiveDate};
 use serde::{Serialize, Serializer};
@@ -16,33 +17,33 @@ const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;
 /// Days from 0001-01-01 to 1970-01-01, as `num_days_from_ce` counts them.
 const EPOCH_DAYS_FROM_CE: i64 = 719_163;
-/// The first and last instants that have a four-digit year; what lies beyond is written as the nearer one.
+/// The first and last instants with a four-digit year; others are written as the nearer of these.
 const WRITABLE_MS: (i64, i64) = (-62_167_219_200_000, 253_402_300_799_999);
 
 /// Milliseconds of the units in `now-90s`.
 const UNITS_MS: [(char, i64); 5] =
     [('s', 1_000), ('m', MINUTE_MS), ('h', 3_600_000), ('d', DAY_MS), ('w', 7 * DAY_MS)];
 
-/// What a query's `from` or `to` may be.
+/// A parsed `from` or `to` of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// A date with a time, seconds or milliseconds since 1970, or a time before now.
     Instant(TimestampMs),
-    /// A date alone, given as its first instant in UTC.
+    /// A date alone, represented by its first instant in UTC.
     Day(TimestampMs),
-    /// Now; as an end, with this millisecond.
+    /// `now`; as an end it includes the current millisecond.
     Now(TimestampMs),
 }
 
 impl Moment {
-    /// The instant, or the first one of the day.
+    /// Returns the instant, or the first one of the day.
     pub fn start(self) -> TimestampMs {
         match self {
             Self::Instant(t) | Self::Day(t) | Self::Now(t) => t,
         }
     }
 
-    /// The instant, or the first one after the day.
+    /// Returns the instant, or the first one after the day. Ends are exclusive.
     pub fn end(self) -> TimestampMs {
         match self {
             Self::Instant(t) => t,
@@ -52,10 +53,10 @@ impl Moment {
     }
 }
 
-/// Why a text cannot be the time of something recorded.
+/// Why a string is not a valid time of recorded data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTime {
-    /// The text is not a date with a time.
+    /// The string is not a date with a time.
     #[error("must be an ISO 8601 date-time such as 2026-01-02T03:04:05.678Z")]
     Unreadable,
     /// The time is before 1970 or too far ahead of now.
@@ -63,7 +64,7 @@ pub enum InvalidTime {
     OutOfRange,
 }
 
-/// Reads a date with a time.
+/// Parses a date with a time.
 pub fn parse(text: &str) -> Option<TimestampMs> {
     let (head, rest) = text.as_bytes().split_first_chunk::<16>()?;
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T' | b't' | b' ', h1, h2, b':', n1, n2] =
@@ -78,7 +79,8 @@ pub fn parse(text: &str) -> Option<TimestampMs> {
     Some(TimestampMs(day_ms + i64::from(minutes) * MINUTE_MS + second_ms - offset_ms))
 }
 
-/// Reads the time of something recorded: neither before 1970 nor more than [`limits::FUTURE_MS_MAX`] after `now`.
+/// Parses the time of recorded data: neither before 1970 nor more than [`limits::FUTURE_MS_MAX`]
+/// after `now`.
 pub fn parse_recorded(text: &str, now: TimestampMs) -> Result<TimestampMs, InvalidTime> {
     let time = parse(text).ok_or(InvalidTime::Unreadable)?;
     if (0..=now.0.saturating_add(limits::FUTURE_MS_MAX)).contains(&time.0) {
@@ -88,8 +90,9 @@ pub fn parse_recorded(text: &str, now: TimestampMs) -> Result<TimestampMs, Inval
     }
 }
 
-/// Reads a time in a query: a date with a time, a date alone, seconds (10 digits) or milliseconds (13 digits) since 1970,
-/// `now`, or a time before now such as `now-1h`, with the units s, m, h, d and w.
+/// Parses a time in a query: a date with a time, a date alone, seconds (10 digits) or milliseconds
+/// (13 digits) since 1970, `now`, or a time before now such as `now-1h`, with the units s, m, h, d
+/// and w.
 pub fn parse_moment(text: &str, now: TimestampMs) -> Option<Moment> {
     if text == "now" {
         return Some(Moment::Now(now));
@@ -110,7 +113,7 @@ pub fn parse_moment(text: &str, now: TimestampMs) -> Option<Moment> {
     parse_date_or_time(text)
 }
 
-/// The milliseconds of a whole number and a unit, as in `90s`.
+/// Parses an integer and a unit, as in `90s`, to milliseconds.
 fn span_ms(text: &str) -> Option<i64> {
     let mut characters = text.chars();
     let unit = characters.next_back()?;
@@ -121,8 +124,8 @@ fn span_ms(text: &str) -> Option<i64> {
     count.checked_mul(*unit_ms)
 }
 
-/// Reads a date with a time, or a date alone. A `+` of an offset that was not
-/// percent-encoded has become a space on its way here, and is read as the `+` it was.
+/// Parses a date with a time, or a date alone. A space in front of an offset is read as `+`: it was
+/// a `+` that the client did not percent-encode.
 pub fn parse_date_or_time(text: &str) -> Option<Moment> {
     if let Some(instant) = parse(text) {
         return Some(Moment::Instant(instant));
@@ -140,15 +143,15 @@ pub fn parse_date_or_time(text: &str) -> Option<Moment> {
 
 /// Appends `time` as `2026-01-02T03:04:05.678Z`.
 pub fn write(out: &mut Vec<u8>, time: TimestampMs) {
-    out.extend_from_slice(&text_of(time));
+    out.extend_from_slice(&encoded(time));
 }
 
-/// `time` as `2026-01-02T03:04:05.678Z`.
+/// Returns `time` as `2026-01-02T03:04:05.678Z`.
 pub fn format(time: TimestampMs) -> String {
-    text_of(time).iter().copied().map(char::from).collect()
+    encoded(time).iter().copied().map(char::from).collect()
 }
 
-/// An instant that is text in JSON.
+/// An instant that is a string in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IsoTime(pub TimestampMs);
 
@@ -172,10 +175,10 @@ impl schemars::JsonSchema for IsoTime {
     }
 }
 
-fn text_of(time: TimestampMs) -> [u8; 24] {
+fn encoded(time: TimestampMs) -> [u8; 24] {
     let ms = time.0.clamp(WRITABLE_MS.0, WRITABLE_MS.1);
     let days = ms.div_euclid(DAY_MS) + EPOCH_DAYS_FROM_CE;
-    // Clamped, so that the days fit and chrono, whose years reach further, has the date.
+    // Clamped, so the cast is lossless and chrono, whose years reach further, has the date.
     let date = NaiveDate::from_num_days_from_ce_opt(days as i32).unwrap_or_default();
     let (year, month, day) = (date.year().unsigned_abs(), date.month(), date.day());
     let ms_of_day = ms.rem_euclid(DAY_MS) as u32;
@@ -227,8 +230,8 @@ fn day_start_ms(year: u32, month: u32, day: u32) -> Option<i64> {
     Some((i64::from(date.num_days_from_ce()) - EPOCH_DAYS_FROM_CE) * DAY_MS)
 }
 
-/// The milliseconds of `:SS` with its fraction, and what follows; 0 when the text goes on otherwise. A leap
-/// second counts into the next minute.
+/// Parses `:SS` with an optional fraction to milliseconds; returns them and the rest. Returns 0 and
+/// all of `rest` if it does not begin with `:`. A leap second counts into the next minute.
 #[inline]
 fn seconds(rest: &[u8]) -> Option<(i64, &[u8])> {
     let [b':', s1, s2, rest @ ..] = rest else {
@@ -251,13 +254,13 @@ fn seconds(rest: &[u8]) -> Option<(i64, &[u8])> {
     (digits > 0).then_some((whole_ms + ms, rest))
 }
 
-/// The milliseconds that local time is ahead of UTC.
+/// Parses a zone to the milliseconds that local time is ahead of UTC.
 #[inline]
 fn offset(zone: &[u8]) -> Option<i64> {
     let (sign, digits) = match zone {
         [] | [b'Z' | b'z'] => return Some(0),
         [b'+', digits @ ..] => (1, digits),
-        // Typesetters' minus, U+2212, is the one that ISO 8601 itself prints.
+        // U+2212 is the minus sign that ISO 8601 itself prints.
         [b'-', digits @ ..] | [0xe2, 0x88, 0x92, digits @ ..] => (-1, digits),
         _ => return None,
     };
@@ -282,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_that_are_read() {
+    fn all_documented_forms_are_read() {
         for (text, expected) in [
             ("2026-01-02T03:04:05.678Z", "2026-01-02T03:04:05.678Z"),
             ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000Z"),
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_that_are_refused() {
+    fn malformed_times_are_refused() {
         for text in [
             "",
             "2026-01-02",
@@ -431,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn times_without_a_four_digit_year_are_written_as_the_nearest_that_has_one() {
+    fn times_beyond_four_digit_years_are_written_as_the_nearest_writable_one() {
         assert_eq!(format(TimestampMs(i64::MAX)), "9999-12-31T23:59:59.999Z");
         assert_eq!(format(TimestampMs(i64::MIN)), "0000-01-01T00:00:00.000Z");
     }
@@ -454,7 +457,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_is_a_panic(text in "\\PC{0,40}") {
+        fn no_input_panics(text in "\\PC{0,40}") {
             parse(&text);
             parse_date_or_time(&text);
             parse_moment(&text, TimestampMs(0));
