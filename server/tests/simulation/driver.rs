@@ -1,4 +1,4 @@
-//! Lives through a history: the service on its disk, the models beside it, and what a crash leaves of both.
+//! Executes a history: the service on its simulated disk, the models, and restarts after crashes.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use telltale_engine::{Clock, Result, TimestampMs, TrustedTime};
 use telltale_simulation::{Crash, Disk, Driver as _, HistoryOf, Outcome, Random, fail};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::house::House;
+use crate::house::Service;
 use crate::setup::{DATA, Setup};
 use crate::steps::Step;
 use crate::{DAY, HOUR, START, errors, generate, jobs};
 
-/// How long events are kept where nobody says otherwise.
+/// The default retention of events.
 const EVENTS_KEPT: i64 = 30 * DAY;
 
-/// A history under way.
+/// A running history.
 pub(crate) struct Driver {
-    /// None while it is closed. Before the disk, which it needs to its end.
-    house: Option<House>,
+    /// `None` while it is closed. Declared before the disk, which it needs until it is dropped.
+    service: Option<Service>,
     pub(crate) disk: Disk,
     setup: Setup,
     pub(crate) clock: Clock,
@@ -26,8 +26,8 @@ pub(crate) struct Driver {
     pub(crate) errors: errors::Model,
     /// Decides what the steps leave open.
     random: Random,
-    /// Faults that had struck when the service was opened.
-    pub(crate) struck_before: u64,
+    /// The number of faults that had occurred when the service was opened.
+    pub(crate) faults_before: u64,
     crashes: u64,
 }
 
@@ -43,11 +43,11 @@ impl telltale_simulation::Driver for Driver {
 
     fn new(seed: u64, setup: &Setup) -> Outcome<Self> {
         let disk = Disk::new(seed ^ 0x5eed).unwrap();
-        // The folder belongs to the operator, who made it long ago.
+        // The directory was created by the operator before the history.
         std::fs::create_dir(disk.root().join(DATA)).unwrap();
         std::fs::File::open(disk.root()).unwrap().sync_all().unwrap();
         let mut driver = Self {
-            house: None,
+            service: None,
             disk,
             setup: setup.clone(),
             clock: Clock::manual(TimestampMs(START)),
@@ -55,7 +55,7 @@ impl telltale_simulation::Driver for Driver {
             jobs: jobs::Model::new(setup.lease_ms, setup.silence_ms),
             errors: errors::Model::default(),
             random: Random::new(seed ^ 0xd21e),
-            struck_before: 0,
+            faults_before: 0,
             crashes: 0,
         };
         driver.open()?;
@@ -67,12 +67,12 @@ impl telltale_simulation::Driver for Driver {
             Step::Jobs(step) => self.act_on_jobs(step),
             Step::Errors(step) => self.act_on_errors(step),
             Step::Seal => {
-                let sealed = self.house().engine().seal();
-                self.tolerate("a seal fails", sealed).map(|_| ())
+                let sealed = self.service().engine().seal();
+                self.tolerate("a seal failed", sealed).map(|_| ())
             }
             Step::Merge => {
-                let merged = self.house().engine().merge();
-                self.tolerate("a merge fails", merged).map(|_| ())
+                let merged = self.service().engine().merge();
+                self.tolerate("a compaction failed", merged).map(|_| ())
             }
             Step::Expire => self.expire(),
             Step::Pass(ms) => self.pass(Duration::from_millis(ms.unsigned_abs())),
@@ -92,7 +92,7 @@ impl telltale_simulation::Driver for Driver {
     fn restart(&mut self, crash: Crash) -> Outcome {
         self.crashes += 1;
         self.disk.stop();
-        self.house = None;
+        self.service = None;
         match crash {
             Crash::Kill => self.disk.restart(),
             Crash::PowerLoss(loss, seed) => {
@@ -111,14 +111,14 @@ impl telltale_simulation::Driver for Driver {
         self.check()?;
         self.work_off()?;
         self.check()?;
-        let damaged = match self.house().engine().verify() {
+        let damaged = match self.service().engine().verify() {
             Ok(report) => report.damaged,
-            Err(error) => return fail("verification fails", error),
+            Err(error) => return fail("verification failed", error),
         };
         if damaged.is_empty() {
             return Ok(());
         }
-        fail("verification finds damage that nobody did", damaged.join("; "))
+        fail("verification found damage without a cause", damaged.join("; "))
     }
 
     fn disk(&self) -> &Disk {
@@ -130,7 +130,7 @@ impl telltale_simulation::Driver for Driver {
     }
 
     fn is_troubled(&self) -> bool {
-        self.disk.is_stopped() || self.disk.strikes() > self.struck_before
+        self.disk.is_stopped() || self.disk.strikes() > self.faults_before
     }
 
     fn crashes(&self) -> u64 {
@@ -139,12 +139,12 @@ impl telltale_simulation::Driver for Driver {
 }
 
 impl Driver {
-    pub(crate) fn house(&self) -> &House {
-        self.house.as_ref().expect("it is open between two steps")
+    pub(crate) fn service(&self) -> &Service {
+        self.service.as_ref().expect("it is open between two steps")
     }
 
     pub(crate) fn now(&self) -> jobs::Now {
-        let TrustedTime { believed, expiry, .. } = self.house().engine().trusted_time();
+        let TrustedTime { believed, expiry, .. } = self.service().engine().trusted_time();
         jobs::Now {
             wall: self.clock.now().0,
             steady: self.steady(),
@@ -157,12 +157,12 @@ impl Driver {
         i64::try_from(self.clock.steady().as_millis()).unwrap()
     }
 
-    /// What a clock would show that nobody has set.
+    /// Returns what an unchanged clock would show.
     pub(crate) fn true_time(&self) -> i64 {
         START + self.steady()
     }
 
-    /// The outcome of an operation that may fail only because calls did.
+    /// Returns the outcome of an operation that may fail only because of injected faults.
     pub(crate) fn tolerate<T>(&self, kind: &'static str, outcome: Result<T>) -> Outcome<Option<T>> {
         match outcome {
             Ok(done) => Ok(Some(done)),
@@ -171,26 +171,27 @@ impl Driver {
         }
     }
 
-    /// Opens the service; until it succeeds when calls fail.
+    /// Opens the service; retries while injected faults make it fail.
     fn open(&mut self) -> Outcome {
         loop {
-            self.struck_before = self.disk.strikes();
-            match House::open(&self.setup, &self.disk, &self.clock) {
-                Ok(house) => {
-                    self.house = Some(house);
+            self.faults_before = self.disk.strikes();
+            match Service::open(&self.setup, &self.disk, &self.clock) {
+                Ok(service) => {
+                    self.service = Some(service);
                     return Ok(());
                 }
                 Err(_) if self.is_troubled() => self.disk.restart(),
-                Err(error) => return fail("the service does not open", error),
+                Err(error) => return fail("the service failed to open", error),
             }
         }
     }
 
-    /// The service was opened: compares everything, which tells what became of calls that failed.
+    /// Compares everything after the service was opened, which resolves unknown outcomes of failed
+    /// calls.
     fn started(&mut self) -> Outcome {
-        let damage = self.house().engine().damage();
+        let damage = self.service().engine().damage();
         if !damage.is_empty() && !self.is_troubled() {
-            return fail("damage is reported that nobody did", damage.join("; "));
+            return fail("damage was reported without a cause", damage.join("; "));
         }
         self.jobs.restarted(self.now());
         self.settle_errors()?;
@@ -198,52 +199,54 @@ impl Driver {
     }
 
     fn reopen(&mut self) -> Outcome {
-        let closed = self.house().close();
-        self.tolerate("the service cannot be closed", closed)?;
+        let closed = self.service().close();
+        self.tolerate("the service failed to close", closed)?;
         if self.is_troubled() {
             return self.restart(Crash::Kill);
         }
-        self.house = None;
+        self.service = None;
         self.open()?;
-        // What a start that met failing calls has read is not certain.
+        // After faults during the start, what it has read is uncertain.
         if self.is_troubled() { self.restart(Crash::Kill) } else { self.started() }
     }
 
-    /// Time passes.
+    /// Advances all clocks.
     pub(crate) fn pass(&mut self, time: Duration) -> Outcome {
         self.pass_jobs();
         self.clock.pass(time);
-        self.look()
+        self.run_ledger()
     }
 
-    /// Somebody sets the wall clock, on which no day before 1970 is.
+    /// Changes the wall clock, but not to a day before 1970.
     pub(crate) fn set_clock(&mut self, wall: i64) -> Outcome {
         self.pass_jobs();
         self.clock.jump(TimestampMs(wall.max(HOUR)));
-        self.look()
+        self.run_ledger()
     }
 
-    /// The ledger of jobs has done what is due.
-    pub(crate) fn look(&mut self) -> Outcome {
+    /// Lets the jobs ledger do what is due.
+    pub(crate) fn run_ledger(&mut self) -> Outcome {
         self.pass_jobs();
-        // The first round after a long time takes nothing from anybody.
+        // The first cycle after a long pause expires nothing.
         for _ in 0..2 {
-            let looked = self.runtime.block_on(self.house().jobs().queues());
-            self.hear("queues cannot be looked at", looked)?;
+            let queried = self.runtime.block_on(self.service().jobs().queues());
+            self.classify("queues could not be queried", queried)?;
         }
         Ok(())
     }
 
-    /// Deletes what is too old, as the upkeep of an engine does. What was counted is stored before, as each second.
+    /// Expires old data, as the engine's maintenance does. Counts are stored before, as they are
+    /// every second.
     fn expire(&mut self) -> Outcome {
-        let stored = self.house().errors().store();
-        if self.errors.has_unknown() || self.tolerate("errors cannot be stored", stored)?.is_none()
+        let stored = self.service().errors().store();
+        if self.errors.has_unknown()
+            || self.tolerate("errors could not be stored", stored)?.is_none()
         {
             return Ok(());
         }
-        self.errors.expired(self.house().engine().trusted_time().expiry.0 - EVENTS_KEPT);
-        let expired = self.house().engine().expire();
-        self.tolerate("expiry fails", expired).map(|_| ())
+        self.errors.expired(self.service().engine().trusted_time().expiry.0 - EVENTS_KEPT);
+        let expired = self.service().engine().expire();
+        self.tolerate("expiry failed", expired).map(|_| ())
     }
 
     fn check(&mut self) -> Outcome {

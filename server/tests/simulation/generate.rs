@@ -1,4 +1,4 @@
-//! From a seed to a history.
+//! Generates a history from a seed.
 
 use telltale_simulation::{Fault, FileKind, History, HistoryOf, Loss, Random};
 
@@ -7,7 +7,7 @@ use crate::setup::Setup;
 use crate::steps::Step;
 use crate::{DAY, HOUR, MINUTE, START, YEAR, errors, jobs};
 
-/// Which ledgers a history is about.
+/// Which ledgers a history exercises.
 #[derive(Clone, Copy)]
 enum About {
     Jobs,
@@ -18,14 +18,14 @@ enum About {
 struct Generator {
     random: Random,
     about: About,
-    /// Steps of the ledgers, seals, merges, time, checks, restarts, kills, power losses, jumps of the clock, clocks set right, expiry,
-    /// faults.
+    /// Weights of: ledger steps, seals, compactions, time, checks, restarts, kills, power losses,
+    /// clock jumps, clock corrections, expiry, faults.
     weights: Vec<u32>,
     jobs: jobs::Generator,
     errors: errors::Generator,
 }
 
-/// The history of a seed.
+/// Returns the history of a seed.
 pub(crate) fn history(seed: u64) -> HistoryOf<Driver> {
     let mut random = Random::new(seed);
     let setup = Setup::of(&mut random);
@@ -86,7 +86,7 @@ impl Generator {
         }
     }
 
-    /// From the steps of NTP to a year that is wrong, and to 1970.
+    /// Returns a jump of the clock, from the steps of NTP to wrong years, and back to 1970.
     fn jump(&mut self) -> i64 {
         let most = *self.random.pick(&[5_000, MINUTE, 3 * HOUR, 40 * DAY, 3 * YEAR, START]);
         let ms = self.random.range(most / 2..most);

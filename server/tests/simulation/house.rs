@@ -1,4 +1,4 @@
-//! The service of a history: everything between the engine and the sockets.
+//! The service under test: everything between the engine and the sockets.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::setup::Setup;
 
 /// An open service.
 #[derive(Debug)]
-pub(crate) struct House {
+pub(crate) struct Service {
     app: Arc<App>,
     server: Arc<Server>,
 }
 
-impl House {
-    /// Opens the service, or says why it does not open.
+impl Service {
+    /// Opens the service, or returns why it does not open.
     pub(crate) fn open(setup: &Setup, disk: &Disk, clock: &Clock) -> Result<Self, String> {
         let engine = setup.open(disk, clock).map_err(|error| error.to_string())?;
         let (settings, ticks) = (setup.settings(), Ticks::following(clock.clone()));
@@ -47,7 +47,7 @@ impl House {
         self.app.errors()
     }
 
-    /// Answers a request with its status and its data.
+    /// Handles a request, and returns its status and its data.
     pub(crate) async fn call(&self, method: Method, path: &str, body: &str) -> (u16, Value) {
         let body = Full::new(Bytes::copy_from_slice(body.as_bytes()));
         let request = Request::builder().method(method).uri(path).body(body).unwrap();
@@ -58,7 +58,7 @@ impl House {
         (head.status.as_u16(), data.unwrap_or(body))
     }
 
-    /// Ends in order.
+    /// Shuts down in order.
     pub(crate) fn close(&self) -> telltale_engine::Result<()> {
         self.jobs().end_waits();
         self.jobs().close();

@@ -1,7 +1,8 @@
-//! Histories of the ledgers of jobs and of errors that a seed decides, lived through on a simulated disk: the whole service but
-//! its sockets, with crashes, power losses and failing calls beneath it. A naive model beside each ledger says what is promised.
+//! Random histories of the jobs ledger and the errors ledger, derived from a seed and executed on a
+//! simulated disk: the whole service without its sockets, with crashes, power losses and failing
+//! system calls. A simple model of each ledger defines what is promised.
 //!
-//! How they are run, and which switches there are, is told by `telltale_simulation`.
+//! `telltale_simulation` documents how to run them, and the options.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test may panic")]
 
 mod driver;
@@ -19,7 +20,7 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
-/// When histories begin.
+/// The start of histories.
 const START: i64 = 20_000 * DAY;
 
 #[test]
@@ -29,7 +30,7 @@ fn histories_hold() {
 
 #[test]
 fn a_seed_is_one_history() {
-    // Faults of any kind of file count what RocksDB does in the background too, which takes its own time.
+    // Faults of any kind of file also count background operations of RocksDB, whose timing varies.
     let is_timed =
         |step: &steps::Step| matches!(step, steps::Step::Arm(fault) if fault.kind.is_none());
     let seeds = (1..).filter(|seed| !generate::history(*seed).steps.iter().any(is_timed));

@@ -5,7 +5,7 @@ use telltale_server::http::Settings;
 use telltale_server::jobs::JobsSettings;
 use telltale_simulation::{Disk, Random};
 
-/// Options that a seed decides.
+/// Options derived from a seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) head_bytes: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Setup {
     pub(crate) silence_ms: i64,
 }
 
-/// The folder of the data on the disk.
+/// The data directory on the simulated disk.
 pub(crate) const DATA: &str = "data";
 
 impl Setup {
@@ -25,7 +25,7 @@ impl Setup {
         }
     }
 
-    /// Opens the engine of a disk.
+    /// Opens the engine on a disk.
     pub(crate) fn open(&self, disk: &Disk, clock: &Clock) -> Result<Engine> {
         let options = Options {
             durability: Durability::Sync,
@@ -39,14 +39,15 @@ impl Setup {
             ..Options::default()
         };
         let engine = Engine::open(&disk.root().join(DATA), options)?;
-        // A server notes the time when it starts; where upkeep is done by hand, nobody else does before the first seal, and the
-        // next start would believe any clock.
+        // A server records the time when it starts. With manual maintenance nothing else does so
+        // before the first seal, and the next start would trust any clock.
         engine.note_time()?;
         Ok(engine)
     }
 
-    /// The settings of the server: nothing that is over is forgotten within a history, and no delay is left to chance. Dead jobs are
-    /// kept for as long as everywhere, which no history lasts, however far its clock jumps.
+    /// Returns the settings of the server: finished jobs are kept for the whole history, and
+    /// retries have no jitter. Dead jobs have the default retention, which no history reaches,
+    /// however far its clock jumps.
     pub(crate) fn settings(&self) -> Settings {
         let jobs = JobsSettings {
             lease_ms: self.lease_ms,

@@ -1,33 +1,34 @@
-//! What happens in a history: plain data, so that a failing history is printed, and shrunk by leaving steps out.
+//! The steps of a history: plain data, so that a failing history can be printed, and shrunk by
+//! removing steps.
 
 use telltale_simulation::{Fault, Loss};
 
 use crate::{errors, jobs};
 
-/// One step of a history.
+/// A step of a history.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Jobs(jobs::Step),
     Errors(errors::Step),
-    /// The engine seals what is in memory.
+    /// Seals the head of the engine.
     Seal,
     Merge,
-    /// The engine deletes what is too old.
+    /// Expires old data of the engine.
     Expire,
-    /// Milliseconds pass.
+    /// Advances all clocks by milliseconds.
     Pass(i64),
-    /// The wall clock is set this many milliseconds ahead, or back.
+    /// Changes the wall clock by milliseconds.
     Jump(i64),
-    /// The wall clock is set right.
+    /// Corrects the wall clock.
     SetRight,
     /// Compares everything.
     Check,
-    /// The service ends in order and begins again, with whatever fault is armed.
+    /// Shuts the service down in order and opens it again, with any armed fault.
     Reopen,
-    /// The process is killed.
+    /// Kills the process.
     Kill,
-    /// The machine loses its power.
+    /// Cuts the power of the machine.
     PowerLoss(Loss, u64),
-    /// From now on a call fails.
+    /// Arms a fault: a later system call fails.
     Arm(Fault),
 }

@@ -1,4 +1,5 @@
-//! Compares groups and events with what must be known, and learns from the events what became of occurrences that got no answer.
+//! Compares groups and events with the model, and resolves from the events the outcome of
+//! occurrences without a response.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +8,13 @@ use telltale_engine::{Event, EventFilter, EventListQuery, NameFilter, TimeRange}
 use telltale_server::areas::errors::ERROR_EVENT_NAME;
 use telltale_simulation::{Driver as _, Outcome, fail};
 
-use super::model::{Fate, Shown};
+use super::model::{Fate, GroupView};
 use crate::driver::Driver;
 
-/// Events of all errors of a history are fewer.
+/// More than the events of all errors of a history.
 const EVENTS_MAX: usize = 10_000;
 
-/// An occurrence as it is stored.
+/// A stored occurrence.
 #[derive(Clone, Debug)]
 struct Stored {
     group: String,
@@ -22,7 +23,7 @@ struct Stored {
 }
 
 impl Driver {
-    /// What became of calls that failed, after a start.
+    /// Resolves the outcomes of failed calls after a start.
     pub(crate) fn settle_errors(&mut self) -> Outcome {
         let stored = self.stored()?;
         for at in 0..self.errors.occurrences.len() {
@@ -37,7 +38,7 @@ impl Driver {
                 None => self.errors.occurrences[at].fate = Fate::NotStored,
             }
         }
-        let Some(instead) = self.errors.instead.take() else { return Ok(()) };
+        let Some(instead) = self.errors.alternative.take() else { return Ok(()) };
         let expected = instead.shown(&self.errors.occurrences, self.now().wall);
         if self.shown()? == expected {
             self.errors.book = instead;
@@ -49,7 +50,7 @@ impl Driver {
         let expected = self.errors.book.shown(&self.errors.occurrences, self.now().wall);
         let shown = self.shown()?;
         if shown != expected {
-            let only = |these: &[Shown], those: &[Shown]| -> Vec<Shown> {
+            let only = |these: &[GroupView], those: &[GroupView]| -> Vec<GroupView> {
                 these.iter().filter(|one| !those.contains(one)).cloned().collect()
             };
             let details = format!(
@@ -58,7 +59,7 @@ impl Driver {
                 only(&expected, &shown),
                 self.errors.occurrences
             );
-            return fail("groups are not what was told and done", details);
+            return fail("groups do not match the model", details);
         }
         if self.is_troubled() {
             return Ok(());
@@ -76,40 +77,43 @@ impl Driver {
                         && found.time == occurrence.time
                         && found.user == Some(format!("u{}", occurrence.user));
                     if !is_same {
-                        return fail("an occurrence is not what was told", details());
+                        return fail("an occurrence was stored with other content", details());
                     }
                     if self.errors.cleared.contains(&found.group) {
-                        return fail("an occurrence of a deleted group is back", details());
+                        return fail(
+                            "an occurrence of a deleted group is present again",
+                            details(),
+                        );
                     }
                 }
-                (Some(_), _) => return fail("an occurrence is there that was not", details()),
+                (Some(_), _) => return fail("an unexpected occurrence is stored", details()),
                 (None, _) => {}
             }
         }
         Ok(())
     }
 
-    fn shown(&self) -> Outcome<Vec<Shown>> {
+    fn shown(&self) -> Outcome<Vec<GroupView>> {
         let (_, list) = self.list_groups()?;
-        let mut shown: Vec<Shown> = list.into_iter().map(|(shown, _)| shown).collect();
+        let mut shown: Vec<GroupView> = list.into_iter().map(|(shown, _)| shown).collect();
         shown.sort();
         Ok(shown)
     }
 
-    /// All occurrences that are events, by the names that the history gives them.
+    /// Returns all stored occurrences by their id in the history.
     fn stored(&self) -> Outcome<BTreeMap<u64, Stored>> {
         let name = NameFilter::Exactly(ERROR_EVENT_NAME.to_owned());
         let range = TimeRange::new(0, i64::MAX);
         let filter = EventFilter { range, name, user: None, tags: Vec::new() };
         let query = EventListQuery { filter, after: None, offset: 0, limit: EVENTS_MAX };
-        let page = match self.house().engine().list_events(&query) {
+        let page = match self.service().engine().list_events(&query) {
             Ok(page) => page,
-            Err(error) => return fail("events cannot be listed", error),
+            Err(error) => return fail("events could not be listed", error),
         };
         let mut stored = BTreeMap::new();
         for event in &page.events {
             let Some(id) = occurrence_of(event) else {
-                return fail("an event is of no occurrence", format!("{event:?}"));
+                return fail("an event belongs to no occurrence", format!("{event:?}"));
             };
             let tag = event.tags.iter().find(|(key, _)| key == "error_id");
             let group = tag.map(|(_, id)| id.clone()).unwrap_or_default();
@@ -122,7 +126,7 @@ impl Driver {
     }
 }
 
-/// The name of an occurrence, which stands in a tag of what was sent.
+/// Returns the id of an occurrence in the history, which is a tag of the request.
 fn occurrence_of(event: &Event) -> Option<u64> {
     let properties: Value = serde_json::from_str(event.properties.as_deref()?).ok()?;
     properties["tags"]["occurrence"].as_str()?.parse().ok()

@@ -1,11 +1,11 @@
-//! What is told of errors and done to them, from a seed.
+//! Generates the steps on errors from a seed.
 
 use telltale_simulation::Random;
 
-use super::steps::{Step, Told};
+use super::steps::{NewOccurrence, Step};
 use crate::MINUTE;
 
-/// Makes the steps of one history.
+/// Generates the steps of one history.
 pub(crate) struct Generator {
     weights: Vec<u32>,
     kinds: u64,
@@ -14,7 +14,8 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(random: &mut Random) -> Self {
-        // Tell, again, resolve, ignore, unresolve, assign, merge, delete, store, delete events, trim.
+        // Weights of: report, again, resolve, ignore, unresolve, assign, merge, delete, store,
+        // delete events, trim.
         let usual = [24, 5, 4, 2, 1, 2, 3, 2, 6, 2, 1];
         let weights = usual.map(|weight| if random.percent(12) { 0 } else { weight });
         let weights = weights.map(|weight| if random.percent(12) { weight * 4 } else { weight });
@@ -29,7 +30,7 @@ impl Generator {
         match random.weighted(&self.weights) {
             0 => {
                 let count = *random.pick(&[1, 1, 1, 2, 5, 20]);
-                Step::Tell((0..count).map(|_| self.told(random)).collect())
+                Step::Report((0..count).map(|_| self.new_occurrence(random)).collect())
             }
             1 => Step::Again(random.number() >> 16),
             2 => Step::Resolve(kind),
@@ -44,10 +45,10 @@ impl Generator {
         }
     }
 
-    fn told(&mut self, random: &mut Random) -> Told {
+    fn new_occurrence(&mut self, random: &mut Random) -> NewOccurrence {
         let id = self.next_id;
         self.next_id += 1;
-        Told {
+        NewOccurrence {
             id,
             kind: random.below(self.kinds) as u8,
             user: random.below(6) as u8,

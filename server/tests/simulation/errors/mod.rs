@@ -1,4 +1,4 @@
-//! The ledger of errors in a history: what is told and done, what must be known of it, and whether it is.
+//! The errors ledger in a history: steps, their execution, the model and the checks.
 
 mod act;
 mod check;

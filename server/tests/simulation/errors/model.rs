@@ -1,12 +1,12 @@
-//! What must be known of errors, the slow way: all occurrences that were told, and what people did to groups.
+//! The model of errors: all reported occurrences, and the changes of groups.
 
 use std::collections::BTreeSet;
 
-/// What became of an occurrence.
+/// The outcome of sending an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Stored,
-    /// Nobody knows before the next start.
+    /// Unknown until the next start.
     Unknown,
     NotStored,
 }
@@ -17,12 +17,12 @@ pub(crate) struct Occurrence {
     pub(crate) kind: u8,
     pub(crate) user: u8,
     pub(crate) by_sdk: bool,
-    /// When it happened, and when it was received.
+    /// When it occurred, and when it was received.
     pub(crate) time: i64,
     pub(crate) received: i64,
-    /// Which of all that happened in the history it is.
+    /// Its position among all events of the history.
     pub(crate) number: u64,
-    /// The group that it was stored in.
+    /// The group it was stored in.
     pub(crate) group: String,
     pub(crate) fate: Fate,
 }
@@ -35,11 +35,11 @@ pub(crate) enum Status {
     Ignored,
 }
 
-/// What people did to a group.
+/// The state of a group that users can change.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupState {
     set: Status,
-    /// Which of all that happened was the last move.
+    /// The position of the last change among all events of the history.
     moved: u64,
     ignored_until: Option<i64>,
     assignee: Option<String>,
@@ -49,15 +49,15 @@ pub(crate) struct GroupState {
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) id: String,
-    /// Its own id and those of groups that became a part of it.
+    /// Its own id and those of groups merged into it.
     pub(crate) ids: BTreeSet<String>,
     pub(crate) kinds: BTreeSet<u8>,
-    pub(crate) course: GroupState,
+    pub(crate) state: GroupState,
 }
 
-/// A move of a group.
+/// A change of a group's state.
 #[derive(Clone, Debug)]
-pub(crate) enum Move {
+pub(crate) enum Change {
     Resolve,
     Ignore(Option<i64>),
     Unresolve,
@@ -69,12 +69,12 @@ pub(crate) enum Move {
 pub(crate) struct Book {
     pub(crate) groups: Vec<Group>,
     /// Deleted groups.
-    pub(crate) doomed: BTreeSet<String>,
+    pub(crate) deleted: BTreeSet<String>,
 }
 
-/// A group as it is shown.
+/// A group as listed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Shown {
+pub(crate) struct GroupView {
     pub(crate) id: String,
     pub(crate) status: String,
     pub(crate) occurrences: u64,
@@ -88,14 +88,14 @@ pub(crate) struct Shown {
 pub(crate) struct Model {
     pub(crate) occurrences: Vec<Occurrence>,
     pub(crate) book: Book,
-    /// What there is instead if the change that failed reached the disk.
-    pub(crate) instead: Option<Book>,
-    /// Deleted groups whose events are gone.
+    /// The state if the failed change reached the disk.
+    pub(crate) alternative: Option<Book>,
+    /// Deleted groups whose events are deleted, too.
     pub(crate) cleared: BTreeSet<String>,
-    /// Events of before this time may have expired.
+    /// Events before this time may have expired.
     expired: i64,
-    /// Things that happened.
-    happened: u64,
+    /// The number of events of the history.
+    events: u64,
 }
 
 impl GroupState {
@@ -106,25 +106,26 @@ impl GroupState {
         }
     }
 
-    /// Carries out a move. One to where the group is already changes nothing, but for how long it is ignored.
-    fn carry_out(&mut self, order: &Move, now: i64, number: u64) {
+    /// Applies a change. If the group is already in that state, only the end of ignoring may
+    /// change.
+    fn change_group(&mut self, change: &Change, now: i64, number: u64) {
         let status = self.status(now);
         let assignee = self.assignee.take();
         let moved = Self { moved: number, ..Self::default() };
-        match order {
-            Move::Resolve if status != Status::Resolved => {
+        match change {
+            Change::Resolve if status != Status::Resolved => {
                 *self = Self { set: Status::Resolved, ..moved };
             }
-            Move::Ignore(ms) if status != Status::Ignored => {
+            Change::Ignore(ms) if status != Status::Ignored => {
                 let ignored_until = ms.map(|ms| now + ms);
                 *self = Self { set: Status::Ignored, ignored_until, ..moved };
             }
-            Move::Ignore(ms) => {
+            Change::Ignore(ms) => {
                 self.moved = number;
                 self.ignored_until = ms.map(|ms| now + ms);
             }
-            Move::Unresolve if self.set != Status::Unresolved => *self = moved,
-            Move::Assign(user) => {
+            Change::Unresolve if self.set != Status::Unresolved => *self = moved,
+            Change::Assign(user) => {
                 self.assignee = Some(user.clone());
                 return;
             }
@@ -133,12 +134,12 @@ impl GroupState {
         self.assignee = assignee;
     }
 
-    /// An occurrence that came after the last move may undo it.
-    fn meet(&mut self, occurrence: &Occurrence) {
+    /// Applies an occurrence; one after the last change may undo it.
+    fn apply(&mut self, occurrence: &Occurrence) {
         let undoes = occurrence.number > self.moved
             && match self.set {
                 Status::Unresolved => false,
-                // The order of what arrived says what came after, whatever any clock says.
+                // The order of arrival decides, regardless of clocks.
                 Status::Resolved => true,
                 Status::Ignored => {
                     self.ignored_until.is_some_and(|until| until <= occurrence.received)
@@ -156,29 +157,29 @@ impl Book {
         self.groups.iter().find(|group| group.kinds.contains(&kind))
     }
 
-    /// The group that counts what was stored under this id.
+    /// Returns the group that counts what was stored under this id.
     fn owner(&mut self, id: &str) -> Option<&mut Group> {
         self.groups.iter_mut().find(|group| group.ids.contains(id))
     }
 
-    /// An occurrence was stored: its group is there, if it was not before.
-    fn meet(&mut self, occurrence: &Occurrence) {
-        if self.doomed.contains(&occurrence.group) {
+    /// Applies a stored occurrence: creates its group if it does not exist.
+    fn apply(&mut self, occurrence: &Occurrence) {
+        if self.deleted.contains(&occurrence.group) {
             return;
         }
         if self.owner(&occurrence.group).is_none() {
             let id = occurrence.group.clone();
             let (ids, kinds) = ([id.clone()].into(), [occurrence.kind].into());
-            self.groups.push(Group { id, ids, kinds, course: GroupState::default() });
+            self.groups.push(Group { id, ids, kinds, state: GroupState::default() });
         }
         if let Some(group) = self.owner(&occurrence.group) {
-            group.course.meet(occurrence);
+            group.state.apply(occurrence);
         }
     }
 
-    fn carry_out(&mut self, id: &str, order: &Move, now: i64, number: u64) {
+    fn change_group(&mut self, id: &str, change: &Change, now: i64, number: u64) {
         if let Some(group) = self.groups.iter_mut().find(|group| group.id == id) {
-            group.course.carry_out(order, now, number);
+            group.state.change_group(change, now, number);
         }
     }
 
@@ -193,63 +194,63 @@ impl Book {
 
     fn delete(&mut self, id: &str) {
         let Some(at) = self.groups.iter().position(|group| group.id == id) else { return };
-        self.doomed.extend(self.groups.remove(at).ids);
+        self.deleted.extend(self.groups.remove(at).ids);
     }
 
-    /// How the groups must be shown.
-    pub(crate) fn shown(&self, occurrences: &[Occurrence], now: i64) -> Vec<Shown> {
+    /// Returns the groups as they must be listed.
+    pub(crate) fn shown(&self, occurrences: &[Occurrence], now: i64) -> Vec<GroupView> {
         let shown = |group: &Group| {
             let its = || {
                 let stored = occurrences.iter().filter(|one| one.fate == Fate::Stored);
                 stored.filter(|one| group.ids.contains(&one.group))
             };
-            Shown {
+            GroupView {
                 id: group.id.clone(),
-                status: format!("{:?}", group.course.status(now)).to_lowercase(),
+                status: format!("{:?}", group.state.status(now)).to_lowercase(),
                 occurrences: its().count() as u64,
                 users: its().map(|one| one.user).collect::<BTreeSet<_>>().len() as u64,
                 first_seen: its().map(|one| one.time).min().unwrap_or_default(),
                 last_seen: its().map(|one| one.time).max().unwrap_or_default(),
-                assignee: group.course.assignee.clone(),
+                assignee: group.state.assignee.clone(),
             }
         };
-        let mut all: Vec<Shown> = self.groups.iter().map(shown).collect();
+        let mut all: Vec<GroupView> = self.groups.iter().map(shown).collect();
         all.sort();
         all
     }
 }
 
 impl Model {
-    /// The number of the next thing that happens.
+    /// Returns the position of the next event.
     pub(crate) fn next_number(&mut self) -> u64 {
-        self.happened += 1;
-        self.happened
+        self.events += 1;
+        self.events
     }
 
-    /// An occurrence is stored in its group.
+    /// Records that an occurrence is stored in its group.
     pub(crate) fn stored(&mut self, at: usize) {
-        let Self { occurrences, book, instead, .. } = self;
+        let Self { occurrences, book, alternative, .. } = self;
         occurrences[at].fate = Fate::Stored;
-        book.meet(&occurrences[at]);
-        if let Some(instead) = instead {
-            instead.meet(&occurrences[at]);
+        book.apply(&occurrences[at]);
+        if let Some(alternative) = alternative {
+            alternative.apply(&occurrences[at]);
         }
     }
 
-    /// Changes the groups; after a call that failed they may have changed.
+    /// Changes the groups; a failed call may have changed them.
     pub(crate) fn change(&mut self, is_done: bool, change: impl Fn(&mut Book)) {
         if is_done {
             change(&mut self.book);
         } else {
-            let mut instead = self.book.clone();
-            change(&mut instead);
-            self.instead = Some(instead);
+            let mut alternative = self.book.clone();
+            change(&mut alternative);
+            self.alternative = Some(alternative);
         }
     }
 
-    pub(crate) fn carry_out(&mut self, is_done: bool, id: &str, order: &Move, now: i64) {
+    pub(crate) fn change_group(&mut self, is_done: bool, id: &str, change: &Change, now: i64) {
         let number = self.next_number();
-        self.change(is_done, |book| book.carry_out(id, order, now, number));
+        self.change(is_done, |book| book.change_group(id, change, now, number));
     }
 
     pub(crate) fn merge(&mut self, is_done: bool, into: &str, from: &str) {
@@ -260,26 +261,26 @@ impl Model {
         self.change(is_done, |book| book.delete(id));
     }
 
-    /// What happened before this time may be deleted.
+    /// Records that data before this time may have expired.
     pub(crate) fn expired(&mut self, before: i64) {
         self.expired = self.expired.max(before);
     }
 
-    /// Whether there is an occurrence of which nobody knows whether it is stored.
+    /// Returns whether the outcome of any occurrence is unknown.
     pub(crate) fn has_unknown(&self) -> bool {
         self.occurrences.iter().any(|one| one.fate == Fate::Unknown)
     }
 
-    /// Whether the event of an occurrence that was stored may be gone.
+    /// Returns whether the event of a stored occurrence may be deleted.
     pub(crate) fn may_be_gone(&self, occurrence: &Occurrence) -> bool {
         occurrence.time < self.expired || self.may_be_deleted(&occurrence.group)
     }
 
-    /// Whether the events that were stored under this id of a group may be gone.
+    /// Returns whether the events stored under this group id may be deleted.
     fn may_be_deleted(&self, group: &str) -> bool {
-        let dooms = |book: &Book| book.doomed.contains(group);
+        let is_deleted = |book: &Book| book.deleted.contains(group);
         self.cleared.contains(group)
-            || dooms(&self.book)
-            || self.instead.as_ref().is_some_and(dooms)
+            || is_deleted(&self.book)
+            || self.alternative.as_ref().is_some_and(is_deleted)
     }
 }

@@ -1,20 +1,20 @@
-//! What happens to errors in a history. Kinds are few, so that they meet.
+//! The steps on errors. There are few kinds of errors, so that occurrences share groups.
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// Tells of occurrences at the same time.
-    Tell(Vec<Told>),
-    /// Sends an occurrence of an SDK again, as one does that got no answer.
+    /// Reports occurrences at the same time.
+    Report(Vec<NewOccurrence>),
+    /// Sends an occurrence of an SDK again, as SDKs do without a response.
     Again(u64),
     Resolve(u8),
-    /// For milliseconds, or for ever.
+    /// For milliseconds, or forever.
     Ignore(u8, Option<i64>),
     Unresolve(u8),
     Assign(u8, u8),
-    /// Makes the group of the second kind a part of that of the first.
+    /// Merges the group of the second kind into that of the first.
     Merge(u8, u8),
     Delete(u8),
-    /// Writes down what was counted.
+    /// Stores pending counts.
     Store,
     /// Deletes the events of deleted groups.
     DeleteEvents,
@@ -23,18 +23,18 @@ pub(crate) enum Step {
 
 /// An occurrence of an error.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    /// Names the occurrence in the whole history.
+pub(crate) struct NewOccurrence {
+    /// Identifies the occurrence in the history.
     pub(crate) id: u64,
     pub(crate) kind: u8,
     pub(crate) user: u8,
-    /// Milliseconds since it happened.
+    /// Milliseconds since it occurred.
     pub(crate) age: i64,
-    /// Whether an SDK tells of it, which gives it an id, or a program without one.
+    /// Whether an SDK reports it, with an id, or another client without one.
     pub(crate) by_sdk: bool,
 }
 
-/// What the group of a kind is called.
+/// Returns the title of the group of a kind.
 pub(crate) fn title(kind: u8) -> String {
     format!("Kind{kind}")
 }

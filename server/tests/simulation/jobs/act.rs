@@ -1,4 +1,4 @@
-//! Does what a step says, and tells the model what was answered.
+//! Executes steps, and updates the model with the replies.
 
 use std::time::Duration;
 
@@ -11,22 +11,23 @@ use telltale_server::jobs::{
 use telltale_simulation::{Driver as _, Outcome, fail};
 
 use super::due::{Lease, Retry};
-use super::model::{Batch, Job, Stand, queue_name, unique_key};
+use super::model::{Batch, Job, JobState, queue_name, unique_key};
 use super::steps::{NewJob, Step};
 use crate::driver::Driver;
 
-/// How long receipts are kept: longer than a history, unless a clock that is years ahead is believed at its end.
+/// The lifetime of receipts: longer than a history, unless a clock years ahead becomes trusted at
+/// its end.
 const RECEIPT_MS: i64 = 365 * 86_400_000;
 /// How long a worker would wait for a job.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// What was answered.
-pub(crate) enum Heard<T> {
-    Yes(T),
-    /// It was refused, and nothing has changed.
-    No(JobsError),
-    /// Nobody knows.
-    Nothing,
+/// The reply to an operation.
+pub(crate) enum Reply<T> {
+    Accepted(T),
+    /// It was refused, without any change.
+    Refused(JobsError),
+    /// Its outcome is unknown.
+    Unknown,
 }
 
 impl Driver {
@@ -54,30 +55,30 @@ impl Driver {
             Step::Purge(queue) => self.purge(*queue),
             Step::Pause(queue) => self.pause(*queue),
             Step::Resume(queue) => self.resume(*queue),
-            Step::Revive(pick) => self.revive(*pick),
-            Step::Forget(pick) => self.forget(*pick),
-            Step::HistoryRecorder => self.recorder(),
+            Step::RetryDead(pick) => self.retry_dead(*pick),
+            Step::DeleteDead(pick) => self.delete_dead(*pick),
+            Step::WriteHistory => self.write_history(),
             Step::Trim => self.trim_dead(),
             Step::Stall { worker, ms } => self.stall(*worker, *ms),
         }
     }
 
-    /// The model knows what time it is. To be called before and after a clock moves.
+    /// Updates the time of the model. Must be called before and after a clock changes.
     pub(crate) fn pass_jobs(&mut self) {
         let now = self.now();
         if self.is_troubled() {
-            self.jobs.may_be_reread(now);
+            self.jobs.may_be_reloaded(now);
         }
         self.jobs.pass(now);
     }
 
-    pub(crate) fn hear<T>(
+    pub(crate) fn classify<T>(
         &self,
         kind: &'static str,
         outcome: Result<T, JobsError>,
-    ) -> Outcome<Heard<T>> {
+    ) -> Outcome<Reply<T>> {
         match outcome {
-            Ok(done) => Ok(Heard::Yes(done)),
+            Ok(done) => Ok(Reply::Accepted(done)),
             Err(
                 error @ (JobsError::Unavailable(_)
                 | JobsError::Failed(_)
@@ -85,12 +86,12 @@ impl Driver {
                 | JobsError::Overloaded),
             ) => {
                 if self.is_troubled() {
-                    Ok(Heard::Nothing)
+                    Ok(Reply::Unknown)
                 } else {
                     fail(kind, error)
                 }
             }
-            Err(refused) => Ok(Heard::No(refused)),
+            Err(refused) => Ok(Reply::Refused(refused)),
         }
     }
 
@@ -99,11 +100,11 @@ impl Driver {
         self.jobs.workers.keys().nth(at as usize).copied()
     }
 
-    /// A job with a token that somebody had: the newest one, of one that may be held, or any.
+    /// Selects a job with a token: the newest one of a job that may be held, or a stale one.
     fn pick_held(&self, pick: u64, stale: bool) -> Option<(usize, u64)> {
         let newest = |job: &Job| {
             let token = job.tokens.last().copied()?;
-            (stale || job.may(|stand| stand.is_held_with(token))).then_some(token)
+            (stale || job.may(|state| state.is_held_with(token))).then_some(token)
         };
         let held = self.jobs.jobs.iter().enumerate().filter(|(_, job)| newest(job).is_some());
         let held: Vec<usize> = held.map(|(at, _)| at).collect();
@@ -114,7 +115,7 @@ impl Driver {
         Some((at, token))
     }
 
-    /// One of the jobs that are known by their ids and for which this is so.
+    /// Selects a job with a known id for which `is_it` holds.
     pub(super) fn pick_job(&self, pick: u64, is_it: impl Fn(&Job) -> bool) -> Option<usize> {
         let fits = |(_, job): &(usize, &Job)| job.id.is_some() && is_it(job);
         let fitting: Vec<usize> =
@@ -127,7 +128,7 @@ impl Driver {
     }
 
     fn draft(&self, new: &NewJob) -> Drafted {
-        self.house().jobs().draft(telltale_server::jobs::NewJob {
+        self.service().jobs().draft(telltale_server::jobs::NewJob {
             class: ClassName::new(&new.class()).unwrap(),
             queue: queue_name(new.queue),
             arguments: new.arguments().into(),
@@ -141,83 +142,83 @@ impl Driver {
     fn enqueue(&mut self, new: &NewJob) -> Outcome {
         let drafted = self.draft(new);
         let id = drafted.answer().id;
-        let outcome = self.runtime.block_on(self.house().jobs().enqueue(drafted, None));
-        let heard = self.hear("a job cannot be enqueued", outcome)?;
-        self.was_enqueued(id, new, heard)
+        let outcome = self.runtime.block_on(self.service().jobs().enqueue(drafted, None));
+        let reply = self.classify("a job could not be enqueued", outcome)?;
+        self.record_enqueued(id, new, reply)
     }
 
-    /// Notes what became of a new job.
-    fn was_enqueued(&mut self, id: JobId, new: &NewJob, heard: Heard<Enqueued>) -> Outcome {
+    /// Records the outcome of enqueuing a job.
+    fn record_enqueued(&mut self, id: JobId, new: &NewJob, reply: Reply<Enqueued>) -> Outcome {
         let now = self.now();
-        match heard {
-            Heard::Yes(answer) => {
+        match reply {
+            Reply::Accepted(answer) => {
                 let expected = if new.in_ms > 0 { JobStatus::Scheduled } else { JobStatus::Ready };
                 if answer.id != id || answer.status != expected {
-                    return fail("a new job is answered otherwise than it was drafted", new.name);
+                    return fail("the reply for a new job differs from its draft", new.name);
                 }
                 self.holds_alone(new)?;
-                self.jobs.enqueued(Some(id), new, &[Stand::Waiting], now);
+                self.jobs.enqueued(Some(id), new, &[JobState::Waiting], now);
             }
-            Heard::No(JobsError::NotUnique(holder)) => {
+            Reply::Refused(JobsError::NotUnique(holder)) => {
                 self.may_be_held(new, holder)?;
             }
-            Heard::No(error) => return fail("a new job is refused", error),
-            Heard::Nothing => {
-                self.jobs.enqueued(Some(id), new, &[Stand::Absent, Stand::Waiting], now);
+            Reply::Refused(error) => return fail("a new job was refused", error),
+            Reply::Unknown => {
+                self.jobs.enqueued(Some(id), new, &[JobState::Absent, JobState::Waiting], now);
             }
         }
         Ok(())
     }
 
-    /// Nobody else certainly holds the unique key of a job that was taken.
+    /// Checks that no other job certainly has the unique key of an accepted job.
     pub(super) fn holds_alone(&self, new: &NewJob) -> Outcome {
         let mut holders = new.unique.into_iter().flat_map(|key| self.jobs.holders_of(key));
-        match holders.find(|job| job.must(Stand::is_unfinished)) {
+        match holders.find(|job| job.must(JobState::is_unfinished)) {
             Some(holder) => fail("two jobs have one unique key", format!("{new:?}; {holder:?}")),
             None => Ok(()),
         }
     }
 
-    /// A job that was refused for its unique key names another that may hold it.
+    /// Checks that a job refused for its unique key names a job that may have the key.
     pub(super) fn may_be_held(&self, new: &NewJob, holder: JobId) -> Outcome {
         let mut holders = new.unique.into_iter().flat_map(|key| self.jobs.holders_of(key));
         match holders.any(|job| job.id == Some(holder)) {
             true => Ok(()),
-            false => fail("a unique key is held by nobody", format!("{new:?}: {holder:?}")),
+            false => fail("a unique key is held by no job", format!("{new:?}: {holder:?}")),
         }
     }
 
     fn enqueue_all(&mut self, new: &[NewJob], receipt: Option<u128>) -> Outcome {
         let drafted: Vec<Drafted> = new.iter().map(|new| self.draft(new)).collect();
         let ids: Vec<JobId> = drafted.iter().map(|drafted| drafted.answer().id).collect();
-        let expires_at = self.house().engine().trusted_time().expires_after(RECEIPT_MS);
+        let expires_at = self.service().engine().trusted_time().expires_after(RECEIPT_MS);
         let with =
             receipt.map(|id| Receipt { id, fingerprint: 7, answer: b"jobs".to_vec(), expires_at });
-        let asked = self.house().jobs().enqueue_all(drafted, move |outcomes| (outcomes, with));
-        let outcome = self.runtime.block_on(asked);
-        let heard = self.hear("jobs cannot be enqueued together", outcome)?;
+        let enqueued = self.service().jobs().enqueue_all(drafted, move |outcomes| (outcomes, with));
+        let outcome = self.runtime.block_on(enqueued);
+        let reply = self.classify("jobs could not be enqueued together", outcome)?;
         let batch = self.jobs.batches.len();
-        let there = matches!(heard, Heard::Yes(_)).then_some(true);
+        let there = matches!(reply, Reply::Accepted(_)).then_some(true);
         let receipt = receipt.map(|id| (id, expires_at.0));
         self.jobs.batches.push(Batch { receipt, may_be_forgotten: false, there });
-        let outcomes: Vec<Heard<Enqueued>> = match heard {
-            Heard::Yes(outcomes) => {
+        let outcomes: Vec<Reply<Enqueued>> = match reply {
+            Reply::Accepted(outcomes) => {
                 let taken = outcomes.into_iter();
-                taken.map(|one| one.map_or_else(Heard::No, Heard::Yes)).collect()
+                taken.map(|one| one.map_or_else(Reply::Refused, Reply::Accepted)).collect()
             }
-            Heard::No(error) => return fail("jobs are refused", error),
-            Heard::Nothing => ids.iter().map(|_| Heard::Nothing).collect(),
+            Reply::Refused(error) => return fail("jobs were refused", error),
+            Reply::Unknown => ids.iter().map(|_| Reply::Unknown).collect(),
         };
-        for ((id, new), heard) in ids.into_iter().zip(new).zip(outcomes) {
-            // Of a batch that failed nobody knows which of its jobs would have been refused.
-            let is_lost = matches!(heard, Heard::Nothing);
+        for ((id, new), reply) in ids.into_iter().zip(new).zip(outcomes) {
+            // After a failed batch it is unknown which of its jobs would have been refused.
+            let is_lost = matches!(reply, Reply::Unknown);
             if is_lost && new.unique.is_some_and(|key| self.jobs.holders_of(key).next().is_some()) {
                 let now = self.now();
-                self.jobs.enqueued(Some(id), new, &[Stand::Absent, Stand::Waiting], now);
+                self.jobs.enqueued(Some(id), new, &[JobState::Absent, JobState::Waiting], now);
                 continue;
             }
             let before = self.jobs.jobs.len();
-            self.was_enqueued(id, new, heard)?;
+            self.record_enqueued(id, new, reply)?;
             if let Some(job) = self.jobs.jobs.get_mut(before) {
                 job.batch = Some(batch);
             }
@@ -227,30 +228,30 @@ impl Driver {
 
     fn delete(&mut self, pick: u64) -> Outcome {
         let Some(at) = self.pick_job(pick, |_| true) else { return Ok(()) };
-        let outcome = self.runtime.block_on(self.house().jobs().delete(self.id_of(at)));
-        let heard = self.hear("a job cannot be deleted", outcome)?;
+        let outcome = self.runtime.block_on(self.service().jobs().delete(self.id_of(at)));
+        let reply = self.classify("a job could not be deleted", outcome)?;
         let job = &mut self.jobs.jobs[at];
-        let gone = |stand| (stand == Stand::Waiting).then_some(Stand::Absent);
-        let may = match &heard {
-            Heard::Yes(()) => job.may(|stand| stand == Stand::Waiting),
-            Heard::No(JobsError::NotDeletable(status)) => job.may(|stand| match stand {
-                Stand::Held(_) => *status == JobStatus::Running.as_str(),
-                Stand::Done(_) => *status == JobStatus::Completed.as_str(),
-                Stand::Dead => *status == JobStatus::Dead.as_str(),
-                Stand::Absent | Stand::Waiting => false,
+        let gone = |state| (state == JobState::Waiting).then_some(JobState::Absent);
+        let may = match &reply {
+            Reply::Accepted(()) => job.may(|state| state == JobState::Waiting),
+            Reply::Refused(JobsError::NotDeletable(status)) => job.may(|state| match state {
+                JobState::Held(_) => *status == JobStatus::Running.as_str(),
+                JobState::Done(_) => *status == JobStatus::Completed.as_str(),
+                JobState::Dead => *status == JobStatus::Dead.as_str(),
+                JobState::Absent | JobState::Waiting => false,
             }),
-            Heard::No(JobsError::JobNotFound(_)) => job.may(|stand| stand == Stand::Absent),
-            Heard::No(_) => false,
-            Heard::Nothing => {
+            Reply::Refused(JobsError::JobNotFound(_)) => job.may(|state| state == JobState::Absent),
+            Reply::Refused(_) => false,
+            Reply::Unknown => {
                 job.may_turn(gone);
                 job.batch = None;
                 job.in_order = false;
                 true
             }
         };
-        match heard {
-            _ if !may => fail("a job is deleted as if it stood elsewhere", format!("{job:?}")),
-            Heard::Yes(()) => {
+        match reply {
+            _ if !may => fail("the reply to a deletion does not fit the job", format!("{job:?}")),
+            Reply::Accepted(()) => {
                 job.remove(true);
                 Ok(())
             }
@@ -265,38 +266,42 @@ impl Driver {
             queues: queues.iter().map(|queue| queue_name(*queue)).collect(),
             concurrency: 1,
         };
-        let outcome = self.runtime.block_on(self.house().jobs().register(about));
-        match self.hear("a worker cannot be registered", outcome)? {
-            Heard::Yes(worker) => {
+        let outcome = self.runtime.block_on(self.service().jobs().register(about));
+        match self.classify("a worker could not be registered", outcome)? {
+            Reply::Accepted(worker) => {
                 self.jobs.registered(worker.id, queues, self.now());
                 Ok(Some(worker.id))
             }
-            Heard::No(error) => fail("a worker is refused", error),
-            Heard::Nothing => Ok(None),
+            Reply::Refused(error) => fail("a worker was refused", error),
+            Reply::Unknown => Ok(None),
         }
     }
 
     fn heartbeat(&mut self, pick: u64) -> Outcome {
         let Some(worker) = self.pick_worker(pick) else { return Ok(()) };
         let vitals = Vitals { busy_threads: Some(pick as u32 % 5), ..Vitals::default() };
-        let outcome = self.runtime.block_on(self.house().jobs().heartbeat(worker, vitals));
-        match self.hear("a worker is not heard", outcome)? {
-            Heard::Yes(_) => self.jobs.heard(worker, self.now()),
-            Heard::No(JobsError::WorkerNotFound(_)) => self.jobs.not_found(worker, self.now())?,
-            Heard::No(error) => return fail("a heartbeat is refused", error),
-            Heard::Nothing => {}
+        let outcome = self.runtime.block_on(self.service().jobs().heartbeat(worker, vitals));
+        match self.classify("a heartbeat failed", outcome)? {
+            Reply::Accepted(_) => self.jobs.heartbeat_received(worker, self.now()),
+            Reply::Refused(JobsError::WorkerNotFound(_)) => {
+                self.jobs.not_found(worker, self.now())?
+            }
+            Reply::Refused(error) => return fail("a heartbeat was refused", error),
+            Reply::Unknown => {}
         }
         Ok(())
     }
 
     fn deregister(&mut self, pick: u64) -> Outcome {
         let Some(worker) = self.pick_worker(pick) else { return Ok(()) };
-        let outcome = self.runtime.block_on(self.house().jobs().deregister(worker));
-        match self.hear("a worker cannot leave", outcome)? {
-            Heard::Yes(()) => self.jobs.deregistered(worker),
-            Heard::No(JobsError::WorkerNotFound(_)) => self.jobs.not_found(worker, self.now())?,
-            Heard::No(error) => return fail("a worker may not leave", error),
-            Heard::Nothing => {
+        let outcome = self.runtime.block_on(self.service().jobs().deregister(worker));
+        match self.classify("a worker could not deregister", outcome)? {
+            Reply::Accepted(()) => self.jobs.deregistered(worker),
+            Reply::Refused(JobsError::WorkerNotFound(_)) => {
+                self.jobs.not_found(worker, self.now())?
+            }
+            Reply::Refused(error) => return fail("a deregistration was refused", error),
+            Reply::Unknown => {
                 if let Some(worker) = self.jobs.workers.get_mut(&worker) {
                     worker.may_have_left = true;
                 }
@@ -305,43 +310,43 @@ impl Driver {
         Ok(())
     }
 
-    /// Answers how many jobs were handed out.
+    /// Returns the number of granted jobs.
     pub(super) fn fetch(&mut self, worker: WorkerId, limit: u32) -> Outcome<usize> {
-        let fetched = self.house().jobs().fetch(worker, limit, Duration::ZERO);
+        let fetched = self.service().jobs().fetch(worker, limit, Duration::ZERO);
         let outcome = self.runtime.block_on(fetched);
-        self.was_fetched(worker, limit, outcome)
+        self.record_fetched(worker, limit, outcome)
     }
 
-    fn was_fetched(
+    fn record_fetched(
         &mut self,
         worker: WorkerId,
         limit: u32,
         outcome: Result<Granted, JobsError>,
     ) -> Outcome<usize> {
         let now = self.now();
-        match self.hear("jobs cannot be fetched", outcome)? {
-            Heard::Yes(granted) => {
-                self.jobs.heard(worker, now);
+        match self.classify("jobs could not be fetched", outcome)? {
+            Reply::Accepted(granted) => {
+                self.jobs.heartbeat_received(worker, now);
                 let held = granted.keep();
                 if held.len() > limit as usize {
-                    return fail("more jobs are handed out than were asked for", held.len());
+                    return fail("more jobs were granted than requested", held.len());
                 }
                 for one in &held {
                     self.jobs.granted(worker, one, now)?;
                 }
                 match self.jobs.passed_over(worker) {
                     Some(job) if held.len() < limit as usize && !self.is_troubled() => {
-                        fail("a job that waits is not handed out", format!("{job:?}"))
+                        fail("a waiting job was not granted", format!("{job:?}"))
                     }
                     _ => Ok(held.len()),
                 }
             }
-            Heard::No(JobsError::WorkerNotFound(_)) => {
+            Reply::Refused(JobsError::WorkerNotFound(_)) => {
                 self.jobs.not_found(worker, now)?;
                 Ok(0)
             }
-            Heard::No(error) => fail("a fetch is refused", error),
-            Heard::Nothing => {
+            Reply::Refused(error) => fail("a fetch was refused", error),
+            Reply::Unknown => {
                 self.jobs.fetch_failed(worker, now);
                 Ok(0)
             }
@@ -350,81 +355,81 @@ impl Driver {
 
     fn fetch_and_go(&mut self, pick: u64, limit: u32) -> Outcome {
         let Some(worker) = self.pick_worker(pick) else { return Ok(()) };
-        let fetched = self.house().jobs().fetch(worker, limit, Duration::ZERO);
+        let fetched = self.service().jobs().fetch(worker, limit, Duration::ZERO);
         let outcome = self.runtime.block_on(fetched);
         let now = self.now();
-        match self.hear("jobs cannot be fetched", outcome)? {
-            Heard::Yes(granted) => {
+        match self.classify("jobs could not be fetched", outcome)? {
+            Reply::Accepted(granted) => {
                 for one in granted.jobs() {
                     self.jobs.granted(worker, one, now)?;
                     self.jobs.returned(one);
                 }
-                self.jobs.heard(worker, now);
+                self.jobs.heartbeat_received(worker, now);
             }
-            Heard::No(JobsError::WorkerNotFound(_)) => self.jobs.not_found(worker, now)?,
-            Heard::No(error) => return fail("a fetch is refused", error),
-            Heard::Nothing => self.jobs.fetch_failed(worker, now),
+            Reply::Refused(JobsError::WorkerNotFound(_)) => self.jobs.not_found(worker, now)?,
+            Reply::Refused(error) => return fail("a fetch was refused", error),
+            Reply::Unknown => self.jobs.fetch_failed(worker, now),
         }
         self.jobs.pass(now);
         Ok(())
     }
 
-    /// A worker waits while a job is enqueued.
+    /// Lets a worker wait while a job is enqueued.
     fn wait_for(&mut self, pick: u64, new: &NewJob) -> Outcome {
         let Some(worker) = self.pick_worker(pick) else { return Ok(()) };
         let drafted = self.draft(new);
         let id = drafted.answer().id;
-        let jobs = self.house().jobs();
+        let jobs = self.service().jobs();
         let (enqueued, fetched) = self.runtime.block_on(async {
             let mut waiting = Box::pin(jobs.fetch(worker, 1, WAIT));
             let answered = (&mut waiting).now_or_never();
             let enqueued = jobs.enqueue(drafted, None).await;
-            // After another round whoever was to be served was.
+            // After another cycle, a waiting fetch that can be served was served.
             drop(jobs.queues().await);
             (enqueued, answered.or_else(|| waiting.now_or_never()))
         });
-        let heard = self.hear("a job cannot be enqueued", enqueued)?;
-        self.was_enqueued(id, new, heard)?;
+        let reply = self.classify("a job could not be enqueued", enqueued)?;
+        self.record_enqueued(id, new, reply)?;
         if let Some(fetched) = fetched {
-            return self.was_fetched(worker, 1, fetched).map(|_| ());
+            return self.record_fetched(worker, 1, fetched).map(|_| ());
         }
         match self.jobs.passed_over(worker) {
             Some(job) if !self.is_troubled() => {
-                fail("who waits is not handed the job that comes", format!("{job:?}"))
+                fail("a waiting fetch was not granted the new job", format!("{job:?}"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether somebody may be told that a token holds a job no more.
+    /// Returns whether a request with this token may be refused with this error.
     fn may_be_refused(job: &Job, token: u64, error: &JobsError) -> bool {
-        job.may(|stand| match stand {
-            Stand::Absent => matches!(error, JobsError::JobNotFound(_)),
-            Stand::Held(hold) if hold.token == Some(token) => false,
-            Stand::Done(by) if by == token => false,
+        job.may(|state| match state {
+            JobState::Absent => matches!(error, JobsError::JobNotFound(_)),
+            JobState::Held(hold) if hold.token == Some(token) => false,
+            JobState::Done(by) if by == token => false,
             _ => matches!(error, JobsError::ReservationLost),
         })
     }
 
     pub(super) fn ack(&mut self, at: usize, token: u64) -> Outcome {
-        let outcome = self.runtime.block_on(self.house().jobs().ack(self.id_of(at), Some(token)));
-        let heard = self.hear("a job cannot be finished", outcome)?;
+        let outcome = self.runtime.block_on(self.service().jobs().ack(self.id_of(at), Some(token)));
+        let reply = self.classify("a job could not be finished", outcome)?;
         let job = &mut self.jobs.jobs[at];
-        let is_its = |stand: Stand| stand.is_held_with(token) || stand == Stand::Done(token);
-        match heard {
-            Heard::Yes(()) if !job.may(is_its) => {
-                fail("a job is finished with a token that lost it", format!("{token} {job:?}"))
+        let is_its = |state: JobState| state.is_held_with(token) || state == JobState::Done(token);
+        match reply {
+            Reply::Accepted(()) if !job.may(is_its) => {
+                fail("a job was finished with a lost token", format!("{token} {job:?}"))
             }
-            Heard::Yes(()) => {
-                job.stands = vec![Stand::Done(token)];
+            Reply::Accepted(()) => {
+                job.states = vec![JobState::Done(token)];
                 Ok(())
             }
-            Heard::No(error) if !Self::may_be_refused(job, token, &error) => {
-                fail("a holder may not finish its job", format!("{token} {job:?}: {error}"))
+            Reply::Refused(error) if !Self::may_be_refused(job, token, &error) => {
+                fail("a holder could not finish its job", format!("{token} {job:?}: {error}"))
             }
-            Heard::No(_) => Ok(()),
-            Heard::Nothing => {
-                job.may_turn(|stand| stand.is_held_with(token).then_some(Stand::Done(token)));
+            Reply::Refused(_) => Ok(()),
+            Reply::Unknown => {
+                job.may_turn(|state| state.is_held_with(token).then_some(JobState::Done(token)));
                 Ok(())
             }
         }
@@ -432,39 +437,39 @@ impl Driver {
 
     fn fail_job(&mut self, pick: u64, stale: bool) -> Outcome {
         let Some((at, token)) = self.pick_held(pick, stale) else { return Ok(()) };
-        let said = format!("attempt {token}");
-        let report = FailureReport::new("Boom", &said, Vec::new());
-        let failed = self.house().jobs().fail(self.id_of(at), Some(token), report);
+        let message = format!("attempt {token}");
+        let report = FailureReport::new("Boom", &message, Vec::new());
+        let failed = self.service().jobs().fail(self.id_of(at), Some(token), report);
         let outcome = self.runtime.block_on(failed);
-        let heard = self.hear("a failure cannot be told", outcome)?;
+        let reply = self.classify("a failure could not be reported", outcome)?;
         let now = self.now();
         let job = &mut self.jobs.jobs[at];
         let details = |job: &Job| format!("{token} {job:?}");
-        match heard {
-            Heard::Yes(_) if !job.may(|stand| stand.is_held_with(token)) => {
-                fail("a job fails with a token that lost it", details(job))
+        match reply {
+            Reply::Accepted(_) if !job.may(|state| state.is_held_with(token)) => {
+                fail("a job failed with a lost token", details(job))
             }
-            Heard::Yes(failed) => {
+            Reply::Accepted(failed) => {
                 job.failures = (job.failures.0 + 1, job.failures.1 + 1);
-                job.reports.push(said);
+                job.reports.push(message);
                 let (least, most) = job.failures;
                 let max = job.new.max_attempts;
                 let is_dead = failed.status == JobStatus::Dead;
                 if (is_dead && most < max) || (!is_dead && least >= max) {
-                    return fail("a job dies too soon or too late", details(job));
+                    return fail("a job died too early or too late", details(job));
                 }
-                job.stands = vec![if is_dead { Stand::Dead } else { Stand::Waiting }];
+                job.states = vec![if is_dead { JobState::Dead } else { JobState::Waiting }];
                 job.retry = failed.next_run_at.map(|at| Retry::new(at.0 - now.wall, now));
                 Ok(())
             }
-            Heard::No(error) if !Self::may_be_refused_to_fail(job, token, &error) => {
-                fail("a holder may not fail", format!("{}: {error}", details(job)))
+            Reply::Refused(error) if !Self::may_be_refused_to_fail(job, token, &error) => {
+                fail("a holder could not report a failure", format!("{}: {error}", details(job)))
             }
-            Heard::No(_) => Ok(()),
-            Heard::Nothing => {
-                if job.may(|stand| stand.is_held_with(token)) {
+            Reply::Refused(_) => Ok(()),
+            Reply::Unknown => {
+                if job.may(|state| state.is_held_with(token)) {
                     job.retry = None;
-                    job.add(Stand::Waiting);
+                    job.add(JobState::Waiting);
                     job.may_fail();
                 }
                 Ok(())
@@ -472,34 +477,34 @@ impl Driver {
         }
     }
 
-    /// A job that was finished cannot fail any more, whoever finished it.
+    /// Returns whether a failure may be refused: also if the job is already finished.
     fn may_be_refused_to_fail(job: &Job, token: u64, error: &JobsError) -> bool {
-        let is_done = job.may(|stand| stand == Stand::Done(token));
+        let is_done = job.may(|state| state == JobState::Done(token));
         Self::may_be_refused(job, token, error)
             || (is_done && matches!(error, JobsError::ReservationLost))
     }
 
     fn extend(&mut self, pick: u64, seconds: u32) -> Outcome {
         let Some((at, token)) = self.pick_held(pick, false) else { return Ok(()) };
-        let extended = self.house().jobs().extend(self.id_of(at), Some(token), seconds);
+        let extended = self.service().jobs().extend(self.id_of(at), Some(token), seconds);
         let outcome = self.runtime.block_on(extended);
-        let heard = self.hear("a lease cannot be extended", outcome)?;
+        let reply = self.classify("a lease could not be extended", outcome)?;
         let lease = Lease::new(i64::from(seconds) * 1_000, self.now());
         let job = &mut self.jobs.jobs[at];
-        match heard {
-            Heard::Yes(_) if !job.may(|stand| stand.is_held_with(token)) => {
-                fail("a lease is extended with a token that lost it", format!("{token} {job:?}"))
+        match reply {
+            Reply::Accepted(_) if !job.may(|state| state.is_held_with(token)) => {
+                fail("a lease was extended with a lost token", format!("{token} {job:?}"))
             }
-            Heard::Yes(_) => {
-                job.stands.retain(|stand| stand.is_held_with(token));
+            Reply::Accepted(_) => {
+                job.states.retain(|state| state.is_held_with(token));
                 self.jobs.extended(at, token, lease);
                 Ok(())
             }
-            Heard::No(error) if !Self::may_be_refused_to_fail(job, token, &error) => {
-                fail("a holder may not extend its lease", format!("{token} {job:?}: {error}"))
+            Reply::Refused(error) if !Self::may_be_refused_to_fail(job, token, &error) => {
+                fail("a holder could not extend its lease", format!("{token} {job:?}: {error}"))
             }
-            Heard::No(_) => Ok(()),
-            Heard::Nothing => {
+            Reply::Refused(_) => Ok(()),
+            Reply::Unknown => {
                 self.jobs.may_be_extended(at, token, lease);
                 Ok(())
             }

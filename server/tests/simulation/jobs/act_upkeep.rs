@@ -1,4 +1,4 @@
-//! Does what a step says about queues, dead jobs and the history, and tells the model what was answered.
+//! Executes steps on queues, dead jobs and the history, and updates the model with the replies.
 
 use std::time::Duration;
 
@@ -6,42 +6,42 @@ use telltale_engine::TimestampMs;
 use telltale_server::jobs::{JobsError, Vitals};
 use telltale_simulation::{Outcome, fail};
 
-use super::act::Heard;
-use super::model::{Job, Paused, Stand};
+use super::act::Reply;
+use super::model::{Job, JobState, Paused};
 use super::steps::QUEUES;
 use crate::driver::Driver;
 
-/// Milliseconds between two rounds from which on the later one takes nothing from anybody.
+/// The gap between two cycles, in milliseconds, beyond which the later one expires nothing.
 const LATE_MS: u64 = 2_000;
 
 impl Driver {
-    /// Whether a queue that is not found may not be there.
+    /// Checks that a queue that was not found may not exist.
     fn may_be_missing(&self, queue: usize) -> Outcome {
         if self.jobs.made[queue] { fail("a queue is lost", QUEUES[queue]) } else { Ok(()) }
     }
 
     pub(super) fn purge(&mut self, queue: usize) -> Outcome {
-        let outcome = self.runtime.block_on(self.house().jobs().purge(QUEUES[queue].to_owned()));
-        let heard = self.hear("a queue cannot be purged", outcome)?;
-        let waiting = |stand| (stand == Stand::Waiting).then_some(Stand::Absent);
+        let outcome = self.runtime.block_on(self.service().jobs().purge(QUEUES[queue].to_owned()));
+        let reply = self.classify("a queue could not be purged", outcome)?;
+        let waiting = |state| (state == JobState::Waiting).then_some(JobState::Absent);
         let its = self.jobs.jobs.iter_mut().filter(|job| job.new.queue == queue);
-        match heard {
-            Heard::Yes(count) => {
+        match reply {
+            Reply::Accepted(count) => {
                 let (mut least, mut most) = (0, 0);
                 for job in its {
-                    least += usize::from(job.must(|stand| stand == Stand::Waiting));
-                    most += usize::from(job.may(|stand| stand == Stand::Waiting));
-                    job.batch = job.batch.filter(|_| !job.may(|stand| stand == Stand::Waiting));
+                    least += usize::from(job.must(|state| state == JobState::Waiting));
+                    most += usize::from(job.may(|state| state == JobState::Waiting));
+                    job.batch = job.batch.filter(|_| !job.may(|state| state == JobState::Waiting));
                     job.turn(waiting);
                 }
                 if (least..=most).contains(&count) {
                     return Ok(());
                 }
-                fail("a purge removes another number of jobs", format!("{count} {least}..={most}"))
+                fail("a purge removed another number of jobs", format!("{count} {least}..={most}"))
             }
-            Heard::No(JobsError::QueueNotFound(_)) => self.may_be_missing(queue),
-            Heard::No(error) => fail("a purge is refused", error),
-            Heard::Nothing => {
+            Reply::Refused(JobsError::QueueNotFound(_)) => self.may_be_missing(queue),
+            Reply::Refused(error) => fail("a purge was refused", error),
+            Reply::Unknown => {
                 for job in its {
                     job.batch = None;
                     job.in_order = false;
@@ -53,80 +53,85 @@ impl Driver {
     }
 
     pub(super) fn pause(&mut self, queue: usize) -> Outcome {
-        let outcome = self.runtime.block_on(self.house().jobs().pause(QUEUES[queue].to_owned()));
-        match self.hear("a queue cannot be paused", outcome)? {
-            Heard::Yes(_) => self.jobs.paused[queue] = Paused { may_be: true, may_not_be: false },
-            Heard::No(JobsError::QueueNotFound(_)) => return self.may_be_missing(queue),
-            Heard::No(error) => return fail("a pause is refused", error),
-            Heard::Nothing => self.jobs.paused[queue].may_be = true,
+        let outcome = self.runtime.block_on(self.service().jobs().pause(QUEUES[queue].to_owned()));
+        match self.classify("a queue could not be paused", outcome)? {
+            Reply::Accepted(_) => {
+                self.jobs.paused[queue] = Paused { may_be: true, may_not_be: false }
+            }
+            Reply::Refused(JobsError::QueueNotFound(_)) => return self.may_be_missing(queue),
+            Reply::Refused(error) => return fail("a pause was refused", error),
+            Reply::Unknown => self.jobs.paused[queue].may_be = true,
         }
         Ok(())
     }
 
     pub(super) fn resume(&mut self, queue: usize) -> Outcome {
-        let outcome = self.runtime.block_on(self.house().jobs().resume(QUEUES[queue].to_owned()));
+        let outcome = self.runtime.block_on(self.service().jobs().resume(QUEUES[queue].to_owned()));
         let paused = &self.jobs.paused[queue];
-        match self.hear("a queue cannot be resumed", outcome)? {
-            Heard::Yes(_) if !paused.may_be => fail("a queue was paused by nobody", QUEUES[queue]),
-            Heard::Yes(_) => {
+        match self.classify("a queue could not be resumed", outcome)? {
+            Reply::Accepted(_) if !paused.may_be => {
+                fail("a queue was paused without a request", QUEUES[queue])
+            }
+            Reply::Accepted(_) => {
                 self.jobs.paused[queue] = Paused { may_be: false, may_not_be: true };
                 Ok(())
             }
-            Heard::No(JobsError::QueueNotFound(_)) => self.may_be_missing(queue),
-            Heard::No(JobsError::NotPaused) if paused.may_not_be => Ok(()),
-            Heard::No(error) => fail("a paused queue is not resumed", error),
-            Heard::Nothing => {
+            Reply::Refused(JobsError::QueueNotFound(_)) => self.may_be_missing(queue),
+            Reply::Refused(JobsError::NotPaused) if paused.may_not_be => Ok(()),
+            Reply::Refused(error) => fail("a paused queue could not be resumed", error),
+            Reply::Unknown => {
                 self.jobs.paused[queue].may_not_be = true;
                 Ok(())
             }
         }
     }
 
-    pub(super) fn revive(&mut self, pick: u64) -> Outcome {
-        let is_dead = |job: &Job| job.must(|stand| stand == Stand::Dead);
+    pub(super) fn retry_dead(&mut self, pick: u64) -> Outcome {
+        let is_dead = |job: &Job| job.must(|state| state == JobState::Dead);
         let Some(at) = self.pick_job(pick, is_dead) else { return Ok(()) };
-        let revived = self.house().jobs().retry(self.id_of(at).to_string());
-        let outcome = self.runtime.block_on(revived);
-        match self.hear("a dead job cannot be tried again", outcome)? {
-            Heard::Yes((_, new)) => {
+        let retried = self.service().jobs().retry(self.id_of(at).to_string());
+        let outcome = self.runtime.block_on(retried);
+        match self.classify("a dead job could not be retried", outcome)? {
+            Reply::Accepted((_, new)) => {
                 self.holds_alone(&self.jobs.jobs[at].new)?;
-                self.jobs.revived(at, Some(new), self.now());
+                self.jobs.retried(at, Some(new), self.now());
             }
-            Heard::No(JobsError::NotUnique(holder)) => {
+            Reply::Refused(JobsError::NotUnique(holder)) => {
                 self.may_be_held(&self.jobs.jobs[at].new, holder)?;
             }
-            Heard::No(error) => return fail("a dead job is lost", error),
-            Heard::Nothing => self.jobs.revived(at, None, self.now()),
+            Reply::Refused(error) => return fail("a dead job is lost", error),
+            Reply::Unknown => self.jobs.retried(at, None, self.now()),
         }
         Ok(())
     }
 
-    pub(super) fn forget(&mut self, pick: u64) -> Outcome {
-        let is_dead = |job: &Job| job.must(|stand| stand == Stand::Dead);
+    pub(super) fn delete_dead(&mut self, pick: u64) -> Outcome {
+        let is_dead = |job: &Job| job.must(|state| state == JobState::Dead);
         let Some(at) = self.pick_job(pick, is_dead) else { return Ok(()) };
-        let forgotten = self.house().jobs().forget(self.id_of(at).to_string());
-        let outcome = self.runtime.block_on(forgotten);
-        match self.hear("a dead job cannot be forgotten", outcome)? {
-            Heard::Yes(_) => self.jobs.jobs[at].remove(true),
-            Heard::No(error) => return fail("a dead job is lost", error),
-            Heard::Nothing => self.jobs.jobs[at].remove(false),
+        let deleted = self.service().jobs().forget(self.id_of(at).to_string());
+        let outcome = self.runtime.block_on(deleted);
+        match self.classify("a dead job could not be deleted", outcome)? {
+            Reply::Accepted(_) => self.jobs.jobs[at].remove(true),
+            Reply::Refused(error) => return fail("a dead job is lost", error),
+            Reply::Unknown => self.jobs.jobs[at].remove(false),
         }
         Ok(())
     }
 
-    /// Forgets dead jobs that are too old, of which there are none in a history however wrong its clock is.
+    /// Trims dead jobs. None is old enough in any history, however wrong its clock is.
     pub(super) fn trim_dead(&mut self) -> Outcome {
-        let outcome = self.runtime.block_on(self.house().jobs().trim_dead());
-        match self.hear("dead jobs cannot be trimmed", outcome)? {
-            Heard::Yes(0) | Heard::Nothing => Ok(()),
-            Heard::Yes(count) => fail("dead jobs are forgotten too early", count),
-            Heard::No(error) => fail("a trim of dead jobs is refused", error),
+        let outcome = self.runtime.block_on(self.service().jobs().trim_dead());
+        match self.classify("dead jobs could not be trimmed", outcome)? {
+            Reply::Accepted(0) | Reply::Unknown => Ok(()),
+            Reply::Accepted(count) => fail("dead jobs were trimmed too early", count),
+            Reply::Refused(error) => fail("a trim of dead jobs was refused", error),
         }
     }
 
-    /// A round takes long, as on a slow disk. Who is heard of first after it was not lost meanwhile.
+    /// Makes a cycle take long, as on a slow disk. A worker whose heartbeat follows must not be
+    /// lost.
     pub(super) fn stall(&mut self, pick: u64, ms: u64) -> Outcome {
-        self.look()?;
+        self.run_ledger()?;
         let before = self.now();
         let worker = self.pick_worker(pick).filter(|worker| self.jobs.is_there(*worker, before));
         let clock = self.clock.clone();
@@ -134,25 +139,25 @@ impl Driver {
             clock.pass(Duration::from_millis(ms));
             ((), None)
         };
-        let outcome = self.runtime.block_on(self.house().jobs().enqueue_all(Vec::new(), slow));
-        let is_certain = matches!(self.hear("a round fails", outcome)?, Heard::Yes(()));
+        let outcome = self.runtime.block_on(self.service().jobs().enqueue_all(Vec::new(), slow));
+        let is_certain = matches!(self.classify("a cycle failed", outcome)?, Reply::Accepted(()));
         if let Some(worker) = worker.filter(|_| is_certain && ms > LATE_MS) {
-            let heartbeat = self.house().jobs().heartbeat(worker, Vitals::default());
+            let heartbeat = self.service().jobs().heartbeat(worker, Vitals::default());
             let outcome = self.runtime.block_on(heartbeat);
-            match self.hear("a worker is not heard", outcome)? {
-                Heard::Yes(_) => self.jobs.heard(worker, self.now()),
-                Heard::No(error) => return fail("a worker is lost while nobody listened", error),
-                Heard::Nothing => {}
+            match self.classify("a heartbeat failed", outcome)? {
+                Reply::Accepted(_) => self.jobs.heartbeat_received(worker, self.now()),
+                Reply::Refused(error) => return fail("a worker was lost during a stall", error),
+                Reply::Unknown => {}
             }
         }
-        self.look()
+        self.run_ledger()
     }
 
-    pub(super) fn recorder(&mut self) -> Outcome {
+    pub(super) fn write_history(&mut self) -> Outcome {
         let now = TimestampMs(self.now().wall);
-        let jobs = self.house().jobs();
+        let jobs = self.service().jobs();
         let written = jobs.write_history(now).map_err(JobsError::from);
         let sampled = jobs.sample(now);
-        self.hear("the history of jobs cannot be written", written.and(sampled)).map(|_| ())
+        self.classify("the history of jobs could not be written", written.and(sampled)).map(|_| ())
     }
 }

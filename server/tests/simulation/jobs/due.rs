@@ -1,35 +1,36 @@
-//! When leases and delays are over, on the steady clock: exactly while the ledger runs, and as the disk tells when it is read anew.
+//! When leases and retry delays end on the monotonic clock: exactly known while the ledger runs,
+//! and within the precision of the stored times after a reload.
 
 use super::model::Now;
 
-/// No lease lasts longer than a day, whatever clocks do.
+/// The maximum length of a lease, whatever the clocks do.
 const LEASE_MS_MAX: i64 = 86_400_000;
 
-/// When something ends on the steady clock: the earliest and the latest that it may be.
+/// The earliest and the latest possible end, on the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Span {
     first: i64,
     last: i64,
 }
 
-/// How long a job is held.
+/// The lease of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lease {
     ends: Span,
-    /// Its end by the time that was believed when it began: what the disk knows.
+    /// Its end in trusted time, as stored on disk.
     ends_believed: i64,
-    /// It may be over at once.
-    is_given_back: bool,
+    /// Whether it may end at once, because the job is returned.
+    is_returned: bool,
 }
 
-/// How long a failed job waits.
+/// The delay before a retry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Retry {
     due: Span,
-    /// By the time of day when it failed: what the disk knows.
+    /// Its end in wall clock time, as stored on disk.
     due_wall: i64,
     delay: i64,
-    /// The delay was over, by some clock: the disk may know, whatever clocks do later.
+    /// Whether the delay was over at some time: this may be stored, whatever the clocks do later.
     was_over: bool,
 }
 
@@ -38,7 +39,7 @@ impl Span {
         Self { first: ms, last: ms }
     }
 
-    /// It may end at this time as well.
+    /// Includes another possible end.
     fn widen(&mut self, ms: i64) {
         *self = Self { first: self.first.min(ms), last: self.last.max(ms) };
     }
@@ -47,35 +48,35 @@ impl Span {
 impl Lease {
     pub(crate) fn new(ms: i64, now: Now) -> Self {
         let ends = Span::at(now.steady + ms);
-        Self { ends, ends_believed: now.believed + ms, is_given_back: false }
+        Self { ends, ends_believed: now.believed + ms, is_returned: false }
     }
 
-    /// What it is when its job goes back, at once or when it ends.
-    pub(crate) fn given_back(self) -> Self {
-        Self { is_given_back: true, ..self }
+    /// Returns the lease of a job that is returned, at once or when the lease ends.
+    pub(crate) fn returned(self) -> Self {
+        Self { is_returned: true, ..self }
     }
 
-    /// Whether the job may have been taken away.
+    /// Returns whether the lease may have ended.
     pub(crate) fn may_be_over(&self, now: Now) -> bool {
-        self.is_given_back || now.steady >= self.ends.first
+        self.is_returned || now.steady >= self.ends.first
     }
 
-    /// Whether the job must have been taken away.
+    /// Returns whether the lease must have ended.
     pub(crate) fn must_be_over(&self, now: Now) -> bool {
         now.steady > self.ends.last
     }
 
-    /// The disk was read.
-    pub(crate) fn reread(&mut self, now: Now) {
-        self.ends = Span::at(self.ends_as_read(now));
+    /// Records that the state was reloaded.
+    pub(crate) fn reloaded(&mut self, now: Now) {
+        self.ends = Span::at(self.stored_end(now));
     }
 
-    /// The disk may have been read.
-    pub(crate) fn may_be_reread(&mut self, now: Now) {
-        self.ends.widen(self.ends_as_read(now));
+    /// Records that the state may have been reloaded.
+    pub(crate) fn may_be_reloaded(&mut self, now: Now) {
+        self.ends.widen(self.stored_end(now));
     }
 
-    fn ends_as_read(&self, now: Now) -> i64 {
+    fn stored_end(&self, now: Now) -> i64 {
         now.steady + (self.ends_believed - now.believed).clamp(0, LEASE_MS_MAX)
     }
 }
@@ -86,32 +87,32 @@ impl Retry {
         Self { due, due_wall: now.wall + delay, delay, was_over: false }
     }
 
-    /// It is that late.
+    /// Records the current time.
     pub(crate) fn pass(&mut self, now: Now) {
         self.was_over |= now.steady >= self.due.first;
     }
 
-    /// Whether it is too early for another attempt.
+    /// Returns whether another attempt would be too early.
     pub(crate) fn must_wait(&self, now: Now) -> bool {
         !self.was_over && now.steady < self.due.first
     }
 
-    /// Whether nothing stands in the way of another attempt any more.
+    /// Returns whether another attempt must be possible.
     pub(crate) fn is_over(&self, now: Now) -> bool {
         now.steady > self.due.last
     }
 
-    /// The disk was read.
-    pub(crate) fn reread(&mut self, now: Now) {
-        self.due = Span::at(self.due_as_read(now));
+    /// Records that the state was reloaded.
+    pub(crate) fn reloaded(&mut self, now: Now) {
+        self.due = Span::at(self.stored_due(now));
     }
 
-    /// The disk may have been read.
-    pub(crate) fn may_be_reread(&mut self, now: Now) {
-        self.due.widen(self.due_as_read(now));
+    /// Records that the state may have been reloaded.
+    pub(crate) fn may_be_reloaded(&mut self, now: Now) {
+        self.due.widen(self.stored_due(now));
     }
 
-    fn due_as_read(&self, now: Now) -> i64 {
+    fn stored_due(&self, now: Now) -> i64 {
         now.steady + (self.due_wall - now.wall).clamp(0, self.delay)
     }
 }

@@ -1,11 +1,11 @@
-//! What happens to jobs, from a seed.
+//! Generates the steps on jobs from a seed.
 
 use telltale_simulation::Random;
 
 use super::steps::{NewJob, QUEUES, Step};
 use crate::MINUTE;
 
-/// Makes the steps of one history.
+/// Generates the steps of one history.
 pub(crate) struct Generator {
     weights: Vec<u32>,
     next_name: u32,
@@ -14,8 +14,9 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(random: &mut Random) -> Self {
-        // Enqueue, together, delete, register, heartbeat, deregister, fetch, fetch and go, await, ack, fail, extend, purge, pause,
-        // resume, revive, forget, recorder, trim, stall.
+        // Weights of: enqueue, enqueue together, delete, register, heartbeat, deregister, fetch,
+        // fetch and disconnect, await, ack, fail, extend, purge, pause, resume, retry dead, delete
+        // dead, write history, trim, stall.
         let usual = [14, 5, 2, 4, 4, 1, 14, 2, 3, 9, 8, 1, 1, 1, 2, 3, 1, 1, 1, 2];
         let weights = usual.map(|weight| if random.percent(12) { 0 } else { weight });
         let weights = weights.map(|weight| if random.percent(12) { weight * 4 } else { weight });
@@ -51,9 +52,9 @@ impl Generator {
             12 => Step::Purge(queue),
             13 => Step::Pause(queue),
             14 => Step::Resume(queue),
-            15 => Step::Revive(pick),
-            16 => Step::Forget(pick),
-            17 => Step::HistoryRecorder,
+            15 => Step::RetryDead(pick),
+            16 => Step::DeleteDead(pick),
+            17 => Step::WriteHistory,
             18 => Step::Trim,
             _ => Step::Stall {
                 worker: pick,
@@ -78,7 +79,7 @@ impl Generator {
     }
 }
 
-/// Some queues, in some order.
+/// Returns some queues, in some order.
 fn queues(random: &mut Random) -> Vec<usize> {
     let mut left: Vec<usize> = (0..QUEUES.len()).collect();
     let count = 1 + random.index(QUEUES.len());

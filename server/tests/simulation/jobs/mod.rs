@@ -1,4 +1,4 @@
-//! The ledger of jobs in a history: what happens to jobs, what is promised of them, and whether it is so.
+//! The jobs ledger in a history: steps, their execution, the model and the checks.
 
 mod act;
 mod act_upkeep;

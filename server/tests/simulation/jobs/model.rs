@@ -1,5 +1,5 @@
-//! What is promised of jobs: for each of them where it may stand, by all that was answered. An answer leaves one place; a call that
-//! failed leaves two, and the next start shows which it is.
+//! The model of jobs: the possible states of each job, based on the replies. A reply leaves one
+//! state; a failed call leaves two, and the next start resolves which.
 
 use std::collections::BTreeMap;
 
@@ -9,91 +9,91 @@ use telltale_simulation::{Outcome, fail};
 use super::due::{Lease, Retry};
 use super::steps::{NewJob, QUEUES};
 
-/// The time on all clocks. The wall clock is set at any moment, the steady one never.
+/// The time on all clocks. The wall clock can change at any moment, the monotonic one cannot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now {
     pub(crate) wall: i64,
     pub(crate) steady: i64,
-    /// The time of day that the engine believes.
+    /// The wall clock time that the engine trusts.
     pub(crate) believed: i64,
-    /// The time by which the engine counts ages.
+    /// The time by which the engine expires data.
     pub(crate) expiry: i64,
 }
 
-/// Where a job may stand.
+/// A possible state of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Stand {
-    /// It never was, or it was deleted.
+pub(crate) enum JobState {
+    /// It never existed, or was deleted.
     Absent,
-    /// Ready, scheduled, or to be tried again.
+    /// Ready, scheduled, or to be retried.
     Waiting,
     Held(Hold),
-    /// Finished by who had this token.
+    /// Finished with this token.
     Done(u64),
     Dead,
 }
 
-/// In somebody's hands.
+/// Held by a worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hold {
-    /// None where nobody heard it.
+    /// `None` if the reply was lost.
     pub(crate) token: Option<u64>,
     pub(crate) worker: WorkerId,
-    /// Before this ends nobody takes it away while its worker is heard of.
+    /// Until it ends, the job stays with its worker if that sends heartbeats.
     pub(crate) lease: Lease,
-    /// The time has come at which it may have been taken away.
+    /// Whether the job may have been taken away.
     may_be_lost: bool,
 }
 
 /// What is known of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    /// None of one that came back from the dead by a call that failed.
+    /// `None` for a retried dead job whose reply was lost.
     pub(crate) id: Option<JobId>,
     pub(crate) new: NewJob,
-    /// What it was enqueued with.
+    /// The batch it was enqueued with.
     pub(crate) batch: Option<usize>,
     pub(crate) enqueued_at: i64,
-    pub(crate) stands: Vec<Stand>,
-    /// Not before this time of day is it handed out for the first time.
+    pub(crate) states: Vec<JobState>,
+    /// The earliest wall clock time of its first grant.
     pub(crate) not_before: i64,
-    /// That time has come, whatever the clock shows now.
+    /// Whether that time has come, regardless of later clock changes.
     pub(crate) is_due: bool,
-    /// When it is tried again; none where that is not known.
+    /// When it is retried; `None` if unknown.
     pub(crate) retry: Option<Retry>,
-    /// The least and the most attempts that have failed.
+    /// The minimum and maximum number of failed attempts.
     pub(crate) failures: (u16, u16),
-    /// What workers said of failures, and were answered.
+    /// The messages of acknowledged failures.
     pub(crate) reports: Vec<String>,
-    /// All tokens that somebody had for it.
+    /// All tokens ever granted.
     pub(crate) tokens: Vec<u64>,
-    /// It was ready from the first moment and nobody has ever had it: its place in its queue is known.
+    /// Whether its position in the queue is known: it was ready from the start and never granted.
     pub(crate) in_order: bool,
-    /// The dead job that it was, if that is not certain.
+    /// The dead job it may be a retry of, while that is not certain.
     pub(crate) was: Option<usize>,
 }
 
-/// Jobs that were enqueued together, and what says so.
+/// Jobs enqueued together, with their receipt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch {
-    /// Its receipt, and the time at which that expires.
+    /// The receipt and its expiry time.
     pub(crate) receipt: Option<(u128, i64)>,
-    /// Whether the receipt has been expired at some time, so that it may be deleted.
+    /// Whether the receipt may have expired at some time.
     pub(crate) may_be_forgotten: bool,
-    /// Whether it is there; none while nobody knows.
+    /// Whether the batch exists; `None` if unknown.
     pub(crate) there: Option<bool>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Worker {
     pub(crate) queues: Vec<usize>,
-    /// When it was heard of at least, on the steady clock.
-    heard: i64,
-    /// It may have left by a call that failed.
+    /// The last certain heartbeat, on the monotonic clock.
+    last_heartbeat: i64,
+    /// Whether it may have been removed by a failed call.
     pub(crate) may_have_left: bool,
 }
 
-/// Whether a queue hands nothing out: both are possible after a call that failed.
+/// Whether a queue is paused: both are possible after a failed call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paused {
     pub(crate) may_be: bool,
@@ -106,14 +106,14 @@ pub(crate) struct Model {
     pub(crate) batches: Vec<Batch>,
     pub(crate) workers: BTreeMap<WorkerId, Worker>,
     pub(crate) paused: [Paused; QUEUES.len()],
-    /// Queues that there are for certain.
+    /// Queues that certainly exist.
     pub(crate) made: [bool; QUEUES.len()],
     last_token: u64,
     lease_ms: i64,
     silence_ms: i64,
 }
 
-impl Stand {
+impl JobState {
     pub(crate) fn is_held_with(self, token: u64) -> bool {
         matches!(self, Self::Held(hold) if hold.token == Some(token))
     }
@@ -125,59 +125,59 @@ impl Stand {
 
 impl Worker {
     fn may_be_gone(&self, now: Now, silence_ms: i64) -> bool {
-        self.may_have_left || now.steady >= self.heard + silence_ms
+        self.may_have_left || now.steady >= self.last_heartbeat + silence_ms
     }
 }
 
 impl Job {
-    pub(crate) fn may(&self, is: impl Fn(Stand) -> bool) -> bool {
-        self.stands.iter().any(|stand| is(*stand))
+    pub(crate) fn may(&self, is: impl Fn(JobState) -> bool) -> bool {
+        self.states.iter().any(|state| is(*state))
     }
 
-    pub(crate) fn must(&self, is: impl Fn(Stand) -> bool) -> bool {
-        self.stands.iter().all(|stand| is(*stand))
+    pub(crate) fn must(&self, is: impl Fn(JobState) -> bool) -> bool {
+        self.states.iter().all(|state| is(*state))
     }
 
-    pub(crate) fn add(&mut self, stand: Stand) {
-        if !self.stands.contains(&stand) {
-            self.stands.push(stand);
+    pub(crate) fn add(&mut self, state: JobState) {
+        if !self.states.contains(&state) {
+            self.states.push(state);
         }
     }
 
-    /// Replaces each place for which `to` knows another.
-    pub(crate) fn turn(&mut self, to: impl Fn(Stand) -> Option<Stand>) {
-        let before = std::mem::take(&mut self.stands);
-        before.into_iter().for_each(|stand| self.add(to(stand).unwrap_or(stand)));
+    /// Replaces each state for which `to` returns another.
+    pub(crate) fn turn(&mut self, to: impl Fn(JobState) -> Option<JobState>) {
+        let before = std::mem::take(&mut self.states);
+        before.into_iter().for_each(|state| self.add(to(state).unwrap_or(state)));
     }
 
-    /// The same by a call that failed: it may have done it.
-    pub(crate) fn may_turn(&mut self, to: impl Fn(Stand) -> Option<Stand>) {
-        let before = self.stands.clone();
-        before.into_iter().filter_map(to).for_each(|stand| self.add(stand));
+    /// The same for a failed call, which may have replaced them.
+    pub(crate) fn may_turn(&mut self, to: impl Fn(JobState) -> Option<JobState>) {
+        let before = self.states.clone();
+        before.into_iter().filter_map(to).for_each(|state| self.add(state));
     }
 
-    /// It is gone, or may be, which says nothing any more of those that it came with.
+    /// Records that it is deleted, or may be, which says nothing about the rest of its batch.
     pub(crate) fn remove(&mut self, is_done: bool) {
         if is_done {
-            self.stands.clear();
+            self.states.clear();
         }
-        self.add(Stand::Absent);
+        self.add(JobState::Absent);
         self.batch = None;
     }
 
-    /// An attempt may have failed.
+    /// Records that an attempt may have failed.
     pub(crate) fn may_fail(&mut self) {
         self.failures.1 += 1;
         if self.failures.1 >= self.new.max_attempts {
-            self.add(Stand::Dead);
+            self.add(JobState::Dead);
         }
     }
 
-    /// Where it stands was seen: only what is so of these places, and so many attempts have failed.
-    pub(crate) fn seen(&mut self, fits: impl Fn(&Stand) -> bool, failed: Option<u16>) {
-        self.stands.retain(fits);
-        for stand in &mut self.stands {
-            if let Stand::Held(hold) = stand {
+    /// Records an observation: keeps the states that fit, and sets the number of failed attempts.
+    pub(crate) fn seen(&mut self, fits: impl Fn(&JobState) -> bool, failed: Option<u16>) {
+        self.states.retain(fits);
+        for state in &mut self.states {
+            if let JobState::Held(hold) = state {
                 // It was not taken away until now.
                 hold.may_be_lost = false;
             }
@@ -185,9 +185,9 @@ impl Job {
         self.failures = failed.map_or(self.failures, |failed| (failed, failed));
     }
 
-    /// Whether it certainly waits at its place in the queue.
+    /// Returns whether it is certainly waiting at its position in the queue.
     fn waits_in_order(&self) -> bool {
-        self.in_order && self.must(|stand| stand == Stand::Waiting)
+        self.in_order && self.must(|state| state == JobState::Waiting)
     }
 }
 
@@ -205,7 +205,7 @@ impl Model {
         }
     }
 
-    /// What may be so because time has passed.
+    /// Updates what may have happened because time has passed.
     pub(crate) fn pass(&mut self, now: Now) {
         for batch in &mut self.batches {
             batch.may_be_forgotten |= batch.receipt.is_some_and(|(_, end)| end <= now.expiry);
@@ -214,41 +214,42 @@ impl Model {
             job.is_due |= now.wall >= job.not_before;
             job.retry.iter_mut().for_each(|retry| retry.pass(now));
             let mut lost = false;
-            let waits = job.may(|stand| stand == Stand::Waiting);
-            for stand in &mut job.stands {
-                let Stand::Held(hold) = stand else { continue };
+            let waits = job.may(|state| state == JobState::Waiting);
+            for state in &mut job.states {
+                let JobState::Held(hold) = state else { continue };
                 let worker = self.workers.get(&hold.worker);
                 let is_gone = worker.is_none_or(|w| w.may_be_gone(now, self.silence_ms));
                 let is_over = is_gone || hold.lease.may_be_over(now);
-                // One that was still held when those that wait were removed may be lost later.
+                // A job that was still held when waiting jobs were removed may be lost later.
                 if is_over && !(hold.may_be_lost && waits) {
                     hold.may_be_lost = true;
                     lost = true;
                 }
             }
             if lost {
-                job.add(Stand::Waiting);
+                job.add(JobState::Waiting);
                 job.may_fail();
             }
         }
     }
 
-    /// A start gives every worker its whole silence anew, and finds out from the disk how much is left of leases and delays.
+    /// Records a restart: workers start with their full timeouts, and the remaining leases and
+    /// delays are read from disk.
     pub(crate) fn restarted(&mut self, now: Now) {
-        self.workers.values_mut().for_each(|worker| worker.heard = now.steady);
-        self.each_timer(|lease| lease.reread(now), |retry| retry.reread(now));
+        self.workers.values_mut().for_each(|worker| worker.last_heartbeat = now.steady);
+        self.each_timer(|lease| lease.reloaded(now), |retry| retry.reloaded(now));
     }
 
-    /// After a write that failed the same may be found out at any moment.
-    pub(crate) fn may_be_reread(&mut self, now: Now) {
-        self.each_timer(|lease| lease.may_be_reread(now), |retry| retry.may_be_reread(now));
+    /// Records a failed write: the state may be reloaded at any moment.
+    pub(crate) fn may_be_reloaded(&mut self, now: Now) {
+        self.each_timer(|lease| lease.may_be_reloaded(now), |retry| retry.may_be_reloaded(now));
     }
 
     fn each_timer(&mut self, of_lease: impl Fn(&mut Lease), of_retry: impl Fn(&mut Retry)) {
         for job in &mut self.jobs {
             job.retry.iter_mut().for_each(&of_retry);
-            for stand in &mut job.stands {
-                if let Stand::Held(hold) = stand {
+            for state in &mut job.states {
+                if let JobState::Held(hold) = state {
                     of_lease(&mut hold.lease);
                 }
             }
@@ -263,17 +264,17 @@ impl Model {
         &mut self,
         id: Option<JobId>,
         new: &NewJob,
-        stands: &[Stand],
+        states: &[JobState],
         now: Now,
     ) -> &mut Job {
-        let is_known = stands == [Stand::Waiting];
+        let is_known = states == [JobState::Waiting];
         self.made[new.queue] |= is_known;
         self.jobs.push(Job {
             id,
             new: new.clone(),
             batch: None,
             enqueued_at: now.wall,
-            stands: stands.to_vec(),
+            states: states.to_vec(),
             not_before: now.wall + new.in_ms,
             is_due: new.in_ms == 0,
             retry: None,
@@ -286,35 +287,36 @@ impl Model {
         self.jobs.last_mut().expect("it was just added")
     }
 
-    /// Those that certainly, or possibly, are unfinished and have a unique key.
+    /// Returns the jobs with a unique key that certainly, or possibly, are unfinished.
     pub(crate) fn holders_of(&self, key: u8) -> impl Iterator<Item = &Job> {
-        let may_hold = |job: &&Job| job.may(Stand::is_unfinished);
+        let may_hold = |job: &&Job| job.may(JobState::is_unfinished);
         self.jobs.iter().filter(move |job| job.new.unique == Some(key)).filter(may_hold)
     }
 
     pub(crate) fn registered(&mut self, id: WorkerId, queues: &[usize], now: Now) {
         queues.iter().for_each(|queue| self.made[*queue] = true);
         let queues = queues.to_vec();
-        self.workers.insert(id, Worker { queues, heard: now.steady, may_have_left: false });
+        self.workers
+            .insert(id, Worker { queues, last_heartbeat: now.steady, may_have_left: false });
     }
 
-    pub(crate) fn heard(&mut self, id: WorkerId, now: Now) {
+    pub(crate) fn heartbeat_received(&mut self, id: WorkerId, now: Now) {
         if let Some(worker) = self.workers.get_mut(&id) {
-            worker.heard = now.steady;
+            worker.last_heartbeat = now.steady;
         }
     }
 
-    /// Whether a worker is certainly known to the ledger.
+    /// Returns whether the ledger certainly knows a worker.
     pub(crate) fn is_there(&self, id: WorkerId, now: Now) -> bool {
         self.workers.get(&id).is_some_and(|worker| !worker.may_be_gone(now, self.silence_ms))
     }
 
-    /// The worker is not known to the ledger.
+    /// Records that the ledger does not know a worker.
     pub(crate) fn not_found(&mut self, id: WorkerId, now: Now) -> Outcome {
         let silence_ms = self.silence_ms;
         match self.workers.get(&id) {
             Some(worker) if !worker.may_be_gone(now, silence_ms) => {
-                fail("a worker is lost", format!("{id:?}: {worker:?}"))
+                fail("a worker was lost", format!("{id:?}: {worker:?}"))
             }
             _ => {
                 self.workers.remove(&id);
@@ -324,25 +326,31 @@ impl Model {
         }
     }
 
-    /// A worker left: what it holds waits again.
+    /// Records that a worker was removed: the jobs it holds wait again.
     pub(crate) fn deregistered(&mut self, id: WorkerId) {
         self.workers.remove(&id);
         for job in &mut self.jobs {
-            job.turn(|stand| match stand {
-                Stand::Held(hold) if hold.worker == id => Some(Stand::Waiting),
+            job.turn(|state| match state {
+                JobState::Held(hold) if hold.worker == id => Some(JobState::Waiting),
                 _ => None,
             });
         }
     }
 
-    /// Where a job is after it was handed out.
-    pub(crate) fn hold(&self, job: &Job, worker: WorkerId, token: Option<u64>, now: Now) -> Stand {
+    /// Returns the state of a job after a grant.
+    pub(crate) fn hold(
+        &self,
+        job: &Job,
+        worker: WorkerId,
+        token: Option<u64>,
+        now: Now,
+    ) -> JobState {
         let lease_ms = job.new.timeout_s.map_or(self.lease_ms, |s| i64::from(s) * 1_000);
         let lease = Lease::new(lease_ms, now);
-        Stand::Held(Hold { token, worker, lease, may_be_lost: false })
+        JobState::Held(Hold { token, worker, lease, may_be_lost: false })
     }
 
-    /// A fetch failed: any job of these queues may have been handed out to nobody's knowledge.
+    /// Records a failed fetch: any job of these queues may have been granted.
     pub(crate) fn fetch_failed(&mut self, worker: WorkerId, now: Now) {
         let Some(queues) = self.workers.get(&worker).map(|worker| worker.queues.clone()) else {
             return;
@@ -352,12 +360,12 @@ impl Model {
             let job = &mut self.jobs[at];
             if queues.contains(&job.new.queue) {
                 job.in_order = false;
-                job.may_turn(|stand| (stand == Stand::Waiting).then_some(hold));
+                job.may_turn(|state| (state == JobState::Waiting).then_some(hold));
             }
         }
     }
 
-    /// Somebody was handed a job.
+    /// Records the grant of a job.
     pub(crate) fn granted(&mut self, worker: WorkerId, held: &Holding, now: Now) -> Outcome {
         let at = match self.index_of(held.id) {
             Some(at) => at,
@@ -370,9 +378,9 @@ impl Model {
         job.tokens.push(held.token);
         (job.is_due, job.retry) = (true, None);
         job.in_order = false;
-        job.stands = vec![hold];
+        job.states = vec![hold];
         if let Some(was) = job.was.take() {
-            self.jobs[was].stands = vec![Stand::Absent];
+            self.jobs[was].states = vec![JobState::Absent];
         }
         if let Some(batch) = self.jobs[at].batch {
             self.batches[batch].there = Some(true);
@@ -380,11 +388,11 @@ impl Model {
         Ok(())
     }
 
-    /// A job that nobody knows can only be one that came back from the dead by a call that failed.
+    /// Finds the model of an unknown job, which must be a retried dead job whose reply was lost.
     fn adopt(&mut self, held: &Holding) -> Outcome<usize> {
         let is_it = |job: &Job| job.id.is_none() && *job.new.class() == *held.class;
         let Some(at) = self.jobs.iter().position(is_it) else {
-            return fail("a job is handed out that nobody enqueued", format!("{held:?}"));
+            return fail("an unknown job was granted", format!("{held:?}"));
         };
         self.jobs[at].id = Some(held.id);
         Ok(at)
@@ -393,12 +401,12 @@ impl Model {
     fn check_grant(&self, at: usize, worker: WorkerId, held: &Holding, now: Now) -> Outcome {
         let job = &self.jobs[at];
         let details = || format!("{held:?} to {worker:?}; {job:?}");
-        if !job.may(|stand| stand == Stand::Waiting) {
-            let kind = match job.stands[..] {
-                [Stand::Held(_)] => "a job has two holders",
-                [Stand::Done(_)] => "a job that was done is handed out",
-                [Stand::Absent] => "a job that was deleted is handed out",
-                _ => "a job is handed out that does not wait",
+        if !job.may(|state| state == JobState::Waiting) {
+            let kind = match job.states[..] {
+                [JobState::Held(_)] => "a job has two holders",
+                [JobState::Done(_)] => "a finished job was granted",
+                [JobState::Absent] => "a deleted job was granted",
+                _ => "a job that is not waiting was granted",
             };
             return fail(kind, details());
         }
@@ -407,18 +415,18 @@ impl Model {
         }
         let queues = self.workers.get(&worker).map(|worker| &worker.queues[..]).unwrap_or_default();
         if !queues.contains(&job.new.queue) || *held.queue != *QUEUES[job.new.queue] {
-            return fail("a job comes from another queue", details());
+            return fail("a job of another queue was granted", details());
         }
         if !self.paused[job.new.queue].may_not_be {
-            return fail("a paused queue hands out a job", details());
+            return fail("a job of a paused queue was granted", details());
         }
         if *held.class != *job.new.class() || *held.arguments != *job.new.arguments() {
-            return fail("a job is handed out as another", details());
+            return fail("a job was granted with other content", details());
         }
-        let is_certain = job.must(|stand| stand == Stand::Waiting);
+        let is_certain = job.must(|state| state == JobState::Waiting);
         let is_early = !job.is_due && now.wall < job.not_before;
         if is_certain && (is_early || job.retry.is_some_and(|retry| retry.must_wait(now))) {
-            return fail("a job is handed out before its time", details());
+            return fail("a job was granted before its time", details());
         }
         let (least, most) = job.failures;
         if !(least + 1..=most + 1).contains(&held.attempt) {
@@ -427,13 +435,13 @@ impl Model {
         let earlier = |other: &&Job| other.new.queue == job.new.queue && other.waits_in_order();
         match self.jobs[..at].iter().find(earlier) {
             Some(earlier) if job.waits_in_order() => {
-                fail("a job is handed out before an earlier one", format!("{earlier:?}"))
+                fail("a job was granted before an earlier one", format!("{earlier:?}"))
             }
             _ => Ok(()),
         }
     }
 
-    /// A job that must have been handed out to a worker who asked for more than it got.
+    /// Returns a job that should have been granted to a worker whose fetch was not filled.
     pub(crate) fn passed_over(&self, worker: WorkerId) -> Option<&Job> {
         let queues = &self.workers.get(&worker)?.queues;
         let is_open =
@@ -441,50 +449,50 @@ impl Model {
         self.jobs.iter().filter(is_open).find(|job| job.waits_in_order())
     }
 
-    /// What was handed out goes back, at once or when its lease ends.
+    /// Records that a granted job is returned, at once or when its lease ends.
     pub(crate) fn returned(&mut self, held: &Holding) {
         let Some(at) = self.index_of(held.id) else { return };
         let job = &mut self.jobs[at];
         job.tokens.pop();
-        job.turn(|stand| match stand {
-            Stand::Held(hold) => {
-                let lease = hold.lease.given_back();
-                Some(Stand::Held(Hold { token: None, lease, ..hold }))
+        job.turn(|state| match state {
+            JobState::Held(hold) => {
+                let lease = hold.lease.returned();
+                Some(JobState::Held(Hold { token: None, lease, ..hold }))
             }
             _ => None,
         });
     }
 
-    /// Every hold with this token has another lease.
+    /// Records a new lease of the holder with this token.
     pub(crate) fn extended(&mut self, at: usize, token: u64, lease: Lease) {
-        self.jobs[at].turn(|stand| match stand {
-            Stand::Held(hold) if hold.token == Some(token) => {
-                Some(Stand::Held(Hold { lease, may_be_lost: false, ..hold }))
+        self.jobs[at].turn(|state| match state {
+            JobState::Held(hold) if hold.token == Some(token) => {
+                Some(JobState::Held(Hold { lease, may_be_lost: false, ..hold }))
             }
             _ => None,
         });
     }
 
-    /// A hold with this token has another lease, or the one that it had.
+    /// Records a possible new lease of the holder with this token.
     pub(crate) fn may_be_extended(&mut self, at: usize, token: u64, lease: Lease) {
-        self.jobs[at].may_turn(|stand| match stand {
-            Stand::Held(hold) if hold.token == Some(token) => {
-                Some(Stand::Held(Hold { lease, ..hold }))
+        self.jobs[at].may_turn(|state| match state {
+            JobState::Held(hold) if hold.token == Some(token) => {
+                Some(JobState::Held(Hold { lease, ..hold }))
             }
             _ => None,
         });
     }
 
-    /// A dead job became a new one, or may have. It keeps its unique key.
-    pub(crate) fn revived(&mut self, at: usize, id: Option<JobId>, now: Now) {
+    /// Records that a dead job was retried, or may have been. The new job keeps the unique key.
+    pub(crate) fn retried(&mut self, at: usize, id: Option<JobId>, now: Now) {
         let new = NewJob { in_ms: 0, ..self.jobs[at].new.clone() };
-        let stands: &[Stand] = match id {
-            Some(_) => &[Stand::Waiting],
-            None => &[Stand::Absent, Stand::Waiting],
+        let states: &[JobState] = match id {
+            Some(_) => &[JobState::Waiting],
+            None => &[JobState::Absent, JobState::Waiting],
         };
         let was = id.is_none().then_some(at);
-        let revived = self.enqueued(id, &new, stands, now);
-        (revived.in_order, revived.was) = (false, was);
+        let retried = self.enqueued(id, &new, states, now);
+        (retried.in_order, retried.was) = (false, was);
         self.jobs[at].remove(id.is_some());
     }
 }

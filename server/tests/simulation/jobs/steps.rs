@@ -1,13 +1,13 @@
-//! What happens to jobs in a history. Numbers choose among what there is.
+//! The steps on jobs. Numbers select among what exists.
 
 /// The queues of all histories.
 pub(crate) const QUEUES: [&str; 3] = ["urgent", "default", "low"];
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// Enqueues one job.
+    /// Enqueues a job.
     Enqueue(NewJob),
-    /// Enqueues jobs together, and a receipt with them.
+    /// Enqueues jobs together, with a receipt.
     EnqueueAll(Vec<NewJob>, Option<u128>),
     Delete(u64),
     Register(Vec<usize>),
@@ -17,7 +17,7 @@ pub(crate) enum Step {
         worker: u64,
         limit: u32,
     },
-    /// Fetches, and has gone before the answer comes.
+    /// Fetches, and disconnects before the reply.
     FetchAndGo {
         worker: u64,
         limit: u32,
@@ -42,33 +42,34 @@ pub(crate) enum Step {
     Purge(usize),
     Pause(usize),
     Resume(usize),
-    /// Tries a dead job again.
-    Revive(u64),
-    /// Forgets a dead job.
-    Forget(u64),
-    /// Writes what happened into the history.
-    HistoryRecorder,
-    /// Forgets dead jobs that are too old.
+    /// Retries a dead job.
+    RetryDead(u64),
+    /// Deletes a dead job.
+    DeleteDead(u64),
+    /// Writes the history.
+    WriteHistory,
+    /// Trims dead jobs that are too old.
     Trim,
-    /// The ledger is held up for milliseconds, as by a slow disk, and then a worker is heard of.
+    /// Blocks the ledger for milliseconds, as a slow disk does, and then sends the heartbeat of a
+    /// worker.
     Stall {
         worker: u64,
         ms: u64,
     },
 }
 
-/// A job to be enqueued.
+/// A job to enqueue.
 #[derive(Clone, Debug)]
 pub(crate) struct NewJob {
-    /// Names the job, and what it becomes when it comes back from the dead.
+    /// Identifies the job, and its retries after death.
     pub(crate) name: u32,
     pub(crate) queue: usize,
-    /// Milliseconds from now to when it may begin.
+    /// Milliseconds until it may start.
     pub(crate) in_ms: i64,
     pub(crate) max_attempts: u16,
     pub(crate) unique: Option<u8>,
     pub(crate) timeout_s: Option<u32>,
-    /// Bytes of its arguments.
+    /// The size of its arguments in bytes.
     pub(crate) bytes: u16,
 }
 
