@@ -120,7 +120,7 @@ pub(crate) enum OpenSource<'a> {
     /// A source that is in memory anyway.
     Borrowed(&'a dyn EventSource),
     /// A source that was opened for this query.
-    Read(Box<dyn EventSource + 'a>),
+    Owned(Box<dyn EventSource + 'a>),
 }
 
 impl<'a> Deref for OpenSource<'a> {
@@ -129,7 +129,7 @@ impl<'a> Deref for OpenSource<'a> {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::Borrowed(source) => *source,
-            Self::Read(source) => source.as_ref(),
+            Self::Owned(source) => source.as_ref(),
         }
     }
 }
