@@ -6,4 +6,5 @@ pub mod cli;
 pub mod http;
 pub mod jobs;
 pub mod limits;
+mod own_metrics;
 pub mod platform;

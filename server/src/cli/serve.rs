@@ -25,10 +25,10 @@ use super::wiring;
 use crate::app::App;
 use crate::areas;
 use crate::http::{self, Listener, Server};
+use crate::own_metrics::make_own_metrics;
 use crate::platform::config::{Config, Environment};
 use crate::platform::control::SOCKET_NAME;
 use crate::platform::keys::{FirstStart, KeyText};
-use crate::platform::own_metrics::make_own_metrics;
 use crate::platform::ticks::Ticks;
 use crate::platform::{logging, panics, process};
 

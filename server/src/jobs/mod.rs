@@ -36,6 +36,7 @@ mod state;
 mod stored;
 mod waiting;
 mod waiting_fetches;
+pub mod work;
 
 pub use desk::{Drafted, Granted, Jobs, UsersDesk};
 pub use error::{InvalidJob, JobsError};

@@ -6,10 +6,10 @@
 use telltale_engine::MemoryShare;
 
 use super::open::Jobs;
-use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, Selection, Whose};
 use crate::jobs::state::{DeadRetry, PurgeCursor};
+use crate::limits;
 
 impl Jobs {
     /// Removes all waiting jobs of a queue. Returns their number.

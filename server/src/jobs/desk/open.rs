@@ -9,8 +9,6 @@ use parking_lot::Mutex;
 use telltale_engine::{Clock, Engine, TimestampMs};
 use tokio::sync::oneshot;
 
-use crate::limits;
-use crate::platform::ids::Ids;
 use crate::jobs::error::JobsError;
 use crate::jobs::figures::LedgerFigures;
 use crate::jobs::history::{self, History, HistoryRecorder};
@@ -20,6 +18,8 @@ use crate::jobs::settings::JobsSettings;
 use crate::jobs::state::{Cycle, Loaded, State};
 use crate::jobs::waiting::{ReturnedJobs, Waiters};
 use crate::jobs::waiting_fetches::{WaitPermit, WaitingFetches};
+use crate::limits;
+use crate::platform::ids::Ids;
 use crate::platform::random;
 use crate::platform::ticks::Ticks;
 

@@ -11,9 +11,7 @@ use super::open::Jobs;
 use super::{Cycle, State};
 use crate::jobs::error::JobsError;
 use crate::jobs::ledger::FetchCaller;
-use crate::jobs::model::{
-    Failed, FailureReport, Heard, JobId, Vitals, WorkerId, WorkerStatus,
-};
+use crate::jobs::model::{Failed, FailureReport, Heard, JobId, Vitals, WorkerId, WorkerStatus};
 use crate::jobs::waiting::Granted;
 
 /// The worker protocol for clients.

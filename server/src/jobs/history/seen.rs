@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::limits;
 use crate::jobs::names::{ClassName, QueueName};
+use crate::limits;
 
 /// Counts of one cycle, or of all cycles that are not written to the history yet.
 #[derive(Debug, Default)]
@@ -38,11 +38,7 @@ impl HistoryCounts {
         ended.measure([duration_ms]);
     }
 
-    pub(in crate::jobs) fn failed(
-        &mut self,
-        queue: &QueueName,
-        class: Option<&ClassName>,
-    ) {
+    pub(in crate::jobs) fn failed(&mut self, queue: &QueueName, class: Option<&ClassName>) {
         self.ended(queue, class).failed += 1;
     }
 

@@ -7,9 +7,9 @@ use telltale_engine::{BatchBuilder, Engine, MetricType, Refusal, Result, Timesta
 
 use super::metrics::{self, WorkerGauges};
 use super::seen::HistoryCounts;
-use crate::limits;
 use crate::jobs::model::{QueueView, Whose, WorkerView};
 use crate::jobs::names::ClassName;
+use crate::limits;
 
 /// The counts that are not written yet.
 #[derive(Debug, Default)]

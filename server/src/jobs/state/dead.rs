@@ -9,11 +9,11 @@ use super::enqueue::Draft;
 use super::job::Job;
 use super::machine::State;
 use super::round::Cycle;
-use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob, Whose};
 use crate::jobs::names::{ClassName, UniqueKey};
 use crate::jobs::stored::{self, StoredDead, StoredDeadUnique};
+use crate::limits;
 
 /// Dead jobs by both of their ids.
 #[derive(Debug, Default)]

@@ -4,10 +4,10 @@ use super::job::Job;
 use super::machine::State;
 use super::queues::{Queue, waits};
 use super::round::Cycle;
-use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus, NewJob};
 use crate::jobs::stored::{self, StoredBody};
+use crate::limits;
 
 /// A job with its id and encoded body, prepared before the ledger handles it.
 #[derive(Clone, Debug)]

@@ -8,13 +8,11 @@ use super::job::{Hold, Job};
 use super::machine::State;
 use super::queues::Queue;
 use super::round::Cycle;
-use crate::limits;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{
-    Failed, FailureReport, JobId, JobStatus, WorkerId, WorkerStatus,
-};
+use crate::jobs::model::{Failed, FailureReport, JobId, JobStatus, WorkerId, WorkerStatus};
 use crate::jobs::names::{ClassName, QueueName};
 use crate::jobs::stored::{self, StoredFailure, StoredStatus};
+use crate::limits;
 
 /// A granted job, without its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,12 +127,7 @@ impl State {
     }
 
     /// Records the class of a granted job, once its body was read.
-    pub(in crate::jobs) fn learn_class(
-        &mut self,
-        id: JobId,
-        token: u64,
-        class: &ClassName,
-    ) {
+    pub(in crate::jobs) fn learn_class(&mut self, id: JobId, token: u64, class: &ClassName) {
         if let Some(hold) = self.holds.get_mut(&id).filter(|hold| hold.token == token) {
             hold.class = Some(class.clone());
         }
@@ -210,12 +203,7 @@ impl State {
 
     /// Returns a job to its queue as if it had never been granted. Without effect if the token is
     /// no longer that of the holder.
-    pub(in crate::jobs) fn return_job(
-        &mut self,
-        id: JobId,
-        token: u64,
-        cycle: &mut Cycle,
-    ) {
+    pub(in crate::jobs) fn return_job(&mut self, id: JobId, token: u64, cycle: &mut Cycle) {
         let Ok(job) = self.held_by(id, Some(token)) else { return };
         if self.release_hold(id, job).is_some() {
             self.make_ready_first(id, job, cycle);

@@ -7,9 +7,9 @@ use super::job::Job;
 use super::machine::State;
 use super::queues::waits;
 use super::show::JobView;
-use crate::limits;
 use crate::jobs::listing::JobStanding;
 use crate::jobs::model::{JobId, JobStatus};
+use crate::limits;
 
 /// One step of the list.
 #[derive(Clone, Debug, Default)]

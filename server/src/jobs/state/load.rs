@@ -18,8 +18,6 @@ use super::machine::State;
 use super::queues::Queue;
 use super::round::Now;
 use super::workers::Worker;
-use crate::limits;
-use crate::platform::ids::Ids;
 use crate::jobs::model::{DeadId, DeadJob, JobId, JobStatus, NewWorker, WorkerId};
 use crate::jobs::names::{ClassName, QueueName};
 use crate::jobs::settings::JobsSettings;
@@ -27,6 +25,8 @@ use crate::jobs::stored::{
     self, Damage, StoredBody, StoredDead, StoredDeadUnique, StoredJob, StoredQueue,
     StoredQueueDeleted, StoredStatus, StoredWorker,
 };
+use crate::limits;
+use crate::platform::ids::Ids;
 
 /// The maximum length of a lease: what a damaged or old clock makes of one is clamped to it.
 const LEASE_MS_MAX: i64 = limits::JOB_TIMEOUT_SECONDS_MAX as i64 * 1_000;

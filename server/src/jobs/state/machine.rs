@@ -9,10 +9,10 @@ use super::queues::Queues;
 use super::round::Cycle;
 use super::timers::Timers;
 use super::workers::Worker;
-use crate::platform::ids::Ids;
 use crate::jobs::model::{JobId, JobStatus, WorkerId};
 use crate::jobs::settings::JobsSettings;
 use crate::jobs::stored::{self, StoredStatus};
+use crate::platform::ids::Ids;
 
 /// Tokens reserved by one write: at most this many are skipped by a restart.
 const TOKENS_STRIDE: u64 = 1 << 20;

@@ -9,9 +9,9 @@ use super::job::Job;
 use super::machine::State;
 use super::queues::waits;
 use super::round::Cycle;
-use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus};
+use crate::limits;
 
 /// Where the next step of a purge begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::collections::{HashMap, VecDeque};
 use super::machine::State;
 use super::round::Cycle;
 use super::vacancies::UnusedQueues;
-use crate::limits;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus, Whose};
 use crate::jobs::names::QueueName;
 use crate::jobs::stored::{self, StoredQueue, StoredQueueDeleted};
+use crate::limits;
 
 /// Ids of jobs that left a queue, in excess of its length, before they are removed from its order.
 const ORDER_SPARE: usize = 64;

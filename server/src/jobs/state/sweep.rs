@@ -3,8 +3,8 @@
 
 use super::machine::State;
 use super::round::Cycle;
-use crate::limits;
 use crate::jobs::model::{JobId, JobStatus};
+use crate::limits;
 
 impl State {
     /// Fires what is due, in order of time. Returns whether more is due than one cycle does.

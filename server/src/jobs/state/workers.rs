@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use super::machine::State;
 use super::round::Cycle;
-use crate::limits;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{
-    Heard, JobId, NewWorker, Registered, Vitals, WorkerId, WorkerStatus,
-};
+use crate::jobs::model::{Heard, JobId, NewWorker, Registered, Vitals, WorkerId, WorkerStatus};
 use crate::jobs::names::QueueName;
 use crate::jobs::stored::{self, StoredWorker};
+use crate::limits;
 
 /// A registered worker.
 #[derive(Debug)]
@@ -198,10 +196,7 @@ impl State {
     }
 
     /// Refuses a client's operation on a worker of the server.
-    pub(in crate::jobs) fn check_users_worker(
-        &self,
-        id: WorkerId,
-    ) -> Result<(), JobsError> {
+    pub(in crate::jobs) fn check_users_worker(&self, id: WorkerId) -> Result<(), JobsError> {
         match self.workers.get(&id) {
             Some(worker) if worker.is_own() => Err(JobsError::OwnWorker),
             Some(_) => Ok(()),

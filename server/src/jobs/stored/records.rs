@@ -169,9 +169,7 @@ pub(in crate::jobs) fn decode_with<T: DeserializeOwned, U: DeserializeOwned>(
 }
 
 /// Decodes a record.
-pub(in crate::jobs) fn decode<'a, T: Deserialize<'a>>(
-    stored: &'a [u8],
-) -> Result<T, Damage> {
+pub(in crate::jobs) fn decode<'a, T: Deserialize<'a>>(stored: &'a [u8]) -> Result<T, Damage> {
     match stored.split_first() {
         Some((&VERSION, body)) => {
             postcard::from_bytes(body).map_err(|error| Damage::Content(error.to_string()))

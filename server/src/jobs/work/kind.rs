@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use telltale_engine::TimestampMs;
 
-use crate::limits;
 use crate::jobs::{
     ClassName, Enqueued, FailureReport, Jobs, JobsError, NewJob, QueueName, UniqueKey,
 };
+use crate::limits;
 
 /// Seconds that the lease of an item exceeds its timeout, so that a timeout is reported before the
 /// lease ends.

@@ -12,8 +12,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::kind::SPARE_SECONDS;
 use super::*;
-use crate::platform::ids::Ids;
 use crate::jobs::{DeadFilter, JobStatus, Jobs, JobsSettings, Whose, WorkerStatus};
+use crate::platform::ids::Ids;
 use crate::platform::ticks::Ticks;
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -7,8 +7,8 @@
 
 use telltale_engine::{Engine, MetricType, Result};
 
-use super::jobs::HISTORY_METRICS;
-use super::self_metrics::HEALTH_METRICS;
+use crate::jobs::HISTORY_METRICS;
+use crate::platform::self_metrics::HEALTH_METRICS;
 
 /// Creates the metrics of the server. Must be called at start, before anything is written. Blocks.
 pub fn make_own_metrics(engine: &Engine) -> Result<()> {
