@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{ApiError, ErrorCode};
 use crate::limits;
-use crate::platform::batch::{Outcome, Rejected};
+use crate::platform::telemetry::batch::{Outcome, Rejected};
 
 /// What became of a batch.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

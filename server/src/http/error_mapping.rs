@@ -7,10 +7,10 @@ use super::error::{ApiError, ErrorCode, Resource};
 use super::etag::precondition_failed;
 use crate::jobs::{InvalidJob, JobsError};
 use crate::limits;
-use crate::platform::batch::InvalidBatch;
 use crate::platform::json::InvalidJson;
 use crate::platform::keys::{InvalidKey, KeyError};
-use crate::platform::question::InvalidQuestion;
+use crate::platform::telemetry::batch::InvalidBatch;
+use crate::platform::telemetry::question::InvalidQuestion;
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {

@@ -11,7 +11,7 @@ use telltale_engine::TimestampMs;
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::response::Meta;
 use crate::limits;
-use crate::platform::question;
+use crate::platform::telemetry::question;
 use crate::platform::time::Moment;
 
 /// The decoded pairs of a query string.

@@ -2,13 +2,10 @@
 //! ids, quotas, time, the job queue, JSON, background work, the server's own metrics.
 
 pub(crate) mod allocator;
-pub mod batch;
 pub mod bounded;
-pub mod buckets;
 pub mod config;
 pub mod control;
 pub mod decimal;
-pub mod families;
 pub mod ids;
 pub mod json;
 pub mod keys;
@@ -18,14 +15,13 @@ pub mod panics;
 pub mod patterns;
 pub mod plural;
 pub(crate) mod process;
-pub mod question;
 pub mod quota;
 pub(crate) mod random;
 pub mod remote;
 pub mod self_metrics;
 pub(crate) mod socket_path;
-pub mod span;
 pub mod sweeps;
+pub mod telemetry;
 pub mod throttle;
 pub mod ticks;
 pub mod time;

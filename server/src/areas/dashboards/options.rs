@@ -9,7 +9,7 @@ use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::json::whole_or_null;
 use crate::platform::patterns;
-use crate::platform::span;
+use crate::platform::telemetry::span;
 
 /// Options of a widget. All are optional; each belongs to some types only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,8 +10,8 @@ use super::error::Invalid;
 use super::options::WidgetOptions;
 use crate::areas::{events, metrics};
 use crate::limits;
-use crate::platform::buckets::Width;
-use crate::platform::question;
+use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::question;
 
 /// What a widget asks.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use super::sentry::EnvelopeError;
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
 use crate::platform::json::InvalidJson;
-use crate::platform::question::{InvalidQuestion, TIME_RULE};
+use crate::platform::telemetry::question::{InvalidQuestion, TIME_RULE};
 
 /// Why a request of this area failed.
 #[derive(Debug, thiserror::Error)]

@@ -17,7 +17,7 @@ use super::query::{self, Listing, Occurrences, Wanted};
 use crate::app::App;
 use crate::http::{ApiResult, Paging};
 use crate::limits;
-use crate::platform::buckets::Width;
+use crate::platform::telemetry::buckets::Width;
 
 /// Occurrences that are to be stored together.
 #[derive(Debug)]

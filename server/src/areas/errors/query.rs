@@ -9,9 +9,9 @@ use super::ledger::{GroupFilter, OWN_TAG_PREFIX, SortBy};
 use super::model::{GroupId, Level, Status};
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits;
-use crate::platform::buckets::Width;
-use crate::platform::question::{self, InvalidQuestion};
-use crate::platform::span;
+use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::question::{self, InvalidQuestion};
+use crate::platform::telemetry::span;
 use crate::platform::time::{self, Moment};
 
 /// A page of groups.

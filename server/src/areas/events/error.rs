@@ -4,9 +4,9 @@ use telltale_engine::limits::RESERVED_PREFIX;
 use telltale_engine::{Error, InvalidEvent, InvalidName, InvalidProperties};
 
 use crate::http::{ApiError, ErrorCode};
-use crate::platform::batch::InvalidBatch;
 use crate::platform::json::InvalidJson;
-use crate::platform::question::InvalidQuestion;
+use crate::platform::telemetry::batch::InvalidBatch;
+use crate::platform::telemetry::question::InvalidQuestion;
 use crate::platform::time::InvalidTime;
 
 /// Why a request of this area failed.

@@ -3,8 +3,8 @@
 use telltale_engine::{EventId, EventListQuery, TimestampMs};
 
 use super::error::InputError;
-use crate::platform::batch;
 use crate::platform::ids;
+use crate::platform::telemetry::batch;
 
 /// Characters of a ULID.
 const ULID_CHARS: usize = 26;

@@ -11,7 +11,7 @@ use telltale_engine::{
 use super::model::{Cursor, Listing};
 use crate::http::{ApiResult, Query};
 use crate::limits;
-use crate::platform::question::{self, GroupRules, InvalidQuestion, parameter};
+use crate::platform::telemetry::question::{self, GroupRules, InvalidQuestion, parameter};
 use crate::platform::time::Moment;
 
 /// What statistics consist of, in the order of the answer.

@@ -13,7 +13,7 @@ use super::model::{Cursor, ID_PREFIX, Listing};
 use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::json::CountedText;
-use crate::platform::question::{InvalidQuestion, label};
+use crate::platform::telemetry::question::{InvalidQuestion, label};
 use crate::platform::{ids, json, time};
 
 /// Bytes of an event without its properties and tags, roughly: what to reserve for the answer.

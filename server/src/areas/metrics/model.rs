@@ -3,8 +3,8 @@
 use telltale_engine::{MetricQuery, MetricType, TimestampMs};
 
 use super::error::InputError;
-use crate::platform::batch;
-use crate::platform::buckets::Width;
+use crate::platform::telemetry::batch;
+use crate::platform::telemetry::buckets::Width;
 
 /// A point that passed every rule but those of the engine: name, tags and type are not checked yet.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use super::error::QuestionError;
 use super::model::{Fill, Question};
 use crate::http::{ApiResult, Query};
 use crate::limits;
-use crate::platform::question::{self, GroupRules, InvalidQuestion, parameter};
+use crate::platform::telemetry::question::{self, GroupRules, InvalidQuestion, parameter};
 use crate::platform::time::Moment;
 
 /// Reads a question about a metric of type `kind`.

@@ -13,9 +13,9 @@ use telltale_engine::{
 use super::model::{Fill, Question};
 use crate::http::ApiResult;
 use crate::limits;
-use crate::platform::buckets::Width;
 use crate::platform::json::{self, CountedText};
-use crate::platform::question::{InvalidQuestion, label};
+use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::question::{InvalidQuestion, label};
 use crate::platform::time;
 
 /// Bytes of a point with one number, roughly: what to reserve for the answer.

@@ -2,8 +2,8 @@
 
 use crate::http::{ApiError, ErrorCode};
 use crate::limits;
-use crate::platform::batch::InvalidBatch;
 use crate::platform::json::InvalidJson;
+use crate::platform::telemetry::batch::InvalidBatch;
 
 /// Why a combined batch is refused. Nothing of it is stored.
 #[derive(Debug, thiserror::Error)]

@@ -5,8 +5,8 @@ use telltale_engine::{Engine, TimestampMs, Write};
 use super::error::TelemetryError;
 use crate::areas::{events, metrics};
 use crate::limits;
-use crate::platform::batch;
 use crate::platform::json::{reserve_document, with_document};
+use crate::platform::telemetry::batch;
 
 /// What became of a combined batch.
 #[derive(Debug, Default)]

@@ -9,8 +9,8 @@ use crate::app::App;
 use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::plan::{Measure, Plan, Source};
 use crate::areas::metrics::{self, MetricsError};
-use crate::platform::buckets::Width;
-use crate::platform::question::label;
+use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::question::label;
 
 /// What was found of one group.
 #[derive(Clone, Debug, PartialEq)]

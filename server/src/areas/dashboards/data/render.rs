@@ -17,7 +17,7 @@ use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::model::Widget;
 use crate::areas::dashboards::options::WidgetOptions;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::platform::question::InvalidQuestion;
+use crate::platform::telemetry::question::InvalidQuestion;
 use crate::platform::time::Moment;
 
 /// What became of a widget.

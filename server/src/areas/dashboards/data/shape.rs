@@ -13,7 +13,7 @@ use crate::areas::dashboards::options::{Order, WidgetOptions};
 use crate::areas::dashboards::plan::{Column, Measure, Plan};
 use crate::areas::metrics;
 use crate::limits;
-use crate::platform::buckets::Width;
+use crate::platform::telemetry::buckets::Width;
 
 /// What a widget shows.
 #[derive(Clone, Debug, PartialEq)]

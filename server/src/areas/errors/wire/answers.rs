@@ -9,8 +9,8 @@ use telltale_engine::{Event, EventAnswer};
 
 use super::super::ledger::{GroupView, Ticket};
 use super::super::model::{EVENT_ID_PREFIX, GroupId};
-use crate::platform::buckets::Width;
 use crate::platform::ids;
+use crate::platform::telemetry::buckets::Width;
 use crate::platform::time::IsoTime;
 
 /// A group as it stands in lists.

@@ -13,8 +13,8 @@ use super::super::query::{self, InvalidFilter, Written};
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::patterns;
-use crate::platform::question::InvalidQuestion;
-use crate::platform::span;
+use crate::platform::telemetry::question::InvalidQuestion;
+use crate::platform::telemetry::span;
 
 /// Ids of errors.
 type Ids = AtMost<String, { limits::ERRORS_NAMED_MAX }>;

@@ -5,8 +5,8 @@ use telltale_engine::{InvalidEvent, NewEvent, TimestampMs};
 use super::super::error::EventsError;
 use super::super::model::Outcome;
 use super::input::{Buffers, read_input};
-use crate::platform::batch;
 use crate::platform::json::{Elements, Json, with_document};
+use crate::platform::telemetry::batch;
 
 /// Reads a body that is one input and answers what `take` makes of its event.
 pub fn read_one<T>(

@@ -12,7 +12,7 @@ use super::super::error::EventsError;
 use super::super::model::Outcome;
 use super::{read_batch, read_one};
 use crate::http::{ApiError, ErrorCode};
-use crate::platform::batch::InvalidBatch;
+use crate::platform::telemetry::batch::InvalidBatch;
 use crate::platform::time;
 
 /// 2026-01-02T03:04:05.678Z

@@ -15,7 +15,7 @@ use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::patterns;
 use crate::platform::plural::count;
-use crate::platform::question;
+use crate::platform::telemetry::question;
 use crate::platform::time::{self, IsoTime};
 
 /// A page of dead jobs, the last to die first.

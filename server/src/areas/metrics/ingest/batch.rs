@@ -5,8 +5,8 @@ use telltale_engine::{Refusal, TimestampMs};
 use super::super::error::MetricsError;
 use super::super::model::{Outcome, Point};
 use super::input::read_input;
-use crate::platform::batch;
 use crate::platform::json::{Elements, Json, with_document};
+use crate::platform::telemetry::batch;
 
 /// Reads a body that is one input and answers what `take` makes of its point.
 pub fn read_one<T>(

@@ -11,7 +11,7 @@ use super::super::model::{Measured, Outcome, Point};
 use super::super::ops::{push, resolve_batch, resolve_into};
 use super::{Item, Reader, read_batch, read_one};
 use crate::http::{ApiError, ErrorCode};
-use crate::platform::batch::InvalidBatch;
+use crate::platform::telemetry::batch::InvalidBatch;
 use crate::platform::time;
 
 /// 2026-01-02T03:04:05.678Z

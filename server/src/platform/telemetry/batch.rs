@@ -1,7 +1,7 @@
 //! Batches of telemetry: finds the list of items in a body and counts accepted and rejected items.
 //! Shared by metrics, events and the combined batch; the areas define what a valid item is.
 
-use super::json::{Elements, Json, Value};
+use super::super::json::{Elements, Json, Value};
 use crate::limits;
 
 /// Why a body is not a valid batch. Nothing of it is stored.

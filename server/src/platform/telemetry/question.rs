@@ -9,8 +9,8 @@ use std::fmt;
 use telltale_engine::limits::GROUP_KEYS_MAX;
 use telltale_engine::{TagCondition, TagFilter, TimeRange, TimestampMs};
 
+use super::super::time::{self, Moment};
 use super::buckets::Width;
-use super::time::{self, Moment};
 use crate::limits;
 
 /// Why query parameters are rejected.

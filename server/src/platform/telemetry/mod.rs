@@ -1,0 +1,6 @@
+//! What requests about metrics and events have in common: lists of items, time ranges, bucket widths and durations.
+
+pub mod batch;
+pub mod buckets;
+pub mod question;
+pub mod span;
