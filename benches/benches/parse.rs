@@ -15,9 +15,9 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use prost::Message;
 use telltale_engine::{Engine, Maintenance, Options, TimestampMs};
+use telltale_server::areas::bulk::Families;
 use telltale_server::areas::bulk::Version;
 use telltale_server::areas::{bulk, events, metrics};
-use telltale_server::platform::families::Families;
 use telltale_tests::remote_write::{self, RequestV2, TimeSeriesV2, WriteRequest};
 
 /// 2026-01-02T04:00:00Z, later than all points of the batch.

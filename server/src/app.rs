@@ -9,11 +9,11 @@ use std::time::Duration;
 use telltale_engine::{Clock, Engine, TimestampMs, Waiting, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::areas::bulk::Families;
 use crate::areas::errors::Ledger;
 use crate::http::{ApiError, ApiResult, ErrorCode, OtlpAttributes, Settings};
 use crate::jobs::{Jobs, JobsError};
 use crate::limits::{BULK_WRITE_POINTS_MAX, OVERLOADED_RETRY_SECONDS};
-use crate::platform::families::Families;
 use crate::platform::ids::Ids;
 use crate::platform::keys::{KeyError, Keys};
 use crate::platform::ticks::Ticks;

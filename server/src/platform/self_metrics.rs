@@ -71,7 +71,7 @@ mod names {
 }
 
 /// The metrics that are written, with their types.
-pub(super) const HEALTH_METRICS: &[(&str, MetricType)] = &names::ALL;
+pub(crate) const HEALTH_METRICS: &[(&str, MetricType)] = &names::ALL;
 
 /// Latency observations per route and write: enough for a 99th percentile.
 const OBSERVATIONS_MAX: u64 = 100;

@@ -2,7 +2,7 @@
 
 use telltale_engine::MetricType;
 
-use crate::platform::families::{Families, FamilyKind};
+use super::families::{Families, FamilyKind};
 
 /// What names of cumulative counts end in, by the conventions of Prometheus.
 const CUMULATIVE: [&str; 4] = ["_total", "_count", "_sum", "_bucket"];

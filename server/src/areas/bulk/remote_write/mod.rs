@@ -6,6 +6,7 @@
 //! counted, and agents do not send them again.
 
 mod error;
+mod families;
 mod histogram;
 mod kind;
 mod labels;
@@ -17,6 +18,7 @@ mod symbols;
 mod version;
 
 pub use error::WriteError;
+pub use families::Families;
 pub use request::{Written, resolve_write};
 pub use routes::ROUTES;
 pub use version::Version;

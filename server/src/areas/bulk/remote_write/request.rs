@@ -14,6 +14,7 @@ use telltale_engine::{
 
 use super::Version;
 use super::error::WriteError;
+use super::families::Families;
 use super::histogram;
 use super::kind::{family_kind, kind_of};
 use super::sample::{Sample, Times, begins};
@@ -22,7 +23,6 @@ use super::symbols::Symbols;
 use crate::areas::bulk::intake::{PartSize, Progress, Reading};
 use crate::areas::bulk::protobuf::Fields;
 use crate::http::{BulkOutcome, BulkPlace};
-use crate::platform::families::Families;
 
 /// A request on its way to be read.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 
 use super::Version;
 use super::error::WriteError;
+use super::families::FamilyKind;
 use super::kind::family_kind;
 use super::labels::{Labels, read_label};
 use super::symbols::{Refs, Symbols};
 use crate::areas::bulk::protobuf::{Damaged, Fields, Value, varint};
-use crate::platform::families::FamilyKind;
 
 /// The key of the first field, whose type is bytes: a label of version 1, the references of version 2.
 const FIRST_FIELD: u8 = 0x0a;
